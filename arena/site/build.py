@@ -6,7 +6,6 @@ Rule: the folder is ours alone. A page that a former build wrote and this one di
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from importlib.resources import files
-from itertools import islice
 from pathlib import Path
 from typing import Final, Literal
 
@@ -16,8 +15,8 @@ from arena.api import record_of
 from arena.errors import CheckFailed, SpecError
 from arena.match.results import MatchResult
 from arena.site.leagues import Chosen, LeagueView, league_views, require_players
-from arena.site.pages import MATCHES_ON_A_PAGE, Pages, all_file
-from arena.site.parts import player_file, public_reasons
+from arena.site.pages import Pages, all_file
+from arena.site.parts import pair_file, player_file, public_reasons
 from arena.site.replay import match_data, script
 from arena.store.matches import MatchStore
 
@@ -29,15 +28,12 @@ Which = Literal["chosen", "all", "none"]
 
 
 class Gathered(msgspec.Struct, frozen=True):
-    """A league, the matches worth a look, and the ids of those that get a page."""
+    """A league, the matches worth a look, also by pair, and the ids of those that get a page."""
 
     view: LeagueView
     chosen: Chosen
+    by_pair: dict[tuple[str, str], Chosen]
     shown: frozenset[str]
-
-    def worth(self) -> Chosen:
-        """The matches worth a look."""
-        return self.chosen
 
 
 def write_site(
@@ -74,12 +70,9 @@ def assets() -> Iterator[tuple[str, bytes]]:
 
 def gathered(store: MatchStore, view: LeagueView, which: Which) -> Gathered:
     """All that the pages of a league are made from."""
-    chosen = view.chosen(view.results(store))
-    if which == "all":
-        shown = {str(one.key) for one in view.results(store)}
-    else:
-        shown = {*_worth_a_look(store, view, chosen)} if which == "chosen" else set()
-    return Gathered(view, chosen, frozenset(shown))
+    chosen, by_pair = view.all_chosen(store)
+    shown = map(str, view.keys) if which == "all" else _worth_a_look(store, view, chosen) if which == "chosen" else ()
+    return Gathered(view, chosen, by_pair, frozenset(shown))
 
 
 def _worth_a_look(store: MatchStore, view: LeagueView, chosen: Chosen) -> Iterator[str]:
@@ -127,10 +120,12 @@ def _pages(pages: Pages, store: MatchStore, leagues: Sequence[Gathered]) -> Iter
         yield name, make()
     for one in leagues:
         folder = f"league/{one.view.key}"
-        for name, make in league_pages(pages, store, one.view, one.worth).items():
+        for name, make in league_pages(pages, store, one.view, views, partial(_kept, one)).items():
             yield f"{folder}/{name}", make()
-        for number, found in enumerate(_in_parts(one.view.results(store)), start=1):
-            yield f"{folder}/{all_file(number)}", pages.all_matches(one.view, number, found)
+
+
+def _kept(league: Gathered, pair: tuple[str, str] | None) -> Chosen:
+    return league.chosen if pair is None else league.by_pair[pair]
 
 
 def site_pages(pages: Pages, views: Sequence[LeagueView]) -> dict[str, Callable[[], str]]:
@@ -143,9 +138,16 @@ def site_pages(pages: Pages, views: Sequence[LeagueView]) -> dict[str, Callable[
 
 
 def league_pages(
-    pages: Pages, store: MatchStore, view: LeagueView, chosen: Callable[[], Chosen]
+    pages: Pages,
+    store: MatchStore,
+    view: LeagueView,
+    leagues: Sequence[LeagueView],
+    chosen: Callable[[tuple[str, str] | None], Chosen],
 ) -> dict[str, Callable[[], str]]:
-    """The pages of a league by file, without the list of all matches; each is made when it is called."""
+    """The pages of a league by file, each made when it is called; `leagues` are all of the site.
+
+    `chosen` gives the matches worth a look of a pair, or of the league.
+    """
 
     def reasons(of: MatchResult) -> list[str]:
         try:
@@ -154,18 +156,21 @@ def league_pages(
             return [str(error)]
 
     def player(name: str) -> str:
-        return pages.player(view, view.profile(store, name))
+        return pages.player(view, view.profile(store, name), leagues)
+
+    def pair_page(pair: tuple[str, str]) -> str:
+        return pages.pair(view, pair, chosen(pair))
+
+    def listed(number: int) -> str:
+        return pages.all_matches(view, number, view.page(store, number))
 
     return {
         "index.html": lambda: pages.league(view),
         "matrix.html": lambda: pages.matrix(view),
-        "matches.html": lambda: pages.chosen(view, chosen()),
-        "faults.html": lambda: pages.faults(view, chosen(), reasons),
-        "wall.html": lambda: pages.wall(view, chosen()),
+        "matches.html": lambda: pages.chosen(view, chosen(None)),
+        "faults.html": lambda: pages.faults(view, chosen(None), reasons),
+        "wall.html": lambda: pages.wall(view, chosen(None)),
         **{player_file(name): partial(player, name) for name in view.players},
+        **{pair_file(pair): partial(pair_page, pair) for pair in sorted(view.pairs)},
+        **{all_file(number): partial(listed, number) for number in range(1, view.pages + 1)},
     }
-
-
-def _in_parts(results: Iterator[MatchResult]) -> Iterator[list[MatchResult]]:
-    while part := [*islice(results, MATCHES_ON_A_PAGE)]:
-        yield part

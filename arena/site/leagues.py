@@ -4,9 +4,10 @@ Rule: names are the players' own, keys are digests: a key stands in the name of 
 """
 
 import heapq
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from hashlib import sha256
+from itertools import combinations, islice
 from typing import Final
 
 import msgspec
@@ -27,6 +28,7 @@ from arena.text import unknown
 
 MOST_IN_MATRIX: Final = 30
 RATING_STEPS: Final = 60
+MATCHES_ON_A_PAGE: Final = 500
 MOST_CHOSEN: Final = 20
 """Matches of a kind that are shown: the latest, the closest, the biggest upsets."""
 MOST_FAULTY: Final = 200
@@ -38,6 +40,11 @@ def key_of(name: str) -> str:
     return sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 
+def pair_of(one: str, other: str) -> tuple[str, str]:
+    """Two players as the key of their matches, in either order."""
+    return (one, other) if one < other else (other, one)
+
+
 class Chosen(msgspec.Struct, frozen=True):
     """Matches worth a look, the first one first; `faults` counts all with one, of which some are listed."""
 
@@ -46,6 +53,21 @@ class Chosen(msgspec.Struct, frozen=True):
     upsets: tuple[MatchResult, ...]
     faulty: tuple[MatchResult, ...]
     faults: int
+
+
+class Stretch(msgspec.Struct, frozen=True):
+    """The matches of a pairing in the list of all: those of the whole `blocks`, from place `start` on."""
+
+    pairing: str
+    players: tuple[str, ...]
+    start: int
+    seats: int
+    blocks: Sequence[int]
+
+    @property
+    def end(self) -> int:
+        """The place after the last one."""
+        return self.start + self.seats * len(self.blocks)
 
 
 class LeagueView(msgspec.Struct, frozen=True, dict=True):
@@ -103,7 +125,46 @@ class LeagueView(msgspec.Struct, frozen=True, dict=True):
 
     def results(self, store: MatchStore) -> Iterator[MatchResult]:
         """The matches of whole blocks, pairing by pairing."""
-        return (one for one in store.results(self.state.blocks) if (one.key.pairing, one.key.block) not in self.torn)
+        return self._whole(store.results(self.state.blocks))
+
+    @cached_property
+    def stretches(self) -> tuple[Stretch, ...]:
+        """The parts of the list of all matches, pairing by pairing."""
+        found, start = list[Stretch](), 0
+        for span in self.state.spans:
+            own = span.pairing
+            whole = [block for block in span.ranks.blocks if (own.key, block) not in self.torn]
+            found.append(Stretch(own.key, own.names, start, len(own.names), whole))
+            start = found[-1].end
+        return tuple(found)
+
+    @property
+    def pages(self) -> int:
+        """Pages of the list of all matches."""
+        return -(-self.stretches[-1].end // MATCHES_ON_A_PAGE) if self.stretches else 0
+
+    def page(self, store: MatchStore, number: int) -> Iterator[MatchResult]:
+        """A page of the list of all matches, from 1; no other rows are read."""
+        start = MATCHES_ON_A_PAGE * (number - 1)
+        end = start + MATCHES_ON_A_PAGE
+        for each in self.stretches:
+            if each.start < end and start < each.end:
+                first, last = max(0, start - each.start), min(end, each.end) - each.start
+                blocks = each.blocks[first // each.seats : -(-last // each.seats)]
+                found = self._whole(store.results({each.pairing: blocks[-1] + 1}, {each.pairing: blocks[0]}))
+                yield from islice(found, first % each.seats, first % each.seats + last - first)
+
+    @property
+    def keys(self) -> Iterator[MatchKey]:
+        """Of all matches of whole blocks."""
+        for each in self.stretches:
+            yield from (MatchKey(each.pairing, block, turn) for block in each.blocks for turn in range(each.seats))
+
+    def pages_of(self, pair: tuple[str, str]) -> list[int]:
+        """The pages of the list that have matches of both players."""
+        found = (each for each in self.stretches if each.blocks and {*pair} <= {*each.players})
+        pages = (range(each.start // MATCHES_ON_A_PAGE, (each.end - 1) // MATCHES_ON_A_PAGE + 1) for each in found)
+        return sorted({number + 1 for own in pages for number in own})
 
     def has(self, key: MatchKey) -> bool:
         """Whether it is a match of a whole block of this league, if it is stored."""
@@ -119,23 +180,70 @@ class LeagueView(msgspec.Struct, frozen=True, dict=True):
             self._profiles[name] = player_profile(store, self.state, name, self.table, self.sums)
         return self._profiles[name]
 
+    @cached_property
+    def pairs(self) -> frozenset[tuple[str, str]]:
+        """The best players two by two, as far as they have met."""
+        best = {*self.players[:MOST_IN_MATRIX]}
+        met = (best.intersection(each.players) for each in self.stretches if each.blocks)
+        return frozenset(pair for names in met for pair in combinations(sorted(names), 2))
+
+    def of_pair(self, store: MatchStore, pair: tuple[str, str]) -> Iterator[MatchResult]:
+        """The matches of whole blocks in which both play."""
+        spans = [span for span in self.state.spans if {*pair} <= {*span.pairing.names}]
+        return self._whole(store.results({span.pairing.key: span.blocks for span in spans}))
+
+    def _whole(self, results: Iterable[MatchResult]) -> Iterator[MatchResult]:
+        return (one for one in results if (one.key.pairing, one.key.block) not in self.torn)
+
+    @cached_property
+    def _skill(self) -> dict[str, float]:
+        return {row.name: row.map.value if row.map else row.mu for row in self.table.rows}
+
     def chosen(self, results: Iterable[MatchResult]) -> Chosen:
         """The matches worth a look among `results`, of which any number may pass."""
-        skill = {row.name: row.map.value if row.map else row.mu for row in self.table.rows}
-        best = {name: _Best(MOST_CHOSEN) for name in ("latest", "closest", "upsets")} | {"faulty": _Best(MOST_FAULTY)}
-        faults = 0
-        for number, one in enumerate(results):
-            order = (one.key.block, -number)
-            best["latest"].offer(order, one)
-            if one.scores is not None and one.margins is not None:
-                best["closest"].offer((-abs(max(one.margins)), order), one)
-            surprise = _surprise(one, skill)
-            if surprise > 0:
-                best["upsets"].offer((surprise, order), one)
-            if one.at_fault is not None or one.pardoned:
-                faults += 1
-                best["faulty"].offer((one.at_fault is not None, order), one)
-        return Chosen(**{name: each.found() for name, each in best.items()}, faults=faults)
+        choice = Picker(self._skill)
+        for one in results:
+            choice.offer(one)
+        return choice.found()
+
+    def all_chosen(self, store: MatchStore) -> tuple[Chosen, dict[tuple[str, str], Chosen]]:
+        """The matches worth a look of the league, and of each pair of the matrix; each match is read once."""
+        whole, by_pair = Picker(self._skill), {pair: Picker(self._skill) for pair in self.pairs}
+        for one in self.results(store):
+            whole.offer(one)
+            for pair in combinations(sorted(one.players), 2):
+                if pair in by_pair:
+                    by_pair[pair].offer(one)
+        return whole.found(), {pair: each.found() for pair, each in by_pair.items()}
+
+
+class Picker:
+    """Chooses the matches worth a look among those offered; `skill` by player tells upsets."""
+
+    def __init__(self, skill: Mapping[str, float]) -> None:
+        self._skill = skill
+        self._latest, self._closest, self._upsets = (_Best(MOST_CHOSEN) for _ in range(3))
+        self._faulty, self._faults, self._seen = _Best(MOST_FAULTY), 0, 0
+
+    def offer(self, one: MatchResult) -> None:
+        """Take in another match; they come pairing by pairing."""
+        order = (one.key.block, -self._seen)
+        self._seen += 1
+        self._latest.offer(order, one)
+        if one.scores is not None and one.margins is not None:
+            self._closest.offer((-abs(max(one.margins)), order), one)
+        surprise = _surprise(one, self._skill)
+        if surprise > 0:
+            self._upsets.offer((surprise, order), one)
+        if one.at_fault is not None or one.pardoned:
+            self._faults += 1
+            self._faulty.offer((one.at_fault is not None, order), one)
+
+    def found(self) -> Chosen:
+        """The chosen ones by now."""
+        kinds = (self._latest, self._closest, self._upsets, self._faulty)
+        latest, closest, upsets, faulty = [each.found() for each in kinds]
+        return Chosen(latest, closest, upsets, faulty, self._faults)
 
 
 class _Best:
@@ -155,7 +263,7 @@ class _Best:
         return tuple(one for *_, one in sorted(self._kept, reverse=True))
 
 
-def _surprise(one: MatchResult, skill: dict[str, float]) -> float:
+def _surprise(one: MatchResult, skill: Mapping[str, float]) -> float:
     """By how much the strongest of those who lost is ahead of the winner in skill; below 0 where nobody is."""
     if one.at_fault is not None:
         return 0.0

@@ -31,6 +31,8 @@ from arena.site.parts import (
     heat_map,
     luck_table,
     match_line,
+    pair_file,
+    pair_sentence,
     rating_plot,
     section_tables,
     skill_plot,
@@ -44,7 +46,6 @@ POLICY: Final = (
     " form-action 'none'"
 )
 """Own scripts and styles only, from a file as well; no request leaves the site."""
-MATCHES_ON_A_PAGE: Final = 500
 _NEAR: Final = 3
 """Pages on either side that a page of a list links to."""
 _IN_A_LEAGUE: Final = "../../"
@@ -128,8 +129,9 @@ class Pages:
         """The scores of the best players against each other."""
         return self._page("matrix.html", _IN_A_LEAGUE, view=view, matrix=heat_map(view))
 
-    def player(self, view: LeagueView, page: ProfilePage) -> str:
-        """All about a player of the league."""
+    def player(self, view: LeagueView, page: ProfilePage, leagues: Sequence[LeagueView]) -> str:
+        """All about a player of the league; the versions of its bot in `leagues`, too."""
+        versions = bot_table(leagues, page.row.bot, "../")
         found = page.profile
         kinds = (("Biggest wins", found.wins), ("Biggest losses", found.losses))
         told = [drift_sentence(found.drift), *time_sentences(page), *fault_sentences(page)] if page.row.matches else []
@@ -139,6 +141,7 @@ class Pages:
             view=view,
             name=page.row.name,
             head=[*head_sentences(page)],
+            versions=versions if len(versions.rows) > 1 else None,
             tables=section_tables(page),
             form=form_plot(page),
             times=table(time_columns(page), {}, {}) if page.timing.moves else None,
@@ -153,6 +156,15 @@ class Pages:
         told = ["An upset: the winner is behind a loser in skill by all matches; the largest difference first."]
         return self._matches(view, "matches.html", "Matches worth a look", sections, notes=told)
 
+    def pair(self, view: LeagueView, pair: tuple[str, str], chosen: Chosen) -> str:
+        """The matches of two players worth a look, and the pages of the list that have all of them."""
+        kinds = (("Latest", chosen.latest), ("Closest", chosen.closest), ("Biggest upsets", chosen.upsets))
+        sections = [(kind, self._lines(found)) for kind, found in kinds]
+        links = [(all_file(each), each) for each in view.pages_of(pair)]
+        told = [pair_sentence(one) for one in view.matrix.meetings if (one.player, one.opponent) == pair]
+        title = f"{pair[0]} against {pair[1]}"
+        return self._matches(view, pair_file(pair), title, sections, notes=told, links=links)
+
     def faults(self, view: LeagueView, chosen: Chosen, reasons: Callable[[MatchResult], Sequence[str]]) -> str:
         """The matches with a fault, forfeits first, with their reasons."""
         lines = [match_line(one, self._is_shown, reasons(one)) for one in chosen.faulty]
@@ -162,7 +174,7 @@ class Pages:
 
     def all_matches(self, view: LeagueView, page: int, found: Iterable[MatchResult]) -> str:
         """A page of the list of all matches, pairing by pairing; the first page is 1."""
-        title = f"All matches, page {page} of {page_count(view)}"
+        title = f"All matches, page {page} of {view.pages}"
         return self._matches(view, all_file(page), title, [("", self._lines(found))], page=page)
 
     def wall(self, view: LeagueView, chosen: Chosen) -> str:
@@ -197,10 +209,11 @@ class Pages:
         *,
         notes: Sequence[str] = (),
         page: int = 0,
+        links: Sequence[tuple[str, int]] = (),
     ) -> str:
-        pages = page_count(view)
-        near = [each for each in range(1, pages + 1) if each in {1, pages} or abs(each - (page or 1)) <= _NEAR]
-        links = [(all_file(each), each) for each in near]
+        pages = range(1, view.pages + 1)
+        near = [each for each in pages if each in {1, view.pages} or abs(each - (page or 1)) <= _NEAR]
+        links = links or [(all_file(each), each) for each in near]
         values: dict[str, Any] = {"title": title, "sections": sections, "notes": notes, "page": page, "links": links}
         return self._page("matches.html", _IN_A_LEAGUE, view=view, here=here, **values)
 
@@ -219,8 +232,3 @@ def _step_words(step: Mapping[str, Any], players: Sequence[Mapping[str, Any]]) -
 def all_file(page: int) -> str:
     """A page of the list of all matches within the folder of the league."""
     return f"all-{page}.html"
-
-
-def page_count(view: LeagueView) -> int:
-    """Pages of the list of all matches."""
-    return -(-view.state.stored // MATCHES_ON_A_PAGE)

@@ -17,7 +17,7 @@ from arena.report.leaderboard import table_rows
 from arena.report.matches import fault_reasons, match_words
 from arena.report.matrix import matrix_sentences, meeting_marks
 from arena.report.profile import ProfilePage, section_table
-from arena.site.leagues import LeagueView, key_of
+from arena.site.leagues import LeagueView, key_of, pair_of
 from arena.site.plots import Plot, bar_plot, interval_plot, line_plot
 from arena.standings.matrix import Meeting
 from arena.standings.profile import Extreme
@@ -59,6 +59,11 @@ class PageTable(msgspec.Struct, frozen=True):
 def player_file(name: str) -> str:
     """The page of a player within the folder of the league."""
     return f"player-{key_of(name)}.html"
+
+
+def pair_file(pair: tuple[str, str]) -> str:
+    """The page of two players within the folder of the league."""
+    return f"pair-{key_of(pair[0])}-{key_of(pair[1])}.html"
 
 
 def table(columns: Sequence[Column], meanings: Mapping[str, str], links: Mapping[int, Sequence[str]]) -> PageTable:
@@ -136,40 +141,60 @@ def heat_map(view: LeagueView) -> dict[str, Any]:
     names = [one.name for one in view.matrix.players]
     cells = {(one.player, one.opponent): one for one in view.matrix.meetings}
     rows = [
-        {"name": name, "href": player_file(name), "cells": [_heat(cells.get((name, other))) for other in names]}
+        {"name": name, "href": player_file(name), "cells": [_heat(view, cells.get((name, other))) for other in names]}
         for name in names
     ]
     heads = [{"number": number, "name": name} for number, name in enumerate(names, start=1)]
     return {"heads": heads, "rows": rows, "notes": [*matrix_sentences(view.matrix)]}
 
 
-def _heat(one: Meeting | None) -> dict[str, str]:
+def _heat(view: LeagueView, one: Meeting | None) -> dict[str, str]:
     """A cell of the matrix: the score, shaded from 0 to 100 %."""
     if one is None or one.score is None:
-        return {"text": UNKNOWN if one else "", "shade": "none", "told": ""}
-    matches, result = counted(one.matches, "match", "matches"), f"{one.wins}-{one.draws}-{one.losses}"
+        return {"text": UNKNOWN if one else "", "shade": "none", "told": "", "href": ""}
+    pair = pair_of(one.player, one.opponent)
     return {
         "text": f"{percent(one.score)} {meeting_marks(one)}".strip(),
         "shade": f"s{round(_SHADES * one.score)}",
-        "told": f"{one.player} against {one.opponent}: {result} in {matches}",
+        "told": pair_sentence(one),
+        "href": pair_file(pair) if pair in view.pairs else "",
     }
 
 
-def bot_table(leagues: Sequence[LeagueView]) -> PageTable:
-    """A line for each bot and league it plays in, by its name."""
-    lines = sorted(
-        (player.bot.name, player.bot.manifest.version, player.bot.digest, view.name, player.name, view)
-        for view in leagues
-        for player in view.state.tournament.players
+def pair_sentence(one: Meeting) -> str:
+    """The result of two players, seen from the first."""
+    matches, result = counted(one.matches, "match", "matches"), f"{one.wins}-{one.draws}-{one.losses}"
+    score = "" if one.score is None else f", score {percent(one.score)} %"
+    ends = (
+        ""
+        if one.score_low is None or one.score_high is None
+        else f" ({percent(one.score_low)} to {percent(one.score_high)})"
     )
+    return f"{one.player} against {one.opponent}: {result} in {matches}{score}{ends}"
+
+
+def bot_table(leagues: Sequence[LeagueView], bot: str = "", root: str = "league/") -> PageTable:
+    """A line for each bot and league it plays in, by its name; or for each version of one bot. `root`: of leagues."""
+    lines = sorted(
+        (
+            (player.bot.name, player.bot.manifest.version, player.bot.digest, view.name, player.name, view)
+            for view in leagues
+            for player in view.state.tournament.players
+            if player.bot.name == (bot or player.bot.name)
+        ),
+        key=lambda line: line[:5],
+    )
+    rows = [next(row for row in view.table.rows if row.name == name) for *_, name, view in lines]
     columns = [
         Column("bot", [name for name, *_ in lines], "left", is_key=True),
         Column("version", [version for _, version, *_ in lines], "left"),
         Column("hash", [digest[:8] for _, _, digest, *_ in lines], "left"),
         Column("league", [league for *_, league, _, _ in lines], "left"),
         Column("player", [player for *_, player, _ in lines], "left"),
+        Column("rank", [str(row.rank) if row.matches else UNKNOWN for row in rows]),
+        Column("score %", [percent(row.score.value) if row.score else UNKNOWN for row in rows]),
     ]
-    hrefs = [(f"league/{view.key}/index.html", f"league/{view.key}/{player_file(name)}") for *_, name, view in lines]
+    hrefs = [(f"{root}{view.key}/index.html", f"{root}{view.key}/{player_file(name)}") for *_, name, view in lines]
     return table(columns, {}, {3: [league for league, _ in hrefs], 4: [player for _, player in hrefs]})
 
 

@@ -13,7 +13,6 @@ import threading
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from functools import partial
-from itertools import islice
 from pathlib import Path
 from typing import Final
 
@@ -30,7 +29,7 @@ from arena.errors import ArenaError, SpecError
 from arena.match.results import MatchKey
 from arena.site.build import assets, league_pages, match_files, site_pages
 from arena.site.leagues import Chosen, LeagueView, league_views, require_players
-from arena.site.pages import MATCHES_ON_A_PAGE, POLICY, Pages, all_file, page_count
+from arena.site.pages import POLICY, Pages
 from arena.store.matches import MatchStore
 
 _LOOK_S: Final = 1.0
@@ -119,12 +118,12 @@ class LiveSite:
             return site_pages(pages, views)
         for view in views:
             if folder == f"league/{view.key}":
-                numbers = range(1, page_count(view) + 1)
-                lists = {all_file(number): partial(_listed, pages, store, view, number) for number in numbers}
-                return league_pages(pages, store, view, partial(self._worth, store, view)) | lists
+                return league_pages(pages, store, view, views, partial(self._chosen_of, store, view))
         return {}
 
-    def _worth(self, store: MatchStore, view: LeagueView) -> Chosen:
+    def _chosen_of(self, store: MatchStore, view: LeagueView, pair: tuple[str, str] | None) -> Chosen:
+        if pair is not None:
+            return view.chosen(view.of_pair(store, pair))
         if view.key not in self._chosen:
             self._chosen[view.key] = view.chosen(view.results(store))
         return self._chosen[view.key]
@@ -144,11 +143,6 @@ class LiveSite:
 def _moment(store: MatchStore) -> str:
     """The number of matches ever stored, and that of leagues."""
     return f"{store.head().size}-{len(store.leagues())}"
-
-
-def _listed(pages: Pages, store: MatchStore, view: LeagueView, number: int) -> str:
-    start = MATCHES_ON_A_PAGE * (number - 1)
-    return pages.all_matches(view, number, islice(view.results(store), start, start + MATCHES_ON_A_PAGE))
 
 
 def application(site: LiveSite, hosts: Sequence[str] = _LOCAL) -> Starlette:

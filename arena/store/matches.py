@@ -183,11 +183,15 @@ class MatchStore:
 
         return self._aggregated(blocks, lambda *of: [*columns(of[0], of[1], player, known)])
 
-    def results(self, blocks: Mapping[str, int]) -> Iterator[MatchResult]:
-        """The same matches one by one, by pairing in the order of `blocks`, block and rotation."""
+    def results(self, blocks: Mapping[str, int], first: Mapping[str, int] | None = None) -> Iterator[MatchResult]:
+        """The same matches one by one, by pairing in the order of `blocks`, block and rotation.
+
+        `first`: the number of the first block of a pairing, if not 0.
+        """
         with database.translating_sqlite_errors(self._path):
             for key, end in blocks.items():
-                yield from (result for result, _ in rows.read_matches(self._connection, key, 0, end))
+                start = 0 if first is None else first.get(key, 0)
+                yield from (result for result, _ in rows.read_matches(self._connection, key, start, end))
 
     def in_schedule_order(self, blocks: Mapping[str, int]) -> list[MatchResult]:
         """The same by block, pairing in the order of `blocks`, and rotation."""

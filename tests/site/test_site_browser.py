@@ -19,7 +19,20 @@ from arena.text import printable
 pytestmark = [pytest.mark.slow, pytest.mark.process]
 axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="the extra `browser` is not installed")
 
-KINDS = ("index", "bots", "how-to-read", "league", "matrix", "matches", "all", "faults", "player", "match", "wall")
+KINDS = (
+    "index",
+    "bots",
+    "how-to-read",
+    "league",
+    "matrix",
+    "matches",
+    "all",
+    "faults",
+    "pair",
+    "player",
+    "match",
+    "wall",
+)
 
 
 @pytest.fixture(scope="module")
@@ -43,6 +56,7 @@ def places(site: Path) -> dict[str, Path]:
         **{name: site / f"{name}.html" for name in ("index", "bots", "how-to-read")},
         "league": league / "index.html",
         **{name: league / f"{file}.html" for name, file in in_league.items()},
+        "pair": min(league.glob("pair-*.html")),
         "player": min(league.glob("player-*.html")),
         "match": min((site / "match").iterdir()),
     }

@@ -9,9 +9,12 @@ import pytest
 from cli_arena import Terminal
 from site_made import NAMES, Read, made_site, pages_of
 from store_made import fill, reading, tournament
+from support.made_matches import bot
 from support.tampering import opened
 
 from arena.errors import SpecError
+from arena.league.tournament import Player
+from arena.match.results import MatchResult
 from arena.report.columns import LEADERBOARD
 from arena.report.formats import Style
 from arena.report.leaderboard import table_rows
@@ -163,8 +166,7 @@ def test_long_lists_come_page_by_page_and_the_page_of_standings_stays_small(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each match stands in the list of all matches once."""
-    monkeypatch.setattr("arena.site.pages.MATCHES_ON_A_PAGE", 10)
-    monkeypatch.setattr("arena.site.build.MATCHES_ON_A_PAGE", 10)
+    monkeypatch.setattr("arena.site.leagues.MATCHES_ON_A_PAGE", 10)
     out = made_site(tmp_path, *(f"player {number}" for number in range(6)), which="none", cycles=1)
     (folder,) = (out / "league").iterdir()
     listed = [row for page in sorted(folder.glob("all-*")) for row in re.findall(r"[0-9a-f]{12}-0-\d", Read(page).text)]
@@ -172,6 +174,62 @@ def test_long_lists_come_page_by_page_and_the_page_of_standings_stays_small(
     assert len([*folder.glob("all-*")]) == 3
     assert len(listed) == len(set(listed)) == 30
     assert (folder / "index.html").stat().st_size < 200_000
+
+
+def test_a_page_of_the_list_reads_its_own_rows_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Page by page they are all matches of whole blocks, also where a page ends within a block, or one is torn."""
+    monkeypatch.setattr("arena.site.leagues.MATCHES_ON_A_PAGE", 7)
+    read = list[MatchResult]()
+
+    def counting(one: MatchResult) -> MatchResult:
+        read.append(one)
+        return one
+
+    fill(tmp_path, tournament("ann", "bob", "cid", cycles=9))
+    with opened(tmp_path) as connection:
+        for table in ("record", "seat", "match"):
+            connection.execute(f"DELETE FROM {table} WHERE pairing = 2 AND block = 4 AND rotation = 1")
+    with reading(tmp_path) as store:
+        view = league_view(store, store.leagues()[0])
+        everything = [*view.results(store)]
+        results = store.results
+        monkeypatch.setattr(store, "results", lambda *of: map(counting, results(*of)))
+        listed = [[*view.page(store, number)] for number in range(1, view.pages + 1)]
+
+    assert [len(part) for part in listed] == [7] * 7 + [3]
+    assert [one for part in listed for one in part] == everything
+    assert [str(key) for key in view.keys] == [str(one.key) for one in everything]
+    assert len(read) <= len(everything) + 4 * len(listed)
+
+
+def test_a_cell_of_the_matrix_leads_to_the_matches_of_the_pair(tmp_path: Path) -> None:
+    """Theirs and nobody else's, with the pages of the list that have all of them, seen from either player."""
+    out = made_site(tmp_path, "ann", "bob", "cid", which="all")
+    folder = out / "league" / key_of("../evil & <b>")
+    matrix, files = Read(folder / "matrix.html"), {path.name for path in folder.glob("pair-*.html")}
+
+    linked = [own["href"] for own in matrix.all("a") if own["href"].startswith("pair-")]
+    assert sorted(linked) == sorted([*files, *files])
+    page = Read(folder / f"pair-{key_of('ann')}-{key_of('cid')}.html")
+    assert re.search(r"ann against cid: \d+-\d+-\d+ in 4 matches", page.text)
+    assert len(set(re.findall(r"[0-9a-f]{12}-\d-\d", page.text))) == 4
+    assert "bob" not in page.text
+    assert {"all-1.html", "matrix.html"} <= {*page.targets}
+
+
+def test_a_player_page_tells_of_the_other_versions_of_its_bot(tmp_path: Path) -> None:
+    """In all leagues of the site, with their results; nothing where there is only one."""
+    first, second = bot("walker", "a" * 64, "1"), bot("walker", "b" * 64, "2")
+    players = (Player("old", first), Player("new", second), Player("other", bot("sitter")))
+    fill(tmp_path, tournament(players=players, name="both"))
+    with reading(tmp_path) as store:
+        write_site(store, (), tmp_path / "out", "none")
+
+    folder = tmp_path / "out" / "league" / key_of("both")
+    old, other = (Read(folder / f"player-{key_of(name)}.html") for name in ("old", "other"))
+    assert "Versions" in old.text
+    assert f"../{key_of('both')}/player-{key_of('new')}.html" in old.targets
+    assert "Versions" not in other.text
 
 
 def test_the_empty_store_and_a_league_without_matches_have_pages(tmp_path: Path) -> None:
