@@ -96,10 +96,9 @@ class OwnCore:
             _stay_on(self._usable)
 
     def look(self) -> None:
-        """Leave a core that is crowded by work of others for one that is free, with all bots. To be asked often."""
+        """Leave a core that is crowded by work of others for one that is free, with all bots; to be asked between batches."""
         if self.core is None:
             return
-        self._count_own()
         window_s = self._wall() - self._begin_s
         if window_s < _LOOK_S:
             return
@@ -107,7 +106,7 @@ class OwnCore:
         if self.core not in now or self.core not in self._before:  # a container counts its cores in another way
             self._begin()
             return
-        others_s = now[self.core].busy_s - self._before[self.core].busy_s - self._own_s
+        others_s = now[self.core].busy_s - self._before[self.core].busy_s - (_used_s() - self._own_s)
         idle_s = {core: now[core].idle_s - self._before[core].idle_s for core in self._usable if core in self._before}
         free = sorted((core for core in idle_s if idle_s[core] > _FREE * window_s), key=lambda core: -idle_s[core])
         if others_s > _CROWDED * window_s and self._move_to(free):
@@ -129,19 +128,16 @@ class OwnCore:
         return False
 
     def _begin(self) -> None:
-        self._begin_s, self._before = self._wall(), self._read()
-        self._own_s, self._seen = 0.0, _used_s()
-
-    def _count_own(self) -> None:
-        """The CPU time of this process and its bots since the last count; to be counted before a bot ends."""
-        now = _used_s()
-        self._own_s += sum(used_s - self._seen.get(pid, 0.0) for pid, used_s in now.items())
-        self._seen = now
+        self._begin_s, self._before, self._own_s = self._wall(), self._read(), _used_s()
 
 
-def _used_s() -> dict[int, float]:
-    """CPU seconds of this process and all below it."""
-    return {pid: CpuClock(pid)() for pid in {os.getpid()} | descendants(os.getpid())}
+def _used_s() -> float:
+    """CPU seconds of this process and all below it, those that have ended included."""
+    import resource  # noqa: PLC0415 - not on Windows
+
+    ended = resource.getrusage(resource.RUSAGE_CHILDREN)
+    living_s = sum(CpuClock(pid)() for pid in {os.getpid()} | descendants(os.getpid()))
+    return ended.ru_utime + ended.ru_stime + living_s
 
 
 def _stay_on(cores: Iterable[int]) -> None:

@@ -155,14 +155,18 @@ def test_a_free_core_that_somebody_else_has_is_no_better(make: Make) -> None:
     assert owner.core == LAST
 
 
-def test_what_a_worker_and_its_bots_use_crowds_nobody(make: Make) -> None:
-    """A child has burnt what the core was busy with."""
+@pytest.mark.parametrize("has_ended", [False, True])
+def test_what_a_worker_and_its_bots_use_crowds_nobody(make: Make, has_ended: bool) -> None:
+    """A child has burnt what the core was busy with, and may have ended since."""
     machine = Machine()
     owner = make(read=machine.read, wall=machine.wall)
     owner.claim()
     with subprocess.Popen([sys.executable, "-S", "-c", "while True: pass"]) as child:
         clock_id = (~child.pid << 3) | 2
         assert eventually(lambda: time.clock_gettime(clock_id) > 0.5)
+        if has_ended:
+            child.kill()
+            child.wait()
         machine.passes(1.0, last=0.5, first=0.0)
         owner.look()
         child.kill()
