@@ -4,6 +4,7 @@ Rule: the only loop that waits for workers. It never waits without a deadline, c
 leaves storing to the function it was given. A block counts when that function has returned, and not before.
 """
 
+import contextlib
 import logging
 import time
 from collections.abc import Callable, Iterator
@@ -81,7 +82,9 @@ def play_lives(
     tick: Callable[[], None] = lambda: None,
     then: Callable[[], Iterator[Life] | None] = lambda: None,
 ) -> None:
-    """Play all lives. `commit` gets finished blocks every COMMIT_EVERY_S; `tick` is called at least twice a second.
+    """Play all lives. `commit` gets finished blocks every COMMIT_EVERY_S, and what has arrived before Ctrl-C ends it.
+
+    `tick` is called at least twice a second.
 
     When everything is committed and nothing is in flight, `then` is asked for more: the lives of the next round, None
     if there is none. So no round begins before all earlier ones are complete; it is not asked after a block was lost.
@@ -109,6 +112,10 @@ def play_lives(
                 break
             lives = more
         is_done = True
+    except KeyboardInterrupt:
+        run.land_all()
+        run.commit()
+        raise
     finally:
         backend.close(is_interrupted=not is_done)
     if run.lost:
@@ -130,7 +137,10 @@ class _Flight:
 
 
 class _Run:
-    """Lives in flight and those that go out again; blocks that are not committed yet, and those that are lost."""
+    """Lives in flight and those that go out again; blocks that are not committed yet, and those that are lost.
+
+    No life goes out while blocks are committed, so at most those of the lives in flight wait meanwhile.
+    """
 
     def __init__(self, backend: Backend, commit: HandOver) -> None:
         self.lost: list[str] = []
@@ -164,12 +174,15 @@ class _Run:
     def receive(self) -> None:
         """Wait until something arrives, a commit is due or it is time to look up, and take in all that is there."""
         patience_s = max(0.0, self._due_s - time.monotonic()) if self._pending else _LOOK_EVERY_S
-        try:
+        with contextlib.suppress(Empty):
             self._land(*self._arrived.get(timeout=patience_s))
+            self.land_all()
+
+    def land_all(self) -> None:
+        """Take in all that is there."""
+        with contextlib.suppress(Empty):
             while True:
                 self._land(*self._arrived.get_nowait())
-        except Empty:
-            return
 
     def commit_if_due(self) -> None:
         """Commit what has arrived, if the last time is long enough ago."""
@@ -179,8 +192,8 @@ class _Run:
     def commit(self) -> None:
         """Commit what has arrived."""
         if self._pending:
-            self._commit(self._pending)
-            self._pending = []
+            blocks, self._pending = self._pending, []
+            self._commit(blocks)
             self._due_s = time.monotonic() + COMMIT_EVERY_S
 
     def _arrive(self, flight: _Flight, arrived: "Finished | Future[Finished]") -> None:

@@ -96,7 +96,7 @@ class OwnCore:
             _stay_on(self._usable)
 
     def look(self) -> None:
-        """Leave a core that is crowded by work of others for one that is free, with all bots; to be asked between batches."""
+        """Leave a core that is crowded by work of others for one that is free, with all bots. To be asked often."""
         if self.core is None:
             return
         window_s = self._wall() - self._begin_s

@@ -27,7 +27,7 @@ FILE_NAME: Final = "arena.db"
 APPLICATION_ID: Final = 0x41524E41
 """`ARNA`: marks the file as ours."""
 
-PAGE_BYTES: Final = 1 << 14
+DATABASE_PAGE_BYTES: Final = 1 << 14
 """Of a new file. A record of up to a quarter of a page lies beside its key; a longer one has pages of its own."""
 BUSY_S: Final = 30.0
 """The longest wait for another command that is writing; a transaction of ours takes milliseconds."""
@@ -128,7 +128,7 @@ def open_for_writing(results: Path) -> sqlite3.Connection:
                 raise _damaged(path, fault)
     opened = sqlite3.connect(path, timeout=_LOOK_S, isolation_level=None)
     with translating_sqlite_errors(path), _closed_on_error(opened) as connection:
-        connection.execute(f"PRAGMA page_size={PAGE_BYTES}")
+        connection.execute(f"PRAGMA page_size={DATABASE_PAGE_BYTES}")
         _execute_when_free(connection, "PRAGMA journal_mode=WAL", path, BUSY_S)
         connection.execute("PRAGMA synchronous=FULL")
         connection.execute("PRAGMA foreign_keys=ON")

@@ -189,6 +189,33 @@ def test_a_stop_closes_the_backend_at_once(place: str, stop: type[BaseException]
     assert backend.closed == [True]
 
 
+@pytest.mark.parametrize("place", ["commit", "tick"])
+def test_what_has_arrived_is_committed_before_ctrl_c_ends_the_run(monkeypatch: pytest.MonkeyPatch, place: str) -> None:
+    """Nobody waits for those blocks again; those whose commit was interrupted are not committed a second time."""
+    monkeypatch.setattr(driver, "COMMIT_EVERY_S", 3600.0)
+    backend, committed = FakeBackend(played), list[tuple[str, int]]()
+    stops = iter([False, True])
+
+    def stop() -> None:
+        if next(stops, False):
+            raise KeyboardInterrupt
+
+    def commit(blocks: list[PlayedBlock]) -> None:
+        committed.extend(numbers(blocks))
+        if place == "commit":
+            monkeypatch.setattr(driver, "COMMIT_EVERY_S", 0.0)
+            stop()
+
+    with pytest.raises(KeyboardInterrupt):
+        play_lives(
+            lives(tournament(cycles=7), {}), backend, commit=commit, tick=stop if place == "tick" else lambda: None
+        )
+
+    arrived = [number for flight in backend.flights for number in numbers(flight.result())]
+    assert sorted(committed) == sorted(arrived)
+    assert len(arrived) > len(backend.flights) > 3
+
+
 def test_what_is_handed_over_before_a_death_is_not_played_again() -> None:
     """The rest goes out at once, as its second attempt; a life that gets on each time is not halved."""
     league = tournament("ann", "bob", cycles=6, chunk_blocks=6)

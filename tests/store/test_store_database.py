@@ -187,14 +187,14 @@ from pathlib import Path
 sys.path[:0] = [sys.argv[2], sys.argv[2] + "/.."]
 from store_made import blocks_of, tournament, writing
 from arena.errors import HarnessFault
-from arena.store.database import PAGE_BYTES
+from arena.store.database import DATABASE_PAGE_BYTES
 
 league = tournament("ann", "bob", cycles=60)
 blocks = blocks_of(league)
 results = Path(sys.argv[1])
 with writing(results) as store:
     store.save_league(league)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (100 * PAGE_BYTES, resource.RLIM_INFINITY))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100 * DATABASE_PAGE_BYTES, resource.RLIM_INFINITY))
     stored = 0
     try:
         for block in blocks:

@@ -14,7 +14,7 @@ from arena.league.tournament import Tournament
 from arena.standings.table import standings_json
 from arena.store import database
 
-PAGE = database.PAGE_BYTES
+PAGE = database.DATABASE_PAGE_BYTES
 
 
 def sound(folder: Path, league: Tournament | None = None) -> Path:

@@ -155,15 +155,15 @@ def test_flipped_bits_never_change_who_won(tmp_path: Path) -> None:
     pages = (
         connection.execute("SELECT pageno FROM dbstat WHERE name IN ('match', 'seat')").fetchall()
         if has_dbstat(connection)
-        else [(page,) for page in range(2, path.stat().st_size // database.PAGE_BYTES)]
+        else [(page,) for page in range(2, path.stat().st_size // database.DATABASE_PAGE_BYTES)]
     )
     connection.close()
     content, errors = path.read_bytes(), 0
     for _ in range(80):
         flipped = bytearray(content)
-        flipped[(rng.choice(pages)[0] - 1) * database.PAGE_BYTES + rng.randrange(database.PAGE_BYTES)] ^= (
-            1 << rng.randrange(8)
-        )
+        flipped[
+            (rng.choice(pages)[0] - 1) * database.DATABASE_PAGE_BYTES + rng.randrange(database.DATABASE_PAGE_BYTES)
+        ] ^= 1 << rng.randrange(8)
         path.write_bytes(flipped)
         try:
             opened = database.open_for_reading(tmp_path)
