@@ -1,6 +1,7 @@
 """A `Backend` whose lives are played by the workers of a dask cluster: a thread with the event loop of the dealer."""
 
 import asyncio
+import contextlib
 import threading
 from collections.abc import Callable, Coroutine
 from concurrent.futures import BrokenExecutor, Future
@@ -29,9 +30,10 @@ class ClusterBackend:
         *,
         times: DealingTimes = USUAL_TIMES,
         say: Callable[[str], None] = lambda _: None,
+        new_loop: Callable[[], asyncio.AbstractEventLoop] = asyncio.new_event_loop,
     ) -> None:
         self.dealer: Dealer | None = None
-        self._open_link = open_link
+        self._open_link, self._new_loop = open_link, new_loop
         self._deal = partial(Dealer, terms=terms, archive_of=archive_of, times=times, say=say)
 
     @property
@@ -62,7 +64,7 @@ class ClusterBackend:
             self._stop()
 
     def _started(self) -> Dealer:
-        self._loop = asyncio.new_event_loop()
+        self._loop = self._new_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="cluster", daemon=True)
         self._thread.start()
         try:
@@ -74,8 +76,20 @@ class ClusterBackend:
         return self.dealer
 
     def _stop(self) -> None:
+        """End the event loop, with whatever still waits in it."""
+
+        async def end() -> None:
+            left = asyncio.all_tasks() - {asyncio.current_task()}
+            for each in left:
+                each.cancel()
+            await asyncio.gather(*left, return_exceptions=True)
+
+        with contextlib.suppress(TimeoutError):
+            asyncio.run_coroutine_threadsafe(end(), self._loop).result(_CLOSE_WITHIN_S)
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(_CLOSE_WITHIN_S)
+        if not self._thread.is_alive():
+            self._loop.close()
 
 
 def cluster_backend(

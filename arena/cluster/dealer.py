@@ -148,11 +148,6 @@ class Peer:
         """Blocks that it has to play."""
         return sum(len(each.left) for each in self.flights.values())
 
-    @property
-    def is_alone(self) -> bool:
-        """Whether it plays a suspect."""
-        return any(each.is_suspect for each in self.flights.values())
-
 
 class Dealer:
     """Deals lives to all workers of a link. `say` gets sentences for the person who waits."""
@@ -278,7 +273,7 @@ class Dealer:
         due = {each.bot.digest for flight in peer.flights.values() for each in flight.life.pairing.players}
         archives = {digest: self._archive_of(digest) for digest in peer.wanted if digest in due}
         peer.wanted = ()
-        is_more = bool(self._backlog) and not peer.is_alone
+        is_more = bool(self._backlog)
         soon = math.floor(self._times.ahead_s / 2 / peer.block_s) if peer.block_s else peer.left
         return Dispatch(
             session=peer.session,
@@ -309,7 +304,7 @@ class Dealer:
         if not peer.flights:
             return True
         is_little = 0.0 < peer.block_s * peer.left < self._times.ahead_s
-        return is_little and not peer.is_alone and len(peer.flights) < _MOST_LIVES and len(self._backlog) > idle
+        return is_little and len(peer.flights) < _MOST_LIVES and len(self._backlog) > idle
 
     async def _wait_for_work(self) -> None:
         """Wait until something is queued, but not so long that a lease would end."""

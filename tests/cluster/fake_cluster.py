@@ -1,0 +1,256 @@
+"""A cluster in virtual time: workers that play by sleeping, and a network that can be cut; no process, no socket."""
+
+import asyncio
+import selectors
+import threading
+from collections import defaultdict
+from collections.abc import Callable
+from typing import Any
+
+from league_made import played_block
+
+from arena.cluster.backend import ClusterBackend
+from arena.cluster.dealer import DealingTimes, Terms
+from arena.cluster.messages import Dispatch, Identity, Opening, Progressed, Report, Welcome, packed, unpacked
+from arena.games import fingerprint_of
+from arena.league.schedule import Fixture, Life
+from arena.match.columns import PlayedBlock
+
+IDENTITY = Identity("1", fingerprint_of("nim"))
+TERMS = Terms("league test", "nim", "none", IDENTITY)
+
+
+class VirtualLoop(asyncio.SelectorEventLoop):
+    """An event loop whose clock stands until `released`; then it jumps to the next timer when nothing is to be done."""
+
+    def __init__(self, released: threading.Event) -> None:
+        loop = self
+        self.now_s = 0.0
+
+        class Selector(selectors.DefaultSelector):
+            def select(self, timeout: float | None = None) -> Any:
+                if found := super().select(0):
+                    return found
+                if timeout is None or not released.is_set():
+                    return super().select(0.01)
+                loop.now_s += timeout
+                return []
+
+        super().__init__(Selector())
+
+    def time(self) -> float:
+        return self.now_s
+
+
+class FakeWorker:
+    """A worker that takes `block_s` for a block. `play` may raise Died, or an error that ends the life."""
+
+    def __init__(self, cluster: "FakeCluster", name: str, play: Callable[[Life, Fixture], PlayedBlock]) -> None:
+        self.cluster, self.name, self.play = cluster, name, play
+        self.block_s = 0.4
+        self.identity: Identity | None = IDENTITY
+        self.refusal = ""
+        self.is_busy_until_s = 0.0
+        self.sessions = 0
+        self.session = ""
+        self.attempts: dict[str, Progressed] = {}
+        self.queue: list[tuple[str, Life]] = []
+        self.most_lives = 0
+        self.playing: asyncio.Task[None] | None = None
+        self.changed, self.queued = asyncio.Event(), asyncio.Event()
+        self.heard_s = 0.0
+        self.lease_s = 0.0
+
+    def end(self) -> None:
+        """End the session, with what is played."""
+        self.session = ""
+        if self.playing is not None:
+            self.playing.cancel()
+        self.queue.clear()
+        self.attempts.clear()
+        self.cluster.running.pop(self.name, None)
+
+    def look_at_lease(self) -> None:
+        if self.session and asyncio.get_running_loop().time() - self.heard_s >= self.lease_s:
+            self.end()
+
+    def meet(self, opening: Opening) -> Welcome:
+        now_s = asyncio.get_running_loop().time()
+        if now_s < self.is_busy_until_s:
+            return Welcome(is_busy=True, refusal="it plays for somebody")
+        self.end()
+        self.session, self.heard_s, self.lease_s = opening.session, now_s, opening.lease_s
+        self.sessions += 1
+        self.playing = asyncio.get_running_loop().create_task(self.play_all())
+        return Welcome(self.identity, "host", 1.0, refusal=self.refusal)
+
+    async def exchange(self, dispatch: Dispatch) -> Report:
+        loop = asyncio.get_running_loop()
+        self.look_at_lease()
+        if dispatch.session != self.session:
+            return Report(is_known=False)
+        self.heard_s = loop.time()
+        for attempt, held in dispatch.held.items():
+            if attempt in self.attempts:
+                one = self.attempts[attempt]
+                self.cluster.acknowledged[attempt] = max(held, self.cluster.acknowledged[attempt])
+                self.cluster.doubled += [(attempt, held)] * (held > len(one.blocks))
+        for each in dispatch.lives:
+            if each.attempt not in self.attempts:
+                self.attempts[each.attempt] = Progressed()
+                self.queue.append((each.attempt, each.life))
+                self.queued.set()
+        self.most_lives = max(self.most_lives, sum(not one.is_over for one in self.attempts.values()))
+        end_s = loop.time() + dispatch.wait_s
+        while self.left() > dispatch.enough and loop.time() < end_s:
+            self.changed.clear()
+            try:
+                await asyncio.wait_for(self.changed.wait(), end_s - loop.time())
+            except TimeoutError:
+                break
+        if dispatch.session != self.session:
+            return Report(is_known=False)
+        attempts = {
+            key: Progressed(one.blocks[dispatch.held.get(key, 0) :], one.is_over, one.error, one.is_died)
+            for key, one in self.attempts.items()
+        }
+        return Report(attempts=attempts, block_s=self.block_s)
+
+    def left(self) -> int:
+        sizes = {attempt: len(life.fixtures) for attempt, life in self.queue}
+        return sum(size - len(self.attempts[attempt].blocks) for attempt, size in sizes.items())
+
+    async def play_all(self) -> None:
+        while True:
+            while not self.queue:
+                self.queued.clear()
+                await self.queued.wait()
+            attempt, life = self.queue[0]
+            for fixture in life.fixtures:
+                self.cluster.begin(self.name, fixture)
+                await asyncio.sleep(self.block_s)
+                self.cluster.running.pop(self.name, None)
+                try:
+                    block = self.play(life, fixture)
+                except Died:
+                    self.cluster.kill(self.name)
+                    return
+                except Exception as error:  # noqa: BLE001 - as a worker tells it
+                    self.tell(attempt, Progressed(self.attempts[attempt].blocks, is_over=True, error=str(error)))
+                    break
+                self.tell(attempt, Progressed((*self.attempts[attempt].blocks, block)))
+            else:
+                self.tell(attempt, Progressed(self.attempts[attempt].blocks, is_over=True))
+            self.queue.pop(0)
+            self.changed.set()
+
+    def tell(self, attempt: str, news: Progressed) -> None:
+        self.attempts[attempt] = news
+        self.changed.set()
+
+
+class Died(Exception):
+    """The worker, and its machine, die in the middle of this."""
+
+
+class FakeCluster:
+    """Workers by name, their network, and a scheduler. A `Link` by itself."""
+
+    def __init__(self, play: Callable[[Life, Fixture], PlayedBlock] | None = None) -> None:
+        self.play = play or (lambda life, fixture: played_block(fixture, life.pairing.names))
+        self.scheduler = "first"
+        self.is_cut = False
+        self.found: dict[str, FakeWorker] = {}
+        self.unreachable: set[str] = set()
+        self.deaf: set[str] = set()
+        """Workers that hear, and whose answers are lost."""
+        self.running: dict[str, tuple[str, int]] = {}
+        self.started: dict[tuple[str, int], int] = defaultdict(int)
+        self.acknowledged: dict[str, int] = defaultdict(int)
+        self.doubled: list[tuple[str, int]] = []
+        self.killed: list[str] = []
+        self.parted: list[str] = []
+        self.said: list[str] = []
+        self.committed: list[tuple[str, int]] = []
+        self.released = threading.Event()
+        self.returns_after_s: float | None = None
+        self.script: Callable[[FakeCluster], Any] | None = None
+        self.wishes: dict[str, dict[str, Any]] = {}
+
+    def backend(self, workers: int = 3, times: DealingTimes | None = None, **wishes: dict[str, Any]) -> ClusterBackend:
+        """A backend on so many workers w0, w1, ...; `wishes` are their attributes, by name."""
+
+        async def opened() -> FakeCluster:
+            for number in range(workers):
+                self.join(f"w{number}", **wishes.get(f"w{number}", {}))
+            if self.script is not None:
+                self.task = asyncio.get_running_loop().create_task(self.script(self))
+            return self
+
+        return ClusterBackend(
+            opened,
+            TERMS,
+            lambda _: b"",
+            times=times or DealingTimes(),
+            say=self.said.append,
+            new_loop=lambda: VirtualLoop(self.released),
+        )
+
+    def join(self, name: str, **wishes: Any) -> None:
+        worker = self.found[name] = FakeWorker(self, name, self.play)
+        for key, value in wishes.items():
+            setattr(worker, key, value)
+
+    def begin(self, name: str, fixture: Fixture) -> None:
+        """A block begins; `doubled` gets it if it is being played elsewhere."""
+        key = (fixture.pairing, fixture.block)
+        for each in self.found.values():
+            each.look_at_lease()
+        if key in self.running.values():
+            self.doubled.append(key)
+        self.running[name] = key
+        self.started[key] += 1
+
+    def kill(self, name: str) -> None:
+        worker = self.found.pop(name)
+        worker.end()
+        self.killed.append(name)
+        if self.returns_after_s is not None:
+            asyncio.get_running_loop().call_later(self.returns_after_s, self.join, name)
+
+    async def workers(self) -> tuple[str, dict[str, str]]:
+        await asyncio.sleep(0.001)
+        if self.is_cut:
+            raise ConnectionError("cut")
+        return self.scheduler, {f"tls://{id(each)}": name for name, each in self.found.items()}
+
+    async def meet(self, address: str, opening: bytes) -> bytes:
+        return packed(self.at(address).meet(unpacked(opening, Opening)))
+
+    async def exchange(self, address: str, dispatch: bytes) -> bytes:
+        worker = self.at(address)
+        report = await worker.exchange(unpacked(dispatch, Dispatch))
+        if self.at(address).name in self.deaf:
+            raise ConnectionError("the answer is lost")
+        return packed(report)
+
+    async def part(self, address: str, session: str) -> None:
+        worker = self.at(address)
+        if worker.session == session:
+            self.parted.append(worker.name)
+            worker.end()
+
+    async def close(self) -> None:
+        for each in self.found.values():
+            each.end()
+        if self.script is not None:
+            self.task.cancel()
+
+    def at(self, address: str) -> FakeWorker:
+        for each in self.found.values():
+            each.look_at_lease()
+            if address == f"tls://{id(each)}":
+                if self.is_cut or each.name in self.unreachable:
+                    break
+                return each
+        raise ConnectionError(f"no way to {address}")

@@ -1,0 +1,301 @@
+"""Exactly once on a cluster, whatever dies: the driver with workers and a network in virtual time."""
+
+import asyncio
+import random
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from fake_cluster import IDENTITY, Died, FakeCluster
+from league_made import all_blocks, numbers, played_block
+from msgspec.structs import replace
+from support.made_matches import tournament
+
+from arena.cluster import dealer
+from arena.errors import HarnessFault, MachineFault
+from arena.league import driver
+from arena.league.driver import BlocksLost, play_lives
+from arena.league.schedule import Fixture, Life, lives
+from arena.league.tournament import Tournament
+from arena.match.columns import PlayedBlock
+
+
+def run(league: Tournament, cluster: FakeCluster, workers: int = 3, **wishes: Any) -> list[tuple[str, int]]:
+    """The blocks that were committed, in their order; also in `cluster`, for a league that ends with an error.
+
+    Time begins when all lives are queued: so nothing depends on the threads of this process.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(dealer, "_SPARE", 10**6)
+        patch.setattr(driver, "_LOOK_EVERY_S", 0.01)
+        play_lives(
+            lives(league, {}),
+            cluster.backend(workers, **wishes),
+            commit=lambda blocks: cluster.committed.extend(numbers(blocks)),
+            tick=cluster.released.set,
+        )
+    assert cluster.doubled == []
+    return cluster.committed
+
+
+def test_every_block_is_played_once_and_little_is_dealt_ahead() -> None:
+    """Three workers, nothing goes wrong: nobody has more than two lives of 8 s at once, and all play."""
+    league, cluster = tournament(cycles=60, chunk_blocks=20), FakeCluster()
+
+    committed = run(league, cluster)
+
+    assert Counter(committed) == Counter(all_blocks(league))
+    assert set(cluster.started.values()) == {1}
+    assert {each.most_lives for each in cluster.found.values()} <= {1, 2}
+    assert all(each.sessions == 1 for each in cluster.found.values())
+
+
+def test_short_lives_are_dealt_by_the_time_that_they_take() -> None:
+    """Lives of 10 ms go out by the dozen; a worker has work for some seconds, and no more than 64 lives."""
+    league, cluster = tournament(cycles=60, chunk_blocks=1), FakeCluster()
+
+    committed = run(league, cluster, workers=2, w0={"block_s": 0.01}, w1={"block_s": 0.01})
+
+    assert Counter(committed) == Counter(all_blocks(league))
+    assert 4 < max(each.most_lives for each in cluster.found.values()) <= 64
+
+
+def later(seconds: float, act: Callable[[FakeCluster], None]) -> Callable[[FakeCluster], Any]:
+    """A script: something happens after so many seconds."""
+
+    async def script(cluster: FakeCluster) -> None:
+        await asyncio.sleep(seconds)
+        act(cluster)
+
+    return script
+
+
+def test_a_dead_worker_costs_what_it_had_not_sent() -> None:
+    """Its life goes elsewhere as a new attempt; what the driver holds is not played again."""
+    league, cluster = tournament(cycles=40, chunk_blocks=20), FakeCluster()
+    cluster.script = later(6.0, lambda it: it.kill("w1"))
+
+    committed = run(league, cluster)
+
+    assert cluster.killed == ["w1"]
+    assert Counter(committed) == Counter(all_blocks(league))
+    assert 0 < sum(count == 2 for count in cluster.started.values()) <= 20
+
+
+@pytest.mark.parametrize("seconds", [1.0, 8.0])
+def test_lost_answers_cost_nothing(seconds: float) -> None:
+    """The worker was heard, its answer was not: the exchange is repeated, and no life begins twice."""
+    league, cluster = tournament(cycles=40, chunk_blocks=20), FakeCluster()
+
+    async def script(it: FakeCluster) -> None:
+        await asyncio.sleep(3.0)
+        it.deaf.add("w0")
+        await asyncio.sleep(seconds)
+        it.deaf.clear()
+
+    cluster.script = script
+    committed = run(league, cluster)
+
+    assert Counter(committed) == Counter(all_blocks(league))
+    assert set(cluster.started.values()) == {1}
+
+
+def test_a_worker_that_is_cut_off_ends_its_matches_before_others_play_them() -> None:
+    """The scheduler still knows it: its lease is over before its lives are dealt again; it comes back afterwards."""
+    league, cluster = tournament(cycles=60, chunk_blocks=20), FakeCluster()
+
+    async def script(it: FakeCluster) -> None:
+        await asyncio.sleep(4.0)
+        it.unreachable.add("w0")
+        await asyncio.sleep(60.0)
+        it.unreachable.clear()
+
+    cluster.script = script
+    committed = run(league, cluster, **{f"w{number}": {"block_s": 3.0} for number in range(3)})
+
+    assert Counter(committed) == Counter(all_blocks(league))
+    assert max(cluster.started.values()) == 2  # and never two at the same time, as `run` asserts
+    assert cluster.found["w0"].sessions == 2
+
+
+@pytest.mark.parametrize(
+    ("seconds", "is_new", "is_costly"), [(6.0, False, False), (60.0, False, True), (4.0, True, True)]
+)
+def test_the_scheduler_may_be_gone_for_a_while(seconds: float, is_new: bool, is_costly: bool) -> None:
+    """A short cut costs nothing, a long one or another scheduler what was in flight; no block is blamed for it."""
+    league, cluster = tournament(cycles=20, chunk_blocks=20), FakeCluster()
+
+    async def script(it: FakeCluster) -> None:
+        for number in range(4):
+            await asyncio.sleep(3.0)
+            it.is_cut = True
+            await asyncio.sleep(seconds)
+            it.is_cut = False
+            if is_new:
+                it.scheduler = f"scheduler {number}"
+
+    cluster.script = script
+    committed = run(league, cluster, **{f"w{number}": {"block_s": 5.0} for number in range(3)})
+
+    assert Counter(committed) == Counter(all_blocks(league))
+    assert (max(cluster.started.values()) > 1) == is_costly
+
+
+def poison(key: tuple[str, int], error: type[Exception]) -> Callable[[Life, Fixture], PlayedBlock]:
+    """One block that ends whatever plays it."""
+
+    def play(life: Life, fixture: Fixture) -> PlayedBlock:
+        if (fixture.pairing, fixture.block) == key:
+            raise error("poison")
+        return played_block(fixture, life.pairing.names)
+
+    return play
+
+
+@pytest.mark.parametrize("error", [Died, HarnessFault])
+def test_a_block_that_kills_three_workers_is_named_and_no_longer_dealt(error: type[Exception]) -> None:
+    """All others count once, and none of them is blamed: after two deaths each block goes out alone."""
+    league = tournament(cycles=20, chunk_blocks=10)
+    key = sorted(all_blocks(league))[13]
+    cluster = FakeCluster(poison(key, error))
+    cluster.returns_after_s = 5.0
+
+    with pytest.raises(BlocksLost, match=rf"1 block could not be played, league test, {key[0]} block {key[1]} "):
+        run(league, cluster)
+
+    assert cluster.started[key] == 3
+    assert Counter(cluster.committed) == Counter(all_blocks(league) - {key})
+    assert cluster.said == []
+
+
+def test_a_worker_on_which_everything_fails_is_left_out() -> None:
+    """After three lives in a row, with a sentence; the others play all."""
+    league, cluster = tournament(cycles=60, chunk_blocks=5), FakeCluster()
+
+    def fail(_life: Life, _fixture: Fixture) -> PlayedBlock:
+        raise HarnessFault("the disk is full")
+
+    committed = run(league, cluster, w1={"play": fail})
+
+    assert Counter(committed) == Counter(all_blocks(league))
+    assert cluster.said == ["worker w1 is left out: 3 lives in a row failed there, at last: the disk is full"]
+
+
+def test_a_worker_that_dies_again_and_again_is_left_out() -> None:
+    """Also when another process with its name comes in its place each time."""
+    league, cluster = tournament(cycles=100, chunk_blocks=5), FakeCluster()
+    cluster.returns_after_s = 3.0
+
+    async def script(it: FakeCluster) -> None:
+        while True:
+            await asyncio.sleep(0.2)
+            if "w1" in it.found and it.found["w1"].queue:
+                it.kill("w1")
+
+    cluster.script = script
+    committed = run(league, cluster)
+
+    assert Counter(committed) == Counter(all_blocks(league))
+    assert len(cluster.killed) == 3
+    assert cluster.said == ["worker w1 is left out: 3 lives in a row failed there, at last: the scheduler has lost it"]
+
+
+def test_a_worker_with_other_rules_is_refused() -> None:
+    """With a sentence that says what differs; alone it ends the league, and what is stored is safe."""
+    league = tournament(cycles=10)
+    other, alone = FakeCluster(), FakeCluster()
+    identity = replace(IDENTITY, arena="0.9")
+
+    committed = run(league, other, w2={"identity": identity})
+    with pytest.raises(MachineFault, match=r"w0 is left out: it has arena 0.9 \(here 1\); install the same"):
+        run(league, alone, workers=1, w0={"identity": identity})
+
+    assert Counter(committed) == Counter(all_blocks(league))
+    assert other.said == ["worker w2 is left out: it has arena 0.9 (here 1); install the same on all machines"]
+
+
+def test_a_worker_that_plays_for_another_driver_is_asked_again() -> None:
+    """Nobody plays two matches at once."""
+    league, cluster = tournament(cycles=200, chunk_blocks=5), FakeCluster()
+
+    committed = run(league, cluster, workers=2, w1={"is_busy_until_s": 30.0})
+
+    assert Counter(committed) == Counter(all_blocks(league))
+    assert cluster.found["w1"].sessions == 1
+    assert cluster.said == ["worker w1: it plays for somebody; it is asked again when that is over"]
+
+
+def test_a_block_that_was_not_asked_for_counts_nothing() -> None:
+    """Its worker is left out."""
+    league, cluster = tournament(cycles=20), FakeCluster()
+
+    def forge(life: Life, fixture: Fixture) -> PlayedBlock:
+        return played_block(replace(fixture, block=fixture.block + 1000), life.pairing.names)
+
+    committed = run(league, cluster, w0={"play": forge})
+
+    assert Counter(committed) == Counter(all_blocks(league))
+    assert "of which it was not asked" in cluster.said[0]
+
+
+def test_workers_may_come_late() -> None:
+    """Without any the driver waits."""
+    league, cluster = tournament(cycles=10), FakeCluster()
+    cluster.script = later(100.0, lambda it: it.join("late"))
+
+    committed = run(league, cluster, workers=0)
+
+    assert Counter(committed) == Counter(all_blocks(league))
+
+
+def test_a_cluster_without_workers_is_given_up_after_a_while() -> None:
+    """With a sentence."""
+    with pytest.raises(MachineFault, match="it has no worker yet; what is stored is safe"):
+        run(tournament(cycles=10), FakeCluster(), workers=0)
+
+
+def test_a_stop_ends_all_sessions() -> None:
+    """Ctrl-C: every worker is told, and plays nothing afterwards."""
+    league, cluster = tournament(cycles=100), FakeCluster()
+
+    def halt(_: list[PlayedBlock]) -> None:
+        raise KeyboardInterrupt
+
+    cluster.released.set()
+
+    with pytest.raises(KeyboardInterrupt):
+        play_lives(lives(league, {}), cluster.backend(3), commit=halt)
+
+    assert sorted(cluster.parted) == ["w0", "w1", "w2"]
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_every_block_counts_once_whatever_happens(seed: int) -> None:
+    """Workers die and return, networks are cut, answers are lost, schedulers change, at random."""
+    chance = random.Random(seed)
+    league, cluster = tournament(cycles=80, chunk_blocks=7), FakeCluster()
+    cluster.returns_after_s = 4.0
+
+    async def script(it: FakeCluster) -> None:
+        for number in range(25):
+            await asyncio.sleep(chance.uniform(0.5, 12.0))
+            kind = chance.choice(["kill", "cut", "deaf", "scheduler", "unreachable"])
+            name = chance.choice(sorted(it.found) or ["w0"])
+            if kind == "kill" and name in it.found and number < 6:
+                it.kill(name)
+            elif kind in ("deaf", "unreachable"):
+                own: set[str] = getattr(it, kind)
+                own.add(name)
+                await asyncio.sleep(chance.choice([1.0, 9.0, 50.0]))
+                own.clear()
+            elif kind in ("cut", "scheduler"):
+                it.is_cut = True
+                await asyncio.sleep(chance.choice([1.0, 9.0, 50.0]))
+                it.is_cut = False
+                it.scheduler = f"scheduler {number}" if kind == "scheduler" else it.scheduler
+
+    cluster.script = script
+    committed = run(league, cluster, workers=4)
+
+    assert Counter(committed) == Counter(all_blocks(league))
