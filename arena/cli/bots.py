@@ -14,17 +14,17 @@ from arena.cli.completion import complete_bot
 from arena.cli.options import DEFAULT_GAME, MatchSetup, match_options, require_games
 from arena.conformance.check import check_draws, require_conformance
 from arena.errors import SpecError
-from arena.games import load_game, offered_games
+from arena.games import load_game
 from arena.match.secret_luck import Secret
 from arena.process.manifest import BotSpec
 from arena.process.scratch import scratch_folder
 from arena.report.formats import listing
 from arena.report.luck_origin import secret_description
 from arena.store.bots import BotStore
-from arena.text import printable, spanned, unknown
+from arena.text import printable, unknown
 
-_TEMPLATES: Final = PACKAGE / "cli" / "templates"
-_KITS: Final = {"python": "sensible/arena_kit.py", "python-riffraff": "shipmate/riffraff_kit.py"}
+TEMPLATES: Final = PACKAGE / "cli" / "templates"
+KITS: Final = {"python": "sensible/arena_kit.py", "python-riffraff": "shipmate/riffraff_kit.py"}
 """The kit of a template is a file of a bundled bot."""
 
 
@@ -111,11 +111,11 @@ def new_bot(name: str, lang: str, game: str, folder: Path | None) -> None:
     template = _template(lang, game)
     if target.exists():
         raise SpecError(f"{target} exists already; choose another name or --folder")
-    shutil.copytree(_TEMPLATES / template, target, ignore=shutil.ignore_patterns("__pycache__"))
-    if template in _KITS:
-        shutil.copy(bundled_folder("bots") / _KITS[template], target)
+    shutil.copytree(TEMPLATES / template, target, ignore=shutil.ignore_patterns("__pycache__"))
+    if template in KITS:
+        shutil.copy(bundled_folder("bots") / KITS[template], target)
     for file in target.iterdir():
-        _write_filled(file, file, name=name)
+        write_filled(file, file, name=name)
     try:
         BotStore(Path("results"), Path("bots")).find(path)
     except SpecError:
@@ -124,15 +124,15 @@ def new_bot(name: str, lang: str, game: str, folder: Path | None) -> None:
     made = ", ".join(sorted(path.name for path in target.iterdir()))
     for_game = "" if game == DEFAULT_GAME else f" --game {game}"
     click.echo(f"made {target}/ with {made}\nnext: arena check {path}{for_game}")
-    if folder is None and (league := _TEMPLATES / f"league-{game}.yaml").exists():
+    if folder is None and (league := TEMPLATES / f"league-{game}.yaml").exists():
         tournament = Path("tournaments") / f"{name}.yaml"
         if not tournament.exists():
             tournament.parent.mkdir(exist_ok=True)
-            _write_filled(league, tournament, name=name, bot=path)
+            write_filled(league, tournament, name=name, bot=path)
         click.echo(f"      arena league run {name}    # against bundled bots, as {tournament} says")
 
 
-def _write_filled(template: Path, target: Path, **words: str) -> None:
+def write_filled(template: Path, target: Path, **words: str) -> None:
     """Write a template with the words in the place of `{{their names}}`."""
     text = template.read_text(encoding="utf-8")
     for key, word in words.items():
@@ -148,7 +148,7 @@ def _row(bot: BotSpec, place: str, remark: str = "") -> list[str]:
 def _template(lang: str, game: str) -> str:
     """The folder `LANG-GAME` where the game has its own, as one without listed actions needs, else `LANG`."""
     load_game(game)
-    folders = sorted(path.name for path in _TEMPLATES.iterdir() if path.is_dir())
+    folders = sorted(path.name for path in TEMPLATES.iterdir() if path.is_dir())
     own = [folder.removesuffix(f"-{game}") for folder in folders if folder.endswith(f"-{game}")]
     known = own or [folder for folder in folders if "-" not in folder]
     if lang not in known:
@@ -169,22 +169,3 @@ def told_luck(given: Secret | None) -> Iterator[Secret]:
     finally:
         if is_told:
             click.echo(secret_description(secret, is_chosen=given is not None))
-
-
-@click.command("games")
-@options.width_option
-def list_games(width: int | None) -> None:
-    """List the games on offer: those of arena, and those of other packages that are installed.
-
-    A game that cannot be played is told on stderr, with the reason.
-
-    Example: arena games
-    """
-    rows: list[list[str]] = []
-    for offered in offered_games():
-        if offered.game is None:
-            click.echo(f"left out: {offered.problem}", err=True)
-        else:
-            game = offered.game
-            rows.append([offered.name, printable(game.rules_version), spanned(game.seat_counts), offered.place])
-    click.echo(listing(["game", "rules", "players", "from"], rows, width))

@@ -135,7 +135,7 @@ def _json_object(_context: click.Context, parameter: click.Parameter, text: str 
     return value
 
 
-_options_option = click.option(
+options_option = click.option(
     "--options",
     metavar="JSON",
     callback=_json_object,
@@ -209,7 +209,7 @@ def person_options(command: F) -> F:
         return command(setup=setup, **given)
 
     decorated: Any = with_setup
-    for option in (bots_option, results_option, isolation_option, secret_file_option, _seed_option, _options_option):
+    for option in (bots_option, results_option, isolation_option, secret_file_option, _seed_option, options_option):
         decorated = option(decorated)
     found: F = game_option(decorated)
     return found

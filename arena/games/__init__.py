@@ -19,6 +19,8 @@ from arena.plugins import Package, Plugin
 from arena.text import cut, printable, unknown
 
 GAMES: Final = {
+    "connect_four": "arena.games.connect_four",
+    "kuhn_poker": "arena.games.kuhn_poker",
     "nim": "arena.games.nim",
     "riffraff": "arena.games.riffraff",
     "shanghaien": "arena.games.shanghaien",

@@ -9,7 +9,6 @@ from typing import ClassVar, Final, cast
 
 import msgspec
 
-from arena import validation
 from arena.errors import IllegalAction, SpecError
 from arena.games.api import (
     Decision,
@@ -17,13 +16,13 @@ from arena.games.api import (
     Number,
     Outcome,
     Over,
-    Randomness,
     Seat,
     Turn,
     ranks_by_score,
     read_action,
     with_names,
 )
+from arena.games.base import BaseGame
 
 
 class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -51,7 +50,7 @@ class State(msgspec.Struct, frozen=True):
     to_move: Seat = Seat(0)
 
 
-class Nim:
+class Nim(BaseGame):
     """The game as `arena.games.api.Game` asks for it."""
 
     name: ClassVar[str] = "nim"
@@ -63,9 +62,7 @@ class Nim:
 
     def setup(self, options: Mapping[str, Json], seats: int) -> State:
         """The heaps of the options, seat 0 to move."""
-        if seats not in self.seat_counts:
-            raise SpecError(f"nim is for 2 players, not {seats}")
-        read = validation.read_struct(dict(options), Options, place="options of nim")
+        read = self.read_options(options, seats, Options)
         if not read.heaps or min(read.heaps) < 1 or max(read.heaps) > 1000 or len(read.heaps) > 20:
             raise SpecError(f"options of nim: heaps: found {list(read.heaps)}, expected 1 to 20 heaps of 1 to 1000")
         return State(heaps=read.heaps, is_misere=read.misere)
@@ -105,19 +102,11 @@ class Nim:
         heaps[take.heap] -= take.count
         return msgspec.structs.replace(state, heaps=tuple(heaps), to_move=Seat(1 - state.to_move))
 
-    def resolve(self, state: State, drawn: tuple[int, ...]) -> State:  # noqa: ARG002 - the signature of Game
-        """Nim asks for no luck."""
-        raise AssertionError("nim has no chance to resolve")
-
     def outcome(self, state: State) -> Outcome:
         """1 point for the winner; the last mover is the seat that is not to move now."""
         winner = state.to_move if state.is_misere else 1 - state.to_move
         scores = (1, 0) if winner == 0 else (0, 1)
         return Outcome(scores=scores, ranks=ranks_by_score(scores))
-
-    def sample(self, state: State, seat: Seat, rng: Randomness) -> Take:
-        """One of the legal actions, all equally likely."""
-        return cast(Take, rng.choice(self.legal(state, seat)))
 
     def describe(self, state: State, names: Sequence[str] = ()) -> str:
         """One line a heap."""

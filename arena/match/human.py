@@ -13,7 +13,7 @@ from typing import Any, Final
 import msgspec
 
 from arena.errors import BotFault, MalformedReply
-from arena.games.api import HEADING, Game, Json, describe_for, fault_policy_of, news_of, simulator_of, summary_of
+from arena.games.api import HEADING, Game, Json, Seat, describe_for, fault_policy_of, news_of, simulator_of, summary_of
 from arena.match.baseline import random_action
 from arena.match.participant import ActionRequest, Participant
 from arena.match.settings import ClockSettings
@@ -65,7 +65,7 @@ class HumanPlayer(Participant):
         """Tell the seat and the keys."""
         super().begin(start, game)
         self._game = game
-        self._players = start.players
+        self._players, self._seat = start.players, Seat(start.seat)
         others = ", ".join(name for seat, name in enumerate(start.players) if seat != start.seat)
         self._say(f"You sit in seat {start.seat}, against {others}.")
         self._say("Type the number in front of an action, ? for the rules and the keys, q to give up.")
@@ -108,7 +108,7 @@ class HumanPlayer(Participant):
     def finish(self, end: MatchEnd) -> None:  # noqa: ARG002 - the table tells it
         """Show the table as it stands at the end, with the points."""
         if self._last is not None:
-            self._say(f"\n{self._game.describe(self._last, self._players)}")
+            self._say(f"\n{describe_for(self._game, self._last, self._seat, self._players)}")
 
     def _rules(self) -> list[str]:
         """The rules in short, for the one who asks."""

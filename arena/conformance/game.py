@@ -1,0 +1,464 @@
+"""The contract of a game, checked by random plays: the tests of bundled games, and `arena check-game` for all others.
+
+Rule: a check yields sentences for the author of the game, and none if all is well. It asks for no wording: messages,
+texts and pictures are the game's own.
+"""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from fractions import Fraction
+from hashlib import sha256
+from itertools import islice
+from typing import Any, Final, NamedTuple
+from xml.etree import ElementTree as ET
+
+import msgspec
+
+from arena.conformance.play import AnyGame, GameStep, PlayedTable, played_table
+from arena.errors import BotFault, SpecError
+from arena.games import load_game
+from arena.games.api import (
+    Chance,
+    Decision,
+    Dice,
+    Json,
+    Over,
+    Seat,
+    Shuffle,
+    Simulation,
+    Weighted,
+    fault_policy_of,
+    game_info_of,
+    heard_of,
+    is_simultaneous,
+    observer_of,
+    simulator_of,
+)
+from arena.match.baseline import BaselinePlayer
+from arena.match.record import decoded, encoded
+from arena.match.referee import play_match
+from arena.match.replay import problems
+from arena.match.results import result_of
+from arena.match.secret_luck import Secret, draw_block
+from arena.match.settings import ClockSettings, MatchSettings, spec_of
+from arena.plugins import told
+from arena.text import cut, printable
+
+_TOLD: Final = 3
+"""Sentences of a check; more of the same help nobody."""
+_PLAYS: Final = 3
+"""Random plays for each number of seats; one where a simulator works in each."""
+_DRAWN_AGAIN: Final = 40
+"""Other outcomes of a draw with which the views of the seats are compared."""
+_WALKS: Final = 6
+"""Plays that are repeated with other hidden luck, for each hidden draw."""
+_LONGEST: Final = 600
+"""Characters of a message to a bot."""
+_LONG: Final = "x" * 100_000
+HOSTILE: Final[tuple[Json, ...]] = (
+    *(None, True, 0, -1, 1.5, float("nan"), float("inf"), 10**30, 10**5000, "", "roll", _LONG, [], [[]], [{}], {}),
+    *({"": None}, {_LONG: 1}, {"do": []}, {"do": _LONG}, {"no_such_field": 10**5000}, [0] * 100_000, "\ud800", "\0"),
+)
+"""No actions of any game, but values that a bot may send."""
+
+
+Check = Callable[[PlayedTable], Iterator[str]]
+
+
+class CheckedPart(NamedTuple):
+    """A check, and the sentences of what it found."""
+
+    title: str
+    seats: int
+    findings: tuple[str, ...]
+
+
+def check_game(game: AnyGame, *, options: Mapping[str, Json] | None = None) -> Iterator[CheckedPart]:
+    """All checks for every number of seats, one after the other."""
+    plays = _PLAYS if simulator_of(game) is None else 1
+    for seats in game.seat_counts:
+        try:
+            table = played_table(game, seats, options=options, plays=plays)
+        except Exception as error:  # noqa: BLE001 - the game is not ours
+            yield CheckedPart("random plays come to an end", seats, (f"a play failed: {told(error)}",))
+            continue
+        yield CheckedPart("random plays come to an end", seats, ())
+        for title, check in CHECKS.items():
+            yield CheckedPart(title, seats, findings(check, table))
+
+
+def findings(check: Check, table: PlayedTable) -> tuple[str, ...]:
+    """The first sentences of a check; an exception of the game is one."""
+    found: list[str] = []
+    try:
+        found.extend(islice(check(table), _TOLD))
+    except Exception as error:  # noqa: BLE001 - the game is not ours
+        found.append(f"the game failed: {told(error)}")
+    return tuple(found)
+
+
+def _setup(table: PlayedTable) -> Iterator[str]:
+    game = table.game
+    for options, seats, what in (
+        ({"no_such_option": 1}, table.seats, "an unknown option"),
+        *((table.options, seats, f"{seats} seats") for seats in (-1, 0, 1, 1000)),
+    ):
+        try:
+            game.setup(options, seats)
+        except SpecError:
+            continue
+        yield f"setup accepts {what}: raise SpecError with a sentence"
+    if game.setup(table.options, table.seats) != game.setup(table.options, table.seats):
+        yield "setup gives two states that are not equal: make the state a frozen struct of values"
+    info = game_info_of(game, table.options, table.seats)
+    if json.loads(msgspec.json.encode(info)) != json.loads(json.dumps(info)):
+        yield "game_info gives other values than plain JSON"
+
+
+def _turns(table: PlayedTable) -> Iterator[str]:
+    for play in table.plays:
+        keys: set[str] = set()
+        for number, step in enumerate(play, start=1):
+            place, turn = f"step {number}", step.turn
+            if table.game.turn(step.state) != turn:
+                yield f"{place}: turn gives something else when it is asked twice"
+            if isinstance(turn, Decision):
+                yield from _deciding(table, place, turn)
+            elif isinstance(turn, Chance | Simulation):
+                if not turn.key or turn.key in keys:
+                    yield f"{place}: the key {turn.key!r} comes twice in a match, or is empty: number the draws"
+                keys.add(turn.key)
+            if isinstance(turn, Chance):
+                yield from _kinds(place, turn)
+
+
+def _deciding(table: PlayedTable, place: str, turn: Decision) -> Iterator[str]:
+    movers = turn.seats
+    if not movers or len(set(movers)) != len(movers) or not set(movers) <= set(range(table.seats)):
+        yield f"{place}: the seats {movers} decide, expected some of 0 to {table.seats - 1}, each once"
+    if len(movers) > 1 and not is_simultaneous(table.game):
+        yield f"{place}: {len(movers)} seats decide at once; say `is_simultaneous = True` in the game"
+
+
+def _kinds(place: str, turn: Chance) -> Iterator[str]:
+    match turn.kind:
+        case Dice(count, faces) if count < 1 or faces < 1:
+            yield f"{place}: {turn.kind} cannot be thrown"
+        case Shuffle(size) if size < 1:
+            yield f"{place}: {turn.kind} has nothing to shuffle"
+        case Weighted(weights):
+            is_whole = all(type(weight) is int and weight >= 0 for weight in weights)
+            if not is_whole or not 0 < sum(weights) <= 1 << 63:
+                yield f"{place}: {turn.kind} needs whole weights from 0, together from 1 to 2^63"
+
+
+def _legal(table: PlayedTable) -> Iterator[str]:
+    game = table.game
+    for place, step, seat, action in table.decisions():
+        legal = game.legal(step.state, seat)
+        if legal is None:
+            continue
+        if action not in legal:
+            yield f"{place}: sample gives {action}, which legal does not list"
+        if not legal:
+            yield f"{place}: the seat must act and has no legal action"
+        if len({msgspec.json.encode(one) for one in legal}) != len(legal):
+            yield f"{place}: legal lists an action twice, or two with one JSON form"
+        if game.legal(step.state, seat) != legal:
+            yield f"{place}: legal gives another order when it is asked twice"
+
+
+def _others(table: PlayedTable) -> Iterator[str]:
+    game = table.game
+    for place, step, _, action in table.decisions():
+        for other in set(table.all_seats()) - set(step.actions):
+            if game.legal(step.state, other) != ():
+                yield f"{place}: seat {other} does not decide here; its legal actions must be ()"
+            try:
+                game.parse(step.state, other, msgspec.to_builtins(action))
+            except BotFault:
+                continue
+            yield f"{place}: parse accepts an action of seat {other}, which does not decide here; raise IllegalAction"
+
+
+def _actions(table: PlayedTable) -> Iterator[str]:
+    game = table.game
+    for place, step, seat, sampled in table.decisions():
+        legal = game.legal(step.state, seat) or (sampled,)
+        for action in legal:
+            if game.parse(step.state, seat, json.loads(msgspec.json.encode(action))) != action:
+                yield f"{place}: the JSON form of {action} is parsed as another action"
+            game.turn(game.apply(step.state, {**step.actions, seat: action}))
+        texts = [str(action) for action in legal]
+        if len(set(texts)) != len(texts) or not all(text and text.isprintable() for text in texts):
+            found = cut(", ".join(texts))
+            yield f"{place}: str() of each legal action must be one line that no other has, found {found}"
+
+
+def _hostile(table: PlayedTable) -> Iterator[str]:
+    for place, step, seat, _ in islice(table.decisions(), 30):
+        for raw in HOSTILE:
+            try:
+                table.game.parse(step.state, seat, raw)
+            except BotFault as fault:
+                if not 0 < len(fault.message) < _LONGEST:
+                    yield f"{place}: the message about {raw!r:.30} has {len(fault.message)} characters"
+                continue
+            except Exception as error:  # noqa: BLE001 - the game is not ours
+                yield f"{place}: parse of {raw!r:.30} failed: {told(error)}; raise MalformedReply (see read_action)"
+                continue
+            yield f"{place}: parse accepts {raw!r:.30}"
+
+
+def _purity(table: PlayedTable) -> Iterator[str]:
+    game, simulator = table.game, table.simulator
+    for place, step in table.steps():
+        before = repr(step.state)
+        if step.actions:
+            again = game.apply(step.state, step.actions)
+        elif step.drawn:
+            again = game.resolve(step.state, step.drawn)
+        elif isinstance(step.turn, Simulation) and simulator is not None:
+            again = simulator.apply_result(step.state, simulator.simulate(step.state))
+        else:
+            again = step.after
+        if again != step.after:
+            yield f"{place}: the same once more leads to another state: it must follow from its arguments alone"
+        if repr(step.state) != before:
+            yield f"{place}: a state was changed by what followed it: return a new one"
+
+
+def _views(table: PlayedTable) -> Iterator[str]:
+    game, sent = table.game, observer_of(table.game)
+    for place, step in table.steps():
+        before = repr(step.state)
+        for seat in table.all_seats():
+            view = game.observe(step.state, seat)
+            text = msgspec.json.encode(view)
+            if json.loads(text) != json.loads(json.dumps(view)):
+                yield f"{place}: the view of seat {seat} is not plain JSON"
+            if msgspec.json.encode(sent(step.state, seat)) != text:
+                yield f"{place}: observe and view_for_bots of seat {seat} differ"
+            spoil(view)
+            if msgspec.json.encode(game.observe(step.state, seat)) != text:
+                yield f"{place}: the view of seat {seat} is not its own: what its reader changes there comes back"
+        if repr(step.state) != before:
+            yield f"{place}: observe changed the state"
+
+
+def spoil(value: Json) -> None:
+    """Clear everything in a JSON value that can be."""
+    if isinstance(value, dict | list):
+        for inner in value.values() if isinstance(value, dict) else value:
+            spoil(inner)
+        value.clear()
+
+
+def _texts(table: PlayedTable) -> Iterator[str]:
+    game = table.game
+    for place, step in _pictured(table):
+        text, drawing = game.describe(step.state), ET.fromstring(game.picture(step.state))  # noqa: S314 - our own process
+        if not text.strip() or not all(printable(line) == line for line in text.splitlines()):
+            yield f"{place}: describe gives no text, or characters that do not print"
+        if drawing.tag != "{http://www.w3.org/2000/svg}svg" or not (drawing.get("width") and drawing.get("height")):
+            yield f"{place}: picture gives no SVG document with width and height"
+
+
+def _pictured(table: PlayedTable) -> list[tuple[str, GameStep]]:
+    """All steps, or, in a game with a simulator, whose drawings take their time, every eleventh and the last."""
+    steps = list(table.steps())
+    return steps if table.simulator is None else [*steps[::11], steps[-1]]
+
+
+def _outcomes(table: PlayedTable) -> Iterator[str]:
+    for play in table.plays:
+        outcome = table.game.outcome(play[-1].state)
+        scores, ranks = outcome.scores, outcome.ranks
+        if not len(scores) == len(ranks) == table.seats:
+            yield f"outcome: found {len(scores)} scores and {len(ranks)} ranks for {table.seats} seats"
+        if not all(type(score) in {int, Fraction} for score in scores):
+            yield f"outcome: scores are whole numbers or fractions, found {cut(repr(scores))}"
+        if tuple(ranks) != tuple(sum(other < own for other in ranks) for own in ranks):
+            yield f"outcome: each rank is the number of better seats (0 is best, equal is a tie), found {ranks}"
+
+
+def _capabilities(table: PlayedTable) -> Iterator[str]:
+    policy, simulator, game = fault_policy_of(table.game), table.simulator, table.game
+    for place, step, seat, _ in table.decisions():
+        if policy is not None:
+            action = policy.fallback_action(step.state, seat)
+            if game.parse(step.state, seat, msgspec.to_builtins(action)) != action:
+                yield f"{place}: the fallback action {action} is not legal"
+            game.turn(game.apply(step.state, {**step.actions, seat: action}))
+    for place, step in table.steps():
+        if simulator is not None and isinstance(step.turn, Simulation):
+            again = json.loads(msgspec.json.encode(step.result))
+            if simulator.apply_result(step.state, again) != step.after or simulator.distance(
+                step.state, again, step.result
+            ):
+                yield f"{place}: a result of the simulator read back from JSON leads to another state"
+            if not simulator.tell(step.state, again, step.after).isprintable():
+                yield f"{place}: tell gives more than one line"
+
+
+def _private_actions(table: PlayedTable) -> Iterator[str]:
+    """Two actions that a seat cannot tell apart give it equal events, unless they lead to one state."""
+    game, heard = table.game, heard_of(table.game)
+    for place, step, seat, sampled in table.decisions():
+        after = [
+            (one, game.apply(step.state, {**step.actions, seat: one})) for one in _several(table, step, seat, sampled)
+        ]
+        for other in set(table.all_seats()) - {seat}:
+            seen: dict[bytes, tuple[Any, Any, bytes]] = {}
+            for action, state in after:
+                told_it = action if heard is None else heard(step.state, seat, action)[other]
+                event, view = msgspec.json.encode(told_it), msgspec.json.encode(game.observe(state, other))
+                first, state_of_first, event_of_first = seen.setdefault(view, (action, state, event))
+                if event != event_of_first and state != state_of_first:
+                    yield (
+                        f"{place}: seat {other} cannot tell {first} and {action} apart in its view, but hears which it"
+                        " was: show it in the view, or hide it with `heard`"
+                    )
+
+
+def _several(table: PlayedTable, step: GameStep, seat: Seat, sampled: Any) -> Sequence[Any]:
+    """The first and last legal actions, or a few samples."""
+    legal = table.game.legal(step.state, seat)
+    if legal is not None:
+        return legal if len(legal) <= 2 * _TOLD else [*legal[:_TOLD], *legal[-_TOLD:]]
+    return (sampled,)
+
+
+def _hidden_draws(table: PlayedTable) -> Iterator[str]:
+    """A draw that is not public keeps something from somebody."""
+    for place, step in table.steps():
+        if not isinstance(step.turn, Chance) or step.turn.is_public:
+            continue
+        others = [state for state in _drawn_otherwise(table.game, step) if state != step.after]
+        if others and not any(
+            _looks_alike(table, seat, step.after, state) for seat in table.all_seats() for state in others
+        ):
+            yield f"{place}: {step.turn.key} is not public, and every seat sees all of it: hide it, or make it public"
+
+
+def _drawn_otherwise(game: AnyGame, step: GameStep) -> list[Any]:
+    """The states after some other outcomes of a draw, each with as little changed as can be."""
+    turn, drawn = step.turn, step.drawn
+    assert isinstance(turn, Chance), "only luck has outcomes"
+    places = range(len(drawn))
+    if isinstance(turn.kind, Shuffle):
+        pairs = islice(((i, j) for i in reversed(places) for j in places[:i]), _DRAWN_AGAIN)
+        changed = [_swapped(drawn, *pair) for pair in pairs]
+    elif isinstance(turn.kind, Dice):
+        faces = range(1, min(turn.kind.faces, _DRAWN_AGAIN) + 1)
+        changed = [(*drawn[:at], face, *drawn[at + 1 :]) for at in places for face in faces]
+    else:
+        changed = [(index,) for index, weight in enumerate(turn.kind.weights) if weight]
+    return [game.resolve(step.state, each) for each in changed]
+
+
+def _swapped(drawn: tuple[int, ...], i: int, j: int) -> tuple[int, ...]:
+    found = list(drawn)
+    found[i], found[j] = found[j], found[i]
+    return tuple(found)
+
+
+def _looks_alike(table: PlayedTable, seat: Seat, one: Any, other: Any) -> bool:
+    return msgspec.json.encode(table.game.observe(one, seat)) == msgspec.json.encode(table.game.observe(other, seat))
+
+
+def _hidden_legal(table: PlayedTable) -> Iterator[str]:
+    """In two plays that a seat cannot tell apart it may do the same: legal actions tell nothing that its view hides."""
+    for number, play in enumerate(table.plays, start=1):
+        for at, step in enumerate(play):
+            if isinstance(step.turn, Chance) and not step.turn.is_public:
+                for state in _drawn_otherwise(table.game, step)[:_WALKS]:
+                    for place, seat in _told_apart(table, state, play[at + 1 :]):
+                        yield (
+                            f"play {number}, {place} steps after {step.turn.key}: with other hidden luck seat {seat}"
+                            " has the same view and other legal actions, which tell it what is hidden"
+                        )
+
+
+def _told_apart(table: PlayedTable, state: Any, rest: Sequence[GameStep]) -> Iterator[tuple[int, Seat]]:
+    """The same play with other hidden luck: the first decision that tells a seat of it."""
+    game, unaware = table.game, set(table.all_seats())
+    for number, step in enumerate(rest, start=1):
+        turn = game.turn(state)
+        unaware = {seat for seat in unaware if _looks_alike(table, seat, state, step.state)}
+        if not unaware or type(turn) is not type(step.turn) or isinstance(turn, Simulation | Over):
+            return
+        for seat in unaware & set(step.actions):
+            if game.legal(state, seat) != game.legal(step.state, seat):
+                yield number, seat
+                return
+        if isinstance(turn, Chance):
+            if turn != step.turn:
+                return
+            state = game.resolve(state, step.drawn)
+        elif isinstance(turn, Decision):
+            legal = {seat: game.legal(state, seat) for seat in turn.seats}
+            if turn != step.turn or any(own is None or step.actions[seat] not in own for seat, own in legal.items()):
+                return
+            state = game.apply(state, step.actions)
+
+
+def _replays(table: PlayedTable) -> Iterator[str]:
+    """A match of baseline players, stored and read back, is the same match."""
+    drawn = draw_block(Secret.public("check-game"), "check-0", table.seats)
+    settings = MatchSettings(table.game.name, dict(table.options), ClockSettings(decides="wall"))
+    spec = spec_of(settings, f"{0:012x}-0-0", drawn, 0, "none")
+    players = [BaselinePlayer() for _ in table.all_seats()]
+    record = decoded(encoded(play_match(spec, players, game=table.game, simulator=table.simulator)))
+    yield from (f"played again from its record: {problem}" for problem in problems(record, table.game))
+    result_of(record)
+
+
+def difference_elsewhere(name: str, options: Mapping[str, Json]) -> str:
+    """A sentence if other processes, with another order of sets, come to other plays; empty if they are the same."""
+    here = play_digest(name, options)
+    code = f"from arena.conformance.game import play_digest; print(play_digest({name!r}, {dict(options)!r}))"
+    for hash_seed in ("1", "2"):
+        environment = {**os.environ, "PYTHONHASHSEED": hash_seed}
+        done = subprocess.run(
+            [sys.executable, "-P", "-c", code], env=environment, capture_output=True, text=True, check=False
+        )
+        if done.stdout.strip() != here:
+            reason = done.stderr.strip().splitlines()[-1:] or ["it depends on the order of a set, or on a hash"]
+            return f"in another process the same luck leads to another play: {reason[0]}"
+    return ""
+
+
+def play_digest(name: str, options: Mapping[str, Json]) -> str:
+    """SHA-256 over all views, actions and outcomes of a random play for each number of seats."""
+    game, found = load_game(name), sha256()
+    for seats in game.seat_counts:
+        table = played_table(game, seats, options=options, plays=1)
+        for _, step in table.steps():
+            views = [game.observe(step.state, seat) for seat in table.all_seats()]
+            found.update(msgspec.json.encode((views, list(step.actions.values()), step.drawn)))
+        found.update(repr(game.outcome(table.plays[0][-1].state)).encode())
+    return found.hexdigest()
+
+
+CHECKS: Final[dict[str, Check]] = {
+    "setup refuses what cannot be played": _setup,
+    "turns are whole, and no key of luck comes twice": _turns,
+    "legal actions are listed once, in a fixed order": _legal,
+    "a seat that does not decide can do nothing": _others,
+    "each action survives its JSON form and has a line of text": _actions,
+    "nothing that a bot sends makes the game fail": _hostile,
+    "the game is pure: states stay as they are, the same leads to the same": _purity,
+    "views are plain JSON, and the reader's own": _views,
+    "states can be described and drawn": _texts,
+    "outcomes are exact, ranks fit": _outcomes,
+    "optional capabilities keep their word": _capabilities,
+    "private actions stay private": _private_actions,
+    "a draw that is not public hides something": _hidden_draws,
+    "legal actions tell nothing that a view hides": _hidden_legal,
+    "a stored match is replayed to the same end": _replays,
+}
+"""The checks by the promise that each one tests."""

@@ -1,0 +1,128 @@
+"""Random plays of a game, step by step: luck from a seed, decisions from `Game.sample`."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
+from random import Random
+from typing import Any, Final, NamedTuple
+
+from arena.errors import IllegalAction
+from arena.games.api import (
+    Chance,
+    Decision,
+    Game,
+    Json,
+    Over,
+    Randomness,
+    Seat,
+    Simulation,
+    Simulator,
+    Turn,
+    fault_policy_of,
+    simulator_of,
+)
+from arena.games.luck import draw
+
+AnyGame = Game[Any, Any]
+MOST_STEPS: Final = 20_000
+"""A random play that is longer is taken for one without an end."""
+
+
+class GameStep(NamedTuple):
+    """One state of a play and what happened in it; actions, draw and result are empty where they do not apply."""
+
+    state: Any
+    turn: Turn
+    actions: Mapping[Seat, Any]
+    drawn: tuple[int, ...]
+    after: Any
+    result: Json = None
+
+
+class PlayedTable(NamedTuple):
+    """Random plays of a game with so many seats. `simulator` stands in for the game's own."""
+
+    game: AnyGame
+    seats: int
+    options: Mapping[str, Json]
+    simulator: Simulator | None
+    plays: tuple[tuple[GameStep, ...], ...]
+
+    def steps(self) -> Iterator[tuple[str, GameStep]]:
+        """All steps, each with its place for a message."""
+        for number, play in enumerate(self.plays, start=1):
+            for at, step in enumerate(play, start=1):
+                yield f"play {number}, step {at}", step
+
+    def decisions(self) -> Iterator[tuple[str, GameStep, Seat, Any]]:
+        """Each action with its seat."""
+        for place, step in self.steps():
+            for seat, action in step.actions.items():
+                yield f"{place}, seat {seat}", step, seat, action
+
+    def all_seats(self) -> Iterable[Seat]:
+        """The seats."""
+        return map(Seat, range(self.seats))
+
+
+def random_play(
+    game: AnyGame,
+    seed: str,
+    rng: Random,
+    *,
+    options: Mapping[str, Json] | None = None,
+    seats: int = 2,
+    simulator: Simulator | None = None,
+) -> Iterator[GameStep]:
+    """Every state of a random play in order, the last one with the turn `Over` and itself as `after`."""
+    state, simulator = game.setup(options or {}, seats), simulator or simulator_of(game)
+    while not isinstance(turn := game.turn(state), Over):
+        step = _step(game, seed, rng, state, turn, simulator)
+        yield step
+        state = step.after
+    yield GameStep(state, turn, {}, (), state)
+
+
+def _step(game: AnyGame, seed: str, rng: Randomness, state: Any, turn: Turn, simulator: Simulator | None) -> GameStep:
+    match turn:
+        case Decision(seats):
+            actions = {seat: _allowed(game, state, seat, rng, simulator) for seat in seats}
+            return GameStep(state, turn, actions, (), game.apply(state, actions))
+        case Chance():
+            drawn = draw(seed, turn)
+            return GameStep(state, turn, {}, drawn, game.resolve(state, drawn))
+        case Simulation() if simulator is not None:
+            result = simulator.simulate(state)
+            return GameStep(state, turn, {}, (), simulator.apply_result(state, result), result)
+    raise TypeError(f"turn: found {turn!r:.80}, expected a Decision, Chance or Over, or a Simulation with a simulator")
+
+
+def _allowed(game: AnyGame, state: Any, seat: Seat, rng: Randomness, simulator: Simulator | None) -> Any:
+    """A sampled action, or the fallback where the world has no room for it."""
+    action, fault_policy = game.sample(state, seat, rng), fault_policy_of(game)
+    try:
+        if simulator is not None:
+            simulator.require(state, seat, action)
+    except IllegalAction:
+        if fault_policy is None:
+            raise
+        return fault_policy.fallback_action(state, seat)
+    return action
+
+
+def played_table(
+    game: AnyGame,
+    seats: int,
+    *,
+    options: Mapping[str, Json] | None = None,
+    plays: int = 3,
+    simulator: Simulator | None = None,
+) -> PlayedTable:
+    """Some random plays. TypeError for one without an end, and the errors of the game."""
+    made = []
+    for number in range(plays):
+        play = random_play(game, f"{number:032x}", Random(number), options=options, seats=seats, simulator=simulator)  # noqa: S311 - play
+        steps = tuple(islice(play, MOST_STEPS))
+        if not isinstance(steps[-1].turn, Over):
+            raise TypeError(f"play {number + 1} has not ended after {MOST_STEPS} steps")
+        made.append(steps)
+    return PlayedTable(game, seats, options or {}, simulator or simulator_of(game), tuple(made))

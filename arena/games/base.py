@@ -1,0 +1,81 @@
+"""A base class with the answers that many games give alike. A game may do without it: the contract is `Game`."""
+
+import json
+from collections.abc import Mapping, Sequence
+from html import escape
+from typing import Any, ClassVar, TypeVar
+
+import msgspec
+
+from arena import validation
+from arena.errors import IllegalAction, SpecError
+from arena.games.api import Decision, Json, Randomness, Seat, Turn, read_action
+from arena.text import spanned
+
+_LINE_PX = 18
+_LETTER_PX = 9
+O = TypeVar("O")  # noqa: E741 - the options of a game
+
+
+class NoOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The options of a game that has none."""
+
+
+class BaseGame:
+    """The game itself adds `setup`, `turn`, `observe`, `legal`, `apply`, `outcome` and `describe`.
+
+    `action_type`: the type of its actions, a frozen msgspec struct, or a union of such structs with tags.
+    """
+
+    name: ClassVar[str]
+    seat_counts: ClassVar[tuple[int, ...]]
+    action_type: ClassVar[Any]
+
+    def turn(self, state: Any) -> Turn:
+        """See Game."""
+        raise NotImplementedError
+
+    def legal(self, state: Any, seat: Seat) -> tuple[Any, ...] | None:
+        """See Game."""
+        raise NotImplementedError
+
+    def describe(self, state: Any, names: Sequence[str] = ()) -> str:
+        """See Game."""
+        raise NotImplementedError
+
+    def read_options(self, options: Mapping[str, Json], seats: int, kind: type[O]) -> O:
+        """The options as a struct. SpecError tells an unknown or wrong one, or a number of seats that cannot play."""
+        if seats not in self.seat_counts:
+            raise SpecError(f"{self.name} is for {spanned(self.seat_counts)} players, not {seats}")
+        return validation.read_struct(dict(options), kind, place=f"options of {self.name}")
+
+    def parse(self, state: Any, seat: Seat, raw: Json) -> Any:
+        """The legal action with this JSON form, in a game that lists all of them."""
+        legal, turn = self.legal(state, seat), self.turn(state)
+        hint = json.dumps(msgspec.to_builtins(legal[0])) if legal else ""
+        action = read_action(raw, self.action_type, game=self.name, hint=hint)
+        if not isinstance(turn, Decision) or seat not in turn.seats:
+            raise IllegalAction(f"seat {seat} is not to move")
+        if action not in (legal or ()):
+            raise IllegalAction(f"not possible now: {action}", hint=hint)
+        return action
+
+    def resolve(self, state: Any, drawn: tuple[int, ...]) -> Any:
+        """For a game without luck."""
+        raise AssertionError(f"{self.name} asks for no luck: {state}, {drawn}")
+
+    def sample(self, state: Any, seat: Seat, rng: Randomness) -> Any:
+        """One of the legal actions, all equally likely."""
+        return rng.choice(self.legal(state, seat) or ())
+
+    def picture(self, state: Any) -> str:
+        """The lines of `describe`."""
+        lines = self.describe(state).splitlines()
+        width, height = 20 + _LETTER_PX * max(map(len, lines)), 20 + _LINE_PX * len(lines)
+        texts = [
+            f'<text x="10" y="{_LINE_PX * number + 6}" xml:space="preserve">{escape(line)}</text>'
+            for number, line in enumerate(lines, start=1)
+        ]
+        size = f'width="{width}" height="{height}" viewBox="0 0 {width} {height}"'
+        start = f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="monospace" font-size="14">'
+        return "\n".join([start, *texts, "</svg>"])

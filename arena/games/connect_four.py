@@ -1,0 +1,112 @@
+"""Connect Four: discs fall into seven columns of six; four of one's own in a row win.
+
+A state is two numbers, the discs of each seat. Bit 7 c + r is row r of column c, both from 0; the seventh bit of each
+column stays empty, so that no row of four runs over the edge of the board.
+"""
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import ClassVar, Final
+
+import msgspec
+
+from arena.games.api import Decision, Json, Number, Outcome, Over, Seat, Turn, ranks_by_score, with_names
+from arena.games.base import BaseGame, NoOptions
+
+COLUMNS: Final = 7
+ROWS: Final = 6
+_FULL: Final = sum(1 << 7 * column + row for column in range(COLUMNS) for row in range(ROWS))
+_COLOURS: Final = {"x": "#c0392b", "o": "#e0b020", ".": "#eeeeee"}
+
+
+class Drop(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Drop a disc into that column, 0 to 6 from the left."""
+
+    column: Number
+
+    def __str__(self) -> str:
+        return f"drops into column {self.column}"
+
+
+class State(msgspec.Struct, frozen=True):
+    """The discs of each seat, and the seat that moves next."""
+
+    discs: tuple[int, int] = (0, 0)
+    to_move: Seat = Seat(0)
+
+
+class ConnectFour(BaseGame):
+    """The game as `arena.games.api.Game` asks for it; `BaseGame` does the rest."""
+
+    name: ClassVar[str] = "connect_four"
+    rules_version: ClassVar[str] = "1"
+    seat_counts: ClassVar[tuple[int, ...]] = (2,)
+    summary: ClassVar[str] = "Drop a disc into a column. Four of your own in a row, a column or a diagonal win."
+    action_type = Drop
+
+    def setup(self, options: Mapping[str, Json], seats: int) -> State:
+        """The empty board."""
+        self.read_options(options, seats, NoOptions)
+        return State()
+
+    def turn(self, state: State) -> Turn:
+        """Seats move in turn, until one has four in a row or the board is full."""
+        if sum(state.discs) == _FULL or _has_four(state.discs[1 - state.to_move]):
+            return Over()
+        return Decision((state.to_move,))
+
+    def observe(self, state: State, seat: Seat) -> dict[str, Json]:
+        """Rows from the top, `x` for seat 0 and `o` for seat 1: nothing is hidden."""
+        return {"you": seat, "to_move": state.to_move, "board": _rows(state)}
+
+    def legal(self, state: State, seat: Seat) -> tuple[Drop, ...]:
+        """The columns that have room, from the left."""
+        if seat != state.to_move:
+            return ()
+        taken = sum(state.discs)
+        return tuple([Drop(column) for column in range(COLUMNS) if not taken >> 7 * column + ROWS - 1 & 1])
+
+    def apply(self, state: State, actions: Mapping[Seat, Drop]) -> State:
+        """The disc falls on the lowest free row."""
+        bottom = 1 << 7 * actions[state.to_move].column
+        in_column = sum(state.discs) & bottom * ((1 << ROWS) - 1)
+        discs = list(state.discs)
+        discs[state.to_move] |= in_column + bottom
+        return State((discs[0], discs[1]), Seat(1 - state.to_move))
+
+    def outcome(self, state: State) -> Outcome:
+        """1 for four in a row, 1/2 each on a full board without."""
+        share = Fraction(1) if _has_four(state.discs[1 - state.to_move]) else Fraction(1, 2)
+        scores = (share, 1 - share) if state.to_move == 1 else (1 - share, share)
+        return Outcome(scores=scores, ranks=ranks_by_score(scores))
+
+    def describe(self, state: State, names: Sequence[str] = ()) -> str:
+        """The board, with the numbers of its columns."""
+        title = "the game is over" if isinstance(self.turn(state), Over) else f"seat {state.to_move} to move"
+        rows = [" ".join(row) for row in [*_rows(state), "0123456"]]
+        return "\n".join([with_names(f"{title} (x is seat 0, o is seat 1)", names), *rows])
+
+    def picture(self, state: State) -> str:
+        """The board with red discs for seat 0, yellow ones for seat 1."""
+        holes = [
+            f'<circle cx="{40 * column + 24}" cy="{40 * row + 24}" r="17" fill="{_COLOURS[cell]}"/>'
+            for row, cells in enumerate(_rows(state))
+            for column, cell in enumerate(cells)
+        ]
+        start = '<svg xmlns="http://www.w3.org/2000/svg" width="288" height="248" viewBox="0 0 288 248">'
+        return "\n".join([start, '<rect width="288" height="248" rx="10" fill="#2c5f9e"/>', *holes, "</svg>"])
+
+
+def _has_four(discs: int) -> bool:
+    """Whether four discs stand in a row: a column goes up by 1, a row by 7, the diagonals by 6 and 8."""
+    return any(discs & discs >> step & discs >> 2 * step & discs >> 3 * step for step in (1, 6, 7, 8))
+
+
+def _rows(state: State) -> list[str]:
+    """The board as text, from the top."""
+    first, second = state.discs
+    cells = ["x" if first >> bit & 1 else "o" if second >> bit & 1 else "." for bit in range(7 * COLUMNS)]
+    return ["".join(cells[row::7]) for row in reversed(range(ROWS))]
+
+
+GAME: Final = ConnectFour()

@@ -1,0 +1,116 @@
+"""Kuhn poker: three cards, one for each of two players, and one round of bets. The smallest game in which a bluff pays.
+
+Source: Kuhn, "A simplified two-person poker" (1950): with best play seat 0 loses 1/18 of a chip in each hand.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import ClassVar, Final, Literal
+
+import msgspec
+
+from arena.games.api import Chance, Decision, Json, Outcome, Over, Seat, Shuffle, Turn, ranks_by_score, with_names
+from arena.games.base import BaseGame, NoOptions
+
+CARDS: Final = ("jack", "queen", "king")
+Word = Literal["check", "bet", "fold", "call"]
+_ENDS: Final = {
+    ("check", "check"),
+    ("bet", "fold"),
+    ("bet", "call"),
+    ("check", "bet", "fold"),
+    ("check", "bet", "call"),
+}
+
+
+class Move(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Check or bet one chip; after a bet, fold or call it."""
+
+    do: Word
+
+    def __str__(self) -> str:
+        return f"{self.do}s"
+
+
+class State(msgspec.Struct, frozen=True):
+    """The card of each seat, empty before they are dealt, and the moves so far; seat 0 began."""
+
+    cards: tuple[int, ...] = ()
+    moves: tuple[Word, ...] = ()
+
+    @property
+    def to_move(self) -> Seat:
+        """The seat that moves next."""
+        return Seat(len(self.moves) % 2)
+
+
+class KuhnPoker(BaseGame):
+    """The game as `arena.games.api.Game` asks for it; `BaseGame` does the rest."""
+
+    name: ClassVar[str] = "kuhn_poker"
+    rules_version: ClassVar[str] = "1"
+    seat_counts: ClassVar[tuple[int, ...]] = (2,)
+    summary: ClassVar[str] = (
+        "Each puts a chip into the pot and gets one of three cards: jack, queen, king. Check, or bet another chip;"
+        " after a bet, fold or call it. The higher card takes the pot, unless somebody folds."
+    )
+    action_type = Move
+
+    def setup(self, options: Mapping[str, Json], seats: int) -> State:
+        """No cards yet."""
+        self.read_options(options, seats, NoOptions)
+        return State()
+
+    def turn(self, state: State) -> Turn:
+        """The deal, then seats in turn until the bets are settled."""
+        if not state.cards:
+            return Chance("deal", Shuffle(len(CARDS)), is_public=False)
+        return Over() if state.moves in _ENDS else Decision((state.to_move,))
+
+    def observe(self, state: State, seat: Seat) -> dict[str, Json]:
+        """The own card only; after a showdown both, after a fold never the other's."""
+        shown = [CARDS[card] if seat == own or _is_shown(state) else None for own, card in enumerate(state.cards)]
+        return {"you": seat, "cards": shown, "moves": list(state.moves)}
+
+    def legal(self, state: State, seat: Seat) -> tuple[Move, ...]:
+        """Check and bet, or fold and call."""
+        if seat != state.to_move:
+            return ()
+        return (Move("fold"), Move("call")) if state.moves[-1:] == ("bet",) else (Move("check"), Move("bet"))
+
+    def apply(self, state: State, actions: Mapping[Seat, Move]) -> State:
+        """One more move."""
+        return State(state.cards, (*state.moves, actions[state.to_move].do))
+
+    def resolve(self, state: State, drawn: tuple[int, ...]) -> State:
+        """The first card goes to seat 0, the second to seat 1, the third to nobody."""
+        return State(drawn[:2], state.moves)
+
+    def outcome(self, state: State) -> Outcome:
+        """Chips won: 1, or 2 after a call."""
+        folds = state.moves[-1] == "fold"
+        winner = state.to_move if folds else int(state.cards[1] > state.cards[0])
+        chips = 2 if state.moves[-1] == "call" else 1
+        scores = (chips, -chips) if winner == 0 else (-chips, chips)
+        return Outcome(scores=scores, ranks=ranks_by_score(scores))
+
+    def describe(self, state: State, names: Sequence[str] = ()) -> str:
+        """Both cards and the moves."""
+        return _described(state, [*map(CARDS.__getitem__, state.cards)], names)
+
+    def describe_for(self, state: State, seat: Seat, names: Sequence[str] = ()) -> str:
+        """The same with the cards that this seat may see."""
+        return _described(state, self.observe(state, seat)["cards"], names)
+
+
+def _is_shown(state: State) -> bool:
+    return state.moves in _ENDS and state.moves[-1] != "fold"
+
+
+def _described(state: State, cards: Sequence[str | None], names: Sequence[str]) -> str:
+    moves = [f"seat {number % 2} {Move(word)}" for number, word in enumerate(state.moves)]
+    hands = [f"seat {seat}: {card or 'a hidden card'}" for seat, card in enumerate(cards)] or ["no cards yet"]
+    title = "the hand is over" if state.moves in _ENDS else f"seat {state.to_move} to move"
+    return with_names("\n".join([title, *hands, f"moves: {', '.join(moves) or 'none'}"]), names)
+
+
+GAME: Final = KuhnPoker()

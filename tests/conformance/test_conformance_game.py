@@ -1,0 +1,210 @@
+"""`arena check-game`: each check finds the mistake that it is there for, in a sentence, and none in a good game."""
+
+# ruff: noqa: ARG002, RUF012 - games that do not look at all they get
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from random import choice
+from typing import Any
+
+import msgspec
+import pytest
+
+from arena.conformance.game import CHECKS, check_game, findings
+from arena.conformance.play import AnyGame, played_table
+from arena.errors import BotFault
+from arena.games.api import Chance, Decision, Json, Outcome, Over, Seat, Shuffle, Turn, Weighted
+from arena.games.connect_four import ConnectFour, Drop
+from arena.games.connect_four import State as Board
+from arena.games.kuhn_poker import KuhnPoker, Move
+from arena.games.kuhn_poker import State as Hand
+
+
+class AcceptsOptions(ConnectFour):
+    def read_options(self, options: Mapping[str, Json], seats: int, kind: Any) -> Any:
+        return None
+
+
+class RepeatsKey(KuhnPoker):
+    def turn(self, state: Hand) -> Turn:
+        return Chance("deal", Shuffle(3), is_public=False) if not state.moves else super().turn(state)
+
+    def resolve(self, state: Hand, drawn: tuple[int, ...]) -> Hand:
+        return Hand(drawn[:2], () if not state.cards else ("check", "check"))
+
+
+class HalfWeights(KuhnPoker):
+    def turn(self, state: Hand) -> Turn:
+        return super().turn(state) if state.cards else Chance("deal", Weighted((1, 0, -1 + 1, True)))
+
+    def resolve(self, state: Hand, drawn: tuple[int, ...]) -> Hand:
+        return super().resolve(state, (0, 1, 2))
+
+
+class ListsTwice(ConnectFour):
+    def legal(self, state: Board, seat: Seat) -> tuple[Drop, ...]:
+        return super().legal(state, seat) * 2
+
+
+class ListsForOthers(ConnectFour):
+    def legal(self, state: Board, seat: Seat) -> tuple[Drop, ...]:
+        return super().legal(state, state.to_move)
+
+
+class SameText(ConnectFour):
+    def parse(self, state: Any, seat: Seat, raw: Json) -> Any:
+        super().parse(state, seat, raw)
+        return self.legal(state, seat)[0]
+
+
+class Trusting(ConnectFour):
+    def parse(self, state: Any, seat: Seat, raw: Json) -> Any:
+        return Drop(raw["column"])
+
+
+class Random(ConnectFour):
+    def apply(self, state: Board, actions: Mapping[Seat, Drop]) -> Board:
+        return super().apply(state, {state.to_move: choice(self.legal(state, state.to_move))})
+
+
+class SharedView(ConnectFour):
+    kept: dict[str, Json] = {"board": [0]}
+
+    def observe(self, state: Board, seat: Seat) -> dict[str, Json]:
+        return self.kept
+
+
+class Mute(ConnectFour):
+    def describe(self, state: Board, names: Sequence[str] = ()) -> str:
+        return "\x1b[31m"
+
+
+class Floats(ConnectFour):
+    def outcome(self, state: Board) -> Outcome:
+        return Outcome(scores=(0.5, 0.5), ranks=(1, 1))  # type: ignore[arg-type]
+
+
+class Fallback:
+    def fallback_action(self, _state: Any, _seat: Seat) -> Drop:
+        return Drop(9)
+
+
+class WrongFallback(ConnectFour):
+    fault_policy = Fallback()
+
+
+class HiddenMoves(KuhnPoker):
+    """The moves stand in no view before the end, and yet are told."""
+
+    def observe(self, state: Hand, seat: Seat) -> dict[str, Json]:
+        seen = super().observe(state, seat)
+        return seen if isinstance(self.turn(state), Over) else seen | {"moves": len(state.moves)}
+
+
+class WhisperedMoves(HiddenMoves):
+    """The same with `heard`: a mistake no more."""
+
+    def legal(self, state: Hand, seat: Seat) -> tuple[Move, ...]:
+        return super().legal(state, seat)
+
+    def heard(self, state: Hand, seat: Seat, action: Move) -> tuple[Json, ...]:
+        return (None, None)
+
+
+class OpenCards(KuhnPoker):
+    def observe(self, state: Hand, seat: Seat) -> dict[str, Json]:
+        return super().observe(state, seat) | {"cards": list(state.cards)}
+
+
+class TellingLegal(KuhnPoker):
+    """The jack of the other seat shows in what a seat may do."""
+
+    def legal(self, state: Hand, seat: Seat) -> tuple[Move, ...]:
+        found = super().legal(state, seat)
+        return found[:1] if found and state.cards[1 - seat] == 0 else found
+
+
+class Forgetful(ConnectFour):
+    """A record of it is replayed to another end: scores are not whole, and not those of the record."""
+
+    ends = 0
+
+    def outcome(self, state: Board) -> Outcome:
+        self.ends += 1
+        return Outcome(scores=(Fraction(1, self.ends), 0), ranks=(0, 1))
+
+
+BROKEN: dict[str, tuple[type[Any], ...]] = {
+    "setup refuses what cannot be played": (AcceptsOptions,),
+    "turns are whole, and no key of luck comes twice": (RepeatsKey, HalfWeights),
+    "legal actions are listed once, in a fixed order": (ListsTwice,),
+    "a seat that does not decide can do nothing": (ListsForOthers,),
+    "each action survives its JSON form and has a line of text": (SameText,),
+    "nothing that a bot sends makes the game fail": (Trusting,),
+    "the game is pure: states stay as they are, the same leads to the same": (Random,),
+    "views are plain JSON, and the reader's own": (SharedView,),
+    "states can be described and drawn": (Mute,),
+    "outcomes are exact, ranks fit": (Floats,),
+    "optional capabilities keep their word": (WrongFallback,),
+    "private actions stay private": (HiddenMoves,),
+    "a draw that is not public hides something": (OpenCards,),
+    "legal actions tell nothing that a view hides": (TellingLegal,),
+    "a stored match is replayed to the same end": (Forgetful,),
+}
+CASES = [(title, game) for title, games in BROKEN.items() for game in games]
+
+
+def test_there_is_a_broken_game_for_each_check() -> None:
+    """No check is there that cannot fail."""
+    assert list(BROKEN) == list(CHECKS)
+
+
+@pytest.mark.parametrize(("title", "kind"), CASES, ids=lambda value: getattr(value, "__name__", ""))
+def test_a_broken_promise_is_told_in_a_sentence(title: str, kind: type[AnyGame]) -> None:
+    """A few of them, each in a line, and by the check of that promise."""
+    found = findings(CHECKS[title], played_table(kind(), 2))
+
+    assert 1 <= len(found) <= 3
+    assert all(len(sentence) > 20 and "\n" not in sentence for sentence in found)
+
+
+@pytest.mark.parametrize("kind", [ConnectFour, KuhnPoker, WhisperedMoves])
+def test_a_good_game_passes(kind: type[AnyGame]) -> None:
+    """With every check, in order."""
+    parts = list(check_game(kind()))
+
+    assert [part.title for part in parts[1:]] == list(CHECKS)
+    assert [part for part in parts if part.findings] == []
+
+
+class Endless(ConnectFour):
+    def turn(self, state: Board) -> Turn:
+        return Decision((state.to_move,))
+
+    def apply(self, state: Board, actions: Mapping[Seat, Drop]) -> Board:
+        return msgspec.structs.replace(state, to_move=Seat(1 - state.to_move))
+
+
+class Failing(ConnectFour):
+    def apply(self, state: Board, actions: Mapping[Seat, Drop]) -> Board:
+        raise KeyError("disc")
+
+
+@pytest.mark.parametrize(("kind", "told"), [(Endless, "has not ended after"), (Failing, "KeyError: 'disc'")])
+def test_a_game_that_cannot_be_played_is_told_once(kind: type[AnyGame], told: str) -> None:
+    """And no other check is tried."""
+    (part,) = check_game(kind())
+
+    assert told in part.findings[0]
+
+
+def test_a_fault_that_a_check_does_not_expect_is_a_sentence() -> None:
+    """With the line that failed."""
+
+    class NoPicture(ConnectFour):
+        def picture(self, state: Board) -> str:
+            raise BotFault("no ink")
+
+    (sentence,) = findings(CHECKS["states can be described and drawn"], played_table(NoPicture(), 2))
+
+    assert sentence.startswith("the game failed: BotFault: no ink (")

@@ -1,0 +1,106 @@
+"""Kuhn poker against what is known of it: its value, and that no player can do better than the known play."""
+
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from itertools import permutations, product
+from random import Random
+
+import pytest
+from games_play import steps
+
+from arena.games.api import Decision, Over, Seat
+from arena.games.kuhn_poker import CARDS, GAME, Move, State
+
+VALUE = Fraction(-1, 18)
+Chances = Callable[[str, tuple[str, ...]], Fraction]
+"""The probability of a bet or a call, by the own card and the moves so far."""
+THIRD = Fraction(1, 3)
+
+
+def first(alpha: Fraction) -> Chances:
+    """The best play of seat 0 by Kuhn's paper, one for each alpha from 0 to 1/3."""
+    bets = {"jack": alpha, "queen": Fraction(0), "king": 3 * alpha}
+    calls = {"jack": Fraction(0), "queen": alpha + THIRD, "king": Fraction(1)}
+    return lambda card, moves: calls[card] if moves else bets[card]
+
+
+def second(card: str, moves: tuple[str, ...]) -> Fraction:
+    """The best play of seat 1."""
+    bets = {"jack": THIRD, "queen": Fraction(0), "king": Fraction(1)}
+    calls = {"jack": Fraction(0), "queen": THIRD, "king": Fraction(1)}
+    return calls[card] if moves == ("bet",) else bets[card]
+
+
+def expected(players: tuple[Chances, Chances]) -> Fraction:
+    """The chips that seat 0 wins on average, over all deals, each player seeing no more than their view."""
+    deals = list(permutations(range(3)))
+    return sum((won(GAME.resolve(GAME.setup({}, 2), deal), players) for deal in deals), Fraction(0)) / len(deals)
+
+
+def won(state: State, players: tuple[Chances, Chances]) -> Fraction:
+    turn = GAME.turn(state)
+    if isinstance(turn, Over):
+        return Fraction(GAME.outcome(state).scores[0])
+    assert isinstance(turn, Decision)
+    (seat,) = turn.seats
+    view = GAME.observe(state, seat)
+    chance = players[seat](view["cards"][seat], tuple(view["moves"]))
+    passive, active = GAME.legal(state, seat)
+    return (1 - chance) * won(GAME.apply(state, {seat: passive}), players) + chance * won(
+        GAME.apply(state, {seat: active}), players
+    )
+
+
+def pure(turns: tuple[tuple[str, ...], ...]) -> Iterator[Chances]:
+    """All players without dice that decide at these turns."""
+    keys = list(product(CARDS, turns))
+    for choices in product((Fraction(0), Fraction(1)), repeat=len(keys)):
+        yield decided(dict(zip(keys, choices, strict=True)))
+
+
+def decided(table: dict[tuple[str, tuple[str, ...]], Fraction]) -> Chances:
+    return lambda card, moves: table[card, moves]
+
+
+@pytest.mark.parametrize("alpha", [Fraction(0), Fraction(1, 7), THIRD])
+def test_the_value_is_that_of_the_literature(alpha: Fraction) -> None:
+    """-1/18 of a chip for seat 0, with every best play of it; no other play of either seat gets more."""
+    best = first(alpha)
+
+    assert expected((best, second)) == VALUE
+    assert min(expected((best, other)) for other in pure((("bet",), ("check",)))) == VALUE
+    assert max(expected((other, second)) for other in pure(((), ("check", "bet")))) == VALUE
+
+
+def test_the_value_is_no_other_one_for_worse_play() -> None:
+    """A seat 0 that bets with the queen loses more against the right answer."""
+    worse: Chances = lambda card, moves: Fraction(1) if card == "queen" and not moves else first(THIRD)(card, moves)  # noqa: E731
+
+    assert min(expected((worse, other)) for other in pure((("bet",), ("check",)))) < VALUE
+
+
+def test_no_view_shows_the_other_card_before_the_showdown() -> None:
+    """Nor does the text for the person at the table; after a fold it never shows."""
+    folded = 0
+    for number in range(40):
+        for step in steps(GAME, f"kuhn {number}", Random(number)):
+            state = step.state
+            if not state.cards:
+                continue
+            is_shown = isinstance(step.turn, Over) and state.moves[-1] != "fold"
+            folded += isinstance(step.turn, Over) and not is_shown
+            for seat in (Seat(0), Seat(1)):
+                other = CARDS[state.cards[1 - seat]]
+                told = f"{GAME.observe(state, seat)} {GAME.describe_for(state, seat)}"
+                assert (other in told) == is_shown
+                assert CARDS[state.cards[seat]] in told
+    assert folded > 3
+
+
+def test_a_fold_gives_the_pot_to_the_other_seat() -> None:
+    """Whatever the cards are."""
+    state = State((2, 0), ("bet", "fold"))
+    assert GAME.outcome(state).scores == (1, -1)
+    assert GAME.outcome(State((2, 0), ("check", "bet", "fold"))).scores == (-1, 1)
+    assert GAME.outcome(State((0, 2), ("bet", "call"))).scores == (-2, 2)
+    assert str(Move("check")) == "checks"
