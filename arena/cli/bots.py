@@ -124,11 +124,13 @@ def new_bot(name: str, lang: str, game: str, folder: Path | None) -> None:
     made = ", ".join(sorted(path.name for path in target.iterdir()))
     for_game = "" if game == DEFAULT_GAME else f" --game {game}"
     click.echo(f"made {target}/ with {made}\nnext: arena check {path}{for_game}")
-    if folder is None and (league := TEMPLATES / f"league-{game}.yaml").exists():
+    own = TEMPLATES / f"league-{game}.yaml"
+    league = own if own.exists() else TEMPLATES / "league.yaml"
+    if folder is None and 2 in load_game(game).seat_counts:
         tournament = Path("tournaments") / f"{name}.yaml"
         if not tournament.exists():
             tournament.parent.mkdir(exist_ok=True)
-            write_filled(league, tournament, name=name, bot=path)
+            write_filled(league, tournament, name=name, bot=path, game=game)
         click.echo(f"      arena league run {name}    # against bundled bots, as {tournament} says")
 
 
@@ -148,7 +150,7 @@ def _row(bot: BotSpec, place: str, remark: str = "") -> list[str]:
 def _template(lang: str, game: str) -> str:
     """The folder `LANG-GAME` where the game has its own, as one without listed actions needs, else `LANG`."""
     load_game(game)
-    folders = sorted(path.name for path in TEMPLATES.iterdir() if path.is_dir())
+    folders = sorted(path.parent.name for path in TEMPLATES.glob("*/bot.yaml"))
     own = [folder.removesuffix(f"-{game}") for folder in folders if folder.endswith(f"-{game}")]
     known = own or [folder for folder in folders if "-" not in folder]
     if lang not in known:

@@ -9,7 +9,7 @@ import click
 
 from arena.bundled import PACKAGE, bundled_folder
 from arena.cli.bots import KITS, TEMPLATES, write_filled
-from arena.cli.options import options_option, width_option
+from arena.cli.options import option_named, options_option, width_option
 from arena.conformance.game import check_game, difference_elsewhere
 from arena.errors import CheckFailed, SpecError
 from arena.games import GAMES, load_game, offered_games, plugin_place
@@ -97,6 +97,9 @@ def check_one_game(name: str, options: dict[str, Any]) -> None:
     Example: arena check-game nim
     """
     game = load_game(name)
+    if options:
+        with option_named("--options"):
+            game.setup(options, game.seat_counts[0])
     place = plugin_place(name) or "arena"
     click.echo(f"{name}, rules {game.rules_version}, {spanned(game.seat_counts)} players, {place}")
     parts = [(f"{part.seats} seats: {part.title}", part.findings) for part in check_game(game, options=options)]

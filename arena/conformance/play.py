@@ -23,7 +23,7 @@ from arena.games.api import (
 from arena.games.luck import draw
 
 AnyGame = Game[Any, Any]
-MOST_STEPS: Final = 20_000
+LONGEST_PLAY: Final = 20_000
 """A random play that is longer is taken for one without an end."""
 
 
@@ -121,8 +121,8 @@ def played_table(
     made = []
     for number in range(plays):
         play = random_play(game, f"{number:032x}", Random(number), options=options, seats=seats, simulator=simulator)  # noqa: S311 - play
-        steps = tuple(islice(play, MOST_STEPS))
+        steps = tuple(islice(play, LONGEST_PLAY))
         if not isinstance(steps[-1].turn, Over):
-            raise TypeError(f"play {number + 1} has not ended after {MOST_STEPS} steps")
+            raise TypeError(f"play {number + 1} has not ended after {LONGEST_PLAY} steps")
         made.append(steps)
     return PlayedTable(game, seats, options or {}, simulator or simulator_of(game), tuple(made))

@@ -11,8 +11,8 @@ import msgspec
 from arena.games.api import Chance, Decision, Json, Outcome, Over, Seat, Shuffle, Turn, ranks_by_score, with_names
 from arena.games.base import BaseGame, NoOptions
 
-CARDS: Final = ("jack", "queen", "king")
-Word = Literal["check", "bet", "fold", "call"]
+RANKS: Final = ("jack", "queen", "king")
+MoveWord = Literal["check", "bet", "fold", "call"]
 _ENDS: Final = {
     ("check", "check"),
     ("bet", "fold"),
@@ -25,7 +25,7 @@ _ENDS: Final = {
 class Move(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Check or bet one chip; after a bet, fold or call it."""
 
-    do: Word
+    do: MoveWord
 
     def __str__(self) -> str:
         return f"{self.do}s"
@@ -35,7 +35,7 @@ class State(msgspec.Struct, frozen=True):
     """The card of each seat, empty before they are dealt, and the moves so far; seat 0 began."""
 
     cards: tuple[int, ...] = ()
-    moves: tuple[Word, ...] = ()
+    moves: tuple[MoveWord, ...] = ()
 
     @property
     def to_move(self) -> Seat:
@@ -63,12 +63,12 @@ class KuhnPoker(BaseGame):
     def turn(self, state: State) -> Turn:
         """The deal, then seats in turn until the bets are settled."""
         if not state.cards:
-            return Chance("deal", Shuffle(len(CARDS)), is_public=False)
+            return Chance("deal", Shuffle(len(RANKS)), is_public=False)
         return Over() if state.moves in _ENDS else Decision((state.to_move,))
 
     def observe(self, state: State, seat: Seat) -> dict[str, Json]:
         """The own card only; after a showdown both, after a fold never the other's."""
-        shown = [CARDS[card] if seat == own or _is_shown(state) else None for own, card in enumerate(state.cards)]
+        shown = [RANKS[card] if seat == own or _is_shown(state) else None for own, card in enumerate(state.cards)]
         return {"you": seat, "cards": shown, "moves": list(state.moves)}
 
     def legal(self, state: State, seat: Seat) -> tuple[Move, ...]:
@@ -95,7 +95,7 @@ class KuhnPoker(BaseGame):
 
     def describe(self, state: State, names: Sequence[str] = ()) -> str:
         """Both cards and the moves."""
-        return _described(state, [*map(CARDS.__getitem__, state.cards)], names)
+        return _described(state, [*map(RANKS.__getitem__, state.cards)], names)
 
     def describe_for(self, state: State, seat: Seat, names: Sequence[str] = ()) -> str:
         """The same with the cards that this seat may see."""

@@ -182,6 +182,8 @@ ARGUMENTS = {
     "check": "random --game nim",
     "withdraw": "random",
     "new-bot": "mine",
+    "new-game": "mine",
+    "check-game": "nim",
     "match": "random random --game nim",
     "compare": "random random --game nim",
     "play": "random --game nim",
@@ -229,7 +231,10 @@ def test_an_error_names_the_option_as_it_is_typed(played: Terminal) -> None:
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ("match random random --game go", '--game: unknown game "go"; known: nim, riffraff, shanghaien'),
+        (
+            "match random random --game go",
+            '--game: unknown game "go"; known: connect_four, kuhn_poker, nim, riffraff, shanghaien',
+        ),
         ("match random random --game nim --options '{\"heap\": []}'", '--options: options of nim: unknown key "heap"'),
         ("check random --game nim --options '{\"heap\": []}'", '--options: options of nim: unknown key "heap"'),
         ("play random --game nim --options '{\"heap\": []}'", '--options: options of nim: unknown key "heap"'),

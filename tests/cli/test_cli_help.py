@@ -65,7 +65,10 @@ def test_every_listed_command_exists(terminal: Terminal) -> None:
         ("match a b --blokcs 1", "--blokcs"),
         ("match random random --options [1]", "expected a JSON object, found [1]"),
         ("match random random --options {", "not JSON"),
-        ("match random random --game go", 'unknown game "go"; known: nim, riffraff, shanghaien'),
+        (
+            "match random random --game go",
+            'unknown game "go"; known: connect_four, kuhn_poker, nim, riffraff, shanghaien',
+        ),
         ("match random random --move-ms -1", "error: --move-ms: expected a number > 0"),
         ("check random --move-ms 0 --bank-ms -1", "--bank-ms: expected a number >= 0.0, found -1.0"),
         (

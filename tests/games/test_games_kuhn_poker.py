@@ -9,7 +9,7 @@ import pytest
 from games_play import steps
 
 from arena.games.api import Decision, Over, Seat
-from arena.games.kuhn_poker import CARDS, GAME, Move, State
+from arena.games.kuhn_poker import GAME, RANKS, Move, State
 
 VALUE = Fraction(-1, 18)
 Chances = Callable[[str, tuple[str, ...]], Fraction]
@@ -53,7 +53,7 @@ def won(state: State, players: tuple[Chances, Chances]) -> Fraction:
 
 def pure(turns: tuple[tuple[str, ...], ...]) -> Iterator[Chances]:
     """All players without dice that decide at these turns."""
-    keys = list(product(CARDS, turns))
+    keys = list(product(RANKS, turns))
     for choices in product((Fraction(0), Fraction(1)), repeat=len(keys)):
         yield decided(dict(zip(keys, choices, strict=True)))
 
@@ -90,10 +90,10 @@ def test_no_view_shows_the_other_card_before_the_showdown() -> None:
             is_shown = isinstance(step.turn, Over) and state.moves[-1] != "fold"
             folded += isinstance(step.turn, Over) and not is_shown
             for seat in (Seat(0), Seat(1)):
-                other = CARDS[state.cards[1 - seat]]
+                other = RANKS[state.cards[1 - seat]]
                 told = f"{GAME.observe(state, seat)} {GAME.describe_for(state, seat)}"
                 assert (other in told) == is_shown
-                assert CARDS[state.cards[seat]] in told
+                assert RANKS[state.cards[seat]] in told
     assert folded > 3
 
 

@@ -58,7 +58,10 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"players": [{"bot": "random"}]}, "players: found 1, a tournament needs at least 2"),
     ({"players": [{"bot": "random"}] * 2}, 'players[1]: the name "random" is taken by players[0]'),
     ({"players": [{"bot": "random", "name": "../x"}, {"bot": "greedy"}]}, "players[0].name:"),
-    ({"game": "nym"}, 'unknown game "nym"; known: nim, riffraff, shanghaien; did you mean "nim"?'),
+    (
+        {"game": "nym"},
+        'unknown game "nym"; known: connect_four, kuhn_poker, nim, riffraff, shanghaien; did you mean "nim"?',
+    ),
     ({"game": None}, 'the key "game" is missing'),
     ({"options": {"heps": [3]}}, 'options of nim: unknown key "heps"; known: heaps, misere'),
     ({"options": {"heaps": [0]}}, "options of nim: heaps: found [0], expected 1 to 20 heaps"),
