@@ -11,8 +11,9 @@ import click
 from arena.bundled import PACKAGE, bundled_folder
 from arena.cli import options
 from arena.cli.completion import complete_bot
-from arena.cli.options import DEFAULT_GAME, MatchSetup, match_options, require_games
-from arena.conformance.check import check_draws, require_conformance
+from arena.cli.options import DEFAULT_GAME
+from arena.cli.trials import Trials, trial_options
+from arena.conformance.check import require_conformance
 from arena.errors import SpecError
 from arena.games import load_game
 from arena.match.secret_luck import Secret
@@ -30,22 +31,26 @@ KITS: Final = {"python": "sensible/arena_kit.py", "python-riffraff": "shipmate/r
 
 @click.command()
 @click.argument("bot", shell_complete=complete_bot)
-@match_options
-def check(bot: str, setup: MatchSetup) -> None:
+@trial_options
+def check(bot: str, trials: Trials) -> None:
     """Check step by step that BOT (a script or a folder with bot.yaml) speaks the protocol. Exit 1 if it does not.
+
+    It is tried as the tournament of --for plays. Without one it plays each game that its bot.yaml names, or that of
+    --game, and also a match with other options of the game, such as expansions; a fault there is a remark.
 
     The luck of its matches is drawn under a new secret, which is printed at the end.
 
     Example: arena check ./mybot
     """
+    setup = trials.setup
     found = setup.bots.find(bot)
-    require_games([found], setup.game)
-    settings = setup.settings
-    setup.prepare_isolation()
+    trials.plans(found, Secret.random())  # options that no game has are told before anything is made
+    trials.prepare(iter((found,)))
     with scratch_folder("arena-check-") as scratch:
         candidate = BotStore(scratch, scratch, setup.isolation).install(found)
         with told_luck(setup.given) as secret:
-            require_conformance(candidate, settings, setup.isolation, check_draws(secret), click.echo)
+            for each in trials.plans(found, secret):
+                require_conformance(candidate, each, setup.isolation, click.echo)
 
 
 @click.command()

@@ -13,13 +13,11 @@ from arena.bundled import is_path
 from arena.cli.bots import told_luck
 from arena.cli.completion import complete_bot
 from arena.cli.edge import TerminalLine, stoppable
-from arena.cli.options import FOLDER_PATH, WORKERS, MatchSetup, match_options, option_named, require_games, width_option
-from arena.conformance.check import check_draws
+from arena.cli.options import FOLDER_PATH, WORKERS, MatchSetup, option_named, width_option
+from arena.cli.trials import Trials, trial_options
 from arena.conformance.submission import Examined, Trial, examine_all, examine_bot
 from arena.errors import CheckFailed, Interrupted, SpecError
 from arena.league.progress import Progress
-from arena.league.schedule import lives
-from arena.league.tournament import Player
 from arena.match.secret_luck import Secret
 from arena.process.manifest import MANIFEST, BotSpec
 from arena.process.portable import usable_cores
@@ -42,7 +40,7 @@ REFUSED: Final = "refused"
 @click.option("--workers", type=WORKERS, help="Bots examined at once; default: all cores.")
 @click.option("--reports", type=FOLDER_PATH, help="Folder for a text for the author of each bot: every step, and why.")
 @width_option
-@match_options
+@trial_options
 def submit(
     bots: tuple[str, ...],
     baseline: str,
@@ -50,9 +48,11 @@ def submit(
     workers: int | None,
     reports: Path | None,
     width: int | None,
-    setup: MatchSetup,
+    trials: Trials,
 ) -> None:
     """Check each BOT, let it play a block against a baseline, and put it on the list of bots. Exit 1 if one is refused.
+
+    Each is tried as the tournament of --for plays; without one, as `arena check` does.
 
     A name belongs to the bot that was submitted first under it; --replace makes this one its new version. The luck is
     drawn under a new secret, which is printed.
@@ -62,19 +62,19 @@ def submit(
 
     Example: arena submit handed-in/*
     """
+    setup = trials.setup
     with option_named("--baseline"):
         rival = setup.bots.find(baseline)
     if len(bots) == 1 and reports is None:
-        _submit_one(bots[0], rival, setup, replace=replace)
+        _submit_one(bots[0], rival, trials, replace=replace)
         return
-    entries = [_read(text, setup, replace=replace) for text in dict.fromkeys(bots) if not _is_note(text)]
+    entries = [_read(text, trials, replace=replace) for text in dict.fromkeys(bots) if not _is_note(text)]
     _refuse_same_names(entries)
     left = [each for each in entries if not each.result]
-    if left:
-        setup.prepare_isolation()
+    trials.prepare(each.bot for each in left if each.bot is not None)
     with stoppable():
         try:
-            _examine(left, rival, setup, min(workers or len(usable_cores()), len(left)))
+            _examine(left, rival, trials, min(workers or len(usable_cores()), len(left)))
         except KeyboardInterrupt:
             missed = counted(sum(not each.result for each in left), "bot")
             raise Interrupted(f"interrupted: {missed} not examined; give the same command again") from None
@@ -98,25 +98,26 @@ class _Entry:
         self.result, self.text, self.report = REFUSED, reason, f"refused: {reason}"
 
 
-def _submit_one(text: str, rival: BotSpec, setup: MatchSetup, *, replace: bool) -> None:
+def _submit_one(text: str, rival: BotSpec, trials: Trials, *, replace: bool) -> None:
+    setup = trials.setup
     found = setup.bots.find(text)
-    require_games([found], setup.game)
+    trials.plans(found, Secret.random())  # options that no game has are told first
     if place := _place_of(setup.bots, found, replace=replace):
         click.echo(f"{found.label} is there already: {place}")
         return
-    setup.prepare_isolation()
+    trials.prepare(iter((found,)))
     with told_luck(setup.given) as secret:
-        bot = examine_bot(_trial(found, rival, setup, secret), click.echo)
+        bot = examine_bot(_trial(found, rival, trials, secret), click.echo)
     _register(bot, setup)
     click.echo(f"submitted: {bot.label}; a tournament may name it `{bot.name}@{bot.digest[:8]}`")
 
 
-def _read(text: str, setup: MatchSetup, *, replace: bool) -> _Entry:
+def _read(text: str, trials: Trials, *, replace: bool) -> _Entry:
     """A bot of the command line, refused at once if it cannot be read or has no right to its name."""
-    entry = _Entry(text)
+    entry, setup = _Entry(text), trials.setup
     try:
         entry.bot = setup.bots.find(text)
-        require_games([entry.bot], setup.game)
+        trials.games(entry.bot)
         place = _place_of(setup.bots, entry.bot, replace=replace)
     except SpecError as error:
         entry.refuse(str(error))
@@ -145,7 +146,7 @@ def _refuse_same_names(entries: Sequence[_Entry]) -> None:
             each.refuse(f'the name "{name}" is also that of {others}; each bot needs a name of its own')
 
 
-def _examine(entries: Sequence[_Entry], rival: BotSpec, setup: MatchSetup, workers: int) -> None:
+def _examine(entries: Sequence[_Entry], rival: BotSpec, trials: Trials, workers: int) -> None:
     """Examine these bots, and put each on the list as soon as it is accepted."""
     if not entries:
         return
@@ -155,11 +156,11 @@ def _examine(entries: Sequence[_Entry], rival: BotSpec, setup: MatchSetup, worke
         refused = sum(each.result == REFUSED for each in entries)
         return f"{progress.done}/{len(entries)} bots examined, {refused} refused{progress.left()}"
 
-    with told_luck(setup.given) as secret, TerminalLine(words, progress.counts).shown() as draw:
-        trials = [_trial(each.bot, rival, setup, secret) for each in entries if each.bot is not None]
-        with contextlib.closing(examine_all(trials, workers, draw)) as results:
+    with told_luck(trials.setup.given) as secret, TerminalLine(words, progress.counts).shown() as draw:
+        due = [_trial(each.bot, rival, trials, secret) for each in entries if each.bot is not None]
+        with contextlib.closing(examine_all(due, workers, draw)) as results:
             for number, found in results:
-                _take(entries[number], found, setup)
+                _take(entries[number], found, trials.setup)
                 progress.add(1, 0)
 
 
@@ -174,12 +175,9 @@ def _take(entry: _Entry, found: Examined, setup: MatchSetup) -> None:
     entry.report = f"{found.report}\naccepted: {found.bot.label}"
 
 
-def _trial(bot: BotSpec, rival: BotSpec, setup: MatchSetup, secret: Secret) -> Trial:
+def _trial(bot: BotSpec, rival: BotSpec, trials: Trials, secret: Secret) -> Trial:
     """All that decides about the bot; its meeting with the baseline is one block."""
-    name = f"{rival.name}-baseline" if rival.name == bot.name else rival.name
-    players = (Player(name=bot.name, bot=bot), Player(name=name, bot=rival))
-    meeting = next(lives(setup.exhibition(players, secret, blocks=1), {}, setup.isolation, secret=secret))
-    return Trial(bot, setup.bots, check_draws(secret), meeting)
+    return Trial(bot, trials.setup.bots, trials.plans(bot, secret), trials.meeting(bot, rival, secret))
 
 
 def _register(bot: BotSpec, setup: MatchSetup) -> None:

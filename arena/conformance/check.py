@@ -7,6 +7,7 @@ check; a remark does not. Remarks are phrases for the bot's author, made from re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import Enum
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, cast
 
@@ -85,23 +86,31 @@ class StepFailed(CheckFailed):
         self.reason = reason
 
 
-def check_draws(secret: Secret) -> tuple[BlockDraw, ...]:
+def check_draws(secret: Secret, seats: int = 2) -> tuple[BlockDraw, ...]:
     """The luck of the matches of a check: with the same secret they are the same again."""
-    return tuple(draw_block(secret, f"check-{number}", 2) for number in range(MATCHES_IN_A_ROW + 1))
+    return tuple(draw_block(secret, f"check-{number}", seats) for number in range(MATCHES_IN_A_ROW + 1))
 
 
-def require_conformance(
-    bot: BotSpec,
-    settings: MatchSettings,
-    isolation: Isolation,
-    draws: Sequence[BlockDraw],
-    tell: Callable[[str], object],
-) -> None:
+class CheckPlan(msgspec.Struct, frozen=True):
+    """The matches of a check: their settings, their seats, their luck, and options that are tried besides.
+
+    The bot must pass under `settings`; a fault under one of the `others` is a remark.
+    """
+
+    settings: MatchSettings
+    draws: tuple[BlockDraw, ...]
+    seats: int = 2
+    others: tuple[dict[str, Any], ...] = ()
+
+
+def require_conformance(bot: BotSpec, plan: CheckPlan, isolation: Isolation, tell: Callable[[str], object]) -> None:
     """Check an installed bot; `tell` gets the text of each step. StepFailed if it does not pass."""
-    tell(f"checking {bot.label} at {settings.game}: {shell_text(bot.manifest.command)}")
+    settings = plan.settings
+    under = f" with {_written(settings.options)}" if settings.options else ""
+    tell(f"checking {bot.label} at {settings.game}{under}: {shell_text(bot.manifest.command)}")
     confinement = confine(bot, settings.limits, settings.clock, isolation)
-    own = replace(settings, clock=clock_for(bot, settings.clock))
-    for step in check_bot(bot, settings=own, confinement=confinement, draws=draws):
+    own = replace(plan, settings=replace(settings, clock=clock_for(bot, settings.clock)))
+    for step in check_bot(bot, own, confinement):
         tell(step.text())
         if step.verdict is StepVerdict.FAILED:
             said = f"\nthe bot's stderr:\n{step.stderr.rstrip()}" if step.stderr.strip() else "\nits stderr is empty"
@@ -109,14 +118,12 @@ def require_conformance(
             raise StepFailed(f"{bot.label} did not pass step {step.number}{said}", reason)
 
 
-def check_bot(
-    bot: BotSpec, *, settings: MatchSettings, confinement: Confinement, draws: Sequence[BlockDraw]
-) -> Iterator[CheckStep]:
+def check_bot(bot: BotSpec, plan: CheckPlan, confinement: Confinement) -> Iterator[CheckStep]:
     """The steps, each given out when it has been taken. The last one FAILED, or all others passed.
 
-    `draws` are the luck of the matches, see `check_draws`; the clock of `settings` is the bot's own.
+    The clock of the plan's settings is the bot's own.
     """
-    examination = _Examination(bot, settings, confinement, draws)
+    examination = _Examination(bot, plan, confinement)
     try:
         for number, (title, step) in enumerate(examination.steps(), start=1):
             verdict, detail, stderr = _take(step)
@@ -145,15 +152,12 @@ def _take(step: Callable[[], str]) -> tuple[StepVerdict, str, str]:
 class _Examination:
     """One bot under examination; the steps share its process where they can."""
 
-    def __init__(
-        self, bot: BotSpec, settings: MatchSettings, confinement: Confinement, draws: Sequence[BlockDraw]
-    ) -> None:
-        self._draws = draws
+    def __init__(self, bot: BotSpec, plan: CheckPlan, confinement: Confinement) -> None:
+        self._plan = plan
         self._bot = bot
         self._confinement = confinement
-        self._settings = settings
-        self._clock = settings.clock
-        self._rules = load_game(settings.game)
+        self._clock = plan.settings.clock
+        self._rules = load_game(plan.settings.game)
         self._in_a_row = MATCHES_IN_A_ROW if simulator_of(self._rules) is None else SIMULATED_IN_A_ROW
         self._player = self._enter(self._open)
         self._records: list[MatchRecord] = []
@@ -167,7 +171,8 @@ class _Examination:
             ("plays a whole match in seat 1 in the same process", lambda: self._match(seat=1, number=0)),
             (f"plays {self._in_a_row} more matches in the same process", self._several),
             ("ignores unknown messages and unknown fields", self._noise),
-            ("plays the same again with the same bot_seed", self._again),
+            ("plays the same again with the same bot_seed, in a used process", self._again),
+            *((f"plays with {_written(options)}", partial(self._under, options)) for options in self._plan.others),
             *refusals,
             ("prints nothing but the protocol to stdout, answers once", self._clean),
             ("stays within the clock", self._time),
@@ -182,13 +187,14 @@ class _Examination:
     def _open(self) -> Channel:
         return open_channel(self._bot, self._confinement)
 
-    def _enter(self, open_channel: Callable[[], Channel]) -> BotPlayer:
-        settings, line_bytes = self._settings, self._confinement.limits.line_bytes
+    def _enter(self, open_channel: Callable[[], Channel], options: dict[str, Any] | None = None) -> BotPlayer:
+        plan, line_bytes = self._plan, self._confinement.limits.line_bytes
+        played = plan.settings.options if options is None else options
         return BotPlayer(
             player=self._bot.name,
             bot=self._bot.digest,
             open_channel=open_channel,
-            hello=hello_for(self._rules, settings.options, self._clock.startup_ms, line_bytes),
+            hello=hello_for(self._rules, played, self._clock.startup_ms, line_bytes, plan.seats),
             clock=self._clock,
             suspended=never_suspended,
         )
@@ -198,13 +204,16 @@ class _Examination:
         self._records.append(record)
         asked = record.seats[seat].moves
         baseline = "the baseline" if self._records[1:] else "the baseline, which plays random legal actions"
-        return f"{asked} answers, {_outcome(record, seat)} {baseline}"
+        return f"{asked} answers, {outcome_text(record, seat)} against {baseline}"
 
-    def _play(self, bot_player: BotPlayer, *, seat: int, number: int) -> MatchRecord:
-        isolation = self._confinement.isolation
-        spec = spec_of(self._settings, f"check-{number}-{seat}", self._draws[number], seat, isolation)
-        baseline = BaselinePlayer()
-        record = play_match(spec, [bot_player, baseline] if seat == 0 else [baseline, bot_player])
+    def _play(
+        self, bot_player: BotPlayer, *, seat: int, number: int, options: dict[str, Any] | None = None
+    ) -> MatchRecord:
+        plan, isolation = self._plan, self._confinement.isolation
+        settings = plan.settings if options is None else replace(plan.settings, options=options)
+        spec = spec_of(settings, f"check-{number}-{seat}", plan.draws[number], seat, isolation)
+        table = [bot_player if each == seat else BaselinePlayer() for each in range(plan.seats)]
+        record = play_match(spec, table)
         if record.fault is not None:
             fault = record.fault
             details = [f"{record.termination}: {fault.message}"]
@@ -230,10 +239,38 @@ class _Examination:
         return "new fields and messages may come with later versions of the protocol"
 
     def _again(self) -> str:
-        record = self._play(self._player, seat=0, number=0)
-        if _actions(record) != _actions(self._records[0]):
-            raise _Remark("other actions with the same bot_seed: results of such a bot cannot be reproduced")
-        return f"the same {len(_actions(record))} actions"
+        """The first match was played by a fresh process; this one is used."""
+        first = _actions(self._records[0])
+        used = _actions(self._play(self._player, seat=0, number=0))
+        if used == first:
+            return f"the same {len(first)} actions as in a fresh process"
+        fresh_player = self._enter(self._open)
+        try:
+            fresh = _actions(self._play(fresh_player, seat=0, number=0))
+        finally:
+            fresh_player.close(grace_s=0.0)
+        if fresh == first:
+            raise _Remark(
+                f"action {_first_difference(first, used)} is another one than in a fresh process: the bot keeps"
+                " something from its earlier matches; forget everything at match_start"
+            )
+        raise _Remark(
+            f"action {_first_difference(first, fresh)} is another one, also in a fresh process: results of such a bot"
+            " cannot be reproduced; seed its random numbers with bot_seed"
+        )
+
+    def _under(self, options: dict[str, Any]) -> str:
+        """Play under other options of the game, which a tournament may ask for."""
+        bot_player, told = self._enter(self._open, options), list[str]()
+        try:
+            for seat in range(self._plan.seats):
+                record = self._play(bot_player, seat=seat, number=0, options=options)
+                told.append(outcome_text(record, seat))
+        except _Failure as failure:
+            raise _Remark(f"it forfeits a match of a tournament with these options\n{failure}") from None
+        finally:
+            bot_player.close(grace_s=0.0)
+        return f"{', '.join(told)} against the baseline"
 
     def _refused(self) -> str:
         if told := refusals_remark(self._records, self._bot.digest):
@@ -290,12 +327,24 @@ class _NoisyChannel:
         self._channel.send(noise + line.rstrip()[:-1] + b',"from_the_future":{"x":[true,1.5,"\xc3\xa9"]}}\n', clock)
 
 
-def _outcome(record: MatchRecord, seat: int) -> str:
-    """`won 18 to 4 against`, in a match of two without a fault."""
-    assert record.scores is not None, "a fault has ended the check"
-    own, other = record.scores[seat], record.scores[1 - seat]
-    word = "draw" if record.ranks[seat] == record.ranks[1 - seat] else "lost" if record.ranks[seat] else "won"
-    return f"{word} {own} to {other} against"
+def outcome_text(record: MatchRecord, seat: int) -> str:
+    """`won 18 to 4`, by the player of that seat, in a match without a fault."""
+    assert record.scores is not None, "a fault has ended the match"
+    others = [rank for other, rank in enumerate(record.ranks) if other != seat]
+    own = record.ranks[seat]
+    word = "won" if own < min(others) else "lost" if own > min(others) else "draw"
+    scores = [str(score) for other, score in enumerate(record.scores) if other != seat]
+    return f"{word} {record.scores[seat]} to {', '.join(scores)}"
+
+
+def _written(options: dict[str, Any]) -> str:
+    return msgspec.json.encode(options).decode()
+
+
+def _first_difference(one: list[bytes], other: list[bytes]) -> int:
+    """The number, from 1, of the first action that differs."""
+    same = next((at for at, pair in enumerate(zip(one, other, strict=False)) if pair[0] != pair[1]), None)
+    return (min(len(one), len(other)) if same is None else same) + 1
 
 
 def _actions(record: MatchRecord) -> list[bytes]:

@@ -11,11 +11,11 @@ from typing import Final
 import msgspec
 from msgspec.structs import replace
 
-from arena.conformance.check import StepFailed, require_conformance
+from arena.conformance.check import CheckPlan, StepFailed, outcome_text, require_conformance
 from arena.errors import CheckFailed, HarnessFault, MachineFault, SpecError
 from arena.league.schedule import Life
 from arena.league.worker import clear, play_block, seat_players
-from arena.match.secret_luck import BlockDraw
+from arena.match.record import MatchRecord
 from arena.process import reaper
 from arena.process.manifest import BotSpec
 from arena.process.sandbox import self_test
@@ -29,11 +29,11 @@ _LOOK_EVERY_S: Final = 0.5
 
 
 class Trial(msgspec.Struct, frozen=True):
-    """A bot to be examined: the store, the luck of its check, and the block against the baseline, with the settings."""
+    """A bot to be examined: the store, the checks, one for each game, and the block against the baseline."""
 
     bot: BotSpec
     store: BotStore
-    draws: tuple[BlockDraw, ...]
+    checks: tuple[CheckPlan, ...]
     meeting: Life
 
 
@@ -54,7 +54,8 @@ def examine_bot(trial: Trial, tell: Callable[[str], object]) -> BotSpec:
     candidate = trial.store.install(trial.bot)
     reaper.become_subreaper()
     try:
-        require_conformance(candidate, trial.meeting.setting, trial.meeting.isolation, trial.draws, tell)
+        for each in trial.checks:
+            require_conformance(candidate, each, trial.meeting.isolation, tell)
         _meet(candidate, trial, tell)
     finally:
         reaper.kill_descendants(spare=frozenset(multiprocessing_pids()))
@@ -125,10 +126,19 @@ def _meet(candidate: BotSpec, trial: Trial, tell: Callable[[str], object]) -> No
     tables = seat_players(replace(meeting, pairing=replace(meeting.pairing, players=players)))
     try:
         for record, _ in play_block(meeting, meeting.fixtures[0], tables):
-            tell("\n".join([result_line(record), *refusal_lines(record)]))
-            if record.fault is not None and record.seats[record.fault.seat].player == candidate.name:
+            seat = [entry.player for entry in record.seats].index(candidate.name)
+            tell("\n".join([_told(record, seat), *refusal_lines(record)]))
+            if record.fault is not None and record.fault.seat == seat:
                 raise CheckFailed(
                     f"{candidate.label} forfeits: {record.fault.message}\nits stderr:\n{record.fault.stderr.rstrip()}"
                 )
     finally:
         clear(tables, grace_s=0.0)
+
+
+def _told(record: MatchRecord, seat: int) -> str:
+    """`won 18 to 4 in seat 0 against random`, or whose fault ended the match."""
+    if record.fault is not None:
+        return result_line(record)
+    rivals = [entry.player for other, entry in enumerate(record.seats) if other != seat]
+    return f"{outcome_text(record, seat)} in seat {seat} against {', '.join(rivals)}"

@@ -338,6 +338,14 @@ def news_of(game: Game[S, Any], before: S, after: S, names: Sequence[str]) -> tu
     return () if news is None else cast(tuple[str, ...], news(before, after, names))
 
 
+def trial_options_of(game: Game[Any, Any]) -> tuple[dict[str, Json], ...]:
+    """Options besides the default ones under which a new bot is tried, from the game's optional attribute of that name.
+
+    Those that bring other actions or other views.
+    """
+    return cast("tuple[dict[str, Json], ...]", getattr(game, "trial_options", ()))
+
+
 def summary_of(game: Game[Any, Any]) -> str:
     """The rules in some lines for a person at the table, from the game's optional attribute `summary`."""
     return cast(str, getattr(game, "summary", ""))

@@ -178,8 +178,7 @@ def portable(tournament: Tournament) -> Tournament:
 
 
 def _resolve(file: TournamentFile, bot_of: Callable[[PlayerEntry], BotSpec]) -> Tournament:
-    _check_seats(file)
-    load_game(file.game).setup(file.options, file.seats)
+    require_table(file)
     validate(file.rating)
     if file.cycles is not None and file.blocks_per_pairing is not None:
         raise SpecError("give either cycles or blocks_per_pairing, and only one of them")
@@ -205,11 +204,12 @@ def _resolve(file: TournamentFile, bot_of: Callable[[PlayerEntry], BotSpec]) -> 
     return Tournament(**taken_over | changed)
 
 
-def _check_seats(file: TournamentFile) -> None:
-    """SpecError if the game is for other numbers of players."""
+def require_table(file: TournamentFile) -> None:
+    """SpecError if the game is for other numbers of players, or has other options."""
     counts = load_game(file.game).seat_counts
     if file.seats not in counts:
         raise SpecError(f"seats: found {file.seats}, {file.game} is for {spanned(counts)} players")
+    load_game(file.game).setup(file.options, file.seats)
 
 
 def _player(index: int, entry: PlayerEntry, file: TournamentFile, bot_of: Callable[[PlayerEntry], BotSpec]) -> Player:

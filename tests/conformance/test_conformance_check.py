@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from support.toy_game import on_offer
 
-from arena.conformance.check import StepVerdict, check_bot, check_draws
+from arena.conformance.check import CheckPlan, StepVerdict, check_bot, check_draws
 from arena.match.secret_luck import Secret
 from arena.match.settings import ClockSettings, MatchSettings
 from arena.process.launch import Confinement
@@ -49,9 +49,8 @@ def remarks(folder: Path, action: str, clock: ClockSettings = PATIENT) -> dict[i
         steps = list(
             check_bot(
                 read_bot(script),
-                settings=MatchSettings("toy", {}, clock),
-                confinement=unconfined,
-                draws=check_draws(Secret.public("1")),
+                CheckPlan(MatchSettings("toy", {}, clock), check_draws(Secret.public("1"))),
+                unconfined,
             )
         )
     assert [step.number for step in steps] == list(range(1, 11))
@@ -79,3 +78,16 @@ def test_timeouts_are_a_remark_about_the_clock(tmp_path: Path) -> None:
     told = remarks(tmp_path, LATE, SHORT)
 
     assert re.match(r"\d+ timeouts, after which the match went on; the third in a match forfeits it; slow", told[8])
+
+
+def test_a_table_of_more_seats_is_tried_with_a_baseline_in_each(tmp_path: Path) -> None:
+    """As the tournament of `--for` has it."""
+    script = tmp_path / "leaner.py"
+    script.write_text(BOT.replace("HERE", GOOD))
+    plan = CheckPlan(MatchSettings("toy", {}, PATIENT), check_draws(Secret.public("1"), 3), seats=3)
+
+    with on_offer():
+        steps = list(check_bot(read_bot(script), plan, Confinement(isolation="none", limits=Limits())))
+
+    assert all(step.verdict is StepVerdict.PASSED for step in steps)
+    assert re.search(r"(won|lost|draw) \S+ to \S+, \S+ against the baseline", steps[0].detail)

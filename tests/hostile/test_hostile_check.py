@@ -9,7 +9,7 @@ import pytest
 from hostile_play import BARE, CLOCK, HOSTILE
 from msgspec import structs
 
-from arena.conformance.check import CheckStep, StepVerdict, check_bot, check_draws
+from arena.conformance.check import CheckPlan, CheckStep, StepVerdict, check_bot, check_draws
 from arena.match.secret_luck import Secret
 from arena.match.settings import MatchSettings
 from arena.process.launch import STRICTEST, Confinement
@@ -32,9 +32,7 @@ def bot_of(tmp_path: Path) -> Callable[[str], BotSpec]:
 
 
 def steps_of(bot: BotSpec, confinement: Confinement = STRICTEST) -> list[CheckStep]:
-    return list(
-        check_bot(bot, settings=MatchSettings("nim", {}, CLOCK), confinement=confinement, draws=check_draws(SECRET))
-    )
+    return list(check_bot(bot, CheckPlan(MatchSettings("nim", {}, CLOCK), check_draws(SECRET)), confinement))
 
 
 def test_an_honest_bot_passes_every_step(bot_of: Callable[[str], BotSpec]) -> None:

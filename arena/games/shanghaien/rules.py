@@ -110,6 +110,10 @@ class Shanghaien:
     picture = staticmethod(view.picture)
     news = staticmethod(view.news)
     summary: ClassVar[str] = _SUMMARY
+    trial_options: ClassVar[tuple[dict[str, Json], ...]] = (
+        *({"expansions": [name]} for name in EXPANSIONS),
+        {"expansions": [*EXPANSIONS]},
+    )
 
     def __init__(self, expansions: Mapping[str, Expansion] = EXPANSIONS) -> None:
         self._expansions = expansions
