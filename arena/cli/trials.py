@@ -47,8 +47,9 @@ class Trials(msgspec.Struct, frozen=True):
             game = self.setup.game if self.file is None else self.file.game
             require_games([bot], game)
             return (game,)
-        for game in bot.manifest.games:
-            load_game(game)
+        with option_named(f"{bot.name}: games"):
+            for game in bot.manifest.games:
+                load_game(game)
         return tuple(dict.fromkeys(bot.manifest.games))
 
     def prepare(self, bots: Iterator[BotSpec]) -> None:

@@ -57,6 +57,9 @@ def test_each_game_of_the_manifest_is_tried(terminal: Terminal) -> None:
     assert checked("") == ["nim", "shanghaien"]
     assert checked("--game nim") == ["nim"]
     assert checked(f"--for {tournament(options={'misere': True})}") == ['nim with {"misere":true}']
+    Path("mine/bot.yaml").write_text("name: mine\ncommand: [python3, bot.py]\ngames: [nim, chess]\n")
+    odd = terminal.arena("check ./mine")
+    assert (odd.code, 'mine: games: unknown game "chess"; known: ' in odd.err) == (2, True)
 
 
 def test_a_tournament_says_clock_and_limits(terminal: Terminal) -> None:
