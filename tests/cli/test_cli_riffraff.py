@@ -124,7 +124,8 @@ def test_who_plays_another_game_is_told_how_to_play_it(
     Path("tidy/bot.yaml").write_text(f"name: tidy\ncommand: [python3, bot.py]\ngames: {games}\n")
     Path("tidy/bot.py").write_text(PASSER)
 
-    for line in ("check ./tidy --game shanghaien", "submit ./tidy --game shanghaien", "play ./tidy", "match ./tidy ./tidy"):
+    own = "--game shanghaien"
+    for line in (f"check ./tidy {own}", f"submit ./tidy {own}", "play ./tidy", "match ./tidy ./tidy"):
         code, out, err = made.arena(line)
         assert (code, out) == (2, "")
         assert err.startswith(f"error: {said}")
