@@ -54,7 +54,9 @@ class Decisions:
         self._fault_policy = None if is_strict else fault_policy_of(game)
         self._participants = participants
         may_run_on = simulator is None and all(each.may_run_on for each in participants)
-        self._stops = [partial(self._stop_others, seat) if may_run_on else None for seat in range(len(participants))]
+        seats = range(len(participants))
+        self._others = [[each for other, each in enumerate(participants) if other != seat] for seat in seats]
+        self._stops = [partial(self._stop_others, seat) if may_run_on else None for seat in seats]
 
     def decide(self, state: Any, seats: tuple[Seat, ...], first: int) -> list[ActionStep]:
         """The action of each seat, in their order. Forfeited if the fault of one ends the match.
@@ -63,16 +65,21 @@ class Decisions:
         others end their processes too.
         """
         if len(seats) == 1:
-            due = self._due(state, seats[0], first, self._stops[seats[0]])
-            acted = [self._act(due) if isinstance(due, ActionRequest) else due]
-        else:
-            acted = self._act_concurrently([self._due(state, *each) for each in zip(seats, count(first), strict=False)])
+            return [self._decide_alone(state, seats[0], first)]
+        acted = self._act_concurrently([self._due(state, *each) for each in zip(seats, count(first), strict=False)])
         failed = [each for each in acted if isinstance(each, Forfeited)]
         if failed:
             for other in failed[1:]:
                 self._participants[other.seat].fail(other.fault)
             raise failed[0]
         return [each for each in acted if isinstance(each, ActionStep)]
+
+    def _decide_alone(self, state: Any, seat: Seat, number: int) -> ActionStep:
+        due = self._due(state, seat, number, self._stops[seat])
+        acted = self._act(due) if isinstance(due, ActionRequest) else due
+        if isinstance(acted, Forfeited):
+            raise acted
+        return acted
 
     def _act_concurrently(self, due: list[ActionStep | ActionRequest]) -> list[ActionStep | Forfeited]:
         """The same with the answers in place of the requests, all of which go out before one is awaited.
@@ -100,13 +107,12 @@ class Decisions:
 
     def _are_quick(self, seat: int) -> bool:
         """Whether all but this seat answered quickly the last time."""
-        return all(each.is_quick for other, each in enumerate(self._participants) if other != seat)
+        return all(each.is_quick for each in self._others[seat])
 
     def _stop_others(self, seat: int) -> None:
         """Nobody thinks while `seat` does: those that answered before it stand still from now on."""
-        for other, participant in enumerate(self._participants):
-            if other != seat:
-                participant.stop()
+        for other in self._others[seat]:
+            other.stop()
 
     def _act(self, request: ActionRequest) -> ActionStep | Forfeited:
         """The seat's answer to the request, or the fallback action. A human is asked until they answer."""
