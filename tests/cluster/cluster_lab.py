@@ -54,8 +54,14 @@ class Host:
         self._connect()
         self._hide_other_machines(disk_mib)
 
-    def start(self, *command: str, **options: Any) -> "subprocess.Popen[str]":
-        """A process on this machine, in its folder. `environment` is added to what all have here."""
+    def start(self, *command: str, log: Path | None = None, **options: Any) -> "subprocess.Popen[str]":
+        """A process on this machine, in its folder. `environment` is added to what all have here.
+
+        It writes to the file `log`, if that is given.
+        """
+        if log is not None:
+            with log.open("a") as file:
+                return self.start(*command, stdout=file, stderr=subprocess.STDOUT, **options)
         environment = {
             **os.environ,
             "PYTHONPATH": str(ROOT),
@@ -78,6 +84,11 @@ class Host:
         process = self.start(*command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
         out, err = process.communicate(timeout=300)
         return subprocess.CompletedProcess(command, process.returncode, out, err)
+
+    def write(self, name: str, content: bytes) -> None:
+        """Put a file into the machine's folder."""
+        command = [*self._enter, "sh", "-c", 'cat > "$0"', str(self.folder / name)]
+        subprocess.run(command, input=content, check=True)
 
     def cut(self) -> None:
         """Pull out its network cable."""

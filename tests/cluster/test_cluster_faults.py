@@ -1,0 +1,210 @@
+"""Leagues on several machines of which one thing after the other dies: the same bytes of standings, nothing lost.
+
+Each test has machines of its own (see cluster_lab): their networks are parted, none sees the folder of another.
+"""
+
+import os
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from cluster_lab import needs_lab
+from cluster_league import PATIENCE_S, Cluster, a_cluster, kill
+from e2e_arena import Place, until
+
+pytestmark = [pytest.mark.process, pytest.mark.slow, needs_lab]
+
+
+@pytest.fixture
+def cluster(tmp_path: Path) -> Iterator[Cluster]:
+    with a_cluster(tmp_path) as made:
+        made.write()
+        yield made
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The standings of the same league on one machine, without a cluster."""
+    folder = tmp_path_factory.mktemp("undisturbed")
+    folder.chmod(0o755)
+    place = Place(folder)
+    Cluster.write_league(place)
+    place.league("--workers", "2")
+    return place.standings()
+
+
+@pytest.mark.parametrize("count", [1, 3, 4])
+def test_the_number_of_machines_does_not_matter(cluster: Cluster, undisturbed: str, count: int) -> None:
+    """The same bytes; bots came from the driver's machine alone, which plays none."""
+    hosts = cluster.workers(count)
+
+    process = cluster.start_league()
+    cluster.play_some(process)
+    assert cluster.bots(cluster.head) == []
+    cluster.finish(process)
+
+    assert_sound(cluster, undisturbed)
+    assert all(cluster.bots(host) == [] for host in hosts)
+    assert all((host.folder / "cache").is_dir() for host in hosts)
+
+
+def assert_sound(cluster: Cluster, undisturbed: str) -> None:
+    """The same bytes of standings, and what is stored fits the luck of its blocks."""
+    assert cluster.driver.standings() == undisturbed
+    assert "PROBLEM" not in cluster.driver.run("verify")[0]
+
+
+@pytest.mark.parametrize("what", ["worker", "nanny", "machine"])
+def test_the_death_of_a_worker_costs_nothing_that_is_stored(cluster: Cluster, undisturbed: str, what: str) -> None:
+    """Other machines play what it had; its bots die with it."""
+    victim, _ = cluster.workers(2)
+    process = cluster.start_league()
+    cluster.play_some(process)
+    until(lambda: bool(cluster.bots(victim)), within_s=PATIENCE_S, what="a match on the victim")
+    seen = cluster.driver.matches()
+
+    if what == "machine":
+        victim.close()
+    else:
+        kill(cluster.nanny_of(victim) if what == "nanny" else cluster.worker_of(victim))
+    cluster.finish(process)
+
+    now = cluster.driver.matches()
+    assert {key: now.get(key) for key in seen} == seen, "a stored match was lost or changed"
+    assert_sound(cluster, undisturbed)
+    until(lambda: not cluster.bots(victim), within_s=PATIENCE_S, what="the end of the bots")
+
+
+def test_the_death_of_the_scheduler_costs_nothing_that_is_stored(cluster: Cluster, undisturbed: str) -> None:
+    """A new one at the same address, with workers, and the league goes on: the driver was waiting for it."""
+    hosts = cluster.workers(2)
+    process = cluster.start_league()
+    cluster.play_some(process)
+    seen = cluster.driver.matches()
+
+    cluster.scheduler.kill()
+    cluster.scheduler.wait()
+    cluster.scheduler = cluster.start_scheduler()
+    for host in hosts:
+        cluster.start_worker(host)
+    cluster.finish(process)
+
+    now = cluster.driver.matches()
+    assert {key: now.get(key) for key in seen} == seen, "a stored match was lost or changed"
+    assert_sound(cluster, undisturbed)
+
+
+def test_the_death_of_the_driver_costs_nothing_that_is_stored(cluster: Cluster, undisturbed: str) -> None:
+    """Bots end with the lease; the same command continues on the same workers."""
+    hosts = cluster.workers(2)
+    process = cluster.start_league()
+    cluster.play_some(process)
+    process.kill()
+    process.communicate()
+    seen = cluster.driver.matches()
+    assert seen
+
+    cluster.finish(cluster.start_league())
+
+    now = cluster.driver.matches()
+    assert {key: now.get(key) for key in seen} == seen, "a stored match was lost or changed"
+    assert_sound(cluster, undisturbed)
+    assert all(cluster.bots(host) == [] for host in hosts)
+
+
+def test_ctrl_c_ends_the_bots_on_all_machines(cluster: Cluster, undisturbed: str) -> None:
+    """Exit code 3; the same command continues."""
+    hosts = cluster.workers(2)
+    process = cluster.start_league()
+    cluster.play_some(process)
+    os.kill(process.pid, signal.SIGINT)
+    err = cluster.finish(process, exit_code=3)
+
+    assert "the same command continues" in err
+    until(lambda: not any(map(cluster.bots, hosts)), within_s=PATIENCE_S, what="the end of the bots")
+    cluster.finish(cluster.start_league())
+    assert_sound(cluster, undisturbed)
+
+
+def test_a_machine_that_is_cut_off_ends_its_matches(cluster: Cluster, undisturbed: str) -> None:
+    """Others play its blocks once it was declared lost, and nothing goes on there when its lease has ended."""
+    victim, _ = cluster.workers(2)
+    process = cluster.start_league()
+    cluster.play_some(process)
+    until(lambda: bool(cluster.bots(victim)), within_s=PATIENCE_S, what="a match on the victim")
+
+    victim.cut()
+    cluster.finish(process)
+
+    assert_sound(cluster, undisturbed)
+    until(lambda: not cluster.bots(victim), within_s=PATIENCE_S, what="the end of its lease")
+
+
+def test_a_network_that_comes_and_goes_changes_nothing(cluster: Cluster, undisturbed: str) -> None:
+    """Cuts at any moment, of a worker and of the machine of driver and scheduler."""
+    victim, _ = cluster.workers(2)
+    process = cluster.start_league()
+    cluster.play_some(process)
+
+    for host in (victim, cluster.head, victim):
+        host.cut()
+        time.sleep(1.5)  # the moment is the point: any is right
+        host.join()
+        time.sleep(0.5)
+    cluster.finish(process)
+
+    assert_sound(cluster, undisturbed)
+
+
+def test_a_full_disk_of_a_worker_is_told_and_others_play(cluster: Cluster, undisturbed: str) -> None:
+    """The sentence names the machine and the place; the league is complete."""
+    small, _ = cluster.host(disk_mib=1), cluster.workers(1)
+    small.run("sh", "-c", "mkdir -p dask cache; cat /dev/zero > filler")
+    cluster.start_worker(small)
+    process = cluster.start_league()
+
+    err = cluster.finish(process)
+
+    assert f"worker {small.name}" in err
+    assert "No space left on device" in err
+    assert_sound(cluster, undisturbed)
+
+
+def test_a_worker_without_a_sandbox_is_left_out_with_the_reason(cluster: Cluster, undisturbed: str) -> None:
+    """Nothing is played there; the doctor tells it too, and exits with 1."""
+    cluster.workers(1)
+    bare = cluster.host()
+    cluster.start_worker(bare, ARENA_BWRAP="/none")
+    cluster.wait_for_workers(2)
+    told, _ = cluster.driver.run("doctor", "--cluster", cluster.address, *cluster.tls(), exit_code=1)
+
+    err = cluster.finish(cluster.start_league())
+
+    assert "2 workers, 1 of them can play" in told
+    assert f"worker {bare.name} on {bare.name}: no bubblewrap" in " ".join(told.split())
+    assert f"worker {bare.name} is left out: " in err
+    assert "no bubblewrap" in err
+    assert_sound(cluster, undisturbed)
+
+
+def test_clocks_that_are_apart_change_nothing(cluster: Cluster, undisturbed: str) -> None:
+    """A machine whose wall clock is two hours ahead, and one that runs for longer than the others; the doctor tells."""
+    cluster.start_worker(cluster.host(), LD_PRELOAD=str(faketime()), FAKETIME="+7200s")
+    cluster.start_worker(cluster.host(clock_s=1_000_000))
+    cluster.wait_for_workers(2)
+    told, _ = cluster.driver.run("doctor", "--cluster", cluster.address, *cluster.tls())
+
+    cluster.finish(cluster.start_league())
+
+    assert "its clock is 7" in " ".join(told.split())
+    assert_sound(cluster, undisturbed)
+
+
+def faketime() -> Path:
+    """Debian's libfaketime, which tells one process another time."""
+    found = sorted(Path("/usr/lib").glob("*/faketime/libfaketimeMT.so.1"))
+    if not found:
+        pytest.skip("libfaketime is not installed")
+    return found[0]
