@@ -58,12 +58,12 @@ def measure(scratch: Path, *, is_quick: bool) -> list[Table]:
     """
     matches, rounds = (_QUICK_MATCHES, 1) if is_quick else (_MATCHES, 5)
     results, pair, many = (scratch / name for name in ("leaderboard", "two-players", "many-players"))
-    tournament = _tournament(_PLAYERS, cycles=-(-matches // (_PLAYERS * (_PLAYERS - 1))))
+    tournament = synthetic(_PLAYERS, cycles=-(-matches // (_PLAYERS * (_PLAYERS - 1))))
     last = pairings(tournament)[-1]
     kept_back = range(tournament.cycles - rounds, tournament.cycles)
     _fill(results, tournament, kept_back)
-    _fill(pair, _tournament(2, cycles=matches // 2), ())
-    _fill(many, _tournament(_MANY_PLAYERS, cycles=1), ())
+    _fill(pair, synthetic(2, cycles=matches // 2), ())
+    _fill(many, synthetic(_MANY_PLAYERS, cycles=1), ())
     rng = random.Random(3)
     more = (_block(block, _sample(rng, last)) for block in kept_back)
     commands: dict[str, tuple[Callable[[], float], Goal | None]] = {
@@ -89,7 +89,7 @@ def measure(scratch: Path, *, is_quick: bool) -> list[Table]:
 
 def _from_nothing(results: Path, tournament: Tournament) -> list[Row]:
     """In this process: ratings from the stored ranks, and the whole table."""
-    with _writing(results) as store:
+    with writing(results) as store:
         states: list[LeagueState] = []
         read_s = _timed(lambda: states.append(state_of(tournament, store.ranks)))
         (state,) = states
@@ -111,7 +111,7 @@ def _command(results: Path, words: str) -> Callable[[], float]:
 
 
 def _after_one(results: Path, more: Iterator[PlayedBlock]) -> float:
-    with _writing(results) as store:
+    with writing(results) as store:
         store.save([next(more)])
     return _command(results, "leaderboard")()
 
@@ -137,12 +137,14 @@ def _span(times: list[float]) -> str:
 
 
 @contextlib.contextmanager
-def _writing(results: Path) -> Iterator[MatchStore]:
+def writing(results: Path) -> Iterator[MatchStore]:
+    """The store of a results folder, to write."""
     with contextlib.closing(database.open_for_writing(results)) as connection:
         yield MatchStore(connection, results)
 
 
-def _tournament(players: int, *, cycles: int) -> Tournament:
+def synthetic(players: int, *, cycles: int) -> Tournament:
+    """A league of made-up bots, every one with every other."""
     return Tournament(
         name="synthetic",
         game="shanghaien",
@@ -166,7 +168,7 @@ def _player(number: int) -> Player:
 def _fill(results: Path, tournament: Tournament, kept_back: Sequence[int]) -> None:
     """Store all matches but those of the last pairing that are `kept_back`, drawn from samples; without a history."""
     rng, field = random.Random(2), pairings(tournament)
-    with _writing(results) as store:
+    with writing(results) as store:
         store.save_league(tournament)
     connection = database.open_for_writing(results)
     connection.execute("PRAGMA synchronous=OFF")

@@ -26,6 +26,7 @@ SECTIONS: Final = {
     "settle": "settling",
     "startup": "commands",
     "leaderboard": "leaderboard",
+    "site": "sites",
     "hang": "hangs",
     "sandbox": "isolation",
     "fair": "fairness",

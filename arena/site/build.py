@@ -3,7 +3,7 @@
 Rule: the folder is ours alone. A page that a former build wrote and this one did not is removed.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from importlib.resources import files
 from pathlib import Path
@@ -13,6 +13,7 @@ import msgspec
 
 from arena.api import record_of
 from arena.errors import CheckFailed, SpecError
+from arena.match.record import MatchRecord, SimulationStep
 from arena.match.results import MatchResult
 from arena.site.leagues import Chosen, LeagueView, league_views, require_players
 from arena.site.pages import Pages, all_file
@@ -23,17 +24,19 @@ from arena.store.matches import MatchStore
 MARK: Final = "made-by-arena.txt"
 """In every site: a folder with other files is left alone."""
 _FOLDERS: Final = ("assets", "data", "league", "match")
+MOST_SIMULATIONS: Final = 400
+"""Simulations that a build makes again, each in as much time as it took in its match."""
 Which = Literal["chosen", "all", "none"]
 """The matches that get a page: those worth a look, all, none."""
 
 
 class Gathered(msgspec.Struct, frozen=True):
-    """A league, the matches worth a look, also by pair, and the ids of those that get a page."""
+    """A league, the matches worth a look, also by pair, and the ids of those that get a page, the first one first."""
 
     view: LeagueView
     chosen: Chosen
     by_pair: dict[tuple[str, str], Chosen]
-    shown: frozenset[str]
+    shown: Mapping[str, None]
 
 
 def write_site(
@@ -72,7 +75,7 @@ def gathered(store: MatchStore, view: LeagueView, which: Which) -> Gathered:
     """All that the pages of a league are made from."""
     chosen, by_pair = view.all_chosen(store)
     shown = map(str, view.keys) if which == "all" else _worth_a_look(store, view, chosen) if which == "chosen" else ()
-    return Gathered(view, chosen, by_pair, frozenset(shown))
+    return Gathered(view, chosen, by_pair, dict.fromkeys(shown))
 
 
 def _worth_a_look(store: MatchStore, view: LeagueView, chosen: Chosen) -> Iterator[str]:
@@ -95,18 +98,37 @@ def _contents(
     pages = Pages(owners.__contains__)
     for path, text in _pages(pages, store, leagues):
         yield path, text.encode()
-    for match in sorted(owners):
-        for path, text in match_files(pages, store, owners[match], match, private):
-            yield path, text.encode()
+    films = _Films()
+    for one in leagues:
+        for match in (each for each in one.shown if owners[each] is one.view):
+            for path, text in match_files(pages, store, one.view, match, private, films):
+                yield path, text.encode()
+
+
+class _Films:
+    """Tells which matches are shown with the movement of their simulations: the first ones, up to a limit."""
+
+    def __init__(self) -> None:
+        self._left = MOST_SIMULATIONS
+
+    def __call__(self, record: MatchRecord) -> bool:
+        self._left -= sum(isinstance(step, SimulationStep) for step in record.steps)
+        return self._left >= 0
 
 
 def match_files(
-    pages: Pages, store: MatchStore, view: LeagueView, match: str, private: Sequence[str]
+    pages: Pages,
+    store: MatchStore,
+    view: LeagueView,
+    match: str,
+    private: Sequence[str],
+    has_motions: Callable[[MatchRecord], bool] = lambda _: True,
 ) -> Iterator[tuple[str, str]]:
-    """The page of a match, and its data."""
+    """The page of a match, and its data; `has_motions` tells whether simulations are made again."""
     found = store.match(match)
     try:
-        data = match_data(record_of(match, found), found, private)
+        record = record_of(match, found)
+        data = match_data(record, found, private, has_motions=has_motions(record))
     except CheckFailed as error:
         yield f"match/{match}.html", pages.broken_match(view, match, str(error))
         return

@@ -5,10 +5,11 @@ Rule: names are the players' own, keys are digests: a key stands in the name of 
 
 import heapq
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from fractions import Fraction
 from functools import cached_property
 from hashlib import sha256
 from itertools import combinations, islice
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
 
@@ -195,52 +196,60 @@ class LeagueView(msgspec.Struct, frozen=True, dict=True):
     def _whole(self, results: Iterable[MatchResult]) -> Iterator[MatchResult]:
         return (one for one in results if (one.key.pairing, one.key.block) not in self.torn)
 
-    @cached_property
-    def _skill(self) -> dict[str, float]:
-        return {row.name: row.map.value if row.map else row.mu for row in self.table.rows}
-
     def chosen(self, results: Iterable[MatchResult]) -> Chosen:
         """The matches worth a look among `results`, of which any number may pass."""
-        choice = Picker(self._skill)
-        for one in results:
-            choice.offer(one)
-        return choice.found()
+        picker = _Picker()
+        for seen in self._seen(results):
+            picker.offer(seen)
+        return picker.chosen()
 
     def all_chosen(self, store: MatchStore) -> tuple[Chosen, dict[tuple[str, str], Chosen]]:
-        """The matches worth a look of the league, and of each pair of the matrix; each match is read once."""
-        whole, by_pair = Picker(self._skill), {pair: Picker(self._skill) for pair in self.pairs}
-        for one in self.results(store):
-            whole.offer(one)
-            for pair in combinations(sorted(one.players), 2):
+        """The matches worth a look of the league, and of each pair of `pairs`; each match is read once."""
+        whole, by_pair = _Picker(), {pair: _Picker() for pair in self.pairs}
+        for seen in self._seen(self.results(store)):
+            whole.offer(seen)
+            for pair in combinations(sorted(seen.match.players), 2):
                 if pair in by_pair:
-                    by_pair[pair].offer(one)
-        return whole.found(), {pair: each.found() for pair, each in by_pair.items()}
+                    by_pair[pair].offer(seen)
+        return whole.chosen(), {pair: each.chosen() for pair, each in by_pair.items()}
+
+    def _seen(self, results: Iterable[MatchResult]) -> Iterator["_Seen"]:
+        skill = {row.name: row.map.value if row.map else row.mu for row in self.table.rows}
+        for number, one in enumerate(results):
+            best, second, *_ = (0, 0) if one.scores is None else sorted(one.scores, reverse=True)
+            yield _Seen(one, (one.key.block, -number), best - second, _surprise(one, skill))
 
 
-class Picker:
-    """Chooses the matches worth a look among those offered; `skill` by player tells upsets."""
+class _Seen(NamedTuple):
+    """A match with its place in time, the lead of the best over the second, and the surprise of its result."""
 
-    def __init__(self, skill: Mapping[str, float]) -> None:
-        self._skill = skill
+    match: MatchResult
+    order: tuple[int, int]
+    lead: Fraction | int
+    surprise: float
+
+
+class _Picker:
+    """Picks the matches worth a look among those offered."""
+
+    def __init__(self) -> None:
         self._latest, self._closest, self._upsets = (_Best(MOST_CHOSEN) for _ in range(3))
-        self._faulty, self._faults, self._seen = _Best(MOST_FAULTY), 0, 0
+        self._faulty, self._faults = _Best(MOST_FAULTY), 0
 
-    def offer(self, one: MatchResult) -> None:
-        """Take in another match; they come pairing by pairing."""
-        order = (one.key.block, -self._seen)
-        self._seen += 1
+    def offer(self, seen: _Seen) -> None:
+        """Take in another match."""
+        one, order = seen.match, seen.order
         self._latest.offer(order, one)
-        if one.scores is not None and one.margins is not None:
-            self._closest.offer((-abs(max(one.margins)), order), one)
-        surprise = _surprise(one, self._skill)
-        if surprise > 0:
-            self._upsets.offer((surprise, order), one)
+        if one.scores is not None:
+            self._closest.offer((-seen.lead, order), one)
+        if seen.surprise > 0:
+            self._upsets.offer((seen.surprise, order), one)
         if one.at_fault is not None or one.pardoned:
             self._faults += 1
             self._faulty.offer((one.at_fault is not None, order), one)
 
-    def found(self) -> Chosen:
-        """The chosen ones by now."""
+    def chosen(self) -> Chosen:
+        """The best of each kind by now."""
         kinds = (self._latest, self._closest, self._upsets, self._faulty)
         latest, closest, upsets, faulty = [each.found() for each in kinds]
         return Chosen(latest, closest, upsets, faulty, self._faults)

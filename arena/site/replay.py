@@ -106,7 +106,14 @@ class _Shown:
             views=_packed(views),
             motions=_packed(self._motions(steps) if module else []),
             value_version=self._luck.version,
+            notice=self._left_out(),
         )
+
+    def _left_out(self) -> str:
+        has_simulations = any(isinstance(step, SimulationStep) for step in self._record.steps)
+        if self._has_motions or not has_simulations or filming_of(self._game) is None:
+            return ""
+        return f"Simulations are shown without their movement here; `arena show {self._record.match} --open` has it."
 
     def _measured(self) -> MatchLuck:
         meter = LuckMeter(self._game, len(self._record.seats))

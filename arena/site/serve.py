@@ -29,6 +29,7 @@ from arena.errors import ArenaError, SpecError
 from arena.match.results import MatchKey
 from arena.site.build import assets, league_pages, match_files, site_pages
 from arena.site.leagues import Chosen, LeagueView, league_views, require_players
+from arena.site.opened import Busy, Files, OpenedMatches
 from arena.site.pages import POLICY, Pages
 from arena.store.matches import MatchStore
 
@@ -38,8 +39,6 @@ _SHARE: Final = 25
 """The least time of a version, in times of the CPU time of this process meanwhile: four hundredths of a core."""
 _ALIVE_S: Final = 15.0
 """Between two signs of life to a browser, without which some would close the connection."""
-_MOST_MATCHES: Final = 100
-"""Matches that are kept as they were shown."""
 _PLAYED: Final = re.compile(r"match/([^/]+)\.html|data/match-([^/]+)\.js")
 _LOCAL: Final = ("localhost", "127.0.0.1", "[::1]", "::1")
 _KINDS: Final = {"html": "text/html", "css": "text/css", "js": "text/javascript", "txt": "text/plain"}
@@ -58,11 +57,11 @@ class LiveSite:
         self._results, self._names, self._private = results, names, private
         self._lock = threading.Lock()
         self._assets = dict(assets())
-        self._matches: dict[str, bytes] = {}
+        self._opened = OpenedMatches()
         self._made: dict[str, bytes] = {}
         self._views: list[LeagueView] | None = None
         self._chosen: dict[str, Chosen] = {}
-        self._began_s, self._began_cpu_s = time.monotonic(), time.process_time()
+        self._began_s, self._began_cpu_s = time.monotonic(), self._cpu_s()
         self.version = self._stored()
         if private:
             with stored(results) as store:
@@ -70,7 +69,7 @@ class LiveSite:
 
     def look(self) -> bool:
         """Begin a new version if more is stored and it is time to; whether there is one."""
-        now_s, now_cpu_s = time.monotonic(), time.process_time()
+        now_s, now_cpu_s = time.monotonic(), self._cpu_s()
         if (
             now_s - self._began_s < _SHARE * (now_cpu_s - self._began_cpu_s)
             or (found := self._stored()) == self.version
@@ -81,33 +80,37 @@ class LiveSite:
             self._began_s, self._began_cpu_s, self.version = now_s, now_cpu_s, found
         return True
 
+    def _cpu_s(self) -> float:
+        """CPU time of this process without replays, which have a bound of their own."""
+        return time.process_time() - self._opened.spent_s
+
     def file(self, path: str) -> bytes | None:
-        """The content of a file of the site; None if it has no such file."""
-        known = self._assets.get(path) or self._matches.get(path)
-        if known is not None:
-            return known
+        """The content of a file of the site; None if it has no such file. Raises Busy for a match."""
+        if path in self._assets:
+            return self._assets[path]
+        if played := _PLAYED.fullmatch(path):
+            return self._opened.file(path, partial(self._play, played[1] or played[2]))
         with self._lock:
             if path not in self._made:
                 with stored(self._results) as store:
                     self._make(store, path)
-            return self._made.get(path) or self._matches.get(path)
+            return self._made.get(path)
 
     def _stored(self) -> str:
         with stored(self._results) as store:
             return _moment(store)
 
-    def _make(self, store: MatchStore, path: str) -> None:
+    def _shown(self, store: MatchStore) -> list[LeagueView]:
+        """The leagues of this version; called with the lock."""
         if self._views is None:
             self._views = [*league_views(store, self._names)]
+        return self._views
+
+    def _make(self, store: MatchStore, path: str) -> None:
         folder, _, name = path.rpartition("/")
-        if played := _PLAYED.fullmatch(path):
-            self._play(store, played[1] or played[2])
-            return
-        views = self._views
-        if (
-            name.startswith("player-") and _moment(store) != self.version
-        ):  # its page reads matches and sums of one moment
-            views = [*league_views(store, self._names)]
+        views = self._shown(store)
+        if name.startswith("player-") and _moment(store) != self.version:
+            views = [*league_views(store, self._names)]  # the page reads matches and sums of one moment
         make = self._pages(store, folder, views).get(name)
         if make is not None:
             self._made[path] = make().encode()
@@ -128,16 +131,17 @@ class LiveSite:
             self._chosen[view.key] = view.chosen(view.results(store))
         return self._chosen[view.key]
 
-    def _play(self, store: MatchStore, match: str) -> None:
-        """Both files of a match; nothing for one that is none of these leagues, or not stored."""
-        with contextlib.suppress(ValueError, ArenaError):
+    def _play(self, match: str) -> Files:
+        """Both files of a match; none for one that is not of these leagues, or not stored."""
+        with contextlib.suppress(ValueError, ArenaError), stored(self._results) as store:
             key = MatchKey.read(match)
-            view = next((each for each in self._views or [] if str(key) == match and each.has(key)), None)
+            with self._lock:
+                views = self._shown(store)
+            view = next((each for each in views if str(key) == match and each.has(key)), None)
             if view is not None:
-                found = dict(match_files(Pages(live=self.version), store, view, match, self._private))
-                for old in [*self._matches][: max(0, len(self._matches) - 2 * _MOST_MATCHES)]:
-                    del self._matches[old]
-                self._matches |= {path: text.encode() for path, text in found.items()}
+                found = match_files(Pages(live=self.version), store, view, match, self._private)
+                return {path: text.encode() for path, text in found}
+        return {}
 
 
 def _moment(store: MatchStore) -> str:
@@ -151,7 +155,12 @@ def application(site: LiveSite, hosts: Sequence[str] = _LOCAL) -> Starlette:
 
     async def file(request: Request) -> Response:
         path = request.path_params["path"]
-        content = await asyncio.to_thread(site.file, path)
+        try:
+            content = await asyncio.to_thread(site.file, path)
+        except Busy as busy:
+            again = {"Retry-After": f"{busy.wait_s:.0f}", "Refresh": f"{busy.wait_s:.0f}"}
+            told = f"Many matches are opened just now. This one is shown in about {busy.wait_s:.0f} s, by itself."
+            return Response(told, 503, {**_HEADERS, **again}, "text/plain")
         if content is None:
             return Response("There is no such page.", 404, _HEADERS, "text/plain")
         return Response(content, 200, _HEADERS, _KINDS.get(path.rpartition(".")[2], "text/plain"))

@@ -74,7 +74,7 @@ class MatchData(msgspec.Struct):
     """All of a match page. `module`: the drawing module of the game, empty if it brings none; `info` its constants.
 
     `stills`, `views`, `motions`: JSON lists, deflated, in base64. `pictured`: the steps with stills, if not all have
-    one. `others`: the matches of the block on the same luck. `notice`: a sentence if no replay was possible.
+    one. `others`: the matches of the block on the same luck. `notice`: a sentence if something is left out.
     """
 
     id: str

@@ -7,18 +7,20 @@ from pathlib import Path
 
 import pytest
 from cli_arena import Terminal
+from msgspec.structs import replace
 from site_made import NAMES, Read, made_site, pages_of
-from store_made import fill, reading, tournament
+from store_made import blocks_of, fill, reading, tournament
 from support.made_matches import bot
 from support.tampering import opened
 
 from arena.errors import SpecError
 from arena.league.tournament import Player
+from arena.match.record import SimulationStep, unpack
 from arena.match.results import MatchResult
 from arena.report.columns import LEADERBOARD
 from arena.report.formats import Style
 from arena.report.leaderboard import table_rows
-from arena.site.build import MARK, write_site
+from arena.site.build import MARK, _Films, write_site
 from arena.site.leagues import key_of, league_view
 from arena.site.pages import Pages
 from arena.text import printable
@@ -230,6 +232,19 @@ def test_a_player_page_tells_of_the_other_versions_of_its_bot(tmp_path: Path) ->
     assert "Versions" in old.text
     assert f"../{key_of('both')}/player-{key_of('new')}.html" in old.targets
     assert "Versions" not in other.text
+
+
+def test_a_build_makes_few_simulations_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those of the first matches worth a look, however many there are."""
+    monkeypatch.setattr("arena.site.build.MOST_SIMULATIONS", 3)
+    records = [
+        unpack(match.record) for block in blocks_of(tournament("ann", "bob", cycles=2)) for match in block.matches
+    ]
+    films, simulations = _Films(), (SimulationStep("a", {}), SimulationStep("b", {}))
+
+    asked = [films(replace(record, steps=(*record.steps, *simulations))) for record in records]
+
+    assert asked == [True, False, False, False]
 
 
 def test_the_empty_store_and_a_league_without_matches_have_pages(tmp_path: Path) -> None:

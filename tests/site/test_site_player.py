@@ -121,6 +121,7 @@ def test_keys_lead_from_the_first_to_the_last_step(browser: Any, site: Path, nam
     names = [player["name"] for player in data["players"]]
     assert seen == [" ".join([*([names[one["seat"]]] if "seat" in one else []), one["text"]]) for one in data["steps"]]
     assert end == str(last)
+    assert ("without their movement" in data.get("notice", "")) == (name in {"riffraff", "simulated"})
     assert data["result"] in result
     assert has_drawing
     assert account.complaints == []
@@ -225,7 +226,7 @@ def test_two_matches_of_a_block_lie_side_by_side(browser: Any, site: Path) -> No
     with opened(browser, place.as_uri()) as (page, _):
         ready(page)
         page.click("text=Beside match")
-        page.wait_for_selector("text=is not among these pages")
+        page.wait_for_selector("text=is not among these pages, or not yet")
 
     assert [re.match(r"step (\d+): ", line)[1] for line in beside] == ["30", "31"]  # type: ignore[index]
     assert left == 0

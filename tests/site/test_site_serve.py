@@ -79,7 +79,7 @@ def test_a_match_has_two_paths_and_no_others(tmp_path: Path) -> None:
     assert [site.file(path) for path in (f"match/{match}.zip", f"data/{match}.js", f"data/match-{match}.html")] == [
         None
     ] * 3
-    assert site._matches == {}
+    assert site._opened.spent_s == 0.0
     assert site.file(f"data/match-{match}.js") is not None
 
 

@@ -31,7 +31,7 @@ export async function beside(match, stages, parts, now, read) {
       shown.show(now(), 0);
       status.textContent = "";
     } catch {
-      status.textContent = `Match ${id} is not among these pages.`;
+      status.textContent = `Match ${id} is not among these pages, or not yet.`;
     }
   }
   return el("p", { class: "beside" }, "Same luck, other seats: ", buttons, " ", status);

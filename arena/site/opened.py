@@ -1,0 +1,72 @@
+"""Matches that viewers of a server open: replayed when somebody asks, one at a time, within a share of a core.
+
+Rule: nobody who opens matches, however many, takes the time of the other pages or of a league on the same machine.
+"""
+
+import threading
+import time
+from collections.abc import Callable, Mapping
+from typing import Final
+
+SHARE: Final = 0.2
+"""Of a core, for replays in the long run."""
+BURST_S: Final = 20.0
+"""CPU time for replays at once, after a time without any."""
+MOST_WAITING: Final = 8
+"""Requests that wait for a replay; the others are told to come again."""
+MOST_KEPT: Final = 100
+"""Matches whose files are kept."""
+
+Files = Mapping[str, bytes]
+"""By path within the site: the page of a match and its data; none if the match is not to be shown."""
+
+
+class Busy(Exception):
+    """Too much is asked for at once; there is time for it in `wait_s`."""
+
+    def __init__(self, wait_s: float) -> None:
+        super().__init__(f"in {wait_s:.0f} s")
+        self.wait_s = wait_s
+
+
+class OpenedMatches:
+    """The files of matches by path. `spent_s` is the CPU time of all replays."""
+
+    def __init__(
+        self, clock: Callable[[], float] = time.monotonic, cpu_clock: Callable[[], float] = time.thread_time
+    ) -> None:
+        self._clock, self._cpu_clock = clock, cpu_clock
+        self._turn, self._waiting = threading.Lock(), threading.BoundedSemaphore(MOST_WAITING)
+        self._kept: dict[str, bytes] = {}
+        self._credit_s, self._counted_s = BURST_S, clock()
+        self.spent_s = 0.0
+
+    def file(self, path: str, make: Callable[[], Files]) -> bytes | None:
+        """The file at `path` of the match whose files `make` makes; None if it has none. Raises Busy."""
+        if (known := self._kept.get(path)) is not None:
+            return known
+        if not self._waiting.acquire(blocking=False):
+            raise Busy(1.0)
+        try:
+            with self._turn:
+                return self._kept.get(path) or self._made(path, make)
+        finally:
+            self._waiting.release()
+
+    def _made(self, path: str, make: Callable[[], Files]) -> bytes | None:
+        now_s = self._clock()
+        self._credit_s = min(BURST_S, self._credit_s + SHARE * (now_s - self._counted_s))
+        self._counted_s = now_s
+        if self._credit_s <= 0:
+            raise Busy(1.0 - self._credit_s / SHARE)
+        before_s = self._cpu_clock()
+        try:
+            found = make()
+        finally:
+            used_s = self._cpu_clock() - before_s
+            self._credit_s -= used_s
+            self.spent_s += used_s
+        for old in [*self._kept][: max(0, len(self._kept) + len(found) - 2 * MOST_KEPT)]:
+            del self._kept[old]
+        self._kept.update(found)
+        return found.get(path)
