@@ -36,6 +36,7 @@ COMMAND_MODULES: Final = {
     "show": ("arena.cli.show", "Replay a stored match step by step."),
     "dialogue": ("arena.cli.dialogue", "Print every line between the referee and a bot in a stored match."),
     "ask": ("arena.cli.ask", "Ask a bot for its answers in a stored match, and compare."),
+    "positions": ("arena.cli.positions", "Keep positions of stored matches with the answers expected there."),
     "site": ("arena.cli.site", "Make web pages of leagues."),
     "verify": ("arena.cli.verify", "Recompute stored matches and standings."),
     "completion": ("arena.cli.completion", "Print the script with which a shell completes names."),

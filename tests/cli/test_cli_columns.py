@@ -157,6 +157,9 @@ def test_the_width_of_a_terminal_counts(monkeypatch: pytest.MonkeyPatch) -> None
 
 WRONG = {
     "--as": "nobody",
+    "--expect": "[1",
+    "--junit": ".",
+    "--name": "a/b",
     "--bots": "none",
     "--cap": "3",
     "--dialogue": ".",
@@ -193,6 +196,8 @@ ARGUMENTS = {
     "show": "MATCH",
     "dialogue": "MATCH p0",
     "ask": "random MATCH --as p0",
+    "positions save": "MATCH p0 --step 1 --to set",
+    "positions run": "random set",
     "completion": "bash",
     "site build": "--out site",
 }
