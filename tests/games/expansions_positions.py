@@ -6,13 +6,13 @@ is told without asking the rules. ARENA_MANY=1000 plays so many matches of each 
 
 import os
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import combinations
 from random import Random
 from typing import Final
 
 from games_play import Step, steps
 from games_positions import FIRST, GAME, SECOND, cards, go
-from msgspec.structs import replace
 
 from arena.games.api import Decision, Json, Seat
 from arena.games.shanghaien.actions import Action, Place, Roll

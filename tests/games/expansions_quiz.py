@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from arena.games.api import Chance, Dice, Json, Number, Seat
 from arena.games.shanghaien.actions import Action, Joker, Shanghai
-from arena.games.shanghaien.state import Choice, Expansion, ExtraRoll, State, Trick, Winners, with_extra
+from arena.games.shanghaien.state import Choice, Expansion, ExtraRoll, State, Trick, Winners
 from arena.games.shanghaien.turns import announce, discard, roll_again, rolled
 
 NAME: Final = "quiz"
@@ -62,47 +62,55 @@ def _memory(state: State) -> Memory:
     return found
 
 
-def _remember(state: State, **changes: int) -> State:
-    return with_extra(state, NAME, replace(_memory(state), **changes))
+def _remember(state: State, **changes: int) -> None:
+    state.remember(NAME, replace(_memory(state), **changes))
 
 
-def _ask(state: State, name: str, seat: Seat, *answers: Action) -> State:
-    return replace(state, phase=Choice(by=NAME, name=name, seat=seat, answers=answers))
+def _ask(state: State, name: str, seat: Seat, *answers: Action) -> None:
+    state.phase = Choice(by=NAME, name=name, seat=seat, answers=answers)
 
 
-def _play(state: State, _: PlayQuiz) -> State:
-    state = _remember(discard(state, NAME), played=_memory(state).played + 1)
-    return _ask(state, "guess", Seat(1 - state.to_move), *[Guess(number=number) for number in range(1, 7)])
+def _play(state: State, _: PlayQuiz) -> None:
+    discard(state, NAME)
+    _remember(state, played=_memory(state).played + 1)
+    _ask(state, "guess", Seat(1 - state.to_move), *[Guess(number=number) for number in range(1, 7)])
 
 
-def _guess(state: State, action: Guess) -> State:
+def _guess(state: State, action: Guess) -> None:
     seat = state.to_move
     chance = Chance(key=f"quiz/{state.round}/{seat}/{state.turns[seat]}/{state.roll}", kind=Dice(1))
-    extra_roll = ExtraRoll(by=NAME, name="answer", seat=seat, chance=chance, then=_answer)
-    return replace(_remember(state, guess=action.number), phase=extra_roll)
+    _remember(state, guess=action.number)
+    state.phase = ExtraRoll(by=NAME, name="answer", seat=seat, chance=chance, then=_answer)
 
 
-def _answer(state: State, drawn: tuple[int, ...]) -> State:
-    back = replace(_remember(state, guess=0), phase="rolled")
-    return roll_again(back) if drawn[0] == _memory(state).guess else back
+def _answer(state: State, drawn: tuple[int, ...]) -> None:
+    is_right = drawn[0] == _memory(state).guess
+    _remember(state, guess=0)
+    state.phase = "rolled"
+    if is_right:
+        roll_again(state)
 
 
-def _on_rolled(state: State) -> State:
-    return _ask(state, "greet", state.to_move, Greet()) if sum(state.dice) == 8 else state
+def _on_rolled(state: State) -> None:
+    if sum(state.dice) == 8:
+        _ask(state, "greet", state.to_move, Greet())
 
 
-def _greet(state: State, _: Greet) -> State:
-    return rolled(_remember(state, greetings=_memory(state).greetings + 1), state.dice, asked_by=NAME)
+def _greet(state: State, _: Greet) -> None:
+    _remember(state, greetings=_memory(state).greetings + 1)
+    rolled(state, state.dice, asked_by=NAME)
 
 
-def _intercept(state: State, action: Action) -> State | None:
-    answers = Farewell(is_silent=True), Farewell(is_silent=False)
-    return _ask(state, "farewell", Seat(1 - state.to_move), *answers) if isinstance(action, Shanghai) else None
+def _intercept(state: State, action: Action) -> bool:
+    if isinstance(action, Shanghai):
+        _ask(state, "farewell", Seat(1 - state.to_move), Farewell(is_silent=True), Farewell(is_silent=False))
+    return isinstance(action, Shanghai)
 
 
-def _farewell(state: State, _: Farewell) -> State:
-    state = _remember(state, farewells=_memory(state).farewells + 1)
-    return announce(replace(state, phase="turn"), Shanghai(), asked_by=NAME)
+def _farewell(state: State, _: Farewell) -> None:
+    _remember(state, farewells=_memory(state).farewells + 1)
+    state.phase = "turn"
+    announce(state, Shanghai(), asked_by=NAME)
 
 
 def _restrict(state: State, actions: tuple[Action, ...]) -> tuple[Action, ...]:
@@ -134,7 +142,7 @@ QUIZ: Final = Expansion(
     restrict=_restrict,
     on_placed=lambda state, dice: _remember(state, placed=_memory(state).placed + len(dice)),
     award=_award,
-    on_round_end=lambda state: with_extra(state, NAME, Memory()),
+    on_round_end=lambda state: state.remember(NAME, Memory()),
     view=_view,
     notes=lambda state: (f"the quiz has counted {_memory(state).placed} dice",),
     why=_why,

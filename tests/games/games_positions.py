@@ -1,9 +1,9 @@
 """Positions of Shanghaien for the tests, built directly: cards by their text form, players by what lies before them."""
 
+from dataclasses import replace
 from typing import Final
 
 import pytest
-from msgspec.structs import replace
 
 from arena.errors import IllegalAction
 from arena.games import load_game

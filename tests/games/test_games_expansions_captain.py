@@ -1,5 +1,7 @@
 """The Crazy Captain: one case for each line of his rule text, and for each ruling on him."""
 
+from dataclasses import replace
+
 import pytest
 from expansions_positions import (
     CAPTAIN,
@@ -14,7 +16,6 @@ from expansions_positions import (
     unnumbered,
 )
 from games_positions import FIRST, GAME, SECOND, cards, chance_key, every_card, go, options, player, tricks
-from msgspec.structs import replace
 
 from arena.games.api import Seat
 from arena.games.shanghaien.actions import Action, Adjust, Both, Joker, Place, Reroll, Roll, Shanghai

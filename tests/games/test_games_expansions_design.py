@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 from random import Random
@@ -24,7 +25,6 @@ from expansions_positions import (
 from expansions_quiz import NAME, QUIZ, Farewell, Greet, Guess, PlayQuiz
 from games_play import steps
 from games_positions import FIRST, GAME, SECOND, Event, chance_key, every_card, go, player
-from msgspec.structs import replace
 
 import arena.games.shanghaien
 from arena.errors import IllegalAction, SpecError

@@ -1,9 +1,10 @@
 """No shanghai / reroll all: one case for each line of the rule text, and for each ruling on it."""
 
+from dataclasses import replace
+
 import pytest
 from expansions_positions import ALL, DOUBLES, NO_SHANGHAI, asked, card_of, rolled, table, unnumbered
 from games_positions import FIRST, GAME, LAST_ROW, SECOND, every_card, go, is_over, options, player, tricks
-from msgspec.structs import replace
 
 from arena.games.api import Chance, Dice
 from arena.games.shanghaien.actions import Place, Roll, Shanghai

@@ -1,5 +1,7 @@
 """Two expansions at once: what each one means for the other."""
 
+from dataclasses import replace
+
 import pytest
 from expansions_positions import (
     ALL,
@@ -16,7 +18,6 @@ from expansions_positions import (
     unnumbered,
 )
 from games_positions import FIRST, GAME, SECOND, cards, chance_key, go, options, player, tricks
-from msgspec.structs import replace
 
 from arena.games.api import Json
 from arena.games.shanghaien.actions import Action, Both, Roll, Shanghai

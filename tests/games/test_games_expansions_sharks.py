@@ -1,9 +1,10 @@
 """Feed the sharks / exchange: one case for each line of the rule text, and for each ruling on it."""
 
+from dataclasses import replace
+
 import pytest
 from expansions_positions import SHARKS, asked, card_of, rolled, table, unnumbered
 from games_positions import FIRST, GAME, SECOND, cards, every_card, go, options, player, tricks
-from msgspec.structs import replace
 
 from arena.games.shanghaien.actions import Both, Place, Roll, Shanghai
 from arena.games.shanghaien.expansions.sharks import Exchange, Feed

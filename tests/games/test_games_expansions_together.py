@@ -1,5 +1,6 @@
 """The expansions together: what holds for all of them, and a round with all four."""
 
+from dataclasses import replace
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -18,7 +19,6 @@ from expansions_positions import (
 )
 from games_positions import FIRST, GAME, LAST_ROW, SECOND, Event, every_card, go, options, player, tricks
 from msgspec.json import encode
-from msgspec.structs import replace
 
 from arena.games.api import observer_of
 from arena.games.shanghaien.actions import Action, Both, Joker, Place, Roll, Shanghai

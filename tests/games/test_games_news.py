@@ -1,9 +1,10 @@
 """The lines for people: who won which card and why, the parts of a match, names in place of seats, at 80 columns."""
 
+from dataclasses import replace
+
 import pytest
 from expansions_positions import SHARKS
 from games_positions import FRESH, GAME, go, player, to_move
-from msgspec.structs import replace
 
 from arena.games import GAMES, load_game
 from arena.games.api import news_of, summary_of

@@ -2,6 +2,7 @@
 
 import json
 from collections import Counter
+from dataclasses import replace
 from random import Random
 from typing import NamedTuple
 
@@ -19,7 +20,6 @@ from expansions_positions import (
     points_by_the_text,
 )
 from games_positions import GAME, every_card
-from msgspec.structs import replace
 
 from arena.games.api import Chance, Decision, Dice, Json, Over, Seat
 from arena.games.shanghaien.actions import Action, Adjust, Both, Joker, Place, Reroll, Roll, Shanghai

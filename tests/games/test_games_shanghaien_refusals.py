@@ -1,5 +1,6 @@
 """Shanghaien: every refusal is a sentence that names what was found."""
 
+from dataclasses import replace
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -20,7 +21,6 @@ from games_positions import (
 )
 from hypothesis import given
 from hypothesis import strategies as st
-from msgspec.structs import replace
 
 from arena.errors import BotFault, MalformedReply
 from arena.games.api import Json

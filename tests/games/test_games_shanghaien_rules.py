@@ -1,5 +1,7 @@
 """Shanghaien: turns, rounds and numbering, one case per line of the rule text ("Spielverlauf")."""
 
+from dataclasses import replace
+
 import pytest
 from games_positions import (
     FACES,
@@ -18,7 +20,6 @@ from games_positions import (
     rolled,
     to_move,
 )
-from msgspec.structs import replace
 
 from arena.errors import SpecError
 from arena.games.api import Chance, Dice, Json, Seat, Shuffle

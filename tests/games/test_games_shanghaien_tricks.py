@@ -1,5 +1,6 @@
 """Shanghaien: dirty tricks, one case per line of the rule text ("Schmutzige Tricks")."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -21,7 +22,6 @@ from games_positions import (
 )
 from hypothesis import given
 from hypothesis import strategies as st
-from msgspec.structs import replace
 
 from arena.games.shanghaien.actions import Action, Adjust, Both, Joker, Place, Reroll, Roll, Shanghai
 from arena.games.shanghaien.cards import card_winners, final_scores, neighbour_pips

@@ -6,6 +6,7 @@ The enumeration of what can fall is made from the rules alone; it knows nothing 
 import json
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 from hashlib import sha256
 from itertools import permutations, product
@@ -20,7 +21,7 @@ from games_play import Step, steps
 from games_positions import FRESH, GAME, cards, player, rolled, to_move
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from msgspec.structs import asdict, replace
+from msgspec.structs import asdict
 
 from arena.games.api import LEAST_VALUE, Chance, Decision, Dice, Over, Seat
 from arena.games.shanghaien.cards import Card

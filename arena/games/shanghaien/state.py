@@ -1,15 +1,15 @@
-"""The position in a game of Shanghaien, as one immutable value, and the contract of tricks and expansions.
+"""The position in a game of Shanghaien, as one value, and the contract of tricks and expansions.
 
-Rule: a state holds what lies on the table, in the rule book's words, and no rules. The base game knows expansions only
+Rule: a step copies the state once (`State.copy`), and the functions of the step change that copy; a state that has left
+`Shanghaien.apply` or `resolve` never changes again. A state holds what lies on the table, in the rule book's words, and
+no rules. The base game knows expansions only
 through `Expansion`: a new one is a value in a file of its own; nothing in the base changes for it. Numbers are the
 card numbers 1..6 of a round, stored at index number-1; positions are 0..5 as seat 0 sees the row from the left.
 """
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any, Final, Literal, TypeVar
-
-import msgspec
-from msgspec.structs import replace
 
 from arena.games.api import Chance, Json, Seat
 from arena.games.shanghaien.actions import Action, End
@@ -21,14 +21,16 @@ DICE_PER_PLAYER: Final = 6
 ENDS: Final[tuple[End, ...]] = ("left", "right")
 _NO_CHOICE: Final = (None,)
 NO_DICE: Final = (0,) * ROW_SIZE
+_FIRST: Final = Seat(0)
 
 T = TypeVar("T")
 Winners = tuple[Seat | None, ...]
-Effect = Callable[["State", Any], "State"]
-"""Function (state, action) -> state that carries an action of one type out."""
+Effect = Callable[["State", Any], None]
+"""Function (state, action) that carries an action of one type out: it changes the state."""
 
 
-class Interlude(msgspec.Struct, frozen=True):
+@dataclass(slots=True)
+class Interlude:
     """The turn stands still while the expansion `by` waits for `seat`; the view shows `name` in place of the phase."""
 
     by: str
@@ -36,24 +38,27 @@ class Interlude(msgspec.Struct, frozen=True):
     seat: Seat
 
 
-class Choice(Interlude, frozen=True):
+@dataclass(slots=True)
+class Choice(Interlude):
     """The seat gives one of the answers, actions of the expansion."""
 
     answers: tuple[Action, ...]
 
 
-class ExtraRoll(Interlude, frozen=True):
-    """Dice of an expansion are rolled for the seat; `then(state, dice)` is the state after them."""
+@dataclass(slots=True)
+class ExtraRoll(Interlude):
+    """Dice of an expansion are rolled for the seat; `then(state, dice)` goes on with them."""
 
     chance: Chance
-    then: Callable[["State", tuple[int, ...]], "State"]
+    then: Callable[["State", tuple[int, ...]], None]
 
 
 Phase = Literal["shuffle", "turn", "rolling", "rolled", "over"] | Choice | ExtraRoll
 """The task of the player to move; `shuffle`, `rolling` and an `ExtraRoll` wait for chance."""
 
 
-class Trick(msgspec.Struct, frozen=True):
+@dataclass(slots=True)
+class Trick:
     """One kind of dirty trick card; the kind is its text form.
 
     `effects`: each type of action that such a card allows. `actions(state)` lists those that the player to move, who
@@ -66,17 +71,18 @@ class Trick(msgspec.Struct, frozen=True):
     has_joker_side: bool = False
 
 
-class Expansion(msgspec.Struct, frozen=True, kw_only=True):
+@dataclass(slots=True, kw_only=True)
+class Expansion:
     """One expansion: its card, its decisions, and hooks into a turn; unused fields keep their defaults.
 
     `trick`: its dirty trick. `is_dealt`: each player starts with one card; otherwise a single card starts beside the
     row. `start`: its memory at the beginning, the entry in `State.extras`. `effects` carries out the actions
     that answer its questions.
 
-    Hooks: `on_rolled(state)` after two dice were rolled; a hook that opens an interlude goes on with
+    Hooks change the state: `on_rolled(state)` after two dice were rolled; a hook that opens an interlude goes on with
     `turns.rolled(..., asked_by=name)`, or without `asked_by` if the dice are new; `intercept(state, action)` before an
-    action of the player to move is carried out: a state that asks somebody first, or None; whoever asked goes on with
-    `turns.announce(..., asked_by=name)`; `restrict(state, actions)` takes away legal actions;
+    action of the player to move is carried out: true if it now asks somebody first; an expansion that asked goes on
+    with `turns.announce(..., asked_by=name)`; `restrict(state, actions)` takes away legal actions;
     `on_placed(state, dice)` when dice have been put on their numbers, before the turn ends; `award(state, winners)`
     changes who wins the cards of a round, by number; `on_round_end(state)` when they have been handed out.
 
@@ -88,19 +94,20 @@ class Expansion(msgspec.Struct, frozen=True, kw_only=True):
     trick: Trick
     is_dealt: bool = True
     start: Any = None
-    effects: Mapping[type[Action], Effect] = {}
-    on_rolled: Callable[["State"], "State"] | None = None
-    intercept: Callable[["State", Action], "State | None"] | None = None
+    effects: Mapping[type[Action], Effect] = field(default_factory=dict)
+    on_rolled: Callable[["State"], None] | None = None
+    intercept: Callable[["State", Action], bool] | None = None
     restrict: Callable[["State", tuple[Action, ...]], tuple[Action, ...]] | None = None
-    on_placed: Callable[["State", tuple[int, ...]], "State"] | None = None
+    on_placed: Callable[["State", tuple[int, ...]], None] | None = None
     award: Callable[["State", Winners], Winners] | None = None
-    on_round_end: Callable[["State"], "State"] | None = None
+    on_round_end: Callable[["State"], None] | None = None
     view: Callable[["State"], dict[str, Json]] | None = None
     notes: Callable[["State"], tuple[str, ...]] | None = None
     why: Callable[["State", Action], str | None] | None = None
 
 
-class Variant(msgspec.Struct, frozen=True):
+@dataclass(slots=True)
+class Variant:
     """The game as the options make it, the same for every state of a match.
 
     `faces` is the text form of each card, the 48 of the tavern first. `tricks` are the dirty tricks in play by their
@@ -114,15 +121,16 @@ class Variant(msgspec.Struct, frozen=True):
     kinds: Mapping[type[Action], str]
     effects: Mapping[type[Action], Effect]
     expansions: Mapping[str, Expansion]
-    on_rolled: Mapping[str, Callable[["State"], "State"]]
-    intercept: Mapping[str, Callable[["State", Action], "State | None"]]
+    on_rolled: Mapping[str, Callable[["State"], None]]
+    intercept: Mapping[str, Callable[["State", Action], bool]]
     restrict: Mapping[str, Callable[["State", tuple[Action, ...]], tuple[Action, ...]]]
-    on_placed: Mapping[str, Callable[["State", tuple[int, ...]], "State"]]
+    on_placed: Mapping[str, Callable[["State", tuple[int, ...]], None]]
     award: Mapping[str, Callable[["State", Winners], Winners]]
-    on_round_end: Mapping[str, Callable[["State"], "State"]]
+    on_round_end: Mapping[str, Callable[["State"], None]]
 
 
-class Player(msgspec.Struct, frozen=True):
+@dataclass(slots=True)
+class Player:
     """One player's side of the table.
 
     `placed`: dice on each card number. `strength`: sum of sailors and jokers of each nation, kept in step with
@@ -142,8 +150,20 @@ class Player(msgspec.Struct, frozen=True):
         """Dice not placed on a card."""
         return DICE_PER_PLAYER - sum(self.placed)
 
+    def copy(self) -> "Player":
+        """A copy that may be changed; field by field, as the constructor takes twice the time."""
+        copy = Player.__new__(Player)
+        copy.placed = self.placed
+        copy.sailors = self.sailors
+        copy.jokers = self.jokers
+        copy.strength = self.strength
+        copy.tricks = self.tricks
+        copy.has_used_trick = self.has_used_trick
+        return copy
 
-class State(msgspec.Struct, frozen=True):
+
+@dataclass(slots=True)
+class State:
     """The whole position.
 
     `round` counts from 1. `turns`: rolled turns of each seat in this round. `turn`: turns ended in this match. `roll`:
@@ -156,7 +176,7 @@ class State(msgspec.Struct, frozen=True):
     variant: Variant
     phase: Phase
     round: int = 1
-    to_move: Seat = Seat(0)
+    to_move: Seat = _FIRST
     turns: tuple[int, int] = (0, 0)
     turn: int = 0
     roll: int = 0
@@ -169,7 +189,44 @@ class State(msgspec.Struct, frozen=True):
     gone: tuple[Card, ...] = ()
     players: tuple[Player, Player] = (Player(), Player())
     table: tuple[Card, ...] = ()
-    extras: Mapping[str, Any] = {}
+    extras: Mapping[str, Any] = field(default_factory=dict)
+
+    def copy(self) -> "State":
+        """A copy that may be changed; field by field, as the constructor takes twice the time."""
+        copy = State.__new__(State)
+        copy.variant = self.variant
+        copy.phase = self.phase
+        copy.round = self.round
+        copy.to_move = self.to_move
+        copy.turns = self.turns
+        copy.turn = self.turn
+        copy.roll = self.roll
+        copy.dice = self.dice
+        copy.to_place = self.to_place
+        copy.must_place = self.must_place
+        copy.row = self.row
+        copy.one_at = self.one_at
+        copy.pile = self.pile
+        copy.gone = self.gone
+        copy.players = self.players
+        copy.table = self.table
+        copy.extras = self.extras
+        return copy
+
+    def mover(self) -> Player:
+        """The player to move, copied for this state: the copy may be changed."""
+        first, second = self.players
+        if self.to_move == 0:
+            player = first.copy()
+            self.players = player, second
+        else:
+            player = second.copy()
+            self.players = first, player
+        return player
+
+    def remember(self, name: str, extra: Any) -> None:
+        """Let the expansion `name` remember `extra`."""
+        self.extras = {**self.extras, name: extra}
 
 
 def numbering_choices(state: State) -> tuple[End | None, ...]:
@@ -184,17 +241,6 @@ def why_misnumbered(state: State, one: End | None) -> str | None:
     if state.one_at is None and one is None:
         return 'the numbering of this round is open, and this action chooses it: add "one": "left" or "right"'
     return None
-
-
-def with_mover(state: State, player: Player) -> State:
-    """The state with the player to move replaced."""
-    first, second = state.players
-    return replace(state, players=(player, second) if state.to_move == 0 else (first, player))
-
-
-def with_extra(state: State, name: str, extra: Any) -> State:
-    """The state in which the expansion `name` remembers `extra`."""
-    return replace(state, extras={**state.extras, name: extra})
 
 
 def lying(state: State, kind: str) -> tuple[Card, ...]:

@@ -1,34 +1,32 @@
 """The steps of a turn and of the end of a round: the moves that actions are made of, dirty tricks among them.
 
 Source: "A. Wuerfeln", "B. Shanghaien", "Ende der Runde" and "Schmutzige Tricks" in the German rule text. Rule: each
-function takes a state to a later one and runs the hooks that belong to its step; `rules` asks whether the step is
-allowed. The rules know tricks only as the table `Variant.tricks`, so an expansion adds a kind by adding a row.
+function changes the state, which is the copy of this step, and runs the hooks that belong to the step; `rules` makes
+the copy and asks whether the step is allowed. The rules know tricks only as the table `Variant.tricks`, so an expansion
+adds a kind by adding a row.
 """
 
 from collections.abc import Iterable, Mapping
 from functools import cache, lru_cache
 from typing import Final, cast
 
-from msgspec.structs import replace
-
 from arena.games.api import Chance, Dice, Seat
 from arena.games.shanghaien.actions import Action, Adjust, Both, Joker, Place, Reroll, Roll, Shanghai
 from arena.games.shanghaien.cards import JOKER_VALUE, NATIONS, Card, card_winners, final_scores, is_sailor, reinforced
-from arena.games.shanghaien.state import ROUNDS, ROW_SIZE, Player, State, T, Trick, Variant, lying, numbered, with_mover
+from arena.games.shanghaien.state import NO_DICE, ROUNDS, ROW_SIZE, Player, State, T, Trick, Variant, lying, numbered
 
 
-def announce(state: State, action: Action, *, asked_by: str | None = None) -> State:
-    """The state in which somebody is asked about `action`, or, if nobody is, the state after it.
+def announce(state: State, action: Action, *, asked_by: str | None = None) -> None:
+    """Ask somebody about `action`, or, if nobody is to be asked, carry it out.
 
     `asked_by`: the expansion whose question about it has just been answered; only those after it may ask now.
     """
     variant = state.variant
-    hooks = variant.intercept
-    for intercept in hooks.values() if asked_by is None else _after(asked_by, hooks):
-        asking = intercept(state, action)
-        if asking is not None:
-            return asking
-    return variant.effects[type(action)](state, action)
+    if hooks := variant.intercept:
+        for intercept in hooks.values() if asked_by is None else _after(asked_by, hooks):
+            if intercept(state, action):
+                return
+    variant.effects[type(action)](state, action)
 
 
 def _after(expansion: str, hooks: Mapping[str, T]) -> Iterable[T]:
@@ -36,22 +34,23 @@ def _after(expansion: str, hooks: Mapping[str, T]) -> Iterable[T]:
     return list(hooks.values())[list(hooks).index(expansion) + 1 :]
 
 
-def shuffled(state: State, drawn: tuple[int, ...]) -> State:
+def shuffled(state: State, drawn: tuple[int, ...]) -> None:
     """The first row lies open, and the player who starts is to move."""
     cards = cast(tuple[Card, ...], drawn)
-    return replace(state, phase="turn", row=cards[:ROW_SIZE], pile=cards[ROW_SIZE:])
+    state.phase, state.row, state.pile = "turn", cards[:ROW_SIZE], cards[ROW_SIZE:]
 
 
-def start_roll(state: State, _: Roll) -> State:
+def start_roll(state: State, _: Roll) -> None:
     """The first roll of a turn."""
     first, second = state.turns
-    turns = (first + 1, second) if state.to_move == 0 else (first, second + 1)
-    return replace(state, phase="rolling", turns=turns, roll=1)
+    state.turns = (first + 1, second) if state.to_move == 0 else (first, second + 1)
+    state.phase, state.roll = "rolling", 1
 
 
-def roll_again(state: State) -> State:
+def roll_again(state: State) -> None:
     """Another roll of both dice in the same turn."""
-    return replace(state, phase="rolling", dice=(), roll=state.roll + 1)
+    state.phase, state.dice = "rolling", ()
+    state.roll += 1
 
 
 @cache
@@ -60,49 +59,41 @@ def next_roll(round_: int, seat: Seat, turn: int, roll: int) -> Chance:
     return Chance(key=f"roll/{round_}/{seat}/{turn}/{roll}", kind=Dice(2))
 
 
-def rolled(state: State, dice: tuple[int, ...], *, asked_by: str | None = None) -> State:
+def rolled(state: State, dice: tuple[int, ...], *, asked_by: str | None = None) -> None:
     """Two dice lie there; a hook that opens an interlude keeps the following ones waiting until it is over.
 
     `asked_by`: the expansion whose interlude about these very dice is over; only the hooks after it run.
     """
-    state = replace(state, phase="rolled", dice=dice)
-    hooks = state.variant.on_rolled
-    for hook in hooks.values() if asked_by is None else _after(asked_by, hooks):
-        state = hook(state)
-        if state.phase != "rolled":
-            break
-    return state
+    state.phase, state.dice = "rolled", dice
+    if hooks := state.variant.on_rolled:
+        for hook in hooks.values() if asked_by is None else _after(asked_by, hooks):
+            hook(state)
+            if state.phase != "rolled":
+                return
 
 
-def put_down(state: State, placement: Place) -> State:
+def put_down(state: State, placement: Place) -> None:
     """The dice go to their numbers, the others back to the supply; the turn is over."""
-    player = state.players[state.to_move]
+    player = state.mover()
     placed = list(player.placed)
     for die in placement.dice:
         placed[die - 1] += 1
-    player = replace(player, placed=tuple(placed))
-    first, second = state.players
-    players = (player, second) if state.to_move == 0 else (first, player)
-    state = replace(state, players=players, one_at=state.one_at or placement.one)
+    player.placed = tuple(placed)
+    state.one_at = state.one_at or placement.one
     for hook in state.variant.on_placed.values():
-        state = hook(state, placement.dice)
-    return end_turn(state)
+        hook(state, placement.dice)
+    end_turn(state)
 
 
-def end_turn(state: State) -> State:
+def end_turn(state: State) -> None:
     """The opponent moves next."""
-    return replace(
-        state,
-        phase="turn",
-        to_move=Seat(1 - state.to_move),
-        turn=state.turn + 1,
-        dice=(),
-        to_place=1,
-        must_place=1,
-    )
+    state.phase, state.dice = "turn", ()
+    state.to_move = Seat(1 - state.to_move)
+    state.turn += 1
+    state.to_place = state.must_place = 1
 
 
-def end_round(state: State, _: Shanghai) -> State:
+def end_round(state: State, _: Shanghai) -> None:
     """The cards of the row go to their winners or out of the game; the other player starts the next round."""
     assert state.one_at is not None, "shanghai comes after the first turn, which fixed the numbering"
     first, second = state.players
@@ -112,29 +103,29 @@ def end_round(state: State, _: Shanghai) -> State:
     taken: dict[Seat | None, list[Card]] = {Seat(0): [], Seat(1): [], None: list(state.gone)}
     for card, winner in zip(numbered(state.row, state.one_at), won_by, strict=True):
         taken[winner].append(card)
-    ended = replace(
-        state,
-        players=(_take(first, taken[Seat(0)]), _take(second, taken[Seat(1)])),
-        gone=tuple(taken[None]),
-        row=state.pile[:ROW_SIZE],
-        pile=state.pile[ROW_SIZE:],
-    )
+    state.players = _with_cards(first, taken[Seat(0)]), _with_cards(second, taken[Seat(1)])
+    state.gone = tuple(taken[None])
+    state.row, state.pile = state.pile[:ROW_SIZE], state.pile[ROW_SIZE:]
     for hook in state.variant.on_round_end.values():
-        ended = hook(ended)
+        hook(state)
     if state.round == ROUNDS:
-        return replace(ended, phase="over", turn=state.turn + 1)
-    return replace(end_turn(ended), round=state.round + 1, turns=(0, 0), roll=0, one_at=None)
+        state.phase = "over"
+        state.turn += 1
+        return
+    end_turn(state)
+    state.round += 1
+    state.turns, state.roll, state.one_at = (0, 0), 0, None
 
 
-def _take(player: Player, cards: list[Card]) -> Player:
+def _with_cards(player: Player, cards: list[Card]) -> Player:
     """The player with the cards won, the dice back in the supply, ready for a new round."""
     sailors = tuple([card for card in cards if is_sailor(card)])
-    return Player(
-        sailors=player.sailors + sailors,
-        jokers=player.jokers,
-        strength=reinforced(player.strength, sailors),
-        tricks=player.tricks + tuple([card for card in cards if not is_sailor(card)]),
-    )
+    after = player.copy()
+    after.placed, after.has_used_trick = NO_DICE, False
+    after.sailors += sailors
+    after.strength = reinforced(player.strength, sailors)
+    after.tricks += tuple([card for card in cards if not is_sailor(card)])
+    return after
 
 
 def scores_of(state: State) -> tuple[int, int]:
@@ -167,57 +158,62 @@ def trick_actions(state: State) -> tuple[Action, ...]:
 
 
 def _spend(state: State, kind: str) -> tuple[Player, Card]:
-    """The player to move without one trick card of `kind`, and that card; the one trick of their round is used."""
-    player = state.players[state.to_move]
-    card = next(card for card in player.tricks if state.variant.faces[card] == kind)
-    rest = tuple([held for held in player.tricks if held != card])
-    return replace(player, tricks=rest, has_used_trick=True), card
+    """Take a trick card of `kind` from the player to move, whose one trick of the round is used."""
+    player, faces = state.mover(), state.variant.faces
+    card = next(card for card in player.tricks if faces[card] == kind)
+    player.tricks = tuple([held for held in player.tricks if held != card])
+    player.has_used_trick = True
+    return player, card
 
 
-def lay_out(state: State, kind: str) -> State:
-    """The state after the trick card of `kind` was laid beside the row, where it stays in force."""
+def lay_out(state: State, kind: str) -> None:
+    """Lay the trick card of `kind` beside the row, where it stays in force."""
+    _, card = _spend(state, kind)
+    state.table += (card,)
+
+
+def discard(state: State, kind: str) -> Player:
+    """The trick card of `kind` leaves the game; the player to move, who may be changed."""
     player, card = _spend(state, kind)
-    return replace(with_mover(state, player), table=(*state.table, card))
+    state.gone += (card,)
+    return player
 
 
-def discard(state: State, kind: str) -> State:
-    """The state after the trick card of `kind` has left the game."""
-    player, card = _spend(state, kind)
-    return replace(with_mover(state, player), gone=(*state.gone, card))
-
-
-def clear_away(state: State, kind: str) -> State:
-    """The state after the trick cards of `kind` beside the row have left the game."""
+def clear_away(state: State, kind: str) -> None:
+    """The trick cards of `kind` beside the row leave the game."""
     leaving = lying(state, kind)
-    if not leaving:
-        return state
-    return replace(state, table=tuple([card for card in state.table if card not in leaving]), gone=state.gone + leaving)
+    if leaving:
+        state.table = tuple([card for card in state.table if card not in leaving])
+        state.gone += leaving
 
 
-def lay_joker(state: State, action: Joker) -> State:
+def lay_joker(state: State, action: Joker) -> None:
     """The trick card becomes two sailors of a nation; the player then places a die as usual."""
     player, card = _spend(state, action.card)
     nation = NATIONS.index(action.nation)
     strength = list(player.strength)
     strength[nation] += JOKER_VALUE
-    return with_mover(state, replace(player, jokers=(*player.jokers, (card, nation)), strength=tuple(strength)))
+    player.jokers, player.strength = (*player.jokers, (card, nation)), tuple(strength)
 
 
-def _adjust(state: State, action: Adjust) -> State:
+def _adjust(state: State, action: Adjust) -> None:
     """Wuerfel +/-1: one of the two dice just rolled changes by 1, within 1..6; then either of the two is placed."""
+    discard(state, "adjust")
     dice = list(state.dice)
     dice[dice.index(action.die)] = action.to
-    return replace(discard(state, "adjust"), dice=tuple(dice))
+    state.dice = tuple(dice)
 
 
-def _both(state: State, _: Both) -> State:
+def _both(state: State, _: Both) -> None:
     """Beide Wuerfel anlegen: both dice just rolled may be placed."""
-    return replace(discard(state, "both"), to_place=2)
+    discard(state, "both")
+    state.to_place = 2
 
 
-def _reroll(state: State, _: Reroll) -> State:
+def _reroll(state: State, _: Reroll) -> None:
     """Noch einmal wuerfeln: both dice are rolled again, and the new roll stands."""
-    return roll_again(discard(state, "reroll"))
+    discard(state, "reroll")
+    roll_again(state)
 
 
 @cache

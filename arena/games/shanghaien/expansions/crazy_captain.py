@@ -5,14 +5,14 @@ ends; a veto is spent once per turn, whatever it was used on; an announced trick
 announcement can be vetoed; the answers to an expansion's own questions (doubles, keeping a die back) cannot.
 """
 
+from dataclasses import dataclass
 from typing import Final
 
 import msgspec
-from msgspec.structs import replace
 
 from arena.games.api import Json, Seat
 from arena.games.shanghaien.actions import Action, Place, Shanghai
-from arena.games.shanghaien.state import ROUNDS, Choice, Expansion, State, Trick, lying, with_extra
+from arena.games.shanghaien.state import ROUNDS, Choice, Expansion, State, Trick, lying
 from arena.games.shanghaien.turns import announce, clear_away, kind_spent, lay_out, roll_again
 
 NAME: Final = "crazy_captain"
@@ -43,7 +43,8 @@ class Vetoes(msgspec.Struct, frozen=True):
     vetoed: str = ""
 
 
-class Announcement(Choice, frozen=True):
+@dataclass(slots=True)
+class Announcement(Choice):
     """The opponent announced the action, and the owner of the captain may forbid it."""
 
     action: Action
@@ -74,14 +75,15 @@ def _announced(state: State) -> Action | None:
     return state.phase.action if isinstance(state.phase, Announcement) else None
 
 
-def _intercept(state: State, action: Action) -> State | None:
+def _intercept(state: State, action: Action) -> bool:
     """Ask the captain's owner about the action that the opponent announces, if a veto of it is allowed."""
     if not state.table or isinstance(state.phase, Choice):
-        return None
+        return False
     asked = owner(state)
     if asked is None or asked == state.to_move or _spent(state) or not _vetoed_as(state, action):
-        return None
-    return replace(state, phase=Announcement(by=NAME, name="veto", seat=asked, answers=_ANSWERS, action=action))
+        return False
+    state.phase = Announcement(by=NAME, name="veto", seat=asked, answers=_ANSWERS, action=action)
+    return True
 
 
 def _vetoed_as(state: State, action: Action) -> str:
@@ -93,15 +95,17 @@ def _vetoed_as(state: State, action: Action) -> str:
     return kind_spent(state.variant, action) or ""
 
 
-def _answered(state: State, answer: Allow | Veto) -> State:
-    """The state as it was before the announcement, and after the action if it is allowed."""
+def _answered(state: State, answer: Allow | Veto) -> None:
+    """Back to before the announcement, and on with the action if it is allowed."""
     assert isinstance(state.phase, Announcement), "these actions answer nothing else"
     action = state.phase.action
-    resumed = replace(state, phase="turn" if isinstance(action, Shanghai) else "rolled")
+    state.phase = "turn" if isinstance(action, Shanghai) else "rolled"
     if isinstance(answer, Allow):
-        return announce(resumed, action, asked_by=NAME)
-    resumed = with_extra(resumed, NAME, Vetoes(turn=state.turn, vetoed=_vetoed_as(resumed, action)))
-    return roll_again(resumed) if isinstance(action, Place) else resumed
+        announce(state, action, asked_by=NAME)
+        return
+    state.remember(NAME, Vetoes(turn=state.turn, vetoed=_vetoed_as(state, action)))
+    if isinstance(action, Place):
+        roll_again(state)
 
 
 def _restrict(state: State, actions: tuple[Action, ...]) -> tuple[Action, ...]:

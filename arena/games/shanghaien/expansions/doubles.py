@@ -9,7 +9,6 @@ from functools import cache
 from typing import Final
 
 import msgspec
-from msgspec.structs import replace
 
 from arena.games.api import Chance, Dice, Json, Seat
 from arena.games.shanghaien.actions import Action, End, numbering
@@ -22,7 +21,6 @@ from arena.games.shanghaien.state import (
     Trick,
     numbering_choices,
     why_misnumbered,
-    with_extra,
 )
 from arena.games.shanghaien.turns import end_turn, lay_out, roll_again, rolled
 
@@ -77,35 +75,44 @@ def _card(state: State) -> Card:
     return Card(state.variant.faces.index(NAME))
 
 
-def _on_rolled(state: State) -> State:
-    if state.dice[0] != state.dice[1]:
-        return state
-    seat = state.to_move
-    answers = _answers(() if holder(state) == seat else numbering_choices(state))
-    return replace(state, phase=Choice(by=NAME, name="doubles", seat=seat, answers=answers))
+def _on_rolled(state: State) -> None:
+    if state.dice[0] == state.dice[1]:
+        seat = state.to_move
+        answers = _answers(() if holder(state) == seat else numbering_choices(state))
+        state.phase = Choice(by=NAME, name="doubles", seat=seat, answers=answers)
 
 
-def _roll_one(state: State, _: RollOne) -> State:
+def _roll_one(state: State, _: RollOne) -> None:
     """One of the two dice stays, and the other one is rolled again."""
     before: Repeats = state.extras[NAME]
     is_same_roll = (before.turn, before.roll) == (state.turn, state.roll)
     repeats = Repeats(turn=state.turn, roll=state.roll, count=before.count + 1 if is_same_roll else 1)
     seat = state.to_move
     key = f"again/{state.round}/{seat}/{state.turns[seat]}/{state.roll}/{repeats.count}"
-    extra_roll = ExtraRoll(by=NAME, name="roll_one", seat=seat, chance=Chance(key=key, kind=Dice(1)), then=_rolled_one)
-    return replace(with_extra(state, NAME, repeats), phase=extra_roll)
+    state.remember(NAME, repeats)
+    chance = Chance(key=key, kind=Dice(1))
+    state.phase = ExtraRoll(by=NAME, name="roll_one", seat=seat, chance=chance, then=_rolled_one)
 
 
-def _rolled_one(state: State, drawn: tuple[int, ...]) -> State:
-    return rolled(state, (state.dice[0], drawn[0]))
+def _rolled_one(state: State, drawn: tuple[int, ...]) -> None:
+    rolled(state, (state.dice[0], drawn[0]))
 
 
-def _take(state: State, action: TakeDoubles) -> State:
+def _take(state: State, action: TakeDoubles) -> None:
     card = _card(state)
-    sides = [replace(side, tricks=tuple([held for held in side.tricks if held != card])) for side in state.players]
-    sides[state.to_move] = replace(sides[state.to_move], tricks=(*sides[state.to_move].tricks, card))
-    table = tuple([lying for lying in state.table if lying != card])
-    return end_turn(replace(state, players=(sides[0], sides[1]), table=table, one_at=state.one_at or action.one))
+    first, second = [side.copy() for side in state.players]
+    for side in (first, second):
+        side.tricks = tuple([held for held in side.tricks if held != card])
+    state.players = first, second
+    state.mover().tricks += (card,)
+    state.table = tuple([lying for lying in state.table if lying != card])
+    state.one_at = state.one_at or action.one
+    end_turn(state)
+
+
+def _play(state: State, _: PlayDoubles) -> None:
+    lay_out(state, NAME)
+    roll_again(state)
 
 
 def _view(state: State) -> dict[str, Json]:
@@ -128,7 +135,7 @@ def _why(state: State, action: Action) -> str | None:
 
 DOUBLES: Final = Expansion(
     name=NAME,
-    trick=Trick(NAME, {PlayDoubles: lambda state, _: roll_again(lay_out(state, NAME))}, lambda _: (PlayDoubles(),)),
+    trick=Trick(NAME, {PlayDoubles: _play}, lambda _: (PlayDoubles(),)),
     is_dealt=False,
     start=Repeats(),
     effects={RollOne: _roll_one, TakeDoubles: _take},

@@ -8,8 +8,6 @@ back also chooses where number 1 lies.
 from collections import Counter
 from typing import Final
 
-from msgspec.structs import replace
-
 from arena.games.api import Chance, Dice, Json, Number
 from arena.games.shanghaien.actions import Action, End, Place, Shanghai, numbering
 from arena.games.shanghaien.state import (
@@ -22,7 +20,6 @@ from arena.games.shanghaien.state import (
     lying,
     numbering_choices,
     why_misnumbered,
-    with_mover,
 )
 from arena.games.shanghaien.turns import clear_away, discard, lay_out, put_down
 
@@ -54,26 +51,26 @@ class KeepBack(Action, frozen=True, tag="keep_back"):
         return f"keeps a {self.die} back and places the others{numbering(self.one)}"
 
 
-def _reroll_all(state: State, _: RerollAll) -> State:
-    state = discard(state, NAME)
+def _reroll_all(state: State, _: RerollAll) -> None:
+    player = discard(state, NAME)
     seat = state.to_move
-    player = state.players[seat]
     key = f"many/{state.round}/{seat}/{state.turns[seat]}/{state.roll}"
     chance = Chance(key=key, kind=Dice(len(state.dice) + sum(player.placed)))
-    extra_roll = ExtraRoll(by=NAME, name="reroll_all", seat=seat, chance=chance, then=_rolled_all)
-    return replace(with_mover(state, replace(player, placed=NO_DICE)), phase=extra_roll)
+    player.placed = NO_DICE
+    state.phase = ExtraRoll(by=NAME, name="reroll_all", seat=seat, chance=chance, then=_rolled_all)
 
 
-def _rolled_all(state: State, drawn: tuple[int, ...]) -> State:
+def _rolled_all(state: State, drawn: tuple[int, ...]) -> None:
     """The many dice lie there, and one of them must go back."""
     answers = tuple([KeepBack(die=die, one=end) for die in dict.fromkeys(drawn) for end in numbering_choices(state)])
-    return replace(state, dice=drawn, phase=Choice(by=NAME, name="keep_back", seat=state.to_move, answers=answers))
+    state.dice = drawn
+    state.phase = Choice(by=NAME, name="keep_back", seat=state.to_move, answers=answers)
 
 
-def _keep_back(state: State, action: KeepBack) -> State:
+def _keep_back(state: State, action: KeepBack) -> None:
     placed = list(state.dice)
     placed.remove(action.die)
-    return put_down(state, Place(dice=tuple(placed), one=action.one))
+    put_down(state, Place(dice=tuple(placed), one=action.one))
 
 
 def _restrict(state: State, actions: tuple[Action, ...]) -> tuple[Action, ...]:

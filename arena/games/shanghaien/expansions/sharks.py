@@ -8,11 +8,10 @@ is placed in the turn; both dice of an exchange make one placement.
 from typing import Final
 
 import msgspec
-from msgspec.structs import replace
 
 from arena.games.api import Json, Number
 from arena.games.shanghaien.actions import Action
-from arena.games.shanghaien.state import Expansion, State, Trick, Winners, with_extra, with_mover
+from arena.games.shanghaien.state import Expansion, State, Trick, Winners
 from arena.games.shanghaien.turns import discard
 
 NAME: Final = "sharks"
@@ -40,16 +39,20 @@ class Waters(msgspec.Struct, frozen=True):
     feeding: int = -1
 
 
-def _feed(state: State, _: Feed) -> State:
-    return with_extra(discard(state, NAME), NAME, replace(_waters(state), feeding=state.turn))
+_START: Final = Waters()
 
 
-def _exchange(state: State, action: Exchange) -> State:
-    state = discard(state, NAME)
-    player = state.players[state.to_move]
+def _feed(state: State, _: Feed) -> None:
+    discard(state, NAME)
+    state.remember(NAME, Waters(_waters(state).face_down, feeding=state.turn))
+
+
+def _exchange(state: State, action: Exchange) -> None:
+    player = discard(state, NAME)
     placed = list(player.placed)
     placed[action.back - 1] -= 1
-    return replace(with_mover(state, replace(player, placed=tuple(placed))), to_place=2, must_place=2)
+    player.placed = tuple(placed)
+    state.to_place = state.must_place = 2
 
 
 def _actions(state: State) -> tuple[Action, ...]:
@@ -63,11 +66,10 @@ def _waters(state: State) -> Waters:
     return found
 
 
-def _on_placed(state: State, dice: tuple[int, ...]) -> State:
+def _on_placed(state: State, dice: tuple[int, ...]) -> None:
     waters = _waters(state)
-    if waters.feeding != state.turn:
-        return state
-    return with_extra(state, NAME, Waters(face_down=tuple(sorted({*waters.face_down, *dice}))))
+    if waters.feeding == state.turn:
+        state.remember(NAME, Waters(face_down=tuple(sorted({*waters.face_down, *dice}))))
 
 
 def _award(state: State, winners: Winners) -> Winners:
@@ -97,10 +99,10 @@ def _why(state: State, action: Action) -> str | None:
 SHARKS: Final = Expansion(
     name=NAME,
     trick=Trick(NAME, {Feed: _feed, Exchange: _exchange}, _actions),
-    start=Waters(),
+    start=_START,
     on_placed=_on_placed,
     award=_award,
-    on_round_end=lambda state: with_extra(state, NAME, Waters()),
+    on_round_end=lambda state: state.remember(NAME, _START),
     view=_view,
     notes=_notes,
     why=_why,

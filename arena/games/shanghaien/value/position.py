@@ -14,8 +14,6 @@ from functools import lru_cache
 from itertools import product
 from typing import ClassVar, Final
 
-from msgspec.structs import replace
-
 from arena.games.api import Dice, Seat, Shuffle
 from arena.games.shanghaien.actions import End
 from arena.games.shanghaien.cards import DECK_SIZE, JOKER_VALUE, Card
@@ -227,7 +225,11 @@ class ShanghaienValue:
     def before_reveal(self, before: State, after: State) -> State | None:
         """`after` with the row that was turned up on the way still lying on the pile; None if none was."""
         is_new = after.row != before.row and after.phase == "turn" and after.one_at is None
-        return replace(after, row=(), pile=after.row + after.pile) if is_new else None
+        if not is_new:
+            return None
+        hidden = after.copy()
+        hidden.row, hidden.pile = (), after.row + after.pile
+        return hidden
 
 
 def _first_payoff(state: State) -> float:
@@ -254,12 +256,16 @@ def _of(seat: Seat, first: float) -> float:
     return first if seat == 0 else 1.0 - first
 
 
-def _mean(state: State, dice: Dice | Shuffle, then: Callable[[State, tuple[int, ...]], State]) -> float:
+def _mean(state: State, dice: Dice | Shuffle, then: Callable[[State, tuple[int, ...]], None]) -> float:
     """The mean over the ways in which dice fall of the payoff of the side to move."""
     ways = _AVERAGED[dice]
     seat = state.to_move
-    payoffs = [count * _of(seat, _first_payoff(then(state, faces))) for faces, count in ways.items()]
-    return sum(payoffs, 0.0) / ways.total()
+    total = 0.0
+    for faces, count in ways.items():
+        after = state.copy()
+        then(after, faces)
+        total += count * _of(seat, _first_payoff(after))
+    return total / ways.total()
 
 
 class _Position:
