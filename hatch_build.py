@@ -16,6 +16,9 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 MODULES: Final = (
     "arena/games/shanghaien/cards.py",
+    "arena/games/shanghaien/state.py",
+    "arena/games/shanghaien/turns.py",
+    "arena/games/shanghaien/rules.py",
     "arena/games/shanghaien/value/placed.py",
     "arena/games/shanghaien/value/position.py",
     "arena/games/shanghaien/value/stakes.py",

@@ -30,18 +30,19 @@ def draw(seed: str, chance: Chance) -> tuple[int, ...]:
     """The outcome of `chance` under `seed`: faces of the dice in order, the shuffled items, or the chosen index."""
     prefix = f"{seed}/{chance.key}/".encode()
     kind = chance.kind
-    if isinstance(kind, Shuffle):
-        words = [_FIRST_WORD(sha256(prefix + suffix).digest())[0] for suffix in _first_attempts(kind.size)]
+    if isinstance(kind, Shuffle):  # big-endian words are in the order of their bytes
+        words = [sha256(prefix + suffix).digest()[:8] for suffix in _first_attempts(kind.size)]
         return tuple(sorted(range(kind.size), key=words.__getitem__))
     if isinstance(kind, Weighted):
         (face,) = draw(seed, Chance(chance.key, Dice(1, sum(kind.weights))))
         return (index_at(kind.weights, face - 1),)
-    faces, limit = kind.faces, _limit(kind.faces)
+    faces = kind.faces
+    surely_below = _WORD_COUNT - faces
     rolled = []
     for suffix in _first_attempts(kind.count):
-        word = _FIRST_WORD(sha256(prefix + suffix).digest())[0]
-        if word >= limit:
-            word = _word_below(limit, prefix + suffix[:-1])
+        word: int = _FIRST_WORD(sha256(prefix + suffix).digest())[0]
+        if word >= surely_below:
+            word = _word_below(_WORD_COUNT - _WORD_COUNT % faces, prefix + suffix[:-1])
         rolled.append(word % faces + 1)
     return tuple(rolled)
 
@@ -66,7 +67,7 @@ def _word(text: bytes) -> int:
 
 
 def _word_below(limit: int, prefix: bytes) -> int:
-    """The word of the first attempt that is below `limit`; with small dice the one before it is met once in 2^60."""
+    """The word of the first attempt that is below `limit`, the largest multiple of `faces` that fits in 64 bits."""
     return next(word for attempt in count() if (word := _word(prefix + b"%d" % attempt)) < limit)
 
 
@@ -74,9 +75,3 @@ def _word_below(limit: int, prefix: bytes) -> int:
 def _first_attempts(size: int) -> tuple[bytes, ...]:
     """The end of the text, behind the key, of the first word of each of `size` dice or items."""
     return tuple(b"%d/0" % index for index in range(size))
-
-
-@cache
-def _limit(faces: int) -> int:
-    """The largest multiple of `faces` that fits in 64 bits."""
-    return _WORD_COUNT - _WORD_COUNT % faces

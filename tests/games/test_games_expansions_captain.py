@@ -19,8 +19,7 @@ from games_positions import FIRST, GAME, SECOND, cards, chance_key, every_card, 
 
 from arena.games.api import Seat
 from arena.games.shanghaien.actions import Action, Adjust, Both, Joker, Place, Reroll, Roll, Shanghai
-from arena.games.shanghaien.expansions.crazy_captain import Allow, PlayCaptain, Veto
-from arena.games.shanghaien.expansions.sharks import Exchange
+from arena.games.shanghaien.expansions.actions import Allow, Exchange, PlayCaptain, Veto
 
 ANSWERS = (Allow(), Veto())
 

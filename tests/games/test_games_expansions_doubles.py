@@ -6,7 +6,7 @@ from games_positions import FIRST, GAME, LAST_ROW, SECOND, chance_key, every_car
 
 from arena.games.api import Chance, Dice, Seat
 from arena.games.shanghaien.actions import Adjust, Both, End, Place, Reroll, Roll, Shanghai
-from arena.games.shanghaien.expansions.doubles import PlayDoubles, RollOne, TakeDoubles
+from arena.games.shanghaien.expansions.actions import PlayDoubles, RollOne, TakeDoubles
 from arena.games.shanghaien.state import ENDS, Player, State
 
 TOLD: dict[Seat | None, tuple[tuple[str, ...], tuple[str, ...]]] = {

@@ -22,10 +22,18 @@ from msgspec.json import encode
 
 from arena.games.api import observer_of
 from arena.games.shanghaien.actions import Action, Both, Joker, Place, Roll, Shanghai
-from arena.games.shanghaien.expansions.crazy_captain import Allow, PlayCaptain, Veto
-from arena.games.shanghaien.expansions.doubles import PlayDoubles, RollOne, TakeDoubles
-from arena.games.shanghaien.expansions.no_shanghai import Ban, RerollAll
-from arena.games.shanghaien.expansions.sharks import Exchange, Feed
+from arena.games.shanghaien.expansions.actions import (
+    Allow,
+    Ban,
+    Exchange,
+    Feed,
+    PlayCaptain,
+    PlayDoubles,
+    RerollAll,
+    RollOne,
+    TakeDoubles,
+    Veto,
+)
 from arena.games.shanghaien.state import Player, State
 
 EACH: list[Action] = [PlayCaptain(), Ban(), RerollAll(), Feed(), Exchange(back=3), PlayDoubles()]

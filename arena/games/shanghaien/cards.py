@@ -5,7 +5,6 @@ sailors in the order of `NATIONS` and of the values 1, 2, 3, 3, 4; 40..47 are th
 as these integers; people and bots meet their text form, such as `french 3` or `adjust`.
 """
 
-from collections.abc import Iterable
 from typing import Final, NewType
 
 from arena.games.api import Chance, Seat, Shuffle
@@ -30,6 +29,8 @@ TRICK_COUNT: Final = 8
 DECK_SIZE: Final = SAILOR_COUNT + TRICK_COUNT
 SHUFFLE: Final = Chance(key="deck", kind=Shuffle(DECK_SIZE), is_public=False)
 JOKER_VALUE: Final = 2
+_FIRST: Final = Seat(0)
+_SECOND: Final = Seat(1)
 
 
 def is_sailor(card: Card) -> bool:
@@ -47,14 +48,6 @@ def strength_of(card: Card) -> int:
     return SAILOR_VALUES[card % len(SAILOR_VALUES)]
 
 
-def reinforced(strength: tuple[int, ...], sailors: Iterable[Card]) -> tuple[int, ...]:
-    """The sums by nation with these sailors added."""
-    sums = list(strength)
-    for card in sailors:
-        sums[nation_of(card)] += strength_of(card)
-    return tuple(sums)
-
-
 def sailor_text(card: Card) -> str:
     """Text form of a sailor card: `french 3`."""
     return f"{NATIONS[nation_of(card)]} {strength_of(card)}"
@@ -68,11 +61,12 @@ def card_winners(placed: tuple[DiceCounts, DiceCounts]) -> tuple[Seat | None, ..
     """
     mine, theirs = placed
     won: list[Seat | None] = []
-    for index, (own, other) in enumerate(zip(mine, theirs, strict=True)):
-        lead = own - other
+    for index in range(len(mine)):
+        own = mine[index]
+        lead = own - theirs[index]
         if own and not lead:
             lead = neighbour_pips(mine, index) - neighbour_pips(theirs, index)
-        won.append(Seat(int(lead < 0)) if lead else None)
+        won.append(_FIRST if lead > 0 else _SECOND if lead < 0 else None)
     return tuple(won)
 
 

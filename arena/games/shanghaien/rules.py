@@ -10,78 +10,35 @@ from functools import cache, lru_cache, partial, reduce
 from operator import or_
 from typing import Any, ClassVar, Final, cast
 
-import msgspec
 from msgspec.structs import replace
 
-from arena import validation
 from arena.errors import IllegalAction, SpecError
 from arena.games.api import Decision, Json, Outcome, Over, Randomness, Seat, Turn, ranks_by_score, read_action
 from arena.games.shanghaien import view
 from arena.games.shanghaien.actions import Action, Adjust, Both, End, Joker, Place, Reroll, Roll, Shanghai
-from arena.games.shanghaien.cards import NATIONS, SAILOR_COUNT, SHUFFLE, TRICK_COUNT, Card, sailor_text
+from arena.games.shanghaien.cards import NATIONS, SHUFFLE
 from arena.games.shanghaien.expansions import EXPANSIONS
+from arena.games.shanghaien.options import checked_options, first_state
 from arena.games.shanghaien.state import (
     Choice,
-    Effect,
     Expansion,
     ExtraRoll,
-    Player,
     State,
-    Variant,
     numbering_choices,
     why_misnumbered,
 )
 from arena.games.shanghaien.turns import (
-    BASE_TRICKS,
     announce,
-    end_round,
     kind_spent,
-    lay_joker,
     next_roll,
-    put_down,
     rolled,
     scores_of,
     shuffled,
-    start_roll,
     trick_actions,
 )
 from arena.games.shanghaien.value.position import ShanghaienValue
-from arena.text import unknown
 
 BASE_ACTIONS: Final = (Roll, Shanghai, Place, Adjust, Joker, Both, Reroll)
-
-
-class TrickCounts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The number of dirty tricks of each kind, eight in all; a ruling, for the texts print no numbers."""
-
-    adjust: int = 3
-    both: int = 2
-    reroll: int = 3
-
-
-class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The options of the game, as a tournament file or a command line gives them; `expansions` in any order."""
-
-    expansions: tuple[str, ...] = ()
-    tricks: TrickCounts = TrickCounts()
-
-
-def checked_options(raw: Mapping[str, Json], known: Mapping[str, Expansion]) -> Options:
-    """Options from plain data; SpecError names an unknown key, an unknown expansion or an impossible value."""
-    options = validation.read_struct(dict(raw), Options, place="options of shanghaien")
-    for index, name in enumerate(options.expansions):
-        if name not in known:
-            place = f"options of shanghaien: expansions[{index}]"
-            raise SpecError(f"{place}: {unknown('expansion', name, known)}")
-        if name in options.expansions[:index]:
-            raise SpecError(f'options of shanghaien: expansions[{index}]: "{name}" is given twice')
-    counts = msgspec.structs.asdict(options.tricks)
-    if min(counts.values()) < 0 or sum(counts.values()) != TRICK_COUNT:
-        found = ", ".join(f"{kind} {count}" for kind, count in counts.items())
-        raise SpecError(
-            f"options of shanghaien: tricks: {found}: none may be negative and together they must be {TRICK_COUNT}"
-        )
-    return options
 
 
 _SUMMARY: Final = """\
@@ -133,7 +90,7 @@ class Shanghaien:
         self._owners = {
             kind: each.name for each in expansions.values() for kind in action_types([each]) if kind not in BASE_ACTIONS
         }
-        self._first_state = lru_cache(maxsize=64)(partial(_first_state, expansions))
+        self._first_state = lru_cache(maxsize=64)(partial(first_state, expansions))
         self._action_type: Any = reduce(or_, [*BASE_ACTIONS, *self._owners])
 
     def setup(self, options: Mapping[str, Json], seats: int) -> State:
@@ -221,38 +178,6 @@ class Shanghaien:
 def action_types(expansions: Iterable[Expansion]) -> list[type[Action]]:
     """The types of action that these expansions add: their tricks', then their decisions'."""
     return [kind for each in expansions for kind in (*each.trick.effects, *each.effects)]
-
-
-def _first_state(known: Mapping[str, Expansion], options: Options) -> State:
-    """The unshuffled table that these options make; expansions are in the order in which they are known."""
-    expansions = [each for name, each in known.items() if name in options.expansions]
-    faces = [sailor_text(Card(card)) for card in range(SAILOR_COUNT)]
-    for kind, count in msgspec.structs.asdict(options.tricks).items():
-        faces += [kind] * count
-    owned: tuple[list[Card], list[Card], list[Card]] = ([], [], [])
-    for each in expansions:
-        for owner in owned[:2] if each.is_dealt else owned[2:]:
-            owner.append(Card(len(faces)))
-            faces.append(each.trick.kind)
-    tricks = (*BASE_TRICKS, *(each.trick for each in expansions))
-    effects: dict[type[Action], Effect] = {Roll: start_roll, Shanghai: end_round, Place: put_down, Joker: lay_joker}
-    for added in (*(trick.effects for trick in tricks), *(each.effects for each in expansions)):
-        effects.update(added)
-    variant = Variant(
-        faces=tuple(faces),
-        tricks={trick.kind: trick for trick in tricks},
-        kinds={action: trick.kind for trick in tricks for action in trick.effects},
-        effects=effects,
-        expansions={each.name: each for each in expansions},
-        **{
-            hook: {each.name: found for each in expansions if (found := getattr(each, hook)) is not None}
-            for hook in ("on_rolled", "intercept", "restrict", "on_placed", "award", "on_round_end")
-        },
-    )
-    first, second, table = map(tuple, owned)
-    players = Player(tricks=first), Player(tricks=second)
-    extras = {each.name: each.start for each in expansions}
-    return State(variant=variant, phase="shuffle", players=players, table=table, extras=extras)
 
 
 @cache

@@ -6,13 +6,12 @@ first turn chooses the numbering with it.
 """
 
 from functools import cache
-from typing import Final
-
-import msgspec
+from typing import Final, NamedTuple
 
 from arena.games.api import Chance, Dice, Json, Seat
-from arena.games.shanghaien.actions import Action, End, numbering
+from arena.games.shanghaien.actions import Action, End
 from arena.games.shanghaien.cards import Card
+from arena.games.shanghaien.expansions.actions import PlayDoubles, RollOne, TakeDoubles
 from arena.games.shanghaien.state import (
     Choice,
     Expansion,
@@ -27,36 +26,12 @@ from arena.games.shanghaien.turns import end_turn, lay_out, roll_again, rolled
 NAME: Final = "doubles"
 
 
-class PlayDoubles(Action, frozen=True, tag="doubles"):
-    """Lay the card back to the middle and roll both dice again."""
-
-    text = "plays doubles: lays the card to the middle and rolls both dice again"
-
-
-class RollOne(Action, frozen=True, tag="roll_one"):
-    """Roll one of two equal dice again."""
-
-    text = "rolls one of the two dice again"
-
-
-class TakeDoubles(Action, frozen=True, tag="take_doubles"):
-    """Place nothing and take the doubles card, from the middle or from the opponent.
-
-    `one` is given while the numbering is open, and only then.
-    """
-
-    one: End | None = None
-
-    def __str__(self) -> str:
-        return f"places nothing and takes the doubles card{numbering(self.one)}"
-
-
-class Repeats(msgspec.Struct, frozen=True):
+class Repeats(NamedTuple):
     """The number of times one die was rolled again after the roll `roll` of the turn `turn`."""
 
     turn: int = -1
     roll: int = 0
-    count: int = 0
+    times: int = 0
 
 
 @cache
@@ -86,9 +61,9 @@ def _roll_one(state: State, _: RollOne) -> None:
     """One of the two dice stays, and the other one is rolled again."""
     before: Repeats = state.extras[NAME]
     is_same_roll = (before.turn, before.roll) == (state.turn, state.roll)
-    repeats = Repeats(turn=state.turn, roll=state.roll, count=before.count + 1 if is_same_roll else 1)
+    repeats = Repeats(turn=state.turn, roll=state.roll, times=before.times + 1 if is_same_roll else 1)
     seat = state.to_move
-    key = f"again/{state.round}/{seat}/{state.turns[seat]}/{state.roll}/{repeats.count}"
+    key = f"again/{state.round}/{seat}/{state.turns[seat]}/{state.roll}/{repeats.times}"
     state.remember(NAME, repeats)
     chance = Chance(key=key, kind=Dice(1))
     state.phase = ExtraRoll(by=NAME, name="roll_one", seat=seat, chance=chance, then=_rolled_one)

@@ -5,34 +5,18 @@ this turn is placed on it; a card that lies face down already stays so; the righ
 is placed in the turn; both dice of an exchange make one placement.
 """
 
-from typing import Final
+from typing import Final, NamedTuple
 
-import msgspec
-
-from arena.games.api import Json, Number
+from arena.games.api import Json
 from arena.games.shanghaien.actions import Action
+from arena.games.shanghaien.expansions.actions import Exchange, Feed
 from arena.games.shanghaien.state import Expansion, State, Trick, Winners
 from arena.games.shanghaien.turns import discard
 
 NAME: Final = "sharks"
 
 
-class Feed(Action, frozen=True, tag="feed"):
-    """Turn the card down on which the die of this turn is placed."""
-
-    text = "plays feed the sharks: turns down the card they place on"
-
-
-class Exchange(Action, frozen=True, tag="exchange"):
-    """Take one of the own dice on the number `back` into the supply, and place both dice just rolled."""
-
-    back: Number
-
-    def __str__(self) -> str:
-        return f"plays exchange: takes a die back from {self.back} and places both"
-
-
-class Waters(msgspec.Struct, frozen=True):
+class Waters(NamedTuple):
     """`face_down`: numbers of the cards turned down in this round; `feeding`: the turn in which the next one is."""
 
     face_down: tuple[int, ...] = ()
