@@ -91,9 +91,10 @@ def _answer(state: State, drawn: tuple[int, ...]) -> None:
         roll_again(state)
 
 
-def _on_rolled(state: State) -> None:
+def _on_rolled(state: State) -> bool:
     if sum(state.dice) == 8:
         _ask(state, "greet", state.to_move, Greet())
+    return sum(state.dice) == 8
 
 
 def _greet(state: State, _: Greet) -> None:

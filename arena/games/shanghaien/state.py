@@ -79,10 +79,10 @@ class Expansion:
     row. `start`: its memory at the beginning, the entry in `State.extras`. `effects` carries out the actions
     that answer its questions.
 
-    Hooks change the state: `on_rolled(state)` after two dice were rolled; a hook that opens an interlude goes on with
-    `turns.rolled(..., asked_by=name)`, or without `asked_by` if the dice are new; `intercept(state, action)` before an
-    action of the player to move is carried out: true if it now asks somebody first; an expansion that asked goes on
-    with `turns.announce(..., asked_by=name)`; `restrict(state, actions)` takes away legal actions;
+    Hooks change the state: `on_rolled(state)` after two dice were rolled: true if it opens an interlude, after which it
+    goes on with `turns.rolled(..., asked_by=name)`, or without `asked_by` if the dice are new; `intercept(state,
+    action)` before an action of the player to move is carried out: true if it asks somebody first, after whose answer
+    it goes on with `turns.announce(..., asked_by=name)`; `restrict(state, actions)` takes away legal actions;
     `on_placed(state, dice)` when dice have been put on their numbers, before the turn ends; `award(state, winners)`
     changes who wins the cards of a round, by number; `on_round_end(state)` when they have been handed out.
 
@@ -95,7 +95,7 @@ class Expansion:
     is_dealt: bool = True
     start: Any = None
     effects: Mapping[type[Action], Effect] = field(default_factory=dict)
-    on_rolled: Callable[["State"], None] | None = None
+    on_rolled: Callable[["State"], bool] | None = None
     intercept: Callable[["State", Action], bool] | None = None
     restrict: Callable[["State", tuple[Action, ...]], tuple[Action, ...]] | None = None
     on_placed: Callable[["State", tuple[int, ...]], None] | None = None
@@ -121,7 +121,7 @@ class Variant:
     kinds: Mapping[type[Action], str]
     effects: Mapping[type[Action], Effect]
     expansions: Mapping[str, Expansion]
-    on_rolled: Mapping[str, Callable[["State"], None]]
+    on_rolled: Mapping[str, Callable[["State"], bool]]
     intercept: Mapping[str, Callable[["State", Action], bool]]
     restrict: Mapping[str, Callable[["State", tuple[Action, ...]], tuple[Action, ...]]]
     on_placed: Mapping[str, Callable[["State", tuple[int, ...]], None]]

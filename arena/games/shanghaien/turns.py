@@ -78,8 +78,7 @@ def rolled(state: State, dice: tuple[int, ...], *, asked_by: str | None = None) 
     state.phase, state.dice = "rolled", dice
     if hooks := state.variant.on_rolled:
         for hook in hooks.values() if asked_by is None else _after(asked_by, hooks):
-            hook(state)
-            if state.phase != "rolled":
+            if hook(state):
                 return
 
 

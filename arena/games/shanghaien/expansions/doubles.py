@@ -50,11 +50,13 @@ def _card(state: State) -> Card:
     return Card(state.variant.faces.index(NAME))
 
 
-def _on_rolled(state: State) -> None:
-    if state.dice[0] == state.dice[1]:
-        seat = state.to_move
-        answers = _answers(() if holder(state) == seat else numbering_choices(state))
-        state.phase = Choice(by=NAME, name="doubles", seat=seat, answers=answers)
+def _on_rolled(state: State) -> bool:
+    if state.dice[0] != state.dice[1]:
+        return False
+    seat = state.to_move
+    answers = _answers(() if holder(state) == seat else numbering_choices(state))
+    state.phase = Choice(by=NAME, name="doubles", seat=seat, answers=answers)
+    return True
 
 
 def _roll_one(state: State, _: RollOne) -> None:
