@@ -174,15 +174,14 @@ def trick_actions(state: State) -> tuple[Action, ...]:
     The joker side of a card takes any nation of which the player already holds a sailor card; as jokers never lie
     alone, these are the nations of which they have any strength.
     """
-    player = state.players[state.to_move]
-    held = {state.variant.faces[card] for card in player.tricks}
-    crewed = tuple([nation for nation, sum_ in enumerate(player.strength) if sum_])
+    player, faces = state.players[state.to_move], state.variant.faces
+    held = {faces[card] for card in player.tricks}
     actions: list[Action] = []
     for kind, trick in state.variant.tricks.items():
         if kind in held:
             actions += trick.actions(state)
             if trick.has_joker_side:
-                actions += _jokers(kind, crewed)
+                actions += _jokers(kind, player.strength)
     return tuple(actions)
 
 
@@ -251,13 +250,15 @@ def _adjustments(dice: tuple[int, ...]) -> tuple[Action, ...]:
     return tuple(Adjust(die=die, to=to) for die in faces for to in (die - 1, die + 1) if 1 <= to <= 6)
 
 
-@lru_cache(maxsize=1024)
-def _jokers(kind: str, nations: tuple[int, ...]) -> tuple[Action, ...]:
-    return tuple(Joker(card=kind, nation=NATIONS[nation]) for nation in nations)
+@lru_cache(maxsize=4096)
+def _jokers(kind: str, strength: tuple[int, ...]) -> tuple[Action, ...]:
+    return tuple([Joker(card=kind, nation=nation) for nation, sum_ in zip(NATIONS, strength, strict=True) if sum_])
 
 
+_BOTH: Final = (Both(),)
+_REROLL: Final = (Reroll(),)
 BASE_TRICKS: Final = (
     Trick("adjust", {Adjust: _adjust}, lambda state: _adjustments(state.dice), has_joker_side=True),
-    Trick("both", {Both: _both}, lambda _: (Both(),), has_joker_side=True),
-    Trick("reroll", {Reroll: _reroll}, lambda _: (Reroll(),), has_joker_side=True),
+    Trick("both", {Both: _both}, lambda _: _BOTH, has_joker_side=True),
+    Trick("reroll", {Reroll: _reroll}, lambda _: _REROLL, has_joker_side=True),
 )

@@ -11,9 +11,9 @@ from typing import Final, NamedTuple
 import msgspec
 
 from arena.games.api import Json, Seat
-from arena.games.shanghaien.actions import Action, Place, Shanghai
+from arena.games.shanghaien.actions import Action, Place, Roll, Shanghai
 from arena.games.shanghaien.expansions.actions import Allow, PlayCaptain, Veto
-from arena.games.shanghaien.state import ROUNDS, Choice, Expansion, State, Trick, lying
+from arena.games.shanghaien.state import ROUNDS, Choice, Expansion, State, Trick, is_lying
 from arena.games.shanghaien.turns import announce, clear_away, kind_spent, lay_out, roll_again
 
 NAME: Final = "crazy_captain"
@@ -33,18 +33,21 @@ class Announcement(Choice):
     action: Action
 
 
+_PLAY: Final = (PlayCaptain(),)
 _ANSWERS: Final = (Allow(), Veto())
 
 
 def _actions(state: State) -> tuple[Action, ...]:
     """Not playable in the last round, nor in a round in which the opponent has played theirs."""
-    return () if state.round == ROUNDS or lying(state, NAME) else (PlayCaptain(),)
+    return () if state.round == ROUNDS or is_lying(state, NAME) else _PLAY
 
 
 def owner(state: State) -> Seat | None:
     """The seat whose captain is in force. The first card dealt of this kind is seat 0's."""
-    for card in lying(state, NAME):
-        return Seat(card - state.variant.faces.index(NAME))
+    faces = state.variant.faces
+    for card in state.table:
+        if faces[card] == NAME:
+            return Seat(card - faces.index(NAME))
     return None
 
 
@@ -60,7 +63,7 @@ def _announced(state: State) -> Action | None:
 
 def _intercept(state: State, action: Action) -> bool:
     """Ask the captain's owner about the action that the opponent announces, if a veto of it is allowed."""
-    if not state.table or isinstance(state.phase, Choice):
+    if isinstance(action, Roll) or isinstance(state.phase, Choice):
         return False
     asked = owner(state)
     if asked is None or asked == state.to_move or _spent(state) or not _vetoed_as(state, action):
@@ -126,7 +129,7 @@ def _why(state: State, action: Action) -> str | None:
         return f'"{action.tag}": nothing is announced that you have the right to veto now'
     if isinstance(action, PlayCaptain) and state.round == ROUNDS:
         return f"the Crazy Captain cannot be played in round {ROUNDS}"
-    if isinstance(action, PlayCaptain) and lying(state, NAME):
+    if isinstance(action, PlayCaptain) and is_lying(state, NAME):
         return f"the Crazy Captain of seat {owner(state)} is in force in this round"
     if not isinstance(state.phase, Choice) and _is_barred(state, action):
         return f"{_spent(state)} was vetoed in this turn"

@@ -24,6 +24,7 @@ from arena.games.shanghaien.state import (
 from arena.games.shanghaien.turns import end_turn, lay_out, roll_again, rolled
 
 NAME: Final = "doubles"
+_PLAYS: Final = (PlayDoubles(),)
 
 
 class Repeats(NamedTuple):
@@ -112,7 +113,7 @@ def _why(state: State, action: Action) -> str | None:
 
 DOUBLES: Final = Expansion(
     name=NAME,
-    trick=Trick(NAME, {PlayDoubles: _play}, lambda _: (PlayDoubles(),)),
+    trick=Trick(NAME, {PlayDoubles: _play}, lambda _: _PLAYS),
     is_dealt=False,
     start=Repeats(),
     effects={RollOne: _roll_one, TakeDoubles: _take},

@@ -18,13 +18,14 @@ from arena.games.shanghaien.state import (
     ExtraRoll,
     State,
     Trick,
-    lying,
+    is_lying,
     numbering_choices,
     why_misnumbered,
 )
 from arena.games.shanghaien.turns import clear_away, discard, lay_out, put_down
 
 NAME: Final = "no_shanghai"
+_PLAYS: Final = (Ban(), RerollAll())
 
 
 def _reroll_all(state: State, _: RerollAll) -> None:
@@ -51,21 +52,21 @@ def _keep_back(state: State, action: KeepBack) -> None:
 
 def _restrict(state: State, actions: tuple[Action, ...]) -> tuple[Action, ...]:
     """Under the ban a player who can roll must roll."""
-    if state.phase != "turn" or len(actions) < 2 or not lying(state, NAME):
+    if state.phase != "turn" or len(actions) < 2 or not is_lying(state, NAME):
         return actions
     return tuple([action for action in actions if not isinstance(action, Shanghai)])
 
 
 def _view(state: State) -> dict[str, Json]:
-    return {"ban": bool(lying(state, NAME))}
+    return {"ban": is_lying(state, NAME)}
 
 
 def _notes(state: State) -> tuple[str, ...]:
-    return ("no shanghai: nobody may call it in this round unless they have to",) if lying(state, NAME) else ()
+    return ("no shanghai: nobody may call it in this round unless they have to",) if is_lying(state, NAME) else ()
 
 
 def _why(state: State, action: Action) -> str | None:
-    if isinstance(action, Shanghai) and state.phase == "turn" and lying(state, NAME):
+    if isinstance(action, Shanghai) and state.phase == "turn" and is_lying(state, NAME):
         return "shanghai is banned in this round until a player has fewer than 2 dice in the supply"
     if not isinstance(action, KeepBack):
         return None
@@ -79,9 +80,7 @@ def _why(state: State, action: Action) -> str | None:
 
 NO_SHANGHAI: Final = Expansion(
     name=NAME,
-    trick=Trick(
-        NAME, {Ban: lambda state, _: lay_out(state, NAME), RerollAll: _reroll_all}, lambda _: (Ban(), RerollAll())
-    ),
+    trick=Trick(NAME, {Ban: lambda state, _: lay_out(state, NAME), RerollAll: _reroll_all}, lambda _: _PLAYS),
     effects={KeepBack: _keep_back},
     restrict=_restrict,
     on_round_end=lambda state: clear_away(state, NAME),

@@ -5,6 +5,7 @@ this turn is placed on it; a card that lies face down already stays so; the righ
 is placed in the turn; both dice of an exchange make one placement.
 """
 
+from functools import cache
 from typing import Final, NamedTuple
 
 from arena.games.api import Json
@@ -41,8 +42,12 @@ def _exchange(state: State, action: Exchange) -> None:
 
 def _actions(state: State) -> tuple[Action, ...]:
     """To feed is always possible; to exchange needs an own die placed in an earlier turn of the round."""
-    placed = state.players[state.to_move].placed
-    return (Feed(), *(Exchange(back=number) for number, count in enumerate(placed, start=1) if count))
+    return _plays(state.players[state.to_move].placed)
+
+
+@cache
+def _plays(placed: tuple[int, ...]) -> tuple[Action, ...]:
+    return (Feed(), *[Exchange(back=number) for number, count in enumerate(placed, start=1) if count])
 
 
 def _waters(state: State) -> Waters:
