@@ -22,7 +22,7 @@ from arena.games.shanghaien.cards import (
     nation_of,
     strength_of,
 )
-from arena.games.shanghaien.state import ROUNDS, ROW_SIZE, Player, State, T, Trick, Variant, lying, numbered
+from arena.games.shanghaien.state import NO_DICE, ROUNDS, ROW_SIZE, Player, State, T, Trick, Variant, lying, numbered
 
 _OTHER: Final = (Seat(1), Seat(0))
 
@@ -119,11 +119,9 @@ def end_round(state: State, _: Shanghai) -> None:
         won_by = award(state, won_by)
     taken: tuple[list[Card], list[Card]] = ([], [])
     gone = list(state.gone)
-    for card, winner in zip(numbered(state.row, state.one_at), won_by, strict=True):
-        if winner is None:
-            gone.append(card)
-        else:
-            taken[winner].append(card)
+    for index, card in enumerate(numbered(state.row, state.one_at)):
+        winner = won_by[index]
+        (gone if winner is None else taken[winner]).append(card)
     state.players = _with_cards(first, taken[0]), _with_cards(second, taken[1])
     state.gone = tuple(gone)
     state.row, state.pile = state.pile[:ROW_SIZE], state.pile[ROW_SIZE:]
@@ -149,12 +147,12 @@ def _with_cards(player: Player, cards: list[Card]) -> Player:
             strength[nation_of(card)] += strength_of(card)
         else:
             tricks.append(card)
-    return Player(
-        sailors=(*player.sailors, *sailors),
-        jokers=player.jokers,
-        strength=tuple(strength),
-        tricks=(*player.tricks, *tricks),
-    )
+    after = player.copy()
+    after.placed, after.has_used_trick = NO_DICE, False
+    after.sailors += tuple(sailors)
+    after.strength = tuple(strength)
+    after.tricks += tuple(tricks)
+    return after
 
 
 def scores_of(state: State) -> tuple[int, int]:
