@@ -78,7 +78,7 @@ class RoundValue:
             for side, jokers in zip(sides, self._jokers, strict=True)
         ]
         crews = [stakes.expected_margin(*nation) for nation in zip(first, second, pool, strict=True)]
-        before = sum(crews, 0.0) + tricks[0] - tricks[1]
+        before = stakes.added(crews) + tricks[0] - tricks[1]
         self.before = (before, -before)
         won = [stakes.stake_of(card, first, second, pool, self._rounds_left) for card in row]
         self._stakes = won, [Stake(-stake.lost, -stake.won, -stake.gone) for stake in won]
@@ -109,8 +109,8 @@ class RoundValue:
 
         to_come = sorted(self._row + self._pile)
         worths = [worth(stakes.stake_of(card, mine, theirs, self._pool, self._rounds_left)) for card in to_come]
-        of_row = sum([worth(stake) for stake in self._stakes[seat]], 0.0)
-        return of_row - len(self._row) * sum(worths, 0.0) / len(worths)
+        of_row = stakes.added([worth(stake) for stake in self._stakes[seat]])
+        return of_row - len(self._row) * stakes.added(worths) / len(worths)
 
     def to_move(self, seat: int, dice: PlacedDice, end: End) -> float:
         """The payoff of the seat to move, before it chooses between a roll and shanghai."""

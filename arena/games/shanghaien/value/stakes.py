@@ -5,7 +5,7 @@ to come. Crews are exact here, nation by nation, and a joker is thought of where
 expected margin to the chance to win is `chance_of`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache, lru_cache
 from math import sqrt
 from operator import itemgetter
@@ -15,6 +15,14 @@ from arena.games.shanghaien.cards import JOKER_VALUE, NATIONS, Card, is_sailor, 
 from arena.games.shanghaien.state import ROUNDS
 from arena.games.shanghaien.value.constants import CONSTANTS, scale
 from arena.games.shanghaien.value.placed import WINNERS, Won
+
+
+def added(terms: Iterable[float]) -> float:
+    """The sum of the terms, each rounded in its turn: `sum` has other last bits from Python 3.12 on."""
+    total = 0.0
+    for term in terms:
+        total += term
+    return total
 
 
 def chance_of(deviations: float) -> float:
@@ -172,14 +180,14 @@ class Endings:
             for nation in sorted(places)
         ]
         self._others = [_crews(*nation) for index, nation in enumerate(nations) if index not in places]
-        self._others_margin = sum([crews.margin for crews in self._others], 0.0)
+        self._others_margin = added([crews.margin for crews in self._others])
         self._others_best = [sorted([0.0, 0.0, *[crews.joker[seat] for crews in self._others]])[-2:] for seat in (0, 1)]
 
     def payoff(self, won: Won, starter: int) -> float:
         """The expected payoff of seat 0; the very payoff after the last round."""
         winners = WINNERS[won]
         crews = [nation[of_nation(winners)] for of_nation, nation in self._contested]
-        margin = self._others_margin + sum([each.margin for each in crews], 0.0)
+        margin = self._others_margin + added([each.margin for each in crews])
         first, second = self._sides
         more_first = more_second = 0
         for place in self._tricks:
