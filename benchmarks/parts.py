@@ -1,7 +1,8 @@
 """The CPU time of a request by its parts: the same match with more and more of the way to a bot and back.
 
-Rule: CPU time of one core, so that other programs hardly count. A part is the difference of two neighbours, which play
-in turns; the parts of a bot in Python are its library's work on the lines of that match.
+Rule: CPU time of one core. All play in turns, and of many short samples the lower decile counts, because other programs
+only add to it, by the caches that they take. A part is the difference of two neighbours; the parts of a bot in Python
+are its library's work on the lines of that match.
 """
 
 import json
@@ -10,12 +11,11 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
-from statistics import median
 from typing import Any, Final
 
 from benchbots import instant
 from matches import CLOCK, SHANGHAIEN, match_of, seated
-from measure import error_of_median, interleaved, one_core
+from measure import interleaved, one_core
 from tables import Figure, Table
 
 from arena.games import load_game
@@ -29,8 +29,8 @@ from arena.process.scripted import ScriptedChannel
 from arena.protocol.messages import Answer
 
 _US: Final = 1e6
-_MATCHES: Final = 8
-"""Of a sample; some 1000 requests."""
+_MATCHES: Final = 2
+"""Of a sample; some 250 requests."""
 _BOT: Final[dict[str, Callable[[Any], bytes]]] = {
     "hello": lambda _: b'{"type":"hello","protocols":[1]}',
     "match_start": lambda message: json.dumps({"type": "ready", "match": message["match"]}).encode(),
@@ -67,7 +67,7 @@ def measure(scratch: Path, *, is_quick: bool) -> list[Table]:
         tables |= {name: stack.enter_context(seated(SHANGHAIEN, (bot, bot))) for name, bot in bots.items()}
         games = {"rules": Unseen()}
         plays = {name: partial(_played_s, games.get(name, game), each) for name, each in tables.items()}
-        samples = interleaved(plays, 7 if is_quick else 41)
+        samples = interleaved(plays, 20 if is_quick else 200)
     own = {name: [each[0] for each in found] for name, found in samples.items()}
     theirs = {name: [each[1] for each in samples[name]] for name in bots}
     return [_referee_table(own, list(bots), notes), _bot_table(theirs, lines)]
@@ -85,9 +85,9 @@ def _referee_table(own: dict[str, list[float]], languages: list[str], notes: tup
     return Table(
         title="A request: CPU time of the referee",
         headers=("part", "us a request"),
-        rows=tuple((label, _difference(above, below)) for label, above, below in rows)
-        + tuple((f"all, beside bots in {name}", _difference(own[name], None)) for name in languages),
-        notes=(*notes, "Shanghaien, two bots that answer index 0, sandbox on, luck off; medians in turns"),
+        rows=tuple((label, Figure(_us(above) - (_us(below) if below else 0.0))) for label, above, below in rows)
+        + tuple((f"all, beside bots in {name}", Figure(_us(own[name]))) for name in languages),
+        notes=(*notes, "Shanghaien, two bots that answer index 0, sandbox on, luck off; lower deciles"),
     )
 
 
@@ -98,8 +98,8 @@ def _bot_table(theirs: dict[str, list[float]], lines: list[bytes]) -> Table:
         "json.dumps of the answer": lambda: [json.dumps({"type": "action", "id": 7, "action": 0}) for _ in texts],
     }
     found = interleaved({name: partial(_cpu_s, each, len(texts)) for name, each in work.items()}, 21)
-    rows = [(f"a bot in {name}, all of it", _difference(each, None)) for name, each in theirs.items()]
-    rows += [(f"of that in Python, with warm caches: {name}", _difference(each, None)) for name, each in found.items()]
+    rows = [(f"a bot in {name}, all of it", Figure(_us(each))) for name, each in theirs.items()]
+    rows += [(f"of that in Python, with warm caches: {name}", Figure(_us(each))) for name, each in found.items()]
     return Table(
         title="A request: CPU time of the bot",
         headers=("part", "us a request"),
@@ -108,10 +108,9 @@ def _bot_table(theirs: dict[str, list[float]], lines: list[bytes]) -> Table:
     )
 
 
-def _difference(above: list[float], below: list[float] | None) -> Figure:
-    """The median of what a part adds, in microseconds."""
-    added = above if below is None else [one - other for one, other in zip(above, below, strict=True)]
-    return Figure(median(added) * _US, error=(error_of_median(added) or 0.0) * _US)
+def _us(samples: list[float]) -> float:
+    """The lower decile of samples in seconds, in microseconds."""
+    return sorted(samples)[len(samples) // 10] * _US
 
 
 def _played_s(game: Any, table: Sequence[Participant]) -> tuple[float, float]:
