@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from arena.match.record import MatchRecord
 from arena.match.results import MatchResult
-from arena.report.columns import LEADERBOARD, LUCK_ADJUSTED, Definition
+from arena.report.columns import LEADERBOARD, LUCK_ADJUSTED, SHOWN, Definition
 from arena.report.formats import UNKNOWN, Column, Style, fixed, percent
 from arena.report.leaderboard import table_rows
 from arena.report.matches import fault_reasons, match_words
@@ -41,12 +41,18 @@ class PageCell(msgspec.Struct, frozen=True):
 
 
 class PageHead(msgspec.Struct, frozen=True):
-    """The head of a column."""
+    """The head of a column; one of `more` is left out of a narrow page."""
 
     header: str
     align: str
     is_head: bool = False
     meaning: str = ""
+    more: bool = False
+
+    @property
+    def classes(self) -> str:
+        """Its classes in CSS, which are those of its cells."""
+        return f"{self.align} more" if self.more else self.align
 
 
 class PageTable(msgspec.Struct, frozen=True):
@@ -82,7 +88,8 @@ def _defined(
 ) -> PageTable:
     columns = [each.column(rows, _WIDE) for each in shown]
     places = {place: links[each.name] for place, each in enumerate(shown) if each.name in links}
-    return table(columns, {each.header: each.meaning for each in shown}, places)
+    made = table(columns, {each.header: each.meaning for each in shown}, places)
+    return replace(made, columns=[replace(each, more=at >= SHOWN) for at, each in enumerate(made.columns)])
 
 
 def standings_table(view: LeagueView) -> PageTable:

@@ -16,8 +16,21 @@ from typing import Any, Final
 import msgspec
 
 from arena.games import load_game
-from arena.games.api import HEADING, Chance, Decision, Game, Json, Seat, filming_of, game_info_of, news_of, value_of
-from arena.match.luck import LuckMeter, LuckNode, MatchLuck
+from arena.games.api import (
+    HEADING,
+    Chance,
+    Decision,
+    Dice,
+    Game,
+    Json,
+    Seat,
+    Shuffle,
+    filming_of,
+    game_info_of,
+    news_of,
+    value_of,
+)
+from arena.match.luck import SHOWN_FACES, LuckMeter, LuckNode, MatchLuck
 from arena.match.record import ActionStep, ChanceStep, MatchRecord, SimulationStep
 from arena.match.replay import ReplayStep, other_rules, replay
 from arena.match.results import LUCK_UNIT, MatchKey, PlayedMatch
@@ -128,9 +141,8 @@ class _Shown:
     def _step(self, number: int, moment: ReplayStep) -> ShownStep:
         step = moment.step
         turn = self._game.turn(moment.before)
-        hidden = isinstance(turn, Chance) and not turn.is_public
-        text = f"chance {step.key}: hidden" if hidden and not isinstance(step, ActionStep) else None
-        shown = ShownStep(text or step_text(self._record, moment), kind=_kind(step))
+        drawn = _drawn(turn, step) if isinstance(turn, Chance) and isinstance(step, ChanceStep) else ""
+        shown = ShownStep(drawn or step_text(self._record, moment), kind=_kind(step))
         if isinstance(step, ActionStep):
             shown.seat, shown.forced = step.seat, step.forced
         else:
@@ -174,6 +186,15 @@ class _Shown:
                     step.motion = len(motions)
                     motions.append(motion)
         return motions
+
+
+def _drawn(turn: Chance, step: ChanceStep) -> str:
+    """A draw in words; its outcome is told only where everybody at the table sees it."""
+    word = {Dice: "dice", Shuffle: "shuffled"}.get(type(turn.kind), "drawn")
+    if not turn.is_public:
+        return f"{word}, hidden"
+    count = len(step.outcome)
+    return f"{word}: {' '.join(map(str, step.outcome)) if count <= SHOWN_FACES else f'{count} items'}"
 
 
 def _as_recorded(record: MatchRecord, found: PlayedMatch | None, notice: str) -> MatchData:

@@ -79,7 +79,7 @@ def test_no_secret_leaves_by_the_data() -> None:
     deck = next(step for step in SHANGHAIEN.steps if isinstance(step, ChanceStep) and len(step.outcome) == 48)
     assert SHANGHAIEN.seed not in told
     assert str(list(deck.outcome))[1:-1] not in told
-    assert next(step["text"] for step in data["steps"] if step.get("key") == "deck") == "chance deck: hidden"
+    assert next(step["text"] for step in data["steps"] if step.get("key") == "deck") == "shuffled, hidden"
     assert all(type(view["pile"]) is int for view in unpacked(data["views"] or data["stills"]) if type(view) is dict)
 
 

@@ -152,7 +152,7 @@ function timesOf(match, seat) {
 
 /** What is left of a bank, as a bar. */
 function bankOf(full) {
-  const bar = svg("rect", { class: "bank-left", height: 4, rx: 2 });
+  const bar = svg("rect", { class: "bank-left", height: 4 });
   const node = svg("svg", { class: "bank", viewBox: "0 0 100 4", preserveAspectRatio: "none", "aria-hidden": "true" }, bar);
   return { node, show: (left) => bar.setAttribute("width", full > 0 ? (100 * left) / full : 0) };
 }
