@@ -69,11 +69,10 @@ def new_game(name: str, like: str) -> None:
 def _write_package(target: Path, words: dict[str, str]) -> None:
     """The package of a new game: the rules of a small game under another name, with all that belongs to it."""
     name, like = words["name"], words["like"]
-    for template in sorted(path for path in (TEMPLATES / "game").rglob("*") if path.is_file()):
-        file = target / template.relative_to(TEMPLATES / "game")
-        file = file.with_name(file.name.replace("project.toml", "pyproject.toml"))
-        file.parent.mkdir(parents=True, exist_ok=True)
-        write_filled(template, file, **words)
+    shutil.copytree(TEMPLATES / "game", target, ignore=shutil.ignore_patterns("__pycache__"))
+    (target / "project.toml").rename(target / "pyproject.toml")
+    for file in [path for path in target.rglob("*") if path.is_file()]:
+        write_filled(file, file, **words)
     rules = (PACKAGE / "games" / f"{like}.py").read_text(encoding="utf-8")
     rules = rules.replace(f'"{like}"', f'"{name}"').replace(_SMALL[like], words["class"])
     (target / name).mkdir()

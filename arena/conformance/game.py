@@ -30,6 +30,7 @@ from arena.games.api import (
     Shuffle,
     Simulation,
     Weighted,
+    describe_for,
     fault_policy_of,
     game_info_of,
     heard_of,
@@ -344,6 +345,22 @@ def _hidden_draws(table: PlayedTable) -> Iterator[str]:
             yield f"{place}: {step.turn.key} is not public, and every seat sees all of it: hide it, or make it public"
 
 
+def _hidden_texts(table: PlayedTable) -> Iterator[str]:
+    """The text for the person at the table follows from their view."""
+    game = table.game
+    for place, step in table.steps():
+        if not isinstance(step.turn, Chance) or step.turn.is_public:
+            continue
+        for state in _drawn_otherwise(game, step):
+            for seat in table.all_seats():
+                texts = {describe_for(game, each, seat, ()) for each in (state, step.after)}
+                if len(texts) > 1 and _looks_alike(table, seat, step.after, state):
+                    yield (
+                        f"{place}: the text for the person in seat {seat} tells what {step.turn.key} hides from them:"
+                        " write describe_for"
+                    )
+
+
 def _drawn_otherwise(game: AnyGame, step: GameStep) -> list[Any]:
     """The states after some other outcomes of a draw, each with as little changed as can be."""
     turn, drawn = step.turn, step.drawn
@@ -458,6 +475,7 @@ CHECKS: Final[dict[str, Check]] = {
     "optional capabilities keep their word": _capabilities,
     "private actions stay private": _private_actions,
     "a draw that is not public hides something": _hidden_draws,
+    "the text for a person hides what their view hides": _hidden_texts,
     "legal actions tell nothing that a view hides": _hidden_legal,
     "a stored match is replayed to the same end": _replays,
 }

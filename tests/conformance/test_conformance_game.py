@@ -116,6 +116,12 @@ class OpenCards(KuhnPoker):
         return super().observe(state, seat) | {"cards": list(state.cards)}
 
 
+class OpenText(KuhnPoker):
+    """A person at the table would read the other card."""
+
+    describe_for = None  # type: ignore[assignment]
+
+
 class TellingLegal(KuhnPoker):
     """The jack of the other seat shows in what a seat may do."""
 
@@ -148,6 +154,7 @@ BROKEN: dict[str, tuple[type[Any], ...]] = {
     "optional capabilities keep their word": (WrongFallback,),
     "private actions stay private": (HiddenMoves,),
     "a draw that is not public hides something": (OpenCards,),
+    "the text for a person hides what their view hides": (OpenText,),
     "legal actions tell nothing that a view hides": (TellingLegal,),
     "a stored match is replayed to the same end": (Forgetful,),
 }

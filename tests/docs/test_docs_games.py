@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -12,6 +13,7 @@ import pytest
 from docs_pages import ROOT, blocks
 
 from arena.cli import execute
+from arena.cli.bots import TEMPLATES
 from arena.conformance.game import CHECKS, findings
 from arena.conformance.play import played_table
 from arena.games import load_game
@@ -85,6 +87,20 @@ def test_a_new_game_with_hidden_cards_keeps_the_contract(tmp_path: Path, monkeyp
     compile(test, "test_rules.py", "exec")
     assert 'load_game("bluff")' in test
     assert "{{" not in "".join(path.read_text() for path in (tmp_path / "bluff").rglob("*") if path.is_file())
+
+
+def test_what_an_installer_compiles_is_not_copied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A wheel's templates have a `__pycache__` beside them."""
+    templates = tmp_path / "templates"
+    shutil.copytree(TEMPLATES, templates)
+    for folder in (templates / "game" / "tests", templates / "python"):
+        (folder / "__pycache__").mkdir(exist_ok=True)
+        (folder / "__pycache__" / "x.pyc").write_bytes(b"\xff\x00")
+    monkeypatch.setattr("arena.cli.games.TEMPLATES", templates)
+    monkeypatch.chdir(tmp_path)
+
+    assert execute(["new-game", "four"]) == 0
+    assert list((tmp_path / "four").rglob("*.pyc")) == []
 
 
 @pytest.mark.parametrize(

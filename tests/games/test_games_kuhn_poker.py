@@ -10,6 +10,14 @@ from games_play import steps
 
 from arena.games.api import Decision, Over, Seat
 from arena.games.kuhn_poker import GAME, RANKS, Move, State
+from arena.match.baseline import BaselinePlayer
+from arena.match.human import HumanPlayer
+from arena.match.participant import ActionRequest
+from arena.match.record import ActionStep, ChanceStep
+from arena.match.referee import play_match
+from arena.match.secret_luck import Secret, draw_block
+from arena.match.settings import ClockSettings, MatchSettings, spec_of
+from arena.protocol.messages import Answer
 
 VALUE = Fraction(-1, 18)
 Chances = Callable[[str, tuple[str, ...]], Fraction]
@@ -95,6 +103,30 @@ def test_no_view_shows_the_other_card_before_the_showdown() -> None:
                 assert (other in told) == is_shown
                 assert RANKS[state.cards[seat]] in told
     assert folded > 3
+
+
+def test_a_person_at_the_table_does_not_read_the_other_card() -> None:
+    """Neither when they are asked nor after a fold."""
+    told: list[str] = []
+    answers = iter("2")
+    human = HumanPlayer(say=told.append, prompt=lambda _: next(answers))
+    drawn = draw_block(Secret.public("kuhn"), "x-0", 2)
+    spec = spec_of(MatchSettings("kuhn_poker", {}, ClockSettings(decides="wall")), f"{0:012x}-0-0", drawn, 0, "none")
+
+    record = play_match(spec, [human, Folding()])
+
+    deal = next(step.outcome for step in record.steps if isinstance(step, ChanceStep))
+    assert RANKS[deal[0]] in "".join(told)
+    assert RANKS[deal[1]] not in "".join(told)
+    assert [step.action.do for step in record.steps if isinstance(step, ActionStep)] == ["bet", "fold"]
+
+
+class Folding(BaselinePlayer):
+    """Always takes the first action: after a bet it folds."""
+
+    def ask(self, request: ActionRequest) -> Answer:  # noqa: ARG002 - it does not look
+        self.moves += 1
+        return Answer(id=self.moves, action=0)
 
 
 def test_a_fold_gives_the_pot_to_the_other_seat() -> None:
