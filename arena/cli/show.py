@@ -12,6 +12,7 @@ from arena.api import record_of, stored
 from arena.cli.options import FILE_PATH, results_option
 from arena.errors import SpecError
 from arena.games import load_game
+from arena.games.api import named_picture
 from arena.match.record import MatchRecord
 from arena.match.replay import other_rules, replay
 from arena.report.luck_origin import match_luck_description
@@ -115,4 +116,4 @@ def _picture(record: MatchRecord, step: int | None) -> str:
     state = game.setup(record.options, len(record.seats))
     for moment in itertools.islice(replay(record), step):
         state = moment.after if moment.is_complete else moment.before
-    return game.picture(state)
+    return named_picture(game, state, [entry.player for entry in record.seats])

@@ -7,12 +7,14 @@ everything random is asked for by name (`Chance`) and drawn by somebody else.
 import re
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
+from html import escape
 from typing import Annotated, Any, ClassVar, Final, NewType, Protocol, TypeVar, cast
 
 import msgspec
 
 from arena import validation
 from arena.errors import MalformedReply
+from arena.text import printable
 
 Seat = NewType("Seat", int)
 """A place at the table, 0..n-1, in the order of the rule book."""
@@ -32,6 +34,8 @@ MOST_SEATS: Final = 10
 HEADING: Final = "--- "
 """The beginning of a line of news that opens a part of a match."""
 _SEAT: Final = re.compile(r"\bseat (\d+)\b")
+_LONGEST_NAME: Final = 16
+"""Of a name in a picture, which has room for little more than `seat 0`."""
 
 
 class Dice(msgspec.Struct, frozen=True):
@@ -354,6 +358,12 @@ def summary_of(game: Game[Any, Any]) -> str:
 def with_names(text: str, names: Sequence[str]) -> str:
     """The text with names in place of `seat 0`, `seat 1`, as far as there are names."""
     return _SEAT.sub(lambda found: names[int(found[1])] if int(found[1]) < len(names) else found[0], text)
+
+
+def named_picture(game: Game[S, Any], state: S, names: Sequence[str]) -> str:
+    """The picture of a state with names in place of `seat 0`, `seat 1`; long ones are cut."""
+    short = (name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…" for name in names)
+    return with_names(game.picture(state), [escape(printable(name)) for name in short])
 
 
 def read_action(raw: Json, kind: Any, *, game: str, hint: str) -> Any:

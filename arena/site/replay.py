@@ -27,6 +27,7 @@ from arena.games.api import (
     Shuffle,
     filming_of,
     game_info_of,
+    named_picture,
     news_of,
     value_of,
 )
@@ -167,12 +168,15 @@ class _Shown:
 
     def _pictured(self) -> list[int]:
         """The steps that get a still: all, or the last and others evenly before it, so that their sum is bounded."""
-        count, largest = len(self._states), len(self._game.picture(self._states[-1]))
+        count, largest = len(self._states), len(self._picture(self._states[-1]))
         kept = max(2, min(count, _STILL_BYTES // max(1, largest)))
         return sorted({round(at * (count - 1) / (kept - 1)) for at in range(kept)}) if count > 1 else [0]
 
     def _pictures(self, numbers: list[int]) -> Iterator[str]:
-        return (self._game.picture(self._states[number]) for number in numbers)
+        return (self._picture(self._states[number]) for number in numbers)
+
+    def _picture(self, state: Any) -> str:
+        return named_picture(self._game, state, [entry.player for entry in self._record.seats])
 
     def _motions(self, steps: list[ShownStep]) -> list[Json]:
         """The movements of all simulations that can be made again here and come out as recorded."""

@@ -23,7 +23,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.errors import BotFault, MalformedReply
-from arena.games.api import Json
+from arena.games.api import Json, named_picture
 from arena.games.shanghaien.actions import Both, Place, Shanghai
 from arena.games.shanghaien.cards import NATIONS
 from arena.games.shanghaien.state import Player, State
@@ -290,6 +290,29 @@ def test_the_end_is_told_nation_by_nation() -> None:
     assert texts[texts.index("german") :][:5] == ["german", "4", "3", "3", "-"]
     assert texts[-3:] == ["together", "8", "2"]
     assert all(float(text.get("y", "0")) < 300 for text in drawing.findall(f"{SVG}text"))
+
+
+def test_a_picture_has_names_and_the_expansions_in_force() -> None:
+    """Hostile names are text; a long one is cut. Each expansion that has something to say has a line below."""
+    state = GAME.setup({"expansions": ["doubles"]}, 2)
+    hostile = ("<b>ann</b>", "a-very-long-name-of-a-bot")
+
+    drawing = ET.fromstring(named_picture(GAME, state, hostile))
+
+    texts = [text.text or "" for text in drawing.findall(f"{SVG}text")]
+    assert any(text.startswith("<b>ann</b>: 6 dice") for text in texts)
+    assert any(text.startswith("a-very-long-nam…: 6 dice") for text in texts)
+    assert texts[-1] == "the doubles card lies in the middle"
+    assert drawing.get("height") == "320"
+
+
+def test_a_placed_die_shows_the_number_of_its_card() -> None:
+    """In pips."""
+    state = replace(MIDST, players=(player(dice=(6, 6)), player(dice=(1,))))
+
+    pips = ET.fromstring(GAME.picture(state)).findall(f"{SVG}circle")
+
+    assert len(pips) == 6 + 6 + 1
 
 
 def test_the_dice_just_rolled_lie_in_the_corner() -> None:

@@ -34,6 +34,17 @@ _TASKS = {(1, 1): "must place a die", (1, 2): "may place both dice", (2, 2): "mu
 _LABEL_MAX = 11
 """Characters of a name in front of the row, whose six cards take 66 columns."""
 _SEAT_COLOURS = ("#3050b0", "#b03030")
+_FELT = "#f3ead7"
+_LINE_PX = 20
+_PIPS = {
+    1: ((6, 6),),
+    2: ((3, 3), (10, 10)),
+    3: ((3, 3), (6, 6), (10, 10)),
+    4: ((3, 3), (10, 3), (3, 10), (10, 10)),
+    5: ((3, 3), (10, 3), (6, 6), (3, 10), (10, 10)),
+    6: ((3, 3), (10, 3), (3, 6), (10, 6), (3, 10), (10, 10)),
+}
+"""Places of the pips on a die of 13 px, in px from its corner."""
 _SCORE_COLUMNS = {"seat 0": 240, "seat 1": 320, "points 0": 440, "points 1": 520}
 """Right ends of the columns, in px."""
 
@@ -254,16 +265,19 @@ def picture(state: State) -> str:
     """An SVG of the row, 6 cards of 90 x 120 px; seat 1 with its dice sits above it, seat 0 below.
 
     The dice just rolled lie in the upper right corner. At the end of the game there is a table of the points instead.
-    With expansions a player can hold so many kinds of tricks that the line about them needs a wider picture.
+    With expansions a player can hold so many kinds of tricks that the line about them needs a wider picture; below the
+    table stands a line for each expansion that has something in force.
     """
-    width = 800 if state.variant.expansions else 640
-    size = f'width="{width}" height="300" viewBox="0 0 {width} 300"'
+    notes = [note for each in state.variant.expansions.values() if each.notes for note in each.notes(state)]
+    width, height = (800 if state.variant.expansions else 640), 300 + _LINE_PX * len(notes)
+    size = f'width="{width}" height="{height}" viewBox="0 0 {width} {height}"'
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="sans-serif">',
-        f'<rect width="{width}" height="300" fill="white"/>',
-        _text(20, 20, 14, _heading(state)),
+        f'<rect width="{width}" height="{height}" rx="10" fill="{_FELT}"/>',
+        _text(20, 20, 14, _heading(state), ' font-weight="bold"'),
     ]
     parts += _score_table(state) if state.phase == "over" else _table(state, right=width - 20)
+    parts += [_text(20, 300 + _LINE_PX * line, 12, note) for line, note in enumerate(notes)]
     return "\n".join([*parts, "</svg>"])
 
 
@@ -273,7 +287,7 @@ def _table(state: State, *, right: int) -> list[str]:
         left = 20 + index * 102
         parts += _card(left, card, state.variant.faces[card], str(number or "?"))
         for seat, top in ((1, 80), (0, 228)):
-            parts += [_square(left + 15 * die, top, _SEAT_COLOURS[seat]) for die in range(dice[seat])]
+            parts += [_die(left + 15 * die, top, _SEAT_COLOURS[seat], number) for die in range(dice[seat])]
     for seat, top in ((1, 46), (0, 262)):
         holds, crew = _side_lines(state, state.players[seat])
         fill = f' fill="{_SEAT_COLOURS[seat]}"'
@@ -313,12 +327,13 @@ def _rolled(state: State, *, right: int) -> list[str]:
 
 
 def _card(left: int, card: Card, face: str, number: str) -> list[str]:
-    """Black on white with a border in the nation's colour: light colours would make white text unreadable."""
+    """Black on white with a border and a flag in the nation's colour: light ones would make white text unreadable."""
     colour = COLOURS[NATIONS[nation_of(card)]] if is_sailor(card) else "#3a3a3a"
     frame = f'<rect x="{left + 3}" y="103" width="84" height="114" rx="8" fill="white" stroke="{colour}"'
     middle = ' text-anchor="middle"'
     return [
         f'{frame} stroke-width="6"/>',
+        f'<path d="M {left + 8} 112 h 74 v 14 l -37 8 l -37 -8 z" fill="{colour}" opacity="0.35"/>',
         _text(left + 45, 150, 12, face, middle),
         _text(left + 45, 200, 22, number, middle),
     ]
@@ -326,6 +341,14 @@ def _card(left: int, card: Card, face: str, number: str) -> list[str]:
 
 def _text(x: int, y: int, size_px: int, text: str, style: str = "") -> str:
     return f'<text x="{x}" y="{y}" font-size="{size_px}"{style}>{text}</text>'
+
+
+def _die(x: int, y: int, colour: str, number: int) -> str:
+    """A placed die with its pips: it lies on the card of its number."""
+    pips = "".join(
+        f'<circle cx="{x + across}" cy="{y + down}" r="1.3" fill="white"/>' for across, down in _PIPS[number]
+    )
+    return _square(x, y, colour) + pips
 
 
 def _square(x: int, y: int, colour: str) -> str:
