@@ -5,6 +5,7 @@ import selectors
 import threading
 from collections import defaultdict
 from collections.abc import Callable
+from concurrent.futures import Future
 from typing import Any
 
 from league_made import played_block
@@ -13,6 +14,7 @@ from arena.cluster.backend import ClusterBackend
 from arena.cluster.dealer import DealingTimes, Terms
 from arena.cluster.messages import Dispatch, Identity, Opening, Progressed, Report, Welcome, packed, unpacked
 from arena.games import fingerprint_of
+from arena.league.driver import Finished, HandOver
 from arena.league.schedule import Fixture, Life
 from arena.match.columns import PlayedBlock
 
@@ -40,6 +42,17 @@ class VirtualLoop(asyncio.SelectorEventLoop):
 
     def time(self) -> float:
         return self.now_s
+
+
+class PausedBackend(ClusterBackend):
+    """Time stands while the driver looks at a life that came back, until its `tick`."""
+
+    released: threading.Event
+
+    def submit(self, life: Life, hand_over: HandOver) -> "Future[Finished]":
+        future = super().submit(life, hand_over)
+        future.add_done_callback(lambda _: self.released.clear())
+        return future
 
 
 class FakeWorker:
@@ -187,7 +200,7 @@ class FakeCluster:
                 self.task = asyncio.get_running_loop().create_task(self.script(self))
             return self
 
-        return ClusterBackend(
+        made = PausedBackend(
             opened,
             TERMS,
             lambda _: b"",
@@ -195,6 +208,8 @@ class FakeCluster:
             say=self.said.append,
             new_loop=lambda: VirtualLoop(self.released),
         )
+        made.released = self.released
+        return made
 
     def join(self, name: str, **wishes: Any) -> None:
         worker = self.found[name] = FakeWorker(self, name, self.play)
