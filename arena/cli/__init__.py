@@ -38,6 +38,7 @@ COMMAND_MODULES: Final = {
     "ask": ("arena.cli.ask", "Ask a bot for its answers in a stored match, and compare."),
     "positions": ("arena.cli.positions", "Keep positions of stored matches with the answers expected there."),
     "site": ("arena.cli.site", "Make web pages of leagues."),
+    "worker": ("arena.cli.worker", "Play matches for leagues that run on other machines."),
     "verify": ("arena.cli.verify", "Recompute stored matches and standings."),
     "completion": ("arena.cli.completion", "Print the script with which a shell completes names."),
     "doctor": ("arena.cli.doctor", "Tell what this machine can do."),

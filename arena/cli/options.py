@@ -320,8 +320,10 @@ def require_columns(style: Style, form: str, tournament: Tournament) -> None:
         leaderboard_page(*standings_of(tournament, ())).render(form, style)
 
 
-_cluster_options = (
-    click.option("--cluster", metavar="ADDRESS", default="", help="Use a dask cluster: tls://HOST:PORT or local:N."),
+_cluster_option = click.option(
+    "--cluster", metavar="ADDRESS", default="", help="Use a dask cluster: tls://HOST:PORT or local:N."
+)
+_scheduler_options = (
     click.option("--scheduler-file", default="", metavar="FILE", help="Use the cluster whose scheduler wrote FILE."),
     click.option("--tls-ca", default="", metavar="FILE", help="Of the cluster: certificates of the authority."),
     click.option("--tls-cert", default="", metavar="FILE", help="Of the cluster: certificate of this program."),
@@ -335,6 +337,15 @@ class ClusterOptions(NamedTuple):
 
     given: ClusterSettings
     is_trusted: bool
+
+    def placed(self, address: str) -> ClusterSettings:
+        """The cluster at `address`, or of --scheduler-file. SpecError if it cannot be used."""
+        from arena.cluster.address import checked_address, workers_here  # noqa: PLC0415 - only for a cluster
+
+        settings = checked_address(structs.replace(self.given, address=address), is_trusted=self.is_trusted)
+        if workers_here(settings) is not None:
+            raise SpecError(f"{address}: expected tls://HOST:PORT; `--cluster {address}` needs no `arena worker`")
+        return settings
 
     def chosen(self, of_file: ClusterSettings | UnsetType, workers: int | None) -> ClusterSettings | None:
         """The cluster to use, by the options and the file of a tournament; None for this machine alone.
@@ -360,12 +371,17 @@ class ClusterOptions(NamedTuple):
 
 def cluster_options(command: F) -> F:
     """All options of a command that can use a cluster, which gets them as `cluster`."""
+    return _cluster_option(scheduler_options(command))
+
+
+def scheduler_options(command: F) -> F:
+    """The same without --cluster, for a command whose argument is the address."""
 
     @functools.wraps(command)
-    def with_cluster(*, cluster: str, trust_network: bool, **given: Any) -> object:
+    def with_cluster(*, cluster: str = "", trust_network: bool, **given: Any) -> object:
         files = {name: given.pop(name) for name in ("scheduler_file", "tls_ca", "tls_cert", "tls_key")}
         return command(cluster=ClusterOptions(ClusterSettings(cluster, **files), trust_network), **given)
 
-    decorated: Any = functools.reduce(lambda made, option: option(made), reversed(_cluster_options), with_cluster)
+    decorated: Any = functools.reduce(lambda made, option: option(made), reversed(_scheduler_options), with_cluster)
     found: F = decorated
     return found

@@ -280,7 +280,7 @@ class Dealer:
             held={attempt: flight.held for attempt, flight in peer.flights.items()},
             lives=dealt,
             archives=archives,
-            enough=max(0, min(peer.left - 1, soon)) if is_more else 0,
+            enough=min(peer.left + len(peer.flights) - 1, soon) if is_more and peer.flights else 0,
             wait_s=self._times.wait_s,
         )
 

@@ -23,6 +23,8 @@ _MOST_CALLS: Final = 250
 """Exchanges at once; a dask client has 512 connections at most, and so has its scheduler."""
 _CONNECT_S: Final = 10
 _CLOSE_S: Final = 5
+PRELOAD: Final = [remote.__name__]
+"""Modules that prepare a dask worker for matches."""
 _LOUD: Final = (
     "distributed.nanny",
     "distributed.worker",
@@ -71,6 +73,7 @@ async def open_link(settings: ClusterSettings) -> "DaskLink":
             security=security,
             dashboard_address=None,
             silence_logs=logging.CRITICAL,
+            preload=PRELOAD,
             asynchronous=True,
         )
         address = cluster.scheduler_address

@@ -63,7 +63,8 @@ class Dispatch(msgspec.Struct, frozen=True):
     """The driver's part of an exchange.
 
     `held`: the number of blocks that the driver holds, of every attempt that it waits for; the others are forgotten.
-    `archives`: bots by hash. The answer comes when at most `enough` blocks are left to play, or after `wait_s`.
+    `archives`: bots by hash. The answer comes after `wait_s`, or when at most
+    `enough` is left: each block to be played counts, and each life that is not over.
     """
 
     session: str

@@ -9,6 +9,7 @@ import contextlib
 import logging
 import os
 import platform
+import signal
 import threading
 import time
 from collections import deque
@@ -47,6 +48,18 @@ _LOG_LINES: Final = 2000
 CACHE_VARIABLE: Final = "ARENA_WORKER_CACHE"
 """Of the environment of a worker: the folder in which it keeps bots."""
 log: Final = logging.getLogger("arena.cluster")
+
+
+def dask_setup(worker: Any) -> None:  # noqa: ARG001 - dask's name and argument
+    """Prepare this process, which dask does with a module that is named as a preload."""
+    # A handler, not SIG_IGN, which bots would inherit: Ctrl-C of a terminal is for the process that started this one.
+    signal.signal(signal.SIGINT, lambda *_: None)
+    logging.getLogger("distributed.worker").addFilter(_is_no_exchange)
+
+
+def _is_no_exchange(record: logging.LogRecord) -> bool:
+    """Whether a record of dask is news; it tells of each call."""
+    return "out-of-band" not in record.msg
 
 
 async def meet(hello: bytes, dask_worker: Any) -> bytes:
@@ -272,7 +285,7 @@ class WorkerSession:
 
     def _has_news(self, enough: int) -> bool:
         with self._lock:
-            left = sum(each.left for each in self._attempts.values())
+            left = sum(each.left + (not each.is_over) for each in self._attempts.values())
             return bool(self._refusal or left <= enough or self._missing)
 
     def _reply(self) -> Report:

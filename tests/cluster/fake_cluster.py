@@ -131,7 +131,7 @@ class FakeWorker:
 
     def left(self) -> int:
         sizes = {attempt: len(life.fixtures) for attempt, life in self.queue}
-        return sum(size - len(self.attempts[attempt].blocks) for attempt, size in sizes.items())
+        return sum(1 + size - len(self.attempts[attempt].blocks) for attempt, size in sizes.items())
 
     async def play_all(self) -> None:
         while True:

@@ -1,0 +1,94 @@
+"""Dask workers on this machine for a scheduler elsewhere, with the settings that leagues need.
+
+Rule: one dask worker plays one match at a time, in processes of its own; one that dies is replaced under its name. When
+the scheduler is lost its workers end with all their bots, and new ones look for it.
+"""
+
+import asyncio
+import logging
+import os
+import signal
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+from distributed import Nanny
+
+from arena.cluster.link import PRELOAD, security_of, set_up_dask
+from arena.cluster.session import CACHE_VARIABLE
+from arena.errors import MachineFault
+from arena.league.tournament import ClusterSettings
+from arena.process.scratch import scratch_folder
+
+_AGAIN_S: Final = 1.0
+_CLOSE_S: Final = 5.0
+log: Final = logging.getLogger("arena.cluster")
+
+
+class WorkerPlaces(msgspec.Struct, frozen=True):
+    """`count` workers called `name`-0, `name`-1, ...; `cache`: their folder of bots, empty for the usual one.
+
+    They wait `patience_s` for the scheduler, at the start and whenever it is lost.
+    """
+
+    count: int
+    name: str
+    cache: str
+    patience_s: float
+
+
+def serve(settings: ClusterSettings, places: WorkerPlaces) -> None:
+    """Work until SIGTERM or Ctrl-C. MachineFault if the scheduler stays away."""
+    set_up_dask()
+    if places.cache:
+        os.environ[CACHE_VARIABLE] = str(Path(places.cache).absolute())
+    with scratch_folder("arena-worker-") as folder:
+        asyncio.run(_serve(settings, places, folder))
+
+
+async def _serve(settings: ClusterSettings, places: WorkerPlaces, folder: Path) -> None:
+    loop, stop = asyncio.get_running_loop(), asyncio.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop.set)
+    names = [f"{places.name}-{number}" for number in range(places.count)]
+    slots = [asyncio.create_task(_keep(settings, places, name, folder)) for name in names]
+    waiting = asyncio.create_task(stop.wait())
+    try:
+        done, _ = await asyncio.wait([waiting, *slots], return_when=asyncio.FIRST_COMPLETED)
+        for each in done - {waiting}:
+            await each
+    finally:
+        for each in (waiting, *slots):
+            each.cancel()
+        await asyncio.gather(waiting, *slots, return_exceptions=True)
+
+
+async def _keep(settings: ClusterSettings, places: WorkerPlaces, name: str, folder: Path) -> None:
+    """One worker after the other. MachineFault if one does not find the scheduler in time."""
+    security = security_of(settings)
+    while True:
+        nanny = Nanny(
+            settings.address,
+            nthreads=1,
+            name=name,
+            memory_limit=0,
+            security=security,
+            death_timeout=places.patience_s,
+            local_directory=str(folder),
+            preload=PRELOAD,
+        )
+        try:
+            await _begun(nanny, settings.address, places.patience_s)
+            log.info("worker %s is ready", name)
+            await nanny.finished()
+        finally:
+            await asyncio.wait_for(nanny.close(timeout=_CLOSE_S / 2), _CLOSE_S)
+        log.warning("worker %s has lost its scheduler; a new one looks for it", name)
+        await asyncio.sleep(_AGAIN_S)
+
+
+async def _begun(nanny: Any, address: str, patience_s: float) -> None:
+    try:
+        await asyncio.wait_for(nanny.start(), patience_s)
+    except (OSError, RuntimeError) as error:  # RuntimeError of dask: its worker has not begun in time
+        raise MachineFault(f"no scheduler answers at {address}: {error}") from error
