@@ -7,16 +7,25 @@ from itertools import groupby
 from typing import Any, get_args
 
 import click
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from arena.api import begin_league, installed, writable
 from arena.cli.completion import complete_bot
 from arena.cli.edge import TerminalLine, stoppable
-from arena.cli.options import WORKERS, MatchSetup, format_option, match_options
+from arena.cli.options import (
+    WORKERS,
+    ClusterOptions,
+    MatchSetup,
+    backend_of,
+    cluster_options,
+    format_option,
+    match_options,
+)
 from arena.errors import Interrupted, SpecError
 from arena.games import load_game
 from arena.games.api import value_of
-from arena.league.driver import LocalBackend, play_lives
+from arena.league.driver import Backend, LocalBackend, play_lives
 from arena.league.progress import Progress
 from arena.league.schedule import Life, lives
 from arena.league.sprt import SequentialComparison
@@ -52,9 +61,12 @@ _FORMATS = {"text": as_text, "json": as_json}
 @click.option("--batch", type=click.IntRange(1, 10_000), default=8, help="Blocks between two looks.")
 @click.option("--cap", type=click.IntRange(1, 10_000_000), help="Blocks after which it is given up; default: computed.")
 @click.option("--workers", type=WORKERS, help="Matches played at once; default: all cores.")
+@cluster_options
 @format_option(tuple(_FORMATS))
 @match_options
-def compare_bots(new: str, old: str, workers: int | None, form: str, setup: MatchSetup, **settings: Any) -> None:
+def compare_bots(
+    new: str, old: str, workers: int | None, cluster: ClusterOptions, form: str, setup: MatchSetup, **settings: Any
+) -> None:
     """Play NEW against OLD in blocks until a sequential test has decided whether NEW is better.
 
     Matches are stored, and the secret under which their luck is drawn. Interrupted, the same command continues, and
@@ -73,6 +85,7 @@ def compare_bots(new: str, old: str, workers: int | None, form: str, setup: Matc
     if test.model == "luck-adjusted" and value is None:
         raise SpecError(f"--model luck-adjusted: {setup.game} has no value function that could tell its luck")
     tester = partial(SequentialComparison, test, luck_version=value.version if value else "")
+    used = cluster.chosen(UNSET, workers)
     setup.prepare_isolation()
     with stoppable(), writable(setup.results) as store:
 
@@ -86,7 +99,8 @@ def compare_bots(new: str, old: str, workers: int | None, form: str, setup: Matc
             click.echo(luck_description(luck_origin(tournament)), err=True)
         needed = comparison.needed(lives(tournament, finished, setup.isolation, secret=secret))
 
-        _play(store, needed, comparison, LocalBackend(workers or len(usable_cores())))
+        local = LocalBackend(workers or len(usable_cores()))
+        _play(store, needed, comparison, backend_of(used, tournament, setup.bots, setup.isolation, local))
     click.echo(_FORMATS[form](comparison.compared, names, luck_origin(tournament)))
 
 
@@ -125,7 +139,7 @@ def _expected_matches(comparison: SequentialComparison) -> int:
     return (comparison.state.blocks + comparison.state.blocks_to_go) * DEFAULT_SEATS
 
 
-def _play(store: MatchStore, needed: Iterator[Life], comparison: SequentialComparison, backend: LocalBackend) -> None:
+def _play(store: MatchStore, needed: Iterator[Life], comparison: SequentialComparison, backend: Backend) -> None:
     """Play until it is decided."""
     progress = Progress(total=_expected_matches(comparison), done=comparison.state.blocks * DEFAULT_SEATS)
 

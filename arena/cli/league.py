@@ -5,7 +5,6 @@ import logging
 import os
 import sys
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 
 import click
@@ -29,6 +28,7 @@ from arena.cli.options import (
     FILE_PATH,
     WORKERS,
     ClusterOptions,
+    backend_of,
     bots_option,
     chosen_secret,
     cluster_options,
@@ -50,7 +50,6 @@ from arena.league.progress import progress_of
 from arena.league.state import LeagueState, state_of
 from arena.league.tournament import (
     TOURNAMENT_FILE_LIMIT,
-    ClusterSettings,
     Tournament,
     TournamentFile,
     decided_by_wall,
@@ -168,7 +167,7 @@ def run_league(
     require_columns(style, form, tournament)
     count = workers or tournament.workers or len(usable_cores())
     used = cluster.chosen(tournament.cluster, workers)
-    backend = _backend(used, tournament, bots, isolation, LocalBackend(count, may_pin=pin))
+    backend = backend_of(used, tournament, bots, isolation, LocalBackend(count, may_pin=pin))
     prepare_isolation(isolation, tournament.game)
     with stoppable(), writable(results) as store:
         tournament, replay_of = installed(tournament, bots), replays_of(store)
@@ -293,16 +292,6 @@ def matches(name: str | None, faults: bool, form: str, results: Path, style: Sty
         told = record if faults else None
         for piece in match_list(found, seats=state.tournament.seats, form=form, record_of=told, style=style):
             click.echo(piece, nl=False)
-
-
-def _backend(
-    cluster: ClusterSettings | None, tournament: Tournament, bots: BotStore, isolation: Isolation, local: LocalBackend
-) -> Backend:
-    if cluster is None:
-        return local
-    from arena.cluster.backend import cluster_backend  # noqa: PLC0415 - only for a cluster
-
-    return cluster_backend(cluster, tournament, isolation, bots.packed, partial(click.echo, err=True))
 
 
 class _LogFile(logging.FileHandler):

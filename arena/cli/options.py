@@ -11,7 +11,7 @@ import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 import click
 import msgspec
@@ -33,6 +33,9 @@ from arena.process.scratch import scratch_folder
 from arena.report.formats import FORMATS, Style
 from arena.store.bots import BotStore
 from arena.store.secrets import read_secret
+
+if TYPE_CHECKING:
+    from arena.league.driver import Backend
 
 DEFAULT_GAME: Final = "shanghaien"
 _MOVE_MS: Final = 100.0
@@ -385,3 +388,14 @@ def scheduler_options(command: F) -> F:
     decorated: Any = functools.reduce(lambda made, option: option(made), reversed(_scheduler_options), with_cluster)
     found: F = decorated
     return found
+
+
+def backend_of(
+    cluster: ClusterSettings | None, tournament: Tournament, bots: BotStore, isolation: Isolation, local: "Backend"
+) -> "Backend":
+    """The backend that plays: that of the cluster, or `local` without one."""
+    if cluster is None:
+        return local
+    from arena.cluster.backend import cluster_backend  # noqa: PLC0415 - only for a cluster
+
+    return cluster_backend(cluster, tournament, isolation, bots.packed, functools.partial(click.echo, err=True))

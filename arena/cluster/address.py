@@ -24,7 +24,7 @@ def checked_address(settings: ClusterSettings, *, is_trusted: bool) -> ClusterSe
     found = settings
     if settings.scheduler_file:
         if settings.address:
-            raise SpecError("give either the address of a scheduler or its file, not both")
+            raise SpecError("give either the address of a scheduler or --scheduler-file, not both")
         found = replace(settings, address=_address_in(Path(settings.scheduler_file)))
     if workers_here(found) is not None:
         return found

@@ -163,6 +163,7 @@ WRONG = {
     "--bots": "none",
     "--cap": "3",
     "--dialogue": ".",
+    "--cache": "league.yaml",
     "--cluster": "local:0",
     "--folder": ".",
     "--game": "go",
@@ -200,8 +201,9 @@ ARGUMENTS = {
     "positions run": "random set",
     "completion": "bash",
     "site build": "--out site",
+    "worker": "tls://127.0.0.1:1",
 }
-ANY_TEXT = {"--seed", "--html", "--out"}  # a file or a folder of that name is made
+ANY_TEXT = {"--seed", "--html", "--out", "--name"}  # a file or a folder of that name is made
 
 
 def valued_options() -> list[tuple[str, str]]:
