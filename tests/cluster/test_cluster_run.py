@@ -58,9 +58,9 @@ class Cluster:
         self.worker = start(folder / "worker.log", *words.split())
 
     def playing(self) -> list[int]:
-        """The dask workers below which a bot runs."""
+        """The dask workers below which a sandbox stands."""
         found = reaper.children(self.worker.pid)
-        return [pid for pid in found if any(b"random" in command_of(each) for each in reaper.descendants(pid))]
+        return [pid for pid in found if any(b"bwrap" in command_of(each) for each in reaper.descendants(pid))]
 
     def close(self) -> None:
         for each in (self.worker, self.scheduler):
