@@ -26,21 +26,26 @@ def worker(address: str, workers: int | None, name: str, cache: str, patience: f
 
     Example: arena worker tls://10.0.0.1:8786 --tls-ca ca.pem --tls-cert host.pem --tls-key host.key
     """
+    if cache:
+        with option_named("--cache"):
+            _require_folder(Path(cache))
     settings = cluster.placed(address)
     try:
         from arena.cluster.serve import WorkerPlaces, serve  # noqa: PLC0415 - dask is an extra, and slow to import
     except ImportError as error:
         raise SpecError(f"{error}; `pip install 'bot-arena[cluster]'` installs what workers need") from None
-    if cache:
-        with option_named("--cache"):
-            _require_folder(Path(cache))
     count = workers or len(usable_cores())
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(name)s %(levelname)s %(message)s")
+    first, last = f"{name}-0", f"{name}-{count - 1}"
+    click.echo(f"{first if count == 1 else f'{first} to {last}'} for {settings.address}; Ctrl-C ends", err=True)
     serve(settings, WorkerPlaces(count, name, cache, patience))
 
 
 def _require_folder(path: Path) -> None:
-    """SpecError if no folder can be made there."""
+    """Make the folder, for this user alone, if it is not there.
+
+    SpecError if that cannot be.
+    """
     try:
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
