@@ -31,14 +31,14 @@ def worker(address: str, workers: int | None, name: str, cache: str, patience: f
             _require_folder(Path(cache))
     settings = cluster.placed(address)
     try:
-        from arena.cluster.serve import WorkerPlaces, serve  # noqa: PLC0415 - dask is an extra, and slow to import
+        from arena.cluster.serve import WorkerPlaces, keep_workers  # noqa: PLC0415 - dask is an extra, and slow to import
     except ImportError as error:
         raise SpecError(f"{error}; `pip install 'bot-arena[cluster]'` installs what workers need") from None
     count = workers or len(usable_cores())
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(name)s %(levelname)s %(message)s")
     first, last = f"{name}-0", f"{name}-{count - 1}"
     click.echo(f"{first if count == 1 else f'{first} to {last}'} for {settings.address}; Ctrl-C ends", err=True)
-    serve(settings, WorkerPlaces(count, name, cache, patience))
+    keep_workers(settings, WorkerPlaces(count, name, cache, patience))
 
 
 def _require_folder(path: Path) -> None:

@@ -37,7 +37,7 @@ class WorkerPlaces(msgspec.Struct, frozen=True):
     patience_s: float
 
 
-def serve(settings: ClusterSettings, places: WorkerPlaces) -> None:
+def keep_workers(settings: ClusterSettings, places: WorkerPlaces) -> None:
     """Work until SIGTERM or Ctrl-C. MachineFault if the scheduler stays away."""
     set_up_dask()
     if places.cache:
