@@ -13,6 +13,7 @@ from expansions_positions import (
     SPENT_ON,
     VARIANTS,
     place,
+    played,
     rolled,
     table,
     unnumbered,
@@ -35,7 +36,9 @@ from arena.games.shanghaien.expansions.actions import (
     Veto,
 )
 from arena.games.shanghaien.state import Player, State
+from arena.games.shanghaien.value.position import ShanghaienValue
 
+VALUE = ShanghaienValue()
 EACH: list[Action] = [PlayCaptain(), Ban(), RerollAll(), Feed(), Exchange(back=3), PlayDoubles()]
 
 
@@ -58,6 +61,24 @@ def test_any_set_of_expansions_can_be_played(chosen: tuple[str, ...]) -> None:
     assert (state.variant.faces, state.players, state.table) == (other.variant.faces, other.players, other.table)
     assert ("expansions" in GAME.observe(state, FIRST)) == bool(chosen)
     assert encode(observer_of(GAME)(state, FIRST)) == encode(GAME.observe(state, FIRST))
+
+
+@pytest.mark.parametrize("chosen", VARIANTS, ids="+".join)
+def test_no_step_changes_the_state_that_it_began_in(chosen: tuple[str, ...]) -> None:
+    """Nor any that was before it: not by what was done, nor by all else that could have been."""
+    play = played(chosen, 7)
+    seen = [repr(step.state) for step in play]
+
+    for step in play:
+        for seat in step.actions:
+            for action in GAME.legal(step.state, seat) or ():
+                GAME.apply(step.state, {seat: action})
+        if step.drawn:
+            GAME.resolve(step.state, step.drawn)
+        VALUE(step.state)
+        VALUE.before_reveal(step.state, step.after)
+
+    assert [repr(step.state) for step in play] == seen
 
 
 def test_the_base_game_is_the_default() -> None:

@@ -15,10 +15,11 @@ from games_play import scripted_simulator, steps
 
 from arena.games import GAMES, load_game
 from arena.games.api import Chance, Decision, Game, Json, Over, Randomness, Seat, Simulation
+from arena.games.shanghaien import GAME
 from arena.games.shanghaien.actions import Action, Place, Shanghai
 from arena.games.shanghaien.expansions import EXPANSIONS
 from arena.games.shanghaien.expansions.actions import Veto
-from arena.games.shanghaien.rules import Shanghaien, action_types
+from arena.games.shanghaien.rules import action_types
 from arena.games.shanghaien.state import State
 
 GOLDEN = Path(__file__).parents[1] / "golden"
@@ -68,12 +69,15 @@ def test_a_random_play_reads_as_before(name: str) -> None:
 SEED = "000102030405060708090a0b0c0d0e0f"
 
 
-class Eager(Shanghaien):
-    """Decides at random, but three times as often for what an expansion adds."""
+class Eager:
+    """Shanghaien, decided at random, but three times as often for what an expansion adds."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(GAME, name)  # no class of Python inherits from a compiled one
 
     def sample(self, state: State, seat: Seat, rng: Randomness) -> Action:
         """One of the legal actions."""
-        actions = self.legal(state, seat)
+        actions = GAME.legal(state, seat)
         new = [action for action in actions if type(action) in action_types(EXPANSIONS.values())]
         return cast(Action, rng.choice([*actions, *new, *new]))
 
@@ -93,7 +97,7 @@ def test_a_play_with_expansions_reads_as_before(name: str) -> None:
     """Rules, luck, texts and the order of legal actions: any change shows here."""
     expansions, decided = PLAYS[name]
 
-    found = transcript(Eager(), SEED, Random(decided), options={"expansions": expansions})
+    found = transcript(cast(Any, Eager()), SEED, Random(decided), options={"expansions": expansions})
 
     assert found == kept(f"shanghaien-{name}", found)
 
@@ -107,7 +111,7 @@ def test_the_transcript_shows_everything_that_they_add(name: str) -> None:
     vetoed: set[str] = set()
     announced: Action | None = None
 
-    for step in steps(Eager(), SEED, Random(decided), options={"expansions": expansions}):
+    for step in steps(cast(Any, Eager()), SEED, Random(decided), options={"expansions": expansions}):
         for action in step.actions.values():
             seen.add(type(action))
             if isinstance(action, Veto):
