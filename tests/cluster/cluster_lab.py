@@ -6,6 +6,7 @@ a test that is killed.
 
 import contextlib
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -89,6 +90,11 @@ class Host:
         """Put a file into the machine's folder."""
         command = [*self._enter, "sh", "-c", 'cat > "$0"', str(self.folder / name)]
         subprocess.run(command, input=content, check=True)
+
+    def entrance(self) -> str:
+        """Words of a shell that run the words after them on this machine, in its folder; from any other machine."""
+        into = shlex.join([*self._enter, "env", f"TMPDIR={self.folder}", f"PATH={BIN}:/usr/bin:/bin"])
+        return f"{into} sh -c 'cd {self.folder} && exec \"$@\"' sh"
 
     def cut(self) -> None:
         """Pull out its network cable."""

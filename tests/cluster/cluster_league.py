@@ -67,7 +67,7 @@ class Cluster:
         words = ["--host", self.address, "--no-dashboard", "--scheduler-file", "scheduler.json", *tls]
         file = self.head.folder / "scheduler.json"
         file.unlink(missing_ok=True)
-        process = self.head.start(str(BIN / "dask"), "scheduler", *words, log=self._log(self.head, "scheduler"))
+        process = self.head.start(str(BIN / "dask"), "scheduler", *words, log=self.log(self.head, "scheduler"))
         until(file.exists, within_s=PATIENCE_S, what="the start of the scheduler")
         return process
 
@@ -79,20 +79,9 @@ class Cluster:
 
     def start_worker(self, host: Host, count: int = 1, **environment: str) -> "subprocess.Popen[str]":
         """`arena worker` on that machine."""
-        words = [
-            str(BIN / "dask"),
-            "worker",
-            self.address,
-            "--nthreads",
-            "1",
-            "--nworkers",
-            str(count),
-            "--no-dashboard",
-        ]
-        words += ["--memory-limit", "0", "--local-directory", "dask", "--host", host.address, "--name", host.name]
-        words += ["--tls-ca-file", "ca.pem", "--tls-cert", "cert.pem", "--tls-key", "key.pem"]
-        settings = {"DASK_DISTRIBUTED__WORKER__DAEMON": "False", "ARENA_WORKER_CACHE": str(host.folder / "cache")}
-        process = host.start(*words, environment={**settings, **environment}, log=self._log(host, "worker"))
+        words = ["worker", self.address, "--workers", str(count), "--name", host.name, "--cache", "cache", *self.tls()]
+        log = self.log(host, "worker")
+        process = host.start(sys.executable, "-m", "arena", *words, environment=environment, log=log)
         self._nannies[host.name] = process
         return process
 
@@ -148,7 +137,7 @@ class Cluster:
 
     def wait_for_workers(self, count: int) -> None:
         """Wait until the scheduler has heard of so many."""
-        log = self._log(self.head, "scheduler")
+        log = self.log(self.head, "scheduler")
         until(lambda: log.read_text().count("Register worker") >= count, within_s=PATIENCE_S, what="the workers")
 
     def _with_token(self) -> list[int]:
@@ -159,7 +148,8 @@ class Cluster:
         for name in _TLS:
             host.write(name, (self._certificates / name).read_bytes())
 
-    def _log(self, host: Host, name: str) -> Path:
+    def log(self, host: Host, name: str) -> Path:
+        """The file to which a program of that name writes on that machine; it lies outside of the lab."""
         return self._log_folder / f"{host.name}-{name}.log"
 
 

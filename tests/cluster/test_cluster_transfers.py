@@ -1,0 +1,75 @@
+"""Bots on their way to a worker: each is sent once, also to lives that come while it is being installed."""
+
+import asyncio
+import threading
+from concurrent.futures import Future
+from pathlib import Path
+from typing import Any
+
+import pytest
+from league_made import real_tournament
+
+from arena.api import installed
+from arena.cluster.messages import Assignment, Dispatch, Opening
+from arena.cluster.session import Slot
+from arena.league.driver import Finished, HandOver
+from arena.league.schedule import Life, lives
+from arena.store.bots import BotStore
+from arena.store.cache import BotCache
+
+OPENING = Opening("s", "league", "nim", "none", lease_s=600.0)
+
+
+class Waiting:
+    """A backend that begins lives and ends none."""
+
+    slots = 9
+
+    def __init__(self) -> None:
+        self.begun: list[Life] = []
+
+    def submit(self, life: Life, _: HandOver) -> "Future[Finished]":
+        self.begun.append(life)
+        return Future()
+
+    def close(self, *, is_interrupted: bool) -> None: ...
+
+
+def test_a_bot_is_sent_to_a_worker_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second life waits for the transfer of the first one; both run from the worker's own folder."""
+    bots = BotStore(tmp_path / "results", tmp_path / "none", "none")
+    first, second = list(lives(installed(real_tournament(tmp_path, cycles=40), bots), {}))[:2]
+    digests = {player.bot.digest for player in first.pairing.players}
+    archives = {digest: bots.packed(digest) for digest in digests}
+    backend, arrived, may_go_on, installs = Waiting(), threading.Event(), threading.Event(), list[str]()
+
+    def install(cache: BotCache, digest: str, archive: bytes, install: Any = BotCache.install) -> None:
+        arrived.set()
+        assert may_go_on.wait(60)
+        installs.append(digest)
+        install(cache, digest, archive)
+
+    monkeypatch.setattr(BotCache, "install", install)
+
+    async def play() -> None:
+        slot = Slot(tmp_path / "worker", lambda: backend)
+        await slot.meet(OPENING)
+        told = await slot.exchange(Dispatch("s", {"1": 0}, (Assignment("1", first),), wait_s=60.0))
+        assert set(told.missing) == digests
+        told = await slot.exchange(Dispatch("s", {"1": 0}, archives=archives))
+        assert told.missing == ()
+        await asyncio.to_thread(arrived.wait, 60)
+        told = await slot.exchange(Dispatch("s", {"1": 0, "2": 0}, (Assignment("2", second),)))
+        assert told.missing == (), "these bots are on their way"
+        may_go_on.set()
+        while len(backend.begun) < 2:
+            told = await slot.exchange(Dispatch("s", {"1": 0, "2": 0}, wait_s=0.1))
+            assert told.missing == ()
+            assert told.refusal == ""
+        slot.part("s")
+
+    asyncio.run(asyncio.wait_for(play(), 240))
+
+    assert sorted(installs) == sorted(digests)
+    folders = {player.bot.folder for life in backend.begun for player in life.pairing.players}
+    assert folders == {str(tmp_path / "worker/none" / digest / "run") for digest in digests}
