@@ -6,8 +6,10 @@ import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import click
+import msgspec
 
 from arena.api import (
     LeagueRun,
@@ -58,6 +60,7 @@ from arena.league.tournament import (
 )
 from arena.match.record import MatchRecord
 from arena.match.results import MatchResult
+from arena.match.secret_luck import Secret
 from arena.plugins import TRUST
 from arena.process.limits import Isolation
 from arena.process.portable import usable_cores
@@ -116,23 +119,7 @@ def tournaments(width: int | None) -> None:
 @isolation_option
 @results_option
 @bots_option
-def run_league(
-    file: str,
-    workers: int | None,
-    cluster: ClusterOptions,
-    form: str,
-    pin: bool,
-    update: bool,
-    yes: bool,
-    dry_run: bool,
-    plan: bool,
-    trust_code: bool,
-    secret_file: Path | None,
-    isolation: Isolation,
-    results: Path,
-    bots_folder: Path,
-    style: Style,
-) -> None:
+def run_league(**given: Any) -> None:
     """Play what is left of the tournament in FILE, or of the one called NAME, then print the leaderboard.
 
     NAME is a file NAME.yaml in tournaments/, or a bundled tournament; `arena tournaments` lists both.
@@ -148,40 +135,77 @@ def run_league(
 
     Example: arena league run first --workers 4
     """
-    if (yes or dry_run) and not update:
+    asked, newer = _RunOptions(**given), list[str]()
+    if (asked.yes or asked.dry_run) and not asked.update:
         raise SpecError("--yes and --dry-run go with --update")
-    bots, given = BotStore(results, bots_folder, isolation), chosen_secret(None, secret_file)
-    newer: list[str] = []
-    kept = () if update else (begun_versions(bots, results, newer),)
-    path = find_tournament(file)
-    if trust_code:
-        os.environ[TRUST] = str(path.parent.absolute())
-    tournament = read_tournament(path, bots.find, *kept)
-    if dry_run:
-        preview(results, tournament)
-        return
-    if plan:
-        print_plan(tournament, results, isolation, workers or tournament.workers or len(usable_cores()), style.width)
+    bots, secret = asked.bots(), chosen_secret(None, asked.secret_file)
+    tournament = asked.tournament(bots, newer)
+    if asked.dry_run:
+        preview(asked.results, tournament)
+    elif asked.plan:
+        print_plan(tournament, asked.results, asked.isolation, asked.slots(tournament), asked.style.width)
         report_kept_versions(tournament.name, newer)
-        return
-    require_columns(style, form, tournament)
-    count = workers or tournament.workers or len(usable_cores())
-    used = cluster.chosen(tournament.cluster, workers)
-    backend = backend_of(used, tournament, bots, isolation, LocalBackend(count, may_pin=pin))
-    prepare_isolation(isolation, tournament.game)
-    with stoppable(), writable(results) as store:
+    else:
+        require_columns(asked.style, asked.form, tournament)
+        _run(asked, tournament, bots=bots, given=secret, newer=newer)
+
+
+class _RunOptions(msgspec.Struct, frozen=True):
+    """The options of `arena league run`."""
+
+    file: str
+    workers: int | None
+    cluster: ClusterOptions
+    form: str
+    pin: bool
+    update: bool
+    yes: bool
+    dry_run: bool
+    plan: bool
+    trust_code: bool
+    secret_file: Path | None
+    isolation: Isolation
+    results: Path
+    bots_folder: Path
+    style: Style
+
+    def bots(self) -> BotStore:
+        """The bots that its players name."""
+        return BotStore(self.results, self.bots_folder, self.isolation)
+
+    def slots(self, tournament: Tournament) -> int:
+        """The matches that are played at once."""
+        return self.workers or tournament.workers or len(usable_cores())
+
+    def tournament(self, bots: BotStore, newer: list[str]) -> Tournament:
+        """The tournament of the file, with the bots with which it began; `newer` gets those that changed since."""
+        kept = () if self.update else (begun_versions(bots, self.results, newer),)
+        path = find_tournament(self.file)
+        if self.trust_code:
+            os.environ[TRUST] = str(path.parent.absolute())
+        return read_tournament(path, bots.find, *kept)
+
+
+def _run(asked: _RunOptions, tournament: Tournament, *, bots: BotStore, given: Secret | None, newer: list[str]) -> None:
+    """Play what is left, and print the leaderboard."""
+    count = asked.slots(tournament)
+    used = asked.cluster.chosen(tournament.cluster, asked.workers)
+    backend = backend_of(used, tournament, bots, asked.isolation, LocalBackend(count, may_pin=asked.pin))
+    prepare_isolation(asked.isolation, tournament.game)
+    with stoppable(), writable(asked.results) as store:
         tournament, replay_of = installed(tournament, bots), replays_of(store)
-        confirm_update(store, replay_of, tournament, update=update, yes=yes)
+        confirm_update(store, replay_of, tournament, update=asked.update, yes=asked.yes)
         report_kept_versions(tournament.name, newer)
         tournament, secret = begin_league(
-            store, results, tournament, given, lambda known: not replay_of(known).state.is_complete
+            store, asked.results, tournament, given, lambda known: not replay_of(known).state.is_complete
         )
         _report_luck_and_clock(tournament, None if used else count)
-        league_run = LeagueRun(store, replay_of(tournament), secret, isolation)
-        lost = _play(league_run, backend, results)
-        table, history = _published(store, league_run.state, form, style), f"history: {store.head()}"
+        league_run = LeagueRun(store, replay_of(tournament), secret, asked.isolation)
+        lost = _play(league_run, backend, asked.results)
+        table = _published(store, league_run.state, asked.form, asked.style)
+        history = f"history: {store.head()}"
     click.echo(table)
-    click.echo(f"\n{history}" if form == "table" else history, err=form != "table")
+    click.echo(f"\n{history}" if asked.form == "table" else history, err=asked.form != "table")
     require_whole_blocks(league_run.state)
     if lost is not None:
         raise lost
