@@ -127,6 +127,17 @@ def test_a_bundled_tournament_runs_in_an_empty_folder(installed: Installed, tmp_
     assert sorted(path.name for path in tmp_path.iterdir()) == ["results"]
 
 
+def test_a_new_game_is_written_and_a_game_checked(installed: Installed, tmp_path: Path) -> None:
+    """From the wheel alone, without what the installer compiled beside the templates."""
+    made = installed.arena("new-game mygame --like kuhn_poker", tmp_path)
+    checked = installed.arena("check-game kuhn_poker", tmp_path)
+
+    assert "arena check-game mygame" in made.stdout
+    assert "kuhn_poker keeps all " in checked.stdout
+    assert (tmp_path / "mygame" / "mygame" / "rules.py").is_file()
+    assert not list((tmp_path / "mygame").rglob("*.pyc"))
+
+
 def test_a_new_bot_and_the_machine_pass_their_checks(installed: Installed, tmp_path: Path) -> None:
     """The sandbox comes with the wheel: no program has to be installed on top."""
     installed.arena("new-bot mybot", tmp_path)
