@@ -12,7 +12,7 @@ from arena.errors import IllegalAction
 from arena.games.riffraff import engine, physics
 from arena.games.riffraff.actions import Load, Reason
 from arena.games.riffraff.engine import HINGES, POSE, WorldState
-from arena.games.riffraff.model import LOOK_S, LOOKS_PER_WINDOW
+from arena.games.riffraff.model import LOOK_S, LOOKS_PER_WINDOW, swing
 from arena.games.riffraff.physics import Watch
 from arena.games.riffraff.scene import AREAS, FACES, KINDS, Face, Kind
 from arena.games.riffraff.table import STILL, Noise, PieceId, ShipAtRest
@@ -54,23 +54,25 @@ def test_an_upright_ship_stays_upright() -> None:
 
 
 def test_the_ship_weighs_and_rights_itself_as_specified() -> None:
-    """The ship weighs 0.733 kg, and a restoring moment of 0.425 N m a radian comes from its centre of mass."""
+    """Mass and restoring moment that bots are told are those of the engine's ship."""
     model = engine.afloat(ShipAtRest()).model
+    told = swing()
 
     mass_kg, centre_m = float(model.body_mass[1]), float(model.body_ipos[1][2])
 
-    assert mass_kg == pytest.approx(0.733, abs=0.001)
-    assert -9.81 * mass_kg * centre_m == pytest.approx(0.425, abs=0.001)
+    assert mass_kg == pytest.approx(told.mass_kg) == pytest.approx(0.733, abs=0.001)
+    assert -9.81 * mass_kg * centre_m == pytest.approx(told.stiffness_n_m) == pytest.approx(0.425, abs=0.001)
 
 
 def test_the_ship_swings_with_the_period_and_decay_that_were_measured() -> None:
-    """Released at 10 degrees it is back on that side after 1.06 s, and each half swing has 0.4 of the one before."""
+    """Released at 10 degrees it is back after the period that bots are told; a half swing has 0.4 of the last one."""
     rolls = _roll_after_release(10, round(1.3 / LOOK_S))
 
     is_extreme = (np.abs(rolls[1:-1]) > np.abs(rolls[:-2])) & (np.abs(rolls[1:-1]) >= np.abs(rolls[2:]))
     extremes = 1 + np.flatnonzero(is_extreme)
     assert len(extremes) == 2
-    assert extremes[1] * LOOK_S == pytest.approx(1.06, abs=0.03)
+    assert extremes[1] * LOOK_S == pytest.approx(swing().roll_s, abs=0.03)
+    assert swing().roll_s == pytest.approx(1.06, abs=0.03)
     decays = np.abs(rolls[extremes] / rolls[[0, extremes[0]]])
     assert math.sqrt(decays.prod()) == pytest.approx(0.40, abs=0.03)
 

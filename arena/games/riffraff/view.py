@@ -102,10 +102,22 @@ def game_info(state: State) -> dict[str, Json]:
             "yards": [_lengths({"top": yard.top_m, "half_length": yard.half_length_m}) for yard in scene.YARDS],
             **_lengths({"yard_half_width": scene.YARD_HALF_WIDTH_M, "yard_thickness": scene.YARD_THICKNESS_M}),
             "tilt_limit_deg": model.TILT_LIMIT_DEG,
+            **_swing(),
         },
         "areas": {str(number): _area(area) for number, area in AREAS.items()},
         "kinds": {kind: _kind(kind) for kind in KINDS},
         "load": _load(),
+    }
+
+
+def _swing() -> dict[str, float]:
+    """The empty ship as a pendulum. A mass of so many g, so many mm off the middle, heels it by a radian."""
+    swing = model.swing()
+    return {
+        "mass_g": round(1000 * swing.mass_kg, 1),
+        "stiffness_g_mm": round(1e6 * swing.stiffness_n_m / model.GRAVITY),
+        "roll_period_s": round(swing.roll_s, 2),
+        "pitch_period_s": round(swing.pitch_s, 2),
     }
 
 
