@@ -46,6 +46,7 @@ class Plot(msgspec.Struct, frozen=True):
     caption: str
 
 
+@mpl.rc_context(_SETTINGS)
 def interval_plot(names: Sequence[str], found: Sequence[Interval], label: str, told: str) -> Markup:
     """A point with its interval for each name, the first one on top; `told` is the text alternative."""
     figure, axes = _axes(0.9 + 0.26 * len(names))
@@ -59,6 +60,7 @@ def interval_plot(names: Sequence[str], found: Sequence[Interval], label: str, t
     return _drawn(figure, told)
 
 
+@mpl.rc_context(_SETTINGS)
 def line_plot(x: Sequence[float], lines: Mapping[str, Sequence[float]], labels: tuple[str, str], told: str) -> Markup:
     """A line for each name, in its own colour and dashes; `labels` of both axes."""
     figure, axes = _axes(3.8)
@@ -71,6 +73,7 @@ def line_plot(x: Sequence[float], lines: Mapping[str, Sequence[float]], labels: 
     return _drawn(figure, told)
 
 
+@mpl.rc_context(_SETTINGS)
 def bar_plot(
     names: Sequence[str], found: Sequence[Interval], labels: tuple[str, str], told: str, *, scale: float = 1.0
 ) -> Markup:
@@ -88,17 +91,16 @@ def bar_plot(
 
 
 def _axes(inches: float) -> tuple[Figure, Axes]:
-    with mpl.rc_context(_SETTINGS):
-        figure = Figure(figsize=(_INCHES, inches))
-        axes = figure.subplots()
-        axes.set_axisbelow(True)
+    figure = Figure(figsize=(_INCHES, inches))
+    axes = figure.subplots()
+    axes.set_axisbelow(True)
     return figure, axes
 
 
 def _drawn(figure: Figure, told: str) -> Markup:
     """The figure as an SVG element whose alternative is `told`."""
     text = io.StringIO()
-    with mpl.rc_context(_SETTINGS | {"svg.hashsalt": told}), warnings.catch_warnings():
+    with mpl.rc_context({"svg.hashsalt": told}), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of names in scripts that the measuring font does not have
         figure.savefig(
             text, format="svg", transparent=True, bbox_inches="tight", metadata=dict.fromkeys(("Date", "Creator"))

@@ -4,6 +4,7 @@ import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from xml.etree import ElementTree as ET
 
 import pytest
 from cli_arena import Terminal
@@ -23,6 +24,8 @@ from arena.report.leaderboard import table_rows
 from arena.site.build import MARK, _Films, write_site
 from arena.site.leagues import key_of, league_view
 from arena.site.pages import Pages
+from arena.site.plots import interval_plot, line_plot
+from arena.statistics.interval import Interval
 from arena.text import printable
 
 
@@ -117,6 +120,22 @@ def test_ratings_over_time_end_with_those_of_the_standings(tmp_path: Path) -> No
     assert {name: rating.mu for name, rating in view.ratings[-1][1].items()} == {
         row.name: row.mu for row in view.table.rows
     }
+
+
+def test_names_in_plots_are_no_formulas() -> None:
+    """In legends and on axes; one that begins with an underscore is there as well."""
+    names = ["$x^2$", "_hidden", "$\\frac{1}{0}$"]
+
+    lines = line_plot([0, 1], {name: [1.0, 2.0] for name in names}, ("matches", "mu"), "told")
+    points = interval_plot(names, [Interval(0.0, 0.0, 1.0)] * 3, "MAP", "told")
+
+    for svg in (lines, points):
+        texts = [
+            ("".join(each.itertext())).strip("\u200b \n")
+            for each in ET.fromstring(svg).iter()
+            if each.tag.endswith("text")
+        ]
+        assert {*names} <= {*texts}
 
 
 def test_a_fault_is_told_with_its_reason_and_without_what_only_its_author_may_read(site: Path) -> None:
