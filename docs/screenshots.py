@@ -12,10 +12,10 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import ViewportSize, sync_playwright
 
 DOCS = Path(__file__).parent
-SIZE = {"width": 1240, "height": 660}
+SIZE: ViewportSize = {"width": 1240, "height": 660}
 LEAGUES = {
     "cards": """
 game: shanghaien
