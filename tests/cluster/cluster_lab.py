@@ -8,6 +8,7 @@ import contextlib
 import os
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -108,7 +109,10 @@ class Host:
         """Switch the machine off."""
         for process in [*self._processes, self._holder]:
             with contextlib.suppress(ProcessLookupError):
-                process.kill()
+                if process is self._holder:
+                    process.kill()
+                else:  # with what it left in the background; each has a session of its own
+                    os.killpg(process.pid, signal.SIGKILL)
             process.wait()
             for pipe in (process.stdin, process.stdout, process.stderr):
                 if pipe is not None:
