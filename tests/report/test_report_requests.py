@@ -36,7 +36,7 @@ def test_all_lines_are_told_request_by_request_and_printable() -> None:
 
     assert told[0] == "m-0-0, seat 0 ann, all lines as they went over the wire:"
     assert told[2:4] == ["start", next(line for line in told if line.startswith('> {"type":"hello"'))]
-    assert "step 1, request 1: 0.000 ms CPU, 0.000 ms wall" in told
+    assert any(line.startswith("step 1, request 1: 0.000 ms CPU, ") for line in told)
     assert told[-1].startswith('> {"type":"match_end"')
     assert any(line.startswith("< {") for line in told)
     assert all(line.isprintable() for line in told)
