@@ -3,6 +3,8 @@
 import contextlib
 import json
 import shlex
+from collections.abc import Callable
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -195,7 +197,7 @@ def play_in_person(bots: tuple[str, ...], seat: int, setup: MatchSetup) -> None:
     require_games([rival.bot for rival in rivals], game)
     setup.prepare_isolation()
     secret = setup.given or Secret.random()
-    person = HumanPlayer(say=click.echo, prompt=lambda text: click.prompt(text, prompt_suffix="> "))
+    person = HumanPlayer(say=_for_a_person(click.echo), prompt=_for_a_person(partial(click.prompt, prompt_suffix="> ")))
     setting = MatchSettings(game, setup.options, setup.clock)
     spec = spec_of(setting, "play-0-0", draw_block(secret, "play-0", seats), 0, setup.isolation)
     with contextlib.ExitStack() as ending:
@@ -213,6 +215,20 @@ def play_in_person(bots: tuple[str, ...], seat: int, setup: MatchSetup) -> None:
     click.echo(secret_description(secret, is_chosen=setup.given is not None))
     luck = ["--secret-file", "FILE"] if secret.seed is None else ["--seed", secret.seed]
     click.echo(f"the same luck again: {_again(bots, seat, luck, game, setup.options)}")
+
+
+def _for_a_person(told: Callable[[str], Any]) -> Callable[[str], Any]:
+    """The same; if the person stops it, or closes the terminal or the pipe, neither match nor game is to blame."""
+
+    def tell(text: str) -> Any:
+        try:
+            return told(text)
+        except click.Abort:
+            raise KeyboardInterrupt from None
+        except BrokenPipeError:
+            raise SystemExit from None
+
+    return tell
 
 
 def _again(bots: tuple[str, ...], seat: int, luck: list[str], game: str, options: dict[str, Any]) -> str:

@@ -355,7 +355,7 @@ def test_results_that_cannot_be_written_are_told(terminal: Terminal) -> None:
     said = terminal.arena("submit ./mine --game nim --results results/here")
 
     assert said.code == 2
-    assert "choose another folder for the results with --results" in said.err
+    assert "choose another folder with --results" in said.err
 
 
 def test_matches_of_which_nothing_is_kept_make_no_results(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -44,6 +44,28 @@ def test_stdout_on_a_full_disk(tmp_path: Path, command: str) -> None:
     assert done.stderr.strip() == "error: stdout: No space left on device; make room, and give the same command again"
 
 
+@pytest.mark.process
+def test_a_reader_of_a_play_that_goes(tmp_path: Path) -> None:
+    """Nothing is wrong with that, as with every other command."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    words = [sys.executable, "-m", "arena", "play", "random", "--game", "nim", "--isolation", "none"]
+
+    done = subprocess.run(
+        words,
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stdin=subprocess.DEVNULL,
+        stdout=writing,
+        stderr=subprocess.PIPE,
+        check=False,
+        timeout=120,
+    )
+    os.close(writing)
+
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
 @pytest.mark.slow
 @pytest.mark.process
 def test_closed_streams(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ def arena(folder: Path, *words: str, **environment: str) -> tuple[int, str]:
         check=False,
         cwd=folder,
         env={**os.environ, "PYTHONPATH": str(folder / "site"), **environment},
+        stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
         timeout=120,
@@ -80,3 +81,13 @@ def test_a_plugin_that_fails_in_a_match_is_named(tmp_path: Path) -> None:
     assert "entry point other-nim = plugged_bad:Other of plugged_bad 1.0 broke the contract" in text
     assert "AttributeError" in text
     assert "a mistake in arena" not in text
+
+
+def test_a_person_who_stops_a_play_is_no_fault_of_the_plugin(tmp_path: Path) -> None:
+    """The end of the input reads as in every game."""
+    code = NIM.replace("{name}", "other-nim")
+    install(tmp_path / "site", "plugged_play", code, entries={"other-nim": "plugged_play:Other"})
+
+    found, text = arena(tmp_path, "play", "random", "--game", "other-nim", "--isolation", "none")
+
+    assert (found, text.splitlines()[-1]) == (3, "interrupted"), text
