@@ -30,10 +30,8 @@ def worker(address: str, workers: int | None, name: str, cache: str, patience: f
         with option_named("--cache"):
             _require_folder(Path(cache))
     settings = cluster.placed(address)
-    try:
-        from arena.cluster.serve import WorkerPlaces, keep_workers  # noqa: PLC0415 - dask is an extra, and slow to import
-    except ImportError as error:
-        raise SpecError(f"{error}; `pip install 'bot-arena[cluster]'` installs what workers need") from None
+    from arena.cluster.serve import WorkerPlaces, keep_workers  # noqa: PLC0415 - dask is slow to import
+
     count = workers or len(usable_cores())
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(name)s %(levelname)s %(message)s")
     first, last = f"{name}-0", f"{name}-{count - 1}"

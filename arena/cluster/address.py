@@ -4,7 +4,9 @@ Rule: dask runs any code that it is sent, so everybody who reaches a scheduler o
 that does not speak TLS, on this machine too, unless the user has typed --trust-network.
 """
 
+import importlib.util
 import json
+import re
 from pathlib import Path
 from typing import Final
 
@@ -14,13 +16,16 @@ from arena.errors import SpecError
 from arena.league.tournament import ClusterSettings
 
 _MOST_HERE: Final = 1024
+_ADDRESS: Final = re.compile(r"(tls|tcp)://[^/\s]+:[0-9]{1,5}")
 
 
 def checked_address(settings: ClusterSettings, *, is_trusted: bool) -> ClusterSettings:
     """The settings with the address of the scheduler file. SpecError if they name no cluster.
 
-    SpecError also if it does not speak TLS and the network is not trusted.
+    SpecError also without dask, or if it does not speak TLS and the network is not trusted.
     """
+    if importlib.util.find_spec("distributed") is None:  # an extra, and slow to import
+        raise SpecError("dask is not installed; `pip install 'bot-arena[cluster]'` installs what clusters need")
     found = settings
     if settings.scheduler_file:
         if settings.address:
@@ -28,12 +33,12 @@ def checked_address(settings: ClusterSettings, *, is_trusted: bool) -> ClusterSe
         found = replace(settings, address=_address_in(Path(settings.scheduler_file)))
     if workers_here(found) is not None:
         return found
-    scheme, mark, rest = found.address.partition("://")
-    if not mark or not rest:
+    if not _ADDRESS.fullmatch(found.address):
         raise SpecError(
             f'the address of a cluster: found "{found.address}", expected tls://HOST:PORT, or local:N for N workers'
             " on this machine"
         )
+    scheme = found.address.partition("://")[0]
     if scheme != "tls" and not is_trusted:
         raise SpecError(
             f"{found.address}: without TLS anybody on the network can run programs on all machines of the cluster;"

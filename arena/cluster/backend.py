@@ -10,7 +10,6 @@ from typing import Any, Final
 
 from arena.cluster.dealer import USUAL_TIMES, Dealer, DealingTimes, Flight, Link, Terms
 from arena.cluster.session import identity_of
-from arena.errors import SpecError
 from arena.league.driver import Finished, HandOver
 from arena.league.schedule import Life
 from arena.league.tournament import ClusterSettings, Tournament
@@ -99,10 +98,8 @@ def cluster_backend(
     archive_of: Callable[[str], bytes],
     say: Callable[[str], None],
 ) -> ClusterBackend:
-    """The backend of checked settings. SpecError without dask; `say` gets sentences about workers."""
-    try:
-        from arena.cluster.link import open_link  # noqa: PLC0415 - dask is an extra, and slow to import
-    except ImportError as error:
-        raise SpecError(f"--cluster: {error}; `pip install 'bot-arena[cluster]'` installs what it needs") from None
+    """The backend of checked settings; `say` gets sentences about workers."""
+    from arena.cluster.link import open_link  # noqa: PLC0415 - dask is slow to import
+
     terms = Terms(tournament.name, tournament.game, isolation, identity_of(tournament.game))
     return ClusterBackend(partial(open_link, settings), terms, archive_of, say=say)

@@ -7,6 +7,7 @@ was left alone for longer than its lease. All here runs in one event loop; nothi
 """
 
 import asyncio
+import contextlib
 import logging
 import math
 import uuid
@@ -36,7 +37,7 @@ from arena.league.driver import Finished, HandOver, Undelivered
 from arena.league.schedule import Life
 from arena.league.worker import ATTEMPTS
 from arena.process.limits import Isolation
-from arena.text import counted
+from arena.text import counted, printable
 
 _MOST_LIVES: Final = 64
 """With one worker at once."""
@@ -186,10 +187,17 @@ class Dealer:
 
     async def run(self) -> None:
         """Look for workers, and talk to each in a task of its own, until cancelled."""
+        try:
+            await self._look_for_workers()
+        except Exception as error:  # a mistake, there or here, must not let the driver wait for ever
+            log.exception("the scheduler")
+            self._break(f"the scheduler: {type(error).__name__}: {error}")
+
+    async def _look_for_workers(self) -> None:
         loop = asyncio.get_running_loop()
         good_s = loop.time()
         while True:
-            trouble = ""
+            trouble, patience_s = "", self._times.patience_s
             try:
                 scheduler, found = await self._link.workers()
             except OSError as error:
@@ -198,9 +206,10 @@ class Dealer:
                 self._compare(scheduler, found)
                 if not any(name not in self.left_out for name in found.values()):
                     trouble = "; ".join(self.left_out.values()) or "it has no worker yet"
+                    patience_s = self._times.retry_s if found else patience_s
             if not trouble:
                 good_s = loop.time()
-            elif loop.time() - good_s > (self._times.patience_s if not self.left_out else self._times.retry_s):
+            elif loop.time() - good_s > patience_s:
                 self._break(trouble)
                 return
             await asyncio.sleep(max(self._times.look_s, len(self.peers) / _LOOKED_AT_A_SECOND))
@@ -246,7 +255,8 @@ class Dealer:
             self._lose(peer, lost)
         except Exception as error:  # a mistake, there or here, must not hold lives for ever
             log.exception("worker %s", peer.name)
-            self.left_out[peer.name] = f"worker {peer.name} is left out: {type(error).__name__}: {error}"
+            with contextlib.suppress(_Lost):
+                self._leave_out(peer, f"{type(error).__name__}: {error}")
             self._lose(peer, _Lost(f"{type(error).__name__}: {error}", is_death=False))
 
     async def _meet(self, peer: Peer) -> None:
@@ -376,7 +386,8 @@ class Dealer:
         flight = peer.flights[attempt]
         numbers = [block.block for block in progressed.blocks]
         key = flight.life.pairing.key
-        if not flight.left.issuperset(numbers) or {block.pairing for block in progressed.blocks} - {key}:
+        is_doubled = len({*numbers}) < len(numbers)
+        if is_doubled or not flight.left.issuperset(numbers) or {each.pairing for each in progressed.blocks} - {key}:
             self._leave_out(peer, f"it sent blocks {numbers} of {key}, of which it was not asked")
         flight.left.difference_update(numbers)
         if numbers:
@@ -399,7 +410,7 @@ class Dealer:
             self._leave_out(peer, f"{counted(_FAILURES, 'life', 'lives')} in a row failed there, at last: {error}")
 
     def _leave_out(self, peer: Peer, sentence: str) -> None:
-        self.left_out[peer.name] = f"worker {peer.name} is left out: {sentence}"
+        self.left_out[peer.name] = printable(f"worker {peer.name} is left out: {sentence}")
         self._tell(self.left_out[peer.name])
         raise _Lost(sentence, is_death=False)
 
@@ -428,7 +439,7 @@ class Dealer:
 
     def _tell(self, sentence: str) -> None:
         log.warning("%s", sentence)
-        self._say(sentence)
+        self._say(printable(sentence))
 
 
 def identity_differences(found: Identity | None, expected: Identity) -> str:

@@ -173,7 +173,7 @@ class WorkerSession:
         self._renew()
         try:
             welcome = await asyncio.to_thread(_looked, self.hello)
-        except ArenaError as error:
+        except (ArenaError, OSError) as error:
             welcome = Welcome(host=platform.node(), refusal=str(error))
         if welcome.refusal:
             self.close()
@@ -195,7 +195,8 @@ class WorkerSession:
     def close(self) -> None:
         """End the session with all that it plays, and its bots."""
         if self.is_open:
-            self.is_open = False
+            with self._lock:  # nothing is begun afterwards
+                self.is_open = False
             if self._lease is not None:
                 self._lease.cancel()
             self._changed.set()
@@ -232,25 +233,29 @@ class WorkerSession:
         """Install bots, and begin the lives that have theirs; in a thread."""
         try:
             for digest, archive in archives.items():
-                self._bots.install(digest, archive)
-            for attempt, life in list(self._waiting.items()):
-                self._begin(attempt, life)
+                if self.is_open:
+                    self._bots.install(digest, archive)
+            self._missing = {
+                digest for attempt, life in list(self._waiting.items()) for digest in self._begin(attempt, life)
+            }
         except Exception as error:  # noqa: BLE001 - the edge: the driver is told, whatever it is
             self._refusal = str(error) if isinstance(error, ArenaError) else repr(error)
         self._wake()
 
-    def _begin(self, attempt: str, life: Life) -> None:
-        """Queue a life whose bots are here, and hold them until it is over; note those that are missing."""
+    def _begin(self, attempt: str, life: Life) -> tuple[str, ...]:
+        """Queue a life whose bots are here, and hold them until it is over; the hashes of those that are missing."""
         held = contextlib.ExitStack()
         try:
             folders = held.enter_context(self._bots.held(player.bot.digest for player in life.pairing.players))
         except BotsMissing as missing:
-            self._missing.update(missing.digests)
-            return
+            return missing.digests
         players = tuple(
             replace(one, bot=replace(one.bot, folder=folders[one.bot.digest])) for one in life.pairing.players
         )
         with self._lock:
+            if not self.is_open:
+                held.close()
+                return ()
             self._clock.begin()
             future = self._backend.submit(
                 replace(life, pairing=replace(life.pairing, players=players)), partial(self._hand_over, attempt)
@@ -258,6 +263,7 @@ class WorkerSession:
             del self._waiting[attempt]
         future.add_done_callback(lambda _: held.close())
         future.add_done_callback(partial(self._end, attempt))
+        return ()
 
     def _hand_over(self, attempt: str, blocks: Finished) -> None:
         with self._lock:

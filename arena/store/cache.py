@@ -28,6 +28,7 @@ _ARRIVING: Final = "arriving-"
 _LEAVING: Final = "leaving-"
 _LOCKS: Final = "locks"
 _DIGEST: Final = re.compile(r"[0-9a-f]{64}")
+_ROOT: Final = 0
 _BLOCK: Final = 512
 """Bytes of the blocks that stat counts."""
 log: Final = logging.getLogger("arena.store")
@@ -52,7 +53,7 @@ def default_folder() -> Path:
 class BotCache:
     """Bots in `folder`, of `most_bytes` bytes at most as far as none is in use; built with that isolation.
 
-    MachineFault if the folder belongs to another user: that user could exchange bots.
+    Others cannot read it. MachineFault if it belongs to another user, who could exchange bots.
     """
 
     def __init__(self, folder: Path, isolation: Isolation, most_bytes: int = MOST_BYTES) -> None:
@@ -62,9 +63,13 @@ class BotCache:
         self._believed: set[tuple[str, int]] = set()
         """By hash and inode of the home."""
         self._alone = threading.Lock()
-        (folder / _LOCKS).mkdir(mode=0o700, parents=True, exist_ok=True)
-        if folder.lstat().st_uid != os.geteuid():
-            raise MachineFault(f"{folder} belongs to another user; choose another folder with --cache")
+        try:
+            for each in (folder.parent, folder, folder / _LOCKS):
+                each.mkdir(mode=0o700, parents=True, exist_ok=True)
+        except OSError as error:
+            raise MachineFault(f"{folder}: {error.strerror}; choose another folder with --cache") from None
+        _check_owner(folder.parent, {os.geteuid(), _ROOT})  # its owner could put another folder in place of ours
+        _check_owner(folder, {os.geteuid()})
         for prefix in (_ARRIVING, _LEAVING):
             sweep(folder, prefix)
 
@@ -167,7 +172,9 @@ class BotCache:
         """Remove a bot; False for one that is in use."""
         home, leaving = self._folder / digest, self._folder / f"{_LEAVING}{digest[:8]}{ENDING}"
         try:
-            with _locked(home, fcntl.LOCK_EX | fcntl.LOCK_NB):
+            with _locked(home, fcntl.LOCK_EX | fcntl.LOCK_NB) as number:
+                if not os.path.samestat(os.fstat(number), home.stat()):  # another one came before this was locked
+                    return False
                 remove(leaving)
                 home.rename(leaving)
                 remove(leaving)
@@ -177,6 +184,12 @@ class BotCache:
             return True
         log.info("%s: the bot with hash %s left", self._folder, digest[:8])
         return True
+
+
+def _check_owner(folder: Path, owners: set[int]) -> None:
+    """MachineFault for a folder of anybody else."""
+    if folder.lstat().st_uid not in owners:
+        raise MachineFault(f"{folder} belongs to another user; choose another folder with --cache")
 
 
 @contextlib.contextmanager

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from support.made_matches import tournament
 
 from arena.cluster import dealer
+from arena.cluster.messages import Report, packed, unpacked
 from arena.errors import HarnessFault, MachineFault
 from arena.league import driver
 from arena.league.driver import BlocksLost, play_lives
@@ -298,3 +299,60 @@ def test_every_block_counts_once_whatever_happens(seed: int) -> None:
     committed = run(league, cluster, workers=4)
 
     assert Counter(committed) == Counter(all_blocks(league))
+
+
+def test_a_block_that_comes_twice_at_once_counts_nothing() -> None:
+    """Its worker is left out, and the league goes on."""
+    league, cluster = tournament(cycles=20), FakeCluster()
+    exchange = cluster.exchange
+
+    async def doubling(address: str, dispatch: bytes) -> bytes:
+        report = unpacked(await exchange(address, dispatch), Report)
+        if cluster.at(address).name == "w0":
+            twice = {key: replace(one, blocks=one.blocks * 2) for key, one in report.attempts.items()}
+            report = replace(report, attempts=twice)
+        return packed(report)
+
+    cluster.exchange = doubling  # type: ignore[method-assign]
+    committed = run(league, cluster)
+
+    assert Counter(committed) == Counter(all_blocks(league))
+    assert "of which it was not asked" in cluster.said[0]
+
+
+def test_one_unfit_worker_does_not_shorten_the_patience_with_the_scheduler() -> None:
+    """It is gone for a minute, as when it is started anew."""
+    league, cluster = tournament(cycles=60), FakeCluster()
+
+    async def script(it: FakeCluster) -> None:
+        await asyncio.sleep(5.0)
+        it.is_cut = True
+        await asyncio.sleep(60.0)
+        it.is_cut = False
+
+    cluster.script = script
+    committed = run(league, cluster, w2={"identity": replace(IDENTITY, arena="0.9")})
+
+    assert Counter(committed) == Counter(all_blocks(league))
+
+
+def test_a_mistake_of_the_link_ends_the_league() -> None:
+    """With a sentence; nobody would look for workers any more."""
+    cluster = FakeCluster()
+
+    async def workers() -> tuple[str, dict[str, str]]:
+        raise ValueError("no such scheme")
+
+    cluster.workers = workers  # type: ignore[method-assign]
+
+    with pytest.raises(MachineFault, match="the scheduler: ValueError: no such scheme; what is stored is safe"):
+        run(tournament(cycles=1), cluster)
+
+
+def test_no_word_of_a_worker_steers_the_terminal() -> None:
+    """Escapes are shown as such."""
+    league, cluster = tournament(cycles=10), FakeCluster()
+
+    run(league, cluster, w0={"refusal": "\x1b[2Jgone"})
+
+    assert cluster.said == ["worker w0 is left out: \\x1b[2Jgone"]

@@ -1,5 +1,6 @@
 """`arena doctor --cluster`: a table of all workers, and a sentence for each that cannot play."""
 
+import sys
 from typing import Any
 
 import pytest
@@ -114,6 +115,8 @@ def test_the_doctor_looks_at_each_worker(terminal: Terminal) -> None:
     [
         (("--cluster", "tcp://127.0.0.1:1"), "without TLS anybody on the network can run programs"),
         (("--cluster", "local:0"), "expected local:N"),
+        (("--cluster", "foo://127.0.0.1:1", "--trust-network"), 'found "foo://127.0.0.1:1", expected tls://HOST:PORT'),
+        (("--cluster", "tcp://127.0.0.1", "--trust-network"), 'found "tcp://127.0.0.1", expected tls://HOST:PORT'),
         (("--trust-network",), "--trust-network: goes with --cluster"),
     ],
 )
@@ -124,3 +127,14 @@ def test_an_address_that_is_none_is_told(terminal: Terminal, arguments: tuple[st
     assert said.code == 2
     assert expected in said.err
     assert said.out == ""
+
+
+@pytest.mark.parametrize("line", ["doctor --cluster local:1", "worker tls://a:1", "league run first --cluster local:1"])
+def test_without_dask_each_command_says_so(terminal: Terminal, monkeypatch: pytest.MonkeyPatch, line: str) -> None:
+    """It is an extra."""
+    monkeypatch.setitem(sys.modules, "distributed", None)
+
+    said = terminal.arena(line)
+
+    assert said.code == 2
+    assert "dask is not installed; `pip install 'bot-arena[cluster]'` installs what clusters need" in said.err

@@ -186,6 +186,28 @@ def test_the_folder_of_another_user_is_refused(tmp_path: Path, monkeypatch: pyte
         cache(tmp_path)
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives folders away")
+def test_a_folder_below_that_of_another_user_is_refused(tmp_path: Path) -> None:
+    """Its owner could put another one in our place; root's, such as /tmp, may hold ours."""
+    (tmp_path / "worker").mkdir(mode=0o777)
+    os.chown(tmp_path / "worker", 12345, -1)
+
+    with pytest.raises(MachineFault, match="worker belongs to another user"):
+        cache(tmp_path)
+
+
+def test_nobody_else_reads_the_bots(tmp_path: Path) -> None:
+    """The default folder lies among temporary files."""
+    former = os.umask(0)
+    try:
+        cache(tmp_path)
+    finally:
+        os.umask(former)
+
+    assert {path.stat().st_mode & 0o777 for path in (tmp_path / "worker").rglob("*")} == {0o700}
+    assert (tmp_path / "worker").stat().st_mode & 0o777 == 0o700
+
+
 KILLED = """
 import sys, pickle
 from pathlib import Path
