@@ -18,6 +18,7 @@ from arena.cluster.address import workers_here
 from arena.cluster.dealer import Unfit
 from arena.errors import MachineFault
 from arena.league.tournament import ClusterSettings
+from arena.text import counted
 
 _MOST_CALLS: Final = 250
 """Exchanges at once; a dask client has 512 connections at most, and so has its scheduler."""
@@ -66,16 +67,7 @@ async def open_link(settings: ClusterSettings) -> "DaskLink":
     cluster, address, security = None, settings.address, Security()
     if count is not None:
         security = Security.temporary()
-        cluster = await LocalCluster(
-            n_workers=count,
-            threads_per_worker=1,
-            memory_limit=0,
-            security=security,
-            dashboard_address=None,
-            silence_logs=logging.CRITICAL,
-            preload=PRELOAD,
-            asynchronous=True,
-        )
+        cluster = await _started_here(count, security)
         address = cluster.scheduler_address
     else:
         security = security_of(settings)
@@ -86,6 +78,24 @@ async def open_link(settings: ClusterSettings) -> "DaskLink":
         await link.close()
         raise MachineFault(f"no scheduler answers at {address}: {error}") from None
     return link
+
+
+async def _started_here(count: int, security: Security) -> LocalCluster:
+    """So many workers on this machine. MachineFault if they cannot be started."""
+    try:
+        return await LocalCluster(
+            n_workers=count,
+            threads_per_worker=1,
+            memory_limit=0,
+            security=security,
+            dashboard_address=None,
+            silence_logs=logging.CRITICAL,
+            preload=PRELOAD,
+            asynchronous=True,
+        )
+    except (OSError, RuntimeError) as error:  # RuntimeError of dask: a worker has not begun
+        what = f"{counted(count, 'worker')} cannot be started on this machine"
+        raise MachineFault(f"{what}: {error.__cause__ or error}") from error
 
 
 class DaskLink:

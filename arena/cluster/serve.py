@@ -5,6 +5,7 @@ the scheduler is lost its workers end with all their bots, and new ones look for
 """
 
 import asyncio
+import contextlib
 import logging
 import os
 import signal
@@ -82,7 +83,8 @@ async def _keep(settings: ClusterSettings, places: WorkerPlaces, name: str, fold
             log.info("worker %s is ready", name)
             await nanny.finished()
         finally:
-            await asyncio.wait_for(nanny.close(timeout=_CLOSE_S / 2), _CLOSE_S)
+            with contextlib.suppress(TimeoutError):  # a busy machine; what is left ends with this process
+                await asyncio.wait_for(nanny.close(timeout=_CLOSE_S / 2), _CLOSE_S)
         log.warning("worker %s has lost its scheduler; a new one looks for it", name)
         await asyncio.sleep(_AGAIN_S)
 

@@ -1,0 +1,61 @@
+"""Workers that dask does not start or end as it should: a sentence, and another try."""
+
+import asyncio
+from typing import Any
+
+import pytest
+from cli_arena import Terminal
+
+from arena.cluster import link, serve
+from arena.cluster.serve import WorkerPlaces, keep_workers
+from arena.errors import MachineFault
+from arena.league.tournament import ClusterSettings
+
+
+@pytest.mark.parametrize("line", ["doctor --cluster local:2", "compare random random --game nim --cluster local:2"])
+def test_workers_that_cannot_be_started_here_are_told(
+    terminal: Terminal, monkeypatch: pytest.MonkeyPatch, line: str
+) -> None:
+    """As where no more processes are allowed; dask has an error of its own for that."""
+
+    async def fail(**_: Any) -> None:
+        raise RuntimeError("Nanny failed to start.") from BlockingIOError(11, "Resource temporarily unavailable")
+
+    monkeypatch.setattr(link, "LocalCluster", fail)
+
+    said = terminal.arena(f"{line} --isolation none" if "compare" in line else line)
+
+    assert said.code == 5
+    assert "2 workers cannot be started on this machine: [Errno 11] Resource temporarily unavailable" in said.err
+
+
+class StuckNanny:
+    """It loses its scheduler at once, and does not end in time; the third does not find one."""
+
+    made = 0
+
+    def __init__(self, *_: object, **__: object) -> None:
+        StuckNanny.made += 1
+
+    async def start(self) -> None:
+        if self.made == 3:
+            raise OSError("nobody there")
+
+    async def finished(self) -> None: ...
+
+    async def close(self, **_: float) -> None:
+        if self.made < 3:
+            await asyncio.Event().wait()
+
+
+def test_a_worker_that_ends_slowly_is_replaced_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The program would end with an error, on all its cores, when its scheduler is started anew."""
+    monkeypatch.setattr(serve, "Nanny", StuckNanny)
+    monkeypatch.setattr(serve, "_CLOSE_S", 0.01)
+    monkeypatch.setattr(serve, "_AGAIN_S", 0.0)
+    settings = ClusterSettings("tcp://127.0.0.1:1")
+
+    with pytest.raises(MachineFault, match="nobody there"):
+        keep_workers(settings, WorkerPlaces(1, "w", "", 60.0))
+
+    assert StuckNanny.made == 3
