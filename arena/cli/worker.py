@@ -1,7 +1,7 @@
 """`arena worker`: workers of a cluster on this machine."""
 
 import logging
-import os
+import platform
 from pathlib import Path
 
 import click
@@ -14,7 +14,7 @@ from arena.process.portable import usable_cores
 @click.command()
 @click.argument("address", default="", metavar="[ADDRESS]")
 @click.option("--workers", type=WORKERS, help="Matches played at once; default: all cores.")
-@click.option("--name", default=os.uname().nodename, metavar="NAME", help="The workers are called NAME-0, NAME-1, ...")
+@click.option("--name", default=platform.node(), metavar="NAME", help="The workers are called NAME-0, NAME-1, ...")
 @click.option("--cache", default="", metavar="FOLDER", help="Folder of bots; default: one for temporary files.")
 @click.option("--patience", type=click.FloatRange(1, 86_400), default=300.0, help="Seconds to wait for the scheduler.")
 @scheduler_options

@@ -9,6 +9,7 @@ import contextlib
 import fcntl
 import logging
 import os
+import platform
 import re
 import tempfile
 import threading
@@ -137,7 +138,7 @@ class BotCache:
         self._make_room(self._most_bytes, spared=digest)
 
     def _unpack(self, digest: str, archive: bytes) -> None:
-        host = os.uname().nodename
+        host = platform.node()
         try:
             with scratch_folder(_ARRIVING, self._folder) as scratch:
                 bot, expected = unpack_bot(archive, digest, scratch / "source")
