@@ -1,7 +1,10 @@
 """`arena games`, `new-game` and `check-game`: games, and a game of one's own on its way onto the list."""
 
+import keyword
 import re
 import shutil
+import sys
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
 
@@ -13,7 +16,8 @@ from arena.cli.options import option_named, options_option, width_option
 from arena.conformance.game import check_game, difference_elsewhere
 from arena.errors import CheckFailed, SpecError
 from arena.games import GAMES, load_game, offered_games, plugin_place
-from arena.games.api import simulator_of
+from arena.games.api import require_simulator, simulator_of
+from arena.process.manifest import MANIFEST
 from arena.report.formats import listing
 from arena.text import printable, spanned
 
@@ -59,6 +63,8 @@ def new_game(name: str, like: str) -> None:
     target = Path(name)
     if target.exists():
         raise SpecError(f"{target} exists already; choose another name")
+    if name in sys.stdlib_module_names or keyword.iskeyword(name) or find_spec(name) is not None:
+        raise SpecError(f"{name} means something else in Python here, so no package can have that name; choose another")
     words = {"name": name, "class": name.title().replace("_", ""), "like": like}
     _write_package(target, words)
     click.echo(f"made {target}/; the rules are in {target / name / 'rules.py'}\nnext: pip install -e ./{name}")
@@ -83,6 +89,8 @@ def _write_package(target: Path, words: dict[str, str]) -> None:
     shutil.copy(bundled_folder("bots") / KITS["python"], bot)
     for file in bot.iterdir():
         write_filled(file, file, name=f"{name}_bot")
+    manifest = (bot / MANIFEST).read_text(encoding="utf-8")
+    (bot / MANIFEST).write_text(re.sub("(?m)^# games:.*$", f"games: [{name}]", manifest), encoding="utf-8")
 
 
 @click.command("check-game")
@@ -99,6 +107,7 @@ def check_one_game(name: str, options: dict[str, Any]) -> None:
     if options:
         with option_named("--options"):
             game.setup(options, game.seat_counts[0])
+    require_simulator(game)
     place = plugin_place(name) or "arena"
     click.echo(f"{name}, rules {game.rules_version}, {spanned(game.seat_counts)} players, {place}")
     parts = [(f"{part.seats} seats: {part.title}", part.findings) for part in check_game(game, options=options)]

@@ -13,7 +13,19 @@ from typing import Any, Final
 import msgspec
 
 from arena.errors import BotFault, MalformedReply
-from arena.games.api import HEADING, Game, Json, Seat, describe_for, fault_policy_of, news_of, simulator_of, summary_of
+from arena.games.api import (
+    HEADING,
+    Chance,
+    Dice,
+    Game,
+    Json,
+    Seat,
+    describe_for,
+    fault_policy_of,
+    news_of,
+    simulator_of,
+    summary_of,
+)
 from arena.match.baseline import random_action
 from arena.match.participant import ActionRequest, Participant
 from arena.match.settings import ClockSettings
@@ -90,10 +102,13 @@ class HumanPlayer(Participant):
         """Tell of dice, actions, and the results of simulations in the words of the game."""
         match event:
             case ChanceEvent() if max(event.outcome) <= _LARGEST_DIE:
-                self._say(f"dice: {' '.join(map(str, event.outcome))}")
+                turn = self._game.turn(before)
+                is_thrown = isinstance(turn, Chance) and isinstance(turn.kind, Dice)
+                self._say(f"{'dice' if is_thrown else event.key}: {' '.join(map(str, event.outcome))}")
             case ActionEvent():
                 reason = f" (instead, after: {event.fallback_for})" if event.fallback_for else ""
-                self._say(f"{self._players[event.seat]}: {event.action}{' (forced)' if event.forced else reason}")
+                told = json.dumps(event.action) if isinstance(event.action, dict | list) else event.action
+                self._say(f"{self._players[event.seat]}: {told}{' (forced)' if event.forced else reason}")
             case SimulationEvent():
                 simulator = simulator_of(self._game)
                 if simulator is not None and (told := simulator.tell(before, event.result, after)):

@@ -57,8 +57,9 @@ class SeatTranscript(msgspec.Struct, frozen=True):
     hello: bytes
 
     def for_bot(self, last: int | None = None) -> bytes:
-        """The referee's lines from `hello` on, byte for byte; `last` is the request after which they end."""
-        sent = [line for number, way, line in self.lines if way == ">" and (last is None or number <= last)]
+        """The referee's lines from `hello` on, byte for byte; `last` is the number of the request that ends them."""
+        sent = [line for number, way, line in self.lines if way == ">" and (last is None or number < last)]
+        sent += [line for number, way, line in self.lines if way == ">" and number == last][:1]
         return b"".join(line + b"\n" for line in (sent if sent[:1] == [self.hello] else [self.hello, *sent]))
 
 

@@ -1,5 +1,6 @@
 """`arena show --times` and `arena dialogue` of matches played by processes, of which some were there before."""
 
+import json
 import re
 from pathlib import Path
 
@@ -51,6 +52,10 @@ def test_the_dialogue_is_what_went_over_the_wire(terminal: Terminal) -> None:
     part = terminal.arena(f"dialogue {ids[0]} p0 --raw --step {step}").out
     assert told[0].startswith(part)
     assert part.count('"type":"request"') == 2
+
+    last = re.findall(r"^step (\d+), request", terminal.arena(f"dialogue {ids[0]} p0").out, re.MULTILINE)[-1]
+    ended = terminal.arena(f"dialogue {ids[0]} p0 --raw --step {last}").out
+    assert [json.loads(line)["type"] for line in ended.splitlines()][-1] == "request"
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ from arena.conformance.game import CHECKS, findings
 from arena.conformance.play import played_table
 from arena.games import load_game
 from arena.games.api import Seat
+from arena.process.manifest import read_bot
 
 PAGE = "docs/games.md"
 MOST_LINES = 120
@@ -86,6 +87,7 @@ def test_a_new_game_with_hidden_cards_keeps_the_contract(tmp_path: Path, monkeyp
     test = (tmp_path / "bluff" / "tests" / "test_rules.py").read_text()
     compile(test, "test_rules.py", "exec")
     assert 'load_game("bluff")' in test
+    assert read_bot(tmp_path / "bluff" / "bots" / "bluff_bot").manifest.games == ("bluff",)
     assert "{{" not in "".join(path.read_text() for path in (tmp_path / "bluff").rglob("*") if path.is_file())
 
 
@@ -110,6 +112,10 @@ def test_what_an_installer_compiles_is_not_copied(tmp_path: Path, monkeypatch: p
         ("My-Game", "small letters"),
         ("bots", "exists already"),
         ("x" * 41, "small letters"),
+        ("json", "means something else in Python"),
+        ("class", "means something else in Python"),
+        ("yaml", "means something else in Python"),
+        ("arena", "means something else in Python"),
     ],
 )
 def test_a_name_that_cannot_be_is_refused(

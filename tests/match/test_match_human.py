@@ -1,11 +1,13 @@
 """A human at the table, with the keyboard and the screen as functions."""
 
 import json
+import re
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from msgspec import UNSET
+from support.lottery import Lottery
 from support.scripted_bot import NIM, at_toy_game, match_of, toy_bot
 from support.toy_game import Lean, ToyGame
 
@@ -51,6 +53,18 @@ def test_a_human_plays_by_number_from_one() -> None:
     assert "You sit in seat 0, against house." in terminal.shown
     assert "Type the number in front of an action, ? for the rules and the keys, q to give up." in terminal.shown
     assert terminal.shown[-1].startswith("\nthe game is over")
+
+
+def test_a_human_hears_private_actions_as_json_and_a_lot_by_its_key() -> None:
+    """Only dice are called dice."""
+    terminal = Terminal("1")
+    human = HumanPlayer(say=terminal.shown.append, prompt=terminal.prompt)
+    match_of(BaselinePlayer(), human, game="lottery", seed=derive("p"), rules=Lottery())
+
+    text = "\n".join(terminal.shown)
+    assert 'house: {"tickets": null}' in text
+    assert re.search(r"^ticket: [01]$", text, re.MULTILINE)
+    assert "dice" not in text
 
 
 def test_a_human_sees_the_table_and_what_the_others_do() -> None:
