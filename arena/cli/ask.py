@@ -1,5 +1,6 @@
 """`arena ask`: the answers of a bot for the requests of a stored match, compared with the recorded ones."""
 
+import re
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -23,12 +24,14 @@ from arena.cli.options import (
     width_option,
 )
 from arena.errors import SpecError
+from arena.league.schedule import pairing_of
 from arena.league.tournament import Player
 from arena.league.worker import bot_player
 from arena.match.asking import BotAnswer, ask, played_on
 from arena.match.bot_player import BotPlayer
 from arena.match.record import MatchRecord
 from arena.match.requests import answer_steps
+from arena.match.results import MatchKey
 from arena.match.settings import ClockSettings, MatchSettings
 from arena.process.limits import Isolation
 from arena.process.manifest import BotSpec
@@ -40,6 +43,8 @@ from arena.store.matches import MatchStore
 from arena.text import counted, printable
 
 _DAY_MS: Final = 86_400_000.0
+_STEP_LINE: Final = re.compile(r" {0,3}([0-9]+)  ")
+"""The beginning of a step of a transcript. Positions stand further to the right, and may begin with a number, too."""
 
 
 @click.command("ask")
@@ -85,6 +90,8 @@ def ask_bot(
         raise SpecError("give either --step or --all: the one is one step, the other all")
     if play_on and step is None:
         raise SpecError("--play-on goes with --step, the step from which BOT plays")
+    if play_on and wait:
+        raise SpecError("give either --wait or --play-on: after a stop the bots would not play as in a match")
     bots = BotStore(results, bots_folder, isolation)
     found = bots.find(bot)
     with stored(results) as store:
@@ -128,12 +135,20 @@ class AskedTable(msgspec.Struct, frozen=True):
 
 
 def players_of(store: MatchStore, record: MatchRecord) -> list[Player]:
-    """The players of a stored match with their arguments, as a league has them; their bots are not installed."""
-    known = {(each.name, each.bot.digest): each for league in store.leagues() for each in store.league(league).players}
-    missing = [entry.player for entry in record.seats if (entry.player, entry.bot) not in known]
+    """The players of a stored match with their arguments, as its league has them; their bots are not installed."""
+    seated = [(entry.player, entry.bot) for entry in record.seats]
+    known: dict[tuple[str, str], Player] = {}
+    for tournament in map(store.league, store.leagues()):
+        own = {(each.name, each.bot.digest): each for each in tournament.players}
+        known |= own
+        names = [entry.player for entry in record.seats]
+        if own.keys() >= {*seated} and pairing_of(tournament, names).key == MatchKey.read(record.match).pairing:
+            known = own
+            break
+    missing = [player for player, bot in seated if (player, bot) not in known]
     if missing:
         raise SpecError(f"match {record.match}: no stored league has the version of {missing[0]} that played")
-    return [known[entry.player, entry.bot] for entry in record.seats]
+    return [known[each] for each in seated]
 
 
 def _seat(record: MatchRecord, bot: BotSpec, player: str | None) -> int:
@@ -155,8 +170,8 @@ def _play_on(table: AskedTable, players: list[Player], step: int, instead: str) 
     went_on = played_on(table.record, {at: table.seat(each) for at, each in enumerate(players)}, step)
     number = 0
     for line in transcript(went_on, every_state=False):
-        words = line.split(maxsplit=1)
-        number = int(words[0]) if words and words[0].isdecimal() else number
+        numbered = _STEP_LINE.match(line)
+        number = int(numbered[1]) if numbered else number
         if number >= step:
             click.echo(line)
     click.echo(f"as it was: {result_line(table.record)}\nfrom step {step} on {instead}: {result_line(went_on)}")

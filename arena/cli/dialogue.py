@@ -6,7 +6,7 @@ import click
 
 from arena.api import record_of, stored
 from arena.cli.options import results_option
-from arena.errors import SpecError
+from arena.errors import CheckFailed, SpecError
 from arena.match.reconstruction import lines_of
 from arena.match.record import MatchRecord
 from arena.match.requests import answer_steps, requests_by_step
@@ -54,10 +54,17 @@ def seat_of(record: MatchRecord, player: str) -> int:
 
 
 def require_answer(record: MatchRecord, seat: int, step: int) -> None:
-    """SpecError if the seat was not asked for that step, with the steps around it for which it was."""
+    """SpecError if the seat was not asked for that step, with the steps around it for which it was.
+
+    CheckFailed if the record does not tell for which steps it was asked.
+    """
     steps = answer_steps(record, seat)
     if step in steps:
         return
+    if not steps and record.seats[seat].moves:
+        raise CheckFailed(
+            f"{record.match}: its record does not tell which request led to which step; ask without --step"
+        )
     near = sorted(sorted(steps, key=lambda each: abs(each - step))[:6])
     answered = f"it answered at steps {', '.join(map(str, near))}" if near else "it answered at no step"
     others = " and others" if len(near) < len(steps) else ""

@@ -348,7 +348,8 @@ def _first_difference(one: list[bytes], other: list[bytes]) -> int:
 
 
 def _actions(record: MatchRecord) -> list[bytes]:
-    return [msgspec.json.encode(step) for step in record.steps if isinstance(step, ActionStep)]
+    """All actions, without the notes beside them, which may tell times."""
+    return [msgspec.json.encode(replace(step, note="")) for step in record.steps if isinstance(step, ActionStep)]
 
 
 def bot_seat(record: MatchRecord, bot: str) -> SeatRecord:

@@ -143,6 +143,11 @@ def pairings(tournament: Tournament) -> tuple[Pairing, ...]:
     return tuple(map(_Dealer(tournament).pairing, tables_of(tournament)))
 
 
+def pairing_of(tournament: Tournament, names: Sequence[str]) -> Pairing:
+    """That of these players of the tournament."""
+    return _Dealer(tournament).pairing(tuple(names))
+
+
 def fixture(secret: Secret, pairing: Pairing, block: int) -> Fixture:
     """The block of that number of a pairing, drawn under the secret."""
     drawn = draw_block(secret, f"{pairing.key}-{block}", len(pairing.players))

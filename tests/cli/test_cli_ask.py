@@ -86,6 +86,7 @@ def test_a_debugger_has_time(terminal: Terminal, match: str, monkeypatch: pytest
         ("random --step 999", "--step 999: random was not asked for that step, of "),
         ("random --step 1 --all", "give either --step or --all"),
         ("random --play-on", "--play-on goes with --step"),
+        ("random --play-on --step 1 --wait", "give either --wait or --play-on"),
         ("nobody --as random", 'no bot "nobody"'),
         ("greedy --as random", "greedy plays shanghaien, not nim"),
     ],
@@ -97,3 +98,28 @@ def test_questions_that_have_no_answer(terminal: Terminal, match: str, words: st
 
     assert (found.code, found.out) == (2, "")
     assert said in found.err
+
+
+def test_a_match_played_on_is_told_to_its_end(terminal: Terminal) -> None:
+    """The table of connect_four ends with the numbers of its columns, which are no steps."""
+    assert terminal.league("random", "random", game="connect_four", cycles=1).code == 0
+    match = terminal.first_match()
+    whole = terminal.arena(f"show {match}").out
+    steps = [line for line in whole.splitlines() if " p0 drops" in line]
+
+    told = terminal.arena(f"ask random {match} --as p0 --step {steps[0].split()[0]} --play-on")
+    assert "      0 1 2 3 4 5 6\n\nseat " in told.out
+    assert told.out.count(" answers, ") == 2
+
+
+def test_a_player_has_the_arguments_of_the_league_that_played(terminal: Terminal) -> None:
+    """Another league may have the same bot by the same name with others."""
+    Path("last.py").write_text(bot_script("-1 % len(m['legal']) if sys.argv[1:] == ['last'] else 0"))
+    for name, argument in (("one", "first"), ("two", "last"), ("zoo", "first")):
+        players = [{"bot": "./last.py", "arguments": [argument]}, {"bot": "random"}]
+        assert terminal.league(name=name, players=players).code == 0
+
+    for name in ("one", "two", "zoo"):
+        match = terminal.arena(f"league matches {name}").out.split()[0]
+        found = terminal.arena(f"ask ./last.py {match}")
+        assert (name, found.code, found.err) == (name, 0, "")

@@ -36,6 +36,8 @@ def test_an_old_league_is_shown(terminal: Terminal) -> None:
     assert PUBLIC in board
     assert "luck from a public seed: bots can predict the luck (arena 0.1.0)" in shown
     assert terminal.arena("league reveal old-nim").code == 2
+    asked = terminal.arena(f"dialogue {match} 0 --step 2")
+    assert (asked.code, "its record does not tell which request led to which step" in asked.err) == (1, True)
 
 
 def test_an_old_league_is_verified(terminal: Terminal) -> None:

@@ -27,6 +27,7 @@ for line in sys.stdin:
     elif message["type"] == "request":
         action = HERE
         reply = {"type": "action", "id": message["id"], "action": 0 if message["legal"] else action}
+        reply["note"] = f"at {time.monotonic()}"  # another one each time, in the same match
     elif message["type"] == "quit":
         break
     else:
