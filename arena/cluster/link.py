@@ -52,6 +52,8 @@ def set_up_dask() -> None:
             "distributed.worker.daemon": False,  # a worker starts processes
             "distributed.worker.profile.enabled": False,  # it would look at an idle thread a hundred times a second
             "distributed.comm.timeouts.connect": f"{_CONNECT_S}s",
+            "distributed.worker.http.routes": [],  # pages for everybody on the network, without TLS
+            "distributed.scheduler.http.routes": [],
         }
     )
     for name in _LOUD:

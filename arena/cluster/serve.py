@@ -65,8 +65,9 @@ async def _serve(settings: ClusterSettings, places: WorkerPlaces, folder: Path) 
 
 
 async def _keep(settings: ClusterSettings, places: WorkerPlaces, name: str, folder: Path) -> None:
-    """One worker after the other. MachineFault if one does not find the scheduler in time."""
-    security = security_of(settings)
+    """One worker after the other. MachineFault if one does not find the scheduler in time, or is not taken there."""
+    loop, security = asyncio.get_running_loop(), security_of(settings)
+    give_up_s = loop.time() + places.patience_s
     while True:
         nanny = Nanny(
             settings.address,
@@ -82,15 +83,27 @@ async def _keep(settings: ClusterSettings, places: WorkerPlaces, name: str, fold
             await _begun(nanny, settings.address, places.patience_s)
             log.info("worker %s is ready", name)
             await nanny.finished()
+            log.warning("worker %s has lost its scheduler; a new one looks for it", name)
+            give_up_s = loop.time() + places.patience_s
+        except RuntimeError as error:  # of dask, as while the scheduler still knows the one before by this name
+            why = f"worker {name} does not begin: {_origin(error)}"
+            if loop.time() > give_up_s:
+                raise MachineFault(f"{why}; no other one at {settings.address} may have its --name") from error
+            log.warning("%s; it tries again", why)
         finally:
             with contextlib.suppress(TimeoutError):  # a busy machine; what is left ends with this process
                 await asyncio.wait_for(nanny.close(timeout=_CLOSE_S / 2), _CLOSE_S)
-        log.warning("worker %s has lost its scheduler; a new one looks for it", name)
         await asyncio.sleep(_AGAIN_S)
 
 
 async def _begun(nanny: Any, address: str, patience_s: float) -> None:
     try:
         await asyncio.wait_for(nanny.start(), patience_s)
-    except (OSError, RuntimeError) as error:  # RuntimeError of dask: its worker has not begun in time
-        raise MachineFault(f"no scheduler answers at {address}: {error}") from error
+    except OSError as error:
+        why = str(error) or f"nothing was heard for {patience_s:.0f} s"
+        raise MachineFault(f"no scheduler answers at {address}: {why}") from error
+
+
+def _origin(error: BaseException) -> BaseException:
+    """The error that began a chain of them."""
+    return error if error.__cause__ is None else _origin(error.__cause__)

@@ -1,10 +1,13 @@
 """Leagues on real dask workers: the same standings as without, in spite of deaths; TLS, and commands that use it."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
 import time
+import urllib.error
+import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -160,6 +163,19 @@ def test_a_driver_without_a_certificate_is_refused(terminal: Terminal, cluster: 
 
     assert code == 5
     assert "no scheduler answers at tls://127.0.0.1" in said
+
+
+def test_workers_show_no_pages(cluster: Cluster) -> None:
+    """Dask serves HTTP beside TLS, for everybody on the network."""
+    log = cluster.folder / "worker.log"
+    until(log, "here-0 is ready")
+    until(log, "here-1 is ready")
+    ports = re.findall(r"dashboard at: +\S+:(\d+)", log.read_text())
+
+    assert len(ports) == 2
+    for port in ports:
+        with pytest.raises(urllib.error.HTTPError, match="404"):
+            urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=PATIENCE_S)
 
 
 @pytest.mark.parametrize(

@@ -59,3 +59,30 @@ def test_a_worker_that_ends_slowly_is_replaced_all_the_same(monkeypatch: pytest.
         keep_workers(settings, WorkerPlaces(1, "w", "", 60.0))
 
     assert StuckNanny.made == 3
+
+
+class RefusedNanny(StuckNanny):
+    """Its scheduler knows another one by its name, as that of a worker that was cut off; the third one is lost."""
+
+    refused = 0
+
+    async def start(self) -> None:
+        if RefusedNanny.refused == 2:
+            raise TimeoutError
+        RefusedNanny.refused += 1
+        raise RuntimeError("Nanny failed to start.") from ValueError("name taken, w-0")
+
+    async def close(self, **_: float) -> None: ...
+
+
+def test_a_worker_whose_name_is_taken_tries_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Until its patience ends: then it tells what to do, and never that the scheduler is away."""
+    monkeypatch.setattr(serve, "Nanny", RefusedNanny)
+    monkeypatch.setattr(serve, "_AGAIN_S", 0.05)
+    settings = ClusterSettings("tcp://127.0.0.1:1")
+
+    with pytest.raises(MachineFault, match=r"worker w-0 does not begin: name taken, w-0; .* may have its --name"):
+        keep_workers(settings, WorkerPlaces(1, "w", "", 0.01))
+    RefusedNanny.refused = 0
+    with pytest.raises(MachineFault, match=r"no scheduler answers at tcp://127.0.0.1:1: nothing was heard for 60 s"):
+        keep_workers(settings, WorkerPlaces(1, "w", "", 60.0))
