@@ -231,16 +231,25 @@ class WorkerSession:
 
     def _admit(self, archives: dict[str, bytes]) -> None:
         """Install bots, and begin the lives that have theirs; in a thread."""
+        waiting = list(self._waiting.items())
+        due = {player.bot.digest for _, life in waiting for player in life.pairing.players}
         try:
-            for digest, archive in archives.items():
-                if self.is_open:
-                    self._bots.install(digest, archive)
-            self._missing = {
-                digest for attempt, life in list(self._waiting.items()) for digest in self._begin(attempt, life)
-            }
+            with contextlib.ExitStack() as held:  # no bot makes room for one that plays with it
+                self._hold(due - archives.keys(), held)
+                for digest, archive in archives.items():
+                    if self.is_open:
+                        self._bots.install(digest, archive)
+                        self._hold({digest} & due, held)
+                self._missing = {digest for attempt, life in waiting for digest in self._begin(attempt, life)}
         except Exception as error:  # noqa: BLE001 - the edge: the driver is told, whatever it is
             self._refusal = str(error) if isinstance(error, ArenaError) else repr(error)
         self._wake()
+
+    def _hold(self, digests: set[str], stack: contextlib.ExitStack) -> None:
+        """Hold those of the bots that are here."""
+        for digest in digests:
+            with contextlib.suppress(BotsMissing):
+                stack.enter_context(self._bots.held([digest]))
 
     def _begin(self, attempt: str, life: Life) -> tuple[str, ...]:
         """Queue a life whose bots are here, and hold them until it is over; the hashes of those that are missing."""

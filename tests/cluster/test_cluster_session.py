@@ -74,3 +74,23 @@ def test_a_session_that_ends_while_it_installs_begins_nothing(tmp_path: Path, mo
     asyncio.run(asyncio.wait_for(play(), 240))
 
     assert not backend.begun
+
+
+def test_no_bot_makes_room_for_the_other_one_of_its_match(tmp_path: Path) -> None:
+    """On a full disk they would be sent one after the other for ever."""
+    bots = BotStore(tmp_path / "results", tmp_path / "none", "none")
+    life = next(lives(installed(real_tournament(tmp_path, cycles=1), bots), {}))
+    archives = {player.bot.digest: bots.packed(player.bot.digest) for player in life.pairing.players}
+    backend = Waiting()
+
+    async def play() -> None:
+        worker = session.WorkerSession(OPENING, BotCache(tmp_path / "worker", "none", 1), backend)
+        for digest, archive in archives.items():
+            told = await worker.exchange(Dispatch("s", {"1": 0}, (Assignment("1", life),), {digest: archive}))
+            await asyncio.to_thread(worker._admission.submit(bool).result)
+        assert told.refusal == ""
+        worker.close()
+
+    asyncio.run(asyncio.wait_for(play(), 240))
+
+    assert len(backend.begun) == 1
