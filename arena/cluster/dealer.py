@@ -44,6 +44,7 @@ _MOST_LIVES: Final = 64
 _SPARE: Final = 8
 _LOOKED_AT_A_SECOND: Final = 100
 """Workers: the scheduler takes a while to list a thousand of them."""
+_PART_S: Final = 2.0
 _FAILURES: Final = 3
 """Lives in a row that fail at their first attempt: then their worker is left out."""
 log: Final = logging.getLogger("arena.cluster")
@@ -169,6 +170,7 @@ class Dealer:
         self._backlog: deque[Flight] = deque()
         self._work = asyncio.Event()
         self._failures: dict[str, int] = {}
+        self._partings: set[asyncio.Task[None]] = set()
         self._archive_of = lru_cache(maxsize=8)(archive_of)
 
     @property
@@ -221,8 +223,13 @@ class Dealer:
         for each in peers:
             if each.task is not None:
                 each.task.cancel()
-        await asyncio.gather(*(self._link.part(each.address, each.session) for each in peers), return_exceptions=True)
-        await self._link.close()
+        partings = (self._link.part(each.address, each.session) for each in peers)
+        with contextlib.suppress(TimeoutError):  # one that does not hear it ends by its lease
+            await asyncio.wait_for(asyncio.gather(*partings, return_exceptions=True), _PART_S)
+        try:
+            await self._link.close()
+        except Exception:
+            log.exception("the end of the cluster")  # all that is played is stored; nobody else is held up
 
     def _compare(self, scheduler: str, found: dict[str, str]) -> None:
         """Begin to talk to workers that have come, and mark those that are gone."""
@@ -424,7 +431,9 @@ class Dealer:
             error = BrokenExecutor(f"{peer.name} died") if lost.is_death else Undelivered(f"{peer.name}: {lost}")
             each.future.set_exception(error)
         if not lost.is_death and not peer.gone.is_set():
-            self._parting = asyncio.create_task(self._part(peer))
+            parting = asyncio.create_task(self._part(peer))
+            self._partings.add(parting)  # a task that nobody holds may be collected
+            parting.add_done_callback(self._partings.discard)
         if lost.is_death and any(each.life.attempt == 1 for each in flights):
             try:
                 self._count_failure(peer, str(lost))

@@ -356,3 +356,21 @@ def test_no_word_of_a_worker_steers_the_terminal() -> None:
     run(league, cluster, w0={"refusal": "\x1b[2Jgone"})
 
     assert cluster.said == ["worker w0 is left out: \\x1b[2Jgone"]
+
+
+def test_a_league_that_is_played_ends_well_whatever_becomes_of_the_cluster() -> None:
+    """A worker does not hear that it is over, and the link does not close; nothing else is left open for that."""
+    league, cluster, closed = tournament(cycles=10), FakeCluster(), list[str]()
+
+    async def part(_: str, __: str) -> None:
+        await asyncio.Event().wait()
+
+    async def close() -> None:
+        closed.append("link")
+        raise RuntimeError("no event loop")
+
+    cluster.part, cluster.close = part, close  # type: ignore[method-assign,assignment]
+    committed = run(league, cluster)
+
+    assert Counter(committed) == Counter(all_blocks(league))
+    assert closed == ["link"]
