@@ -132,14 +132,27 @@ def _is_editable_at(dist: "Distribution", where: Path) -> bool:
     return where.is_relative_to(Path(unquote(urlparse(found["url"]).path)).resolve())
 
 
+_PLACES: Final[dict[Path, str]] = {}
+"""Of the plug-ins loaded here, by the file or folder of their code."""
+
+
+def place_of_failure(error: BaseException) -> str:
+    """The place of the plug-in whose code the error passed, in the form of `Plugin.place`; empty if it is another's."""
+    files = [Path(frame.filename).resolve() for frame in traceback.extract_tb(error.__traceback__)]
+    return next((place for root, place in _PLACES.items() if any(file.is_relative_to(root) for file in files)), "")
+
+
 def _loaded(reference: str, place: str, dist: tuple[str, str]) -> Plugin:
     """Import the module, and take the object from it."""
     module, _, name = reference.partition(":")
     try:
         value = getattr(import_module(module), name)
-        files = _hash(_root(module))
+        root = _root(module)
+        files = _hash(root)
     except (Exception, SystemExit) as error:
         raise SpecError(f"{place} cannot be loaded: {told(error)}") from error
+    file = Path(str(root.__file__)).resolve()
+    _PLACES[file.parent if hasattr(root, "__path__") else file] = place
     return Plugin(place, value, Package(*dist, files))
 
 

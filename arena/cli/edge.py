@@ -112,6 +112,15 @@ def explain(error: BaseException) -> tuple[str, int]:
     for kind, text, exit_code in _OTHERS:
         if isinstance(error, kind):
             return f"error: {text}", exit_code
+    return _unexpected(error)
+
+
+def _unexpected(error: BaseException) -> tuple[str, int]:
+    """An error that nobody thought of: of the plug-in whose code it passed, or ours."""
+    from arena.plugins import place_of_failure, told  # noqa: PLC0415 - only for this message
+
+    if place := place_of_failure(error):
+        return f"error: {place} broke the contract of a game: {told(error)}", SpecError.exit_code
     return f"{''.join(traceback.format_exception(error))}error: a mistake in arena itself, please report it", 4
 
 

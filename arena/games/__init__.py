@@ -138,9 +138,10 @@ def _game_in(plugin: Plugin) -> Game[Any, Any]:
     value = plugin.value
     try:
         game = value() if isinstance(value, type) else value
+        lacks = list(_missing(game))
     except (Exception, SystemExit) as error:
         raise SpecError(f"{plugin.place} makes no game: {plugins.told(error)}") from error
-    if lacks := list(_missing(game)):
+    if lacks:
         raise SpecError(f"{plugin.place} is no game: {'; '.join(lacks)}")
     made: Game[Any, Any] = game
     return made

@@ -91,3 +91,19 @@ def test_a_person_who_stops_a_play_is_no_fault_of_the_plugin(tmp_path: Path) -> 
     found, text = arena(tmp_path, "play", "random", "--game", "other-nim", "--isolation", "none")
 
     assert (found, text.splitlines()[-1]) == (3, "interrupted"), text
+
+
+def test_a_plugin_that_fails_outside_a_match_is_named(tmp_path: Path) -> None:
+    """While its text is written; a part that cannot even be read makes it no game, and the others are listed."""
+    code = NIM.replace("{name}", "other-nim")
+    describe = "    def describe(self, state, names=()): return state.nonsense\n"
+    file = install(tmp_path / "site", "plugged_text", code + describe, entries={"other-nim": "plugged_text:Other"})
+    place = "entry point other-nim = plugged_text:Other of plugged_text 1.0"
+
+    found, text = arena(tmp_path, "match", "random", "random", "--game", "other-nim", "--isolation", "none", "--steps")
+    assert (found, f"{place} broke the contract of a game: AttributeError" in text) == (2, True), text
+    assert "a mistake in arena" not in text
+
+    file.write_text(code + "    @property\n    def seat_counts(self): raise ValueError('not today')\n")
+    found, text = arena(tmp_path, "games")
+    assert (found, f"{place} makes no game: ValueError: not today" in text, "shanghaien" in text) == (0, True, True)
