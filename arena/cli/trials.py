@@ -64,8 +64,7 @@ class Trials(msgspec.Struct, frozen=True):
     def meeting(self, bot: BotSpec, rival: BotSpec, secret: Secret) -> Life:
         """A block of the bot's first game against the rival, who has all other seats."""
         settings = self._settings(self.games(bot)[0])
-        name = f"{rival.name}-baseline" if rival.name == bot.name else rival.name
-        names = [name, *(f"{name}-{number}" for number in range(2, self._seats))]
+        names = rival_names(bot.name, rival.name, self._seats - 1)
         players = (Player(name=bot.name, bot=bot), *(Player(name=each, bot=rival) for each in names))
         played = exhibition(
             players, game=settings.game, options=settings.options, clock=settings.clock, secret=secret, blocks=1
@@ -87,6 +86,12 @@ class Trials(msgspec.Struct, frozen=True):
         is_told = self.file is not None or bool(settings.options)
         others = () if is_told else trial_options_of(load_game(game))
         return CheckPlan(settings, check_draws(secret, self._seats), self._seats, others)
+
+
+def rival_names(bot: str, rival: str, count: int) -> list[str]:
+    """So many names for the rival's seats, none of which is the bot's."""
+    names = [rival, *(f"{rival}-{number}" for number in range(2, count + 1))]
+    return rival_names(bot, f"{rival}-baseline", count) if bot in names else names
 
 
 def trial_options(command: F) -> F:

@@ -7,6 +7,8 @@ import pytest
 import yaml
 from cli_arena import Terminal, bot_script
 
+from arena.cli.trials import rival_names
+
 pytestmark = pytest.mark.process
 CAREFREE = bot_script(asked="assert 'expansions' not in m['view'], 'never heard of expansions'")
 
@@ -122,3 +124,16 @@ def test_a_used_process_is_compared_with_a_fresh_one(terminal: Terminal, action:
     assert found.code == 0
     assert re.search(r"^ *5  remark +plays the same again", found.out, re.MULTILINE)
     assert said in " ".join(found.out.split())
+
+
+@pytest.mark.parametrize(
+    ("bot", "names"),
+    [
+        ("mine", ["random", "random-2", "random-3"]),
+        ("random", ["random-baseline", "random-baseline-2", "random-baseline-3"]),
+        ("random-3", ["random-baseline", "random-baseline-2", "random-baseline-3"]),
+    ],
+)
+def test_no_rival_has_the_name_of_the_bot(bot: str, names: list[str]) -> None:
+    """Or one of the two would sit in the seats of both."""
+    assert rival_names(bot, "random", 3) == names
