@@ -324,13 +324,37 @@ def require_columns(style: Style, form: str, tournament: Tournament) -> None:
 
 
 _cluster_option = click.option(
-    "--cluster", metavar="ADDRESS", default="", help="Use a dask cluster: tls://HOST:PORT or local:N."
+    "--cluster",
+    metavar="ADDRESS",
+    default="",
+    show_default=False,
+    help="Use a dask cluster: tls://HOST:PORT or local:N.",
 )
 _scheduler_options = (
-    click.option("--scheduler-file", default="", metavar="FILE", help="Use the cluster whose scheduler wrote FILE."),
-    click.option("--tls-ca", default="", metavar="FILE", help="Of the cluster: certificates of the authority."),
-    click.option("--tls-cert", default="", metavar="FILE", help="Of the cluster: certificate of this program."),
-    click.option("--tls-key", default="", metavar="FILE", help="Of the cluster: key of the certificate."),
+    click.option(
+        "--scheduler-file",
+        default="",
+        show_default=False,
+        metavar="FILE",
+        help="Use the cluster whose scheduler wrote FILE.",
+    ),
+    click.option(
+        "--tls-ca",
+        default="",
+        show_default=False,
+        metavar="FILE",
+        help="Of the cluster: certificates of the authority.",
+    ),
+    click.option(
+        "--tls-cert",
+        default="",
+        show_default=False,
+        metavar="FILE",
+        help="Of the cluster: certificate of this program.",
+    ),
+    click.option(
+        "--tls-key", default="", show_default=False, metavar="FILE", help="Of the cluster: key of the certificate."
+    ),
     click.option("--trust-network", is_flag=True, help="Use a cluster without TLS: all on its network can run code."),
 )
 

@@ -15,7 +15,13 @@ from arena.process.portable import usable_cores
 @click.argument("address", default="", metavar="[ADDRESS]")
 @click.option("--workers", type=WORKERS, help="Matches played at once; default: all cores.")
 @click.option("--name", default=platform.node(), metavar="NAME", help="The workers are called NAME-0, NAME-1, ...")
-@click.option("--cache", default="", metavar="FOLDER", help="Folder of bots; default: one for temporary files.")
+@click.option(
+    "--cache",
+    default="",
+    show_default=False,
+    metavar="FOLDER",
+    help="Folder of bots; default: one for temporary files.",
+)
 @click.option("--patience", type=click.FloatRange(1, 86_400), default=300.0, help="Seconds to wait for the scheduler.")
 @scheduler_options
 def worker(address: str, workers: int | None, name: str, cache: str, patience: float, cluster: ClusterOptions) -> None:
