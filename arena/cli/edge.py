@@ -208,9 +208,14 @@ def stoppable() -> Iterator[None]:
 
 
 def ignore_signals() -> None:
-    """For the very last moments, when Python itself would fall back to dying of the signal."""
+    """For the very last moments, when Python itself would fall back to dying of the signal.
+
+    It does so, too, after an interrupt that came while a text was executed (a dataclass is made so), although somebody
+    caught it: `python -m` notes that and looks at its end. Executing an empty text takes the note back.
+    """
     for number in _STOPS:
         signal.signal(number, signal.SIG_IGN)
+    exec("")  # noqa: S102
 
 
 class TerminalLine:

@@ -86,3 +86,20 @@ def test_a_clean_up_that_takes_too_long_is_cut_off() -> None:
 
     assert (process.returncode, out) == (3, "")
     assert err == "interrupted again, before the end of the clean-up\n"
+
+
+def test_an_interrupt_while_a_text_is_executed_is_an_exit_code(tmp_path: Path) -> None:
+    """As when a module with a dataclass is just being imported: `python -m` would die of SIGINT at its end."""
+    (tmp_path / "interrupted.py").write_text(
+        "import os, signal\n"
+        "import arena.text\n"
+        "from arena import cli\n"
+        "text = 'os.kill(os.getpid(), signal.SIGINT)\\nfor _ in range(10**7): pass'\n"
+        "cli.cli.main = lambda *_, **__: exec(text)\n"
+        "cli.main()\n"
+    )
+    program = subprocess.run(
+        [sys.executable, "-m", "interrupted"], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+
+    assert (program.returncode, program.stderr) == (3, "interrupted\n")
