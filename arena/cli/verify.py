@@ -8,14 +8,18 @@ from pathlib import Path
 from typing import Final
 
 import click
+from msgspec import UNSET
 
 from arena.api import stored
 from arena.cli.completion import complete_league
 from arena.cli.edge import TerminalLine, stoppable
 from arena.cli.options import (
     WORKERS,
+    ClusterOptions,
+    backend_of,
     bots_option,
     chosen_secret,
+    cluster_options,
     isolation_option,
     prepare_isolation,
     results_option,
@@ -24,7 +28,9 @@ from arena.cli.options import (
 from arena.errors import ArenaError, CheckFailed
 from arena.games import load_game
 from arena.games.api import simulator_of
+from arena.league.driver import Backend, LocalBackend
 from arena.league.progress import Progress
+from arena.league.tournament import ClusterSettings, Tournament
 from arena.match.secret_luck import Secret
 from arena.process.limits import Isolation
 from arena.process.portable import usable_cores
@@ -34,7 +40,7 @@ from arena.store.matches import MatchStore
 from arena.store.secrets import SecretKeeper
 from arena.text import counted
 from arena.verify.audit import AuditSettings, audit
-from arena.verify.match import check_here, parallel_checker
+from arena.verify.match import Checker, check_here, parallel_checker
 
 _PROBLEMS_SHOWN: Final = 20
 _BETWEEN_LINES_S: Final = 0.1
@@ -61,6 +67,7 @@ _BETWEEN_LINES_S: Final = 0.1
     metavar="N",
     help="Play N random process lives of each league again, with the same bots, and tell what differs.",
 )
+@cluster_options
 @isolation_option
 @secret_file_option
 @results_option
@@ -68,6 +75,7 @@ _BETWEEN_LINES_S: Final = 0.1
 def verify(
     names: tuple[str, ...],
     workers: int | None,
+    cluster: ClusterOptions,
     roots: tuple[str, ...],
     replays: int | None,
     isolation: Isolation,
@@ -89,24 +97,41 @@ def verify(
     With --replay the bots are asked again: their actions should be those that are stored. That is evidence, no proof,
     and no failure: a bot may draw lots, or look at the clock.
 
+    With --cluster the workers of a cluster check the matches, and play those of --replay; the findings are the same.
+
     Example: arena verify first
     """
     kept, given = tuple(map(read_head, roots)), chosen_secret(None, secret_file)
-    with stored(results) as store, stoppable():
+    used = cluster.chosen(UNSET, workers)
+    with stored(results) as store, stoppable(), contextlib.closing(_Watch()) as watch:
         leagues = names or tuple(store.leagues())
+        games = set(_games(store, leagues))
         for name in leagues if replays else ():
             prepare_isolation(isolation, store.league(name).game)
-        processes = workers or (len(usable_cores()) if _needs_simulations(store, leagues) else 1)
-        watch = _Watch()
-        checker = contextlib.nullcontext(check_here) if processes == 1 else parallel_checker(processes)
-        with checker as checked, contextlib.closing(watch):
-            keeper = SecretKeeper(store, results)
-            at_hand = partial(_secrets, keeper, given)
-            look = AuditSettings(checked, watch.heard, at_hand, kept, replays or 0, isolation)
-            lines = audit(store, BotStore(results, bots_folder), leagues, look)
-            found = list(_printed(lines, watch))
+        is_slow = any(simulator_of(load_game(game)) is not None for game in games)
+        processes = workers or (len(usable_cores()) if is_slow else 1)
+        bots = BotStore(results, bots_folder)
+
+        def open_backend(tournament: Tournament) -> Backend:
+            return backend_of(used, tournament, bots, isolation, LocalBackend(processes))
+
+        at_hand = partial(_secrets, SecretKeeper(store, results), given)
+        with _checker(used, games, processes) as checked:
+            look = AuditSettings(checked, watch.heard, at_hand, kept, replays or 0, isolation, open_backend)
+            found = list(_printed(audit(store, bots, leagues, look), watch))
     if found:
         raise CheckFailed(f"{counted(len(found), 'problem')} found")
+
+
+def _checker(
+    cluster: ClusterSettings | None, games: Iterable[str], processes: int
+) -> contextlib.AbstractContextManager[Checker]:
+    """The checker of all matches: the cluster's workers, or so many processes here."""
+    if cluster is None:
+        return contextlib.nullcontext(check_here) if processes == 1 else parallel_checker(processes)
+    from arena.cluster.checker import cluster_checker  # noqa: PLC0415 - only for a cluster
+
+    return cluster_checker(cluster, games, partial(click.echo, err=True))
 
 
 def _secrets(keeper: SecretKeeper, given: Secret | None, commitments: Iterable[str]) -> list[Secret]:
@@ -115,13 +140,13 @@ def _secrets(keeper: SecretKeeper, given: Secret | None, commitments: Iterable[s
     return [*([given] if given is not None and given.commitment in known else []), *keeper.at_hand(known)]
 
 
-def _needs_simulations(store: MatchStore, leagues: Iterable[str]) -> bool:
-    """Whether any of the leagues takes long to check. One that cannot be read is for the audit to tell."""
+def _games(store: MatchStore, leagues: Iterable[str]) -> Iterator[str]:
+    """The games of these leagues that are here. One that cannot be read is for the audit to tell."""
     for name in leagues:
         with contextlib.suppress(ArenaError):
-            if simulator_of(load_game(store.league(name).game)) is not None:
-                return True
-    return False
+            game = store.league(name).game
+            load_game(game)
+            yield game
 
 
 class _Watch:

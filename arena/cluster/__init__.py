@@ -6,7 +6,8 @@
        ^                              |                               |
        `---- blocks (commit) <--------'                               `-> arena's own worker process -> sandboxed bots
 
-Dask starts and finds workers, encrypts, and carries messages: bytes of msgpack, made and checked by `messages`. Nothing
+Dask starts and finds workers, encrypts, and carries messages: bytes of msgpack, made and checked by `messages` (and by
+`checker`, for `arena verify`). Nothing
 is a dask task, so dask repeats nothing and moves nothing; no message holds code, a path of the driver, or the league's
 secret. One dask worker plays one match at a time.
 

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Coroutine
 from concurrent.futures import BrokenExecutor, Future
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, Self, TypeVar
 
 from arena.cluster.dealer import USUAL_TIMES, Dealer, DealingTimes, Flight, Link, Terms
 from arena.cluster.session import identity_of
@@ -16,6 +16,39 @@ from arena.league.tournament import ClusterSettings, Tournament
 from arena.process.limits import Isolation
 
 _CLOSE_WITHIN_S: Final = 5.0
+R = TypeVar("R")
+
+
+class LoopThread:
+    """An event loop in a thread of its own, from the first line of a `with` to its end."""
+
+    def __init__(self, new_loop: Callable[[], asyncio.AbstractEventLoop] = asyncio.new_event_loop) -> None:
+        self.loop = new_loop()
+        self._thread = threading.Thread(target=self.loop.run_forever, name="cluster", daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """End the event loop, with whatever still waits in it."""
+
+        async def end() -> None:
+            left = asyncio.all_tasks() - {asyncio.current_task()}
+            for each in left:
+                each.cancel()
+            await asyncio.gather(*left, return_exceptions=True)
+
+        with contextlib.suppress(TimeoutError):
+            self.run(end()).result(_CLOSE_WITHIN_S)
+        self.loop.call_soon_threadsafe(self.loop.stop)
+        self._thread.join(_CLOSE_WITHIN_S)
+        if not self._thread.is_alive():
+            self.loop.close()
+
+    def run(self, coroutine: Coroutine[Any, Any, R]) -> "Future[R]":
+        """Run it there."""
+        return asyncio.run_coroutine_threadsafe(coroutine, self.loop)
 
 
 class ClusterBackend:
@@ -46,7 +79,7 @@ class ClusterBackend:
         if dealer.broken:
             raise BrokenExecutor(dealer.broken)
         future: Future[Finished] = Future()
-        self._loop.call_soon_threadsafe(dealer.add, Flight(life, hand_over, future))
+        self._thread.loop.call_soon_threadsafe(dealer.add, Flight(life, hand_over, future))
         return future
 
     def close(self, *, is_interrupted: bool) -> None:  # noqa: ARG002 - all sessions end at once; they have nothing left
@@ -54,41 +87,21 @@ class ClusterBackend:
         if self.dealer is None:
             return
         self._running.cancel()
-        closing = asyncio.run_coroutine_threadsafe(self.dealer.close(), self._loop)
+        closing = self._thread.run(self.dealer.close())
         try:
             closing.result(_CLOSE_WITHIN_S)
         except TimeoutError:  # a worker that does not hear it ends by its lease
             closing.cancel()
         finally:
-            self._stop()
+            self._thread.__exit__()
 
     def _started(self) -> Dealer:
-        self._loop = self._new_loop()
-        self._thread = threading.Thread(target=self._loop.run_forever, name="cluster", daemon=True)
-        self._thread.start()
-        try:
-            self.dealer = self._deal(asyncio.run_coroutine_threadsafe(self._open_link(), self._loop).result())
-        except BaseException:
-            self._stop()
-            raise
-        self._running = asyncio.run_coroutine_threadsafe(self.dealer.run(), self._loop)
+        with contextlib.ExitStack() as stack:
+            self._thread = stack.enter_context(LoopThread(self._new_loop))
+            self.dealer = self._deal(self._thread.run(self._open_link()).result())
+            stack.pop_all()
+        self._running = self._thread.run(self.dealer.run())
         return self.dealer
-
-    def _stop(self) -> None:
-        """End the event loop, with whatever still waits in it."""
-
-        async def end() -> None:
-            left = asyncio.all_tasks() - {asyncio.current_task()}
-            for each in left:
-                each.cancel()
-            await asyncio.gather(*left, return_exceptions=True)
-
-        with contextlib.suppress(TimeoutError):
-            asyncio.run_coroutine_threadsafe(end(), self._loop).result(_CLOSE_WITHIN_S)
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join(_CLOSE_WITHIN_S)
-        if not self._thread.is_alive():
-            self._loop.close()
 
 
 def cluster_backend(

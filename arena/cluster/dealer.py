@@ -12,7 +12,7 @@ import logging
 import math
 import uuid
 from collections import deque
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import BrokenExecutor, Future
 from functools import lru_cache
 from typing import Final, Protocol
@@ -190,31 +190,11 @@ class Dealer:
     async def run(self) -> None:
         """Look for workers, and talk to each in a task of its own, until cancelled."""
         try:
-            await self._look_for_workers()
+            trouble = await watched(self._link, self._times, self.left_out, self._compare)
         except Exception as error:  # a mistake, there or here, must not let the driver wait for ever
             log.exception("the scheduler")
-            self._break(f"the scheduler: {type(error).__name__}: {error}")
-
-    async def _look_for_workers(self) -> None:
-        loop = asyncio.get_running_loop()
-        good_s = loop.time()
-        while True:
-            trouble, patience_s = "", self._times.patience_s
-            try:
-                scheduler, found = await self._link.workers()
-            except OSError as error:
-                trouble = f"the scheduler cannot be reached ({error})"
-            else:
-                self._compare(scheduler, found)
-                if not any(name not in self.left_out for name in found.values()):
-                    trouble = "; ".join(self.left_out.values()) or "it has no worker yet"
-                    patience_s = self._times.retry_s if found else patience_s
-            if not trouble:
-                good_s = loop.time()
-            elif loop.time() - good_s > patience_s:
-                self._break(trouble)
-                return
-            await asyncio.sleep(max(self._times.look_s, len(self.peers) / _LOOKED_AT_A_SECOND))
+            trouble = f"the scheduler: {type(error).__name__}: {error}"
+        self._break(trouble)
 
     async def close(self) -> None:
         """End all sessions, with all that is in flight."""
@@ -449,6 +429,33 @@ class Dealer:
     def _tell(self, sentence: str) -> None:
         log.warning("%s", sentence)
         self._say(printable(sentence))
+
+
+async def watched(
+    link: Link, times: DealingTimes, left_out: Mapping[str, str], compare: Callable[[str, dict[str, str]], None]
+) -> str:
+    """Let `compare` see scheduler and workers again and again; why it ends: for too long nobody could play.
+
+    `left_out` has a sentence for each worker that cannot, by its name.
+    """
+    loop = asyncio.get_running_loop()
+    good_s = loop.time()
+    while True:
+        trouble, patience_s, found = "", times.patience_s, dict[str, str]()
+        try:
+            scheduler, found = await link.workers()
+        except OSError as error:
+            trouble = f"the scheduler cannot be reached ({error})"
+        else:
+            compare(scheduler, found)
+            if not any(name not in left_out for name in found.values()):
+                trouble = "; ".join(left_out.values()) or "it has no worker yet"
+                patience_s = times.retry_s if found else patience_s
+        if not trouble:
+            good_s = loop.time()
+        elif loop.time() - good_s > patience_s:
+            return trouble
+        await asyncio.sleep(max(times.look_s, len(found) / _LOOKED_AT_A_SECOND))
 
 
 def identity_differences(found: Identity | None, expected: Identity) -> str:

@@ -21,7 +21,7 @@ from arena.league.tournament import ClusterSettings
 from arena.text import counted
 
 _MOST_CALLS: Final = 250
-"""Exchanges at once; a dask client has 512 connections at most, and so has its scheduler."""
+"""Calls at once; a dask client has 512 connections at most, and so has its scheduler."""
 _CONNECT_S: Final = 10
 _CLOSE_S: Final = 5
 PRELOAD: Final = [remote.__name__]
@@ -91,6 +91,7 @@ async def _started_here(count: int, security: Security) -> LocalCluster:
             memory_limit=0,
             security=security,
             dashboard_address=None,
+            scheduler_kwargs={"dashboard_address": "127.0.0.1:0"},  # its pages, which are none, at no fixed port
             silence_logs=logging.CRITICAL,
             preload=PRELOAD,
             asynchronous=True,
@@ -122,8 +123,7 @@ class DaskLink:
 
     async def exchange(self, address: str, request: bytes) -> bytes:
         """Exchange lives and blocks."""
-        async with self._calls:
-            answer: bytes = await self.call(remote.exchange, address, request)
+        answer: bytes = await self.call(remote.exchange, address, request)
         return answer
 
     async def part(self, address: str, session: str) -> None:
@@ -141,7 +141,8 @@ class DaskLink:
         """The result of a function of arena in the event loop of a worker. Unfit if it fails there."""
         client = await self._connected()
         try:
-            found = await client.run(function, argument, workers=[address])
+            async with self._calls:
+                found = await client.run(function, argument, workers=[address])
         except (OSError, asyncio.CancelledError):
             raise
         except Exception as error:

@@ -12,6 +12,7 @@ from functools import partial
 from typing import Any, Final, NamedTuple
 
 from arena.errors import DamagedStore
+from arena.league.driver import Backend, LocalBackend
 from arena.league.standings import standings_after
 from arena.league.state import LeagueState, state_of
 from arena.league.tournament import Tournament, public_secret
@@ -45,7 +46,8 @@ Of process lives that are played again, after each life.
 class AuditSettings(NamedTuple):
     """Settings of an audit: the checker, the listener to progress, secrets of luck, and old roots.
 
-    `replays`: so many process lives of each league are played again, with the bots isolated like that.
+    `replays`: so many process lives of each league are played again, with the bots isolated like that, by what
+    `open_backend` gives for its tournament.
     """
 
     checked: Checker = check_here
@@ -54,6 +56,7 @@ class AuditSettings(NamedTuple):
     roots: tuple[Head, ...] = ()
     replays: int = 0
     isolation: Isolation = DEFAULT_ISOLATION
+    open_backend: Callable[[Tournament], Backend] = lambda _: LocalBackend(1)
 
 
 HERE: Final = AuditSettings()
@@ -75,7 +78,8 @@ def audit(
         if name in sound and look.replays:
             secrets = _secrets_of(sound[name].tournament, look)
             watch = partial(look.watch, f"{name}, played again")
-            again = audit_by_replay(store, bots, sound[name], secrets, look.replays, look.isolation, watch)
+            backend = look.open_backend(sound[name].tournament)
+            again = audit_by_replay(store, bots, sound[name], secrets, look.replays, look.isolation, backend, watch)
             yield from _about(name, again)
     if set(leagues) == set(store.leagues()):
         yield from _about("no league", _audit_orphans(store, sound.values(), look))

@@ -5,12 +5,13 @@ Rule: a task holds all that its match is checked by, so that whoever checks it n
 
 import contextlib
 from collections import deque
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from concurrent.futures import BrokenExecutor, Future
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import BrokenExecutor
+from itertools import islice
 from typing import Any, Final
 
 import msgspec
-from msgspec import UNSET
+from msgspec import UNSET, UnsetType
 
 from arena.errors import DamagedStore, HarnessFault
 from arena.games import load_game
@@ -23,7 +24,9 @@ from arena.match.record import MatchRecord, unpack
 from arena.match.replay import other_package, other_rules, problems
 from arena.match.results import LUCK_UNIT, MatchResult, PlayedMatch, result_of, rotate
 from arena.match.secret_luck import BlockDraw, Secret, draw_block
+from arena.plugins import Package
 from arena.process.workers import Workers
+from arena.protocol.messages import ClockTerms
 from arena.verify.resimulation import Resimulated, resimulate
 
 LUCK_TOLERANCE: Final = 2
@@ -34,20 +37,33 @@ _NOT_COMPARED: Final = (
     " dice and cards, with the luck in each record"
 )
 _AHEAD: Final = 4
-"""Tasks in flight for each process: enough that none waits, few enough that a large league needs no memory."""
+"""Batches in flight for each process: enough that none waits, few enough that a large league needs no memory."""
+
+
+class Expected(msgspec.Struct, frozen=True):
+    """The setting of a match by its tournament, by the names of its record.
+
+    `seats` are players and the hashes of their bots.
+    """
+
+    game: str
+    rules: str
+    options: dict[str, Any]
+    clock: ClockTerms
+    seats: tuple[tuple[str, str], ...]
+    package: Package | UnsetType = UNSET
 
 
 class Task(msgspec.Struct, frozen=True):
-    """A stored match, and all that its league gives; the last three are None or empty for one of no current league.
+    """A stored match, and all that its league gives; the last three are None for one of no current league.
 
-    `draws`: what each secret at hand gives its block. `expected`: the setting by its tournament, by the names of its
-    record; `seats` are players and the hashes of their bots. `commitments`: those of all secrets of its league. `seed`:
-    its luck by the recipe of arena 0.1.0, for a league of that time.
+    `draws`: what each secret at hand gives its block. `commitments`: those of all secrets of its league. `seed`: its
+    luck by the recipe of arena 0.1.0, for a league of that time.
     """
 
     match: PlayedMatch
     draws: tuple[BlockDraw, ...] = ()
-    expected: dict[str, Any] = {}
+    expected: Expected | None = None
     commitments: tuple[str, ...] | None = None
     seed: str | None = None
 
@@ -66,6 +82,7 @@ class Checked(msgspec.Struct, frozen=True):
     is_replayed: bool = True
 
 
+Batch = Sequence[Task]
 Checker = Callable[[Iterable[Task]], Iterator[Checked]]
 """Checks matches and gives what it finds in their order."""
 
@@ -81,7 +98,9 @@ def parallel_checker(workers: int) -> Iterator[Checker]:
     pool = Workers(workers, preload=check_match.__module__)
     is_interrupted = True
     try:
-        yield lambda tasks: _in_order(pool, tasks, workers * _AHEAD)
+        yield lambda tasks: in_order(
+            lambda batch: pool.submit(check_batch, batch).result, tasks, lambda: workers * _AHEAD
+        )
         is_interrupted = False
     except BrokenExecutor as error:
         raise HarnessFault(f"a process that checked matches died: {error}; try --workers 1") from error
@@ -89,25 +108,44 @@ def parallel_checker(workers: int) -> Iterator[Checker]:
         pool.close(is_interrupted=is_interrupted)
 
 
-def _in_order(pool: Workers, tasks: Iterable[Task], most: int) -> Iterator[Checked]:
-    """Check `most` tasks at once. If the store cannot give another, those before are still told."""
-    waiting: deque[Future[Checked]] = deque()
-    damage: DamagedStore | None = None
-    left = iter(tasks)
-    while True:
-        try:
-            task = next(left, None)
-        except DamagedStore as error:
-            damage, task = error, None
-        if task is None:
-            break
-        waiting.append(pool.submit(check_match, task))
-        if len(waiting) == most:
-            yield waiting.popleft().result()
+def _sent_to(pool: Workers) -> Callable[[Batch], Callable[[], list[Checked]]]:
+    return lambda batch: pool.submit(check_batch, batch).result
+
+
+def in_order(
+    send: Callable[[Batch], Callable[[], list[Checked]]],
+    tasks: Iterable[Task],
+    most: Callable[[], int],
+    size: Callable[[], int] = lambda: 1,
+) -> Iterator[Checked]:
+    """Check `most` batches of this size at once; `send` gives a function that waits for what it finds.
+
+    If the store cannot give another task, those before are still told.
+    """
+    waiting: deque[Callable[[], list[Checked]]] = deque()
+    damage: list[DamagedStore] = []
+    left = _until_damage(tasks, damage)
+    while batch := list(islice(left, size())):
+        waiting.append(send(batch))
+        while len(waiting) >= most():
+            yield from waiting.popleft()()
     while waiting:
-        yield waiting.popleft().result()
-    if damage is not None:
-        raise damage
+        yield from waiting.popleft()()
+    if damage:
+        raise damage[0]
+
+
+def _until_damage(tasks: Iterable[Task], damage: list[DamagedStore]) -> Iterator[Task]:
+    """The tasks; an error of the store ends them, and goes to `damage`."""
+    try:
+        yield from tasks
+    except DamagedStore as error:
+        damage.append(error)
+
+
+def check_batch(tasks: Batch) -> list[Checked]:
+    """Look at some matches, one after the other."""
+    return list(map(check_match, tasks))
 
 
 def check_match(task: Task) -> Checked:
@@ -161,14 +199,14 @@ def task_of(tournament: Tournament, pairing: Pairing, match: PlayedMatch, secret
     return Task(
         match,
         draws=draws_of(match, secrets),
-        expected={
-            "game": tournament.game,
-            "rules": tournament.rules or load_game(tournament.game).rules_version,
-            "options": tournament.options,
-            "package": tournament.package,
-            "clock": tournament.clock.terms(),
-            "seats": tuple((player.name, player.bot.digest) for player in seats),
-        },
+        expected=Expected(
+            game=tournament.game,
+            rules=tournament.rules or load_game(tournament.game).rules_version,
+            options=tournament.options,
+            package=tournament.package,
+            clock=tournament.clock.terms(),
+            seats=tuple((player.name, player.bot.digest) for player in seats),
+        ),
         commitments=luck_origin(tournament).commitments,
         seed=derive("block", seed, key.pairing, key.block) if is_old else None,
     )
@@ -180,8 +218,9 @@ def draws_of(match: PlayedMatch, secrets: Iterable[Secret]) -> tuple[BlockDraw, 
     return tuple(draw_block(secret, f"{key.pairing}-{key.block}", seats) for secret in secrets)
 
 
-def _misfits(due: Mapping[str, Any], record: MatchRecord) -> Iterator[str]:
+def _misfits(expected: Expected, record: MatchRecord) -> Iterator[str]:
     """Differences between the setting in the record and that of the tournament."""
+    due = msgspec.structs.asdict(expected)
     found = {name: getattr(record, name) for name in due}
     found["seats"] = tuple((seat.player, seat.bot) for seat in record.seats)
     if record.clock.idle_ms is UNSET:  # it was played by arena 0.1.0, which had no idle bank

@@ -12,10 +12,10 @@ from msgspec.structs import replace
 
 from arena.errors import ArenaError
 from arena.games import load_game
+from arena.league.driver import Backend, BlocksLost, play_lives
 from arena.league.schedule import Life, fixture, lives
 from arena.league.state import LeagueState
 from arena.league.tournament import OLD_FORMAT, Tournament
-from arena.league.worker import play_whole_life
 from arena.match.columns import PlayedBlock
 from arena.match.record import ActionStep, MatchRecord, unpack
 from arena.match.secret_luck import Secret
@@ -36,11 +36,12 @@ def audit_by_replay(
     secrets: Sequence[Secret],
     count: int,
     isolation: Isolation,
+    backend: Backend,
     watch: Callable[[int, int], object] = lambda *_: None,
 ) -> Iterator[AuditLine]:
     """Play `count` random process lives of a league again and tell which actions differ. Nothing of it is a problem.
 
-    `watch` hears after each life how many matches were played, and of how many.
+    `watch` hears again and again how many matches were played, and of how many.
     """
     tournament = state.tournament
     if why := _obstacle(tournament, secrets):
@@ -50,13 +51,24 @@ def audit_by_replay(
         players = {each.name: replace(each, bot=bots.installed(each.bot.digest)) for each in tournament.players}
         whole = _whole_lives(store, state, secrets, isolation)
         chosen = random.Random().sample(whole, min(count, len(whole)))  # noqa: S311 - other lives each time
+        seated = [
+            replace(life, pairing=replace(life.pairing, players=tuple(players[name] for name in life.pairing.names)))
+            for life in chosen
+        ]
         differences, matches = list[str](), 0
-        for life in chosen:
-            seated = replace(life.pairing, players=tuple(players[name] for name in life.pairing.names))
-            for block in play_whole_life(replace(life, pairing=seated)):
+        asked = sum(len(each.fixtures) for each in chosen) * tournament.seats
+
+        def take(blocks: Sequence[PlayedBlock]) -> None:
+            nonlocal matches
+            for block in blocks:
                 matches += len(block.matches)
-                differences += _differences(store, block)
-            watch(matches, sum(len(each.fixtures) for each in chosen) * tournament.seats)
+                differences.extend(_differences(store, block))
+            watch(matches, asked)
+
+        try:
+            play_lives(iter(seated), backend, commit=take)
+        except BlocksLost as lost:
+            differences.append(str(lost))
     except ArenaError as error:
         yield False, f"no process life can be played again: {error}"
         return
@@ -99,8 +111,6 @@ def _whole_lives(store: MatchStore, state: LeagueState, secrets: Sequence[Secret
 
 def _differences(store: MatchStore, block: PlayedBlock) -> Iterator[str]:
     """The first difference of each match of a block that was played again, in a sentence."""
-    if block.void:
-        yield f"block {block.pairing}-{block.block} was {block.void}"
     for match in block.matches:
         then = unpack(store.match(str(match.result.key)).record)
         now = unpack(match.record)

@@ -95,13 +95,17 @@ def make_certificates(folder: Path) -> None:
 
 
 def test_workers_here_play_the_same_league(terminal: Terminal) -> None:
-    """`local:2`: the same bytes of standings as without dask, and all of it sound."""
+    """`local:2`: the same bytes of standings as without dask; they also check it, and find what is found here."""
     alone = terminal.arena("league run league.yaml --workers 2 --results alone")
     code, said = arena(terminal.folder, "league run league.yaml --cluster local:2 --results here")
 
     assert (alone.code, code) == (0, 0), said
     assert board(terminal, "here") == board(terminal, "alone")
-    assert terminal.arena("verify --results here").code == 0
+    found = terminal.arena("verify --results here --replay 2").out
+    code, said = arena(terminal.folder, "verify --results here --replay 2 --cluster local:2")
+    assert code == 0, said
+    assert found == said
+    assert "2 process lives of 12 played again, 20 matches: all with the actions that are stored" in said
 
 
 def command_of(pid: int) -> bytes:

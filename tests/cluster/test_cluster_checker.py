@@ -1,0 +1,159 @@
+"""`arena verify --cluster`: the findings of workers are those of a check here, whichever of them are lost meanwhile."""
+
+import asyncio
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from cli_arena import Terminal
+from msgspec.structs import replace
+from support.made_matches import RECORD, match_result
+from support.tampering import execute_sql
+
+from arena.cluster import checker
+from arena.cluster.checker import CheckedBatch, cluster_checker
+from arena.cluster.dealer import DealingTimes
+from arena.cluster.messages import Identity, packed, unpacked
+from arena.errors import HarnessFault, MachineFault
+from arena.league.tournament import ClusterSettings
+from arena.match.results import MatchKey, PlayedMatch
+from arena.match.settings import ClockSettings
+from arena.verify.match import Checked, Expected, Task
+
+QUICK = DealingTimes(look_s=0.01, retry_s=0.0, patience_s=0.0)
+
+
+class LinkHere:
+    """Workers by name that are this process. `before` may raise, or change the workers, before one answers a call."""
+
+    def __init__(self, *names: str) -> None:
+        self.found = {f"tls://{name}": name for name in names}
+        self.calls: list[tuple[str, str]] = []
+        self.before: Callable[[str, str], None] = lambda *_: None
+        self.after: Callable[[str, Any], Any] = lambda _, answer: answer
+
+    async def workers(self) -> tuple[str, dict[str, str]]:
+        return "scheduler", dict(self.found)
+
+    async def call(self, function: Any, address: str, argument: Any) -> Any:
+        await asyncio.sleep(0)
+        name, kind = self.found[address], function.__name__
+        self.calls.append((name, kind))
+        self.before(name, kind)
+        return self.after(name, await function(argument))
+
+    async def close(self) -> None: ...
+
+
+@pytest.fixture
+def link(monkeypatch: pytest.MonkeyPatch) -> LinkHere:
+    made = LinkHere("w0", "w1", "w2")
+
+    async def opened(_: ClusterSettings) -> LinkHere:
+        return made
+
+    monkeypatch.setattr(checker, "open_link", opened)
+    return made
+
+
+ON_THE_CLUSTER = "verify --cluster tcp://127.0.0.1:1 --trust-network"
+
+
+def played(terminal: Terminal) -> Terminal:
+    """A stored league of 16 matches."""
+    said = terminal.league(flags="--workers 1", seed=None, cycles=8, chunk_blocks=4)
+    assert said.code == 0, said.err
+    return terminal
+
+
+def test_workers_find_what_a_check_here_finds(terminal: Terminal, link: LinkHere) -> None:
+    """In the same order, with a damaged record and a forged time; a match of no league is checked too, and here."""
+    results = played(terminal).folder / "results"
+    execute_sql(
+        results,
+        "UPDATE record SET body = x'00' WHERE block = 2 AND rotation = 0",
+        "UPDATE seat SET time_us = time_us + 1 WHERE block = 5 AND rotation = 1 AND place = 0",
+    )
+    terminal.league(cycles=2, seed="other", flags="--workers 1 --update --yes")
+    alone = terminal.arena("verify")
+
+    said = terminal.arena(ON_THE_CLUSTER)
+
+    assert (said.code, said.out) == (alone.code, alone.out)
+    assert alone.code == 1
+    assert alone.out.count("PROBLEM") == 2
+    assert {kind for _, kind in link.calls} == {"identities", "check"}
+    assert {name for name, kind in link.calls if kind == "check"} == {"w0", "w1", "w2"}
+
+
+def test_lost_workers_cost_nothing(terminal: Terminal, link: LinkHere) -> None:
+    """One dies in its first check, one answers nonsense, and another one comes late: the same findings."""
+    alone = played(terminal).arena("verify")
+
+    def before(name: str, kind: str) -> None:
+        if (name, kind) == ("w0", "check"):
+            del link.found["tls://w0"]
+            link.found["tls://w9"] = "w9"
+            raise ConnectionError("it died")
+
+    def after(name: str, answer: Any) -> Any:
+        is_check = name == "w1" and isinstance(answer, bytes)
+        return packed(replace(unpacked(answer, CheckedBatch), checked=[])) if is_check else answer
+
+    link.before, link.after = before, after
+    said = terminal.arena(ON_THE_CLUSTER)
+
+    assert (said.code, said.out) == (alone.code, alone.out)
+    assert said.err == "worker w1 is left out: Unfit: it tells of other matches than it was asked\n"
+
+
+def test_a_worker_with_other_rules_checks_nothing(terminal: Terminal, link: LinkHere) -> None:
+    """A sentence tells why; without any other worker the command ends, and says so."""
+    played(terminal)
+
+    def older(name: str, answer: Any) -> Any:
+        if name != "w2" and isinstance(answer, dict):
+            return {game: packed(replace(unpacked(told, Identity), arena="0.1")) for game, told in answer.items()}
+        return answer
+
+    link.after = older
+    said = terminal.arena(ON_THE_CLUSTER)
+
+    assert said.code == 0
+    assert "worker w0 is left out: nim: it has arena 0.1 (here" in said.err
+    assert {name for name, kind in link.calls if kind == "check"} == {"w2"}
+    del link.found["tls://w2"]
+    with pytest.raises(MachineFault, match=r"worker w0 is left out: .* and the same command begins anew"):
+        checked()
+
+
+def checked() -> list[Checked]:
+    """A match of nim without a record on the cluster."""
+    expected = Expected("nim", "1", {}, ClockSettings().terms(), ())
+    one = PlayedMatch(match_result(MatchKey("aaaa", 0, 0), ("ann", "bob"), (Fraction(1, 3), 0)), RECORD)
+    with cluster_checker(ClusterSettings("tcp://x:1"), ["nim"], lambda _: None, QUICK) as check:
+        return list(check([Task(one, expected=expected)]))
+
+
+def test_fractions_of_a_score_travel(link: LinkHere) -> None:
+    """They are all that msgpack does not know."""
+    (found,) = checked()
+
+    assert found.match == "aaaa-0-0"
+    assert found.problems
+    assert ("w0", "check") in link.calls
+
+
+def test_matches_of_which_workers_die_end_the_command(link: LinkHere) -> None:
+    """After three of them; a damaged record must not take all machines of the cluster."""
+
+    def before(_: str, kind: str) -> None:
+        if kind == "check":
+            raise ConnectionError("it died")
+
+    link.before = before
+    with pytest.raises(HarnessFault, match="3 workers died of the same matches"):
+        checked()
+
+    assert sum(kind == "check" for _, kind in link.calls) == 3
