@@ -16,7 +16,7 @@ from arena.league.tournament import ClusterSettings, Tournament
 from arena.process.limits import Isolation
 
 _CLOSE_WITHIN_S: Final = 5.0
-R = TypeVar("R")
+Returned = TypeVar("Returned")
 
 
 class LoopThread:
@@ -46,7 +46,7 @@ class LoopThread:
         if not self._thread.is_alive():
             self.loop.close()
 
-    def run(self, coroutine: Coroutine[Any, Any, R]) -> "Future[R]":
+    def run(self, coroutine: Coroutine[Any, Any, Returned]) -> "Future[Returned]":
         """Run it there."""
         return asyncio.run_coroutine_threadsafe(coroutine, self.loop)
 

@@ -32,11 +32,11 @@ _AHEAD: Final = 2
 """Batches for each worker: one that it checks, and one that waits here."""
 _DEATHS: Final = 3
 log: Final = logging.getLogger("arena.cluster")
-R = TypeVar("R")
+Found = TypeVar("Found")
 
 
 class CheckedBatch(msgspec.Struct, frozen=True):
-    """What was found in the matches of a batch, in their order, within so many seconds."""
+    """The findings in the matches of a batch, in their order, and the seconds that they took."""
 
     seconds: float
     checked: list[Checked]
@@ -178,7 +178,7 @@ class _Found:
         self.task: asyncio.Task[None] | None = None
 
 
-async def _unless(event: asyncio.Event, action: Awaitable[R]) -> R:
+async def _unless(event: asyncio.Event, action: Awaitable[Found]) -> Found:
     """The result of an action. ConnectionError if the event comes before, or dask gives the action up."""
     call, end = asyncio.ensure_future(action), asyncio.create_task(event.wait())
     try:
