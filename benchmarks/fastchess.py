@@ -1,6 +1,6 @@
 """fastchess (github.com/Disservin/fastchess, C++), the peer for speed: wall time of a move between instant engines.
 
-Rule: measured as the leagues are: engines that answer at once, games of fixed length, start-up left out. Build it with
+Rule: measured as the leagues are: engines that answer at once, while all workers are busy. Build it with
 `make` in its checkout, at commit 74deac23 for the figures of README.md, and name the program with `--fastchess`.
 """
 
@@ -31,7 +31,10 @@ def engine(language: str, scratch: Path) -> list[str]:
 
 
 def us_a_move(fastchess: Path, command: list[str], *, workers: int, games: int, scratch: Path) -> float:
-    """Microseconds of wall time a move and worker, from the end of an early game to the end of the last one."""
+    """Microseconds of wall time a move and worker.
+
+    From the end of an early game to the one after which a worker has no more to do.
+    """
     program, *words = command
     each = [f"cmd={program}", f"args={' '.join(words)}"]
     settings = [
@@ -47,4 +50,5 @@ def us_a_move(fastchess: Path, command: list[str], *, workers: int, games: int, 
         ends_s = [time.perf_counter() for line in running.stdout if _FINISHED.match(line)]
     assert len(ends_s) == games, f"fastchess finished {len(ends_s)} of {games} games"
     skipped = max(2 * workers, games // 20)
-    return (ends_s[-1] - ends_s[skipped - 1]) * workers / ((games - skipped) * _PLIES) * 1e6
+    counted = games - skipped - (workers - 1)
+    return (ends_s[-workers] - ends_s[skipped - 1]) * workers / (counted * _PLIES) * 1e6

@@ -1,8 +1,8 @@
 """Leagues, played by workers and stored, beside fastchess in the same run: wall time of a request, matches a second.
 
-Rule: what counts is stored. Workers are warm. A request is the difference between a long league and a short one: the
-start of bots is left out, as it is on fastchess's side. It counts for matches a second. Both sides play in turns, with
-instant bots, and each figure is a median over the rounds of one run.
+Rule: what counts is stored. Workers are warm. On both sides the time counts in which all workers are busy: from their
+first matches, so that the start of bots is left out, to the moment when one of them has no more to do. Both sides play
+in turns, with instant bots, and each figure is a median over the rounds of one run.
 """
 
 import contextlib
@@ -10,7 +10,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from functools import partial
 from pathlib import Path
@@ -35,7 +35,8 @@ from arena.store.matches import MatchStore
 _DEFAULT_LIFE: Final = 20
 """Blocks of a process life where a tournament says nothing."""
 _MOST_WORKERS: Final = 2
-_PEER_GAMES: Final = 240
+_BATCH_S: Final = 0.1
+"""A worker hands over its blocks so often, not every 2.5 s, so that short leagues can be timed by what arrives."""
 _GOALS: Final = {("C", 1): Goal("<=", 0.8), ("C", 2): Goal("<=", 1.0), ("Python", 2): Goal("<=", 1.1)}
 _SCALING: Final = Goal(">=", 0.95)
 _LOOP: Final = "for _ in range(20_000_000): pass"
@@ -63,63 +64,89 @@ class Case(NamedTuple):
         return f"{self.language}, {self.workers}{', luck' if self.has_luck else ''}"
 
 
-class Share:
-    """Some slots of a backend that stays open after a league: workers are started once for all measurements."""
+class Part(NamedTuple):
+    """Blocks of a life that arrived together, at that time in seconds."""
+
+    at_s: float
+    blocks: list[PlayedBlock]
+
+
+class Watched:
+    """Some slots of a backend that stays open after a league: workers are started once for all measurements.
+
+    `lives` has the parts of each life as they arrived, lives in the order in which they began.
+    """
 
     def __init__(self, backend: Backend, slots: int) -> None:
         self._backend, self.slots = backend, slots
+        self.lives: list[list[Part]] = []
 
     def submit(self, life: Life, hand_over: HandOver) -> "Future[Finished]":
         """See Backend.submit."""
-        return self._backend.submit(life, hand_over)
+        parts: list[Part] = []
+        self.lives.append(parts)
+
+        def note(blocks: Finished) -> None:
+            parts.append(Part(time.perf_counter(), blocks))
+            hand_over(blocks)
+
+        return self._backend.submit(life, note)
 
     def close(self, *, is_interrupted: bool) -> None:
         """Nothing: the maker of the backend closes it."""
 
 
-class Stored(NamedTuple):
-    """A league that was played and stored."""
+class Busy(NamedTuple):
+    """The time in which all workers were busy, and what they finished in it."""
 
     seconds: float
     matches: int
     requests: int
 
 
+def busy_time(lives: Sequence[Sequence[float]], workers: int) -> tuple[float, float]:
+    """From the moment when each worker has handed over blocks to the one when the first of them has no more to do.
+
+    By life the times at which its blocks arrived, the last with its end.
+    """
+    return max(life[0] for life in lives[:workers]), sorted(life[-1] for life in lives)[-workers]
+
+
+def _busy(lives: Sequence[Sequence[Part]], workers: int) -> Busy:
+    begin_s, end_s = busy_time([[part.at_s for part in life] for life in lives], workers)
+    within = [block for life in lives for part in life if begin_s < part.at_s <= end_s for block in part.blocks]
+    results = [match.result for block in within for match in block.matches]
+    for each in results:
+        assert each.at_fault is None, f"a benchmark's bot forfeits: {each.termination}"
+    return Busy(end_s - begin_s, len(results), sum(sum(each.moves) for each in results))
+
+
 class League:
-    """Two leagues of two equal bots, of one life a worker: a short one, and one that lasts about `seconds`."""
+    """Leagues of two equal bots in which all workers are busy for about `seconds`, but for a short first one."""
 
     def __init__(self, scratch: Path, backend: Backend, case: Case, bot: BotSpec, seconds: float) -> None:
         self._results, self._case, self._seconds = scratch / "league-results", case, seconds
-        self._backend = Share(backend, case.workers)
+        self._backend = backend
         self._players = (Player(name="a", bot=bot), Player(name="b", bot=bot))
-        self._lives = 2
+        self._lives = 3
         self.requests = 0.0
 
     def play(self) -> Sample:
-        """Wall time of a request and worker, without starts; matches stored a second, with them."""
-        short, long = self._stored(_DEFAULT_LIFE), self._stored(self._lives * _DEFAULT_LIFE)
-        self.requests = long.requests / long.matches
-        us = (long.seconds - short.seconds) * self._case.workers / (long.requests - short.requests) * _US
-        self._lives = max(2, round(self._lives / long.seconds * self._seconds))
-        return Sample(us, long.matches / long.seconds)
+        """Wall time of a request and worker; matches stored a second."""
+        found = self._stored(self._lives * _DEFAULT_LIFE)
+        self.requests = found.requests / found.matches
+        self._lives = max(3, round(self._lives / found.seconds * self._seconds))
+        return Sample(found.seconds * self._case.workers / found.requests * _US, found.matches / found.seconds)
 
-    def _stored(self, blocks: int) -> Stored:
+    def _stored(self, blocks: int) -> Busy:
         """Play and store so many blocks a worker."""
         tournament = self._tournament(blocks)
+        watched = Watched(self._backend, self._case.workers)
         with contextlib.closing(database.open_for_writing(self._results)) as connection:
             store = MatchStore(connection, self._results)
             store.save_league(tournament)
-            moves: list[int] = []
-
-            def commit(blocks: list[PlayedBlock]) -> None:
-                store.save(blocks)
-                for match in (match for block in blocks for match in block.matches):
-                    assert match.result.at_fault is None, f"a benchmark's bot forfeits: {match.result.termination}"
-                    moves.append(sum(match.result.moves))
-
-            start_s = time.perf_counter()
-            play_lives(lives(tournament, {}), self._backend, commit=commit)
-            return Stored(time.perf_counter() - start_s, len(moves), sum(moves))
+            play_lives(lives(tournament, {}), watched, commit=store.save)
+        return _busy(watched.lives, self._case.workers)
 
     def _tournament(self, blocks: int) -> Tournament:
         has_luck = self._case.has_luck
@@ -140,20 +167,21 @@ class League:
 def measure(scratch: Path, *, is_quick: bool) -> list[Table]:
     """Requests beside fastchess's moves; matches a second, by workers and with luck."""
     bots, notes = instant(scratch)
-    rounds, seconds = (1, 1.2) if is_quick else (5, 2.5)
+    rounds, seconds, games = (3, 1.3, 160) if is_quick else (5, 4.5, 240)
     cases = [Case(language, workers) for language in bots for workers in range(1, _MOST_WORKERS + 1)]
     with _workers(_MOST_WORKERS) as backend:
         leagues = {
             case: League(scratch, backend, case, bots[case.language], seconds)
             for case in [*cases, *(Case(language, _MOST_WORKERS, has_luck=True) for language in bots)]
         }
-        leagues[Case("Python", _MOST_WORKERS)].play()  # from now on all workers are warm
         measures: dict[str, Callable[[], Sample]] = {f"loops, {count}": partial(_loops, count) for count in (1, 2)}
         for case, league in leagues.items():
             measures[str(case)] = league.play
             if not case.has_luck and (peer := os.environ.get("FASTCHESS")):
-                measures[f"fastchess, {case}"] = _peer(Path(peer), case, scratch, 60 if is_quick else _PEER_GAMES)
+                measures[f"fastchess, {case}"] = _peer(Path(peer), case, scratch, games)
         samples = interleaved(measures, rounds)
+        pinned = sum(len(os.sched_getaffinity(pid)) == 1 for pid in backend.workers.pids)
+    notes += (f"workers with a core of their own, which no other arena command had: {pinned} of {_MOST_WORKERS}",)
     return [_request_table(cases, leagues, samples, notes), _league_table(list(bots), samples)]
 
 
@@ -172,8 +200,9 @@ def _request_table(cases: list[Case], leagues: dict[Case, League], samples: Samp
     )
     rows = tuple(_request_row(case, leagues[case], samples) for case in cases)
     more: tuple[str, ...] = (
-        "bots that answer index 0, sandbox on, luck off, one process life a worker, their start left out",
-        "fastchess: instant engines, games of 100 plies, timed between the ends of games",
+        "bots that answer index 0, sandbox on, luck off, one process life a worker",
+        "fastchess: instant engines, games of 100 plies",
+        "both: while all workers are busy, after the first matches of each, so the start of bots is left out",
         f"medians of {len(samples['loops, 1'])} in turns, +-: half the width of the 95 % interval",
     )
     if f"fastchess, {cases[0]}" not in samples:
@@ -210,7 +239,7 @@ def _league_table(languages: list[str], samples: Samples) -> Table:
     rows = tuple(_league_row(language, samples, loops) for language in languages)
     notes = (
         "stored: through arena.league.driver, LocalBackend and MatchStore into a database in the temporary folder",
-        f"the start of bots counts; with luck: as a league is by default, in process lives of {_DEFAULT_LIFE} blocks",
+        f"with luck: as a league is by default, in process lives of {_DEFAULT_LIFE} blocks, whose starts of bots count",
         f"two busy loops in processes of their own did {median(loops):.2f} times the work of one",
     )
     return Table(title="Leagues: matches stored", headers=headers, rows=rows, notes=notes)
@@ -237,7 +266,7 @@ def _loops(count: int) -> Sample:
 
 @contextlib.contextmanager
 def _workers(count: int) -> Iterator[LocalBackend]:
-    backend = LocalBackend(count)
+    backend = LocalBackend(count, batch_s=_BATCH_S)
     is_done = False
     try:
         yield backend

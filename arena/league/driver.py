@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from arena.errors import HarnessFault, MachineFault
 from arena.league.schedule import Fixture, Life
-from arena.league.worker import ATTEMPTS, play_life_alone, play_life_on_a_core
+from arena.league.worker import ATTEMPTS, BATCH_S, play_life_alone, play_life_on_a_core
 from arena.match.columns import PlayedBlock
 from arena.process.workers import Workers
 from arena.text import counted
@@ -50,12 +50,15 @@ class Backend(Protocol):
 
 
 class LocalBackend:
-    """Worker processes on this machine, one life in flight each; if pinned, each with its bots on one core."""
+    """Worker processes on this machine, one life in flight each; if pinned, each with its bots on one core.
 
-    def __init__(self, workers: int, *, may_pin: bool = True) -> None:
+    They hand over what they have every `batch_s` seconds.
+    """
+
+    def __init__(self, workers: int, *, may_pin: bool = True, batch_s: float = BATCH_S) -> None:
         self.workers = Workers(workers, preload=play_life_alone.__module__)
         self.slots = workers
-        self._play = play_life_on_a_core if may_pin else play_life_alone
+        self._play = partial(play_life_on_a_core if may_pin else play_life_alone, batch_s=batch_s)
 
     def submit(self, life: Life, hand_over: HandOver) -> "Future[Finished]":
         """Play a life."""

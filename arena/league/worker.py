@@ -93,23 +93,23 @@ def play_whole_life(life: Life) -> list[PlayedBlock]:
     return [block for batch in play_life(life) for block in batch]
 
 
-def play_life_alone(life: Life) -> Iterator[list[PlayedBlock]]:
+def play_life_alone(life: Life, batch_s: float = BATCH_S) -> Iterator[list[PlayedBlock]]:
     """`play_life` in a process that plays nothing else: whatever runs below it afterwards was left by a bot."""
     try:
-        yield from play_life(life)
+        yield from play_life(life, batch_s)
     finally:
         left = reaper.kill_descendants()
         if left:
             log.warning("%s: killed %d processes that bots had left behind", life.pairing.key, left)
 
 
-def play_life_on_a_core(life: Life) -> Iterator[list[PlayedBlock]]:
+def play_life_on_a_core(life: Life, batch_s: float = BATCH_S) -> Iterator[list[PlayedBlock]]:
     """`play_life_alone`, with this process and all bots on one core where that is enough and one is free."""
     if does_on_one_core(life):
         _OWN_CORE.claim()
     else:
         _OWN_CORE.release()
-    for batch in play_life_alone(life):
+    for batch in play_life_alone(life, batch_s):
         yield batch
         _OWN_CORE.look()
 
