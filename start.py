@@ -52,6 +52,8 @@ def main() -> int:
     is_test = arguments[0] == "test"
     if not _set_up("dev" if is_test else "riffraff"):
         return 1
+    # Containers often set it: then each of the many Pythons that tests start compiles arena anew.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     if not is_test:
         os.execv(VENV / "bin" / "arena", ["arena", *arguments])
     if asked := arguments[1:]:

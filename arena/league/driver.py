@@ -19,6 +19,7 @@ from arena.errors import HarnessFault, MachineFault
 from arena.league.schedule import Fixture, Life
 from arena.league.worker import ATTEMPTS, BATCH_S, play_life_alone, play_life_on_a_core
 from arena.match.columns import PlayedBlock
+from arena.process.sandbox import self_test
 from arena.process.workers import Workers
 from arena.text import counted
 
@@ -61,7 +62,8 @@ class LocalBackend:
         self._play = partial(play_life_on_a_core if may_pin else play_life_alone, batch_s=batch_s)
 
     def submit(self, life: Life, hand_over: HandOver) -> "Future[Finished]":
-        """Play a life."""
+        """Play a life. HarnessFault if bots cannot be isolated so here: tried once, in this process, for all workers."""
+        self_test.require_isolation(life.isolation)
         return self.workers.stream(self._play, life, hand_over)
 
     def close(self, *, is_interrupted: bool) -> None:

@@ -106,8 +106,9 @@ def take_sample(
 ) -> LeagueSample:
     """Play as much of the first round as the time allows, pairing after pairing; `tick` hears the number of matches.
 
-    SpecError if a bot cannot be built; MachineFault if nothing can be played.
+    SpecError if a bot cannot be built; MachineFault if nothing can be played; HarnessFault if bots cannot be isolated so.
     """
+    self_test.require_isolation(isolation)
     start_s = time.monotonic()
     pool = Workers(workers, preload=__name__)
     timed: list[Timed] = []
@@ -132,7 +133,6 @@ def take_sample(
 
 def play_part(part: Part) -> Iterator[list[Timed]]:
     """The matches of a life, each as it ends, until its time is up; in a process that plays nothing else."""
-    self_test.require_isolation(part.life.isolation)
     pairing = part.life.pairing
     players = tuple(replace(each, bot=part.prepare(each.bot)) for each in pairing.players)
     life = replace(part.life, pairing=replace(pairing, players=players))

@@ -26,6 +26,7 @@ from arena.match.columns import PlayedBlock
 from arena.match.record import ActionStep, unpack
 from arena.process import reaper
 from arena.process.manifest import read_bot
+from arena.process.sandbox import self_test
 from arena.process.workers import Workers, multiprocessing_pids
 
 pytestmark = pytest.mark.process
@@ -109,6 +110,21 @@ def test_starts_nothing_before_the_first_batch() -> None:
     backend.close(is_interrupted=False)
     LocalBackend(4).close(is_interrupted=True)
     assert others() == before
+
+
+def test_nothing_starts_where_bots_cannot_be_isolated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The backend tries it for all its workers, which rely on that."""
+
+    def leaks(isolation: str) -> None:
+        raise HarnessFault(f"the {isolation} does not hold")
+
+    monkeypatch.setattr(self_test, "require_isolation", leaks)
+    backend = LocalBackend(2)
+
+    with pytest.raises(HarnessFault, match="the sandbox does not hold"):
+        outcome(real_tournament(tmp_path), backend)
+
+    assert backend.workers.pids == []
 
 
 def test_a_killed_worker_costs_no_result(tmp_path: Path) -> None:

@@ -28,6 +28,8 @@ _HANDSHAKE_S: Final = 20.0
 """For the sandbox to stand; it takes 2 ms, and on a machine with a hundred other things to do, a second."""
 _GLANCE_S: Final = 0.0002
 """Between two looks for the bot's own process, which comes half a millisecond after the sandbox."""
+_LATER: Final = 0.1
+"""The part of the time waited so far that passes between two looks: a busy machine is not kept busy by looking."""
 _GONE_S: Final = 5.0
 """For a killed sandbox to be empty; it takes 2 ms."""
 _SCRATCH_FILES: Final = 10_000
@@ -165,13 +167,14 @@ class Sandbox(ProcessGroup):
 
         One that has ended already is not found, and so cannot be stopped, which ends the bot.
         """
-        deadline_s = time.monotonic() + _HANDSHAKE_S
+        start_s = time.monotonic()
         while not (main := min(children(self.id), default=0)):
+            waited_s = time.monotonic() - start_s
+            if waited_s > _HANDSHAKE_S:
+                raise EOFError(f"no sign of the bot's own process within {_HANDSHAKE_S:.0f} s")
             if self._is_gone(0):
                 return
-            time.sleep(_GLANCE_S)
-            if time.monotonic() > deadline_s:
-                raise EOFError(f"no sign of the bot's own process within {_HANDSHAKE_S:.0f} s")
+            time.sleep(max(_GLANCE_S, _LATER * waited_s))
         with contextlib.suppress(ProcessLookupError):
             self._main_handle = os.pidfd_open(main)
             self._main = main
