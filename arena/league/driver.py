@@ -62,7 +62,7 @@ class LocalBackend:
         self._play = partial(play_life_on_a_core if may_pin else play_life_alone, batch_s=batch_s)
 
     def submit(self, life: Life, hand_over: HandOver) -> "Future[Finished]":
-        """Play a life. HarnessFault if bots cannot be isolated so here: tried once, in this process, for all workers."""
+        """Play a life. HarnessFault if bots cannot be isolated so here, which is tried once for all workers."""
         self_test.require_isolation(life.isolation)
         return self.workers.stream(self._play, life, hand_over)
 

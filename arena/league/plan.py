@@ -106,7 +106,7 @@ def take_sample(
 ) -> LeagueSample:
     """Play as much of the first round as the time allows, pairing after pairing; `tick` hears the number of matches.
 
-    SpecError if a bot cannot be built; MachineFault if nothing can be played; HarnessFault if bots cannot be isolated so.
+    SpecError if a bot cannot be built; MachineFault if nothing can be played, HarnessFault if bots cannot be isolated.
     """
     self_test.require_isolation(isolation)
     start_s = time.monotonic()

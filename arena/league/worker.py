@@ -70,8 +70,8 @@ def play_life(life: Life, batch_s: float = BATCH_S) -> Generator[list[PlayedBloc
 
     A block that is void each time it is played says so and has no matches; the others are played all the same.
 
-    Other lives may be played in the same process, in other threads: nothing but the life's own bots is ended. The caller
-    has made sure that the isolation holds on this machine.
+    Other lives may be played in the same process, in other threads: nothing but the life's own bots is ended. The
+    caller has made sure that the isolation holds on this machine.
     """
     require_package(life.game, life.package or None)
     tables = seat_players(life)
