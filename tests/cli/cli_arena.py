@@ -1,8 +1,12 @@
 """The command line in this process: arguments in, exit code, stdout and stderr out."""
 
+import contextlib
+import hashlib
 import os
 import re
 import shlex
+import shutil
+import tempfile
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -49,12 +53,19 @@ class Said(NamedTuple):
 
 
 class Terminal:
-    """A folder with `results`, the shelf of the project, and arena at hand."""
+    """A folder with `results`, the shelf of the project, and arena at hand; leagues that many read in `leagues`."""
 
-    def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        monkeypatch: pytest.MonkeyPatch,
+        capsys: pytest.CaptureFixture[str],
+        leagues: Path | None = None,
+    ) -> None:
         self.folder = folder
         self.results = folder / "results"
         self._capsys = capsys
+        self._leagues = leagues
         monkeypatch.chdir(folder)
         monkeypatch.setenv("ARENA_RESULTS", "results")
         monkeypatch.setenv("ARENA_BOTS", str(ROOT / "bots"))
@@ -73,6 +84,21 @@ class Terminal:
         written = {name: value for name, value in content.items() if value is not None}
         Path("league.yaml").write_text(yaml.safe_dump(written))
         return self.arena(f"league run league.yaml --workers 2 {flags}")
+
+    def played(self, *players: str, flags: str = "", **changes: Any) -> None:
+        """The folder after `league`, which is called once for the same words and files; each test gets a copy."""
+        assert self._leagues is not None
+        files = sorted((str(path), path.read_bytes()) for path in Path().rglob("*") if path.is_file())
+        kept = self._leagues / hashlib.sha256(repr((players, flags, changes, files)).encode()).hexdigest()
+        if not kept.exists():
+            folder = Path(tempfile.mkdtemp(dir=self._leagues))
+            folder.chmod(0o755)
+            shutil.copytree(".", folder, dirs_exist_ok=True)
+            with contextlib.chdir(folder):
+                said = self.league(*players, flags=flags, **changes)
+            assert said.code == 0, said.err
+            folder.rename(kept)
+        shutil.copytree(kept, ".", dirs_exist_ok=True)
 
     def first_match(self) -> str:
         """The id of the first stored match of the only league."""
@@ -105,6 +131,16 @@ def has(program: str) -> bool:
     return any((Path(folder) / program).is_file() for folder in os.environ["PATH"].split(os.pathsep))
 
 
+@pytest.fixture(scope="session")
+def leagues(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder for leagues that are played once; bots may read it too."""
+    folder = tmp_path_factory.mktemp("leagues")
+    folder.chmod(0o755)
+    return folder
+
+
 @pytest.fixture
-def terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Terminal:
-    return Terminal(tmp_path, monkeypatch, capsys)
+def terminal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], leagues: Path
+) -> Terminal:
+    return Terminal(tmp_path, monkeypatch, capsys, leagues)

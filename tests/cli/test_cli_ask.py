@@ -15,7 +15,7 @@ def match(terminal: Terminal) -> str:
     """A match of nim that a bot played, by its name, against one that the store knows."""
     Path("mine.py").write_text(bot_script(note="'first'"))
     Path("later.py").write_text(bot_script(LATER, asked="print('thinking of', m['id'], file=sys.stderr)"))
-    assert terminal.league("./mine.py", "random", players=[{"bot": "./mine.py"}, {"bot": "random"}]).code == 0
+    terminal.played("./mine.py", "random", players=[{"bot": "./mine.py"}, {"bot": "random"}])
     return terminal.first_match()
 
 

@@ -47,7 +47,7 @@ def test_names_are_completed(words: tuple[str, ...], found: list[str]) -> None:
 
 
 def test_leagues_are_completed(terminal: Terminal) -> None:
-    terminal.league()
+    terminal.played()
 
     assert completed("arena", "leaderboard", "te") == ["test"]
 

@@ -42,7 +42,7 @@ def test_run_status_matches_leaderboard(terminal: Terminal) -> None:
 
 def test_the_leaderboard_has_all_formats(terminal: Terminal) -> None:
     """Each is what it says, with times and without."""
-    terminal.league()
+    terminal.played()
 
     found = {form: terminal.arena(f"leaderboard test --format {form}").out for form in FORMATS}
 
@@ -55,7 +55,7 @@ def test_the_leaderboard_has_all_formats(terminal: Terminal) -> None:
 
 def test_show_and_verify(terminal: Terminal) -> None:
     """A stored match is replayed step by step, drawn, and verified."""
-    terminal.league()
+    terminal.played()
     match_id = terminal.first_match()
 
     shown = terminal.arena(f"show {match_id} --states --svg match.svg --step 1")
@@ -79,7 +79,7 @@ def test_show_and_verify(terminal: Terminal) -> None:
 )
 def test_unknown_names_exit_with_2(terminal: Terminal, line: str, said: str) -> None:
     """The known ones are listed."""
-    terminal.league()
+    terminal.played()
 
     found = terminal.arena(line)
 
@@ -96,7 +96,7 @@ def test_unknown_names_exit_with_2(terminal: Terminal, line: str, said: str) -> 
 )
 def test_a_picture_that_cannot_be_made(terminal: Terminal, options: str, said: str) -> None:
     """The number of steps is told, or the place; no traceback, no file."""
-    terminal.league()
+    terminal.played()
 
     found = terminal.arena(f"show {terminal.first_match()} {options}")
 
@@ -106,7 +106,7 @@ def test_a_picture_that_cannot_be_made(terminal: Terminal, options: str, said: s
 
 def test_a_league_without_matches_has_a_leaderboard(terminal: Terminal) -> None:
     """Saved but not played: every format is printed, and verify finds nothing wrong."""
-    terminal.league()
+    terminal.played()
     emptied = ("record", "seat", "match")
     changes = ("DROP TRIGGER history_delete", "DELETE FROM history", "UPDATE league SET standings = NULL")
     execute_sql(terminal.results / "arena.db", *(f"DELETE FROM {table}" for table in emptied), *changes)
@@ -131,7 +131,7 @@ def test_a_wrong_file_stores_nothing(terminal: Terminal) -> None:
 
 def test_verify_finds_tampering(terminal: Terminal) -> None:
     """Exit 1 with the match named."""
-    terminal.league()
+    terminal.played()
     execute_sql(terminal.results / "arena.db", "UPDATE record SET digest = 'x' WHERE block = 0 AND rotation = 0")
 
     said = terminal.arena("verify")
@@ -171,7 +171,7 @@ def test_matches_left_behind_are_kept(terminal: Terminal) -> None:
 
 def test_the_only_league_need_not_be_named(terminal: Terminal) -> None:
     """For its list of matches too; with two it has to be said which."""
-    terminal.league()
+    terminal.played()
     only = terminal.arena("league matches")
     terminal.league(name="other", seed=2)
     which = [terminal.arena(command) for command in ("league matches", "leaderboard")]

@@ -30,7 +30,7 @@ def tamper(terminal: Terminal, statement: str) -> None:
 @pytest.mark.process
 def test_luck_is_stored_shown_and_audited(terminal: Terminal) -> None:
     """`show` names draws, and `verify` measures again."""
-    terminal.league("greedy", "random", cycles=1, game="shanghaien")
+    terminal.played("greedy", "random", cycles=1, game="shanghaien")
 
     shown = terminal.arena(f"show {terminal.first_match()}").out
     sound = terminal.arena("verify")
@@ -50,7 +50,7 @@ def test_luck_is_stored_shown_and_audited(terminal: Terminal) -> None:
 @pytest.mark.process
 def test_luck_of_another_version_is_not_checked(terminal: Terminal) -> None:
     """Nobody can measure it any more; that is said."""
-    terminal.league("greedy", "random", cycles=1, game="shanghaien")
+    terminal.played("greedy", "random", cycles=1, game="shanghaien")
     tamper(terminal, "UPDATE match SET luck_version = 'old'")
 
     said = terminal.arena("verify")
@@ -91,7 +91,7 @@ def test_a_game_without_a_value_has_none(terminal: Terminal) -> None:
 @pytest.mark.process
 def test_a_match_by_rules_of_before_is_shown_and_not_called_damaged(terminal: Terminal) -> None:
     """The steps and the luck as they were stored; no picture, no position, no traceback; the page says why."""
-    terminal.league("greedy", "random", cycles=1, game="shanghaien")
+    terminal.played("greedy", "random", cycles=1, game="shanghaien")
     old = by_rules_of_before(terminal, terminal.first_match())
 
     shown = terminal.arena(f"show {old} --states")

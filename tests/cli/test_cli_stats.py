@@ -19,7 +19,7 @@ COMMAND_MODULES = ("stats p1", "matrix", "calibration")
 @pytest.mark.process
 def test_the_pages_of_a_league(terminal: Terminal) -> None:
     """Each command in each format; no colours where nobody looks; the ids are those of matches."""
-    terminal.league("random", "random", "random", cycles=12)
+    terminal.played("random", "random", "random", cycles=12)
 
     for command in COMMAND_MODULES:
         for form in FORMATS:
@@ -46,7 +46,7 @@ def test_the_pages_of_a_league(terminal: Terminal) -> None:
 def test_faults_lead_to_their_matches(terminal: Terminal) -> None:
     """A bot that ends at once forfeits everything, and `arena show` tells why."""
     Path("gone.py").write_text("raise SystemExit('gone')\n")
-    terminal.league("random", "./gone.py", cycles=2)
+    terminal.played("random", "./gone.py", cycles=2)
 
     page = terminal.arena("stats p1").out
 
@@ -86,7 +86,7 @@ def test_luck_is_for_games_that_know_theirs(terminal: Terminal) -> None:
 )
 def test_unknown_names_exit_with_2(terminal: Terminal, line: str, said: str) -> None:
     """The known ones are listed."""
-    terminal.league()
+    terminal.played()
 
     found = terminal.arena(line)
 
@@ -97,7 +97,7 @@ def test_unknown_names_exit_with_2(terminal: Terminal, line: str, said: str) -> 
 @pytest.mark.process
 def test_a_league_without_matches_has_pages(terminal: Terminal) -> None:
     """Saved but not played: every command prints every format."""
-    terminal.league()
+    terminal.played()
     execute_sql(terminal.results / "arena.db", "DELETE FROM record", "DELETE FROM match")
 
     for command in COMMAND_MODULES:

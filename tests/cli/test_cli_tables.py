@@ -60,7 +60,7 @@ def test_a_person_can_sit_at_a_table_of_four(terminal: Terminal, monkeypatch: py
 
 def test_show_writes_a_page_that_plays_the_match(terminal: Terminal) -> None:
     """One file; the text is on stdout as ever, and stderr says where the page is. The block lies beside it."""
-    assert terminal.league().code == 0
+    terminal.played()
     match = terminal.first_match()
 
     plain = terminal.arena(f"show {match}")
@@ -75,7 +75,7 @@ def test_show_writes_a_page_that_plays_the_match(terminal: Terminal) -> None:
 
 def test_show_opens_the_page_in_a_browser(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
     """In a new temporary file; without a browser the path is told."""
-    assert terminal.league().code == 0
+    terminal.played()
     match, urls = terminal.first_match(), list[str]()
 
     def opened(url: str) -> bool:
@@ -97,7 +97,7 @@ def test_show_opens_the_page_in_a_browser(terminal: Terminal, monkeypatch: pytes
 
 def test_notes_are_on_the_page_for_private_players_only(terminal: Terminal) -> None:
     """A player who did not sit there is refused, and so is the option without a page."""
-    assert terminal.league().code == 0
+    terminal.played()
     match = terminal.first_match()
 
     said = [terminal.arena(f"show {match} {more}") for more in ("--private p0", "--html a.html --private nobody")]
@@ -111,7 +111,7 @@ def test_notes_are_on_the_page_for_private_players_only(terminal: Terminal) -> N
 @pytest.mark.parametrize("workers", ["", "--workers 1", "--workers 2"])
 def test_verify_finds_the_same_with_any_number_of_processes(terminal: Terminal, workers: str) -> None:
     """In the same words, without a line of progress in a pipe."""
-    assert terminal.league().code == 0
+    terminal.played()
 
     said = terminal.arena(f"verify {workers}")
 
@@ -124,7 +124,7 @@ def test_an_interrupted_verification_exits_with_3(
     terminal: Terminal, monkeypatch: pytest.MonkeyPatch, workers: int
 ) -> None:
     """At once, whoever checks."""
-    assert terminal.league().code == 0
+    terminal.played()
 
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
@@ -139,7 +139,7 @@ def test_an_interrupted_verification_exits_with_3(
 
 def test_a_verification_shows_on_a_terminal_how_far_it_is(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
     """On a line that is wiped away before anything else is printed."""
-    assert terminal.league().code == 0
+    terminal.played()
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
     monkeypatch.setattr("arena.cli.verify._BETWEEN_LINES_S", -1.0)
 
