@@ -8,12 +8,12 @@ Python's numbers (dtype object). Players are known by place, their order in the 
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from functools import cached_property
 from hashlib import sha256
 from itertools import chain
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 from typing import Any, Final, NamedTuple
 
 import msgspec
@@ -21,7 +21,7 @@ import numpy as np
 
 from arena.match.record import fraction_written
 from arena.match.results import MatchResult, PairingRanks, rotate
-from arena.standings.ranks import Blocks, by_pairing, ranks_of
+from arena.standings.ranks import by_pairing, ranks_of
 from arena.statistics.pairs import MISSING
 
 Array = np.ndarray[Any, Any]
@@ -215,6 +215,30 @@ class Courses:
         found: Array = np.add.reduceat(by_block, self.starts, axis=0)
         return found
 
+    def margins(self, values: Array, has: Array) -> BlockSums:
+        """The sums of margins by block, rotation and place; 0 where `has`, by block and rotation, is False."""
+        m, y = has.sum(axis=1), np.einsum("brp->bp", values)
+        return BlockSums(*map(self.added, (*_counts(m), y, y * y, y * m[:, None])))
+
+    def luck(self, values: Array, has: Array) -> tuple[LuckSums, ...]:
+        """The sums of luck, in the same form, of each half of the blocks."""
+        m, luck = has.sum(axis=1), np.einsum("brp->bp", values)
+        y = np.einsum("brp->bp", self.points * has[:, :, None])
+        by_place = (y, y * y, y * m[:, None], luck, luck * luck, luck * m[:, None], y * luck)
+        own = [(self.numbers % HALVES == half).astype(np.int64) for half in range(HALVES)]
+        return tuple(
+            LuckSums(
+                *(self.added(each * is_own) for each in _counts(m)),
+                *(self.added(each * is_own[:, None]) for each in by_place),
+            )
+            for is_own in own
+        )
+
+
+def _counts(m: Array) -> tuple[Array, Array, Array]:
+    """By block with m matches: what blocks, matches and their squares are the sums of."""
+    return (m > 0).astype(np.int64), m, m * m
+
 
 def sums_of(results: Iterable[MatchResult]) -> PairingSums:
     """The sums of these matches, pairing by pairing in the order of first mention.
@@ -227,9 +251,12 @@ def sums_of(results: Iterable[MatchResult]) -> PairingSums:
     if len(sizes) > 1:
         raise ValueError(f"matches of {' and of '.join(map(str, sizes))} players cannot share one table")
     seats = sizes[0] if sizes else 2
-    blocks = [own for _, own in known.values()]
-    matches = [[one for block in own.values() for one in block.values()] for own in blocks]
-    numbered = [(number, one) for number, own in enumerate(matches) for one in own]
+    numbered = [
+        (number, one)
+        for number, (_, blocks) in enumerate(known.values())
+        for own in blocks.values()
+        for one in own.values()
+    ]
     ended = [
         (one.termination.value, number, _place(one, one.at_fault), 1)
         for number, one in numbered
@@ -241,20 +268,52 @@ def sums_of(results: Iterable[MatchResult]) -> PairingSums:
         for seat, counts in enumerate(one.pardoned)
         for code, count in counts.items()
     ]
-    size = len(blocks)
-    return PairingSums(
-        keys=tuple(known),
-        ranks=tuple(ranks.values()),
-        margins=BlockSums(*_columns([_margins(own.values(), seats) for own in blocks], 3, 3, seats)),
-        luck=tuple(
-            LuckSums(*_columns([_luck_of_half(own, half, seats) for own in blocks], 3, 7, seats))
-            for half in range(HALVES)
+    courses = Courses([*ranks.values()])
+    whole = [own for _, blocks in known.values() for _, own in sorted(blocks.items())]
+    matches = [own.get(rotation) for own in whole for rotation in range(seats)]
+    found: PairingSums = _mapped(
+        _narrowed,
+        PairingSums(
+            keys=(),
+            ranks=(),
+            margins=courses.margins(*_by_place(matches, courses, attrgetter("margins"))),
+            luck=courses.luck(*_by_place(matches, courses, lambda one: one.luck or None)),
+            luck_versions=by_code([(one.luck_version, n, 1) for n, one in numbered if one.luck_version], (len(known),)),
+            faults=by_code(ended, (len(known), seats)),
+            pardoned=by_code(pardoned, (len(known), seats)),
+            isolation=by_code([(one.isolation, n, 1) for n, one in numbered], (len(known),)),
+            time=_times(matches, courses),
         ),
-        luck_versions=by_code([(one.luck_version, n, 1) for n, one in numbered if one.luck_version], (size,)),
-        faults=by_code(ended, (size, seats)),
-        pardoned=by_code(pardoned, (size, seats)),
-        isolation=by_code([(one.isolation, n, 1) for n, one in numbered], (size,)),
-        time=TimeSums(*_columns([_times(own, seats) for own in matches], 0, 6, seats)),
+    )
+    return found._replace(keys=tuple(known), ranks=tuple(ranks.values()))
+
+
+def _by_place(
+    matches: Sequence[MatchResult | None], courses: Courses, of: Callable[[MatchResult], Sequence[ExactNumber] | None]
+) -> tuple[Array, Array]:
+    """By block, rotation and place the values of each match, 0 where it has none; by block and rotation whether it has.
+
+    `of` gives them by seat.
+    """
+    shape = courses.ranks.shape
+    nothing = (0,) * shape[2]
+    rows, has = [], []
+    for one in matches:
+        own = None if one is None else of(one)
+        rows.append(nothing if one is None or own is None else rotate(own, -one.key.rotation % shape[2]))
+        has.append(own is not None)
+    return np.array(rows, dtype=object).reshape(shape), np.array(has, dtype=bool).reshape(shape[:2])
+
+
+def _times(matches: Sequence[MatchResult | None], courses: Courses) -> TimeSums:
+    names = ("moves", "time_us", "slowest_us", "startup_us", "idle_us", "timeouts_by_load")
+    moves, spent, slowest, *others = (_by_place(matches, courses, attrgetter(name))[0] for name in names)
+    decides = moves != 0
+    return TimeSums(
+        courses.added(moves.sum(axis=1)),
+        courses.added((spent * decides).sum(axis=1)),
+        np.maximum.reduceat((slowest * decides).max(axis=1), courses.starts, axis=0),
+        *(courses.added(each.sum(axis=1)) for each in others),
     )
 
 
@@ -279,20 +338,13 @@ def sums_digest(sums: PairingSums) -> str:
     return digest.hexdigest()
 
 
-def _columns(rows: Sequence[Sequence[Any]], by_pairing: int, by_place: int, seats: int) -> Iterator[Array]:
-    """The values of each pairing, row by row -> a column for each: of so many that are numbers, and by place."""
-    shapes = [(len(rows),)] * by_pairing + [(len(rows), seats)] * by_place
-    for number, shape in enumerate(shapes):
-        yield _narrowed(np.array([row[number] for row in rows], dtype=object).reshape(shape))
-
-
 def _narrowed(column: Array) -> Array:
-    """The same in 64 bits, if these hold all of it."""
-    if column.dtype == object and all(
-        type(value) is int and abs(value) < LARGEST_WHOLE for value in column.ravel().tolist()
-    ):
-        return column.astype(np.int64)
-    return column
+    """The same in 64 bits, if these hold all of it; else whole numbers as ints."""
+    if column.dtype != object:
+        return column
+    values = [int(value) if value.denominator == 1 else value for value in column.ravel().tolist()]
+    is_small = all(type(value) is int and abs(value) < LARGEST_WHOLE for value in values)
+    return np.array(values, dtype=np.int64 if is_small else object).reshape(column.shape)
 
 
 def by_code(counted: Iterable[tuple[Any, ...]], shape: tuple[int, ...]) -> dict[str, Array]:
@@ -305,74 +357,3 @@ def by_code(counted: Iterable[tuple[Any, ...]], shape: tuple[int, ...]) -> dict[
 
 def _place(one: MatchResult, seat: int) -> int:
     return (seat + one.key.rotation) % len(one.players)
-
-
-def _at_places(one: MatchResult, by_seat: Sequence[ExactNumber]) -> tuple[ExactNumber, ...]:
-    """Values by seat -> by place."""
-    return rotate(by_seat, -one.key.rotation % len(one.players))
-
-
-def _margins(blocks: Iterable[Mapping[int, MatchResult]], seats: int) -> tuple[Any, ...]:
-    """Those of a pairing, in the order of `BlockSums`."""
-    values = [
-        [_at_places(one, margins) for one in own.values() if (margins := one.margins) is not None] for own in blocks
-    ]
-    own = [(len(block), _added(block, seats)) for block in values if block]
-    return (
-        *_sums_of_counts([m for m, _ in own]),
-        _added([y for _, y in own], seats),
-        _added([[one * one for one in y] for _, y in own], seats),
-        _added([[m * one for one in y] for m, y in own], seats),
-    )
-
-
-def _luck_of_half(blocks: Blocks, half: int, seats: int) -> tuple[Any, ...]:
-    """Those of a pairing, in the order of `LuckSums`."""
-    own = []
-    for number, block in blocks.items():
-        lucky = [one for one in block.values() if one.luck and number % HALVES == half]
-        if lucky:
-            points = _added([_at_places(one, one.points) for one in lucky], seats)
-            own.append((len(lucky), points, _added([_at_places(one, one.luck) for one in lucky], seats)))
-    products = (
-        [y for _, y, _ in own],
-        [[a * a for a in y] for _, y, _ in own],
-        [[m * a for a in y] for m, y, _ in own],
-        [luck for *_, luck in own],
-        [[a * a for a in luck] for *_, luck in own],
-        [[m * a for a in luck] for m, _, luck in own],
-        [[a * b for a, b in zip(y, luck, strict=True)] for _, y, luck in own],
-    )
-    return (*_sums_of_counts([m for m, *_ in own]), *(_added(each, seats) for each in products))
-
-
-def _sums_of_counts(counts: Sequence[int]) -> tuple[int, int, int]:
-    """Blocks, their matches, and the squares of these."""
-    return len(counts), sum(counts), sum(m * m for m in counts)
-
-
-def _added(values: Iterable[Sequence[ExactNumber]], seats: int) -> list[ExactNumber]:
-    """Add up by place; whole numbers are ints."""
-    totals: list[ExactNumber] = [0] * seats
-    for own in values:
-        for place, value in enumerate(own):
-            totals[place] += value
-    return [int(one) if one.denominator == 1 else one for one in totals]
-
-
-def _times(matches: Sequence[MatchResult], seats: int) -> tuple[Any, ...]:
-    """Those of a pairing, in the order of `TimeSums`."""
-
-    def added(name: str) -> list[ExactNumber]:
-        return _added([_at_places(one, getattr(one, name)) for one in matches], seats)
-
-    deciding = [
-        [(_place(one, seat), spent, one.slowest_us[seat]) for seat, spent in enumerate(one.time_us) if one.moves[seat]]
-        for one in matches
-    ]
-    spent, slowest = [0] * seats, [0] * seats
-    for own in deciding:
-        for place, took, worst in own:
-            spent[place] += took
-            slowest[place] = max(slowest[place], worst)
-    return added("moves"), spent, slowest, added("startup_us"), added("idle_us"), added("timeouts_by_load")

@@ -21,7 +21,6 @@ from arena.games.api import MOST_SEATS
 from arena.match.record import FAULTS, PARDONABLE
 from arena.match.results import PairingRanks
 from arena.standings.sums import (
-    HALVES,
     LARGEST_WHOLE,
     Array,
     BlockSums,
@@ -254,11 +253,11 @@ class _Adding:
             raise ValueError("the margin of the best is that of the second turned round")
         units = [lcm(*own) for own in self._kinds.units]
         values = self._wide(self._in_one_unit(values, units))
-        m, y = has.sum(axis=1), np.einsum("brp->bp", values)
-        by_place = zip((y, y * y, y * m[:, None]), (1, 2, 1), strict=True)
-        return BlockSums(
-            *map(self._courses.added, _counts(m)),
-            *(_parts(self._courses.added(each), [unit**power for unit in units]) for each, power in by_place),
+        found, squares = self._courses.margins(values, has), [unit * unit for unit in units]
+        return found._replace(
+            total=_parts(found.total, units),
+            total2=_parts(found.total2, squares),
+            product=_parts(found.product, units),
         )
 
     def _in_one_unit(self, values: Array, units: Sequence[int]) -> Array:
@@ -278,22 +277,7 @@ class _Adding:
 
     def _luck(self) -> tuple[LuckSums, ...]:
         values, has = self._values(_LUCK, sum(self._kinds.luck_versions.values(), np.zeros_like(self._matches)))
-        m, luck = has.sum(axis=1), np.einsum("brp->bp", self._wide(values))
-        y = np.einsum("brp->bp", self._courses.points * has[:, :, None])
-        by_place = (y, y * y, y * m[:, None], luck, luck * luck, luck * m[:, None], y * luck)
-        own = [(self._courses.numbers % HALVES == half).astype(np.int64) for half in range(HALVES)]
-        return tuple(
-            LuckSums(
-                *(self._courses.added(each * is_own) for each in _counts(m)),
-                *(self._courses.added(each * is_own[:, None]) for each in by_place),
-            )
-            for is_own in own
-        )
-
-
-def _counts(m: Array) -> tuple[Array, Array, Array]:
-    """By block with m matches: what blocks, matches and their squares are the sums of."""
-    return (m > 0).astype(np.int64), m, m * m
+        return self._courses.luck(self._wide(values), has)
 
 
 def _parts(values: Array, units: Sequence[int]) -> Array:
