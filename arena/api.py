@@ -51,12 +51,12 @@ def stored(results: Path) -> Iterator[MatchStore]:
         yield store
 
 
-def record_of(match_id: str, found: PlayedMatch) -> MatchRecord:
+def record_of(found: PlayedMatch) -> MatchRecord:
     """The record of a stored match. CheckFailed if its bytes are none."""
     try:
         return unpack(found.record)
     except (ValueError, msgspec.MsgspecError) as error:
-        raise CheckFailed(f"match {match_id}: {error}") from None
+        raise CheckFailed(f"match {found.result.key}: {error}") from None
 
 
 @contextlib.contextmanager

@@ -95,7 +95,7 @@ def ask_bot(
     bots = BotStore(results, bots_folder, isolation)
     found = bots.find(bot)
     with stored(results) as store:
-        record = record_of(match_id, store.match(match_id))
+        record = record_of(store.match(match_id))
         with option_named("--as"):
             seat = _seat(record, found, player)
         players = players_of(store, record)

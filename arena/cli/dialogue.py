@@ -31,7 +31,7 @@ def print_dialogue(match_id: str, player: str, step: int | None, results: Path, 
     Example: arena dialogue 3f9a2c41d07b-0-1 mybot --step 12
     """
     with stored(results) as store:
-        record = record_of(match_id, store.match(match_id))
+        record = record_of(store.match(match_id))
     seat = seat_of(record, player)
     if step is not None:
         require_answer(record, seat, step)

@@ -310,7 +310,7 @@ def matches(name: str | None, faults: bool, form: str, results: Path, style: Sty
         state = one_league(store, name)
 
         def record(one: MatchResult) -> MatchRecord:
-            return record_of(str(one.key), store.match(str(one.key)))
+            return record_of(store.match(str(one.key)))
 
         found = (one for one in store.results(state.blocks) if not faults or one.at_fault is not None or one.pardoned)
         told = record if faults else None

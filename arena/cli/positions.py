@@ -86,7 +86,7 @@ def save(
     Example: arena positions save 3f9a2c41d07b-0-1 mybot --step 12 --expect 0
     """
     with stored(results) as store:
-        record = record_of(match_id, store.match(match_id))
+        record = record_of(store.match(match_id))
         seat = seat_of(record, player)
         require_answer(record, seat, step)
         arguments = players_of(store, record)[seat].arguments

@@ -69,7 +69,7 @@ def show(
         raise SpecError(f"--step {step}: no picture to take; give --svg FILE, too")
     with stored(results) as store:
         found = store.match(match_id)
-        record = record_of(match_id, found)
+        record = record_of(found)
         others = _block(store, record) if html is not None or is_opened else []
         origin = match_luck_description(record, None if record.commitment is UNSET else store.secret(record.commitment))
     other = other_rules(record)
@@ -95,7 +95,7 @@ def _seated(record: MatchRecord, private: tuple[str, ...]) -> tuple[str, ...]:
 def _block(store: MatchStore, record: MatchRecord) -> list[MatchRecord]:
     """The other matches of the block."""
     ids = partners(record.match, len(record.seats))
-    return [record_of(other, store.match(other)) for other in ids]
+    return [record_of(store.match(other)) for other in ids]
 
 
 def _write_page(page: str, path: Path | None, is_opened: bool) -> None:

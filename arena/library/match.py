@@ -104,4 +104,4 @@ class Match:
 def load_match(match_id: str, *, results: str | Path = "results") -> Match:
     """The stored match of that id, as `League.matches` lists it. SpecError if there is none."""
     with stored(Path(results)) as store:
-        return Match(record_of(match_id, store.match(match_id)))
+        return Match(record_of(store.match(match_id)))

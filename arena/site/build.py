@@ -127,7 +127,7 @@ def match_files(
     """The page of a match, and its data; `has_motions` tells whether simulations are made again."""
     found = store.match(match)
     try:
-        record = record_of(match, found)
+        record = record_of(found)
         data = match_data(record, found, private, has_motions=has_motions(record))
     except CheckFailed as error:
         yield f"match/{match}.html", pages.broken_match(view, match, str(error))
@@ -173,7 +173,7 @@ def league_pages(
 
     def reasons(of: MatchResult) -> list[str]:
         try:
-            return public_reasons(of, record_of(str(of.key), store.match(str(of.key))))
+            return public_reasons(of, record_of(store.match(str(of.key))))
         except CheckFailed as error:
             return [str(error)]
 
