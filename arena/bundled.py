@@ -15,6 +15,7 @@ from arena.errors import SpecError
 from arena.text import unknown
 
 PACKAGE: Final = Path(str(files("arena")))
+_OWN: Final = Path("tournaments")
 _ENDINGS: Final = (".yaml", ".yml")
 _HIDDEN: Final = "bundled, hidden"
 log: Final = logging.getLogger("arena.bundled")
@@ -31,29 +32,29 @@ def is_path(text: str) -> bool:
     return "/" in text or os.sep in text
 
 
-def tournaments_on_offer(folder: Path = Path("tournaments")) -> list[tuple[Path, str]]:
-    """The file and the place of each tournament: the user's own in `folder`, then the bundled ones, by name.
+def tournaments_on_offer() -> list[tuple[Path, str]]:
+    """The file and the place of each tournament: the user's own in `tournaments`, then the bundled ones, by name.
 
     A folder that is the bundled one, as in a checkout, is that and no other. A hidden tournament says so.
     """
     bundled = bundled_folder("tournaments")
-    own = {} if folder.resolve() == bundled.resolve() else _tournaments(folder)
-    found = [(path, f"{folder}/") for path in own.values()]
+    own = {} if _OWN.resolve() == bundled.resolve() else _tournaments(_OWN)
+    found = [(path, f"{_OWN}/") for path in own.values()]
     for name, path in _tournaments(bundled).items():
         is_hidden = name in own and not filecmp.cmp(own[name], path, shallow=False)
         found.append((path, _HIDDEN if is_hidden else "bundled"))
     return found
 
 
-def find_tournament(text: str, folder: Path = Path("tournaments")) -> Path:
-    """The tournament file that a person means: a path, or a name, of the user's own `folder` or a bundled one.
+def find_tournament(text: str) -> Path:
+    """The tournament file that a person means: a path, or a name, of the user's own or a bundled one.
 
     SpecError if there is none.
     """
     path = Path(text)
     if path.is_file():
         return path
-    places = tournaments_on_offer(folder)
+    places = tournaments_on_offer()
     if is_path(text) or path.suffix in _ENDINGS:
         known = any(each.stem == path.stem for each, _place in places)
         hint = f"; `{path.stem}` without a path is a tournament that is there" if known else ""

@@ -87,9 +87,9 @@ def submit(
 class _Entry:
     """A bot of the command line; its result, empty until it is known, and why."""
 
-    def __init__(self, given: str, bot: BotSpec | None = None) -> None:
+    def __init__(self, given: str) -> None:
         self.given = given
-        self.bot = bot
+        self.bot: BotSpec | None = None
         self.result = ""
         self.text = ""
         self.report = ""

@@ -220,7 +220,7 @@ def form_plot(page: ProfilePage) -> Plot | None:
         return None
     told = f"Score in percent by tenth of the schedule: {', '.join(percent(one.value) for _, one in found)}"
     names, scores = [name for name, _ in found], [one for _, one in found]
-    picture = bar_plot(names, scores, ("tenth of the schedule", "score %"), told, scale=100.0)
+    picture = bar_plot(names, scores, ("tenth of the schedule", "score %"), told)
     return Plot(picture, "Score by tenth of the schedule, with its 95 % interval.")
 
 

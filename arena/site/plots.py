@@ -74,14 +74,12 @@ def line_plot(x: Sequence[float], lines: Mapping[str, Sequence[float]], labels: 
 
 
 @mpl.rc_context(_SETTINGS)
-def bar_plot(
-    names: Sequence[str], found: Sequence[Interval], labels: tuple[str, str], told: str, *, scale: float = 1.0
-) -> Markup:
-    """A bar with its interval for each name, from left to right, `scale` times as high; the axis goes from 0 to 1."""
+def bar_plot(names: Sequence[str], found: Sequence[Interval], labels: tuple[str, str], told: str) -> Markup:
+    """A bar with its interval for each name, from left to right, in percent."""
     figure, axes = _axes(2.6)
-    places, values = range(len(names)), [scale * one.value for one in found]
-    reach = [[scale * (one.value - one.low) for one in found], [scale * (one.high - one.value) for one in found]]
-    axes.set_ylim(0, 1.02 * scale)
+    places, values = range(len(names)), [100.0 * one.value for one in found]
+    reach = [[100.0 * (one.value - one.low) for one in found], [100.0 * (one.high - one.value) for one in found]]
+    axes.set_ylim(0, 102.0)
     axes.bar(places, values, width=0.6, color=_COLOURS[0])
     axes.errorbar(places, values, yerr=reach, fmt="none", ecolor=_INK, elinewidth=1.2)
     axes.set_xticks(places, names)

@@ -26,7 +26,7 @@ import numpy as np
 from arena.match.results import PairingRanks
 from arena.standings.sums import Array, BlockSums, Courses, ExactNumber, Met, total
 from arena.statistics.comparisons import ComparisonTable
-from arena.statistics.interval import UNSEEN, Interval, degrees_of_freedom, equal_blocks, interval
+from arena.statistics.interval import Interval, degrees_of_freedom, equal_blocks, interval
 from arena.statistics.pairs import comparisons
 
 _EXACT = 1 << 53
@@ -184,13 +184,12 @@ def mean_of(
     unit: int = 1,
     lowest: float = -math.inf,
     highest: float = math.inf,
-    unseen: float = UNSEEN,
 ) -> Mean | None:
     """Average over matches, with the error by the formula at the top and its interval; None without a match.
 
     `parts` are an entrant's shares of its pairings, whose totals count in so many parts of one: `unit`. `lowest` and
-    `highest` are the ends of what a match can be; for `unseen` see `arena.statistics.interval.interval`.
-    `fourths` have a say only in what has ends: sums of margins have none, and a margin is the same from either.
+    `highest` are the ends of what a match can be. `fourths` have a say only in what has ends: sums of margins have
+    none, and a margin is the same from either.
     """
     known = parts if parts.blocks.all() else parts.at(parts.blocks > 0)
     if not len(known.blocks):
@@ -210,7 +209,7 @@ def mean_of(
     degrees = degrees_of_freedom(spreads, fourth=fourth, blocks=blocks)
     error = math.sqrt(variance) / (unit * matches) if blocks > 1 else None
     if error:
-        found = interval(value, error, degrees=degrees, blocks=blocks, lowest=lowest, highest=highest, unseen=unseen)
+        found = interval(value, error, degrees=degrees, blocks=blocks, lowest=lowest, highest=highest)
     else:
         values = (known.total / (unit * known.matches)).astype(np.float64)
         strata = list(zip(known.blocks.tolist(), values.tolist(), strict=True))
