@@ -179,7 +179,6 @@ def portable(tournament: Tournament) -> Tournament:
 
 def _resolve(file: TournamentFile, bot_of: Callable[[PlayerEntry], BotSpec]) -> Tournament:
     require_table(file)
-    validate(file.rating)
     if file.cycles is not None and file.blocks_per_pairing is not None:
         raise SpecError("give either cycles or blocks_per_pairing, and only one of them")
     if len(file.players) < file.seats:
@@ -188,9 +187,7 @@ def _resolve(file: TournamentFile, bot_of: Callable[[PlayerEntry], BotSpec]) -> 
     players = tuple(_player(index, entry, file, bot_of) for index, entry in enumerate(file.players))
     _refuse_double_names(players)
     names = [player.name for player in players]
-    anchor = file.rating.anchor
-    if anchor is not None and anchor not in names:
-        raise SpecError(f"rating: anchor: {unknown('player', anchor, names)}")
+    validate(file.rating, names)
     cycles = file.cycles or file.blocks_per_pairing
     changed = {
         "players": players,

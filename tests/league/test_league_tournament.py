@@ -76,7 +76,7 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"clock": {"move_ms": 0}}, "clock.move_ms: expected a number > 0"),
     ({"clock": {"decides": "sun"}}, 'clock.decides: unknown value "sun"; known: cpu, wall'),
     ({"clock": {"mvoe_ms": 5}}, 'clock: unknown key "mvoe_ms"'),
-    ({"rating": {"anchor": "rando"}}, 'rating: anchor: unknown player "rando"; known: random, greedy; did'),
+    ({"rating": {"anchor": "rando"}}, 'rating.anchor: unknown player "rando"; known: random, greedy; did'),
     ({"rating": {"draw_probability": 2}}, "draw_probability"),
     ({"seats": 3}, "seats: found 3, nim is for 2 players"),
     ({"seats": 5}, "seats: found 5, nim is for 2 players"),

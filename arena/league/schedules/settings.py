@@ -22,15 +22,18 @@ BLOCKS_PER_TIE: Final = 4
 TIES_IN_CAP: Final = 3
 
 
-class RoundRobin(
-    msgspec.Struct,
-    frozen=True,
-    forbid_unknown_fields=True,
-    kw_only=True,
-    omit_defaults=True,
-    tag_field="kind",
-    tag="round_robin",
+class _Cycles(
+    msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True, omit_defaults=True, tag_field="kind"
 ):
+    """A schedule that has cycles. With `until: decided`, neighbours in the ranking play on after them."""
+
+    until: Literal["decided"] | None = None
+    likelihood: Likelihood | None = None
+    step_blocks: Count | None = None
+    cap_blocks: Count | None = None
+
+
+class RoundRobin(_Cycles, frozen=True, kw_only=True, tag="round_robin"):
     """Everybody meets everybody, `cycles` times over. For two players: a fixed number of matches.
 
     With `until: decided`, neighbours in the ranking then play on, `step_blocks` at a time, until their own blocks
@@ -38,28 +41,11 @@ class RoundRobin(
     1 - `likelihood` at most.
     """
 
-    until: Literal["decided"] | None = None
-    likelihood: Likelihood | None = None
-    step_blocks: Count | None = None
-    cap_blocks: Count | None = None
 
-
-class Gauntlet(
-    msgspec.Struct,
-    frozen=True,
-    forbid_unknown_fields=True,
-    kw_only=True,
-    omit_defaults=True,
-    tag_field="kind",
-    tag="gauntlet",
-):
+class Gauntlet(_Cycles, frozen=True, tag="gauntlet"):
     """Each of `challengers` meets all the others, `cycles` times over; neither side plays among itself."""
 
     challengers: tuple[str, ...]
-    until: Literal["decided"] | None = None
-    likelihood: Likelihood | None = None
-    step_blocks: Count | None = None
-    cap_blocks: Count | None = None
 
 
 class Swiss(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True, tag_field="kind", tag="swiss"):
