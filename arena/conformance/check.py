@@ -398,8 +398,7 @@ def _pardoned(records: Sequence[MatchRecord], bot: str) -> Counter[str]:
     """Faults after which a match went on, by their code."""
     counts = Counter[str]()
     for record in records:
-        faults = bot_seat(record, bot).faults
-        counts.update({} if faults is UNSET else faults)
+        counts.update(bot_seat(record, bot).faults or {})
     return counts
 
 

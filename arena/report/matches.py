@@ -13,8 +13,6 @@ from operator import attrgetter
 from textwrap import wrap
 from typing import Any, Final, NamedTuple
 
-from msgspec import UNSET
-
 from arena.match.record import MatchRecord, RefusedAnswer
 from arena.match.results import LUCK_UNIT, MatchResult
 from arena.report.columns import chosen_fields
@@ -129,8 +127,8 @@ def fault_reasons(record: MatchRecord) -> tuple[tuple[str, ...], ...]:
     """By seat: a sentence for each fault, as far as a record keeps them, the one that ended the match last."""
     reasons = []
     for seat, entry in enumerate(record.seats):
-        told = [refusal_sentence(each) for each in (() if entry.refusals is UNSET else entry.refusals)]
-        more = 0 if entry.faults is UNSET else sum(entry.faults.values()) - len(told)
+        told = [refusal_sentence(each) for each in entry.refusals or ()]
+        more = sum((entry.faults or {}).values()) - len(told)
         told += [f"and {counted(more, 'more fault')} after which the game went on"] if more > 0 else []
         fault = record.fault
         if fault is not None and fault.seat == seat:

@@ -212,12 +212,12 @@ def _tail(record: MatchRecord, stderr: Sequence[StderrByStep]) -> Iterator[str]:
 
 def _pardoned(entry: SeatRecord) -> str:
     """`2 illegal_action, 1 timeout`."""
-    return "" if entry.faults is UNSET else ", ".join(f"{n} {code}" for code, n in entry.faults.items())
+    return ", ".join(f"{n} {code}" for code, n in (entry.faults or {}).items())
 
 
 def _refusals(entry: SeatRecord) -> list[str]:
     """The refused answers of a seat, as far as they were kept."""
-    return [refusal_sentence(each) for each in (() if entry.refusals is UNSET else entry.refusals)]
+    return [refusal_sentence(each) for each in entry.refusals or ()]
 
 
 def _winners(record: MatchRecord) -> str:

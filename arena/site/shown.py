@@ -100,7 +100,7 @@ def tell_faults(steps: list[ShownStep], record: MatchRecord) -> None:
     for step, each in zip(steps[1:], record.steps, strict=True):
         step.fault = each.fallback_for if isinstance(each, ActionStep) else ""
     for entry in record.seats:
-        for refused in () if entry.refusals is UNSET else entry.refusals:
+        for refused in entry.refusals or ():
             if refused.step < len(steps):
                 steps[refused.step].fault = f"{refused.code}: {refused.message}"
     if record.fault is not None:
