@@ -151,19 +151,15 @@ class Pages:
 
     def chosen(self, view: LeagueView, chosen: Chosen) -> str:
         """The matches worth a look."""
-        kinds = (("Latest", chosen.latest), ("Closest", chosen.closest), ("Biggest upsets", chosen.upsets))
-        sections = [(kind, self._lines(found)) for kind, found in kinds]
         told = ["An upset: the winner is behind a loser in skill by all matches; the largest difference first."]
-        return self._matches(view, "matches.html", "Matches worth a look", sections, notes=told)
+        return self._matches(view, "matches.html", "Matches worth a look", self._kinds(chosen), notes=told)
 
     def pair(self, view: LeagueView, pair: tuple[str, str], chosen: Chosen) -> str:
         """The matches of two players worth a look, and the pages of the list that have all of them."""
-        kinds = (("Latest", chosen.latest), ("Closest", chosen.closest), ("Biggest upsets", chosen.upsets))
-        sections = [(kind, self._lines(found)) for kind, found in kinds]
         links = [(all_file(each), each) for each in view.pages_of(pair)]
         told = [pair_sentence(one) for one in view.matrix.meetings if (one.player, one.opponent) == pair]
         title = f"{pair[0]} against {pair[1]}"
-        return self._matches(view, pair_file(pair), title, sections, notes=told, links=links)
+        return self._matches(view, pair_file(pair), title, self._kinds(chosen), notes=told, links=links)
 
     def faults(self, view: LeagueView, chosen: Chosen, reasons: Callable[[MatchResult], Sequence[str]]) -> str:
         """The matches with a fault, forfeits first, with their reasons."""
@@ -216,6 +212,10 @@ class Pages:
         links = links or [(all_file(each), each) for each in near]
         values: dict[str, Any] = {"title": title, "sections": sections, "notes": notes, "page": page, "links": links}
         return self._page("matches.html", _IN_A_LEAGUE, view=view, here=here, **values)
+
+    def _kinds(self, chosen: Chosen) -> list[tuple[str, Sequence[MatchLine]]]:
+        kinds = (("Latest", chosen.latest), ("Closest", chosen.closest), ("Biggest upsets", chosen.upsets))
+        return [(kind, self._lines(found)) for kind, found in kinds]
 
     def _lines(self, found: Iterable[MatchResult]) -> list[MatchLine]:
         return [match_line(one, self._is_shown) for one in found]

@@ -104,24 +104,13 @@ class _Shown:
         tell_faults(steps, record)
         module, pictured = module_of(record.game), self._pictured()
         views = _places(steps, "view", map(self._view, self._states)) if module else []
-        return MatchData(
-            id=record.match,
-            game=record.game,
-            title=f"{record.game}: {' v '.join(seat.player for seat in record.seats)}",
-            result=result_line(record),
-            module=module,
-            players=_players(record, self._luck),
-            others=partners(record.match, len(record.seats)),
-            steps=steps,
-            marks=_marks(steps, self._luck, record),
-            info=game_info_of(self._game, record.options, len(record.seats)) if module else {},
-            stills=_packed(_places(steps, "still", self._pictures(pictured), pictured)),
-            pictured=[] if len(pictured) == len(steps) else pictured,
-            views=_packed(views),
-            motions=_packed(self._motions(steps) if module else []),
-            value_version=self._luck.version,
-            notice=self._left_out(),
-        )
+        data = _match(record, steps, self._luck, self._left_out(), module)
+        data.info = game_info_of(self._game, record.options, len(record.seats)) if module else {}
+        data.stills = _packed(_places(steps, "still", self._pictures(pictured), pictured))
+        data.pictured = [] if len(pictured) == len(steps) else pictured
+        data.views = _packed(views)
+        data.motions = _packed(self._motions(steps) if module else [])
+        return data
 
     def _left_out(self) -> str:
         has_simulations = any(isinstance(step, SimulationStep) for step in self._record.steps)
@@ -214,21 +203,21 @@ def _as_recorded(record: MatchRecord, found: PlayedMatch | None, notice: str) ->
     result = None if found is None else found.result
     by_seat = tuple(own / LUCK_UNIT for own in result.luck) if result is not None and result.luck_version else ()
     luck = MatchLuck(result.luck_version if result is not None else "", by_seat, ())
+    return _match(record, steps, luck, notice)
+
+
+def _match(record: MatchRecord, steps: list[ShownStep], luck: MatchLuck, notice: str, module: str = "") -> MatchData:
+    """The match without pictures: all that needs no rules."""
     return MatchData(
         id=record.match,
         game=record.game,
         title=f"{record.game}: {' v '.join(seat.player for seat in record.seats)}",
         result=result_line(record),
-        module="",
+        module=module,
         players=_players(record, luck),
         others=partners(record.match, len(record.seats)),
         steps=steps,
         marks=_marks(steps, luck, record),
-        info={},
-        stills="",
-        pictured=[],
-        views="",
-        motions="",
         notice=notice,
         value_version=luck.version,
     )

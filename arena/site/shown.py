@@ -86,11 +86,11 @@ class MatchData(msgspec.Struct):
     others: tuple[str, ...]
     steps: list[ShownStep]
     marks: list[Mark]
-    info: dict[str, Json]
-    stills: str
-    pictured: list[int]
-    views: str
-    motions: str
+    info: dict[str, Json] = {}
+    stills: str = ""
+    pictured: list[int] = []
+    views: str = ""
+    motions: str = ""
     notice: str = ""
     value_version: str = ""
 
