@@ -49,16 +49,15 @@ class SeatAdvantage(msgspec.Struct, frozen=True, gc=False):
 class ProbitFit:
     """The skills of all players, by name order.
 
-    `covariance` is of the means; it contains how little is known of the level of all. `deviations` leave that out: they
-    are the standard deviations of each mean against the mean of all. `groups` are players whom no match connects.
-    `effect` is what the matches of a block share; None where nothing tells of it. `table` is what all follows from.
+    `covariance` is of the means; it contains how little is known of the level of all. `groups` are players whom no
+    match connects. `effect` is what the matches of a block share; None where nothing tells of it. `table` is what all
+    follows from.
     """
 
     settings: ProbitSettings
     players: tuple[str, ...]
     means: tuple[float, ...]
     covariance: tuple[tuple[float, ...], ...]
-    deviations: tuple[float, ...]
     seat_effects: tuple[float, ...]
     seats: tuple[SeatAdvantage, ...]
     groups: tuple[tuple[str, ...], ...]
@@ -68,14 +67,6 @@ class ProbitFit:
     def mean(self, player: str) -> float:
         """The skill of `player`; KeyError for a stranger."""
         return self.means[self._places[player]]
-
-    def deviation(self, player: str) -> float:
-        """The standard deviation of that skill against the mean of all."""
-        return self.deviations[self._places[player]]
-
-    def ranking(self) -> tuple[str, ...]:
-        """The players, best first. Skills that agree to 9 decimals differ by rounding only: then by name."""
-        return tuple(sorted(self.players, key=lambda player: (-round(self.mean(player), 9), player)))
 
     def likelihood_better(self, one: str, other: str) -> float | None:
         """The likelihood that `one` is the better player; None if no chain of matches connects the two."""
@@ -91,21 +82,14 @@ class ProbitFit:
         variance = self._variance_of_difference(one, other)
         return self.mean(one) - self.mean(other), math.sqrt(max(0.0, variance))
 
-    def chances(self, one: str, other: str, *, seats: tuple[int, int] | None = None) -> Chances:
-        """Tell `one`'s chances if the skills are exactly the means; without `seats`, in equal ones."""
-        return chances_at(self._difference(one, other, seats), self.settings.scale, self.settings.margin)
-
-    def forecast(self, one: str, other: str, *, seats: tuple[int, int] | None = None) -> Chances:
-        """Tell `one`'s chances with the doubt about both skills taken in; less sure than `chances`."""
+    def forecast(self, one: str, other: str, *, seats: tuple[int, int]) -> Chances:
+        """Tell `one`'s chances in these seats, with the doubt about both skills taken in."""
         doubt = self._variance_of_difference(one, other)
         scale = math.sqrt(self.settings.scale**2 + max(0.0, doubt))
-        return chances_at(self._difference(one, other, seats), scale, self.settings.margin)
-
-    def _difference(self, one: str, other: str, seats: tuple[int, int] | None) -> float:
         difference = self.mean(one) - self.mean(other)
-        if seats is None or not self.seat_effects:
-            return difference
-        return difference + self.seat_effects[seats[0]] - self.seat_effects[seats[1]]
+        if self.seat_effects:
+            difference = difference + self.seat_effects[seats[0]] - self.seat_effects[seats[1]]
+        return chances_at(difference, scale, self.settings.margin)
 
     def _variance_of_difference(self, one: str, other: str) -> float:
         i, j = self._places[one], self._places[other]
@@ -129,7 +113,7 @@ def fit(table: ComparisonTable, settings: ProbitSettings | None = None) -> Probi
     """
     chosen, names = settings or ProbitSettings(), table.players
     if not names:
-        return ProbitFit(chosen, (), (), (), (), (), (), (), None, table)
+        return ProbitFit(chosen, (), (), (), (), (), (), None, table)
     count = len(names)
     laid_out, counts = table.design(chosen), table.counts()
     optimum = newton.maximise(
@@ -142,7 +126,6 @@ def fit(table: ComparisonTable, settings: ProbitSettings | None = None) -> Probi
         players=names,
         means=_centred(optimum.parameters[:count].tolist(), chosen.mu),
         covariance=tuple(map(tuple, covariance[:count, :count].tolist())),
-        deviations=_centred_deviations(covariance[:count, :count]),
         seat_effects=effects,
         seats=_seat_advantages(effects, covariance[count:, count:], chosen),
         groups=table.groups,
@@ -225,12 +208,6 @@ def _centred(values: Sequence[float], centre: float) -> tuple[float, ...]:
         return ()
     shift = centre - math.fsum(values) / len(values)
     return tuple(value + shift for value in values)
-
-
-def _centred_deviations(covariance: Floats) -> tuple[float, ...]:
-    """The roots of diag(T C T) with T = I - 1/n: errors about the mean of all."""
-    variance = np.diag(covariance) - 2.0 * covariance.mean(axis=1) + covariance.mean()
-    return tuple(np.sqrt(np.maximum(variance, 0.0)).tolist())
 
 
 def _seat_advantages(

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from standings_made import FIELD, NAMES, block_of, leagues, played, row, table
+from statistics_leagues import deviations
 from support.made_matches import SETTINGS
 
 from arena.match.results import MatchResult, rotate
@@ -90,12 +91,13 @@ def test_a_row_has_the_skill_by_all_matches_at_once(seats: int) -> None:
     results = league(1, seats=seats)
     found = table(*results)
     expected = fit(table_of(NAMES, ranks_of(results).values()))
+    doubts = deviations(expected)
 
     for name in NAMES:
         own = row(found, name)
         assert own.map is not None
         assert own.map.value == pytest.approx(expected.mean(name), abs=1e-9)
-        assert own.map.error == pytest.approx(Z_95 * expected.deviation(name), abs=1e-9)
+        assert own.map.error == pytest.approx(Z_95 * doubts[name], abs=1e-9)
     assert found.seats == expected.seats
     assert found.design_effect == expected.effect is not None
     assert len(found.groups) == 1
@@ -159,7 +161,7 @@ def test_who_has_not_played_makes_nobody_uncertain() -> None:
 
     for name in NAMES[:3]:
         assert four[name].error == pytest.approx(three[name].error, rel=1e-6)
-        assert three[name].error == pytest.approx(Z_95 * fit_of_three.deviation(name), rel=1e-6)
+        assert three[name].error == pytest.approx(Z_95 * deviations(fit_of_three)[name], rel=1e-6)
         assert four[name].value == pytest.approx(three[name].value, abs=1e-6)
     assert four["dot"].value == pytest.approx(25.0)
 

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
+import numpy as np
+
 from arena.statistics.comparisons import table_of
 from arena.statistics.model import ProbitSettings
 from arena.statistics.pairs import PlayedPairing
@@ -31,6 +33,20 @@ def fit_of(
     players: Iterable[str], pairings: Iterable[PlayedPairing], settings: ProbitSettings | None = None
 ) -> ProbitFit:
     return fit(table_of(players, pairings), settings)
+
+
+def deviations(found: ProbitFit) -> dict[str, float]:
+    """The standard deviation of each skill about the mean of all: the roots of diag(T C T) with T = I - 1/n."""
+    if not found.players:
+        return {}
+    covariance = np.array(found.covariance)
+    variance = np.diag(covariance) - 2.0 * covariance.mean(axis=1) + covariance.mean()
+    return dict(zip(found.players, np.sqrt(np.maximum(variance, 0.0)).tolist(), strict=True))
+
+
+def order_of(found: ProbitFit) -> tuple[str, ...]:
+    """The players, best first; those who agree to 9 decimals by name."""
+    return tuple(sorted(found.players, key=lambda player: (-round(found.mean(player), 9), player)))
 
 
 Result = tuple[tuple[str, ...], tuple[int, ...]]

@@ -8,12 +8,12 @@ from statistics import NormalDist
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from statistics_leagues import Result, blocks, fit_of, mirrored, pairings_of, repeated
+from statistics_leagues import Result, blocks, deviations, fit_of, mirrored, order_of, pairings_of, repeated
 from statistics_oracle import most_likely
 
 from arena.statistics import newton
 from arena.statistics.comparisons import table_of
-from arena.statistics.model import ProbitSettings
+from arena.statistics.model import ProbitSettings, chances_at
 from arena.statistics.newton import Floats, solve
 from arena.statistics.probit import fit
 
@@ -91,7 +91,7 @@ def test_the_order_of_the_matches_changes_no_byte(results: list[Result], rng: ra
 def test_a_draw_brings_two_players_nearer_to_each_other(results: list[Result]) -> None:
     """One more draw between the two furthest apart never moves them further apart."""
     before = fit_of(NAMES, pairings_of(results), FIXED_SEATS)
-    best, *_, worst = before.ranking()
+    best, *_, worst = order_of(before)
 
     after = fit_of(NAMES, pairings_of([*results, ((best, worst), (0, 0))]), FIXED_SEATS)
 
@@ -111,7 +111,7 @@ def test_results_that_look_the_same_for_all_give_equal_skills(results: list[Resu
     found = fit_of(NAMES, pairings_of(turned))
 
     assert found.means == pytest.approx([25.0] * 4, abs=1e-9)
-    assert found.ranking() == NAMES
+    assert order_of(found) == NAMES
 
 
 def test_players_whom_nothing_connects_are_not_compared() -> None:
@@ -163,14 +163,16 @@ def test_the_seat_advantage_is_found_and_can_be_switched_off() -> None:
     assert (second.skill, second.points) == pytest.approx((-first.skill, -first.points))
     assert found.means == pytest.approx([25.0, 25.0])
     assert fixed.seats == ()
-    assert found.chances("ann", "bob", seats=(0, 1)).score == pytest.approx(0.76, abs=0.005)
+    assert found.forecast("ann", "bob", seats=(0, 1)).score == pytest.approx(0.76, abs=0.005)
 
 
 def test_chances_add_up_and_a_forecast_is_less_sure() -> None:
     """Chances sum to 1 even where they are next to nothing; doubt about the skills pulls them to the middle."""
     found = fit_of(NAMES[:2], pairings_of(repeated("ann", "bob", wins=20_000)), ProbitSettings(beta=0.1))
 
-    chances, forecast = found.chances("ann", "bob"), found.forecast("ann", "bob")
+    difference, _ = found.difference("ann", "bob")
+    chances = chances_at(difference, found.settings.scale, found.settings.margin)
+    forecast = found.forecast("ann", "bob", seats=(0, 0))
 
     assert chances.win + chances.draw + chances.loss == pytest.approx(1.0)
     assert 0.0 < chances.draw < 1e-6
@@ -218,7 +220,7 @@ def test_the_pairs_of_a_match_of_three_hang_together() -> None:
     three = fit_of(NAMES[:3], pairings_of(orders), NO_PRIOR)
     two = fit_of(NAMES[:3], pairings_of(pairs), NO_PRIOR)
 
-    assert three.deviation("ann") / two.deviation("ann") == pytest.approx(math.sqrt(3 / 2 * 8 / 9), rel=1e-3)
+    assert deviations(three)["ann"] / deviations(two)["ann"] == pytest.approx(math.sqrt(3 / 2 * 8 / 9), rel=1e-3)
 
 
 def test_the_order_of_a_match_of_three_is_found() -> None:
@@ -230,7 +232,7 @@ def test_the_order_of_a_match_of_three_is_found() -> None:
 
     found = fit_of(NAMES[:3], pairings_of(results))
 
-    assert found.ranking() == NAMES[:3]
+    assert order_of(found) == NAMES[:3]
     assert [seat.skill for seat in found.seats] == pytest.approx([0.0, 0.0, 0.0], abs=1e-9)
 
 
@@ -244,7 +246,8 @@ def test_errors_are_as_wide_as_they_say() -> None:
 
         found = fit_of(skills, mirrored(skills, rng, per_pairing=20, first_seat=1.0))
 
-        within += [abs(found.mean(p) - skills[p] - level) < 2 * found.deviation(p) for p in skills]
+        doubt = deviations(found)
+        within += [abs(found.mean(p) - skills[p] - level) < 2 * doubt[p] for p in skills]
     assert 0.93 < sum(within) / len(within) < 0.98
 
 

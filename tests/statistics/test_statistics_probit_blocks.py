@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from statistics_bootstrap import bootstrap
-from statistics_leagues import Counted, blocks, fit_of, mirrored
+from statistics_leagues import Counted, blocks, deviations, fit_of, mirrored
 
 from arena.statistics import block_correlation
 from arena.statistics.block_correlation import MOST_CORRELATED, _exceeding_both
@@ -133,7 +133,7 @@ def test_drawing_blocks_agrees_with_the_errors(step: float, luck: float, seats: 
     found = fit_of(skills, played)
 
     centred = drawn - drawn.mean(axis=1, keepdims=True)
-    assert found.deviations == pytest.approx(centred.std(axis=0).tolist(), rel=0.2)
+    assert [*deviations(found).values()] == pytest.approx(centred.std(axis=0).tolist(), rel=0.2)
     gaps = [(one, other) for one in range(5) for other in range(one)]
     ratios = [
         found.difference(f"p{one}", f"p{other}")[1] / (drawn[:, one] - drawn[:, other]).std() for one, other in gaps

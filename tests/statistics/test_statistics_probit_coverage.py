@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import pytest
-from statistics_leagues import fit_of, mirrored
+from statistics_leagues import deviations, fit_of, mirrored
 
 from arena.statistics.distributions import Z_95
 
@@ -83,7 +83,8 @@ def test_intervals_hold_what_they_say(name: str) -> None:
 
         found = fit_of(skills, played)
 
-        right = [abs(found.mean(one) - (skills[one] - level)) < Z_95 * found.deviation(one) for one in skills]
+        doubts = deviations(found)
+        right = [abs(found.mean(one) - (skills[one] - level)) < Z_95 * doubts[one] for one in skills]
         of_skills.append(sum(right) / len(right))
         gaps = [(one, other, *found.difference(one, other)) for one in skills for other in skills if one < other]
         right = [abs(gap - skills[one] + skills[other]) < Z_95 * error for one, other, gap, error in gaps]

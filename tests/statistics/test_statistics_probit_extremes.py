@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from statistics_leagues import Counted, Result, fit_of, pairings_of, repeated
+from statistics_leagues import Counted, Result, deviations, fit_of, order_of, pairings_of, repeated
 
 from arena.statistics import newton
 from arena.statistics.comparisons import table_of
@@ -32,7 +32,7 @@ matches_of_three = st.tuples(
 def numbers(found: ProbitFit) -> list[float]:
     """Everything in a fit that could fail to be finite."""
     seats = [x for seat in found.seats for x in (seat.skill, seat.error, seat.points, seat.points_error)]
-    return [*found.means, *found.deviations, *seats, *(x for line in found.covariance for x in line)]
+    return [*found.means, *deviations(found).values(), *seats, *(x for line in found.covariance for x in line)]
 
 
 @pytest.mark.parametrize("away", [0.0, 1e-9, 0.5, 5.0, 8.0, 29.9, 30.1, 37.5, 38.5, 1e3, 1e6])
@@ -69,7 +69,7 @@ def test_any_results_give_finite_numbers_with_the_mean_at_25(results: list[Resul
 
     assert all(map(math.isfinite, numbers(found)))
     assert math.fsum(found.means) / len(NAMES) == pytest.approx(25.0, abs=1e-12)
-    assert all(deviation > 0.0 for deviation in found.deviations)
+    assert all(deviation > 0.0 for deviation in deviations(found).values())
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,7 @@ def test_extreme_settings_stay_finite(ratio: float) -> None:
     found = fit_of(NAMES, pairings_of([*results, *repeated("dot", "ann", wins=1, draws=1)]), chosen)
 
     assert all(map(math.isfinite, numbers(found)))
-    assert found.ranking() == NAMES
+    assert order_of(found) == NAMES
 
 
 @pytest.mark.parametrize(
