@@ -50,15 +50,6 @@ class Verdict(StrEnum):
     IDENTICAL = "identical"
 
 
-@dataclass(frozen=True, slots=True)
-class Duration:
-    """The expected number of blocks where H0 is true, where H1 is, and in the middle, where it is longest."""
-
-    at_h0: float
-    at_h1: float
-    at_midpoint: float
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SequentialSettings:
     """The hypotheses, the errors that are allowed, and the longest course.
@@ -84,7 +75,8 @@ class SequentialSettings:
     @property
     def bounds(self) -> tuple[float, float]:
         """The LLR at or below which H0 is accepted, and at or above which H1 is."""
-        return log_bounds(self.alpha, self.beta)
+        lower = math.log(self.beta) - math.log1p(-self.alpha)
+        return lower, math.log1p(-self.beta) - math.log(self.alpha)
 
     @property
     def least(self) -> int:
@@ -92,9 +84,10 @@ class SequentialSettings:
         return LEAST_BLOCKS_STUDENT if self.model == "student" else LEAST_BLOCKS_COUNTED
 
     @property
-    def expected(self) -> Duration:
-        """The expected number of blocks."""
-        return duration(self.distance, self.alpha, self.beta)
+    def expected(self) -> float:
+        """The expected number of blocks in the middle of H0 and H1, where it is longest."""
+        lower, upper = self.bounds
+        return steps_to_exit(-lower, upper, 0.0, self.distance * self.distance)
 
     @property
     def distance(self) -> float:
@@ -111,7 +104,7 @@ class SequentialSettings:
         """The block count at which an undecided test is given up as inconclusive."""
         if self.cap is not None:
             return self.cap
-        batches = math.ceil(max(2.0 * self.expected.at_midpoint, self.least) / self.batch)
+        batches = math.ceil(max(2.0 * self.expected, self.least) / self.batch)
         return batches * self.batch
 
 
@@ -148,22 +141,6 @@ class State:
         drift = self.llr / self.blocks if self.blocks else 0.0
         steps = steps_to_exit(self.llr - lower, upper - self.llr, drift, _distance(self) ** 2)
         return max(1, math.ceil(min(left, max(steps, self.settings.least - self.blocks))))
-
-
-def log_bounds(alpha: float, beta: float) -> tuple[float, float]:
-    """Tell where the LLR accepts H0 (below) and H1 (above), for these chances of accepting wrongly."""
-    return math.log(beta) - math.log1p(-alpha), math.log1p(-beta) - math.log(alpha)
-
-
-def duration(distance: float, alpha: float, beta: float) -> Duration:
-    """Expect a duration for hypotheses that are `distance` standard deviations of a block apart."""
-    lower, upper = log_bounds(alpha, beta)
-    variance = distance * distance
-    return Duration(
-        at_h0=-2.0 * ((1.0 - alpha) * lower + alpha * upper) / variance,
-        at_h1=2.0 * (beta * lower + (1.0 - beta) * upper) / variance,
-        at_midpoint=-lower * upper / variance,
-    )
 
 
 def steps_to_exit(down: float, up: float, drift: float, variance: float) -> float:
@@ -210,7 +187,7 @@ def course(
     identical: Collection[int] = (),
     after: State | None = None,
 ) -> Iterator[State]:
-    """Yield the state after each whole batch, to the last one or the one that decided; arguments as for `verdict`."""
+    """Yield the state after each whole batch, to the last one or the one that decided; see `state_after`."""
     state = begin(settings) if after is None else after
     if state.settings != settings:
         raise ValueError(f"expected a state of the same settings to go on from, found one of {state.settings}")

@@ -13,7 +13,7 @@ from random import Random
 
 from arena.statistics.elo import expected_score, standardised
 from arena.statistics.pentanomial import moments, values
-from arena.statistics.sequential import SequentialSettings, State, Verdict, state_after
+from arena.statistics.sequential import SequentialSettings, State, Verdict, state_after, steps_to_exit
 
 EVEN_PAIRS = (0.05, 0.2, 0.5, 0.2, 0.05)
 EVEN_MATCHES = (0.35, 0.3, 0.35)
@@ -98,6 +98,14 @@ def behaviour(settings: SequentialSettings, *, elo: float, runs: int, seed: int)
     return Behaviour(runs, ways[Verdict.H1] / runs, ways[Verdict.H0] / runs, mean_blocks)
 
 
+def expected_blocks(settings: SequentialSettings, *, elo: float) -> float:
+    """The expected number of blocks of the walk where that is the truth."""
+    lower, upper = settings.bounds
+    square = settings.distance**2
+    way = (elo - settings.elo0) / (settings.elo1 - settings.elo0)
+    return steps_to_exit(-lower, upper, (way - 0.5) * square, square)
+
+
 def main(runs: int, seed: int) -> None:
     """Print a table of behaviours: at H0, at the midpoint and at H1."""
     print("model matches elo0 elo1 batch | truth | accepts H1, accepts H0, mean blocks (expected)")  # noqa: T201
@@ -112,12 +120,8 @@ def main(runs: int, seed: int) -> None:
         ("student", 4, 0.0, 100.0, 8),
     ):
         settings = SequentialSettings(elo0=elo0, elo1=elo1, model=model, matches=matches, batch=batch)  # type: ignore[arg-type]
-        expected = settings.expected
-        for truth, blocks in (
-            (elo0, expected.at_h0),
-            ((elo0 + elo1) / 2.0, expected.at_midpoint),
-            (elo1, expected.at_h1),
-        ):
+        for truth in (elo0, (elo0 + elo1) / 2.0, elo1):
+            blocks = expected_blocks(settings, elo=truth)
             found = behaviour(settings, elo=truth, runs=runs, seed=seed)
             figures = f"{found.passed:.4f} {found.failed:.4f} {found.mean_blocks:.0f} ({blocks:.0f})"
             print(model, matches, elo0, elo1, batch, "|", truth, "|", figures, flush=True)  # noqa: T201

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
+from statistics_duels import expected_blocks
 
 from arena.errors import SpecError
 from arena.statistics.pentanomial import Counts
@@ -18,7 +19,6 @@ from arena.statistics.sequential import (
     Verdict,
     begin,
     course,
-    log_bounds,
     state_after,
     steps_to_exit,
 )
@@ -39,13 +39,15 @@ def test_before_any_block(settings: SequentialSettings) -> None:
 
     assert state == begin(settings)
     assert (state.blocks, state.llr, state.progress, state.verdict) == (0, 0.0, 0.0, Verdict.UNDECIDED)
-    assert state.blocks_to_go == math.ceil(settings.expected.at_midpoint)
+    assert state.blocks_to_go == math.ceil(settings.expected)
 
 
 def test_bounds() -> None:
     """At 5 % and 5 % the test ends at -2.944439 and 2.944439; unequal chances shift it."""
     assert SequentialSettings().bounds == pytest.approx((-2.944439, 2.944439), abs=5e-7)
-    assert log_bounds(0.01, 0.1) == pytest.approx((math.log(0.1 / 0.99), math.log(0.9 / 0.01)))
+    assert SequentialSettings(alpha=0.01, beta=0.1).bounds == pytest.approx(
+        (math.log(0.1 / 0.99), math.log(0.9 / 0.01))
+    )
 
 
 @pytest.mark.parametrize(
@@ -55,10 +57,10 @@ def test_expected_blocks(width: int, at_ends: int, at_midpoint: int) -> None:
     """The table of pairs to expect by the width of the bounds, wherever these lie; the cap is twice the worst."""
     settings = SequentialSettings(elo0=-3.0, elo1=width - 3.0, batch=1)
 
-    assert settings.expected.at_h0 == pytest.approx(at_ends, rel=2e-3)
-    assert settings.expected.at_h1 == pytest.approx(at_ends, rel=2e-3)
-    assert settings.expected.at_midpoint == pytest.approx(at_midpoint, rel=2e-3)
-    assert settings.last == math.ceil(2.0 * settings.expected.at_midpoint)
+    assert expected_blocks(settings, elo=settings.elo0) == pytest.approx(at_ends, rel=2e-3)
+    assert expected_blocks(settings, elo=settings.elo1) == pytest.approx(at_ends, rel=2e-3)
+    assert settings.expected == pytest.approx(at_midpoint, rel=2e-3)
+    assert settings.last == math.ceil(2.0 * settings.expected)
 
 
 def test_the_cap_is_in_whole_batches() -> None:
@@ -262,13 +264,14 @@ def test_a_walk_between_two_bounds() -> None:
 
 
 def test_the_walk_agrees_with_the_design() -> None:
-    """From the start, with the drift of H1, the walk takes the blocks expected there."""
-    settings = SequentialSettings()
+    """From the start, with the drift of H1, the walk takes as many blocks as Wald's identity says."""
+    settings = SequentialSettings(alpha=0.02)
     lower, upper = settings.bounds
 
-    steps = steps_to_exit(-lower, upper, settings.distance**2 / 2.0, settings.distance**2)
+    steps = expected_blocks(settings, elo=settings.elo1)
 
-    assert steps == pytest.approx(settings.expected.at_h1, rel=1e-9)
+    wald = 2.0 * (settings.beta * lower + (1.0 - settings.beta) * upper) / settings.distance**2
+    assert steps == pytest.approx(wald, rel=1e-9)
 
 
 def test_counts_of_a_course_add_up() -> None:

@@ -4,7 +4,7 @@ import math
 from random import Random
 
 import pytest
-from statistics_duels import behaviour
+from statistics_duels import behaviour, expected_blocks
 from statistics_luck_duels import ends, played
 
 from arena.statistics.sequential import SequentialSettings
@@ -31,7 +31,8 @@ def test_errors_are_as_rare_as_promised(settings: SequentialSettings, runs: int)
     assert at_h0.passed <= rare
     assert at_h1.failed <= rare
     assert at_h1.passed >= 0.98 - rare
-    for found, expected in ((at_h0, settings.expected.at_h0), (at_h1, settings.expected.at_h1)):
+    for found, elo in ((at_h0, settings.elo0), (at_h1, settings.elo1)):
+        expected = expected_blocks(settings, elo=elo)
         assert 0.85 * expected < found.mean_blocks < 1.4 * expected
 
 
