@@ -36,8 +36,7 @@ def _completing(names: Callable[[Path], Iterable[str]], *, or_path: bool = False
 
 
 def _bots(results: Path) -> Iterable[str]:
-    store = BotStore(results, Path(os.environ.get("ARENA_BOTS", "bots")))
-    return sorted({each.name for each in (*store.own(), *store.bundled())} | {each.name for each in store.submitted()})
+    return BotStore(results, Path(os.environ.get("ARENA_BOTS", "bots"))).names()
 
 
 def _leagues(results: Path) -> list[str]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from arena.league.state import LeagueState, state_of
 from arena.league.tournament import Tournament, luck_origin
 from arena.match.results import MatchResult, PairingRanks
-from arena.standings.ranks import in_schedule_order, ranks_of
+from arena.standings.ranks import in_schedule_order
 from arena.standings.ratings import Rating, advance, newcomers, rate, recentred
 from arena.standings.rows import Entrant
 from arena.standings.sums import PairingSums, sums_of
@@ -37,7 +37,8 @@ def standings_after(state: LeagueState, sums: PairingSums) -> Standings:
 
 def standings_of(tournament: Tournament, results: Sequence[MatchResult]) -> tuple[Standings, tuple[Timing, ...]]:
     """Standings and use of time of a tournament after `results`, in any order, that are stored nowhere."""
-    found, sums = ranks_of(results), sums_of(results)
+    sums = sums_of(results)
+    found = dict(zip(sums.keys, sums.ranks, strict=True))
 
     def stored(blocks: Mapping[str, int]) -> dict[str, PairingRanks]:
         return {key: found[key].between(0, end) for key, end in blocks.items() if key in found}

@@ -18,9 +18,8 @@ from arena.match.results import MatchKey, PairingRanks, rotate
 from arena.standings.luck_adjustment import LuckAdjustment
 from arena.standings.rows import Row
 from arena.standings.scores import Mean, Shares, mean_of, shares_of
-from arena.standings.sums import NOT_MET, Array, ExactNumber, PairingSums, met
+from arena.standings.sums import NOT_MET, Array, Courses, ExactNumber, PairingSums, met
 from arena.statistics.drift import TENTHS, Drift, drift_of
-from arena.statistics.pairs import MISSING
 
 MOST_EXTREMES: Final = 3
 """Of the biggest wins, and of the biggest losses."""
@@ -183,17 +182,15 @@ def _in_schedule_order(player: str, played: Sequence[PlayerColumns], unit: int) 
 def _matches(player: str, number: int, one: PlayerColumns, unit: int) -> _Matches:
     """The matches of a pairing, with scores in parts of 1 / `unit`."""
     seats, place = len(one.ranks.players), one.ranks.players.index(player)
-    digits = np.frombuffer(one.ranks.ranks.encode("ascii"), dtype=np.uint8).reshape(-1, seats, seats)
-    block, rotation = (digits[:, :, 0] != ord(MISSING)).nonzero()
-    seat = (place - rotation) % seats
-    ranks = np.take_along_axis(digits[block, rotation], (seat[:, None] + np.arange(seats)) % seats, axis=1)
+    courses = Courses([one.ranks])
+    block, rotation = courses.present.nonzero()
     scores = one.scores if unit == one.unit else one.scores.astype(object) * (unit // one.unit)
     return _Matches(
         np.full(len(block), number),
-        np.asarray(one.ranks.blocks)[block],
+        courses.numbers[block],
         rotation,
-        seat,
-        ranks - ord("0"),
+        (place - rotation) % seats,
+        np.roll(courses.ranks[block, rotation], -place, axis=1) - ord("0"),
         np.roll(scores, -place, axis=1),
         *(one.termination, one.at_fault, one.moves, one.time_us, one.slowest_us),
     )

@@ -45,32 +45,22 @@ def _rankings(players: tuple[str, ...], course: str) -> tuple[Ranking, ...]:
     return tuple([(rotate(players, turn), own) for turn, own in enumerate(ranks) if own is not None])
 
 
-def no_match(seats: int) -> str:
-    """The part of a course for a match that is not there."""
-    return MISSING * seats
-
-
-def ranks_of(results: Iterable[MatchResult]) -> dict[str, PairingRanks]:
-    """The ranks of these matches by the key of the pairing, in the order of first mention.
-
-    ValueError for a match that is there twice, or whose players are no rotation of its pairing's.
-    """
-    found: dict[str, PairingRanks] = {}
-    for key, (players, blocks) in by_pairing(results).items():
-        nothing = no_match(len(players))
-        courses = (
-            "".join(
-                "".join(map(str, blocks[block][rotation].ranks)) if rotation in blocks[block] else nothing
-                for rotation in range(len(players))
-            )
-            for block in sorted(blocks)
-        )
-        found[key] = PairingRanks(players, sorted(blocks), "".join(courses))
-    return found
+def ranks_of(players: tuple[str, ...], blocks: Blocks) -> PairingRanks:
+    """The ranks of the matches of a pairing, whose players come by place."""
+    nothing = MISSING * len(players)
+    courses = (
+        "".join(map(str, blocks[block][rotation].ranks)) if rotation in blocks[block] else nothing
+        for block in sorted(blocks)
+        for rotation in range(len(players))
+    )
+    return PairingRanks(players, sorted(blocks), "".join(courses))
 
 
 def by_pairing(results: Iterable[MatchResult]) -> dict[str, tuple[tuple[str, ...], Blocks]]:
-    """The players of each pairing by place, and its matches. ValueError as for `ranks_of`."""
+    """The players of each pairing by place, and its matches; by its key, in the order of first mention.
+
+    ValueError for a match that is there twice, or whose players are no rotation of its pairing's.
+    """
     found: dict[str, tuple[tuple[str, ...], Blocks]] = {}
     for one in results:
         players, blocks = found.setdefault(one.key.pairing, (one.places, {}))

@@ -243,10 +243,11 @@ def _counts(m: Array) -> tuple[Array, Array, Array]:
 def sums_of(results: Iterable[MatchResult]) -> PairingSums:
     """The sums of these matches, pairing by pairing in the order of first mention.
 
-    ValueError as for `ranks_of`, and for matches with unequal numbers of seats.
+    ValueError as for `by_pairing`, and for matches with unequal numbers of seats.
     """
     played = list(results)
-    ranks, known = ranks_of(played), by_pairing(played)
+    known = by_pairing(played)
+    ranks = tuple([ranks_of(*own) for own in known.values()])
     sizes = sorted({len(one.players) for one in played})
     if len(sizes) > 1:
         raise ValueError(f"matches of {' and of '.join(map(str, sizes))} players cannot share one table")
@@ -268,7 +269,7 @@ def sums_of(results: Iterable[MatchResult]) -> PairingSums:
         for seat, counts in enumerate(one.pardoned)
         for code, count in counts.items()
     ]
-    courses = Courses([*ranks.values()])
+    courses = Courses(ranks)
     whole = [own for _, blocks in known.values() for _, own in sorted(blocks.items())]
     matches = [own.get(rotation) for own in whole for rotation in range(seats)]
     found: PairingSums = _mapped(
@@ -285,7 +286,7 @@ def sums_of(results: Iterable[MatchResult]) -> PairingSums:
             time=_times(matches, courses),
         ),
     )
-    return found._replace(keys=tuple(known), ranks=tuple(ranks.values()))
+    return found._replace(keys=tuple(known), ranks=ranks)
 
 
 def _by_place(

@@ -90,6 +90,10 @@ class BotStore:
         """The bots that come with arena, by name; of a checkout, all those in its `bots/`."""
         return _sorted(self._entries(self._folders[-1:]))
 
+    def names(self) -> list[str]:
+        """The names of all bots that can be found, sorted."""
+        return sorted({bot.name for bot in (*self.own(), *self.bundled())} | {each.name for each in self.submitted()})
+
     def unreadable(self) -> list[SpecError]:
         """The errors of the bots in folders that cannot be read; they are in nobody's way."""
         return [error for _path, error in self._entries(self._folders) if isinstance(error, SpecError)]
@@ -159,8 +163,7 @@ class BotStore:
 
     def _unknown(self, text: str, name: str) -> str:
         """Why nothing is found, with all that may have been meant."""
-        known = sorted({bot.name for bot in (*self.own(), *self.bundled())} | {each.name for each in self.submitted()})
-        parts = [f'no bot "{text}"', unknown("bot", name, known).partition("; ")[2]]
+        parts = [f'no bot "{text}"', unknown("bot", name, self.names()).partition("; ")[2]]
         parts += [str(error) for error in self.unreadable()]
         if text and Path(text).exists():
             parts.append(f"there is a ./{text} here: write ./{text}")

@@ -5,6 +5,7 @@ from hashlib import sha256
 from itertools import chain
 
 from league_made import FakeBackend, match
+from support.made_matches import ranks_by_pairing
 
 from arena.league.driver import play_lives
 from arena.league.schedule import Life, lives
@@ -12,7 +13,6 @@ from arena.league.state import LeagueState, Replay, state_of
 from arena.league.tournament import Tournament
 from arena.match.columns import PlayedBlock
 from arena.match.results import MatchKey, MatchResult, PairingRanks, rotate
-from arena.standings.ranks import ranks_of
 
 Play = Callable[[Life], list[PlayedBlock]]
 
@@ -32,7 +32,7 @@ class Ledger:
 
     def ranks(self, blocks: Mapping[str, int]) -> dict[str, PairingRanks]:
         """The ranks of these pairings, as a store has them."""
-        found = ranks_of(
+        found = ranks_by_pairing(
             each.result for (key, _), block in self.blocks.items() if key in blocks for each in block.matches
         )
         return {key: found[key].between(0, end) for key, end in blocks.items() if key in found}

@@ -6,12 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from support import made_matches
-from support.made_matches import bot, key_of, match_result
+from support.made_matches import bot, key_of, match_result, ranks_by_pairing
 
 from arena.league.tournament import Player, Tournament
 from arena.match.record import Termination
 from arena.match.results import MatchResult, PairingRanks
-from arena.standings import ranks
 
 BETA = 25.0 / 6.0
 FOUR: Final = ("ann", "bob", "cid", "dan")
@@ -75,7 +74,7 @@ def league(
 
 def ranks_of(results: Sequence[MatchResult]) -> list[PairingRanks]:
     """The ranks of these matches by pairing, in the order of first mention."""
-    return list(ranks.ranks_of(results).values())
+    return list(ranks_by_pairing(results).values())
 
 
 def odd_leagues() -> dict[str, list[MatchResult]]:

@@ -20,7 +20,7 @@ from report_leagues import (
     result,
     tournament,
 )
-from support.made_matches import SETTINGS
+from support.made_matches import SETTINGS, ranks_by_pairing
 
 from arena.errors import SpecError
 from arena.league.standings import entrants
@@ -29,14 +29,14 @@ from arena.report.formats import FORMATS, Style
 from arena.report.leaderboard import leaderboard_page
 from arena.report.profile import ProfilePage, profile_page
 from arena.standings.profile import luck_adjusted, profile
-from arena.standings.ranks import in_schedule_order, ranks_of
+from arena.standings.ranks import in_schedule_order
 from arena.standings.ratings import rate
 from arena.standings.sums import sums_of
 from arena.standings.table import Standings, Timing, standings, timing
 
 
 def tables(results: Sequence[MatchResult], names: Sequence[str] = FOUR) -> tuple[Standings, tuple[Timing, ...]]:
-    field, sums, ranks = entrants(tournament(names)), sums_of(results), ranks_of(results)
+    field, sums, ranks = entrants(tournament(names)), sums_of(results), ranks_by_pairing(results)
     ratings = rate((one.name for one in field), in_schedule_order(ranks.values()), SETTINGS)
     table = standings(field, sums, ratings, SETTINGS, scheduled=len(results))
     return table, timing(field, sums)

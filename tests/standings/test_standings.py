@@ -11,11 +11,10 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 from standings_made import FIELD, NAMES, block_of, forfeited, leagues, numbers_in, played, row, table
 from standings_reference import draw_rate, reference, times
-from support.made_matches import SETTINGS
+from support.made_matches import SETTINGS, ranks_by_pairing
 
 from arena.errors import SpecError
 from arena.match.results import MatchKey, MatchResult
-from arena.standings.ranks import ranks_of
 from arena.standings.ratings import Rating, RatingSettings, rate
 from arena.standings.rows import Row, ranked
 from arena.standings.scores import Mean
@@ -190,7 +189,7 @@ def test_equal_map_goes_by_the_score() -> None:
     """Of players with one MAP those with the better score stand before those with the better name."""
     rows = [row(table(played("ab", (1, 0)), played("cd", (1, 0), block=1, pairing=1)), name) for name in ("ann", "bob")]
     alike = [replace(one, matches=1) for one in rows]
-    fit = fitted(table_of(["ann", "bob"], ranks_of([played("ab", (1, 1))]).values()), SETTINGS)
+    fit = fitted(table_of(["ann", "bob"], ranks_by_pairing([played("ab", (1, 1))]).values()), SETTINGS)
     assert fit is not None
 
     found = ranked(alike[::-1], [("ann", "bob")], fit, SETTINGS)

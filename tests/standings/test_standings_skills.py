@@ -10,10 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from standings_made import FIELD, NAMES, block_of, leagues, played, row, table
 from statistics_leagues import deviations
-from support.made_matches import SETTINGS
+from support.made_matches import SETTINGS, ranks_by_pairing
 
 from arena.match.results import MatchResult, rotate
-from arena.standings.ranks import ranks_of
 from arena.standings.ratings import RatingSettings, rate
 from arena.standings.skills import GrowingRanking, contradicted, fitted, points_of, skills
 from arena.standings.sums import sums_of
@@ -37,7 +36,7 @@ def test_comparisons_and_points_are_counted_as_match_by_match(results: list[Matc
             if name < other:
                 expected[name, other, seat, other_seat, sign] += 1
 
-    found = table_of(NAMES, ranks_of(results).values())
+    found = table_of(NAMES, ranks_by_pairing(results).values())
 
     occurred: Counter[tuple[str, str, int, int, int]] = Counter()
     for places, of_rows in zip(found.places.tolist(), found.counts().tolist(), strict=True):
@@ -60,7 +59,7 @@ def test_comparisons_and_points_are_counted_as_match_by_match(results: list[Matc
 def test_a_ranking_that_grows_begins_with_that_of_the_table(results: list[MatchResult]) -> None:
     """After its first round."""
     found = GrowingRanking(NAMES, SETTINGS)
-    found.add([*ranks_of(results).values()])
+    found.add([*ranks_by_pairing(results).values()])
 
     assert found.order() == [one.name for one in table(*results).rows if one.matches]
 
@@ -80,7 +79,7 @@ def league(seed: int, *, cycles: int = 20, skill: float = 3.0, seats: int = 2) -
 
 
 def fit_of(results: list[MatchResult], chosen: RatingSettings = SETTINGS) -> ProbitFit:
-    found = fitted(table_of(NAMES, ranks_of(results).values()), chosen)
+    found = fitted(table_of(NAMES, ranks_by_pairing(results).values()), chosen)
     assert found is not None
     return found
 
@@ -90,7 +89,7 @@ def test_a_row_has_the_skill_by_all_matches_at_once(seats: int) -> None:
     """Mean and error of the fit with the errors of blocks, which are not those of independent matches."""
     results = league(1, seats=seats)
     found = table(*results)
-    expected = fit(table_of(NAMES, ranks_of(results).values()))
+    expected = fit(table_of(NAMES, ranks_by_pairing(results).values()))
     doubts = deviations(expected)
 
     for name in NAMES:
@@ -154,7 +153,7 @@ def test_who_has_not_played_has_no_skill() -> None:
 def test_who_has_not_played_makes_nobody_uncertain() -> None:
     """Errors are against those whom matches connect; with all connected that is the deviation of the fit."""
     results = [one for one in league(5) if "dot" not in one.players]
-    fit_of_three = fitted(table_of(NAMES[:3], ranks_of(results).values()), SETTINGS)
+    fit_of_three = fitted(table_of(NAMES[:3], ranks_by_pairing(results).values()), SETTINGS)
     assert fit_of_three is not None
 
     four, three = skills(fit_of(results), SETTINGS), skills(fit_of_three, SETTINGS)

@@ -5,11 +5,11 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from support.made_matches import match_result
+from support.made_matches import match_result, ranks_by_pairing
 
 from arena.match.record import Termination
 from arena.match.results import MatchKey, MatchResult, PairingRanks, canonical_ranks, rotate
-from arena.standings.ranks import in_schedule_order, matches_of, ranks_of
+from arena.standings.ranks import in_schedule_order, matches_of
 from arena.standings.scores import scores
 from arena.standings.sums import sums_digest, sums_of
 
@@ -106,7 +106,7 @@ def test_any_number_of_seats(seats: int) -> None:
 def test_ranks_in_the_order_of_the_schedule() -> None:
     """By block, pairing, rotation, with holes in both."""
     played = [result("q", 2, 1), result("p", 2, 0), result("q", 0, 0), result("p", 2, 1, ranks=(0, 0))]
-    ranks = ranks_of(played)
+    ranks = ranks_by_pairing(played)
 
     assert ranks == {
         "q": PairingRanks(("ann", "bob"), [0, 2], "01----01"),

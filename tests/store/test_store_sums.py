@@ -11,13 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 from store_made import writing
-from support.made_matches import RECORD
+from support.made_matches import RECORD, ranks_by_pairing
 from test_sums import made, result
 
 from arena.errors import DamagedStore
 from arena.match.columns import PlayedBlock
 from arena.match.results import MOST_SCORE, MatchKey, MatchResult, PlayedMatch
-from arena.standings.ranks import ranks_of
 from arena.standings.sums import sums_of
 from arena.store import database, ranks, sums
 from arena.store.matches import MatchStore
@@ -32,7 +31,7 @@ def saved(store: MatchStore, results: list[MatchResult]) -> None:
 def checked(store: MatchStore, results: list[MatchResult], blocks: dict[str, int]) -> None:
     """Ranks, sums and matches are those of `results`, of each pairing the blocks below a number."""
     own = [one for one in results if one.key.block < blocks.get(one.key.pairing, 0)]
-    found, expected = store.ranks(blocks), ranks_of(own)
+    found, expected = store.ranks(blocks), ranks_by_pairing(own)
     known = [key for key in blocks if key in expected]
     for seats in {len(places) for _, places in PAIRINGS}:
         of_seats = {key: end for key, end in blocks.items() if len(dict(PAIRINGS).get(key, "")) == seats}

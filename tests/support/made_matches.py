@@ -10,6 +10,7 @@ from arena.match.record import PackedRecord, Termination
 from arena.match.results import MatchKey, MatchResult, PairingRanks
 from arena.match.settings import ClockSettings
 from arena.process.manifest import BotSpec, Manifest
+from arena.standings.ranks import by_pairing, ranks_of
 from arena.standings.ratings import RatingSettings, rate
 from arena.standings.rows import Entrant
 from arena.standings.sums import sums_of
@@ -56,6 +57,11 @@ def pairing_ranks(players: Sequence[str], courses: Iterable[str], *, first: int 
     """Blocks numbered from `first`, by the ranks of each as `PairingRanks` has them."""
     listed = list(courses)
     return PairingRanks(tuple(players), range(first, first + len(listed)), "".join(listed))
+
+
+def ranks_by_pairing(results: Iterable[MatchResult]) -> dict[str, PairingRanks]:
+    """The ranks of these matches by the key of the pairing, in the order of first mention."""
+    return {key: ranks_of(*own) for key, own in by_pairing(results).items()}
 
 
 def made_standings(
