@@ -141,7 +141,7 @@ def players_of(store: MatchStore, record: MatchRecord) -> list[Player]:
     for tournament in map(store.league, store.leagues()):
         own = {(each.name, each.bot.digest): each for each in tournament.players}
         known |= own
-        names = [entry.player for entry in record.seats]
+        names = record.players
         if own.keys() >= {*seated} and pairing_of(tournament, names).key == MatchKey.read(record.match).pairing:
             known = own
             break
@@ -153,9 +153,8 @@ def players_of(store: MatchStore, record: MatchRecord) -> list[Player]:
 
 def _seat(record: MatchRecord, bot: BotSpec, player: str | None) -> int:
     """The seat of the player, or of the one with the bot's name."""
-    names = [entry.player for entry in record.seats]
-    if player is None and bot.name not in names:
-        raise SpecError(f"no player is called {bot.name}; give --as and one of {', '.join(names)}")
+    if player is None and bot.name not in record.players:
+        raise SpecError(f"no player is called {bot.name}; give --as and one of {', '.join(record.players)}")
     return seat_of(record, player or bot.name)
 
 

@@ -45,7 +45,7 @@ def print_dialogue(match_id: str, player: str, step: int | None, results: Path, 
 
 def seat_of(record: MatchRecord, player: str) -> int:
     """The seat of that player, or of that number. SpecError names the players."""
-    names = [entry.player for entry in record.seats]
+    names = record.players
     if player in names:
         return names.index(player)
     if player.isdecimal() and int(player) < len(names):

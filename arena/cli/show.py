@@ -86,9 +86,8 @@ def show(
 
 
 def _seated(record: MatchRecord, private: tuple[str, ...]) -> tuple[str, ...]:
-    players = [seat.player for seat in record.seats]
-    if unknown := [name for name in private if name not in players]:
-        raise SpecError(f"--private {unknown[0]}: the players of this match are {', '.join(players)}")
+    if unknown := [name for name in private if name not in record.players]:
+        raise SpecError(f"--private {unknown[0]}: the players of this match are {', '.join(record.players)}")
     return private
 
 
@@ -116,4 +115,4 @@ def _picture(record: MatchRecord, step: int | None) -> str:
     state = game.setup(record.options, len(record.seats))
     for moment in itertools.islice(replay(record), step):
         state = moment.after if moment.is_complete else moment.before
-    return named_picture(game, state, [entry.player for entry in record.seats])
+    return named_picture(game, state, record.players)

@@ -172,10 +172,9 @@ def _read(path: Path) -> NamedPosition:
         record = decoded(match.read_bytes())
     except (OSError, msgspec.MsgspecError) as error:
         raise SpecError(f"{path}: match: {match} cannot be read: {error}") from None
-    players = [entry.player for entry in record.seats]
-    if position.player not in players:
-        raise SpecError(f"{path}: player: found {position.player}, the players are {', '.join(players)}")
-    seat = players.index(position.player)
+    if position.player not in record.players:
+        raise SpecError(f"{path}: player: found {position.player}, the players are {', '.join(record.players)}")
+    seat = record.players.index(position.player)
     if position.step not in answer_steps(record, seat):
         raise SpecError(f"{path}: step: {position.player} was not asked for step {position.step}")
     return NamedPosition(path.stem, position, record, seat)

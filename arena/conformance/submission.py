@@ -126,7 +126,7 @@ def _meet(candidate: BotSpec, trial: Trial, tell: Callable[[str], object]) -> No
     tables = seat_players(replace(meeting, pairing=replace(meeting.pairing, players=players)))
     try:
         for record, _ in play_block(meeting, meeting.fixtures[0], tables):
-            seat = [entry.player for entry in record.seats].index(candidate.name)
+            seat = record.players.index(candidate.name)
             tell("\n".join([_told(record, seat), *refusal_lines(record)]))
             if record.fault is not None and record.fault.seat == seat:
                 raise CheckFailed(

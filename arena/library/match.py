@@ -34,7 +34,7 @@ class Match:
     def __init__(self, record: MatchRecord) -> None:
         self.record = record
         self.id, self.game, self.options = record.match, record.game, record.options
-        self.players = tuple(seat.player for seat in record.seats)
+        self.players = record.players
         self.scores, self.ranks = record.scores, record.ranks
         self.termination = str(record.termination)
 

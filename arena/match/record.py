@@ -266,6 +266,11 @@ class MatchRecord(msgspec.Struct, frozen=True):
     commitment: str | UnsetType = UNSET
     package: Package | UnsetType = UNSET
 
+    @property
+    def players(self) -> tuple[str, ...]:
+        """The names of the players, by seat."""
+        return tuple([entry.player for entry in self.seats])
+
 
 class PackedRecord(msgspec.Struct, frozen=True):
     """A record as it is stored: compressed JSON, and the SHA-256 of the JSON before compression."""

@@ -168,7 +168,7 @@ def result_of(record: MatchRecord, luck: MatchLuck | None = None) -> MatchResult
     deciding = [(seat.cpu_ms if seat.decides == "cpu" else seat.wall_ms, seat.slowest_ms) for seat in record.seats]
     return MatchResult(
         key=MatchKey.read(record.match),
-        players=tuple([seat.player for seat in record.seats]),
+        players=record.players,
         ranks=canonical_ranks(record.ranks),
         scores=record.scores,
         termination=record.termination,

@@ -46,7 +46,7 @@ def transcript(record: MatchRecord, *, every_state: bool, luck: str = "") -> Ite
             yield f"{number:>4}  {_line(record, step, recorded_text(step))}"
             yield from _stderr_at(step, number, stderr)
     else:
-        game, names = load_game(record.game), [entry.player for entry in record.seats]
+        game, names = load_game(record.game), record.players
         last = game.setup(record.options, len(record.seats))
         for number, moment in enumerate(replay(record), start=1):
             yield f"{number:>4}  {step_line(record, moment)}"
@@ -92,7 +92,7 @@ def luck_lines(record: MatchRecord, stored: MatchResult | None = None) -> Iterat
 
 def result_line(record: MatchRecord) -> str:
     """The match on one line: `3f9a2c41d07b-0-1  greedy 12 : 9 random`, with the fault if there was one."""
-    names = [entry.player for entry in record.seats]
+    names = record.players
     if record.fault is not None:
         fault = record.fault
         return (

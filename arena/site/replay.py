@@ -138,8 +138,7 @@ class _Shown:
         else:
             shown.key = step.key
         if moment.is_complete:
-            names = [entry.player for entry in self._record.seats]
-            lines = news_of(self._game, moment.before, moment.after, names)
+            lines = news_of(self._game, moment.before, moment.after, self._record.players)
             shown.news = tuple(line for line in lines if not line.startswith(HEADING))
         return self._placed(shown, self._states[number])
 
@@ -165,7 +164,7 @@ class _Shown:
         return (self._picture(self._states[number]) for number in numbers)
 
     def _picture(self, state: Any) -> str:
-        return named_picture(self._game, state, [entry.player for entry in self._record.seats])
+        return named_picture(self._game, state, self._record.players)
 
     def _motions(self, steps: list[ShownStep]) -> list[Json]:
         """The movements of all simulations that can be made again here and come out as recorded."""
@@ -211,7 +210,7 @@ def _match(record: MatchRecord, steps: list[ShownStep], luck: MatchLuck, notice:
     return MatchData(
         id=record.match,
         game=record.game,
-        title=f"{record.game}: {' v '.join(seat.player for seat in record.seats)}",
+        title=f"{record.game}: {' v '.join(record.players)}",
         result=result_line(record),
         module=module,
         players=_players(record, luck),
@@ -269,14 +268,13 @@ def _players(record: MatchRecord, luck: MatchLuck) -> tuple[ShownPlayer, ...]:
 
 def _marks(steps: list[ShownStep], luck: MatchLuck, record: MatchRecord) -> list[Mark]:
     """The luckiest draw, the largest swing of the chance of winning, and every fault; luck goes into the steps."""
-    names = [seat.player for seat in record.seats]
     marks: list[Mark] = []
     for node in luck.nodes:
         steps[node.step + 1].luck = _rounded(node.luck)
     if luck.nodes:
         luckiest = max(luck.nodes, key=lambda node: max(node.luck))
         seat = _best(luckiest)
-        marks.append(Mark("luckiest draw", luckiest.step + 1, f"{names[seat]} {luckiest.luck[seat]:+.3f}"))
+        marks.append(Mark("luckiest draw", luckiest.step + 1, f"{record.players[seat]} {luckiest.luck[seat]:+.3f}"))
     swings = [_swing(one.value, other.value) for one, other in pairwise(steps)]
     if swings and any(swings):
         at = max(range(len(swings)), key=swings.__getitem__)

@@ -133,15 +133,14 @@ def _spent_us(record: MatchRecord, seat: int) -> tuple[int, ...]:
 
 def tell_private(data: MatchData, record: MatchRecord, private: Collection[str]) -> None:
     """Notes, hints and all that was kept of stderr, at the step at which it came; of these players only."""
-    names = [entry.player for entry in record.seats]
     for step, each in zip(data.steps[1:], record.steps, strict=True):
-        if isinstance(each, ActionStep) and names[each.seat] in private:
+        if isinstance(each, ActionStep) and record.players[each.seat] in private:
             step.note = each.note
     for player, texts in zip(data.players, stderr_by_step(record), strict=True):
         if player.name in private:
             player.stderr_before, player.stderr = texts.before, texts.rest
             for index, text in texts.at.items():
                 data.steps[index + 1].stderr = text
-    if record.fault is not None and names[record.fault.seat] in private:
+    if record.fault is not None and record.players[record.fault.seat] in private:
         guilty = data.players[record.fault.seat]
         guilty.stderr, guilty.hint = guilty.stderr or record.fault.stderr, record.fault.hint

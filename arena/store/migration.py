@@ -88,7 +88,7 @@ def _players(connection: sqlite3.Connection, pairing: int, key: str) -> tuple[st
         place = MatchKey(key, block, rotation)
         first = first or place
         if (record := _record(connection, pairing, place)) is not None:
-            return rotate([seat.player for seat in record.seats], -rotation % len(record.seats))
+            return rotate(record.players, -rotation % len(record.seats))
     if first is None:
         return ()
     raise _unreadable(first, "no record of its pairing says who played")
