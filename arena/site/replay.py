@@ -134,7 +134,7 @@ class _Shown:
         drawn = _drawn(turn, step) if isinstance(turn, Chance) and isinstance(step, ChanceStep) else ""
         shown = ShownStep(drawn or step_text(self._record, moment), kind=_kind(step))
         if isinstance(step, ActionStep):
-            shown.seat, shown.forced = step.seat, step.forced
+            shown.seat = step.seat
         else:
             shown.key = step.key
         if moment.is_complete:
@@ -196,7 +196,7 @@ def _as_recorded(record: MatchRecord, found: PlayedMatch | None, notice: str) ->
         text = f"chance {each.key}" if isinstance(each, ChanceStep) else recorded_text(each)  # it may be hidden luck
         shown = ShownStep(text, kind=_kind(each))
         if isinstance(each, ActionStep):
-            shown.seat, shown.forced = each.seat, each.forced
+            shown.seat = each.seat
         steps.append(shown)
     tell_faults(steps, record)
     result = None if found is None else found.result
@@ -218,7 +218,6 @@ def _match(record: MatchRecord, steps: list[ShownStep], luck: MatchLuck, notice:
         steps=steps,
         marks=_marks(steps, luck, record),
         notice=notice,
-        value_version=luck.version,
     )
 
 

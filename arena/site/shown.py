@@ -29,7 +29,6 @@ class ShownStep(msgspec.Struct, omit_defaults=True):
     seat: int | None = None
     round: int = 0
     next: tuple[int, ...] = ()
-    forced: bool = False
     fault: str = ""
     note: str = ""
     stderr: str = ""
@@ -92,7 +91,6 @@ class MatchData(msgspec.Struct):
     views: str = ""
     motions: str = ""
     notice: str = ""
-    value_version: str = ""
 
 
 def tell_faults(steps: list[ShownStep], record: MatchRecord) -> None:
