@@ -9,6 +9,7 @@ import io
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from fractions import Fraction
 from functools import lru_cache
 from itertools import islice
 from typing import Final
@@ -214,6 +215,11 @@ def percent(fraction: float | None) -> str:
 def fixed(value: float | None, digits: int = 2) -> str:
     """So many decimals."""
     return UNKNOWN if value is None else f"{value:z.{digits}f}"
+
+
+def plain_number(value: int | Fraction) -> int | float:
+    """A score or margin for people and for JSON: 3, 1.5."""
+    return value.numerator if value.denominator == 1 else float(value)
 
 
 def csv_pieces(columns: Sequence[str], rows: Iterable[Iterable[object]]) -> Iterator[str]:

@@ -6,7 +6,6 @@ that was stored are hostile input, as on every page (see `formats`).
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from fractions import Fraction
 from functools import lru_cache
 from itertools import chain, islice
 from operator import attrgetter
@@ -16,7 +15,7 @@ from typing import Any, Final, NamedTuple
 from arena.match.record import MatchRecord, RefusedAnswer
 from arena.match.results import LUCK_UNIT, MatchResult
 from arena.report.columns import chosen_fields
-from arena.report.formats import PLAIN, UNKNOWN, Style, csv_pieces, json_text
+from arena.report.formats import PLAIN, UNKNOWN, Style, csv_pieces, json_text, plain_number
 from arena.text import counted, printable
 
 MATCH_FORMATS: Final = ("table", "csv", "json")
@@ -192,7 +191,7 @@ def _object(one: MatchResult, record_of: Callable[[MatchResult], MatchRecord] | 
         "luck_version": one.luck_version or None,
         "players": one.players,
         "ranks": one.ranks,
-        "scores": None if one.scores is None else [_number(score) for score in one.scores],
+        "scores": None if one.scores is None else [*map(plain_number, one.scores)],
         "luck": [own / LUCK_UNIT for own in one.luck] or None,
         **dict(zip(_MEASURED, _measured(one), strict=True)),
         "pardoned": one.pardoned or [{}] * len(one.players),
@@ -210,10 +209,6 @@ def _text(value: object) -> str:
         case tuple():
             value = "; ".join(value)
     return _printable(str(value))
-
-
-def _number(score: Fraction) -> float:
-    return score.numerator if score.denominator == 1 else float(score)
 
 
 _printable = lru_cache(maxsize=4096)(printable)

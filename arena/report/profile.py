@@ -5,7 +5,6 @@ row of the leaderboard is handed in.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from fractions import Fraction
 from typing import Any, Final
 
 import msgspec
@@ -17,7 +16,7 @@ from arena.league.state import LeagueState
 from arena.league.tournament import Tournament
 from arena.match.results import MatchResult, PlayedMatch
 from arena.report.columns import LUCK_ADJUSTED, SHOWN, Definition, chosen, explanation, section_columns
-from arena.report.formats import Column, Style, fixed, half_width, percent
+from arena.report.formats import Column, Style, fixed, half_width, percent, plain_number
 from arena.report.page import Page, Records
 from arena.standings.luck_adjustment import ADJUSTABLE_SEATS, common_luck_version
 from arena.standings.profile import Extreme, Fault, Profile, ProfileLine, luck_adjusted, profile
@@ -249,8 +248,10 @@ def _extremes(title: str, found: Sequence[Extreme]) -> Iterator[str]:
     if found:
         yield f"{title}:"
     for one in found:
-        seated = " : ".join(f"{name} {_number(score)}" for name, score in zip(one.players, one.scores, strict=True))
-        yield f"  {_number(one.margin):+}  {one.match}  {seated}"
+        seated = " : ".join(
+            f"{name} {plain_number(score)}" for name, score in zip(one.players, one.scores, strict=True)
+        )
+        yield f"  {plain_number(one.margin):+}  {one.match}  {seated}"
 
 
 def _records(page: ProfilePage) -> Iterator[dict[str, Any]]:
@@ -273,7 +274,7 @@ def _records(page: ProfilePage) -> Iterator[dict[str, Any]]:
     for section, extremes in (("win", found.wins), ("loss", found.losses)):
         for one in extremes:
             names = " v ".join(one.players)
-            yield {"section": section, "name": names, "match": str(one.match), "margin": _number(one.margin)}
+            yield {"section": section, "name": names, "match": str(one.match), "margin": plain_number(one.margin)}
 
 
 def _time_values(page: ProfilePage) -> dict[str, float | None]:
@@ -365,10 +366,5 @@ def _fault(fault: Fault) -> dict[str, Any]:
 
 
 def _extreme(one: Extreme) -> dict[str, Any]:
-    scores = [*map(_number, one.scores)]
-    return {"match": str(one.match), "players": one.players, "scores": scores, "margin": _number(one.margin)}
-
-
-def _number(value: int | Fraction) -> int | float:
-    """For people and for JSON."""
-    return value if isinstance(value, int) else float(value)
+    scores = [*map(plain_number, one.scores)]
+    return {"match": str(one.match), "players": one.players, "scores": scores, "margin": plain_number(one.margin)}

@@ -16,6 +16,7 @@ import numpy as np
 from arena.match.record import FAULTS, PARDONABLE
 from arena.match.results import MatchKey, PairingRanks, rotate
 from arena.standings.luck_adjustment import LuckAdjustment
+from arena.standings.ranks import full_score
 from arena.standings.rows import Row
 from arena.standings.scores import Mean, Shares, mean_of, shares_of
 from arena.standings.sums import NOT_MET, Array, Courses, ExactNumber, PairingSums, met
@@ -265,7 +266,7 @@ class _Gathered:
 
     def profile(self, total: ProfileLine) -> Profile:
         """The answers."""
-        full, unit = 2 * (self._seats - 1), self._unit
+        full, unit = full_score(self._seats), self._unit
         tenths, drift = self._in_time(full)
         return Profile(
             total=total,
