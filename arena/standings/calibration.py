@@ -13,7 +13,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import Final
 
 import msgspec
@@ -194,7 +194,8 @@ def coin(ranks: Sequence[PairingRanks]) -> Forecaster:
                 found[sign] += times
     del found[None]
     draw = (found[0] + 1.0) / (found.total() + 3.0)
-    return partial(_constant, Chances((1.0 - draw) / 2.0, draw, (1.0 - draw) / 2.0))
+    chances = Chances((1.0 - draw) / 2.0, draw, (1.0 - draw) / 2.0)
+    return lambda *_: chances
 
 
 def favourite_bias(found: Calibration) -> FavouriteBias | None:
@@ -214,10 +215,6 @@ def favourite_bias(found: Calibration) -> FavouriteBias | None:
         parts.append(((one.comparisons * (one.error or 0.0)) ** 2, one.blocks - 1.0))
     value, error = off / total, math.sqrt(sum(variance for variance, _ in parts)) / total
     return FavouriteBias(value, error, interval(value, error, degrees=degrees_of_freedom(parts)))
-
-
-def _constant(chances: Chances, one: str, other: str, seats: tuple[int, int]) -> Chances:  # noqa: ARG001
-    return chances
 
 
 def _dealt(ranks: Sequence[PairingRanks]) -> tuple[tuple[PairingRanks, ...], ...]:

@@ -45,9 +45,14 @@ def _rankings(players: tuple[str, ...], course: str) -> tuple[Ranking, ...]:
     return tuple([(rotate(players, turn), own) for turn, own in enumerate(ranks) if own is not None])
 
 
+def no_match(seats: int) -> str:
+    """The part of a course for a match that is not there."""
+    return MISSING * seats
+
+
 def ranks_of(players: tuple[str, ...], blocks: Blocks) -> PairingRanks:
     """The ranks of the matches of a pairing, whose players come by place."""
-    nothing = MISSING * len(players)
+    nothing = no_match(len(players))
     courses = (
         "".join(map(str, blocks[block][rotation].ranks)) if rotation in blocks[block] else nothing
         for block in sorted(blocks)

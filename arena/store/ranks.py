@@ -16,8 +16,7 @@ from typing import Any, Final, NamedTuple
 
 from arena.errors import DamagedStore
 from arena.match.results import PairingRanks, canonical_ranks, points
-from arena.standings.ranks import matches_of
-from arena.statistics.pairs import MISSING
+from arena.standings.ranks import matches_of, no_match
 from arena.store import rows
 
 _MATCHES: Final = (
@@ -116,7 +115,7 @@ def selected(
 def _with_holes(connection: sqlite3.Connection, due: Wanted) -> PairingRanks:
     """The ranks of a pairing in which matches are missing. DamagedStore names one that is damaged."""
     seats = len(due.players)
-    courses: defaultdict[int, list[str]] = defaultdict(lambda: [MISSING * seats] * seats)
+    courses: defaultdict[int, list[str]] = defaultdict(lambda: [no_match(seats)] * seats)
     for block, rotation, own in connection.execute(_EACH, (due.id, due.blocks)):
         if rotation not in range(seats) or type(block) is not int or type(own) is not str or len(own) != seats:
             raise first_damage(connection, due)
