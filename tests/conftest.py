@@ -1,5 +1,6 @@
 """What all tests share."""
 
+import gc
 import os
 import signal
 from collections import Counter
@@ -20,8 +21,11 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 pytest_plugins = ["cli_arena"]
 
 
-# A slow machine takes its time, also to make examples: nothing is judged by it.
-settings.register_profile("arena", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+# A slow machine takes its time, also to make examples: nothing is judged by it. A lane of CI makes many.
+for profile, examples in (("arena", 40), ("many", 400)):
+    settings.register_profile(
+        profile, deadline=None, max_examples=examples, suppress_health_check=[HealthCheck.too_slow]
+    )
 settings.load_profile("arena")
 
 
@@ -30,6 +34,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     tests = Counter(item.path for item in items)
     starting = {item.path for item in items if item.get_closest_marker("process")}
     items.sort(key=lambda item: (item.path not in starting, -tests[item.path], item.path))
+
+
+def pytest_collection_finish() -> None:
+    """What is imported by now stays: no search for garbage goes through it again."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture

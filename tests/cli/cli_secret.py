@@ -19,11 +19,21 @@ TELLTALE = bot_script(
 PUBLIC = "public seed: bots can predict the luck"
 
 
+SECRET: dict[str, Any] = {
+    "seed": None,
+    "options": {"heaps": [2, 3]},
+    "players": [{"bot": "./bot.py", "name": name} for name in ("ann", "bob")],
+}
+
+
 def league(terminal: Terminal, *more: str, **changes: Any) -> Said:
     """Run a league of nim that draws its luck in secret."""
-    players = [{"bot": "./bot.py", "name": name} for name in ("ann", "bob")]
-    secret = {"seed": None, "options": {"heaps": [2, 3]}, "players": players}
-    return terminal.league(flags=shlex.join(["--workers", "1", *more]), **{**secret, **changes})
+    return terminal.league(flags=shlex.join(["--workers", "1", *more]), **{**SECRET, **changes})
+
+
+def begun(terminal: Terminal) -> None:
+    """The folder after that league."""
+    terminal.played(flags="--workers 1", **SECRET)
 
 
 def kept(results: str = "results") -> list[Path]:

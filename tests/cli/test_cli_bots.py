@@ -391,8 +391,9 @@ def hinted(text: str) -> str:
     return found[-1]
 
 
-@pytest.mark.parametrize("given", ["./mine", "deep/er/mine", "./two words"])
-@pytest.mark.parametrize("build", [False, True])
+@pytest.mark.parametrize(
+    ("given", "build"), [("./mine", False), ("deep/er/mine", True), ("./two words", False), ("./two words", True)]
+)
 def test_the_hint_about_the_right_to_run_helps(terminal: Terminal, given: str, build: bool) -> None:
     """It names the author's file as they gave it, and not the installed copy; followed to the word, it is enough."""
     without_the_right_to_run(given, build=build)

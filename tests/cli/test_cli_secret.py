@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 from cli_arena import Terminal
-from cli_secret import PUBLIC, TELLTALE, commitments, kept, league, records
+from cli_secret import PUBLIC, TELLTALE, begun, commitments, kept, league, records
 
 from arena.match.secret_luck import Secret
 
@@ -49,7 +49,7 @@ def test_the_commitment_is_shown_and_the_secret_is_kept(terminal: Terminal) -> N
 @pytest.mark.slow
 def test_the_same_secret_goes_on_after_a_stop_and_with_a_new_player(terminal: Terminal) -> None:
     """The stored blocks stay the league's: its first commitment is in their pairings."""
-    league(terminal)
+    begun(terminal)
     before = records()
     players = [{"bot": "./bot.py", "name": name} for name in ("ann", "bob", "cid")]
 
@@ -63,7 +63,7 @@ def test_the_same_secret_goes_on_after_a_stop_and_with_a_new_player(terminal: Te
 
 def test_a_revealed_league_is_repeated_byte_for_byte(terminal: Terminal) -> None:
     """By anybody who has the secret file: the same tables, in every format, and the same records but for times."""
-    league(terminal)
+    begun(terminal)
     revealed = terminal.arena("league reveal test --to test.secret")
     again = league(terminal, "--secret-file", "test.secret", "--results", "elsewhere")
 
@@ -81,7 +81,7 @@ def test_a_revealed_league_is_repeated_byte_for_byte(terminal: Terminal) -> None
 @pytest.mark.slow
 def test_a_revealed_secret_gives_no_new_block(terminal: Terminal) -> None:
     """New blocks are drawn under a new one with its own commitment, and every block is verified by its own."""
-    league(terminal)
+    begun(terminal)
     (first,) = kept()
     printed = terminal.arena("league reveal test").out.strip()
     twice = terminal.arena("league reveal test").out.strip()
@@ -138,7 +138,7 @@ def torn(_: Terminal) -> str:
 @pytest.mark.parametrize("harm", [missing, another, torn])
 def test_a_league_does_not_go_on_without_its_secret(terminal: Terminal, harm: Callable[[Terminal], str]) -> None:
     """No new secret is drawn silently; the file given again mends it."""
-    league(terminal)
+    begun(terminal)
     Path("copy.secret").write_text(kept()[0].read_text())
     told = harm(terminal)
 
@@ -217,7 +217,7 @@ def forge(condition: str, **changes: Any) -> None:
 )
 def test_verify_checks_each_block_by_its_secret(terminal: Terminal, changes: dict[str, Any]) -> None:
     """Luck that the secret does not give is found; nim has no dice that could tell."""
-    league(terminal)
+    begun(terminal)
     forge("rotation = 1 AND block = 0", **changes)
 
     said = terminal.arena("verify")
@@ -228,7 +228,7 @@ def test_verify_checks_each_block_by_its_secret(terminal: Terminal, changes: dic
 
 def test_verify_says_what_it_cannot_check_on_another_machine(terminal: Terminal) -> None:
     """The results without the secrets: it is no problem, and not silent; with the revealed file it is checked."""
-    league(terminal)
+    begun(terminal)
     terminal.arena("league reveal test --to test.secret")
     kept()[0].unlink()
 
@@ -248,7 +248,7 @@ def test_what_is_not_there_is_not_revealed(terminal: Terminal) -> None:
     """Nothing is made by asking, and no file is written over."""
     nothing = terminal.arena("league reveal test")
     made = terminal.results.exists()
-    league(terminal)
+    begun(terminal)
     unknown = terminal.arena("league reveal tset")
     there = terminal.arena("league reveal test --to league.yaml")
 

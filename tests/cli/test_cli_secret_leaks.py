@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from cli_arena import Said, Terminal, bot_script
-from cli_secret import TELLTALE, kept, league, records
+from cli_secret import TELLTALE, begun, kept, league, records
 from support.tampering import opened
 from support.threads import play_in_threads
 
@@ -42,7 +42,7 @@ found = found_at(sys.argv[1])
 @pytest.mark.parametrize("isolation", ["sandbox", "none"])
 def test_no_bot_in_the_sandbox_reads_the_secret(terminal: Terminal, isolation: str) -> None:
     """It knows the very path. Without a sandbox it reads the file, as the table says."""
-    league(terminal)
+    begun(terminal)
     (file,) = kept()
     Path("bot.py").write_text(READER)
     players = [{"bot": "./bot.py", "name": name, "arguments": [str(file.resolve())]} for name in ("ann", "bob")]
@@ -69,7 +69,7 @@ print(SecretFiles(Path(sys.argv[1])).find(sys.argv[2]))
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
 def test_another_user_cannot_read_the_secret(terminal: Terminal) -> None:
     """For them it is not here, which `verify` says, and no error."""
-    league(terminal)
+    begun(terminal)
     (file,) = kept()
 
     command = [sys.executable, "-c", ANOTHER_USER, str(terminal.results), file.name]

@@ -12,7 +12,8 @@ from cli_arena import Said, Terminal, bot_script
 
 pytestmark = pytest.mark.process
 
-SWISS = {"schedule": {"kind": "swiss", "rounds": 3}, "cycles": None}
+SWISS: dict[str, Any] = {"schedule": {"kind": "swiss", "rounds": 3}, "cycles": None}
+OTHERS = [{"bot": "random", "name": name} for name in ("p1", "p2", "p3")]
 
 
 def write(version: str, name: str = "mine") -> str:
@@ -27,9 +28,13 @@ def write(version: str, name: str = "mine") -> str:
 
 def league(terminal: Terminal, *options: str, bot: str = "./mine", **changes: Any) -> Said:
     """A Swiss of four, or what is asked for, with `mine` under its own name."""
-    names = ("p1", "p2", "p3")
-    entries = [{"bot": bot}, *({"bot": "random", "name": name} for name in names)]
-    return terminal.league(flags=" ".join(options), **{"players": entries, **SWISS, **changes})
+    return terminal.league(flags=" ".join(options), **{**SWISS, "players": [{"bot": bot}, *OTHERS], **changes})
+
+
+def begun(terminal: Terminal) -> None:
+    """The folder after that league of version 1."""
+    write("1")
+    terminal.played(**SWISS, players=[{"bot": "./mine"}, *OTHERS])
 
 
 def matches(terminal: Terminal) -> list[str]:
@@ -83,8 +88,7 @@ def test_what_is_left_to_play_is_played_by_the_old_version(terminal: Terminal) -
 @pytest.mark.slow
 def test_a_new_version_that_cannot_play_here_disturbs_no_league_that_began(terminal: Terminal) -> None:
     """Its wishes are looked at when it is to play."""
-    write("1")
-    league(terminal)
+    begun(terminal)
     Path("mine/bot.yaml").write_text("name: mine\nversion: '2'\ncommand: [python3, bot.py]\ngames: [shanghaien]\n")
 
     assert league(terminal).code == 0
@@ -111,8 +115,7 @@ def test_a_hash_in_the_file_is_a_choice(terminal: Terminal) -> None:
 @pytest.mark.slow
 def test_an_update_says_what_it_drops_and_does_it(terminal: Terminal) -> None:
     """By player and by round; the dropped matches stay, and verify looks at them too."""
-    write("1")
-    league(terminal)
+    begun(terminal)
     played = matches(terminal)
     write("2")
 
@@ -141,8 +144,7 @@ class _Terminal(io.StringIO):
 @pytest.mark.parametrize(("typed", "code"), [("y\n", 0), ("n\n", 2), ("\n", 2)])
 def test_a_terminal_is_asked(terminal: Terminal, monkeypatch: pytest.MonkeyPatch, typed: str, code: int) -> None:
     """Only a yes goes on; otherwise nothing is changed, and it is said."""
-    write("1")
-    league(terminal)
+    begun(terminal)
     write("2")
     monkeypatch.setattr(sys, "stdin", _Terminal(typed))
 
@@ -156,8 +158,7 @@ def test_a_terminal_is_asked(terminal: Terminal, monkeypatch: pytest.MonkeyPatch
 
 def test_without_a_terminal_it_takes_a_yes(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
     """A script that says nothing must not drop matches."""
-    write("1")
-    league(terminal)
+    begun(terminal)
     write("2")
     monkeypatch.setattr(sys, "stdin", io.StringIO("y\n"))
 
@@ -179,8 +180,7 @@ CHANGES: list[tuple[dict[str, Any], str]] = [
 
 def test_any_change_that_drops_matches_has_to_be_wanted(terminal: Terminal) -> None:
     """The file alone does nothing to a league that has begun; with --update and --yes it does."""
-    write("1")
-    league(terminal)
+    begun(terminal)
     played = matches(terminal)
 
     for change, said in CHANGES:
@@ -233,8 +233,7 @@ def test_they_go_with_update(terminal: Terminal, option: str) -> None:
 @pytest.mark.slow
 def test_a_version_that_is_gone_is_told(terminal: Terminal) -> None:
     """Somebody cleaned up: the way out is named."""
-    write("1")
-    league(terminal)
+    begun(terminal)
     (home,) = [each for each in (terminal.results / "bots").iterdir() if "# 1" in (each / "run" / "bot.py").read_text()]
     home.rename(terminal.folder / "elsewhere")
     write("2")

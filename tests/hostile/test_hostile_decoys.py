@@ -49,13 +49,19 @@ def loose(rogue: HostileBot, grounds: Grounds, results: Path) -> list[MatchRecor
     return played(tournament, results, isolation="none")
 
 
-@pytest.mark.parametrize("rogue", [BY_ID[name] for name in sorted(SAFE)], ids=lambda rogue: rogue.id)
+def lane(name: str) -> list[pytest.MarkDecorator]:
+    """The first bot of each kind plays in the main suite; a lane of CI plays the others."""
+    kinds = [BY_ID[each].kind for each in sorted(SAFE) if each < name]
+    return [pytest.mark.slow] if BY_ID[name].kind in kinds else []
+
+
+@pytest.mark.parametrize("rogue", [pytest.param(BY_ID[name], id=name, marks=lane(name)) for name in sorted(SAFE)])
 def test_a_bot_without_a_sandbox_gets_through(rogue: HostileBot, grounds: Grounds, tmp_path: Path) -> None:
     """And says so where the other test looks for it, in one match at least."""
     gets_through(rogue, grounds, tmp_path)
 
 
-@pytest.mark.alone
+@pytest.mark.slow
 def test_a_thief_of_time_gets_through(grounds: Grounds, tmp_path: Path) -> None:
     """Sooner or later: a busy machine has little time to steal."""
     gets_through(BY_ID["time-wake-itself"], grounds, tmp_path, tries=10)
