@@ -26,6 +26,8 @@ COMMON = "not slow and not guest"
 WORKERS = str(min(2 * len(os.sched_getaffinity(0)), 8)) if hasattr(os, "sched_getaffinity") else "2"
 """Processes that share the tests out among them, file by file, in the order of
 tests/conftest.py: many tests wait. Those marked `alone` follow later."""
+ALONE = ("tests/e2e", "tests/process")
+"""The folders that have such tests."""
 CHECKS = {
     "ruff": ("ruff", "check", "."),
     "format": ("ruff", "format", "--check", "."),
@@ -39,7 +41,7 @@ BESIDE = (CHECKS["mypy"], CHECKS["imports"])
 """Checks that run while the tests do; their output is shown afterwards."""
 TESTS = (
     ("pytest", "-m", f"not alone and {COMMON}", "-n", WORKERS, "--dist", "loadfile", "--no-loadscope-reorder"),
-    ("pytest", "-m", f"alone and {COMMON}"),
+    ("pytest", "-m", f"alone and {COMMON}", *ALONE),
 )
 
 

@@ -27,11 +27,18 @@ def commands() -> list[str]:
     return sorted({step["run"] for step in steps if "run" in step} - set(FOR_THE_FORGE))
 
 
-def table_of_checks() -> dict[str, Any]:
+def of_start(name: str) -> Any:
+    """A name of start.py."""
     names: dict[str, Any] = {"__name__": "start", "__file__": str(ROOT / "start.py")}
     exec(compile((ROOT / "start.py").read_text(encoding="utf-8"), "start.py", "exec"), names)
-    checks: dict[str, Any] = names["CHECKS"]
-    return checks
+    return names[name]
+
+
+def test_tests_that_run_alone_lie_where_start_looks_for_them() -> None:
+    """In each of those folders, and in no other."""
+    files = [path for path in (ROOT / "tests").glob("*/*.py") if "mark.alone" in path.read_text(encoding="utf-8")]
+
+    assert {str(path.parent.relative_to(ROOT)) for path in files} == set(of_start("ALONE"))
 
 
 @pytest.mark.parametrize("command", commands())
@@ -74,6 +81,6 @@ def test_the_hooks_are_the_checks_of_start() -> None:
     (local,) = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text(encoding="utf-8"))["repos"]
 
     assert {hook["id"]: hook["entry"] for hook in local["hooks"]} == {
-        name: f"python3 start.py test {name}" for name in table_of_checks()
+        name: f"python3 start.py test {name}" for name in of_start("CHECKS")
     }
     assert all(hook["language"] == "system" and not hook["pass_filenames"] for hook in local["hooks"])

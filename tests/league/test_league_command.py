@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import yaml
 from league_made import RANDOM
+from support.scripted_bot import RandomBot
 from support.threads import play_in_threads
 
 from arena.cli import execute
@@ -84,10 +85,11 @@ def test_says_which_round_is_on_and_who_won(
     """Half played: the round, and at most how many matches; at the end the ties and the winner."""
     path, results = write(tmp_path, "knockout"), tmp_path / "results"
     command = ["league", "run", str(path), "--isolation", "none", "--results", str(results)]
-    with monkeypatch.context() as patch:
-        patch.setenv(STOP_AFTER, "2")
-        play_in_threads(patch, Stopping(1))
-        assert execute(command) == 3
+    monkeypatch.setattr("arena.league.worker.open_channel", lambda *_, **__: RandomBot().open())
+    monkeypatch.setenv(STOP_AFTER, "2")
+    play_in_threads(monkeypatch, Stopping(1))
+    assert execute(command) == 3
+    play_in_threads(monkeypatch)
     stopped = capsys.readouterr().err
     assert execute(["league", "status", "--results", str(results)]) == 0
     status = capsys.readouterr().out
