@@ -75,6 +75,12 @@ class League:
         Raises the error of a function that plays, and those of the command: SpecError, MachineFault, CheckFailed.
         Interrupted by Ctrl-C, the same call continues.
         """
+        self._play(workers=workers, isolation=isolation, progress=progress, update=update)
+        return self.standings()
+
+    def _play(
+        self, *, workers: int | None, isolation: str | None, progress: OnCounts | bool, update: bool = False
+    ) -> None:
         players = {name: CallableBot(name, player) for name, (player, _) in self._callables.items()}
         if players and isolation == "sandbox":
             raise SpecError(f"{', '.join(players)}: a function plays in the caller's process, which no sandbox holds")
@@ -91,7 +97,6 @@ class League:
                 self._command("league", "run", str(file), *words, players=switchboard, heard=heard)
             except SpecError as error:  # a mapping has no place that its author could look at
                 raise error if self._content is None else SpecError(str(error).removeprefix(f"{file}: ")) from None
-        return self.standings()
 
     def standings(self) -> Table:
         """A row for each player, best first, with all the columns of `arena leaderboard --format json`.
@@ -202,7 +207,7 @@ def play(  # noqa: PLR0913 - all by name
     with contextlib.ExitStack() as ending:
         league = League(content, results=ending.enter_context(scratch_folder("arena-play-")), bots=bots)
         weakref.finalize(league, ending.pop_all().close)
-    league.run(workers=workers, isolation=isolation, progress=progress)
+    league._play(workers=workers, isolation=isolation, progress=progress)  # noqa: SLF001 - nobody has asked for its standings yet
     return league
 
 

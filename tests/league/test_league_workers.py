@@ -129,7 +129,7 @@ def test_nothing_starts_where_bots_cannot_be_isolated(tmp_path: Path, monkeypatc
 
 def test_a_killed_worker_costs_no_result(tmp_path: Path) -> None:
     """SIGKILL of a worker in mid-life: the life is played again, every block is there once, no bot lives on."""
-    league = real_tournament(tmp_path, cycles=80, chunk_blocks=10)  # at the first tick most of it is still to come
+    league = real_tournament(tmp_path, cycles=40, chunk_blocks=10)  # at the first tick most of it is still to come
     backend = LocalBackend(2)
     killed: list[int] = []
 
