@@ -36,9 +36,9 @@ for line in sys.stdin:
 """
 GOOD = '{"mm": 20}'
 REFUSED = '{"mm": 20 if "refused" in message else 101}'
-LATE = 'time.sleep(0.4 if message["view"]["round"] == 2 else 0) or {"mm": 20}'
+LATE = 'time.sleep(1.5 if (message["view"]["round"], message["view"]["you"]) == (2, 0) else 0) or {"mm": 20}'
 PATIENT = ClockSettings(decides="wall", move_ms=10_000, bank_ms=0, startup_ms=10_000)
-SHORT = ClockSettings(decides="wall", move_ms=100, bank_ms=200, startup_ms=10_000)
+SHORT = ClockSettings(decides="wall", move_ms=1_000, bank_ms=0, startup_ms=10_000)
 
 
 def remarks(folder: Path, action: str, clock: ClockSettings = PATIENT) -> dict[int, str]:

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.process
 def test_faulty_bots_are_counted_and_explained(tmp_path: Path) -> None:
     """A bot that crashes, one that hangs, one that cheats: exit 0, counted in the table, listed, and shown with why."""
     place = Place(tmp_path).write(
-        "crashes", "hangs", "cheats", "random", cycles=1, clock={"move_ms": 20, "bank_ms": 0, "wall_ms": 150}
+        "crashes", "hangs", "cheats", "random", cycles=1, clock={"move_ms": 100, "bank_ms": 0, "wall_ms": 700}
     )
 
     table, _ = place.league("--workers", "2")
@@ -32,7 +32,7 @@ def test_faulty_bots_are_counted_and_explained(tmp_path: Path) -> None:
     assert len(matches) == sum(sum(each.values()) for each in faults.values())
     explained = {
         "crashes": ["RuntimeError: no idea what to do", "exit code 1"],
-        "hangs": ["no answer within 0.1 s of wall time"],
+        "hangs": ["no answer within 0.7 s of wall time"],
         "cheats": ["action 4711 is not an index in `legal`"],
     }
     for name, parts in explained.items():

@@ -97,7 +97,7 @@ def test_all_backends_play_the_same_matches(tmp_path: Path) -> None:
     assert len(found[0]) == 12
     assert {value[1] for value in found[2].values() if isinstance(value, tuple)} == {"normal"}
     assert found[0] == found[1] == found[2]
-    until(lambda: not others(), within_s=2.0)
+    until(lambda: not others())
 
 
 def test_starts_nothing_before_the_first_batch() -> None:
@@ -147,7 +147,7 @@ def test_a_killed_worker_costs_no_result(tmp_path: Path) -> None:
     assert {match.result.termination for block in blocks for match in block.matches} == {"normal"}
     assert "its worker died" in log.read_text()
     assert f"worker [{killed[0]}] died; a new one takes its place" in log.read_text()
-    until(lambda: not others(), within_s=2.0)
+    until(lambda: not others())
 
 
 def test_a_worker_that_died_while_idle_is_replaced(tmp_path: Path) -> None:
@@ -159,8 +159,9 @@ def test_a_worker_that_died_while_idle_is_replaced(tmp_path: Path) -> None:
     backend.submit(first, lambda _: None).result(DEADLINE_S)
     (pid,) = backend.workers.pids
     os.kill(pid, signal.SIGKILL)
-    until(lambda: not Path(f"/proc/{pid}").exists())
-    time.sleep(0.1)  # for the executor's own thread, which cannot be asked
+    (process,) = (worker.process for worker in backend.workers._workers)
+    assert process is not None
+    until(lambda: not process.is_alive())  # which its fork server tells, a little after it
     blocks: list[PlayedBlock] = []
     backend.submit(second, blocks.extend).result(DEADLINE_S)
 
@@ -184,7 +185,7 @@ def test_a_worker_that_dies_each_time_ends_with_its_block_named(tmp_path: Path) 
         play_lives(lives(league, {}), backend, commit=lambda _: None, tick=kill)
 
     assert len(deaths) == 3
-    until(lambda: not others(), within_s=2.0)
+    until(lambda: not others())
 
 
 @pytest.mark.slow
@@ -210,9 +211,9 @@ def test_a_sweep_for_orphans_spares_the_bots_of_living_workers(tmp_path: Path) -
     assert {value[1] for value in found.values() if isinstance(value, tuple)} == {"normal"}
 
 
-def test_an_interrupted_backend_is_gone_within_a_second(tmp_path: Path) -> None:
-    """With lives in flight, close leaves no worker and no bot."""
-    league = real_tournament(tmp_path, cycles=40, chunk_blocks=20)
+def test_an_interrupted_backend_waits_for_no_life(tmp_path: Path) -> None:
+    """With lives of many minutes in flight, close leaves no worker and no bot."""
+    league = real_tournament(tmp_path, cycles=20_000, chunk_blocks=10_000)
     backend = LocalBackend(2)
     for life in lives(league, {}):
         backend.submit(life, lambda _: None)
@@ -221,8 +222,8 @@ def test_an_interrupted_backend_is_gone_within_a_second(tmp_path: Path) -> None:
     start_s = time.monotonic()
     backend.close(is_interrupted=True)
 
-    assert time.monotonic() - start_s < max(1.0, os.getloadavg()[0] / 2)
-    until(lambda: not others(), within_s=0.5)
+    assert time.monotonic() - start_s < DEADLINE_S
+    until(lambda: not others())
 
 
 def log_many(worker: int) -> int:

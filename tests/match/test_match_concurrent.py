@@ -4,7 +4,7 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import msgspec
@@ -153,9 +153,17 @@ def test_the_other_seats_hear_the_end_of_a_match_that_one_forfeits() -> None:
     assert record.seats[0].moves == 1
 
 
-def silent_player(game: ToyGame) -> BotPlayer:
-    """A bot that never answers, by the real clock."""
-    bot = toy_bot(20, lambda _message, _number: [])
+PATIENT = msgspec.structs.replace(CLOCK, bank_ms=60_000.0)
+
+
+def silent_player(game: ToyGame, asked: Callable[[], object] = lambda: None) -> BotPlayer:
+    """A bot that never answers, by the real clock, and tells that it was asked."""
+
+    def say_nothing(_message: Message, _number: int) -> list[Reply]:
+        asked()
+        return []
+
+    bot = toy_bot(20, say_nothing)
 
     class Patient(ScriptedChannel):
         def receive(self, clock: MoveClock) -> bytes:
@@ -168,7 +176,7 @@ def silent_player(game: ToyGame) -> BotPlayer:
         bot="0" * 64,
         open_channel=lambda: Patient(bot._respond),
         hello=hello_for(game, {}, CLOCK.startup_ms),
-        clock=CLOCK,
+        clock=PATIENT,
     )
 
 
@@ -182,19 +190,17 @@ def ctrl_c() -> Iterator[None]:
 
 @pytest.mark.usefixtures("ctrl_c")
 def test_a_stop_ends_the_waiting_at_once() -> None:
-    """A signal comes while two bots think, each for three seconds: no thread of theirs is left a moment later."""
+    """A signal comes while two bots think, each for two minutes: no thread of theirs is left when it is heard."""
     game = ToyGame()
-    players = [silent_player(game), silent_player(game)]
-    timer = threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT))
+    both = threading.Barrier(2, lambda: os.kill(os.getpid(), signal.SIGINT), timeout=60.0)
+    players = [silent_player(game, both.wait) for _ in range(2)]
     before = threading.active_count()
     start_s = time.monotonic()
-    timer.start()
 
     with pytest.raises(KeyboardInterrupt):
-        toy_match(*players, game=game)
+        toy_match(*players, game=game, clock=PATIENT)
 
-    assert time.monotonic() - start_s < 1.2
-    timer.join()
+    assert time.monotonic() - start_s < 60.0
     assert threading.active_count() == before
 
 

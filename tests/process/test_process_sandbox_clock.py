@@ -44,15 +44,20 @@ def test_the_clock_counts_all_threads_of_the_bot(tmp_path: Path, line: bytes) ->
 
 
 def test_a_sleeping_bot_uses_no_time(tmp_path: Path) -> None:
-    """Nor has it been kept waiting."""
+    """Nor has it been kept waiting, unless this machine had other things to do each time."""
     code = "import time\nwhile True: input(); time.sleep(0.05); print(1, flush=True)\n"
+    cpu_s, delayed_s = [], []
     with talking(folder_of(tmp_path, bot_py=code)) as (channel, process):
         ask(channel)
-        cpu_s, delayed_s = process.group.cpu(), process.group.delayed_s()
-        ask(channel)
+        for _ in range(5):
+            cpu_s.append(-process.group.cpu())
+            delayed_s.append(-process.group.delayed_s())
+            ask(channel)
+            cpu_s[-1] += process.group.cpu()
+            delayed_s[-1] += process.group.delayed_s()
 
-        assert process.group.cpu() - cpu_s < 0.02
-        assert process.group.delayed_s() - delayed_s < 0.045
+    assert min(cpu_s) < 0.02
+    assert min(delayed_s) < 0.045
 
 
 def test_the_clock_of_a_bot_that_is_gone_stands(tmp_path: Path) -> None:
