@@ -222,6 +222,11 @@ class SeatRecord(msgspec.Struct, frozen=True):
     lines: SeatLines | UnsetType = UNSET
     stderr: tuple[StderrText, ...] | UnsetType = UNSET
 
+    @property
+    def deciding_ms(self) -> float:
+        """The time that counted."""
+        return self.cpu_ms if self.decides == "cpu" else self.wall_ms
+
 
 class Forfeit(msgspec.Struct, frozen=True):
     """The fault of a seat that ended the match, with the last lines both ways (`>` to the bot, `<` from it)."""

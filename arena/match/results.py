@@ -165,7 +165,6 @@ def result_of(record: MatchRecord, luck: MatchLuck | None = None) -> MatchResult
     ValueError for a record that is no match of a pairing, or that contradicts itself.
     """
     version = "" if luck is None else luck.version
-    deciding = [(seat.cpu_ms if seat.decides == "cpu" else seat.wall_ms, seat.slowest_ms) for seat in record.seats]
     return MatchResult(
         key=MatchKey.read(record.match),
         players=record.players,
@@ -175,8 +174,8 @@ def result_of(record: MatchRecord, luck: MatchLuck | None = None) -> MatchResult
         at_fault=None if record.fault is None else record.fault.seat,
         isolation=record.isolation,
         moves=tuple([seat.moves for seat in record.seats]),
-        time_us=tuple([microseconds(spent) for spent, _ in deciding]),
-        slowest_us=tuple([microseconds(slowest) for _, slowest in deciding]),
+        time_us=tuple([microseconds(seat.deciding_ms) for seat in record.seats]),
+        slowest_us=tuple([microseconds(seat.slowest_ms) for seat in record.seats]),
         startup_us=tuple([microseconds(seat.startup_ms or 0.0) for seat in record.seats]),
         idle_us=tuple([microseconds(seat.idle_ms or 0.0) for seat in record.seats]),
         timeouts_by_load=tuple([seat.timeouts_by_load or 0 for seat in record.seats]),

@@ -12,7 +12,7 @@ from operator import attrgetter
 from textwrap import wrap
 from typing import Any, Final, NamedTuple
 
-from arena.match.record import MatchRecord, RefusedAnswer
+from arena.match.record import MatchRecord, SeatRecord
 from arena.match.results import LUCK_UNIT, MatchResult
 from arena.report.columns import chosen_fields
 from arena.report.formats import PLAIN, UNKNOWN, Style, csv_pieces, json_text, plain_number
@@ -126,7 +126,7 @@ def fault_reasons(record: MatchRecord) -> tuple[tuple[str, ...], ...]:
     """By seat: a sentence for each fault, as far as a record keeps them, the one that ended the match last."""
     reasons = []
     for seat, entry in enumerate(record.seats):
-        told = [refusal_sentence(each) for each in entry.refusals or ()]
+        told = refusal_sentences(entry)
         more = sum((entry.faults or {}).values()) - len(told)
         told += [f"and {counted(more, 'more fault')} after which the game went on"] if more > 0 else []
         fault = record.fault
@@ -139,10 +139,13 @@ def fault_reasons(record: MatchRecord) -> tuple[tuple[str, ...], ...]:
     return tuple(reasons)
 
 
-def refusal_sentence(refused: RefusedAnswer) -> str:
-    """`for step 12: illegal_action (no_room): the piece has no room`."""
-    reason = f" ({refused.reason})" if refused.reason else ""
-    return f"for step {refused.step}: {refused.code}{reason}: {refused.message}"
+def refusal_sentences(entry: SeatRecord) -> list[str]:
+    """The refused answers of a seat, as far as they were kept.
+
+    `for step 12: illegal_action (no_room): the piece has no room`.
+    """
+    reasons = ((each, f" ({each.reason})" if each.reason else "") for each in entry.refusals or ())
+    return [f"for step {each.step}: {each.code}{reason}: {each.message}" for each, reason in reasons]
 
 
 def _lines(one: MatchResult, record_of: Callable[[MatchResult], MatchRecord] | None, width: int | None) -> list[str]:

@@ -23,7 +23,7 @@ from arena.match.record import ActionStep, ChanceStep, MatchRecord, Requests, Se
 from arena.match.replay import ReplayStep, other_rules, replay
 from arena.match.requests import StderrByStep, banks_us, requests_of, stderr_by_step
 from arena.match.results import LUCK_UNIT, MatchResult
-from arena.report.matches import refusal_sentence
+from arena.report.matches import refusal_sentences
 from arena.text import printable
 
 _REQUEST: Final = ("request", "CPU ms", "wall ms", "idle ms", "bank ms", "stderr", "discarded")
@@ -105,7 +105,7 @@ def result_line(record: MatchRecord) -> str:
 def refusal_lines(record: MatchRecord) -> Iterator[str]:
     """Of each seat with faults after which the game went on: how many of which kind, and what the first was."""
     for entry in record.seats:
-        told = _refusals(entry)
+        told = refusal_sentences(entry)
         if pardoned := _pardoned(entry):
             first = f"; the first, {told[0]}" if told else ""
             yield f"  {entry.player}: faults after which the game went on: {pardoned}{first}"
@@ -206,18 +206,13 @@ def _tail(record: MatchRecord, stderr: Sequence[StderrByStep]) -> Iterator[str]:
             f", slowest {entry.slowest_ms:.1f} ms{'; ' + ignored if ignored else ''}"
             f"{'; faults after which the game went on: ' + pardoned if pardoned else ''}"
         )
-        yield from (f"  {each}" for each in _refusals(entry))
+        yield from (f"  {each}" for each in refusal_sentences(entry))
         yield from (f"  stderr after the last answer | {line}" for line in stderr[seat].rest.splitlines())
 
 
 def _pardoned(entry: SeatRecord) -> str:
     """`2 illegal_action, 1 timeout`."""
     return ", ".join(f"{n} {code}" for code, n in (entry.faults or {}).items())
-
-
-def _refusals(entry: SeatRecord) -> list[str]:
-    """The refused answers of a seat, as far as they were kept."""
-    return [refusal_sentence(each) for each in entry.refusals or ()]
 
 
 def _winners(record: MatchRecord) -> str:

@@ -31,7 +31,7 @@ from arena.games.api import (
     news_of,
     value_of,
 )
-from arena.match.luck import SHOWN_FACES, LuckMeter, LuckNode, MatchLuck
+from arena.match.luck import SHOWN_FACES, LuckMeter, MatchLuck
 from arena.match.record import ActionStep, ChanceStep, MatchRecord, SimulationStep
 from arena.match.replay import ReplayStep, other_rules, replay
 from arena.match.results import LUCK_UNIT, MatchKey, PlayedMatch
@@ -106,7 +106,9 @@ class _Shown:
         views = _places(steps, "view", map(self._view, self._states)) if module else []
         data = _match(record, steps, self._luck, self._left_out(), module)
         data.info = game_info_of(self._game, record.options, len(record.seats)) if module else {}
-        data.stills = _packed(_places(steps, "still", self._pictures(pictured), pictured))
+        data.stills = _packed(
+            _places(steps, "still", (self._picture(self._states[number]) for number in pictured), pictured)
+        )
         data.pictured = [] if len(pictured) == len(steps) else pictured
         data.views = _packed(views)
         data.motions = _packed(self._motions(steps) if module else [])
@@ -159,9 +161,6 @@ class _Shown:
         count, largest = len(self._states), len(self._picture(self._states[-1]))
         kept = max(2, min(count, _STILL_BYTES // max(1, largest)))
         return sorted({round(at * (count - 1) / (kept - 1)) for at in range(kept)}) if count > 1 else [0]
-
-    def _pictures(self, numbers: list[int]) -> Iterator[str]:
-        return (self._picture(self._states[number]) for number in numbers)
 
     def _picture(self, state: Any) -> str:
         return named_picture(self._game, state, self._record.players)
@@ -259,7 +258,7 @@ def _players(record: MatchRecord, luck: MatchLuck) -> tuple[ShownPlayer, ...]:
             score="" if record.scores is None else str(record.scores[seat]),
             rank=record.ranks[seat],
             luck=round(luck.by_seat[seat], _PLACES) if luck.version else None,
-            total_ms=entry.cpu_ms if entry.decides == "cpu" else entry.wall_ms,
+            total_ms=entry.deciding_ms,
         )
         for seat, entry in enumerate(record.seats)
     )
@@ -272,17 +271,13 @@ def _marks(steps: list[ShownStep], luck: MatchLuck, record: MatchRecord) -> list
         steps[node.step + 1].luck = _rounded(node.luck)
     if luck.nodes:
         luckiest = max(luck.nodes, key=lambda node: max(node.luck))
-        seat = _best(luckiest)
+        seat = luckiest.luck.index(max(luckiest.luck))
         marks.append(Mark("luckiest draw", luckiest.step + 1, f"{record.players[seat]} {luckiest.luck[seat]:+.3f}"))
     swings = [_swing(one.value, other.value) for one, other in pairwise(steps)]
     if swings and any(swings):
         at = max(range(len(swings)), key=swings.__getitem__)
         marks.append(Mark("largest swing", at + 1, f"{swings[at]:.3f} of a win"))
     return [*marks, *(Mark("fault", number, step.fault) for number, step in enumerate(steps) if step.fault)]
-
-
-def _best(node: LuckNode) -> int:
-    return max(range(len(node.luck)), key=node.luck.__getitem__)
 
 
 def _swing(before: Sequence[float], after: Sequence[float]) -> float:
