@@ -43,9 +43,9 @@ class Interval:
         """Whether anything is known of both ends."""
         return math.isfinite(self.low) and math.isfinite(self.high)
 
-    def scaled(self, factor: float, shift: float = 0.0) -> "Interval":
-        """The same interval in another unit: `shift + factor * value`, for a factor above 0."""
-        return Interval(*(shift + factor * each for each in (self.value, self.low, self.high)))
+    def scaled(self, factor: float) -> "Interval":
+        """The same interval in another unit, for a factor above 0."""
+        return Interval(*(factor * each for each in (self.value, self.low, self.high)))
 
 
 def interval(

@@ -124,12 +124,6 @@ class State:
         return self.seen.blocks
 
     @property
-    def progress(self) -> float:
-        """The fraction of the way to H1 (up to 1), or below 0 to H0 (down to -1)."""
-        lower, upper = self.settings.bounds
-        return max(-1.0, min(1.0, self.llr / (upper if self.llr > 0.0 else -lower)))
-
-    @property
     def blocks_to_go(self) -> int:
         """The expected number of further blocks, if all go on as so far; 0 once decided."""
         if self.verdict is not Verdict.UNDECIDED:

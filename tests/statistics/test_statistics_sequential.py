@@ -38,7 +38,7 @@ def test_before_any_block(settings: SequentialSettings) -> None:
     state = state_after({}, settings)
 
     assert state == begin(settings)
-    assert (state.blocks, state.llr, state.progress, state.verdict) == (0, 0.0, 0.0, Verdict.UNDECIDED)
+    assert (state.blocks, state.llr, state.verdict) == (0, 0.0, Verdict.UNDECIDED)
     assert state.blocks_to_go == math.ceil(settings.expected)
 
 
@@ -75,8 +75,8 @@ def test_wins_are_accepted_and_losses_refused() -> None:
 
     won, lost = (state_after(in_order([score] * 400), settings) for score in (0.75, 0.25))
 
-    assert (won.verdict, won.progress, won.blocks_to_go) == (Verdict.H1, 1.0, 0)
-    assert (lost.verdict, lost.progress, lost.blocks_to_go) == (Verdict.H0, -1.0, 0)
+    assert (won.verdict, won.blocks_to_go) == (Verdict.H1, 0)
+    assert (lost.verdict, lost.blocks_to_go) == (Verdict.H0, 0)
 
 
 def test_nothing_is_accepted_before_sixteen_blocks() -> None:
@@ -86,7 +86,7 @@ def test_nothing_is_accepted_before_sixteen_blocks() -> None:
 
     early = state_after(in_order([0.75, 1.0] * 5), clear)
 
-    assert (early.verdict, early.progress, early.blocks_to_go) == (Verdict.UNDECIDED, 1.0, 6)
+    assert (early.verdict, early.blocks_to_go) == (Verdict.UNDECIDED, 6)
     assert state_after(in_order([0.75, 1.0] * 50), clear).blocks == 16
     assert state_after(in_order([1.0, 2.0] * 50), student).blocks == 30
 
@@ -124,7 +124,6 @@ def test_undecided_at_the_cap_is_inconclusive() -> None:
     state = state_after(in_order([0.5, 0.75, 0.25, 0.5, 0.75] * 40), settings)
 
     assert (state.verdict, state.blocks, state.blocks_to_go) == (Verdict.INCONCLUSIVE, 100, 0)
-    assert -1.0 < state.progress < 1.0
 
 
 @pytest.mark.parametrize(
@@ -194,12 +193,11 @@ def test_new_and_old_exchanged(scores: list[float]) -> None:
 @patiently
 @given(scores=st.lists(pair_scores, max_size=60), model=st.sampled_from(["normalised", "logistic", "luck-adjusted"]))
 def test_the_display_always_has_numbers(scores: list[float], model: Model) -> None:
-    """Progress is from -1 to 1, and the blocks to go at least 1 until the verdict and never beyond the cap."""
+    """The blocks to go are at least 1 until the verdict and never beyond the cap."""
     settings = SequentialSettings(elo1=30.0, model=model)
 
     for state in course(in_order(scores), settings):
         assert math.isfinite(state.llr)
-        assert -1.0 <= state.progress <= 1.0
         assert (state.blocks_to_go == 0) == (state.verdict is not Verdict.UNDECIDED)
         assert state.blocks + state.blocks_to_go <= settings.last
 
