@@ -19,7 +19,7 @@ from arena.match.record import pack, unpack
 from arena.match.referee import play_match
 from arena.match.results import MatchKey, result_of
 from arena.match.secret_luck import Secret
-from arena.match.settings import spec_of
+from arena.match.settings import MatchSettings, spec_of
 from arena.process.scripted import Reply
 from arena.standings.table import standings_json
 from arena.store import database, history, rows
@@ -51,7 +51,8 @@ class Forger:
         match, league, pair = block.matches[0], self.kept.league, pairs[block.pairing]
         planned = fixture(Secret.public(league.seed or ""), pair, block.block)
         seats = [seated_bot(each.name, each.bot.digest, league, first_action) for each in pair.players]
-        spec = spec_of(league.setting, planned.match_id(0), planned.draw, 0, "none")
+        setting = MatchSettings(league.game, league.options, league.clock, league.limits)
+        spec = spec_of(setting, planned.match_id(0), planned.draw, 0, "none")
         forged = play_match(spec, seats)
         packed = pack(forged)
         assert forged.steps != unpack(match.record).steps
