@@ -82,11 +82,9 @@ def one_league(store: MatchStore, name: str | None, read_ranks: Stored | None = 
 
 def league_table(store: MatchStore, state: LeagueState) -> "tuple[Standings, tuple[Timing, ...]]":
     """Standings and use of time after all stored matches of the league."""
-    from arena.league.standings import entrants, standings_after  # noqa: PLC0415 - numpy is for tables only
-    from arena.standings.table import timing  # noqa: PLC0415 - see above
+    from arena.league.standings import standings_and_timing  # noqa: PLC0415 - numpy is for tables only
 
-    sums = store.sums(state.blocks, state.ranks)
-    return standings_after(state, sums), timing(entrants(state.tournament), sums)
+    return standings_and_timing(state, store.sums(state.blocks, state.ranks))
 
 
 def publish(store: MatchStore, state: LeagueState) -> "tuple[Standings, tuple[Timing, ...]]":

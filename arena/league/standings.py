@@ -35,6 +35,11 @@ def standings_after(state: LeagueState, sums: PairingSums) -> Standings:
     return standings(field, sums, ratings, tournament.rating, scheduled=state.scheduled, luck=luck)
 
 
+def standings_and_timing(state: LeagueState, sums: PairingSums) -> tuple[Standings, tuple[Timing, ...]]:
+    """The same with the use of time of each player."""
+    return standings_after(state, sums), timing(entrants(state.tournament), sums)
+
+
 def standings_of(tournament: Tournament, results: Sequence[MatchResult]) -> tuple[Standings, tuple[Timing, ...]]:
     """Standings and use of time of a tournament after `results`, in any order, that are stored nowhere."""
     sums = sums_of(results)
@@ -43,7 +48,7 @@ def standings_of(tournament: Tournament, results: Sequence[MatchResult]) -> tupl
     def stored(blocks: Mapping[str, int]) -> dict[str, PairingRanks]:
         return {key: found[key].between(0, end) for key, end in blocks.items() if key in found}
 
-    return standings_after(state_of(tournament, stored), sums), timing(entrants(tournament), sums)
+    return standings_and_timing(state_of(tournament, stored), sums)
 
 
 def ratings_over_time(state: LeagueState, parts: int) -> Iterator[tuple[int, dict[str, Rating]]]:

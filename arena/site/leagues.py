@@ -16,14 +16,14 @@ import msgspec
 from arena.api import one_league
 from arena.errors import SpecError
 from arena.league.progress import progress_of
-from arena.league.standings import entrants, matrix_of, ratings_over_time, standings_after
+from arena.league.standings import matrix_of, ratings_over_time, standings_and_timing
 from arena.league.state import LeagueState
 from arena.match.results import MatchKey, MatchResult
 from arena.report.profile import ProfilePage, player_profile
 from arena.standings.matrix import HeadToHead
 from arena.standings.ratings import Rating
 from arena.standings.sums import PairingSums
-from arena.standings.table import Standings, Timing, timing
+from arena.standings.table import Standings, Timing
 from arena.store.matches import MatchStore
 from arena.text import unknown
 
@@ -299,4 +299,4 @@ def league_view(store: MatchStore, name: str) -> LeagueView:
     """The league of that name. SpecError if there is none."""
     state = one_league(store, name, store.unchecked_ranks)
     sums = store.sums(state.blocks, state.ranks)
-    return LeagueView(state, sums, standings_after(state, sums), timing(entrants(state.tournament), sums))
+    return LeagueView(state, sums, *standings_and_timing(state, sums))
