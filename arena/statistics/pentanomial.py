@@ -127,16 +127,8 @@ class Moments:
     mean: float = 0.0
     squares: float = 0.0
 
-    @classmethod
-    def of(cls, values: Iterable[float]) -> Self:
-        """Take in the values of blocks, in schedule order."""
-        found = cls()
-        for value in values:
-            found = found.plus(value)
-        return found
-
     def plus(self, value: float) -> Self:
-        """Take in one block more; ValueError if its value is no usable number."""
+        """Take in one block more, in schedule order; ValueError if its value is no usable number."""
         if not (value == 0.0 or SMALLEST <= abs(value) <= LARGEST):
             raise ValueError(f"expected a finite value of the block (0, or {SMALLEST:g} to {LARGEST:g}), found {value}")
         blocks = self.blocks + 1

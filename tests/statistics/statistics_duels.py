@@ -6,13 +6,14 @@ Run as a program, it prints what the test does over many runs: python statistics
 import math
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from itertools import accumulate
 from random import Random
 
 from arena.statistics.elo import expected_score, standardised
-from arena.statistics.pentanomial import moments, values
+from arena.statistics.pentanomial import Moments, moments, values
 from arena.statistics.sequential import SequentialSettings, State, Verdict, state_after, steps_to_exit
 
 EVEN_PAIRS = (0.05, 0.2, 0.5, 0.2, 0.05)
@@ -51,6 +52,11 @@ class Behaviour:
     passed: float
     failed: float
     mean_blocks: float
+
+
+def moments_of(values: Iterable[float]) -> Moments:
+    """The moments of the values of blocks, in schedule order."""
+    return reduce(Moments.plus, values, Moments())
 
 
 def tilted(shares: Sequence[float], *, elo: float, model: str) -> list[float]:

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
+from statistics_duels import moments_of
 
 from arena.statistics import elo as of_elo
 from arena.statistics.distributions import Z_95, t_quantile
@@ -284,7 +285,7 @@ def test_no_blocks_no_estimate(matches: int) -> None:
 
 def test_margins_by_hand() -> None:
     """Margins 3, 1, -1, 1: mean 1, sd sqrt 2, so LOS is Phi(sqrt 2); the interval is 3.182 sqrt(2/3)."""
-    found = margin_estimate(Moments.of([3.0, 1.0, -1.0, 1.0]), matches=1)
+    found = margin_estimate(moments_of([3.0, 1.0, -1.0, 1.0]), matches=1)
 
     assert found.margin.value == 1.0
     assert found.margin.error == pytest.approx(3.182446 * math.sqrt(2 / 3), abs=1e-6)
@@ -295,7 +296,7 @@ def test_margins_by_hand() -> None:
 
 def test_margins_without_spread_tell_only_their_mean() -> None:
     """What equal margins cannot tell is None; without any there is nothing to estimate from."""
-    found = margin_estimate(Moments.of([0.1] * 7), matches=2)
+    found = margin_estimate(moments_of([0.1] * 7), matches=2)
 
     assert (found.margin.value, found.normalised, found.superiority) == (0.1, None, None)
     assert not found.margin.is_bounded
@@ -307,4 +308,4 @@ def test_margins_without_spread_tell_only_their_mean() -> None:
 def test_no_usable_margin(value: float) -> None:
     """What cannot be squared is refused by name."""
     with pytest.raises(ValueError, match=re.escape(f"found {value}")):
-        Moments.of([1.0, value])
+        moments_of([1.0, value])

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
+from statistics_duels import moments_of
 
 from arena.statistics.likelihood import logistic_llr, normalised_llr, sample_llr, student_llr
 from arena.statistics.pentanomial import LARGEST, Counts, Moments
@@ -152,7 +153,7 @@ def test_the_t_form_near_even() -> None:
     numbers = (365, 1661, 3622, 1697, 390)
     scores = [place / 4.0 - 0.5 for place, number in enumerate(numbers) for _ in range(number)]
 
-    found = student_llr(Moments.of(scores), 0.0, 20.0, matches=2)
+    found = student_llr(moments_of(scores), 0.0, 20.0, matches=2)
 
     assert found == pytest.approx(normalised_llr(Counts(numbers), 0.0, 20.0), rel=0.01)
 
@@ -161,7 +162,7 @@ def test_the_t_form_by_hand() -> None:
     """Four values of mean 1 and variance 2, so t = 0.7071, against t0 = 0 and t1 = 0.5: 2 ln(1.5 / 1.042893)."""
     half = 0.5 * 800.0 / math.log(10.0)
 
-    found = student_llr(Moments.of([3.0, 1.0, -1.0, 1.0]), 0.0, half, matches=1)
+    found = student_llr(moments_of([3.0, 1.0, -1.0, 1.0]), 0.0, half, matches=1)
 
     assert found == pytest.approx(2.0 * math.log(1.5 / (1.0 + (math.sqrt(0.5) - 0.5) ** 2)), rel=1e-12)
 
@@ -169,7 +170,7 @@ def test_the_t_form_by_hand() -> None:
 @pytest.mark.parametrize(("value", "expected"), [(3.0, 1), (-3.0, -1), (0.0, -1)])
 def test_the_t_form_without_spread(value: float, expected: int) -> None:
     """Equal values speak for the hypothesis on their side, and zeros for H0."""
-    found = student_llr(Moments.of([value] * 100), 0.0, 20.0, matches=2)
+    found = student_llr(moments_of([value] * 100), 0.0, 20.0, matches=2)
 
     assert math.isfinite(found)
     assert math.copysign(1.0, found) == expected
@@ -179,7 +180,7 @@ def test_the_t_form_without_spread(value: float, expected: int) -> None:
 @given(st.lists(st.floats(-LARGEST, LARGEST).filter(lambda x: x == 0.0 or abs(x) > 1e-90), max_size=50), wide)
 def test_the_t_form_is_always_a_number_and_antisymmetric(values: list[float], bounds: tuple[float, float]) -> None:
     """No values lead to nan or infinity, and NEW and OLD exchanged give the other sign."""
-    blocks = Moments.of(values)
+    blocks = moments_of(values)
 
     found = student_llr(blocks, *bounds, matches=2)
     mirrored = student_llr(Moments(blocks.blocks, -blocks.mean, blocks.squares), -bounds[1], -bounds[0], matches=2)
