@@ -5,7 +5,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 from games_play import scripted_simulator
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.conformance.game import CHECKS, findings
@@ -170,7 +170,6 @@ def test_a_hostile_action_is_the_bots_fault(game: AnyGame, table: tuple[str, int
 
 
 @pytest.mark.parametrize("table", TABLES, ids=lambda table: f"{table[0]}-{table[1]}")
-@settings(max_examples=100)
 @given(raw=JSON, number=st.integers(0, 1000))
 def test_any_json_is_an_action_or_the_bots_fault(table: tuple[str, int], raw: Json, number: int) -> None:
     """Nothing else comes out of `parse`."""

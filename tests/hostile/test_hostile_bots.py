@@ -38,9 +38,9 @@ def kind(request: pytest.FixtureRequest, grounds: Grounds, tmp_path_factory: pyt
 
 
 def lane(number: int) -> list[pytest.MarkDecorator]:
-    """The first bot of each kind and every fifth of all play in the main suite; a lane of CI plays the others."""
+    """The first bot of each kind and every tenth of all play in the main suite; a lane of CI plays the others."""
     is_first = not any(each.kind == HOSTILE_BOTS[number].kind for each in HOSTILE_BOTS[:number])
-    return [] if is_first or number % 5 == 0 else [pytest.mark.slow]
+    return [] if is_first or number % 10 == 0 else [pytest.mark.slow]
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 import contextlib
 import os
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -38,13 +39,23 @@ def test_each_running_bot_has_a_user_of_its_own(tmp_path: Path) -> None:
     assert all(0x7000_0000 <= number < 0x8000_0000 for number in numbers)
 
 
+@pytest.fixture
+def all_but_two() -> Iterator[None]:
+    """All users of this process are taken but two."""
+    taken = [users.acquire_uid() for _ in range(users._UIDS_PER_PROCESS - len(users._taken) - 2)]
+    yield
+    for uid in taken:
+        users.release_uid(uid)
+
+
 @as_root
+@pytest.mark.usefixtures("all_but_two")
 def test_a_user_is_given_back(tmp_path: Path) -> None:
     """So that one process can start bots for ever."""
     folder = folder_of(tmp_path, bot_py="")
     before = set(users._taken)
 
-    for _ in range(users._UIDS_PER_PROCESS + 2):
+    for _ in range(4):
         with started(folder):
             pass
 
@@ -65,15 +76,16 @@ def test_a_user_is_given_back_by_a_start_that_fails(tmp_path: Path) -> None:
 
 
 @as_root
+@pytest.mark.usefixtures("all_but_two")
 def test_more_bots_than_users_are_refused() -> None:
     """With the number."""
-    taken = [users.acquire_uid() for _ in range(users._UIDS_PER_PROCESS - len(users._taken))]
-    try:
-        with pytest.raises(HarnessFault, match="more than 64 bots at once"):
-            users.acquire_uid()
-    finally:
-        for uid in taken:
-            users.release_uid(uid)
+    last = [users.acquire_uid() for _ in range(2)]
+
+    with pytest.raises(HarnessFault, match="more than 64 bots at once"):
+        users.acquire_uid()
+
+    for uid in last:
+        users.release_uid(uid)
 
 
 @as_root
