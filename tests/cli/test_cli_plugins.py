@@ -6,8 +6,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from support.plugin_packages import NIM, install
 
+pytestmark = pytest.mark.process
 TOURNAMENT = "name: cup\ngame: {game}\nseed: 1\nplayers: [{bot: random, name: a}, {bot: random, name: b}]\ncycles: 2\n"
 
 

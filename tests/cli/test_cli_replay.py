@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from cli_arena import Terminal, bot_script
 
+pytestmark = pytest.mark.process
 MOODY = bot_script("int.from_bytes(os.urandom(4), 'big') % len(m['legal'])")
 
 

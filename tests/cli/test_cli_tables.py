@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from cli_arena import Terminal, bot_script
 
-pytestmark = pytest.mark.usefixtures("toy_game")
+pytestmark = [pytest.mark.process, pytest.mark.usefixtures("toy_game")]
 
 
 @pytest.fixture

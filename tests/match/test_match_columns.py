@@ -4,9 +4,9 @@ import pickle
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from msgspec.structs import replace
-from profile_made import leagues
+from profile_made import matches
 from support.made_matches import RECORD, match_result
 
 from arena.match.columns import PlayedBlock, columns_of, result_from
@@ -16,15 +16,15 @@ KEY = MatchKey("aaaa", 3, 1)
 DRAW = match_result(KEY, ("ann", "bob"), (4, 4))
 
 
-@given(leagues())
-def test_a_result_comes_back_from_its_columns(results: list[MatchResult]) -> None:
+@settings(max_examples=300)
+@given(matches())
+def test_a_result_comes_back_from_its_columns(found: MatchResult) -> None:
     """Forfeits, pardons, ties, fractions, of 2 to 4 seats, in any rotation, also from another process."""
-    for found in results:
-        one = found if any(found.pardoned) else replace(found, pardoned=())
-        block = PlayedBlock.of([PlayedMatch(one, RECORD)])
+    one = found if any(found.pardoned) else replace(found, pardoned=())
+    block = PlayedBlock.of([PlayedMatch(one, RECORD)])
 
-        assert pickle.loads(pickle.dumps(block)).matches == (PlayedMatch(one, RECORD),)
-        assert block.forfeits == (one.at_fault is not None)
+    assert pickle.loads(pickle.dumps(block)).matches == (PlayedMatch(one, RECORD),)
+    assert block.forfeits == (one.at_fault is not None)
 
 
 def test_a_block_has_its_matches_in_their_order() -> None:

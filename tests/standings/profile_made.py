@@ -52,6 +52,14 @@ def leagues(draw: st.DrawFn) -> list[MatchResult]:
     return results
 
 
+@st.composite
+def matches(draw: st.DrawFn) -> MatchResult:
+    """One such match."""
+    seats = draw(st.integers(2, 4))
+    block, rotation = draw(st.integers(0, 30)), draw(st.integers(0, seats - 1))
+    return draw(_match("k0", block, rotation, draw(st.permutations(NAMES))[:seats]))
+
+
 def _match(key: str, block: int, rotation: int, table: Sequence[str]) -> st.SearchStrategy[MatchResult]:
     seats = len(table)
 
