@@ -3,6 +3,7 @@
 import random
 import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from typing import Any, Final
 
 from support import made_matches
@@ -77,6 +78,7 @@ def ranks_of(results: Sequence[MatchResult]) -> list[PairingRanks]:
     return list(ranks_by_pairing(results).values())
 
 
+@cache
 def odd_leagues() -> dict[str, list[MatchResult]]:
     """Leagues of `FOUR` that tell little, or in odd ways."""
     seatings = (("ann", "bob"), ("bob", "ann"))

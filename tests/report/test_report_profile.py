@@ -5,6 +5,7 @@ import io
 import json
 import re
 from collections.abc import Sequence
+from functools import cache
 
 import pytest
 from msgspec.structs import replace
@@ -258,12 +259,18 @@ def test_luck_adjusted_scores_stand_beside_the_plain_ones() -> None:
     assert document["total"]["score_without_luck"] == document["total"]["luck_adjusted"]
 
 
+@cache
+def odd(player: str, name: str) -> ProfilePage:
+    """The player's page in that league, for all formats."""
+    return made(player, odd_leagues()[name])
+
+
 @pytest.mark.parametrize("form", FORMATS)
 @pytest.mark.parametrize("name", odd_leagues())
 def test_odd_leagues_have_a_page(name: str, form: str) -> None:
     """For each player. Nothing is undefined or infinite, nothing fails."""
     for player in FOUR:
-        text = page(player, odd_leagues()[name], form, 80)
+        text = profile_page(odd(player, name)).render(form, Style(width=80))
 
         assert not NUMBERS_THAT_ARE_NONE.search(text)
         assert form != "json" or json.loads(text)["player"] == player
