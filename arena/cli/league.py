@@ -4,6 +4,7 @@ import contextlib
 import logging
 import os
 import sys
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -70,7 +71,7 @@ from arena.report.matches import MATCH_FORMATS, match_list
 from arena.store.bots import BotStore
 from arena.store.matches import MatchStore
 from arena.store.secrets import SecretKeeper
-from arena.text import printable
+from arena.text import counted, printable
 from arena.yaml_file import read_yaml
 
 
@@ -235,8 +236,9 @@ def _report_luck_and_clock(tournament: Tournament, here: int | None) -> None:
 
 @league.command()
 @click.argument("name", required=False, shell_complete=complete_league)
+@click.option("--machines", is_flag=True, help="Also tell on which machines of a cluster how many blocks were played.")
 @results_option
-def status(name: str | None, results: Path) -> None:
+def status(name: str | None, machines: bool, results: Path) -> None:
     """Print how many matches of league NAME (or of all leagues) are stored, and which round is on.
 
     Example: arena league status
@@ -254,11 +256,25 @@ def status(name: str | None, results: Path) -> None:
             if tournament.seed is None:
                 luck = secret_descriptions(store.secrets(each))
             click.echo(f"{each}: {progress_of(state)}, {len(tournament.players)} players, game {tournament.game}")
-            for sentence in (*luck, *state.news):
+            by_machine = _by_machine(store, state) if machines else ()
+            for sentence in (*luck, *state.news, *by_machine):
                 click.echo(f"  {sentence}")
         click.echo(f"history: {store.head()}")
     if damage:
         raise DamagedStore("\n".join(damage))
+
+
+def _by_machine(store: MatchStore, state: LeagueState) -> Iterator[str]:
+    """`node7, speed 20.1 to 20.4: 120 blocks`, of each machine of a cluster; and the blocks of this one."""
+    found, speeds = Counter[str](), defaultdict[str, list[float]](list)
+    for machine, blocks in store.machines(state.blocks).items():
+        found[machine.name] += blocks
+        speeds[machine.name].append(machine.speed)
+    for name, blocks in found.most_common():
+        ends = dict.fromkeys((min(speeds[name]), max(speeds[name])))
+        yield f"{printable(name)}, speed {' to '.join(map(str, ends))}: {counted(blocks, 'block')}"
+    if own := sum(map(len, state.finished.values())) - found.total():
+        yield f"without a cluster: {counted(own, 'block')}"
 
 
 @league.command("reveal")

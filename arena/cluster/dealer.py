@@ -36,6 +36,7 @@ from arena.errors import HarnessFault
 from arena.league.driver import Finished, HandOver, Undelivered
 from arena.league.schedule import Life
 from arena.league.worker import ATTEMPTS
+from arena.match.columns import Machine
 from arena.process.limits import Isolation
 from arena.text import counted, printable
 
@@ -45,6 +46,8 @@ _SPARE: Final = 8
 _LOOKED_AT_A_SECOND: Final = 100
 """Workers: the scheduler takes a while to list a thousand of them."""
 _PART_S: Final = 2.0
+_MOST_NAME: Final = 64
+_MOST_SPEED: Final = 1e6
 _FAILURES: Final = 3
 """Lives in a row that fail at their first attempt: then their worker is left out."""
 log: Final = logging.getLogger("arena.cluster")
@@ -137,7 +140,7 @@ class Peer:
     def __init__(self, address: str, name: str, scheduler: str) -> None:
         self.address, self.name, self.scheduler = address, name, scheduler
         self.session = uuid.uuid4().hex
-        self.host, self.speed = "", 0.0
+        self.machine = Machine("", 0.0)
         self.is_ready = False
         self.flights: dict[str, Flight] = {}
         self.wanted: tuple[str, ...] = ()
@@ -260,7 +263,7 @@ class Dealer:
                 self._tell(f"worker {peer.name}: {welcome.refusal}; it is asked again when that is over")
                 is_told = True
             await self._pause(peer, times.busy_s)
-        peer.host, peer.speed = welcome.host, welcome.speed
+        peer.machine = Machine(welcome.host[:_MOST_NAME], _told_speed(welcome))
         if sentence := welcome.refusal or identity_differences(welcome.identity, terms.identity):
             self._leave_out(peer, sentence)
 
@@ -379,7 +382,7 @@ class Dealer:
         flight.left.difference_update(numbers)
         if numbers:
             self._failures.pop(peer.name, None)
-            flight.hand_over(list(progressed.blocks))
+            flight.hand_over([replace(each, machine=peer.machine) for each in progressed.blocks])
         if progressed.is_over:
             del peer.flights[attempt]
             if not progressed.error:
@@ -469,6 +472,11 @@ def identity_differences(found: Identity | None, expected: Identity) -> str:
     ]
     told = [f"{what} {there} (here {here})" for what, there, here in pairs if there != here]
     return f"it has {', '.join(told)}; install the same on all machines" if told else ""
+
+
+def _told_speed(welcome: Welcome) -> float:
+    """That of a worker; 0 for one that no machine has."""
+    return round(welcome.speed, 1) if 0.0 <= welcome.speed < _MOST_SPEED else 0.0
 
 
 def _plain(life: Life) -> Life:

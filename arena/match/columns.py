@@ -44,14 +44,28 @@ class StorableMatch(NamedTuple):
     record: tuple[str, str, bytes]
 
 
+class Machine(NamedTuple):
+    """The machine of a cluster's worker, by the name that it has for its organiser.
+
+    `speed` is that of `arena.doctor.machine.speed`, to a tenth.
+    """
+
+    name: str
+    speed: float
+
+
 class PlayedBlock(msgspec.Struct, frozen=True):
-    """All matches of a block; none, and `void` says why, if it was void each time it was played. `players` by place."""
+    """All matches of a block; none, and `void` says why, if it was void each time it was played. `players` by place.
+
+    `machine` is that on which all of them were played, None for the driver's own.
+    """
 
     pairing: str
     block: int
     players: tuple[str, ...] = ()
     storable: tuple[StorableMatch, ...] = ()
     void: str = ""
+    machine: Machine | None = None
 
     @classmethod
     def of(cls, matches: Sequence[PlayedMatch]) -> "PlayedBlock":

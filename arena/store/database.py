@@ -105,6 +105,8 @@ MIGRATIONS: Final = (
     Migration(migration.SUMMARIES + rows.MATCH_TABLES, migration.fill),
     # The tables of matches have constraints on every value.
     Migration("", migration.constrain),
+    # Of a block that a cluster played: the machine.
+    Migration(rows.MACHINE_TABLES),
 )
 """The n-th leads from version n to n+1, kept in the file as `user_version`."""
 

@@ -18,7 +18,7 @@ import msgspec
 
 from arena.errors import DamagedStore, SpecError
 from arena.league.tournament import OLD_FORMAT, Tournament, portable
-from arena.match.columns import PlayedBlock
+from arena.match.columns import Machine, PlayedBlock
 from arena.match.results import MatchKey, MatchResult, PairingRanks, PlayedMatch
 from arena.store import database, history, rows
 from arena.store.ranks import Wanted, ranks, unchecked_ranks, wanted
@@ -183,6 +183,11 @@ class MatchStore:
 
         return self._aggregated(blocks, lambda *of: [*columns(of[0], of[1], player, known)])
 
+    def machines(self, blocks: Mapping[str, int]) -> Counter[Machine]:
+        """The number of blocks of these pairings by machine; those that a cluster played, as far as it is stored."""
+        with database.translating_sqlite_errors(self._path):
+            return rows.machines(self._connection, blocks)
+
     def results(self, blocks: Mapping[str, int], first: Mapping[str, int] | None = None) -> Iterator[MatchResult]:
         """The same matches one by one, by pairing in the order of `blocks`, block and rotation.
 
@@ -270,7 +275,8 @@ class MatchStore:
             for rotation, columns, record in block.storable:
                 if rotation not in seen[place]:
                     seen[place].add(rotation)
-                    yield rows.NewMatch(pairing, MatchKey(block.pairing, block.block, rotation), columns), record
+                    key = MatchKey(block.pairing, block.block, rotation)
+                    yield rows.NewMatch(pairing, key, columns, block.machine), record
 
     def _pairing(self, key: str, players: tuple[str, ...]) -> int:
         """The id of a pairing, whose players are those from now on."""

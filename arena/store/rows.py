@@ -7,14 +7,14 @@ match. Points and margins stand beside ranks and scores although they follow fro
 """
 
 import sqlite3
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 import msgspec
 
 from arena.errors import DamagedStore
-from arena.match.columns import MatchColumns, result_from
+from arena.match.columns import Machine, MatchColumns, result_from
 from arena.match.record import PackedRecord
 from arena.match.results import MatchKey, MatchResult
 
@@ -53,6 +53,23 @@ MATCH_TABLES: Final = f"""
 """
 """Names of players by place are JSON in `pairing.players`; scores and margins count in parts of 1 / `score_unit`."""
 
+MACHINE_TABLES: Final = """
+    CREATE TABLE machine (
+        id INTEGER PRIMARY KEY, name TEXT NOT NULL CHECK (typeof(name) = 'text'),
+        speed REAL NOT NULL CHECK (typeof(speed) = 'real'), UNIQUE (name, speed)
+    );
+    CREATE TABLE played_on (
+        pairing INTEGER NOT NULL REFERENCES pairing, block INTEGER NOT NULL,
+        machine INTEGER NOT NULL REFERENCES machine, PRIMARY KEY (pairing, block)
+    ) WITHOUT ROWID
+"""
+"""The machines of blocks that a cluster played; the others were played on the driver's."""
+_PLAYED_ON: Final = "INSERT OR IGNORE INTO played_on SELECT ?, ?, id FROM machine WHERE (name, speed) = (?, ?)"
+_MACHINES: Final = (
+    "SELECT name, speed, count(*) FROM pairing p JOIN played_on o ON o.pairing = p.id"
+    " JOIN machine m ON m.id = o.machine WHERE p.key = ? AND o.block < ? GROUP BY m.id"
+)
+
 UNREADABLE: Final = (msgspec.MsgspecError, UnicodeDecodeError, TypeError, ValueError, AttributeError)
 """Raised by values that are not those that were stored: in form, in their bytes, in their type."""
 WHOLE: Final = 1 << 62
@@ -79,24 +96,40 @@ _PARDON: Final = (
 
 
 class NewMatch(NamedTuple):
-    """A match to be inserted: the id of its pairing, its key, its columns."""
+    """A match to be inserted: the id of its pairing, its key, its columns, and the machine, if that is told."""
 
     pairing: int
     key: MatchKey
     columns: MatchColumns
+    machine: Machine | None = None
 
 
 def insert(connection: sqlite3.Connection, matches: Iterable[NewMatch]) -> None:
     """Insert the rows of matches that are not there, within the caller's transaction."""
     own, seats, pardons = list[tuple[Any, ...]](), list[tuple[Any, ...]](), list[tuple[Any, ...]]()
-    for pairing, (_, block, rotation), columns in matches:
+    ran_on: dict[tuple[int, int], Machine] = {}
+    for pairing, (_, block, rotation), columns, machine in matches:
         own.append((pairing, block, rotation, *columns[:6]))
         seats += [(pairing, place, block, rotation, *each) for place, each in enumerate(columns.seats)]
         pardons += [(pairing, block, rotation, *each) for each in columns.pardons]
+        if machine is not None:
+            ran_on[pairing, block] = machine
     connection.executemany("INSERT INTO match VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", own)
     connection.executemany("INSERT INTO seat VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", seats)
     if pardons:
         connection.executemany("INSERT INTO pardon VALUES (?, ?, ?, ?, ?, ?)", pardons)
+    if ran_on:
+        connection.executemany("INSERT OR IGNORE INTO machine (name, speed) VALUES (?, ?)", {*ran_on.values()})
+        connection.executemany(_PLAYED_ON, [(*block, *machine) for block, machine in ran_on.items()])
+
+
+def machines(connection: sqlite3.Connection, blocks: Mapping[str, int]) -> Counter[Machine]:
+    """The number of blocks by machine: of each pairing, by its key, the blocks below that number."""
+    found = Counter[Machine]()
+    for block in blocks.items():
+        for name, speed, count in connection.execute(_MACHINES, block):
+            found[Machine(name, speed)] += count
+    return found
 
 
 def read_matches(

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Any
 
-from league_made import played_block
+from league_made import numbers, played_block
 
 from arena.cluster.backend import ClusterBackend
 from arena.cluster.dealer import DealingTimes, Terms
@@ -16,7 +16,7 @@ from arena.cluster.messages import Dispatch, Identity, Opening, Progressed, Repo
 from arena.games import fingerprint_of
 from arena.league.driver import Finished, HandOver
 from arena.league.schedule import Fixture, Life
-from arena.match.columns import PlayedBlock
+from arena.match.columns import Machine, PlayedBlock
 
 IDENTITY = Identity("1", fingerprint_of("nim"))
 TERMS = Terms("league test", "nim", "none", IDENTITY)
@@ -60,7 +60,7 @@ class FakeWorker:
 
     def __init__(self, cluster: "FakeCluster", name: str, play: Callable[[Life, Fixture], PlayedBlock]) -> None:
         self.cluster, self.name, self.play = cluster, name, play
-        self.block_s = 0.4
+        self.block_s, self.host, self.speed = 0.4, "host", 1.0
         self.identity: Identity | None = IDENTITY
         self.refusal = ""
         self.is_busy_until_s = 0.0
@@ -95,7 +95,7 @@ class FakeWorker:
         self.session, self.heard_s, self.lease_s = opening.session, now_s, opening.lease_s
         self.sessions += 1
         self.playing = asyncio.get_running_loop().create_task(self.play_all())
-        return Welcome(self.identity, "host", 1.0, refusal=self.refusal)
+        return Welcome(self.identity, self.host, self.speed, refusal=self.refusal)
 
     async def exchange(self, dispatch: Dispatch) -> Report:
         loop = asyncio.get_running_loop()
@@ -185,10 +185,16 @@ class FakeCluster:
         self.parted: list[str] = []
         self.said: list[str] = []
         self.committed: list[tuple[str, int]] = []
+        self.machines: set[Machine | None] = set()
         self.released = threading.Event()
         self.returns_after_s: float | None = None
         self.script: Callable[[FakeCluster], Any] | None = None
         self.wishes: dict[str, dict[str, Any]] = {}
+
+    def commit(self, blocks: Finished) -> None:
+        """As a store."""
+        self.committed += numbers(blocks)
+        self.machines.update(each.machine for each in blocks)
 
     def backend(self, workers: int = 3, times: DealingTimes | None = None, **wishes: dict[str, Any]) -> ClusterBackend:
         """A backend on so many workers w0, w1, ...; `wishes` are their attributes, by name."""

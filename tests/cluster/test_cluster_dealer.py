@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from fake_cluster import IDENTITY, Died, FakeCluster
-from league_made import all_blocks, numbers, played_block
+from league_made import all_blocks, played_block
 from msgspec.structs import replace
 from support.made_matches import tournament
 
@@ -19,7 +19,7 @@ from arena.league import driver
 from arena.league.driver import BlocksLost, play_lives
 from arena.league.schedule import Fixture, Life, lives
 from arena.league.tournament import Tournament
-from arena.match.columns import PlayedBlock
+from arena.match.columns import Machine, PlayedBlock
 
 
 def run(league: Tournament, cluster: FakeCluster, workers: int = 3, **wishes: Any) -> list[tuple[str, int]]:
@@ -33,7 +33,7 @@ def run(league: Tournament, cluster: FakeCluster, workers: int = 3, **wishes: An
         play_lives(
             lives(league, {}),
             cluster.backend(workers, **wishes),
-            commit=lambda blocks: cluster.committed.extend(numbers(blocks)),
+            commit=cluster.commit,
             tick=cluster.released.set,
         )
     assert cluster.doubled == []
@@ -60,6 +60,15 @@ def test_short_lives_are_dealt_by_the_time_that_they_take() -> None:
 
     assert Counter(committed) == Counter(all_blocks(league))
     assert 4 < max(each.most_lives for each in cluster.found.values()) <= 64
+
+
+def test_each_block_tells_its_machine() -> None:
+    """By the name and the speed that its worker told; of a speed that cannot be nothing is believed."""
+    league, cluster = tournament(cycles=60, chunk_blocks=20), FakeCluster()
+
+    run(league, cluster, w0={"speed": 20.04}, w1={"speed": float("nan")}, w2={"host": "h" * 1000})
+
+    assert cluster.machines == {Machine("host", 20.0), Machine("host", 0.0), Machine("h" * 64, 1.0)}
 
 
 def later(seconds: float, act: Callable[[FakeCluster], None]) -> Callable[[FakeCluster], Any]:

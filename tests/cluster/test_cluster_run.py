@@ -1,6 +1,7 @@
 """Leagues on real dask workers: the same standings as without, in spite of deaths; TLS, and commands that use it."""
 
 import os
+import platform
 import re
 import signal
 import subprocess
@@ -101,6 +102,9 @@ def test_workers_here_play_the_same_league(terminal: Terminal) -> None:
 
     assert (alone.code, code) == (0, 0), said
     assert board(terminal, "here") == board(terminal, "alone")
+    told = terminal.arena("league status --machines --results here").out
+    assert re.search(rf"^  {re.escape(platform.node())}, speed [\d. to]+: 60 blocks$", told, re.MULTILINE)
+    assert "  without a cluster: 60 blocks\n" in terminal.arena("league status --machines --results alone").out
     found = terminal.arena("verify --results here --replay 2").out
     code, said = arena(terminal.folder, "verify --results here --replay 2 --cluster local:2")
     assert code == 0, said

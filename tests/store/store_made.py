@@ -99,7 +99,7 @@ def older(path: Path, version: int, *statements: str) -> None:
         summaries = [summary(one) for one in store.results(counted(league))]
     undone = [
         "UPDATE league SET standings = x'7b7d'",
-        *(f"DROP TABLE {name}" for name in ("secret", "history", "match", "seat", "pardon")),
+        *(f"DROP TABLE {name}" for name in ("secret", "history", "played_on", "machine", "match", "seat", "pardon")),
         "ALTER TABLE pairing DROP COLUMN players",
         "CREATE TABLE match (pairing, block, rotation, summary, PRIMARY KEY (pairing, block, rotation)) WITHOUT ROWID",
     ]

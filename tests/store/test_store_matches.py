@@ -15,11 +15,13 @@ from msgspec.structs import replace
 from store_made import blocks_of, counted, dump, fill, reading, tournament, writing
 from support.tampering import opened
 
+from arena.api import publish
 from arena.errors import DamagedStore, SpecError
 from arena.league.schedule import lives, pairings
 from arena.league.state import state_of
 from arena.league.tournament import Tournament, portable
-from arena.match.columns import PlayedBlock
+from arena.match.columns import Machine, PlayedBlock
+from arena.standings.table import standings_json
 from arena.store.matches import MatchStore
 
 
@@ -35,6 +37,27 @@ def test_what_is_stored_comes_back(tmp_path: Path) -> None:
     expected = {str(one.result.key): one for block in blocks for one in block.matches}
     assert found == expected
     assert one == blocks[3].matches[1]
+
+
+def test_the_machine_of_a_block_is_stored_and_changes_nothing_else(tmp_path: Path) -> None:
+    """That of the first who stored it, however often it comes; standings are of the same bytes as without."""
+    league = tournament(cycles=4)
+    blocks = blocks_of(league)
+    node, other = Machine("node7", 20.5), Machine("node8", 9.0)
+    with writing(tmp_path / "far") as store:
+        store.save_league(league)
+        store.save([blocks[0], replace(blocks[1], machine=node), replace(blocks[2], machine=node)])
+        store.save([replace(each, machine=other) for each in blocks[:4]])
+        store.save(blocks)
+        state = state_of(league, store.ranks)
+        played_on = store.machines(counted(league))
+        table = standings_json(publish(store, state)[0])
+    fill(tmp_path / "near", league)
+
+    assert played_on == {node: 2, other: 1}
+    with writing(tmp_path / "near") as store:
+        assert store.machines(counted(league)) == {}
+        assert standings_json(publish(store, state_of(league, store.ranks))[0]) == table
 
 
 @settings(max_examples=20)
