@@ -33,6 +33,7 @@ from arena.games.api import Chance, Decision
 from arena.games.luck import derive, draw
 from arena.games.shanghaien.value.position import ShanghaienValue
 from arena.match.luck import LuckMeter
+from arena.match.record import ActionStep, ChanceStep, Step
 from arena.match.results import LUCK_UNIT
 from arena.statistics.control_variate import Products, slopes
 
@@ -84,17 +85,19 @@ def play(seed: str, number: int, players: Sequence[InProcess], clock: Clock) -> 
             seat = turn.seats[0]
             legal = game.legal(state, seat) or ()
             index = 0 if len(legal) == 1 else players[seat].act(state, seat, legal)
+            step: Step = ActionStep(seat, None)
             after = game.apply(state, {seat: legal[index]})
         elif isinstance(turn, Chance):
-            after = game.resolve(state, draw(seed, turn))
+            step = ChanceStep(turn.key, draw(seed, turn))
+            after = game.resolve(state, step.outcome)
         else:
             break
-        passed.append((state, after))
+        passed.append((state, after, step))
         state = after
     start_s = time.process_time()
     meter = LuckMeter(game, 2, ShanghaienValue())
-    for step, (before, after) in enumerate(passed):
-        meter.passed(step, before, after)
+    for place, moment in enumerate(passed):
+        meter.passed(place, *moment)
     luck = meter.luck().by_seat[0]
     clock.spent_s += time.process_time() - start_s
     clock.matches += 1

@@ -22,8 +22,8 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from arena.games import load_game
-from arena.games.api import LEAST_VALUE, Chance, Game, Simulation, ValueFunction, value_of
-from arena.match.record import ChanceStep, MatchRecord, Step
+from arena.games.api import LEAST_VALUE, Game, ValueFunction, value_of
+from arena.match.record import ActionStep, ChanceStep, MatchRecord, Step
 from arena.match.replay import replay
 
 LEAST: Final = -2.0
@@ -67,7 +67,7 @@ class _Passage(NamedTuple):
     number: int
     before: Any
     after: Any
-    step: Step | None
+    step: Step
 
 
 class LuckMeter:
@@ -77,12 +77,11 @@ class LuckMeter:
     """
 
     def __init__(self, game: Game[Any, Any], seats: int, value: ValueFunction[Any] | None = None) -> None:
-        self._game = game
         self._seats = seats
         self._value = value or value_of(game)
         self._passages: list[_Passage] = []
 
-    def passed(self, number: int, before: Any, after: Any, step: Step | None = None) -> None:
+    def passed(self, number: int, before: Any, after: Any, step: Step) -> None:
         """The match went from `before` to `after` with this step; of a decision of several seats tell only one."""
         if self._value is not None:
             self._passages.append(_Passage(number, before, after, step))
@@ -100,7 +99,12 @@ class LuckMeter:
         """The draws, up to the first that could bring the luck of a seat below `LEAST`."""
         totals = (0.0,) * self._seats
         for number, before, after, step in self._passages:
-            waiting = self._waiting(value, before, after)
+            if isinstance(step, ChanceStep):
+                waiting, drawn = before, (step.key, step.outcome)
+            elif isinstance(step, ActionStep):
+                waiting, drawn = value.before_reveal(before, after), ("", ())
+            else:
+                continue  # what is simulated follows from the state
             if waiting is None:
                 continue
             expected = value(waiting)
@@ -108,15 +112,7 @@ class LuckMeter:
                 return
             luck = tuple([there - here for there, here in zip(value(after), expected, strict=True)])
             totals = tuple([total + own for total, own in zip(totals, luck, strict=True)])
-            drawn = (step.key, step.outcome) if isinstance(step, ChanceStep) else ()
             yield LuckNode(number, luck, *drawn)
-
-    def _waiting(self, value: ValueFunction[Any], before: Any, after: Any) -> Any:
-        """The state that waited for luck; None if there was none on the way."""
-        turn = self._game.turn(before)
-        if isinstance(turn, Simulation):  # what is simulated follows from the state
-            return None
-        return before if isinstance(turn, Chance) else value.before_reveal(before, after)
 
 
 def luck_of(record: MatchRecord, value: ValueFunction[Any] | None = None) -> MatchLuck:

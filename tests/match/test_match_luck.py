@@ -20,7 +20,7 @@ from arena.games.luck import derive, draw
 from arena.games.shanghaien.state import State as Position
 from arena.games.shanghaien.value.position import ShanghaienValue
 from arena.match.luck import LEAST, LuckMeter, LuckNode, MatchLuck, extremes, luck_of
-from arena.match.record import ChanceStep, MatchRecord, Termination, pack, unpack
+from arena.match.record import ActionStep, ChanceStep, MatchRecord, Step, Termination, pack, unpack
 from arena.match.referee import play_match
 from arena.match.settings import MatchSpec
 
@@ -35,15 +35,18 @@ def random_luck(number: int) -> tuple[float, float]:
     meter = LuckMeter(SHANGHAIEN, 2, VALUE)
     while True:
         turn = SHANGHAIEN.turn(state)
+        recorded: Step
         if isinstance(turn, Chance):
-            after = SHANGHAIEN.resolve(state, draw(f"luck/{number}", turn))
+            recorded = ChanceStep(turn.key, draw(f"luck/{number}", turn))
+            after = SHANGHAIEN.resolve(state, recorded.outcome)
         elif isinstance(turn, Decision):
             seat = turn.seats[0]
             action = first_or_random(state, seat, rng)
+            recorded = ActionStep(seat, None)
             after = SHANGHAIEN.apply(state, {seat: action})
         else:
             return meter.luck().by_seat[0], VALUE(state)[0]
-        meter.passed(step, state, after)
+        meter.passed(step, state, after, recorded)
         state, step = after, step + 1
 
 
@@ -180,10 +183,10 @@ def test_luck_is_what_fell_less_what_was_to_be_expected(face: int, luck: float) 
     """A die that decides a match is worth half a win, or costs it."""
     meter = LuckMeter(OneDie(), 2, OneDieValue())  # type: ignore[arg-type]
 
-    meter.passed(0, -1, 0)
-    meter.passed(2, 0, face)
+    meter.passed(0, -1, 0, ActionStep(0, None))
+    meter.passed(2, 0, face, ChanceStep("die", (face,)))
 
-    assert meter.luck() == MatchLuck("die", (luck, -luck), (LuckNode(step=2, luck=(luck, -luck)),))
+    assert meter.luck() == MatchLuck("die", (luck, -luck), (LuckNode(2, (luck, -luck), "die", (face,)),))
 
 
 class Steps:
@@ -214,7 +217,7 @@ def test_luck_is_bounded_from_below(seat: int) -> None:
     high, low = (0.75, 0.0) if seat == 0 else (0.25, 1.0)
 
     for step in range(10):
-        meter.passed(step, (step, high), (step + 1, low))
+        meter.passed(step, (step, high), (step + 1, low), ChanceStep(f"draw/{step}", (1,)))
 
     luck = meter.luck()
     assert luck.by_seat[seat] == -1.5
@@ -229,7 +232,7 @@ def test_no_seat_ever_has_less_luck_than_the_bound(numbers: list[float]) -> None
     """Whatever a value expects and whatever falls, as long as it keeps its contract."""
     meter = LuckMeter(Steps(), 2, StepsValue())  # type: ignore[arg-type]
     for step, (before, after) in enumerate(pairwise(numbers)):
-        meter.passed(step, (step % 10, before), (step % 10 + 1, after))
+        meter.passed(step, (step % 10, before), (step % 10 + 1, after), ChanceStep(f"draw/{step}", (1,)))
 
         assert min(meter.luck().by_seat) >= LEAST
 

@@ -20,6 +20,7 @@ _WINNER: Final = (0, 1, 0, -1, 1, 1, 1, -1, -1, -1)
 _MOST_KEPT: Final = 16384
 """There are 924 x 924; a match meets some hundreds of them, mirrored matches many of the same."""
 
+Standings = tuple[int, int, int, int, int, int]
 Won = int
 """The winners of all cards as one number: the sum of 3^position, positive for seat 0, negative for seat 1."""
 _PLACE_VALUES: Final = tuple([3**position for position in range(ROW_SIZE)])
@@ -47,14 +48,14 @@ class PlacedDice:
     """The dice of both seats: `counts` on each number, seat 0's and then seat 1's, and `totals` by seat.
 
     `standings` of the cards are those of seat 0. `won` tells the winners, first if number 1 is on the left of the row,
-    then if it is on the right. Bytes, not tuples: the collector of garbage need not look at them.
+    then if it is on the right.
     """
 
     __slots__ = ("_after_first", "_after_second", "counts", "standings", "totals", "won")
 
-    def __init__(self, counts: bytes, standings: bytes, won: tuple[Won, Won]) -> None:
+    def __init__(self, counts: bytes, totals: tuple[int, int], standings: Standings, won: tuple[Won, Won]) -> None:
         self.counts = counts
-        self.totals = sum(counts[:ROW_SIZE]), sum(counts[ROW_SIZE:])
+        self.totals = totals
         self.standings = standings
         self.won = won
         self._after_first: tuple[PlacedDice, ...] = ()
@@ -78,7 +79,7 @@ class PlacedDice:
         found = _kept.get(counts)
         if found is not None:
             return found
-        standings = bytearray(self.standings)
+        standings = list(self.standings)
         left, right = self.won
         for near in _NEAR[index]:
             before, after = standings[near], _standing(counts, near)
@@ -87,7 +88,14 @@ class PlacedDice:
                 change = _WINNER[after] - _WINNER[before]
                 left += change * _PLACE_VALUES[near]
                 right += change * _PLACE_VALUES[-1 - near]
-        return _keep(PlacedDice(counts, bytes(standings), (left, right)))
+        first, second = self.totals
+        totals = (first + 1, second) if seat == 0 else (first, second + 1)
+        return _keep(PlacedDice(counts, totals, _six(standings), (left, right)))
+
+
+def _six(standings: list[int]) -> Standings:
+    """The list as a tuple of six, which compiled code reads without a look at its length."""
+    return standings[0], standings[1], standings[2], standings[3], standings[4], standings[5]
 
 
 def _standing(counts: bytes, index: int) -> int:
@@ -122,6 +130,6 @@ def placed_dice(first: DiceCounts, second: DiceCounts) -> PlacedDice:
     found = _kept.get(counts)
     if found is not None:
         return found
-    standings = bytes([_standing(counts, index) for index in range(ROW_SIZE)])
+    standings = _six([_standing(counts, index) for index in range(ROW_SIZE)])
     winners = tuple([_WINNER[stand] for stand in standings])
-    return _keep(PlacedDice(counts, standings, (won_of(winners), won_of(winners[::-1]))))
+    return _keep(PlacedDice(counts, (sum(first), sum(second)), standings, (won_of(winners), won_of(winners[::-1]))))

@@ -17,7 +17,7 @@ from typing import ClassVar, Final
 from arena.games.api import Dice, Seat, Shuffle
 from arena.games.shanghaien.actions import End
 from arena.games.shanghaien.cards import DECK_SIZE, JOKER_VALUE, Card
-from arena.games.shanghaien.state import DICE_PER_PLAYER, ENDS, ROUNDS, Choice, ExtraRoll, State
+from arena.games.shanghaien.state import DICE_PER_PLAYER, ENDS, ROUNDS, Choice, ExtraRoll, Player, State
 from arena.games.shanghaien.turns import rolled, scores_of
 from arena.games.shanghaien.value import stakes
 from arena.games.shanghaien.value.constants import CONSTANTS, scale
@@ -41,16 +41,6 @@ def mean_of_better(faces: list[float]) -> float:
     return (11 * f + 9 * e + 7 * d + 5 * c + 3 * b + a) / 36
 
 
-def round_of(state: State) -> "RoundValue":
-    """The round that is played in this state."""
-    pile = _ALL_CARDS if state.phase == "shuffle" else state.pile
-    first, second = [
-        Side(side.strength, len(side.tricks), sum([card < DECK_SIZE for card in side.tricks]), side.has_used_trick)
-        for side in state.players
-    ]
-    return _round(state.round, state.row, pile, first, second)
-
-
 @lru_cache(maxsize=32)
 def _round(number: int, row: tuple[Card, ...], pile: tuple[Card, ...], first: Side, second: Side) -> "RoundValue":
     return RoundValue(number, row, pile, (first, second))
@@ -64,27 +54,25 @@ def _contribution(stake: Stake, seat: int, count: int) -> tuple[float, ...]:
     return tuple([gone + win * by_win + lose * by_loss for win, lose in _WAITING[seat][count]])
 
 
+_OfCard = tuple[float, ...]
+Contributions = tuple[_OfCard, _OfCard, _OfCard, _OfCard, _OfCard, _OfCard]
+
+
 class RoundValue:
     """A round with its cards, crews and tricks; `before` is the margin by seat, were the row even."""
 
     def __init__(self, number: int, row: tuple[Card, ...], pile: tuple[Card, ...], sides: tuple[Side, Side]) -> None:
         self._number, self._row, self._pile, self._sides = number, row, pile, sides
         self._rounds_left = ROUNDS - number
-        self._strengths = first, second = sides[0].strength, sides[1].strength
-        pool = self._pool = stakes.pool_of(row + pile)
-        self._jokers = stakes.jokers_of(first, second, pool), stakes.jokers_of(second, first, pool)
-        tricks = [
-            stakes.tricks_worth(side.tricks, jokers.first, jokers.second, self._rounds_left + (not side.has_used))
-            for side, jokers in zip(sides, self._jokers, strict=True)
-        ]
-        crews = [stakes.expected_margin(*nation) for nation in zip(first, second, pool, strict=True)]
-        before = stakes.added(crews) + tricks[0] - tricks[1]
-        self.before = (before, -before)
-        won = [stakes.stake_of(card, first, second, pool, self._rounds_left) for card in row]
+        first, second = sides
+        pool = stakes.pool_of(row + pile)
+        self._before = stakes.before_dice(self._rounds_left, pool, first, second)
+        self.before = self._before.margin, -self._before.margin
+        won = [stakes.stake_of(card, first.strength, second.strength, pool, self._rounds_left) for card in row]
         self._stakes = won, [Stake(-stake.lost, -stake.won, -stake.gone) for stake in won]
-        self._endings = stakes.Endings(number, row, pile, sides)
+        self._known_endings: stakes.Endings | None = None
         self._faces: dict[tuple[int, PlacedDice, End], list[float]] = {}
-        self._contributions: dict[tuple[int, End, int], tuple[tuple[float, ...], ...]] = {}
+        self._contributions: dict[tuple[int, End, int], Contributions] = {}
         self._with_joker: list[RoundValue | None] = [None, None]
 
     def opening(self, seat: int) -> float:
@@ -101,16 +89,13 @@ class RoundValue:
         """
         if not self._row:
             return 0.0
-        mine, theirs = self._strengths[seat], self._strengths[1 - seat]
-        win, lose = CONSTANTS.chances[0][0]
-
-        def worth(stake: Stake) -> float:
-            return win * stake.won + lose * stake.lost + (1 - win - lose) * stake.gone
-
-        to_come = sorted(self._row + self._pile)
-        worths = [worth(stakes.stake_of(card, mine, theirs, self._pool, self._rounds_left)) for card in to_come]
-        of_row = stakes.added([worth(stake) for stake in self._stakes[seat]])
-        return of_row - len(self._row) * stakes.added(worths) / len(worths)
+        mine, theirs = self._sides[seat].strength, self._sides[1 - seat].strength
+        to_come = self._row + self._pile
+        pool = stakes.pool_of(to_come)
+        tricks = len(to_come) - sum([len(nation) for nation in pool])
+        of_row = stakes.added([stakes.worth_of(stake) for stake in self._stakes[seat]])
+        total = stakes.total_worth(mine, theirs, pool, tricks, self._rounds_left)
+        return of_row - len(self._row) * total / len(to_come)
 
     def to_move(self, seat: int, dice: PlacedDice, end: End) -> float:
         """The payoff of the seat to move, before it chooses between a roll and shanghai."""
@@ -152,24 +137,29 @@ class RoundValue:
         for after in after_each:
             a, b, c, d, e, f = after.standings
             margin = before + first[a] + second[b] + third[c] + fourth[d] + fifth[e] + sixth[f]
-            payoffs.append(chance_of(margin * per_point))
-        if of_going_on == 1:
-            return payoffs
-        ended = [self._ended(seat, after, end, seat) for after in after_each]
-        return [
-            of_going_on * payoff + of_ended * now + of_lesser * min(payoff, now)
-            for payoff, now in zip(payoffs, ended, strict=True)
-        ]
+            payoff = chance_of(margin * per_point)
+            if of_going_on != 1:
+                now = self._ended(seat, after, end, seat)
+                payoff = of_going_on * payoff + of_ended * now + of_lesser * min(payoff, now)
+            payoffs.append(payoff)
+        return payoffs
 
-    def contributions(self, seat: int, end: End, count: int) -> tuple[tuple[float, ...], ...]:
+    def contributions(self, seat: int, end: End, count: int) -> Contributions:
         """The part of each card in the margin of the seat that does not move, by number and by standing."""
         key = seat, end, count
         found = self._contributions.get(key)
         if found is None:
             by_number = self._stakes[seat] if end == "left" else self._stakes[seat][::-1]
-            found = tuple([_contribution(stake, seat, count) for stake in by_number])
-            self._contributions[key] = found
+            first, second, third, fourth, fifth, sixth = [_contribution(stake, seat, count) for stake in by_number]
+            found = self._contributions[key] = first, second, third, fourth, fifth, sixth
         return found
+
+    @property
+    def _endings(self) -> stakes.Endings:
+        """Made when they are needed: nobody ends a round whose row is not turned up yet."""
+        if self._known_endings is None:
+            self._known_endings = stakes.Endings(self._number, self._row, self._pile, self._sides)
+        return self._known_endings
 
     def _ended(self, seat: int, dice: PlacedDice, end: End, starter: int) -> float:
         """The payoff if the round ended now, and that seat started the next one."""
@@ -184,13 +174,13 @@ class RoundValue:
         settled = self
         for seat in seats if self._number == ROUNDS else ():
             side = settled._sides[seat]
-            if not side.has_used and settled._jokers[seat].first > CONSTANTS.trick[0]:
+            if not side.has_used and settled._before.jokers[seat].first > CONSTANTS.trick[0]:
                 settled = settled.with_joker(seat) or settled
         return settled
 
     def with_joker(self, seat: int) -> "RoundValue | None":
         """The round after the seat has laid a joker where it helps most; None if it has no joker, or no crew."""
-        side, nation = self._sides[seat], self._jokers[seat].nation
+        side, nation = self._sides[seat], self._before.jokers[seat].nation
         if nation < 0 or not side.jokers:
             return None
         found = self._with_joker[seat]
@@ -238,16 +228,15 @@ def _first_payoff(state: State) -> float:
     if phase == "over":
         first, second = scores_of(state)
         return 0.5 if first == second else float(first > second)
-    position = _Position(state)
     if phase == "rolling":
         is_plain = state.to_place == 1 and not state.variant.on_rolled
-        payoff = mean_of_better(position.each_face()) if is_plain else _mean(state, _TWO_DICE, rolled)
+        payoff = mean_of_better(_position(state).each_face()) if is_plain else _mean(state, _TWO_DICE, rolled)
     elif isinstance(phase, ExtraRoll) and phase.chance.kind in _AVERAGED:
         payoff = _mean(state, phase.chance.kind, phase.then)
     elif phase == "rolled" or (isinstance(phase, Choice) and len(state.dice) == 2):
-        payoff = position.best_placement(state.dice)
+        payoff = _position(state).best_placement(state)
     else:
-        payoff = position.waiting()
+        payoff = _position(state).waiting()
     return _of(state.to_move, payoff)
 
 
@@ -269,41 +258,72 @@ def _mean(state: State, dice: Dice | Shuffle, then: Callable[[State, tuple[int, 
 
 
 class _Position:
-    """A position as the side to move sees it."""
+    """A position as the side to move sees it, whatever dice it has just rolled."""
 
     def __init__(self, state: State) -> None:
-        self._state = state
-        self._seat = state.to_move
-        self._round = round_of(state)
+        self._players, self._row, self._pile = state.players, state.row, state.pile
+        self._number, self._seat, self._one_at = state.round, state.to_move, state.one_at
         first, second = state.players
+        pile = _ALL_CARDS if state.phase == "shuffle" else state.pile
+        self._round = _round(state.round, state.row, pile, _side(first), _side(second))
         self._dice = placed_dice(first.placed, second.placed)
-        self._ends = ENDS if state.one_at is None else (state.one_at,)
+        self._each_face: list[float] = []
+
+    def is_of(self, state: State) -> bool:
+        """Whether the state differs in nothing but phase and dice. Its parts never change, so they are the same."""
+        return (
+            state.players is self._players
+            and state.pile is self._pile
+            and state.row is self._row
+            and state.to_move == self._seat
+            and state.one_at == self._one_at
+            and state.round == self._number
+        )
 
     def waiting(self) -> float:
         """The payoff before the side to move does anything."""
-        end = self._state.one_at
+        end = self._one_at
         if end is None:
             return self._round.opening(self._seat)
         return self._round.to_move(self._seat, self._dice, end)
 
     def each_face(self) -> list[float]:
         """The payoff after the best that can be done with a die of each face."""
-        has_used = self._state.players[self._seat].has_used_trick
-        joker = None if has_used else self._round.with_joker(self._seat)
-        rounds = [self._round] if joker is None else [self._round, joker]
-        each = [round_.faces(self._seat, self._dice, end) for round_ in rounds for end in self._ends]
-        return each[0] if len(each) == 1 else [max(face) for face in zip(*each, strict=True)]
+        if not self._each_face:
+            has_used = self._players[self._seat].has_used_trick
+            joker = None if has_used else self._round.with_joker(self._seat)
+            rounds = [self._round] if joker is None else [self._round, joker]
+            ends = ENDS if self._one_at is None else (self._one_at,)
+            each = [round_.faces(self._seat, self._dice, end) for round_ in rounds for end in ends]
+            self._each_face = each[0] if len(each) == 1 else [max(face) for face in zip(*each, strict=True)]
+        return self._each_face
 
-    def best_placement(self, dice: tuple[int, ...]) -> float:
+    def best_placement(self, state: State) -> float:
         """The payoff after the best placement of the dice that lie there."""
-        state = self._state
         payoffs: list[float] = []
         if state.to_place == 2:
             after = self._dice
-            for face in dice:
+            for face in state.dice:
                 after = after.after_each(self._seat)[face - 1]
-            payoffs = [self._round.placed(self._seat, after, end) for end in self._ends]
+            ends = ENDS if self._one_at is None else (self._one_at,)
+            payoffs = [self._round.placed(self._seat, after, end) for end in ends]
         if state.must_place == 1:
             faces = self.each_face()
-            payoffs += [faces[face - 1] for face in dice]
+            payoffs += [faces[face - 1] for face in state.dice]
         return max(payoffs)
+
+
+def _side(player: Player) -> Side:
+    """The side of the player as far as the value looks at it."""
+    jokers = sum([card < DECK_SIZE for card in player.tricks])
+    return Side(player.strength, len(player.tricks), jokers, player.has_used_trick)
+
+
+_last: Final[list[_Position]] = []
+"""The position asked for last: of a draw, the states before and after it are asked for in turn."""
+
+
+def _position(state: State) -> _Position:
+    if not _last or not _last[0].is_of(state) or state.phase == "shuffle":
+        _last[:] = [_Position(state)]
+    return _last[0]

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from functools import cache, lru_cache
 from math import sqrt
 from operator import itemgetter
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from arena.games.shanghaien.cards import JOKER_VALUE, NATIONS, Card, is_sailor, nation_of, strength_of
 from arena.games.shanghaien.state import ROUNDS
@@ -63,6 +63,7 @@ class Jokers(NamedTuple):
 
 
 _SHARE: Final = CONSTANTS.share
+_WON, _LOST = CONSTANTS.chances[0][0]
 
 
 @lru_cache(maxsize=1024)
@@ -91,10 +92,20 @@ def expected_margin(mine: int, theirs: int, pool: tuple[int, ...]) -> float:
 def stake_of(card: Card, mine: Sequence[int], theirs: Sequence[int], pool: SailorPool, rounds_left: int) -> Stake:
     """The stake of a card of the pool, or of a trick, to the side whose crews are named first."""
     if not is_sailor(card):
-        worth = CONSTANTS.trick[rounds_left]
-        return Stake(worth, -worth, 0.0)
+        return _trick_stake(rounds_left)
     nation = nation_of(card)
     return _sailor_stake(mine[nation], theirs[nation], pool[nation], strength_of(card))
+
+
+def worth_of(stake: Stake) -> float:
+    """The part of a card in the margin of a side that starts the round."""
+    return _WON * stake.won + _LOST * stake.lost + (1 - _WON - _LOST) * stake.gone
+
+
+@cache
+def _trick_stake(rounds_left: int) -> Stake:
+    worth = CONSTANTS.trick[rounds_left]
+    return Stake(worth, -worth, 0.0)
 
 
 @cache
@@ -109,25 +120,50 @@ def _sailor_stake(mine: int, theirs: int, pool: tuple[int, ...], value: int) -> 
     )
 
 
-def jokers_of(mine: Sequence[int], theirs: Sequence[int], pool: SailorPool) -> Jokers:
-    """The gains by jokers laid to the crews named first."""
-    gains = [
-        (expected_margin(own + JOKER_VALUE, other, left) - expected_margin(own, other, left), nation)
-        for nation, (own, other, left) in enumerate(zip(mine, theirs, pool, strict=True))
-        if own
-    ]
-    if not gains:
-        return Jokers(0.0, 0.0, -1)
-    best, nation = max(gains)
-    return Jokers(best, max([gain for gain, where in gains if where != nation], default=0.0), nation)
-
-
 def tricks_worth(held: int, first: float, second: float, chances: int) -> float:
     """The worth of so many unused tricks, by the gains of jokers, with so many rounds left in which one can be used."""
     if not held:
         return 0.0
     worth = CONSTANTS.trick[chances] * held + CONSTANTS.first_joker[chances] * first
     return worth + CONSTANTS.second_joker[chances] * second if held > 1 else worth
+
+
+class Crews:
+    """A nation's crews: seat 0's margin, and by seat the gain by a joker, also after the other has laid one."""
+
+    __slots__ = ("answer", "joker", "margin")
+
+    def __init__(self, margin: float, joker: tuple[float, ...], answer: tuple[float, ...]) -> None:
+        self.margin = margin
+        self.joker = joker
+        self.answer = answer
+
+
+@cache
+def crews_of(mine: int, theirs: int, pool: tuple[int, ...]) -> Crews:
+    """The crews of these strengths, with the sailors of the pool still to come."""
+    margin = expected_margin(mine, theirs, pool)
+    more_mine, more_theirs = JOKER_VALUE if mine else 0, JOKER_VALUE if theirs else 0
+    with_mine = expected_margin(mine + more_mine, theirs, pool)
+    with_theirs = expected_margin(mine, theirs + more_theirs, pool)
+    with_both = expected_margin(mine + more_mine, theirs + more_theirs, pool)
+    return Crews(margin, (with_mine - margin, margin - with_theirs), (with_both - with_theirs, with_mine - with_both))
+
+
+@cache
+def _gain_of(mine: int, theirs: int, pool: tuple[int, ...]) -> float:
+    """The gain by a joker laid to the crew named first."""
+    return expected_margin(mine + JOKER_VALUE, theirs, pool) - expected_margin(mine, theirs, pool)
+
+
+def jokers_of(mine: Sequence[int], theirs: Sequence[int], pool: SailorPool) -> Jokers:
+    """The gains by jokers laid to the crews named first."""
+    every = enumerate(zip(mine, theirs, pool, strict=True))
+    gains = [(_gain_of(own, other, left), nation) for nation, (own, other, left) in every if own]
+    if not gains:
+        return Jokers(0.0, 0.0, -1)
+    best, nation = max(gains)
+    return Jokers(best, max([gain for gain, where in gains if where != nation], default=0.0), nation)
 
 
 _BySeat = tuple[int, int]
@@ -142,22 +178,35 @@ class Side(NamedTuple):
     has_used: bool
 
 
-class _Crews(NamedTuple):
-    """A nation after the round: seat 0's margin, and by seat the gain by a joker, also after the other has laid one."""
+class Before(NamedTuple):
+    """A round before its dice: seat 0's margin, were the row even, and by seat the gains by jokers."""
 
     margin: float
-    joker: tuple[float, float]
-    answer: tuple[float, float]
+    jokers: tuple[Jokers, Jokers]
+
+
+@lru_cache(maxsize=32)
+def before_dice(rounds_left: int, pool: SailorPool, first: Side, second: Side) -> Before:
+    """The round in which these cards are to come, those in the row among them."""
+    crews = [expected_margin(*nation) for nation in zip(first.strength, second.strength, pool, strict=True)]
+    jokers = jokers_of(first.strength, second.strength, pool), jokers_of(second.strength, first.strength, pool)
+    tricks = [
+        tricks_worth(side.tricks, gains.first, gains.second, rounds_left + (not side.has_used))
+        for side, gains in zip((first, second), jokers, strict=True)
+    ]
+    return Before(added(crews) + tricks[0] - tricks[1], jokers)
+
+
+def total_worth(mine: Sequence[int], theirs: Sequence[int], pool: SailorPool, tricks: int, rounds_left: int) -> float:
+    """The worth of all cards that can lie in a row: the sailors of the pool and so many tricks."""
+    worths = [worth for nation in zip(mine, theirs, pool, strict=True) for worth in _worths(*nation)]
+    worths += [worth_of(_trick_stake(rounds_left))] * tricks
+    return added(worths)
 
 
 @cache
-def _crews(mine: int, theirs: int, pool: tuple[int, ...]) -> _Crews:
-    margin = expected_margin(mine, theirs, pool)
-    more_mine, more_theirs = JOKER_VALUE if mine else 0, JOKER_VALUE if theirs else 0
-    with_mine = expected_margin(mine + more_mine, theirs, pool)
-    with_theirs = expected_margin(mine, theirs + more_theirs, pool)
-    with_both = expected_margin(mine + more_mine, theirs + more_theirs, pool)
-    return _Crews(margin, (with_mine - margin, margin - with_theirs), (with_both - with_theirs, with_mine - with_both))
+def _worths(mine: int, theirs: int, pool: tuple[int, ...]) -> tuple[float, ...]:
+    return tuple([worth_of(_sailor_stake(mine, theirs, pool, value)) for value in pool])
 
 
 class Endings:
@@ -167,19 +216,24 @@ class Endings:
         self._number = number
         self._sides = sides
         self.payoffs = _Payoffs(self, 0), _Payoffs(self, 1)
-        nations = [*zip(sides[0].strength, sides[1].strength, pool_of(pile), strict=True)]
         places: dict[int, list[int]] = {}
+        self._tricks: list[int] = []
         for place, card in enumerate(row):
-            places.setdefault(nation_of(card) if is_sailor(card) else len(NATIONS), []).append(place)
-        self._tricks = places.pop(len(NATIONS), [])
-        self._contested = [
-            (
-                itemgetter(*places[nation]),
-                _Nation(*nations[nation], [strength_of(row[place]) for place in places[nation]]),
-            )
-            for nation in sorted(places)
-        ]
-        self._others = [_crews(*nation) for index, nation in enumerate(nations) if index not in places]
+            if is_sailor(card):
+                places.setdefault(nation_of(card), []).append(place)
+            else:
+                self._tricks.append(place)
+        self._contested: list[tuple[itemgetter[Any], _Nation]] = []
+        self._others: list[Crews] = []
+        for index, (mine, theirs, left) in enumerate(
+            zip(sides[0].strength, sides[1].strength, pool_of(pile), strict=True)
+        ):
+            if index in places:
+                here = places[index]
+                strengths = [strength_of(row[place]) for place in here]
+                self._contested.append((itemgetter(*here), _Nation(mine, theirs, left, strengths)))
+            else:
+                self._others.append(crews_of(mine, theirs, left))
         self._others_margin = added([crews.margin for crews in self._others])
         self._others_best = [sorted([0.0, 0.0, *[crews.joker[seat] for crews in self._others]])[-2:] for seat in (0, 1)]
 
@@ -205,7 +259,7 @@ class Endings:
             )
         return chance_of(margin * scale(self._number + 1, 0))
 
-    def _tricks_margin(self, crews: list[_Crews], held: _BySeat, jokers: _BySeat, starter: int) -> float:
+    def _tricks_margin(self, crews: list[Crews], held: _BySeat, jokers: _BySeat, starter: int) -> float:
         """The margin from unused tricks. Before the last round half by rule of thumb, half by what will be laid.
 
         Bots that play the round before do not think that far: half and half predicts their matches best.
@@ -234,7 +288,7 @@ class _Payoffs(dict[Won, float]):
         return found
 
 
-class _Nation(dict[int | tuple[int, ...], _Crews]):
+class _Nation(dict[int | tuple[int, ...], Crews]):
     """A nation of the row after the round, by the winner of its card, or by the winners of its cards."""
 
     def __init__(self, mine: int, theirs: int, pool: tuple[int, ...], strengths: list[int]) -> None:
@@ -242,17 +296,18 @@ class _Nation(dict[int | tuple[int, ...], _Crews]):
         self._nation = mine, theirs, pool
         self._strengths = strengths
 
-    def __missing__(self, winners: int | tuple[int, ...]) -> _Crews:
+    def __missing__(self, winners: int | tuple[int, ...]) -> Crews:
         mine, theirs, pool = self._nation
         won = (winners,) if isinstance(winners, int) else winners
-        for winner, strength in zip(won, self._strengths, strict=True):
+        for index, winner in enumerate(won):
+            strength = self._strengths[index]
             mine += strength * (winner > 0)
             theirs += strength * (winner < 0)
-        found = self[winners] = _crews(mine, theirs, pool)
+        found = self[winners] = crews_of(mine, theirs, pool)
         return found
 
 
-def _last_tricks(every: list[_Crews], held: _BySeat, jokers: _BySeat, starter: int) -> float:
+def _last_tricks(every: list[Crews], held: _BySeat, jokers: _BySeat, starter: int) -> float:
     """The margin from unused tricks in the last round: each side lays a joker if that helps, the starter first."""
     other = 1 - starter
     margins = [float(held[0]), float(held[1])]
