@@ -29,8 +29,12 @@ _SHOWN_OF_OVERLONG: Final = 200
 _TICK_S: Final = 0.002
 _MEMORY_LOOK_S: Final = 0.02
 """Time on move, of one or of several, after which a bot's memory is looked at: nobody can touch 50 MiB in less."""
-QUICK_S: Final = 0.001
-"""A bot that answers sooner is quick: nobody else at its table is stopped for that."""
+QUICK_S: Final = 0.005
+"""A bot that answers sooner is quick: nobody else at its table is stopped for that.
+
+More than the 4 ms between two ticks of most kernels: a wait that may end before the next tick sets the clock of its core
+twice, and on a virtual machine that costs more than the rest of the wait.
+"""
 _LONGEST_WAIT_S: Final = 0.05
 _FIRST_WAIT_S: Final = 0.01
 """After it, and then after longer and longer times, a bot that says nothing is looked at. Most answer sooner."""

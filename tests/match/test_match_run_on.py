@@ -27,10 +27,10 @@ LONG = {"heaps": [3 * STOPPED, 3 * STOPPED]}
 
 
 class Noted(ScriptedChannel):
-    """Notes whether the bot is left running or stopped; without `quick` its answers take longer than a millisecond."""
+    """Notes whether the bot is left running or stopped; without `quick` its answers take longer than QUICK_S."""
 
     looks = True
-    """Whether it sees that its answer is late; else it came just before the look, but after a millisecond in all."""
+    """Whether it sees that its answer is late; else it came just before the look, but after QUICK_S in all."""
 
     def __init__(self, bot: ScriptedBot, noted: list[str], name: str, *, quick: bool = True) -> None:
         super().__init__(bot._respond, cpu=bot.times.cpu)
@@ -231,7 +231,7 @@ class AllAtOnce:
 
 
 @pytest.mark.parametrize("line", [b"", b"half a li", b"an answer\n"])
-def test_a_channel_stops_the_others_once_no_answer_came_within_a_millisecond(line: bytes) -> None:
+def test_a_channel_stops_the_others_once_no_quick_answer_came(line: bytes) -> None:
     """Not before a whole line is read that is there already, or comes by then."""
     stopped: list[int] = []
     with piped(limit=100) as (process, channel):
