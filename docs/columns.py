@@ -1,18 +1,20 @@
-"""The meanings of columns in the pages, written anew from the code: `python docs/columns.py`.
+"""The parts of pages that the code knows, written anew from it: `python docs/columns.py`.
 
-Rule: a column has one definition, in arena/report. A page has the table of all columns from `<!-- columns of TABLE -->`
-to `<!-- end -->`, the text of one or several from `<!-- meaning of NAME -->` to `<!-- end -->`.
+Rule: a column has one definition, in arena/report, a kit of `new-bot` one, in arena/cli/new_bot.py. A page has the
+table of all columns from `<!-- columns of TABLE -->` to `<!-- end -->`, the text of one or several from
+`<!-- meaning of NAME -->`, the table of kits from `<!-- kits of new-bot -->`.
 """
 
 import re
 from pathlib import Path
 from textwrap import fill
 
+from arena.cli.new_bot import KITS, OF_A_GAME, TEMPLATES, files_elsewhere
 from arena.report.columns import LEADERBOARD, PLUS_MINUS
 from arena.report.matches import MATCH_COLUMNS
 
 DOCS = Path(__file__).resolve().parent
-PART = re.compile(r"(<!-- (columns|meaning) of ([^>\n]+) -->\n\n).*?(\n\n<!-- end -->)", re.DOTALL)
+PART = re.compile(r"(<!-- (columns|meaning|kits) of ([^>\n]+) -->\n\n).*?(\n\n<!-- end -->)", re.DOTALL)
 WIDTH = 125
 MEANINGS = {"±": PLUS_MINUS} | {each.name: each.meaning for each in LEADERBOARD}
 
@@ -33,8 +35,8 @@ def filled(text: str) -> str:
 
 def part(kind: str, name: str) -> str:
     """The part of a page; KeyError for a table or a column that does not exist."""
-    if kind == "columns":
-        return "\n".join({"the leaderboard": leaderboard, "league matches": matches}[name]())
+    if kind != "meaning":
+        return "\n".join({"the leaderboard": leaderboard, "league matches": matches, "new-bot": kits}[name]())
     names = name.split(", ")
     if len(names) == 1:
         return flowing(sentence(MEANINGS[name]))
@@ -65,6 +67,17 @@ def matches() -> list[str]:
         "|---|---|---|",
         *(f"| `{name}` | `{key}` | {meaning} |" for name, key, meaning in rows),
     ]
+
+
+def kits() -> list[str]:
+    """A line for each language of `arena new-bot`."""
+    lines = ["| Language | `--lang` | Files | On Debian | For Riff Raff |", "|---|---|---|---|---|"]
+    for name, kit in KITS.items():
+        files = [*TEMPLATES.joinpath(name).iterdir(), *files_elsewhere(name)]
+        names = ", ".join(sorted(f"`{each.name}`" for each in files if each.name not in ("bot.yaml", "__pycache__")))
+        packages = " ".join(f"`{each}`" for each in kit.packages)
+        lines.append(f"| {kit.title} | `{name}` | {names} | {packages} | {'yes' * (f'{name}-riffraff' in OF_A_GAME)} |")
+    return lines
 
 
 if __name__ == "__main__":

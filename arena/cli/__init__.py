@@ -20,7 +20,7 @@ COMMAND_MODULES: Final = {
     "check": ("arena.cli.bots", "Check step by step that a bot speaks the protocol."),
     "withdraw": ("arena.cli.bots", "Take a submitted bot off the list."),
     "bots": ("arena.cli.bots", "List the bots on offer."),
-    "new-bot": ("arena.cli.bots", "Start a bot of your own from a template."),
+    "new-bot": ("arena.cli.new_bot", "Start a bot of your own, in one of nine languages."),
     "games": ("arena.cli.games", "List the games on offer."),
     "new-game": ("arena.cli.games", "Start a game of your own from a small one."),
     "check-game": ("arena.cli.games", "Check that a game keeps the contract."),

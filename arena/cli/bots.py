@@ -1,32 +1,24 @@
-"""`arena check`, `withdraw`, `bots` and `new-bot`: bots on their way into a league."""
+"""`arena check`, `withdraw` and `bots`: bots on their way into a league."""
 
 import contextlib
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Final
 
 import click
 
-from arena.bundled import PACKAGE, bundled_folder
+from arena.bundled import bundled_folder
 from arena.cli import options
 from arena.cli.completion import complete_bot
-from arena.cli.options import DEFAULT_GAME
 from arena.cli.trials import Trials, trial_options
 from arena.conformance.check import require_conformance
 from arena.errors import SpecError
-from arena.games import load_game
 from arena.match.secret_luck import Secret
 from arena.process.manifest import BotSpec
 from arena.process.scratch import scratch_folder
 from arena.report.formats import listing
 from arena.report.luck_origin import secret_description
 from arena.store.bots import BotStore
-from arena.text import printable, unknown
-
-TEMPLATES: Final = PACKAGE / "cli" / "templates"
-KITS: Final = {"python": "sensible/arena_kit.py", "python-riffraff": "shipmate/riffraff_kit.py"}
-"""The kit of a template is a file of a bundled bot."""
+from arena.text import printable
 
 
 @click.command()
@@ -99,69 +91,9 @@ def bots(results: Path, bots_folder: Path, width: int | None) -> None:
     click.echo(f"\nbundled: in {bundled_folder('bots')}")
 
 
-@click.command()
-@click.argument("name")
-@click.option("--lang", default="python", help="python, javascript, c or perl.")
-@options.game_option
-@click.option("--folder", type=click.Path(path_type=Path), help="Folder to make; default: a new folder NAME here.")
-def new_bot(name: str, lang: str, game: str, folder: Path | None) -> None:
-    """Start a bot of your own called NAME from a template that plays at once.
-
-    Without --folder there is a league, too: tournaments/NAME.yaml, against bundled bots. A file there is not replaced.
-
-    Example: arena new-bot mybot --lang python
-    """
-    target = folder or Path(name)
-    path = str(target) if "/" in str(target) else f"./{target}"
-    template = _template(lang, game)
-    if target.exists():
-        raise SpecError(f"{target} exists already; choose another name or --folder")
-    shutil.copytree(TEMPLATES / template, target, ignore=shutil.ignore_patterns("__pycache__"))
-    if template in KITS:
-        shutil.copy(bundled_folder("bots") / KITS[template], target)
-    for file in target.iterdir():
-        write_filled(file, file, name=name)
-    try:
-        BotStore(Path("results"), Path("bots")).find(path)
-    except SpecError:
-        shutil.rmtree(target)
-        raise
-    made = ", ".join(sorted(path.name for path in target.iterdir()))
-    for_game = "" if game == DEFAULT_GAME else f" --game {game}"
-    click.echo(f"made {target}/ with {made}\nnext: arena check {path}{for_game}")
-    own = TEMPLATES / f"league-{game}.yaml"
-    league = own if own.exists() else TEMPLATES / "league.yaml"
-    if folder is None and 2 in load_game(game).seat_counts:
-        tournament = Path("tournaments") / f"{name}.yaml"
-        if not tournament.exists():
-            tournament.parent.mkdir(exist_ok=True)
-            write_filled(league, tournament, name=name, bot=path, game=game)
-        click.echo(f"      arena league run {name}    # against bundled bots, as {tournament} says")
-
-
-def write_filled(template: Path, target: Path, **words: str) -> None:
-    """Write a template with the words in the place of `{{their names}}`."""
-    text = template.read_text(encoding="utf-8")
-    for key, word in words.items():
-        text = text.replace(f"{{{{{key}}}}}", word)
-    target.write_text(text, encoding="utf-8")
-
-
 def _row(bot: BotSpec, place: str, remark: str = "") -> list[str]:
     text = remark or printable(" ".join(bot.manifest.description.split()))
     return [bot.name, printable(bot.manifest.version), bot.digest[:8], place, text]
-
-
-def _template(lang: str, game: str) -> str:
-    """The folder `LANG-GAME` where the game has its own, as one without listed actions needs, else `LANG`."""
-    load_game(game)
-    folders = sorted(path.parent.name for path in TEMPLATES.glob("*/bot.yaml"))
-    own = [folder.removesuffix(f"-{game}") for folder in folders if folder.endswith(f"-{game}")]
-    known = own or [folder for folder in folders if "-" not in folder]
-    if lang not in known:
-        what = f"language for {game}" if own else "language"
-        raise SpecError(f"--lang: {unknown(what, lang, known)}")
-    return f"{lang}-{game}" if own else lang
 
 
 @contextlib.contextmanager

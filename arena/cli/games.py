@@ -10,8 +10,8 @@ from typing import Any, Final
 
 import click
 
-from arena.bundled import PACKAGE, bundled_folder
-from arena.cli.bots import KITS, TEMPLATES, write_filled
+from arena.bundled import PACKAGE
+from arena.cli.new_bot import TEMPLATES, write_bot, write_filled
 from arena.cli.options import option_named, options_option, width_option
 from arena.conformance.game import check_game, difference_elsewhere
 from arena.errors import CheckFailed, SpecError
@@ -85,10 +85,7 @@ def _write_package(target: Path, words: dict[str, str]) -> None:
     (target / name / "__init__.py").write_text(f'"""The game {name} for arena."""\n', encoding="utf-8")
     (target / name / "rules.py").write_text(rules, encoding="utf-8")
     bot = target / "bots" / f"{name}_bot"
-    shutil.copytree(TEMPLATES / "python", bot, ignore=shutil.ignore_patterns("__pycache__"))
-    shutil.copy(bundled_folder("bots") / KITS["python"], bot)
-    for file in bot.iterdir():
-        write_filled(file, file, name=f"{name}_bot")
+    write_bot(bot, ("python",), f"{name}_bot")
     manifest = (bot / MANIFEST).read_text(encoding="utf-8")
     (bot / MANIFEST).write_text(re.sub("(?m)^# games:.*$", f"games: [{name}]", manifest), encoding="utf-8")
 

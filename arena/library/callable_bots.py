@@ -40,7 +40,7 @@ _PIECE: Final = 1 << 16
 
 
 class CallableBot:
-    """A player of the caller: `choose(view, legal) -> action`, or an object with the methods of `arena_kit.Bot`.
+    """A player of the caller: `choose(view, legal) -> action`, or an object with a method `act`.
 
     `act(request)` returns an action or its index in `legal`; `start(match)` and `end(result)` may be there.
     """

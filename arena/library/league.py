@@ -30,7 +30,7 @@ from arena.report.matches import match_list
 from arena.yaml_file import read_yaml
 
 AnyPlayer = str | Path | Callable[[Any, Any], Any] | Any
-"""A bot by its name or path, a function `view, legal -> action`, or an object with the methods of `arena_kit.Bot`."""
+"""A bot by its name or path, a function `view, legal -> action`, or an object with `act(request)`."""
 _MEETING: Final = ("player", "opponent", "matches", "score", "likelihood_better", "is_better")
 _PATIENT: Final = {"move_ms": 60_000, "bank_ms": 600_000}
 """The clock where a function plays and nobody says another one: a notebook may think."""

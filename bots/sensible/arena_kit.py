@@ -1,20 +1,30 @@
-"""arena_kit: the protocol arena/1 for bots in Python. One file, standard library only; copy it beside your bot.
+"""arena_kit: the protocol arena/1 for bots in Python. One file, standard library only.
 
-    from arena_kit import Bot, run
+You write one function and call `play`:
 
-    class MyBot(Bot):
-        def act(self, request):
-            return request["legal"][0]
+    import arena_kit as kit
 
-    run(MyBot())
+    def choose(view, legal, clock):
+        return legal[0]
 
-What it does for you:
+    kit.play(choose)
 
-- It talks to the referee; you get the messages as dicts, just as protocol.md describes them.
-- `print` is yours. From the call of `run` on, standard output is standard error, for your code, for C extensions and for
-  programs you start; the referee's line is a private copy that only this file writes to. Standard input is empty.
-- `random` is seeded with the bot's seed at the start of every match, so that a match can be repeated.
-- An exception in your code ends the process with a traceback and exit code 1: the referee logs both.
+    view      all that your seat may know, as protocol.md describes it for the game; a dict
+    legal     the legal actions; None where they cannot be listed
+    clock     milliseconds: clock["move_ms"] for this move, clock["bank_ms"] in the bank
+    returns   one of `legal`, its index, or an action of your own: {"pass": True}
+
+You may use:
+
+    kit.request             the whole message: events, refused...
+    kit.note("I am ahead")  a note that stands at this step in `arena show`
+    random                  is seeded for each match, so that it can be repeated
+    print                   goes to stderr, and `arena match --steps` shows it; stdout is the referee's
+    kit.hello, kit.match    the messages `hello` and `match_start`
+    kit.simulate(load=...)  asks the simulator, in games that have one; kit.simulations is what is left for questions
+    kit.play(choose, start=..., end=...)  functions for `match_start` and `match_end`
+
+An exception in your code ends the process with a traceback and exit code 1; the match is lost, and its story has both.
 """
 
 import json
@@ -22,81 +32,114 @@ import os
 import random
 import sys
 
-__all__ = ["Bot", "run"]
+hello, match, request, simulations = {}, {}, {}, 0
+_notes, _referee = [], None
 
 
-class Bot:
-    """What you write. Only `act` is needed. One object plays many matches, one after the other."""
-
-    name = ""
-    version = ""
-
-    def start(self, match):
-        """A match begins: `match` is the message `match_start` (your seat, the options, the clock...)."""
-
-    def act(self, request):
-        """Your turn: return an action (a dict) or the index of one in `request["legal"]`."""
-        raise NotImplementedError(f"{type(self).__name__} needs a method act(self, request)")
-
-    def end(self, result):
-        """A match is over: `result` is the message `match_end`."""
+def play(choose, *, start=None, end=None):
+    """Play until the referee says quit or goes away. `start` and `end` get the messages of their match."""
+    global _referee
+    _referee = _Referee()
+    message = _referee.read()
+    while message is not None and message["type"] != "quit":
+        try:
+            _answer(message, choose, start, end)
+            message = _referee.read()
+        except _Overtaken as overtaken:
+            message = overtaken.message
+        except BrokenPipeError:
+            return  # the referee is gone: nothing left to play for
 
 
-def run(bot):
-    """Play until the referee says quit or goes away."""
-    lines, write = _take_over_standard_streams()
-    for line in lines:
-        if not line.strip():
-            continue
-        message = json.loads(line)
-        if message["type"] == "quit":
-            break
-        answer = _answer(bot, message)
-        if answer is not None:
-            try:
-                write(json.dumps(answer, allow_nan=False, separators=(",", ":")).encode() + b"\n")
-            except BrokenPipeError:
-                break  # the referee is gone: nothing left to play for
+def note(text):
+    """A note for the story of the match; several are joined. The opponent never sees it."""
+    _notes.append(str(text))
 
 
-def _answer(bot, message):
-    """The answer to one message, None where the protocol wants none."""
+def simulate(**what):
+    """The referee's message `simulated` for that question: a `result`, or `refused`, which tells why there is none.
+
+    Your clock stands still meanwhile.
+    """
+    global simulations
+    query = _referee.next_query()
+    _referee.say({"type": "simulate", "id": request["id"], "query": query, "what": what})
+    while (message := _referee.read()) is not None:
+        if message["type"] == "simulated" and message["query"] == query:
+            simulations = message["left"]
+            return message
+        if message["type"] in ("request", "match_start", "match_end", "quit"):
+            raise _Overtaken(message)
+    sys.exit()  # in the middle of a thought, and nobody listens any more
+
+
+def _answer(message, choose, start, end):
+    """Answer one message; unknown types get no answer, so that the protocol can grow."""
+    global hello, match, request, simulations
     match message["type"]:
         case "hello":
-            name = bot.name or type(bot).__name__
-            return {"type": "hello", "protocols": [1], "name": name, "version": bot.version}
+            hello = message
+            _referee.say({"type": "hello", "protocols": [1], "capabilities": ["simulate"]})
         case "match_start":
+            match = message
             random.seed(message["bot_seed"])
-            bot.start(message)
-            return {"type": "ready", "match": message["match"]}
+            if start:
+                start(message)
+            _referee.say({"type": "ready", "match": message["match"]})
         case "request":
-            return {"type": "action", "id": message["id"], "action": _checked(bot.act(message))}
-        case "match_end":
-            bot.end(message)
-        case "error":
-            print(f"referee: {message['code']}: {message['message']} ({message['hint']})", file=sys.stderr)
-    return None  # unknown types are ignored, so that the protocol can grow
+            request, simulations = message, message.get("simulations", 0)
+            _notes.clear()
+            action = _checked(choose(message["view"], message["legal"], message["clock"]))
+            answer = {"type": "action", "id": message["id"], "action": action}
+            _referee.say(answer | {"note": "\n".join(_notes)[:1000]} if _notes else answer)
+        case "match_end" if end:
+            end(message)
 
 
 def _checked(action):
     """`action`, if it looks like one: a forgotten `return` is found here rather than by the referee."""
     if isinstance(action, dict) or (isinstance(action, int) and not isinstance(action, bool)):
         return action
-    raise TypeError(f"act() must return an action (a dict) or an index in legal, not {action!r}")
+    raise TypeError(f"choose() must return an action (a dict) or an index in legal, not {action!r}")
 
 
-def _take_over_standard_streams():
-    """The referee's lines, and a function that writes bytes to it; whoever uses fd 0, 1 or print reaches neither."""
-    lines = os.fdopen(os.dup(0), "rb")
-    out = os.dup(1)
-    os.dup2(2, 1)
-    nothing = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(nothing, 0)
-    os.close(nothing)
-    sys.stdout = sys.stderr
+class _Overtaken(BaseException):
+    """The referee has gone on while the bot was thinking: too late, or the match is over."""
 
-    def write(line):
+    def __init__(self, message):
+        self.message = message
+
+
+class _Referee:
+    """The other end of the line. Other code that uses fd 0, 1 or `print` reaches stderr, and an empty input."""
+
+    def __init__(self):
+        self._lines = os.fdopen(os.dup(0), "rb")
+        self._out = os.dup(1)
+        self._queries = 0
+        os.dup2(2, 1)
+        nothing = os.open(os.devnull, os.O_RDONLY)
+        os.dup2(nothing, 0)
+        os.close(nothing)
+        sys.stdout = sys.stderr
+
+    def read(self):
+        """The next message, None at the end of input; errors are only to be logged."""
+        for line in self._lines:
+            message = json.loads(line) if line.strip() else {"type": ""}
+            if message["type"] == "error":
+                print(f"referee: {message['code']}: {message['message']} ({message['hint']})", file=sys.stderr)
+            else:
+                return message
+        return None
+
+    def say(self, message):
+        """One line to the referee."""
+        line = json.dumps(message, allow_nan=False, separators=(",", ":")).encode() + b"\n"
         while line:
-            line = line[os.write(out, line) :]
+            line = line[os.write(self._out, line) :]
 
-    return lines, write
+    def next_query(self):
+        """The number of the next question."""
+        self._queries += 1
+        return self._queries

@@ -12,7 +12,7 @@ With the argument `--plain` it uses no card of an expansion where it has another
 
 import sys
 
-from arena_kit import Bot, run
+import arena_kit as kit
 from position import seen
 from worths import Worths
 
@@ -28,39 +28,36 @@ OF_EXPANSIONS = {
 }
 
 
-class Sensible(Bot):
-    name = "sensible"
-    version = "3"
-
-    def __init__(self, is_plain=False):
-        self.is_plain = is_plain
-
-    def start(self, match):
-        self.worths = Worths()
-
-    def act(self, request):
-        view, legal = request["view"], request["legal"]
-        position = seen(view)
-        if view["phase"] == "veto":
-            worth_of = self.answers(position, view["expansions"]["crazy_captain"]["announced"])
-            worths = [worth_of[action["do"]] for action in legal]
-        else:
-            worths = [self.worth(position, action) for action in legal]
-        return worths.index(max(worths))
-
-    def worth(self, position, action):
-        if self.is_plain and action["do"] in OF_EXPANSIONS:
-            return float("-inf")
-        return self.worths.worth(position, action)
-
-    def answers(self, position, announced):
-        """The worths of allowing and of vetoing what the opponent announced: the less it is to him, the better."""
-        if self.is_plain:
-            return {"allow": 1, "veto": 0}
-        return {
-            "allow": -self.worths.allowed(position, announced),
-            "veto": -self.worths.vetoed(position, announced),
-        }
+IS_PLAIN = "--plain" in sys.argv[1:]
+memory = Worths()
 
 
-run(Sensible(is_plain="--plain" in sys.argv[1:]))
+def start(match):
+    global memory
+    memory = Worths()
+
+
+def choose(view, legal, clock):
+    position = seen(view)
+    if view["phase"] == "veto":
+        worth_of = answers(position, view["expansions"]["crazy_captain"]["announced"])
+        worths = [worth_of[action["do"]] for action in legal]
+    else:
+        worths = [worth(position, action) for action in legal]
+    return worths.index(max(worths))
+
+
+def worth(position, action):
+    if IS_PLAIN and action["do"] in OF_EXPANSIONS:
+        return float("-inf")
+    return memory.worth(position, action)
+
+
+def answers(position, announced):
+    """The worths of allowing and of vetoing what the opponent announced: the less it is to him, the better."""
+    if IS_PLAIN:
+        return {"allow": 1, "veto": 0}
+    return {"allow": -memory.allowed(position, announced), "veto": -memory.vetoed(position, announced)}
+
+
+kit.play(choose, start=start)

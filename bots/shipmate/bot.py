@@ -11,18 +11,15 @@ import sys
 from catching import beside
 from lookahead import Lookahead
 from places import Ship
-from riffraff_kit import Bot, run
+from policy import Policy
 
 PASS = {"pass": True}
 TRIES = 60
 TOO_BAD = 8  # degrees of heel, or what is as bad: then it rather passes
 
 
-class Random(Bot):
+class Random(Policy):
     """Knows what is refused for sure, and nothing else."""
-
-    name = "shipmate-random"
-    version = "1"
 
     def card(self, request):
         return self.rng.randrange(len(request["legal"]))
@@ -49,11 +46,8 @@ class Random(Bot):
         return PASS
 
 
-class Tidy(Bot):
+class Tidy(Policy):
     """Plays by eye."""
-
-    name = "shipmate-tidy"
-    version = "1"
 
     def card(self, request):
         """The area where a load lifts the lower side; a yard that lets me load two is worth 3 degrees of heel."""
@@ -92,4 +86,4 @@ if __name__ == "__main__":
     wanted = sys.argv[1] if len(sys.argv) > 1 else "lookahead"
     if wanted not in POLICIES:
         sys.exit(f"shipmate: no way to play is called {wanted!r}; known: {', '.join(POLICIES)}")
-    run(POLICIES[wanted]())
+    POLICIES[wanted]().play()

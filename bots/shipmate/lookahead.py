@@ -6,7 +6,7 @@ been tried often enough and still is; so an easy decision takes few simulations,
 
 from catching import beside, best_hands
 from places import BOLD, Ship
-from riffraff_kit import Bot
+from policy import Policy
 
 LIMIT = {"load": 18, "card": 8}  # simulations for one decision at most, whatever the referee allows
 ENOUGH = {"load": 4, "card": 2}  # weathers in which the best trial must have been tried
@@ -49,11 +49,8 @@ class Trial:
         self.hands, self.change = best_hands(self.samples, default, radius)
 
 
-class Lookahead(Bot):
+class Lookahead(Policy):
     """Plays by simulation."""
-
-    name = "shipmate-lookahead"
-    version = "1"
 
     def card(self, request):
         """The card on whose area a piece lies best; where two can be loaded, the better."""

@@ -1,91 +1,34 @@
-"""riffraff_kit: Riff Raff for bots in Python. One file, standard library only; copy it beside your bot.
+"""riffraff_kit: the numbers of Riff Raff for bots in Python. One file, standard library only; arena_kit.py has the rest.
 
-    from riffraff_kit import Bot, run
+    import arena_kit as kit
+    from riffraff_kit import Material, draw_noise
 
-    class MyBot(Bot):
-        def load(self, request):
-            return {"pass": True}
+    material = Material(kit.hello["material"])  # in a function `start`, or later
 
-    run(MyBot())
+- `material` knows ship and cargo as `hello` told them: what a load is refused for as far as numbers tell
+  (`refusal`), how far a piece reaches (`reach`), where cargo lies in the frame of the ship (`box`).
+- `kit.simulate(load=...)` asks the referee what would come of a load. That costs none of your time, but each request
+  has its budget, of which `kit.simulations` are left: a question takes 1 of it, or more where there is much to simulate.
+- `draw_noise(view)` draws a disturbance as the referee does, for `kit.simulate(load=..., noise=...)`.
 
-What it does for you:
-
-- It talks to the referee: you write a method for each phase, and those you leave out do something legal.
-- `self.material` knows ship and cargo as `hello` told them: what a load is refused for as far as numbers tell
-  (`refusal`), how far a piece reaches (`reach`), where cargo lies in the frame of the ship (`box`, `rotation`).
-- `self.simulate(load=...)` asks the referee what would come of a load. That costs none of your time, but each request
-  has its budget, of which `self.simulations` are left: a question takes 1 of it, or more where there is much to simulate.
-- `self.draw_noise(view)` draws a disturbance as the referee does, for `self.simulate(load=..., noise=...)`.
-- `print` is yours, it goes to the log. `self.rng` is seeded with the bot's seed at the start of every match.
-
-At home, without a referee, `simulator()` gives a function that answers like `self.simulate`, number for number. It
+At home, without a referee, `simulator()` gives a function that answers like `kit.simulate`, number for number. It
 needs the package, pip install 'bot-arena[riffraff]', which a bot in a match has not.
 
 Lengths are in mm and angles in degrees; x and u to the bow, y and v to port, z up. The frame of the ship is that of the
 table, turned by the ship's roll and pitch.
 """
 
-import json
 import math
-import os
 import random
-import sys
 
-__all__ = ["Bot", "Material", "run", "simulator"]
+__all__ = ["Material", "draw_noise", "simulator"]
 
 
-class Bot:
-    """What you write. A request is the message of protocol.md as a dict. A method returns an action, or the index of
-    one in `request["legal"]`. One object plays many matches, one after the other."""
-
-    name = ""
-    version = ""
-    material = None
-    rng = None
-    simulations = 0
-
-    def start(self, match):
-        """A match begins: `match` is the message `match_start` (your seat, the options, the clock...)."""
-
-    def card(self, request):
-        """Which card to play; nobody sees it before all have played."""
-        return 0
-
-    def new_captain(self, request):
-        """Several share the highest card, and you name the new captain."""
-        return 0
-
-    def order(self, request):
-        """You are the captain and put those with equal cards in order."""
-        return 0
-
-    def announce(self, request):
-        """One piece or two? Of two announced, the second may still be passed."""
-        return 0
-
-    def load(self, request):
-        """What to load and how, or `{"pass": True}`."""
-        return {"pass": True}
-
-    def end(self, result):
-        """A match is over: `result` is the message `match_end`."""
-
-    def simulate(self, **what):
-        """What would come of `load`, an action: the message `simulated`, with a `result`, or a `refused` that tells why
-        there is none.
-
-        Besides, if you like: `area`, else that of your card; `ship` and `cargo` as in a view, else as you see them;
-        `noise`, else none. A result has `ship` and `cargo` too, so that a question can go on from there.
-        """
-        reply = self._ask(what)
-        self.simulations = reply["left"]
-        return reply
-
-    def draw_noise(self, view):
-        """A disturbance as the weather brings it: shifts along u and v, turn, roll and pitch rates in rad/s."""
-        sigma, gauss = view["noise"], self.rng.gauss
-        sigmas = (sigma["uv_mm"], sigma["uv_mm"], sigma["yaw_deg"], sigma["kick_rad_s"], sigma["kick_rad_s"])
-        return [round(gauss(0, each), 4) for each in sigmas]
+def draw_noise(view):
+    """A disturbance as the weather brings it: shifts along u and v, turn, roll and pitch rates in rad/s."""
+    sigma = view["noise"]
+    sigmas = (sigma["uv_mm"], sigma["uv_mm"], sigma["yaw_deg"], sigma["kick_rad_s"], sigma["kick_rad_s"])
+    return [round(random.gauss(0, each), 4) for each in sigmas]
 
 
 class Material:
@@ -216,7 +159,7 @@ def turned(rows, vector):
 
 
 def simulator(**options):
-    """For home: a function like `Bot.simulate` that needs no match, only the package; `options` are those of the game.
+    """For home: a function like `kit.simulate` that needs no match, only the package; `options` are those of the game.
 
     `simulator()(area=7, load={"kind": "crate", "face": "flat", "u_mm": 0, "v_mm": 55}, noise=[1, 0, 2, 0.05, 0])`.
     Without `ship` and `cargo` it is an empty ship.
@@ -236,108 +179,3 @@ def simulator(**options):
             return {"result": None, "refused": {"code": fault.code, "reason": fault.reason, "message": fault.message}}
 
     return simulate
-
-
-def run(bot):
-    """Play until the referee says quit or goes away."""
-    referee = _Referee(*_take_over_standard_streams())
-    bot._ask = referee.ask
-    for message in referee.messages():
-        try:
-            while message["type"] == "request":
-                message = referee.answer_request(bot, message)
-            if message["type"] == "quit":
-                break
-            referee.answer(bot, message)
-        except BrokenPipeError:
-            break  # the referee is gone: nothing left to play for
-
-
-class _Overtaken(BaseException):
-    """The referee has gone on while the bot was thinking: too late, or the match is over."""
-
-    def __init__(self, message):
-        self.message = message
-
-
-class _Referee:
-    """The other end of the line."""
-
-    def __init__(self, lines, write):
-        self._lines = lines
-        self._write = write
-        self._open = None
-        self._queries = 0
-
-    def messages(self):
-        """What comes, without what is only to be logged."""
-        for line in self._lines:
-            message = json.loads(line) if line.strip() else {"type": ""}
-            if message["type"] == "error":
-                print(f"referee: {message['code']}: {message['message']} ({message['hint']})", file=sys.stderr)
-            else:
-                yield message
-
-    def answer(self, bot, message):
-        """What the protocol wants as answer; unknown types get none, so that it can grow."""
-        match message["type"]:
-            case "hello":
-                bot.material = Material(message["material"]) if "material" in message else None
-                name = bot.name or type(bot).__name__
-                self.say(type="hello", protocols=[1], name=name, version=bot.version, capabilities=["simulate"])
-            case "match_start":
-                bot.rng = random.Random(message["bot_seed"])
-                bot.start(message)
-                self.say(type="ready", match=message["match"])
-            case "match_end":
-                bot.end(message)
-
-    def answer_request(self, bot, request):
-        """Let the bot act. What comes instead, if that is too late; else nothing, as a message."""
-        self._open = request["id"]
-        bot.simulations = request.get("simulations", 0)
-        try:
-            action = _checked(getattr(bot, request["view"]["phase"])(request))
-        except _Overtaken as overtaken:
-            return overtaken.message
-        self.say(type="action", id=request["id"], action=action)
-        return {"type": ""}
-
-    def ask(self, what):
-        """The referee's answer to one `simulate`, which is asked while a request is open."""
-        self._queries += 1
-        self.say(type="simulate", id=self._open, query=self._queries, what=what)
-        for message in self.messages():
-            if message["type"] == "simulated" and message["query"] == self._queries:
-                return message
-            if message["type"] in ("request", "match_start", "match_end", "quit"):
-                raise _Overtaken(message)
-        sys.exit()  # in the middle of a thought, and nobody listens any more
-
-    def say(self, **message):
-        """One line to the referee."""
-        self._write(json.dumps(message, allow_nan=False, separators=(",", ":")).encode() + b"\n")
-
-
-def _checked(action):
-    """`action`, if it looks like one: a forgotten `return` is found here rather than by the referee."""
-    if isinstance(action, dict) or (isinstance(action, int) and not isinstance(action, bool)):
-        return action
-    raise TypeError(f"a method of your bot must return an action (a dict) or an index in legal, not {action!r}")
-
-
-def _take_over_standard_streams():
-    """The referee's lines, and a function that writes bytes to it; whoever uses fd 0, 1 or print reaches neither."""
-    lines = os.fdopen(os.dup(0), "rb")
-    out = os.dup(1)
-    os.dup2(2, 1)
-    nothing = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(nothing, 0)
-    os.close(nothing)
-    sys.stdout = sys.stderr
-
-    def write(line):
-        while line:
-            line = line[os.write(out, line) :]
-
-    return lines, write

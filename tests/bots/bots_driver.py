@@ -17,15 +17,24 @@ from types import TracebackType
 from typing import Any, Final, Self
 
 import msgspec
+import pytest
 import yaml
 
+from arena.cli.new_bot import KITS
 from arena.games import load_game
 from arena.games.api import Chance, Decision, Seat
 from arena.games.luck import draw
 from arena.protocol import messages as m
 
 BOTS: Final = Path(__file__).resolve().parents[2] / "bots"
-TEMPLATES: Final = [f"templates/{language}" for language in ("python", "javascript", "c", "perl")]
+KIT_BOTS: Final = Path(__file__).parent / "kits"
+"""Bots on each kit that say a text of the view as their note, and take the action that the view names."""
+QUICK: Final = ("python", "perl")
+"""Languages whose kits are tried in every run; compilers, and those that start slowly, in a lane."""
+LANGUAGES: Final = [each if each in QUICK else pytest.param(each, marks=pytest.mark.slow) for each in KITS]
+TEMPLATES: Final = [
+    f"templates/{each}" if each in QUICK else pytest.param(f"templates/{each}", marks=pytest.mark.slow) for each in KITS
+]
 Prepare = Callable[[str], Path]
 """The fixture `prepare`."""
 DEADLINE_S: Final = 20.0

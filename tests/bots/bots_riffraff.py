@@ -29,7 +29,6 @@ from arena.match.settings import ClockSettings
 from arena.process.manifest import read_bot
 
 SHIPMATE: Final = BOTS / "shipmate"
-KIT: Final = SHIPMATE / "riffraff_kit.py"
 SEAT: Final = Seat(0)
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from bots_driver import BOTS, Prepare
+from bots_driver import BOTS, KIT_BOTS, Prepare
 from click.testing import CliRunner
 
 from arena.cli import cli
@@ -14,7 +14,11 @@ from arena.cli import cli
 
 @pytest.fixture(scope="session")
 def prepare(tmp_path_factory: pytest.TempPathFactory) -> Prepare:
-    """`greedy` or `templates/perl` -> a folder with that bot, ready to run; skips if its language is not installed."""
+    """The folder of a bot, ready to run: `greedy`; `templates/perl` as `new-bot` makes it, `templates/c-riffraff`
+    for a game; `kits/perl` on its kit.
+
+    A language that is not installed is skipped.
+    """
     ready: dict[str, Path] = {}
 
     def folder_of(name: str) -> Path:
@@ -26,16 +30,21 @@ def prepare(tmp_path_factory: pytest.TempPathFactory) -> Prepare:
 
 
 def _prepared(name: str, folder: Path) -> Path:
-    if name.startswith("templates/"):
-        language = name.removeprefix("templates/")
-        made = CliRunner().invoke(cli, ["new-bot", "my-bot", "--lang", language, "--folder", str(folder)])
+    of, _, language = name.partition("/")
+    if language:
+        language, _, game = language.partition("-")
+        words = ["new-bot", "my-bot", "--lang", language, "--folder", str(folder)]
+        made = CliRunner().invoke(cli, [*words, "--game", game] if game else words)
         assert made.exit_code == 0, made.output
+        if of == "kits":
+            (source,) = [path for path in folder.iterdir() if (KIT_BOTS / path.name).exists()]
+            shutil.copy(KIT_BOTS / source.name, source)
     else:
         shutil.copytree(BOTS / name, folder, ignore=shutil.ignore_patterns("__pycache__"))
     manifest = yaml.safe_load((folder / "bot.yaml").read_text())
     for command in [*manifest.get("build", []), manifest["command"]]:
         if "/" not in command[0] and not shutil.which(command[0]):
-            pytest.skip(f"no {command[0]} on this machine")
+            pytest.skip(f"no {command[0]} on this machine, so {name} is not tried")
     for command in manifest.get("build", []):
-        subprocess.run(command, cwd=folder, check=True, timeout=60)
+        subprocess.run(command, cwd=folder, check=True, timeout=300)
     return folder

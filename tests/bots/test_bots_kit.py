@@ -1,17 +1,12 @@
-"""The Python kit: whatever a bot's code does, the referee's line stays clean and a fault is seen.
-
-And what the skeletons do, in every language, where no actions are listed.
-"""
+"""The Python kit: whatever a bot's code does, the referee's line stays clean and a fault is seen."""
 
 from pathlib import Path
 
 import msgspec
 import pytest
-from bots_driver import BOTS, Bot, Prepare, bot_on, hello, started
-from click.testing import CliRunner
+from bots_driver import BOTS, bot_on, started
 
-from arena.bundled import PACKAGE, bundled_folder
-from arena.cli import cli
+from arena.bundled import bundled_folder
 from arena.protocol import messages as m
 
 KIT = BOTS / "sensible" / "arena_kit.py"
@@ -19,25 +14,22 @@ REQUEST = m.Request(id=4, match="m1", view={}, events=(), legal=("a", "b"), cloc
 
 NOISY = """
 import os, subprocess, sys
-from arena_kit import Bot, run
+import arena_kit as kit
 
-class Noisy(Bot):
-    def start(self, match):
-        print("from print")
-    def act(self, request):
-        os.write(1, b"from fd 1\\n")
-        subprocess.run([sys.executable, "-c", "import sys; print('from a child', repr(sys.stdin.read()))"])
-        sys.__stdout__.write("from the old stdout\\n")
-        sys.__stdout__.flush()
-        return 1
+def choose(view, legal, clock):
+    os.write(1, b"from fd 1\\n")
+    subprocess.run([sys.executable, "-c", "import sys; print('from a child', repr(sys.stdin.read()))"])
+    sys.__stdout__.write("from the old stdout\\n")
+    sys.__stdout__.flush()
+    return 1
 
-run(Noisy())
+kit.play(choose, start=lambda match: print("from print"))
 """
 
 
 def _bot_that_acts(folder: Path, body: str) -> Path:
-    source = "import random\nfrom arena_kit import Bot, run\nclass MyBot(Bot):\n    def act(self, request):\n"
-    return bot_on(KIT, folder, f"{source}        {body}\nrun(MyBot())\n")
+    source = "import random\nimport arena_kit as kit\ndef choose(view, legal, clock):\n"
+    return bot_on(KIT, folder, f"{source}    {body}\nkit.play(choose)\n")
 
 
 def test_bundled_bots_lie_in_the_package_or_beside_it(tmp_path: Path) -> None:
@@ -50,15 +42,12 @@ def test_bundled_bots_lie_in_the_package_or_beside_it(tmp_path: Path) -> None:
     assert bundled_folder("bots") == BOTS
 
 
-@pytest.mark.parametrize("game", ["nim", "riffraff"])
-def test_a_kit_stands_in_the_tree_once_and_new_bot_copies_it(tmp_path: Path, game: str) -> None:
-    """The kit of a template is a file of a bundled bot."""
-    made = CliRunner().invoke(cli, ["new-bot", "mine", "--game", game, "--folder", str(tmp_path / "mine")])
+def test_the_kit_is_the_same_file_in_each_bundled_bot() -> None:
+    """A bot is a folder of its own, so each has a copy; `new-bot` takes the first."""
+    kits = [path.read_bytes() for path in BOTS.rglob("arena_kit.py")]
 
-    assert made.exit_code == 0, made.output
-    (kit,) = (tmp_path / "mine").glob("*_kit.py")
-    (original,) = [*BOTS.rglob(kit.name), *(PACKAGE / "cli" / "templates").rglob(kit.name)]
-    assert kit.read_bytes() == original.read_bytes()
+    assert len(kits) == 2
+    assert kits[0] == kits[1]
 
 
 @pytest.mark.process
@@ -80,12 +69,12 @@ def test_nothing_a_bot_prints_reaches_the_referee(tmp_path: Path) -> None:
 @pytest.mark.process
 def test_an_exception_is_a_traceback_and_exit_code_1(tmp_path: Path) -> None:
     """The author finds the line of his mistake on stderr."""
-    with started(_bot_that_acts(tmp_path, "return request['leagl'][0]")) as bot:
+    with started(_bot_that_acts(tmp_path, "return view['leagl'][0]")) as bot:
         bot.start_match()
         bot.send(REQUEST)
 
         assert bot.exit_code() == 1
-        assert "return request['leagl'][0]" in bot.stderr()
+        assert "return view['leagl'][0]" in bot.stderr()
         assert "KeyError: 'leagl'" in bot.stderr()
 
 
@@ -98,7 +87,7 @@ def test_what_is_no_action_is_refused_at_once(tmp_path: Path, result: str) -> No
         bot.send(REQUEST)
 
         assert bot.exit_code() == 1
-        assert f"act() must return an action (a dict) or an index in legal, not {result}" in bot.stderr()
+        assert f"choose() must return an action (a dict) or an index in legal, not {result}" in bot.stderr()
 
 
 @pytest.mark.process
@@ -125,21 +114,18 @@ def test_what_the_referee_disliked_is_in_the_log(tmp_path: Path) -> None:
 
 
 @pytest.mark.process
-def test_the_kit_calls_start_act_and_end_in_turn(tmp_path: Path) -> None:
-    """Each hook gets its message as a dict; blank lines between them are no messages."""
+def test_the_kit_calls_start_choose_and_end_in_turn(tmp_path: Path) -> None:
+    """Each gets its message as a dict; blank lines between them are no messages."""
     source = """
-from arena_kit import Bot, run
+import arena_kit as kit
 
-class Listener(Bot):
-    def start(self, match): self.heard = [match["seat"]]
-    def act(self, request): return {"heard": self.heard + [request["id"]]}
-    def end(self, result): print(result["termination"])
+def choose(view, legal, clock):
+    return {"heard": [kit.match["seat"], kit.request["id"], kit.hello["game"]]}
 
-run(Listener())
+kit.play(choose, start=lambda match: print(match["seat"]), end=lambda result: print(result["termination"]))
 """
     end = {"type": "match_end", "match": "m1", "termination": "normal"}
-    with Bot(bot_on(KIT, tmp_path, source)) as bot:
-        assert bot.ask(hello()) == m.BotHello(protocols=(1,), name="Listener")
+    with started(bot_on(KIT, tmp_path, source)) as bot:
         bot.start_match(seat=1)
         bot.send(b"\r")
         bot.send(b"")
@@ -148,21 +134,6 @@ run(Listener())
         bot.send(end)
         bot.end_input()
 
-        assert answer.action == {"heard": [1, 4]}
+        assert answer.action == {"heard": [1, 4, "shanghaien"]}
         assert bot.exit_code() == 0
-        assert bot.stderr() == "normal\n"
-
-
-@pytest.mark.process
-@pytest.mark.parametrize("name", ["python", "javascript", "c", "perl"])
-def test_a_skeleton_passes_where_no_actions_are_listed(prepare: Prepare, name: str) -> None:
-    """In Riff Raff that is legal whenever `legal` is null; a listed request after it is answered as ever."""
-    cards = msgspec.structs.replace(REQUEST, legal=({"card": 1}, {"card": 2}))
-    load = msgspec.structs.replace(REQUEST, id=5, legal=None)
-    with started(prepare(f"templates/{name}"), "riffraff") as bot:
-        bot.start_match(game="riffraff")
-
-        loaded, played = bot.ask(load), bot.ask(cards)
-
-    assert loaded == m.Answer(id=5, action={"pass": True})
-    assert played.action in (0, 1, {"card": 1}, {"card": 2})
+        assert bot.stderr() == "1\nnormal\n"

@@ -3,6 +3,7 @@
 import json
 import random
 from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 from typing import Any, Final
 
 import msgspec
@@ -18,12 +19,19 @@ BOTS = ["random", "greedy", "greedy-c", "sensible", *TEMPLATES]
 ANY_GAME = ["random", *TEMPLATES]
 
 
-@pytest.mark.parametrize(
-    ("name", "game"), [(name, "shanghaien") for name in BOTS] + [(name, "nim") for name in ANY_GAME]
-)
-def test_a_process_plays_several_legal_matches(prepare: Prepare, name: str, game: str) -> None:
+@pytest.mark.parametrize("name", BOTS)
+def test_a_process_plays_several_legal_matches(prepare: Prepare, name: str) -> None:
     """One process of each of two players is good for three matches without an illegal action."""
-    folder = prepare(name)
+    _play_three(prepare(name), "shanghaien")
+
+
+@pytest.mark.parametrize("name", ANY_GAME)
+def test_a_bot_for_any_game_plays_several_legal_matches(prepare: Prepare, name: str) -> None:
+    """Also of nim."""
+    _play_three(prepare(name), "nim")
+
+
+def _play_three(folder: Path, game: str) -> None:
     with started(folder, game) as first, started(folder, game) as second:
         for number in range(3):
             played = play_bots((first, second), f"seed {number}", game, match=f"m{number}", bot_seed=number)
@@ -192,12 +200,10 @@ OF_EXPANSIONS: Final = {
 }
 
 
-@pytest.mark.parametrize(
-    ("name", "arguments"),
-    [(name, ()) for name in ["random", "greedy", "greedy-c", "sensible", *TEMPLATES]] + [("sensible", ("--plain",))],
-)
-def test_a_process_plays_all_sixteen_variants(prepare: Prepare, name: str, arguments: tuple[str, ...]) -> None:
+@pytest.mark.parametrize("name", [*BOTS, "sensible --plain"])
+def test_a_process_plays_all_sixteen_variants(prepare: Prepare, name: str) -> None:
     """Two processes play the variants one after the other, each against random, with no illegal action."""
+    name, *arguments = name.split()
     with started(prepare(name), arguments=arguments) as bot, started(prepare("random")) as other:
         for number, options in enumerate(VARIANTS):
             bots = (bot, other) if number % 2 else (other, bot)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from bots_driver import Bot, bot_on, hello
-from bots_riffraff import KIT, SEAT, SHIPMATE, kit, material, plain, position, to_load, view_of
+from bots_riffraff import SEAT, SHIPMATE, kit, material, plain, position, to_load, view_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -18,6 +18,7 @@ from arena.games.riffraff.geometry import extents, inverse, laid, rotated, ship_
 from arena.games.riffraff.scene import AREAS, FACES, KINDS
 from arena.protocol import messages as m
 
+ASKED = SHIPMATE / "arena_kit.py"
 EMPTY = GAME.setup({}, 4)
 FACE_WORDS = sorted({face for faces in FACES.values() for face in faces} | {"sideways"})
 
@@ -26,7 +27,7 @@ def test_no_file_of_the_bot_imports_arena_at_the_start() -> None:
     """In a match there is no such package; only the simulator for home asks for it, when it is called."""
     lines = [line for file in sorted(SHIPMATE.glob("*.py")) for line in file.read_text().splitlines()]
 
-    imports = [line for line in lines if line.lstrip().startswith(("from arena", "import arena"))]
+    imports = [line for line in lines if line.lstrip().startswith(("from arena.", "import arena."))]
 
     assert imports == ["    from arena.errors import BotFault", "    from arena.games.riffraff import GAME"]
 
@@ -155,10 +156,9 @@ def test_the_simulator_at_home_refuses_like_the_referee() -> None:
 def test_noise_is_drawn_with_the_sigmas_of_the_weather(weather: str) -> None:
     """Five amounts around 0, in the order and units of the protocol."""
     view = view_of(GAME.setup({"weather": weather}, 2))
-    bot = kit().Bot()
-    bot.rng = kit().random.Random(1)
+    kit().random.seed(1)
 
-    amounts = list(zip(*(bot.draw_noise(view) for _ in range(2000)), strict=True))
+    amounts = list(zip(*(kit().draw_noise(view) for _ in range(2000)), strict=True))
 
     sigma = view["noise"]
     expected = [sigma["uv_mm"], sigma["uv_mm"], sigma["yaw_deg"], sigma["kick_rad_s"], sigma["kick_rad_s"]]
@@ -167,24 +167,25 @@ def test_noise_is_drawn_with_the_sigmas_of_the_weather(weather: str) -> None:
 
 
 ASKING = """
-from riffraff_kit import Bot, run
+import arena_kit as kit
 
-class Asking(Bot):
-    def load(self, request):
-        first = self.simulate(area=7, load={"kind": "rat"})
-        left = self.simulations
-        second = self.simulate(load={"kind": "rat"}, noise=[0, 0, 0, 0, 0])
-        print("heard", left, self.simulations)
-        return {"first": first["result"], "second": second["refused"]["reason"]}
+def choose(view, legal, clock):
+    if legal:
+        return 0
+    first = kit.simulate(area=7, load={"kind": "rat"})
+    left = kit.simulations
+    second = kit.simulate(load={"kind": "rat"}, noise=[0, 0, 0, 0, 0])
+    print("heard", left, kit.simulations)
+    return {"first": first["result"], "second": second["refused"]["reason"]}
 
-run(Asking())
+kit.play(choose)
 """
 
 
 @contextmanager
 def _aboard(folder: Path, source: str) -> Iterator[Bot]:
     """A bot of that source on the kit, in a match."""
-    with Bot(bot_on(KIT, folder, source)) as bot:
+    with Bot(bot_on(ASKED, folder, source)) as bot:
         bot.ask(hello("riffraff"))
         bot.start_match(game="riffraff")
         yield bot
@@ -198,7 +199,7 @@ def _request(phase: str, legal: tuple[Any, ...] | None = None, number: int = 4) 
 @pytest.mark.process
 def test_a_bot_asks_the_referee_and_goes_on(tmp_path: Path) -> None:
     """Questions carry the id of the open request; what else comes meanwhile is no answer to them."""
-    with Bot(bot_on(KIT, tmp_path, ASKING)) as bot:
+    with Bot(bot_on(ASKED, tmp_path, ASKING)) as bot:
         greeting = bot.ask(hello("riffraff"))
         bot.start_match(game="riffraff")
         asked = bot.ask(_request("load"))
@@ -207,7 +208,7 @@ def test_a_bot_asks_the_referee_and_goes_on(tmp_path: Path) -> None:
         asked_again = bot.ask(m.Simulated(id=4, query=1, result={"end": "rest"}, refused=None, left=4))
         answer = bot.ask(m.Simulated(id=4, query=2, result=None, refused=other, left=3))
 
-        assert greeting == m.BotHello(protocols=(1,), name="Asking", capabilities=("simulate",))
+        assert greeting == m.BotHello(protocols=(1,), capabilities=("simulate",))
         assert asked == m.Simulate(id=4, query=1, what={"area": 7, "load": {"kind": "rat"}})
         assert asked_again == m.Simulate(id=4, query=2, what={"load": {"kind": "rat"}, "noise": [0, 0, 0, 0, 0]})
         assert answer == m.Answer(id=4, action={"first": {"end": "rest"}, "second": "no_room"})
@@ -244,33 +245,3 @@ def test_a_bot_that_thinks_too_long_goes_on_with_what_came_instead(tmp_path: Pat
         assert afresh == m.Answer(id=6, action=0)
         assert bot.exit_code() == 0
         assert bot.stderr() == ""
-
-
-@pytest.mark.process
-def test_phases_without_a_method_get_something_legal(tmp_path: Path) -> None:
-    """The first of the list, or a pass; and the referee's remarks are in the log."""
-    source = "from riffraff_kit import Bot, run\nrun(Bot())\n"
-    with _aboard(tmp_path, source) as bot:
-        listed = [bot.ask(_request(phase, ("a", "b"))) for phase in ("card", "new_captain", "order", "announce")]
-        bot.send(
-            m.ErrorMessage(code="illegal_action", message="no", hint="look", fatal=False, got="", reason="no_room")
-        )
-        loaded = bot.ask(_request("load"))
-
-        assert [answer.action for answer in listed] == [0, 0, 0, 0]
-        assert loaded.action == {"pass": True}
-        assert bot.stderr() == "referee: illegal_action: no (look)\n"
-
-
-@pytest.mark.process
-@pytest.mark.parametrize("result", ["None", "True", "'pass'"])
-def test_what_is_no_action_is_refused_at_once(tmp_path: Path, result: str) -> None:
-    """A forgotten `return` is found in the bot, with a sentence."""
-    source = (
-        f"from riffraff_kit import Bot, run\nclass My(Bot):\n    def load(self, request):\n        return {result}\n"
-    )
-    with _aboard(tmp_path, f"{source}run(My())\n") as bot:
-        bot.send(_request("load"))
-
-        assert bot.exit_code() == 1
-        assert f"must return an action (a dict) or an index in legal, not {result}" in bot.stderr()

@@ -5,12 +5,13 @@ from typing import Any
 
 import msgspec
 import pytest
-from bots_driver import Bot, hello
+from bots_driver import Bot, Prepare, hello
 from bots_riffraff import SEAT, SHIPMATE, match, plain, position, scores, view_of
 from click.testing import CliRunner
 from msgspec.structs import replace
 
 from arena.cli import cli
+from arena.cli.new_bot import OF_A_GAME
 from arena.games.riffraff import GAME
 from arena.match.participant import LookAhead
 from arena.match.record import ActionStep, MatchRecord
@@ -18,6 +19,7 @@ from arena.protocol import messages as m
 
 pytestmark = pytest.mark.process
 WAYS = ("lookahead", "tidy", "random")
+LANGUAGES_OF_RIFFRAFF = [each.removesuffix("-riffraff") for each in OF_A_GAME]
 
 
 @pytest.fixture(scope="module")
@@ -113,18 +115,37 @@ def test_an_unknown_way_is_said_to_be_one() -> None:
         assert "no way to play is called 'wild'; known: random, tidy, lookahead" in bot.stderr()
 
 
-def test_a_new_bot_for_riffraff_plays_at_once(tmp_path: Path) -> None:
-    """Made from the template of this game, it loads what the rules allow."""
-    folder = tmp_path / "mine"
-
-    made = CliRunner().invoke(cli, ["new-bot", "mine", "--game", "riffraff", "--folder", str(folder)])
-
-    assert made.exit_code == 0, made.output
-    assert "bot.py, bot.yaml, riffraff_kit.py" in made.output
-    assert made.output.endswith("--game riffraff\n")
+@pytest.mark.parametrize("language", LANGUAGES_OF_RIFFRAFF)
+def test_a_new_bot_for_riffraff_plays_at_once(prepare: Prepare, language: str) -> None:
+    """Made from the template of this game, it loads what the rules allow, and passes where it may not ask."""
     state = position(8, 7)
-    with _aboard(folder, ()) as bot:
-        GAME.parse(state, SEAT, _asked(bot, state, simulations=5))
+    with _aboard(prepare(f"templates/{language}-riffraff"), ()) as bot:
+        loaded = _asked(bot, state, simulations=60)
+        untried = _asked(bot, state)
+
+    assert "pass" not in loaded
+    GAME.simulator.require(state, SEAT, GAME.parse(state, SEAT, loaded))
+    GAME.parse(state, SEAT, untried)
+
+
+@pytest.mark.parametrize("language", LANGUAGES_OF_RIFFRAFF)
+def test_a_new_bot_whose_question_is_overtaken_goes_on(prepare: Prepare, language: str) -> None:
+    """With the request that came instead; a match that ends meanwhile is followed by the next."""
+    state = position(8, 7)
+    clock = m.TimeLeft(move_ms=100, bank_ms=1000)
+    load = m.Request(4, "m1", view_of(state), (), None, clock, simulations=5)
+    card = m.Request(5, "m1", {"phase": "card"}, (), ({"card": 3}, {"card": 3}), clock)
+    with _aboard(prepare(f"templates/{language}-riffraff"), ()) as bot:
+        asked, instead = bot.ask(load), bot.ask(card)
+        asked_again = bot.ask(msgspec.structs.replace(load, id=6))
+        bot.start_match("m2", "riffraff")
+        bot.ask(msgspec.structs.replace(load, id=7))
+        bot.end_input()
+        code = bot.exit_code()
+
+    assert (asked.id, asked_again.id) == (4, 6)
+    assert instead.action in ({"card": 3}, 0, 1)
+    assert code == 0
 
 
 def test_a_new_bot_for_riffraff_is_in_a_language_with_a_template(tmp_path: Path) -> None:
@@ -134,7 +155,7 @@ def test_a_new_bot_for_riffraff_is_in_a_language_with_a_template(tmp_path: Path)
     made = CliRunner().invoke(cli, ["new-bot", "x", "--game", "riffraff", "--lang", "perl", "--folder", str(folder)])
 
     assert made.exception is not None
-    assert 'unknown language for riffraff "perl"; known: python' in str(made.exception)
+    assert 'unknown language for riffraff "perl"; known: python, javascript, c' in str(made.exception)
     assert not folder.exists()
 
 

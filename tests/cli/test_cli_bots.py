@@ -8,30 +8,44 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from cli_arena import ROOT, Terminal, has
+from cli_arena import ROOT, Terminal
 
+from arena.cli.new_bot import KITS, missing_programs
 from arena.games import GAMES
 from arena.league.tournament import read_tournament
 from arena.store.bots import BotStore
 
 pytestmark = pytest.mark.process
-NEEDED = {"python": "python3", "javascript": "node", "perl": "perl", "c": "cc"}
+LANGUAGES = [each if each == "python" else pytest.param(each, marks=pytest.mark.slow) for each in KITS]
 
 
-@pytest.mark.parametrize("language", NEEDED)
+@pytest.mark.parametrize("language", LANGUAGES)
 def test_a_new_bot_passes_its_check(terminal: Terminal, language: str) -> None:
-    """Made from its template, in each language, it plays at once under its own name."""
-    if not has(NEEDED[language]):
-        pytest.skip(f"no {NEEDED[language]} on this machine")
-
+    """Made from its kit, in each language, and built in the sandbox, it plays at once under its own name."""
     made = terminal.arena(f"new-bot mine --lang {language}")
+    if missing := missing_programs(Path("mine")):
+        assert f"no {missing[0]}" in made.err
+        pytest.skip(f"bots on this machine have no {missing[0]}")
     checked = terminal.arena("check ./mine --game nim")
 
-    assert made.code == 0, made.err
+    assert (made.code, made.err) == (0, "")
     assert "next: arena check ./mine" in made.out
     assert checked.code == 0, checked.out + checked.err
     assert "FAILED" not in checked.out
     assert not any("{{name}}" in path.read_text() for path in Path("mine").iterdir())
+
+
+def test_a_new_bot_whose_language_is_missing_is_made_all_the_same(
+    terminal: Terminal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The author hears what to install; other names of a language are known."""
+    monkeypatch.setattr("arena.cli.new_bot.search_path", lambda: "/nowhere")
+
+    said = terminal.arena("new-bot mine --lang TS")
+
+    assert said.code == 0
+    assert said.err == "bots here have no node and no tsc: on Debian, apt-get install nodejs node-typescript\n"
+    assert Path("mine/bot.ts").exists()
 
 
 def test_new_bot_overwrites_nothing(terminal: Terminal) -> None:

@@ -98,7 +98,7 @@ def test_every_listed_command_exists(terminal: Terminal) -> None:
         ("verify", "nothing is stored in results yet"),
         ("leaderboard --format xml", "xml"),
         ("check ./none", "error: ./none: no such file or folder"),
-        ("new-bot x --lang cobol", 'unknown language "cobol"; known: c, javascript, perl, python'),
+        ("new-bot x --lang cobol", 'unknown language "cobol"; known: python, javascript, typescript, c, cpp'),
         ("new-bot 'a b'", "name"),
     ],
 )

@@ -13,7 +13,7 @@ import pytest
 from docs_pages import ROOT, blocks
 
 from arena.cli import execute
-from arena.cli.bots import TEMPLATES
+from arena.cli.new_bot import TEMPLATES
 from arena.conformance.game import CHECKS, findings
 from arena.conformance.play import played_table
 from arena.games import load_game
@@ -99,6 +99,7 @@ def test_what_an_installer_compiles_is_not_copied(tmp_path: Path, monkeypatch: p
         (folder / "__pycache__").mkdir(exist_ok=True)
         (folder / "__pycache__" / "x.pyc").write_bytes(b"\xff\x00")
     monkeypatch.setattr("arena.cli.games.TEMPLATES", templates)
+    monkeypatch.setattr("arena.cli.new_bot.TEMPLATES", templates)
     monkeypatch.chdir(tmp_path)
 
     assert execute(["new-game", "four"]) == 0
