@@ -32,8 +32,8 @@ _MEMORY_LOOK_S: Final = 0.02
 QUICK_S: Final = 0.005
 """A bot that answers sooner is quick: nobody else at its table is stopped for that.
 
-More than the 4 ms between two ticks of most kernels: a wait that may end before the next tick sets the clock of its core
-twice, and on a virtual machine that costs more than the rest of the wait.
+More than the 4 ms between two ticks of most kernels: a wait that may end before the next tick sets the clock of its
+core twice, and on a virtual machine that costs more than the rest of the wait.
 """
 _LONGEST_WAIT_S: Final = 0.05
 _FIRST_WAIT_S: Final = 0.01
