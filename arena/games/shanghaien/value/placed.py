@@ -20,7 +20,7 @@ _WINNER: Final = (0, 1, 0, -1, 1, 1, 1, -1, -1, -1)
 _MOST_KEPT: Final = 16384
 """There are 924 x 924; a match meets some hundreds of them, mirrored matches many of the same."""
 
-Standings = tuple[int, int, int, int, int, int]
+CardStandings = tuple[int, int, int, int, int, int]
 Won = int
 """The winners of all cards as one number: the sum of 3^position, positive for seat 0, negative for seat 1."""
 _PLACE_VALUES: Final = tuple([3**position for position in range(ROW_SIZE)])
@@ -53,7 +53,7 @@ class PlacedDice:
 
     __slots__ = ("_after_first", "_after_second", "counts", "standings", "totals", "won")
 
-    def __init__(self, counts: bytes, totals: tuple[int, int], standings: Standings, won: tuple[Won, Won]) -> None:
+    def __init__(self, counts: bytes, totals: tuple[int, int], standings: CardStandings, won: tuple[Won, Won]) -> None:
         self.counts = counts
         self.totals = totals
         self.standings = standings
@@ -93,7 +93,7 @@ class PlacedDice:
         return _keep(PlacedDice(counts, totals, _six(standings), (left, right)))
 
 
-def _six(standings: list[int]) -> Standings:
+def _six(standings: list[int]) -> CardStandings:
     """The list as a tuple of six, which compiled code reads without a look at its length."""
     return standings[0], standings[1], standings[2], standings[3], standings[4], standings[5]
 
