@@ -1,7 +1,11 @@
 """The luck of a match: measured at each chance node, with mean 0, the same from a record as from play."""
 
+import os
+import subprocess
+import sys
 from itertools import pairwise
 from math import fsum, sqrt
+from pathlib import Path
 from random import Random
 from statistics import fmean, stdev
 from typing import Any, ClassVar, Final
@@ -294,3 +298,29 @@ def test_what_is_simulated_is_no_luck() -> None:
     assert [node.step for node in luck.nodes] == waves
     assert [node.key for node in luck.nodes] == ["wave/1", "wave/2"]
     assert len(value.turned) == 4  # of each round the leaning and the trimming
+
+
+MANY: Final = """
+import sys
+from pathlib import Path
+from support.scripted_bot import random_match
+from arena.match.luck import luck_of
+for number in range(900):
+    luck_of(random_match("shanghaien", number))
+    if number in (299, 899):
+        print(int(Path("/proc/self/statm").read_text().split()[1]) * 4)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="memory is read where Linux tells it")
+def test_the_memory_of_the_value_is_bounded() -> None:
+    """In KiB, after 300 matches and after 900: what is kept was met by then, or is thrown away for the new."""
+    path = os.pathsep.join([str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH", "")])
+    told = subprocess.run(
+        [sys.executable, "-c", MANY], capture_output=True, text=True, check=True, env={**os.environ, "PYTHONPATH": path}
+    )
+    before, after = map(int, told.stdout.split())
+
+    assert after - before < 10_000
+    assert after < 150_000
