@@ -100,7 +100,7 @@ def _watch(process: BotProcess, folder: Path, said: BoundedLog, timeout_s: float
     """Read what it says until it ends; why it has to be stopped, in words, empty if it ended by itself."""
     deadline_s = time.monotonic() + timeout_s
     look_at_folder_s = 0.0
-    fds = {process.stdout, process.stderr}
+    fds = [process.stdout, process.stderr]  # of both at once the output first
     while not process.ending():
         _read(fds, said, _LOOK_S)
         now_s = time.monotonic()
@@ -116,12 +116,12 @@ def _watch(process: BotProcess, folder: Path, said: BoundedLog, timeout_s: float
     return ""
 
 
-def _read(fds: set[int], said: BoundedLog, wait_s: float) -> None:
+def _read(fds: list[int], said: BoundedLog, wait_s: float) -> None:
     for fd in select.select(fds, [], [], wait_s)[0]:
         data = os.read(fd, READ_SIZE)
         said.add(data)
         if not data:
-            fds.discard(fd)
+            fds.remove(fd)
 
 
 def is_too_large(folder: Path) -> bool:
