@@ -62,9 +62,9 @@ class Cluster:
         self.worker = start(folder / "worker.log", *words.split())
 
     def playing(self) -> list[int]:
-        """The dask workers below which a sandbox stands."""
+        """The dask workers below which a bot plays; their try of the sandbox is no bot."""
         found = reaper.children(self.worker.pid)
-        return [pid for pid in found if any(b"bwrap" in command_of(each) for each in reaper.descendants(pid))]
+        return [pid for pid in found if any(b"bot.py" in command_of(each) for each in reaper.descendants(pid))]
 
     def close(self) -> None:
         for each in (self.worker, self.scheduler):
