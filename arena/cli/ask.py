@@ -81,7 +81,7 @@ def ask_bot(
     which are played on whatever it says. With --play-on its own count from the step on, and so do those of the other
     bots, in the versions that played.
 
-    With --wait no clock runs; docs/bots.md shows gdb, pdb and node. Sandboxed processes are hard to attach to:
+    With --wait no clock runs; docs/debug.md shows gdb, pdb and node. Sandboxed processes are hard to attach to:
     `--isolation none` helps.
 
     Example: arena ask ./mybot 3f9a2c41d07b-0-1 --step 12
