@@ -12,11 +12,12 @@ import pytest
 from hostile_play import CLOCK, NIM, Guest
 from msgspec.structs import replace
 
-from arena.match.bot_player import QUIET_S, STOPPED
+from arena.match import bot_player
+from arena.match.bot_player import QUIET_S
 from arena.match.record import MatchRecord
 from arena.match.referee import hello_for, play_match
 from arena.match.settings import ClockSettings, MatchSpec
-from arena.process.channel import QUICK_S
+from arena.process import channel
 from arena.process.manifest import read_bot
 
 pytestmark = pytest.mark.process
@@ -109,21 +110,18 @@ def requests_of(record: MatchRecord) -> list[int]:
     return list(chain.from_iterable(seat.requests.wall_us for seat in record.seats if seat.requests))
 
 
-def test_quick_bots_get_no_signal(tmp_path: Path) -> None:
-    """But at the start and the end of a match, and where a busy machine makes a request late or dear.
-
-    A few signals follow each of these, also in the next match; a stop at every answer would be more than thirty.
-    """
+def test_quick_bots_get_no_signal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """But at the start and the end of a match. Both limits are raised, so that no busy machine makes them seem slow."""
+    for module in (bot_player, channel):
+        monkeypatch.setattr(module, "QUICK_S", 20.0)
+    monkeypatch.setattr(bot_player, "QUIET_S", 5.0)
     with table(tmp_path, PLAYS, PLAYS) as made:
         record = made.play()
+        signals = made.signals.copy()
 
     assert len(requests_of(record)) > 30
-    all_us = requests_of(made.first) + requests_of(record)
-    late = sum(each >= QUICK_S * 0.5e6 for each in all_us)  # a clock stops a little later
-    both = [seat.requests for each in (made.first, record) for seat in each.seats if seat.requests]
-    dear = sum(cpu_us > QUIET_S * 1e6 for requests in both for cpu_us in requests.cpu_us)
-    allowed = 2 * len(made.guests) + 4 * (late + 1) + 2 * STOPPED * dear
-    assert max(made.signals[number] for number in (signal.SIGSTOP, signal.SIGCONT)) <= allowed
+    assert signals[signal.SIGSTOP] <= 2 * len(made.guests) + 1  # after `ready`, at the end, and at the first answer
+    assert signals[signal.SIGCONT] <= 2 * len(made.guests) + 1
 
 
 def test_where_wall_time_decides_each_answer_is_followed_by_a_stop(tmp_path: Path) -> None:
