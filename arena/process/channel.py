@@ -123,6 +123,8 @@ class ProcessChannel:
         """The next line without its newline. Raises Crashed, OutOfTime, or MalformedReply for an overlong line."""
         if clock.stop_others is not None and not self._lines:
             self._pump(QUICK_S)
+            if self._partial and not self._lines:  # Python's `print` writes the end of a line by itself
+                self._pump(QUICK_S)
             if not self._lines:
                 clock.stop_others()
         wait_s, longest_s, share = min(clock.budget_s, clock.wall_s), _FIRST_WAIT_S, 1.0

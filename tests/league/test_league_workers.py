@@ -106,10 +106,10 @@ def test_starts_nothing_before_the_first_batch() -> None:
 
     backend = LocalBackend(4)
 
-    assert others() == before
+    assert others() <= before
     backend.close(is_interrupted=False)
     LocalBackend(4).close(is_interrupted=True)
-    assert others() == before
+    assert others() <= before
 
 
 def test_nothing_starts_where_bots_cannot_be_isolated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -201,7 +201,7 @@ def test_a_stop_ends_the_waiting_at_once() -> None:
         toy_match(*players, game=game, clock=PATIENT)
 
     assert time.monotonic() - start_s < 60.0
-    assert threading.active_count() == before
+    assert threading.active_count() <= before
 
 
 def test_a_person_who_stops_ends_the_waiting_too() -> None:
@@ -218,7 +218,7 @@ def test_a_person_who_stops_ends_the_waiting_too() -> None:
     with pytest.raises(KeyboardInterrupt):
         toy_match(silent_player(game), person, game=game)
 
-    assert threading.active_count() == before
+    assert threading.active_count() <= before
 
 
 class Leaking(ToySimulator):
@@ -239,7 +239,7 @@ def test_our_own_fault_in_a_thread_makes_the_match_void() -> None:
     with pytest.raises(HarnessFault, match="the water is gone"):
         toy_match(*players, game=game)
 
-    assert threading.active_count() == before
+    assert threading.active_count() <= before
     for each in players:
         each.close(grace_s=0.0)
     assert toy_match(players[1], at_toy_game(toy_bot(), game), game=game, match="b").termination.value == "normal"

@@ -1,6 +1,7 @@
 """A bot that has answered runs on until somebody is waited for; one that uses that time pays for it, and is stopped."""
 
 import math
+from types import SimpleNamespace
 from typing import Any
 
 import msgspec
@@ -242,6 +243,26 @@ def test_a_channel_stops_the_others_once_no_quick_answer_came(line: bytes) -> No
         channel.receive(clock)
 
     assert len(stopped) == (not line.endswith(b"\n"))
+
+
+@pytest.mark.parametrize("parts", [2, 3])
+def test_a_line_in_two_parts_may_be_a_quick_answer(parts: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As Python's `print` writes it, the end of the line by itself. One in three is not waited for."""
+    stopped: list[None] = []
+    with piped(limit=100) as (process, channel):
+        real, said = channel._poll, iter([b"half", *[b" a line"] * (parts - 2), b" and its end\n"])
+
+        def poll(milliseconds: float) -> list[tuple[int, int]]:
+            process.say(next(said, b""))
+            return real.poll(milliseconds)
+
+        monkeypatch.setattr(channel, "_poll", SimpleNamespace(poll=poll))
+        clock = MoveClock(cpu=lambda: 0.0, wall=lambda: 0.0, budget_s=1.0, wall_s=1.0, decides_cpu=True)
+        clock.stop_others = lambda: stopped.append(None)
+
+        channel.receive(clock)
+
+    assert len(stopped) == parts - 2
 
 
 @pytest.mark.parametrize("is_quick", [True, False])
