@@ -2,6 +2,7 @@
 
 import difflib
 from collections.abc import Iterable, Sequence
+from textwrap import wrap
 from typing import Final
 
 _SHOWN_MAX: Final = 60
@@ -30,6 +31,24 @@ def in_columns(entries: Sequence[str], width: int) -> list[str]:
         ).rstrip()
         for row in range(rows)
     ]
+
+
+def folded(text: str, width: int) -> str:
+    """The text in lines of at most so many characters; the rest of a longer one goes on below, four further right."""
+    return "\n".join(part for line in text.split("\n") for part in _fold(line, width))
+
+
+def _fold(line: str, width: int) -> list[str]:
+    if len(line) <= width:
+        return [line]
+    indent = " " * (len(line) - len(line.lstrip()) + 4)
+    return wrap(line, width, subsequent_indent=indent, break_on_hyphens=False, expand_tabs=False)
+
+
+def shortened(name: str, most: int) -> str:
+    """A name of at most so many characters. The middle of a longer one is left out: versions differ at the end."""
+    tail = most // 2
+    return name if len(name) <= most else f"{name[: most - tail - 1]}…{name[-tail:]}"
 
 
 def spanned(numbers: Sequence[int]) -> str:

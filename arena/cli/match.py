@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import click
 from msgspec.structs import replace
@@ -34,7 +34,7 @@ from arena.league.tournament import Tournament
 from arena.league.worker import Tables, bot_player
 from arena.match.bot_player import BotPlayer
 from arena.match.columns import PlayedBlock
-from arena.match.human import HumanPlayer
+from arena.match.human import TERMINAL_COLUMNS, HumanPlayer
 from arena.match.participant import Participant, TranscriptLine
 from arena.match.record import MatchRecord
 from arena.match.referee import play_match
@@ -47,8 +47,9 @@ from arena.process.suspension import never_suspended
 from arena.report.formats import Style
 from arena.report.luck_origin import secret_description
 from arena.report.transcript import dialogue, refusal_lines, result_line, transcript
-from arena.text import counted
+from arena.text import counted, folded
 
+_GOES_ON: Final = " \\"
 SHOWN_ONE_BY_ONE = 10
 """Blocks up to this number are played here and printed; more are played on all cores, and only the table is printed."""
 
@@ -211,10 +212,10 @@ def play_in_person(bots: tuple[str, ...], seat: int, setup: MatchSetup) -> None:
             table.append(seated)
         table.insert(seat, person)
         record = play_match(spec, table)
-    click.echo(_result(record, seat))
-    click.echo(secret_description(secret, is_chosen=setup.given is not None))
+    click.echo(folded(_result(record, seat), TERMINAL_COLUMNS))
+    click.echo(folded(secret_description(secret, is_chosen=setup.given is not None), TERMINAL_COLUMNS))
     luck = ["--secret-file", "FILE"] if secret.seed is None else ["--seed", secret.seed]
-    click.echo(f"the same luck again: {_again(bots, seat, luck, game, setup.options)}")
+    click.echo(f"the same luck again:\n{_again(bots, seat, luck, game, setup.options)}")
 
 
 def _for_a_person(told: Callable[[str], Any]) -> Callable[[str], Any]:
@@ -232,12 +233,18 @@ def _for_a_person(told: Callable[[str], Any]) -> Callable[[str], Any]:
 
 
 def _again(bots: tuple[str, ...], seat: int, luck: list[str], game: str, options: dict[str, Any]) -> str:
-    """The command that plays this match again, without what is so by default."""
+    """The command that plays this match again, without what is so by default; a long one goes on after a backslash."""
     words = ["arena", "play", *bots, *luck]
     words += ["--seat", str(seat)] if seat else []
     words += ["--game", game] if game != DEFAULT_GAME else []
     words += ["--options", json.dumps(options)] if options else []
-    return shlex.join(words)
+    lines = [words[0]]
+    for word in map(shlex.quote, words[1:]):
+        if len(lines[-1]) + len(word) + len(_GOES_ON) >= TERMINAL_COLUMNS:
+            lines.append(f"   {word}")
+        else:
+            lines[-1] += f" {word}"
+    return f"{_GOES_ON}\n".join(lines)
 
 
 def _result(record: MatchRecord, seat: int) -> str:
@@ -245,7 +252,8 @@ def _result(record: MatchRecord, seat: int) -> str:
         who = "you" if record.fault.seat == seat else record.seats[record.fault.seat].player
         return f"\n{who} forfeited: {record.fault.message}"
     assert record.scores is not None, "a match without a fault has scores"
-    others = [score for place, score in enumerate(record.scores) if place != seat]
+    others = [f"{score} ({name})" for name, score in zip(record.players, record.scores, strict=True)]
+    del others[seat]
     best = min(rank for place, rank in enumerate(record.ranks) if place != seat)
     word = "you win" if record.ranks[seat] < best else "you lose" if record.ranks[seat] > best else "a draw"
-    return f"\n{word}, {record.scores[seat]} to {', '.join(map(str, others))}"
+    return f"\n{word}, {record.scores[seat]} to {', '.join(others)}"

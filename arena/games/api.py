@@ -14,7 +14,7 @@ import msgspec
 
 from arena import validation
 from arena.errors import MalformedReply
-from arena.text import printable
+from arena.text import printable, shortened
 
 Seat = NewType("Seat", int)
 """A place at the table, 0..n-1, in the order of the rule book."""
@@ -33,9 +33,9 @@ MOST_SEATS: Final = 10
 """At any table: the rank of a seat is one digit."""
 HEADING: Final = "--- "
 """The beginning of a line of news that opens a part of a match."""
-_SEAT: Final = re.compile(r"\bseat (\d+)\b")
-_LONGEST_NAME: Final = 16
-"""Of a name in a picture, which has room for little more than `seat 0`."""
+_SEATS: Final = re.compile(r"\bseat \d+\b|\bseats \d+(?:(?:, | and | or )\d+)*\b")
+SHORT_NAME_MAX: Final = 16
+"""Of a name in a picture, which has room for little more than `seat 0`, and at the table of a person."""
 
 
 class Dice(msgspec.Struct, frozen=True):
@@ -356,14 +356,20 @@ def summary_of(game: Game[Any, Any]) -> str:
 
 
 def with_names(text: str, names: Sequence[str]) -> str:
-    """The text with names in place of `seat 0`, `seat 1`, as far as there are names."""
-    return _SEAT.sub(lambda found: names[int(found[1])] if int(found[1]) < len(names) else found[0], text)
+    """The text with names in place of `seat 0`, `seats 0, 1 or 2`, as far as there are names."""
+
+    def named(found: re.Match[str]) -> str:
+        seats = [int(each) for each in re.findall(r"\d+", found[0])]
+        if max(seats) >= len(names):
+            return found[0]
+        return re.sub(r"\d+", lambda seat: names[int(seat[0])], found[0].partition(" ")[2])
+
+    return _SEATS.sub(named, text)
 
 
 def named_picture(game: Game[S, Any], state: S, names: Sequence[str]) -> str:
     """The picture of a state with names in place of `seat 0`, `seat 1`; long ones are cut."""
-    short = (name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…" for name in names)
-    return with_names(game.picture(state), [escape(printable(name)) for name in short])
+    return with_names(game.picture(state), [escape(printable(shortened(name, SHORT_NAME_MAX))) for name in names])
 
 
 def read_action(raw: Json, kind: Any, *, game: str, hint: str) -> Any:

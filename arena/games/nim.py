@@ -24,6 +24,9 @@ from arena.games.api import (
 )
 from arena.games.base import BaseGame
 
+_DRAWN_MAX: Final = 60
+"""Counters of a heap that are drawn in a line of a terminal."""
+
 
 class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """`heaps`: counters in each heap at the start; `misere`: the player of the last counter loses."""
@@ -110,7 +113,8 @@ class Nim(BaseGame):
 
     def describe(self, state: State, names: Sequence[str] = ()) -> str:
         """One line a heap."""
-        heaps = [f"heap {index}: {'o' * size or '-'} ({size})" for index, size in enumerate(state.heaps)]
+        drawn = ["o" * size if size <= _DRAWN_MAX else f"{'o' * _DRAWN_MAX}…" for size in state.heaps]
+        heaps = [f"heap {index}: {drawn[index] or '-'} ({size})" for index, size in enumerate(state.heaps)]
         title = f"seat {state.to_move} to move" if any(state.heaps) else "the game is over"
         return "\n".join([with_names(title, names), *heaps])
 

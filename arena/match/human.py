@@ -15,6 +15,7 @@ import msgspec
 from arena.errors import BotFault, MalformedReply
 from arena.games.api import (
     HEADING,
+    SHORT_NAME_MAX,
     Chance,
     Dice,
     Game,
@@ -25,27 +26,30 @@ from arena.games.api import (
     news_of,
     simulator_of,
     summary_of,
+    with_names,
 )
 from arena.match.baseline import random_action
 from arena.match.participant import ActionRequest, Participant
 from arena.match.settings import ClockSettings
 from arena.protocol import codec
 from arena.protocol.messages import ActionEvent, Answer, AnyEvent, ChanceEvent, MatchEnd, MatchStart, SimulationEvent
-from arena.text import in_columns
+from arena.text import cut, folded, in_columns, shortened
 
-_WIDTH: Final = 80
+TERMINAL_COLUMNS: Final = 80
 _IN_ONE_COLUMN: Final = 8
 _LARGEST_DIE: Final = 100
 """A draw with larger dice is no throw that people read; the game tells its effect."""
 
 HELP: Final = (
-    "Type the number in front of an action, then Enter. Only legal actions are listed, and there is no clock for you.\n"
-    "A move that is the only one goes by itself and is marked (forced). q gives up and loses the match."
+    "Type the number in front of an action, then Enter. Only legal actions are\n"
+    "listed, and there is no clock for you. A move that is the only one goes by\n"
+    "itself and is marked (forced). q gives up and loses the match."
 )
 HELP_UNLISTED: Final = (
-    "The actions cannot be listed here. Type one as a JSON object, as protocol.md describes it for this game; s shows\n"
-    "an example that you may play, p does what happens without an action. There is no clock for you. q gives up and\n"
-    "loses the match."
+    "The actions cannot be listed here. Type one as a JSON object, as protocol.md\n"
+    "describes it for this game; s shows an example that you may play, p does what\n"
+    "happens without an action. There is no clock for you. q gives up and loses the\n"
+    "match."
 )
 
 
@@ -56,14 +60,14 @@ class Resigned(BotFault):
 
 
 class HumanPlayer(Participant):
-    """Asks by `say` and `prompt`, functions that show a line and that ask for one."""
+    """Asks by `say` and `prompt`, functions that show a line and that ask for one. No line is wider than a terminal."""
 
     is_human = True
 
     def __init__(self, *, say: Callable[[str], None], prompt: Callable[[str], str]) -> None:
         super().__init__("you", "person", ClockSettings(decides="wall").terms())
-        self._say = say
-        self._prompt = prompt
+        self._say: Callable[[str], None] = lambda text: say(folded(text, TERMINAL_COLUMNS))
+        self._prompt: Callable[[str], str] = lambda text: prompt(folded(text, TERMINAL_COLUMNS))
         self._random = random.Random(0)  # noqa: S311 - examples, not secrets
         self._has_resigned = False
         self._last: Any = None
@@ -77,16 +81,17 @@ class HumanPlayer(Participant):
         """Tell the seat and the keys."""
         super().begin(start, game)
         self._game = game
-        self._players, self._seat = start.players, Seat(start.seat)
+        self._players, self._seat = [shortened(name, SHORT_NAME_MAX) for name in start.players], Seat(start.seat)
         others = ", ".join(name for seat, name in enumerate(start.players) if seat != start.seat)
         self._say(f"You sit in seat {start.seat}, against {others}.")
-        self._say("Type the number in front of an action, ? for the rules and the keys, q to give up.")
+        self._say("Type the number of an action, ? for the rules and the keys, q to give up.")
 
     def ask(self, request: ActionRequest) -> Answer:
         """Draw the table, unless it is asked once more, and read an action."""
         table = [f"\n{describe_for(self._game, request.state, request.seat, self._players)}\n"]
-        actions = [f"  {number:>2})  {action}" for number, action in enumerate(request.legal or (), start=1)]
-        table += in_columns(actions, _WIDTH) if len(actions) > _IN_ONE_COLUMN else actions
+        told = [with_names(str(action), self._players) for action in request.legal or ()]
+        actions = [f"  {number:>2})  {action}" for number, action in enumerate(told, start=1)]
+        table += in_columns(actions, TERMINAL_COLUMNS) if len(actions) > _IN_ONE_COLUMN else actions
         if request.refused is None:
             self._say_all(table)
         self.moves += 1
@@ -107,12 +112,13 @@ class HumanPlayer(Participant):
                 self._say(f"{'dice' if is_thrown else event.key}: {' '.join(map(str, event.outcome))}")
             case ActionEvent():
                 reason = f" (instead, after: {event.fallback_for})" if event.fallback_for else ""
-                told = json.dumps(event.action) if isinstance(event.action, dict | list) else event.action
-                self._say(f"{self._players[event.seat]}: {told}{' (forced)' if event.forced else reason}")
+                told = json.dumps(event.action) if isinstance(event.action, dict | list) else str(event.action)
+                told = f"{with_names(told, self._players)}{' (forced)' if event.forced else reason}"
+                self._say(f"{self._players[event.seat]}: {told}")
             case SimulationEvent():
                 simulator = simulator_of(self._game)
                 if simulator is not None and (told := simulator.tell(before, event.result, after)):
-                    self._say(told)
+                    self._say(with_names(told, self._players))
 
     def passed(self, before: Any, after: Any) -> None:
         """Tell what a step led to, such as who won what, in the words of the game."""
@@ -127,7 +133,7 @@ class HumanPlayer(Participant):
 
     def _rules(self) -> list[str]:
         """The rules in short, for the one who asks."""
-        lines = [each for line in summary_of(self._game).splitlines() for each in wrap(line, _WIDTH)]
+        lines = [each for line in summary_of(self._game).splitlines() for each in wrap(line, TERMINAL_COLUMNS)]
         return [*lines, ""] if lines else []
 
     def _choose(self, count: int, table: list[str]) -> int:
@@ -137,7 +143,7 @@ class HumanPlayer(Participant):
             numbers = [str(number) for number in range(1, count + 1)]
             if text in numbers:
                 return numbers.index(text)
-            self._say(f"{text!r} is not a number from 1 to {count}")
+            self._say(f"{cut(text)!r} is not a number from 1 to {count}")
 
     def _write(self, request: ActionRequest, table: list[str]) -> dict[str, Json]:
         """The action that was typed, an example that was taken, or the fallback action."""
@@ -154,7 +160,7 @@ class HumanPlayer(Participant):
             elif text.startswith("{"):
                 chosen = self._read(text)
             else:
-                self._say(f"{text!r} is not a JSON object; ? for help")
+                self._say(f"{cut(text)!r} is not a JSON object; ? for help")
             if chosen is not None:
                 return dict(msgspec.to_builtins(chosen))
 

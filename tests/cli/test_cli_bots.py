@@ -227,7 +227,7 @@ def test_the_command_for_the_same_luck_leaves_out_what_is_so_anyway(
     """Seat 0, the default game, no options."""
     monkeypatch.setattr("sys.stdin", io.StringIO("q\n"))
 
-    assert terminal.arena("play random --seed s").out.endswith("the same luck again: arena play random --seed s\n")
+    assert terminal.arena("play random --seed s").out.endswith("the same luck again:\narena play random --seed s\n")
 
 
 def test_a_person_gives_up(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:

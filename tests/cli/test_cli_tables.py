@@ -54,8 +54,8 @@ def test_a_person_can_sit_at_a_table_of_four(terminal: Terminal, monkeypatch: py
 
     assert said.code == 0, said.err
     assert f"You sit in seat {seat}, against leaner-1, leaner-2, leaner-3." in said.out
-    assert re.search(r"you lose, 7 to \d+, \d+, \d+", said.out)
-    assert f"arena play {bots} --seed 1 --seat {seat} --game toy --options" in said.out
+    assert re.search(r"you lose, 7 to \d+ \(leaner-1\), \d+ \(leaner-2\), \d+\s+\(leaner-3\)", said.out)
+    assert f"arena play {bots} --seed 1 --seat {seat} --game toy" in said.out
 
 
 def test_show_writes_a_page_that_plays_the_match(terminal: Terminal) -> None:

@@ -16,6 +16,7 @@ from arena.match.baseline import BaselinePlayer
 from arena.match.human import HELP, HELP_UNLISTED, HumanPlayer
 from arena.match.participant import Participant
 from arena.match.record import ActionStep, MatchRecord
+from arena.text import cut, folded
 
 
 class Terminal:
@@ -51,7 +52,7 @@ def test_a_human_plays_by_number_from_one() -> None:
     assert (record.seats[0].player, record.seats[0].bot, record.seats[0].moves) == ("you", "person", 1)
     assert record.steps[0].action.heap == 1  # type: ignore[union-attr]
     assert "You sit in seat 0, against house." in terminal.shown
-    assert "Type the number in front of an action, ? for the rules and the keys, q to give up." in terminal.shown
+    assert "Type the number of an action, ? for the rules and the keys, q to give up." in terminal.shown
     assert terminal.shown[-1].startswith("\nthe game is over")
 
 
@@ -84,7 +85,7 @@ def test_what_is_no_number_of_an_action_is_asked_again(nonsense: str) -> None:
     terminal = Terminal(nonsense, "3")
 
     assert match_with(terminal).termination.value == "normal"
-    assert f"{nonsense!r} is not a number from 1 to 3" in terminal.shown
+    assert folded(f"{cut(nonsense)!r} is not a number from 1 to 3", 80) in terminal.shown
 
 
 @pytest.mark.parametrize("word", ["?", "h", " help "])

@@ -14,6 +14,7 @@ from arena.games import api
 from arena.games.api import Json, Seat
 from arena.games.riffraff import legality, turns, view
 from arena.games.riffraff.actions import PASS, Announce, AnyAction, Load, NameCaptain, Order, Pass, Play
+from arena.games.riffraff.drawing import captions
 from arena.games.riffraff.drawing.diagram import describe
 from arena.games.riffraff.drawing.picture import picture
 from arena.games.riffraff.scene import KINDS
@@ -65,6 +66,7 @@ class RiffRaff:
     parse = staticmethod(legality.parse)
     resolve = staticmethod(turns.blown)
     describe = staticmethod(describe)
+    news = staticmethod(captions.round_news)
     summary: ClassVar[str] = _SUMMARY
     picture = staticmethod(picture)
 

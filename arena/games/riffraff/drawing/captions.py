@@ -3,10 +3,10 @@
 Rule: phrases only; the drawings decide about place and look.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Final
 
-from arena.games.api import Seat
+from arena.games.api import HEADING, Seat
 from arena.games.riffraff.actions import Load
 from arena.games.riffraff.state import Fallen, Loaded, Phase, State
 from arena.games.riffraff.table import Noise
@@ -31,22 +31,36 @@ def what_next(state: State) -> str:
         case Phase.CARD:
             text = "everybody plays a card"
         case Phase.NEW_CAPTAIN:
-            text = f"seat {state.captain} names the new captain, seat {_joined(leaders(state), 'or')}"
+            text = f"seat {state.captain} to name the new captain, of seats {_joined(leaders(state), 'and')}"
         case Phase.ORDER:
-            text = f"seat {state.captain} puts seats {_joined(state.ties[0] if state.ties else (), 'and')} in order"
+            text = f"seat {state.captain} to put seats {_joined(state.ties[0] if state.ties else (), 'and')} in order"
         case Phase.ANNOUNCE:
-            text = f"seat {seat} announces one or two pieces {where}"
+            text = f"seat {seat} to announce one or two pieces {where}"
         case Phase.LOAD:
             pieces = "a second piece" if state.loaded else "two pieces" if state.to_load == 2 else "a piece"
-            text = f"seat {seat} loads {pieces} {where}"
+            text = f"seat {seat} to load {pieces} {where}"
         case Phase.NOISE:
             text = f"seat {seat} lets go of a {piece} {where}"
         case Phase.SETTLING:
             text = f"the ship rocks under the {piece} of seat {seat} {where}"
         case Phase.OVER:
             won = winners(state)
-            text = f"seat {won[0]} wins" if len(won) == 1 else f"seats {_joined(won, 'and')} share the victory"
+            text = f"victory for seat {won[0]}" if len(won) == 1 else f"seats {_joined(won, 'and')} share the victory"
     return text
+
+
+def round_news(before: State, after: State, names: Sequence[str]) -> tuple[str, ...]:
+    """The new captain and the order of play, with the cards; at the end of a round the pieces left, and the next."""
+    lines = []
+    if before.phase in {Phase.CARD, Phase.NEW_CAPTAIN, Phase.ORDER} and len(after.order) == len(names):
+        order = ", ".join(f"{names[seat]} ({after.players[seat].card})" for seat in after.order)
+        lines.append(f"captain: {names[after.captain]}; order of play, by cards: {order}")
+    if after.round != before.round or (after.phase is Phase.OVER and before.phase is not Phase.OVER):
+        left = (f"{name} {player.pieces}" for name, player in zip(names, after.players, strict=True))
+        lines.append(f"round {before.round} is over; pieces left: {', '.join(left)}")
+    if after.round != before.round:
+        lines.append(f"{HEADING}round {after.round} of {after.rounds} ---")
+    return tuple(lines)
 
 
 def mover(state: State) -> Seat | None:

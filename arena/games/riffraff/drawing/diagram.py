@@ -1,15 +1,14 @@
 """A position as text for a terminal: the ship from two sides, its cargo, the players and the last placements.
 
-Rule: shows what lies on the table and decides nothing. Lines are at most 110 characters long; a character stands for 5
+Rule: shows what lies on the table and decides nothing. Lines are at most 80 characters long; a character stands for 7
 x 10 mm of a view. The ship stands upright here even if it heels, for then decks and yards fall on whole lines.
 """
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from textwrap import wrap
 from typing import Final
 
-from arena.games.api import Seat, with_names
+from arena.games.api import SHORT_NAME_MAX, Seat, with_names
 from arena.games.riffraff import scene
 from arena.games.riffraff.drawing import captions
 from arena.games.riffraff.drawing.projection import FRONT, SIDE, Outline, View, chord, piece_solids
@@ -17,18 +16,20 @@ from arena.games.riffraff.geometry import area_of, inverse, rotated, ship_rotati
 from arena.games.riffraff.scene import KINDS, Kind
 from arena.games.riffraff.state import CARDS, Fallen, Loaded, Player, State
 from arena.games.riffraff.table import Piece, Pose, ShipAtRest
+from arena.text import folded, shortened
 
-_COLUMNS: Final = 110
+_COLUMNS: Final = 80
 
 
 def describe(state: State, names: Sequence[str] = ()) -> str:
     """The position for an audience that sees everything, also the cards just played; ends without a newline."""
     load, fallen = captions.at_sea(state)
+    names = [shortened(name, SHORT_NAME_MAX) for name in names]
     lines = [captions.title(state), "", *silhouettes(state.table, load.hands_mm if load else (), fallen), ""]
-    lines += [_legend(state), "", *_cargo(state), "", *_seats(state, names), *_notes(state)]
+    lines += [_legend(state), "", *_cargo(state, names), "", *_seats(state, names), *_notes(state, names)]
     if state.last:
         lines += ["", *(line for loaded in state.last for line in _loaded(loaded))]
-    return with_names("\n".join(line.rstrip() for line in lines), names)
+    return folded(with_names("\n".join(line.rstrip() for line in lines), names), _COLUMNS)
 
 
 def _legend(state: State) -> str:
@@ -38,14 +39,18 @@ def _legend(state: State) -> str:
     return f"{letters}\nheel {heel}, trim {trim}; drawn upright"
 
 
-def _cargo(state: State) -> list[str]:
-    """The pieces on each area, as number, kind and the seat that loaded it."""
+def _cargo(state: State, names: Sequence[str]) -> list[str]:
+    """The pieces on each area, as number, kind and the player who loaded it."""
     lying = [(area_of(piece, state.table), piece) for piece in state.table.cargo]
     rows = []
     for area in sorted({area for area, _ in lying}):
-        on = [f"{piece.id} {piece.kind} ({piece.by})" for where, piece in lying if where == area]
+        on = [
+            f"{piece.id} {piece.kind} ({names[piece.by] if names else piece.by})"
+            for where, piece in lying
+            if where == area
+        ]
         rows += _folded(f"  area {area:>2}  ", on)
-    return ["on board, by area (and seat):", *rows] if rows else ["nothing on board"]
+    return ["on board, by area, with the player who loaded each piece:", *rows] if rows else ["nothing on board"]
 
 
 def _folded(head: str, words: list[str]) -> list[str]:
@@ -59,13 +64,10 @@ def _folded(head: str, words: list[str]) -> list[str]:
 
 
 def _seats(state: State, names: Sequence[str]) -> list[str]:
-    kinds = "".join(f"{LETTERS[kind]:>4}" for kind in KINDS)
-    labels = [
-        f"{seat}{f' {names[seat]}' if names else ''}{' captain' if seat == state.captain else ''}"
-        for seat in range(len(state.players))
-    ]
-    width = max(11, *(len(label) + 1 for label in labels))
-    head = f"  {'seat':<{width}}{'card':>4}  {'hand':<22}{'caught':>6}{'left':>6}  {kinds}"
+    kinds = "".join(f"{LETTERS[kind]:>2}" for kind in KINDS)
+    labels = [f"{seat} {names[seat] if names else ''}".rstrip() for seat in range(len(state.players))]
+    width = max(len(label) for label in (*labels, "seat"))
+    head = f"  {'seat':<{width}}{'card':>6}  {'hand':<20}{'caught':>8}{'left':>6} {kinds}"
     rows = zip(labels, state.players, strict=True)
     return [head, *(_seat(state, Seat(seat), f"{label:<{width}}", own) for seat, (label, own) in enumerate(rows))]
 
@@ -73,21 +75,22 @@ def _seats(state: State, names: Sequence[str]) -> list[str]:
 def _seat(state: State, seat: Seat, label: str, player: Player) -> str:
     mark = ">" if captions.mover(state) == seat else " "
     hand = " ".join(str(card) if card in player.hand else "." for card in CARDS)
-    supply = "".join(f"{count or '-':>4}" for count in player.supply)
+    supply = "".join(f"{count or '-':>2}" for count in player.supply)
     card = player.card or "-"
-    return f"{mark} {label}{card:>4}  {hand:<22}{player.removed:>6}{player.pieces:>6}  {supply}"
+    return f"{mark} {label}{card:>6}  {hand:<20}{player.removed:>8}{player.pieces:>6} {supply}"
 
 
-def _notes(state: State) -> list[str]:
+def _notes(state: State, names: Sequence[str]) -> list[str]:
     """The order of play and the pieces out of the game, if there are any."""
     out = [f"{kind} x{count}" for kind, count in zip(KINDS, state.removed, strict=True) if count]
-    notes = [f"order of play: {', '.join(map(str, state.order))}"] if state.order else []
+    order = [names[seat] if names else str(seat) for seat in state.order]
+    notes = [f"order of play: {', '.join(order)}"] if order else []
     return [*notes, f"out of the game: {', '.join(out)}"] if out else notes
 
 
 def _loaded(loaded: Loaded) -> list[str]:
     head = f"{loaded.id} of seat {loaded.seat} on area {loaded.area}: {loaded.load}"
-    lines = [*wrap(head, _COLUMNS, subsequent_indent="    "), f"  {captions.settling(loaded)}"]
+    lines = [head, f"  {captions.settling(loaded)}"]
     for fallen in loaded.fallen:
         place = f"x {fallen.x_mm:.0f} y {fallen.y_mm:.0f}"
         lines.append(f"  {fallen.id} {fallen.kind} fell at {place}: {captions.fate(fallen, loaded.seat)}")
@@ -96,12 +99,12 @@ def _loaded(loaded: Loaded) -> list[str]:
 
 LETTERS: Final[Mapping[Kind, str]] = dict(zip(KINDS, "CBOXPLRS", strict=True))
 """The letter of a kind in the diagram."""
-_COLUMN_M: Final = 0.005
+_COLUMN_M: Final = 0.007
 _ROW_M: Final = 0.010
 _TOP_M: Final = 0.345
 _BOTTOM_M: Final = -0.025
 """Deck and yards end 5 mm above a whole centimetre, and so do the lines."""
-_HALF_COLUMNS: Final[Mapping[str, int]] = {"front": 30, "side": 24}
+_HALF_COLUMNS: Final[Mapping[str, int]] = {"front": 22, "side": 17}
 _ROW_SAMPLES: Final = (0.2, 0.5, 0.8)
 """Heights within a line at which it is looked at; a plank lying flat fills more than half of one."""
 _COLUMN_MARGIN: Final = 0.25
