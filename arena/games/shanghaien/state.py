@@ -11,6 +11,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, TypeVar
 
+from msgspec import Raw
+
 from arena.games.api import Chance, Json, Seat
 from arena.games.shanghaien.actions import Action, End
 from arena.games.shanghaien.cards import NATIONS, Card
@@ -135,7 +137,7 @@ class Player:
 
     `placed`: dice on each card number. `strength`: sum of sailors and jokers of each nation, kept in step with
     `sailors` and `jokers` (pairs of the card and the index of its nation) because every request shows it.
-    `tricks` are the unused dirty tricks.
+    `tricks` are the unused dirty tricks. `shown` is the JSON of it all in views, once somebody has seen it.
     """
 
     placed: tuple[int, ...] = NO_DICE
@@ -144,6 +146,7 @@ class Player:
     strength: tuple[int, ...] = (0,) * len(NATIONS)
     tricks: tuple[Card, ...] = ()
     has_used_trick: bool = False
+    shown: Raw | None = field(default=None, compare=False, repr=False)
 
     @property
     def supply(self) -> int:
@@ -159,6 +162,7 @@ class Player:
         copy.strength = self.strength
         copy.tricks = self.tricks
         copy.has_used_trick = self.has_used_trick
+        copy.shown = None
         return copy
 
 

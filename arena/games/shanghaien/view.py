@@ -27,6 +27,7 @@ from arena.games.shanghaien.state import ROUNDS, ROW_SIZE, Interlude, Player, St
 from arena.games.shanghaien.turns import scores_of
 from arena.text import counted, shortened
 
+_ENCODER = msgspec.json.Encoder()
 _COLUMNS = 80
 """Characters in a line about a player; longer ones go on below."""
 _TASKS = {(1, 1): "must place a die", (1, 2): "may place both dice", (2, 2): "must place both dice"}
@@ -73,7 +74,7 @@ class BotView(msgspec.Struct, frozen=True, gc=False):
     must_place: int
     tavern: list[str]
     one_at: str | None
-    players: list[PlayerView]
+    players: list[PlayerView] | list[msgspec.Raw]
     pile: int
     gone: list[str]
     table: list[str] | UnsetType = UNSET
@@ -82,12 +83,18 @@ class BotView(msgspec.Struct, frozen=True, gc=False):
 
 def observe(state: State, seat: Seat) -> dict[str, Json]:
     """The view of `seat` as plain JSON values."""
-    view: dict[str, Json] = msgspec.to_builtins(view_for_bots(state, seat))
+    faces = state.variant.faces
+    view: dict[str, Json] = msgspec.to_builtins(_view(state, seat, [_shown(each, faces) for each in state.players]))
     return view
 
 
 def view_for_bots(state: State, seat: Seat) -> BotView:
-    """The view of `seat`, whose JSON is written faster than that of dicts."""
+    """The view of `seat`, whose JSON is written faster than that of dicts: a player's side only when it is new."""
+    faces = state.variant.faces
+    return _view(state, seat, [each.shown or _encoded(each, faces) for each in state.players])
+
+
+def _view(state: State, seat: Seat, players: list[PlayerView] | list[msgspec.Raw]) -> BotView:
     faces, expansions = state.variant.faces, state.variant.expansions
     return BotView(
         seat,
@@ -99,12 +106,17 @@ def view_for_bots(state: State, seat: Seat) -> BotView:
         state.must_place,
         [faces[card] for card in state.row],
         state.one_at,
-        [_shown(player, faces) for player in state.players],
+        players,
         len(state.pile),
         [faces[card] for card in state.gone],
         [faces[card] for card in state.table] if expansions else UNSET,
         {name: each.view(state) for name, each in expansions.items() if each.view is not None} if expansions else UNSET,
     )
+
+
+def _encoded(player: Player, faces: tuple[str, ...]) -> msgspec.Raw:
+    player.shown = msgspec.Raw(_ENCODER.encode(_shown(player, faces)))
+    return player.shown
 
 
 def _shown(player: Player, faces: tuple[str, ...]) -> PlayerView:
