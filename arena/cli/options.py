@@ -160,10 +160,9 @@ class MatchSetup(msgspec.Struct, frozen=True):
     results: Path
     bots: BotStore
 
-    @property
-    def settings(self) -> MatchSettings:
-        """Those of a match of two. SpecError if the game has no such options."""
-        self.require_options(2)
+    def settings(self, seats: int) -> MatchSettings:
+        """Those of a match. SpecError if the game has no such options, or is not for so many seats."""
+        self.require_options(seats)
         return MatchSettings(self.game, self.options, self.clock)
 
     def prepare_isolation(self) -> None:

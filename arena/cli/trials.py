@@ -1,7 +1,7 @@
 """The matches in which `check` and `submit` try a bot: those of a tournament, or each game of its manifest.
 
-Rule: nothing is tried silently. Each check names its game and its options, and other options of the game get a step of
-their own.
+Rule: nothing is tried silently. Each check names its game and its options; other options and other numbers of seats get
+a step of their own.
 """
 
 import functools
@@ -16,14 +16,14 @@ from click.core import ParameterSource
 from arena.bundled import find_tournament
 from arena.cli.completion import complete_tournament
 from arena.cli.options import F, MatchSetup, match_options, option_named, prepare_isolation, require_games
-from arena.conformance.check import CheckPlan, check_draws
+from arena.conformance.check import CheckPlan, OtherTable, check_draws
 from arena.errors import SpecError
 from arena.games import load_game
 from arena.games.api import trial_options_of
 from arena.league.exhibition import exhibition
 from arena.league.schedule import Life, lives
 from arena.league.tournament import DEFAULT_SEATS, TOURNAMENT_FILE_LIMIT, Player, TournamentFile, require_table
-from arena.match.secret_luck import Secret
+from arena.match.secret_luck import Secret, draw_block
 from arena.match.settings import MatchSettings
 from arena.process.manifest import BotSpec
 from arena.yaml_file import read_yaml
@@ -64,7 +64,7 @@ class Trials(msgspec.Struct, frozen=True):
     def meeting(self, bot: BotSpec, rival: BotSpec, secret: Secret) -> Life:
         """A block of the bot's first game against the rival, who has all other seats."""
         settings = self._settings(self.games(bot)[0])
-        names = rival_names(bot.name, rival.name, self._seats - 1)
+        names = rival_names(bot.name, rival.name, self._seats(settings.game) - 1)
         players = (Player(name=bot.name, bot=bot), *(Player(name=each, bot=rival) for each in names))
         played = exhibition(
             players, game=settings.game, options=settings.options, clock=settings.clock, secret=secret, blocks=1
@@ -72,20 +72,33 @@ class Trials(msgspec.Struct, frozen=True):
         played = msgspec.structs.replace(played, limits=settings.limits)
         return next(lives(played, {}, self.setup.isolation, secret=secret))
 
-    @property
-    def _seats(self) -> int:
-        return DEFAULT_SEATS if self.file is None else self.file.seats
+    def _seats(self, game: str) -> int:
+        """Those of the tournament; else two, or the fewest that play the game."""
+        if self.file is not None:
+            return self.file.seats
+        counts = load_game(game).seat_counts
+        return DEFAULT_SEATS if DEFAULT_SEATS in counts else counts[0]
 
     def _settings(self, game: str) -> MatchSettings:
         if self.file is not None:
             return MatchSettings(game, self.file.options, self.file.clock, self.file.limits)
-        return msgspec.structs.replace(self.setup, game=game).settings
+        return msgspec.structs.replace(self.setup, game=game).settings(self._seats(game))
 
     def _plan(self, game: str, secret: Secret) -> CheckPlan:
-        settings = self._settings(game)
+        settings, seats = self._settings(game), self._seats(game)
         is_told = self.file is not None or bool(settings.options)
-        others = () if is_told else trial_options_of(load_game(game))
-        return CheckPlan(settings, check_draws(secret, self._seats), self._seats, others)
+        others = () if is_told else tuple(_other_tables(game, seats, secret))
+        return CheckPlan(settings, check_draws(secret, seats), seats, others)
+
+
+def _other_tables(game: str, seats: int, secret: Secret) -> Iterator[OtherTable]:
+    """With the game's trial options, and for each other number of seats."""
+    rules = load_game(game)
+    for options in trial_options_of(rules):
+        yield OtherTable(options, draw_block(secret, "check-others", seats))
+    for other in rules.seat_counts:
+        if other != seats:
+            yield OtherTable({}, draw_block(secret, "check-others", other))
 
 
 def rival_names(bot: str, rival: str, count: int) -> list[str]:

@@ -31,9 +31,10 @@ from arena.process.manifest import BotSpec
 from arena.process.portable import Channel
 from arena.process.suspension import never_suspended
 from arena.protocol.messages import ClockTerms
+from arena.text import counted
 
 MATCHES_IN_A_ROW: Final = 10
-SIMULATED_IN_A_ROW: Final = 2
+SIMULATED_IN_A_ROW: Final = 1
 """A simulated match takes seconds, and a check should not take minutes."""
 _IDLE_MS: Final = 100.0
 """Less in a match is not worth a word."""
@@ -91,16 +92,28 @@ def check_draws(secret: Secret, seats: int = 2) -> tuple[BlockDraw, ...]:
     return tuple(draw_block(secret, f"check-{number}", seats) for number in range(MATCHES_IN_A_ROW + 1))
 
 
-class CheckPlan(msgspec.Struct, frozen=True):
-    """The matches of a check: their settings, their seats, their luck, and options that are tried besides.
+class OtherTable(msgspec.Struct, frozen=True):
+    """A table that a tournament may ask for: other options, or another number of seats, that of the draw."""
 
-    The bot must pass under `settings`; a fault under one of the `others` is a remark.
+    options: dict[str, Any]
+    draw: BlockDraw
+
+    @property
+    def seats(self) -> int:
+        """The number of players."""
+        return len(self.draw.bot_seeds)
+
+
+class CheckPlan(msgspec.Struct, frozen=True):
+    """The matches of a check: their settings, their seats, their luck, and tables that are tried besides.
+
+    The bot must pass under `settings`; a fault at one of the `others` is a remark.
     """
 
     settings: MatchSettings
     draws: tuple[BlockDraw, ...]
     seats: int = 2
-    others: tuple[dict[str, Any], ...] = ()
+    others: tuple[OtherTable, ...] = ()
 
 
 def require_conformance(bot: BotSpec, plan: CheckPlan, isolation: Isolation, tell: Callable[[str], object]) -> None:
@@ -158,7 +171,8 @@ class _Examination:
         self._confinement = confinement
         self._clock = plan.settings.clock
         self._rules = load_game(plan.settings.game)
-        self._in_a_row = MATCHES_IN_A_ROW if simulator_of(self._rules) is None else SIMULATED_IN_A_ROW
+        self._is_simulated = simulator_of(self._rules) is not None
+        self._in_a_row = SIMULATED_IN_A_ROW if self._is_simulated else MATCHES_IN_A_ROW
         self._player = self._enter(self._open)
         self._records: list[MatchRecord] = []
 
@@ -169,10 +183,10 @@ class _Examination:
         return [
             ("starts, says hello, is ready, plays a whole match in seat 0", lambda: self._match(seat=0, number=0)),
             ("plays a whole match in seat 1 in the same process", lambda: self._match(seat=1, number=0)),
-            (f"plays {self._in_a_row} more matches in the same process", self._several),
+            (f"plays {counted(self._in_a_row, 'more match', 'more matches')} in the same process", self._several),
             ("ignores unknown messages and unknown fields", self._noise),
             ("plays the same again with the same bot_seed, in a used process", self._again),
-            *((f"plays with {_written(options)}", partial(self._under, options)) for options in self._plan.others),
+            *((self._title(table), partial(self._at, table)) for table in self._plan.others),
             *refusals,
             ("prints nothing but the protocol to stdout, answers once", self._clean),
             ("stays within the clock", self._time),
@@ -187,14 +201,14 @@ class _Examination:
     def _open(self) -> Channel:
         return open_channel(self._bot, self._confinement)
 
-    def _enter(self, open_channel: Callable[[], Channel], options: dict[str, Any] | None = None) -> BotPlayer:
+    def _enter(self, open_channel: Callable[[], Channel], table: OtherTable | None = None) -> BotPlayer:
         plan, line_bytes = self._plan, self._confinement.limits.line_bytes
-        played = plan.settings.options if options is None else options
+        options, seats = (plan.settings.options, plan.seats) if table is None else (table.options, table.seats)
         return BotPlayer(
             player=self._bot.name,
             bot=self._bot.digest,
             open_channel=open_channel,
-            hello=hello_for(self._rules, played, self._clock.startup_ms, line_bytes, plan.seats),
+            hello=hello_for(self._rules, options, self._clock.startup_ms, line_bytes, seats),
             clock=self._clock,
             suspended=never_suspended,
         )
@@ -207,13 +221,14 @@ class _Examination:
         return f"{asked} answers, {outcome_text(record, seat)} against {baseline}"
 
     def _play(
-        self, bot_player: BotPlayer, *, seat: int, number: int, options: dict[str, Any] | None = None
+        self, bot_player: BotPlayer, *, seat: int, number: int = 0, table: OtherTable | None = None
     ) -> MatchRecord:
         plan, isolation = self._plan, self._confinement.isolation
-        settings = plan.settings if options is None else replace(plan.settings, options=options)
-        spec = spec_of(settings, f"check-{number}-{seat}", plan.draws[number], seat, isolation)
-        table = [bot_player if each == seat else BaselinePlayer() for each in range(plan.seats)]
-        record = play_match(spec, table)
+        settings = plan.settings if table is None else replace(plan.settings, options=table.options)
+        draw = plan.draws[number] if table is None else table.draw
+        spec = spec_of(settings, f"check-{number}-{seat}", draw, seat, isolation)
+        seats = range(plan.seats if table is None else table.seats)
+        record = play_match(spec, [bot_player if each == seat else BaselinePlayer() for each in seats])
         if record.fault is not None:
             fault = record.fault
             details = [f"{record.termination}: {fault.message}"]
@@ -259,15 +274,18 @@ class _Examination:
             " cannot be reproduced; seed its random numbers with bot_seed"
         )
 
-    def _under(self, options: dict[str, Any]) -> str:
-        """Play under other options of the game, which a tournament may ask for."""
-        bot_player, told = self._enter(self._open, options), list[str]()
+    def _title(self, table: OtherTable) -> str:
+        seats = f" at a table of {table.seats}" if table.seats != self._plan.seats else ""
+        return f"plays{f' with {_written(table.options)}' if table.options else ''}{seats}"
+
+    def _at(self, table: OtherTable) -> str:
+        """Play in the first and the last seat; a simulated match takes seconds, so there in the last one only."""
+        bot_player, told, last = self._enter(self._open, table), list[str](), table.seats - 1
         try:
-            for seat in range(self._plan.seats):
-                record = self._play(bot_player, seat=seat, number=0, options=options)
-                told.append(outcome_text(record, seat))
+            for seat in (last,) if self._is_simulated else (0, last):
+                told.append(outcome_text(self._play(bot_player, seat=seat, table=table), seat))
         except _Failure as failure:
-            raise _Remark(f"it forfeits a match of a tournament with these options\n{failure}") from None
+            raise _Remark(f"it forfeits a match of such a tournament\n{failure}") from None
         finally:
             bot_player.close(grace_s=0.0)
         return f"{', '.join(told)} against the baseline"

@@ -59,6 +59,7 @@ class Nim(BaseGame):
     name: ClassVar[str] = "nim"
     rules_version: ClassVar[str] = "1"
     seat_counts: ClassVar[tuple[int, ...]] = (2,)
+    trial_options: ClassVar[tuple[dict[str, Json], ...]] = ({"misere": True}, {"heaps": [1, 20, 7, 2]})
     summary: ClassVar[str] = (
         "Take one or more counters from one heap. The player who takes the last counter wins; in misere play they lose."
     )

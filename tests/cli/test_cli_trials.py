@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 from cli_arena import Terminal, bot_script
+from support.toy_game import ToyGame, on_offer
 
 from arena.cli.trials import rival_names
 
@@ -33,7 +34,7 @@ def test_a_bot_that_fails_with_an_expansion_is_told_so(terminal: Terminal) -> No
     assert len(titles(found.out)) == 5
     assert "checking mine 1 (" in found.out
     assert " at shanghaien: " in found.out
-    assert found.out.count("it forfeits a match of a tournament with these options") == 5
+    assert found.out.count("it forfeits a match of such a tournament") == 5
     assert "crash: the bot ended with exit code 1" in found.out
 
     cup = tournament(game="shanghaien", options={"expansions": ["sharks"]})
@@ -43,6 +44,24 @@ def test_a_bot_that_fails_with_an_expansion_is_told_so(terminal: Terminal) -> No
         assert 'at shanghaien with {"expansions":["sharks"]}: ' in refused.out
         assert "never heard of expansions" in refused.err
     assert terminal.registered() == []
+
+
+def test_options_and_numbers_of_seats_that_a_game_has_are_tried(terminal: Terminal) -> None:
+    """Of nim both options; of the toy game each number of seats, in which a bot that knows of two alone is told so."""
+    Path("mine.py").write_text(bot_script())
+    found = terminal.arena("check ./mine.py --game nim")
+    assert titles(found.out) == ['plays with {"misere":true}', 'plays with {"heaps":[1,20,7,2]}']
+    assert (
+        terminal.arena("check ./mine.py", "--game", "nim", "--options", '{"heaps": [2]}').out.count("plays with") == 0
+    )
+
+    Path("pair.py").write_text(bot_script("{'mm': 1}", each="assert len(m.get('players', 'ab')) == 2, 'only pairs'"))
+    with on_offer():
+        found = terminal.arena("check ./pair.py --game toy")
+    told = re.findall(r"^ *\d+  remark +(plays at a table of \d+): it forfeits", found.out, re.MULTILINE)
+    assert found.code == 0
+    assert told == [f"plays at a table of {seats}" for seats in ToyGame.seat_counts if seats != 2]
+    assert "crash: the bot ended with exit code 1" in found.out
 
 
 def test_each_game_of_the_manifest_is_tried(terminal: Terminal) -> None:

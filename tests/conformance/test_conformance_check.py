@@ -70,7 +70,7 @@ def test_refused_answers_are_a_remark_of_their_own(tmp_path: Path) -> None:
 
     first, second = detail.splitlines()
     assert number == 6
-    assert first == "refused answers: 10 illegal_action; by reason: 10 too_far"
+    assert first == "refused answers: 8 illegal_action; by reason: 8 too_far"
     assert second == "check-0-0, step 1: nobody leans out 101 mm"
 
 

@@ -67,6 +67,10 @@ class RiffRaff:
     resolve = staticmethod(turns.blown)
     describe = staticmethod(describe)
     news = staticmethod(captions.round_news)
+    trial_options: ClassVar[tuple[dict[str, Json], ...]] = (
+        {"weather": "still", "simulations": 0},
+        {"weather": "storm"},
+    )
     summary: ClassVar[str] = _SUMMARY
     picture = staticmethod(picture)
 
