@@ -4,11 +4,14 @@ Rule: nothing is imported before it is asked for, and only from an installed pac
 trusts by name. Every failure on the way is a SpecError that names the package and the entry point.
 """
 
+import json
 import os
 import re
+import signal
+import subprocess
 import sys
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from hashlib import sha256
 from importlib import import_module
 from importlib.machinery import EXTENSION_SUFFIXES
@@ -20,7 +23,7 @@ from urllib.parse import unquote, urlparse
 
 import msgspec
 
-from arena.errors import SpecError
+from arena.errors import HarnessFault, SpecError
 from arena.text import cut, printable
 
 if TYPE_CHECKING:
@@ -190,3 +193,31 @@ def _files(folder: Path) -> Iterator[Path]:
 def hash_of(module: str) -> str:
     """The hash of the files of an imported package or module, without what is above it."""
     return _hash(sys.modules[module])
+
+
+def run_apart(module: str, words: Sequence[str]) -> list[dict[str, Any]]:
+    """The answers of a module to these words, for code that may kill its process: it runs in one of its own.
+
+    It prints an object of JSON for each word in order. A word at which it dies gets `problem`, and a new process does
+    the rest.
+    """
+    answers: list[dict[str, Any]] = []
+    while len(answers) < len(words):
+        command = [sys.executable, "-P", "-m", module, *words[len(answers) :]]
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False)
+        answers += [json.loads(line) for line in done.stdout.splitlines() if line.startswith(b"{")]
+        if len(answers) < len(words):
+            answers.append({"problem": _death(done)})
+    return answers
+
+
+def _death(done: "subprocess.CompletedProcess[bytes]") -> str:
+    """The end of a process, as a phrase. HarnessFault if others killed it."""
+    if -done.returncode == signal.SIGKILL:
+        raise HarnessFault("a process that tried a game was killed: by hand, or because memory ran out")
+    if -done.returncode in {signal.SIGXCPU, signal.SIGALRM}:
+        return "it used up its limit of time without an end"
+    if done.returncode < 0:
+        return f"its code dies of {signal.Signals(-done.returncode).name}"
+    last = done.stderr.decode(errors="replace").strip().splitlines()[-1:] or ["without a word"]
+    return f"its process ended with exit code {done.returncode}: {printable(last[0])}"

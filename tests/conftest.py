@@ -5,6 +5,7 @@ import os
 import signal
 from collections import Counter
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, lambda _number, _frame: None)
 
 pytest_plugins = ["cli_arena"]
+collect_ignore = [] if find_spec("pyspiel") else ["openspiel"]  # the lane `openspiel` of CI installs the extra
 
 
 # A slow machine takes its time, also to make examples: nothing is judged by it. A lane of CI makes many.

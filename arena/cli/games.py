@@ -15,7 +15,7 @@ from arena.cli.new_bot import TEMPLATES, write_bot, write_filled
 from arena.cli.options import option_named, options_option, width_option
 from arena.conformance.game import check_game, difference_elsewhere
 from arena.errors import CheckFailed, SpecError
-from arena.games import GAMES, load_game, offered_games, plugin_place
+from arena.games import GAMES, load_game, offered_games, openspiel, plugin_place
 from arena.games.api import require_simulator, simulator_of
 from arena.process.manifest import MANIFEST
 from arena.report.formats import listing
@@ -42,6 +42,8 @@ def list_games(width: int | None) -> None:
         else:
             game = offered.game
             rows.append([offered.name, printable(game.rules_version), spanned(game.seat_counts), offered.place])
+    if openspiel.is_installed():
+        rows.append([f"{openspiel.PREFIX}:NAME", openspiel.rules_version(), "2 to 10", openspiel.place_of_openspiel()])
     click.echo(listing(["game", "rules", "players", "from"], rows, width))
 
 

@@ -334,7 +334,9 @@ def _several(table: PlayedTable, step: GameStep, seat: Seat, sampled: Any) -> Se
 
 
 def _hidden_draws(table: PlayedTable) -> Iterator[str]:
-    """A draw that is not public keeps something from somebody."""
+    """A draw that is not public keeps something from somebody; where no seat hears of anything, views tell it all."""
+    if _is_silent(table):
+        return
     for place, step in table.steps():
         if not isinstance(step.turn, Chance) or step.turn.is_public:
             continue
@@ -343,6 +345,17 @@ def _hidden_draws(table: PlayedTable) -> Iterator[str]:
             _looks_alike(table, seat, step.after, state) for seat in table.all_seats() for state in others
         ):
             yield f"{place}: {step.turn.key} is not public, and every seat sees all of it: hide it, or make it public"
+
+
+def _is_silent(table: PlayedTable) -> bool:
+    """Whether no seat hears an action of another."""
+    heard = heard_of(table.game)
+    return heard is not None and all(
+        told_it is None
+        for _, step, seat, action in table.decisions()
+        for other, told_it in enumerate(heard(step.state, seat, action))
+        if other != seat
+    )
 
 
 def _hidden_texts(table: PlayedTable) -> Iterator[str]:

@@ -14,6 +14,7 @@ import msgspec
 
 from arena import __version__, plugins
 from arena.errors import SpecError
+from arena.games import openspiel
 from arena.games.api import MOST_SEATS, Game
 from arena.plugins import Package, Plugin
 from arena.text import cut, printable, unknown
@@ -53,7 +54,7 @@ class OfferedGame(NamedTuple):
 
 
 def load_game(name: str) -> Game[Any, Any]:
-    """The game of that name, or the one that `module:Class` names.
+    """The game of that name, or the one that `module:Class` or `openspiel:NAME(params)` names.
 
     SpecError lists the known ones, or tells which plug-in is broken.
     """
@@ -86,12 +87,13 @@ def plugin_place(name: str) -> str:
 
 
 def is_plugin(name: str) -> bool:
-    """Whether the name is `module:Class`, or that of a game of another package, which may be broken."""
-    return name not in GAMES and (plugins.is_reference(name) or name in plugins.entry_points())
+    """Whether the name is `module:Class`, `openspiel:NAME`, or that of a game of another package; it may be broken."""
+    is_other = openspiel.is_name(name) or plugins.is_reference(name) or name in plugins.entry_points()
+    return name not in GAMES and is_other
 
 
 def known_names() -> list[str]:
-    """The names of all games, broken ones too: nothing is imported."""
+    """The names of all games but OpenSpiel's, broken ones too: nothing is imported."""
     return [*GAMES, *(name for name in plugins.entry_points() if name not in GAMES)]
 
 
@@ -111,6 +113,8 @@ def offered_games() -> Iterator[OfferedGame]:
 @cache
 def _plugin(name: str) -> tuple[Plugin, Game[Any, Any]]:
     """The plug-in of that name, and the game that it is."""
+    if openspiel.is_name(name):
+        return openspiel.load(name)
     if plugins.is_reference(name):
         found = plugins.load_reference(name)
         game = _game_in(found)
@@ -118,7 +122,7 @@ def _plugin(name: str) -> tuple[Plugin, Game[Any, Any]]:
         return found, game
     entries = plugins.entry_points().get(name, ())
     if not entries:
-        raise SpecError(unknown("game", name, known_names()))
+        raise SpecError(unknown("game", name, [*known_names(), f"{openspiel.PREFIX}:NAME"]))
     if len(entries) > 1:
         raise SpecError(f"two packages have a game {name}: {'; '.join(map(plugins.place_of, entries))}: remove one")
     found = plugins.load_entry_point(entries[0])

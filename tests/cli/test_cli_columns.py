@@ -240,7 +240,7 @@ def test_an_error_names_the_option_as_it_is_typed(played: Terminal) -> None:
     [
         (
             "match random random --game go",
-            '--game: unknown game "go"; known: connect_four, kuhn_poker, nim, riffraff, shanghaien',
+            '--game: unknown game "go"; known: connect_four, kuhn_poker, nim, riffraff, shanghaien, openspiel:NAME',
         ),
         ("match random random --game nim --options '{\"heap\": []}'", '--options: options of nim: unknown key "heap"'),
         ("check random --game nim --options '{\"heap\": []}'", '--options: options of nim: unknown key "heap"'),

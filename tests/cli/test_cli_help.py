@@ -67,7 +67,7 @@ def test_every_listed_command_exists(terminal: Terminal) -> None:
         ("match random random --options {", "not JSON"),
         (
             "match random random --game go",
-            'unknown game "go"; known: connect_four, kuhn_poker, nim, riffraff, shanghaien',
+            'unknown game "go"; known: connect_four, kuhn_poker, nim, riffraff, shanghaien, openspiel:NAME',
         ),
         ("match random random --move-ms -1", "error: --move-ms: expected a number > 0"),
         ("check random --move-ms 0 --bank-ms -1", "--bank-ms: expected a number >= 0.0, found -1.0"),

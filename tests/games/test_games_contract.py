@@ -87,7 +87,9 @@ def test_an_unknown_game_is_refused_with_the_known_ones() -> None:
     with pytest.raises(SpecError) as caught:
         load_game("shanghain")
 
-    assert str(caught.value) == f'unknown game "shanghain"; known: {", ".join(GAMES)}; did you mean "shanghaien"?'
+    assert str(caught.value) == (
+        f'unknown game "shanghain"; known: {", ".join(GAMES)}, openspiel:NAME; did you mean "shanghaien"?'
+    )
 
 
 def test_an_unknown_option_is_refused_with_the_known_ones(game: AnyGame, seats: int) -> None:

@@ -11,7 +11,7 @@ from support.plugin_packages import NIM, install
 
 from arena import games, plugins
 from arena.cli import execute
-from arena.errors import SpecError
+from arena.errors import HarnessFault, SpecError
 from arena.games import GAMES, fingerprint_of, is_plugin, load_game, offered_games, plugin_package, require_package
 from arena.plugins import Package
 
@@ -172,7 +172,7 @@ def test_an_unknown_game_is_refused_with_those_of_other_packages(site: Installer
     """None of them is imported for it."""
     site("raise AssertionError")
 
-    assert refusal("othernim").endswith('other-nim; did you mean "other-nim"?')
+    assert refusal("othernim").endswith('other-nim, openspiel:NAME; did you mean "other-nim"?')
 
 
 @pytest.mark.parametrize("name", ["os:system", "arena.games.nim:Nim", "no_such_module_at_all:Game"])
@@ -248,3 +248,30 @@ def test_an_editable_installation_is_one(tmp_path: Path, site: Installer, monkey
 
     assert package is not None
     assert (package.distribution, package.version) == ("edited", "2.0")
+
+
+@pytest.mark.process
+def test_code_that_kills_its_process_is_run_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each death is a phrase for the word at which it came, and the other words are answered."""
+    (tmp_path / "dying.py").write_text(
+        "import os, signal, sys\n"
+        "for word in sys.argv[1:]:\n"
+        "    if word.startswith('SIG'): os.kill(os.getpid(), getattr(signal, word))\n"
+        "    if word.isdecimal(): print('the last words', file=sys.stderr, flush=True); os._exit(int(word))\n"
+        "    print('noise'); print('{\"said\": \"' + word + '\"}', flush=True)\n"
+    )
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+
+    answers = plugins.run_apart("dying", ["one", "SIGSEGV", "two", "SIGXCPU", "SIGALRM", "3", "three"])
+
+    assert [each.get("said") for each in answers] == ["one", None, "two", None, None, None, "three"]
+    assert [each.get("problem") for each in answers] == [
+        None,
+        "its code dies of SIGSEGV",
+        None,
+        *["it used up its limit of time without an end"] * 2,
+        "its process ended with exit code 3: the last words",
+        None,
+    ]
+    with pytest.raises(HarnessFault, match="killed: by hand, or because memory ran out"):
+        plugins.run_apart("dying", ["SIGKILL"])

@@ -60,7 +60,7 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"players": [{"bot": "random", "name": "../x"}, {"bot": "greedy"}]}, "players[0].name:"),
     (
         {"game": "nym"},
-        'unknown game "nym"; known: connect_four, kuhn_poker, nim, riffraff, shanghaien; did you mean "nim"?',
+        'unknown game "nym"; known: connect_four, kuhn_poker, nim, riffraff, shanghaien, openspiel:NAME; did you mean',
     ),
     ({"game": None}, 'the key "game" is missing'),
     ({"options": {"heps": [3]}}, 'options of nim: unknown key "heps"; known: heaps, misere'),

@@ -247,7 +247,7 @@ def test_a_path_that_is_not_there_is_told_as_it_was_written(tmp_path: Path, monk
 def test_the_bundled_bots_are_found_without_a_folder(tmp_path: Path) -> None:
     """By name, in any working folder; a name that nobody has is answered with theirs."""
     assert store(tmp_path).find("greedy").name == "greedy"
-    with pytest.raises(SpecError, match=r'no bot "fox"; known: greedy, greedy-c, random, '):
+    with pytest.raises(SpecError, match=r'no bot "fox"; known: greedy, greedy-c, montecarlo, random, '):
         store(tmp_path).find("fox")
 
 

@@ -1,0 +1,158 @@
+"""The games of OpenSpiel by name: `openspiel:NAME` or `openspiel:NAME(parameter=value,...)`.
+
+Rule: parameters may kill the process that OpenSpiel reads them in (it checks few of them), or keep it busy for ever. So
+each game is first tried in a process of its own, with a limit of time and memory; only then is it loaded here.
+"""
+
+import re
+from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any, Final, NamedTuple
+
+from arena import plugins
+from arena.errors import SpecError
+from arena.games.api import MOST_SEATS
+from arena.plugins import Package, Plugin
+from arena.text import cut, printable, unknown
+
+PREFIX: Final = "openspiel"
+DISTRIBUTION: Final = "open_spiel"
+_ADAPTER: Final = "1"
+"""Changes whenever the adapter would play the same actions and luck otherwise."""
+_NAME: Final = re.compile(r"openspiel:([A-Za-z0-9_]+)(\(.*\))?", re.ASCII)
+_LONGEST_NAME: Final = 400
+_PARAMETER: Final = re.compile(r"(\w+)\s*=")
+_BUILT_AT: Final = re.compile(r"\S*/(?=\w+\.(?:cc|h):)")
+"""The folder where OpenSpiel was compiled, in its messages."""
+
+
+class OpenSpielName(NamedTuple):
+    """`parameters` is the text between the brackets, empty without them."""
+
+    game: str
+    parameters: str
+
+    def with_seats(self, seats: int | None) -> str:
+        """The game as OpenSpiel reads it, with the number of players where it is not fixed."""
+        players = [] if seats is None else [f"players={seats}"]
+        return f"{self.game}({','.join([*filter(None, [self.parameters]), *players])})"
+
+
+def is_name(name: str) -> bool:
+    """Whether the name means a game of OpenSpiel, be there one or not."""
+    return name.partition(":")[0] == PREFIX
+
+
+@cache
+def load(name: str) -> tuple[Plugin, Any]:
+    """The game, and where it comes from. SpecError if it cannot be played."""
+    from arena.games.openspiel.game import OpenSpielGame  # noqa: PLC0415 - it needs the extra
+
+    texts, problem = _tried(parsed(name))
+    if not texts:
+        raise SpecError(f"{cut(name)}: {problem}")
+    game = OpenSpielGame(name, texts, rules_version())
+    return Plugin(place_of_openspiel(), game, _package()), game
+
+
+def place_of_openspiel() -> str:
+    """`OpenSpiel 2.0.2`. SpecError if it is not installed."""
+    return f"OpenSpiel {_package().version}"
+
+
+def rules_version() -> str:
+    """The version of OpenSpiel and that of the adapter. SpecError if OpenSpiel is not installed."""
+    return f"{_package().version}/{_ADAPTER}"
+
+
+def is_installed() -> bool:
+    """Whether there is an OpenSpiel here; nothing is imported."""
+    return find_spec("pyspiel") is not None
+
+
+def refusal(kind: Any) -> str:
+    """The reason why games of this kind, OpenSpiel's `GameType`, cannot be played; empty if they can."""
+    dynamics, luck = kind.dynamics.name, kind.chance_mode.name
+    if dynamics == "MEAN_FIELD":
+        return "a mean-field game has a crowd in place of players; arena plays games of 2 to 10 seats"
+    if kind.max_num_players < 2:
+        return "a game for one player; arena plays games of 2 to 10 seats"
+    if luck == "SAMPLED_STOCHASTIC":
+        return "OpenSpiel draws its luck itself (sampled stochastic), so no match of it could be mirrored or verified"
+    if kind.action_structs_only:
+        return "its actions are structures without a list"
+    if not (kind.provides_information_state_string or kind.provides_observation_string):
+        return "it has neither strings of information states nor of observations, so seats would have no view"
+    return ""
+
+
+def parsed(name: str) -> OpenSpielName:
+    """The parts of a name. SpecError if it has another form, or the game is unknown."""
+    found = _NAME.fullmatch(name)
+    if found is None or not name.isprintable() or len(name) > _LONGEST_NAME:
+        raise SpecError(
+            f"{printable(cut(name))}: expected openspiel:NAME or openspiel:NAME(parameter=value,...) of at most"
+            f" {_LONGEST_NAME} characters in one line, such as openspiel:leduc_poker; docs/openspiel.md lists the names"
+        )
+    registered = _spiel().registered_names()
+    if found[1] not in registered:
+        raise SpecError(f"{cut(name)}: {unknown('game of OpenSpiel', found[1], registered)}")
+    return OpenSpielName(found[1], (found[2] or "()")[1:-1].strip())
+
+
+def _tried(name: OpenSpielName) -> tuple[dict[int, str], str]:
+    """The game as OpenSpiel reads it by number of seats, and the first reason against a number that cannot play."""
+    kind = next(each for each in _spiel().registered_games() if each.short_name == name.game)
+    given = {*_PARAMETER.findall(name.parameters)}  # those of games within this one, too
+    if problem := _reads_file(kind, given) or ("" if name.parameters else _refused_unread(kind)):
+        return {}, problem
+    wanted: list[int | None] = [None]
+    if "players" in kind.parameter_specification and "players" not in given:
+        wanted = [*range(max(2, kind.min_num_players), min(MOST_SEATS, kind.max_num_players) + 1)]
+    texts = [name.with_seats(each) for each in wanted]
+    answers = plugins.run_apart("arena.games.openspiel.trial", texts)
+    found = {answer["seats"]: text for text, answer in zip(texts, answers, strict=True) if "seats" in answer}
+    problems = [_told(answer["problem"], kind) for answer in answers if "problem" in answer]
+    return found, problems[0] if problems else ""
+
+
+def _refused_unread(kind: Any) -> str:
+    """Why the game without parameters is refused, as far as it shows before it is loaded."""
+    return refusal(kind) if kind.default_loadable else f"it needs parameters; {_known(kind)}"
+
+
+def _reads_file(kind: Any, given: set[str]) -> str:
+    """Why a game that reads a file is refused: no record of a match holds the file."""
+    needed = {"filename"} & {*kind.parameter_specification}
+    named = sorted(needed | {each for each in given if "file" in each or each.endswith("_root")})
+    return f"it reads a file ({named[0]}), which no record of a match holds" if named else ""
+
+
+def _told(problem: str, kind: Any) -> str:
+    text = printable(" ".join(_BUILT_AT.sub("", problem).split()))
+    return f"{text}; {_known(kind)}"
+
+
+def _known(kind: Any) -> str:
+    """The parameters with their defaults."""
+    known = [f"{key}={printable(cut(str(value)))}" for key, value in sorted(kind.parameter_specification.items())]
+    return f"its parameters: {', '.join(known)}" if known else "it has no parameters"
+
+
+def _spiel() -> Any:
+    try:
+        return import_module("pyspiel")
+    except ImportError as error:
+        raise SpecError(
+            f'the games of OpenSpiel need a package: pip install "bot-arena[openspiel]" ({error})'
+        ) from None
+
+
+@cache
+def _package() -> Package:
+    """OpenSpiel by its version and the bytes that play: other builds are other packages."""
+    from importlib import metadata  # noqa: PLC0415 - as in plugins
+
+    _spiel()
+    return Package(DISTRIBUTION, metadata.version(DISTRIBUTION), plugins.hash_of("pyspiel"))

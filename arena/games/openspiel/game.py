@@ -1,0 +1,279 @@
+"""A game of OpenSpiel by the contract of arena.
+
+Rule: a state is OpenSpiel's own, which is never changed once it stands in a `SpielState`: what follows is played
+on a copy. A seat of a game with hidden information hears no action and no draw: its view alone tells what it may know.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
+from functools import cache
+from math import gcd, lcm
+from typing import Annotated, Any, Final, Literal
+
+import msgspec
+import pyspiel
+
+from arena import validation
+from arena.errors import IllegalAction, SpecError
+from arena.games.api import (
+    Chance,
+    Decision,
+    Json,
+    Number,
+    Outcome,
+    Over,
+    Seat,
+    Turn,
+    Weighted,
+    ranks_by_score,
+    read_action,
+    with_names,
+)
+from arena.games.base import BaseGame
+from arena.text import cut, printable, spanned
+
+VIEW_LIMIT: Final = 1 << 19
+"""Bytes of a view and its legal actions, half of the longest line to a bot: events and names need room, too."""
+_FINEST: Final = 1 << 20
+"""The largest denominator of a fraction that a probability is taken for."""
+_SAME: Final = Fraction(1, 1 << 48)
+"""A double this near to such a fraction stands for it: one in 256 others is so near by chance."""
+_GRID: Final = 1 << 40
+_MOST_WEIGHT: Final = 1 << 63
+_FINEST_SCORE: Final = 10**6
+_ESCAPES: Final = re.compile(r"\x1b\[[0-9;]*m")
+ViewName = Literal["information_state_string", "information_state_tensor", "observation_string", "observation_tensor"]
+
+
+class NumberedAction(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """OpenSpiel's number of an action, and its text; a bot may leave the text out."""
+
+    id: Number
+    text: Annotated[str, msgspec.Meta(max_length=100)] = ""
+
+    def __str__(self) -> str:
+        return self.text
+
+
+class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """`views`: what a view has, by OpenSpiel's names; left out, one string."""
+
+    views: tuple[ViewName, ...] = ()
+
+
+class SpielState:
+    """A state of OpenSpiel, with the draws so far and the names of what views have. Equal if play was equal."""
+
+    __slots__ = ("draws", "legal", "spiel", "turn", "views")
+
+    def __init__(self, spiel: Any, draws: int, views: tuple[str, ...]) -> None:
+        self.spiel, self.draws, self.views = spiel, draws, views
+        self.turn = _turn(spiel, draws)
+        self.legal = {seat: _legal(spiel, seat) for seat in self.turn.seats} if isinstance(self.turn, Decision) else {}
+
+    def after(self, spiel: Any, *, draws: int = 0) -> "SpielState":
+        """The position of a state that follows."""
+        return SpielState(spiel, self.draws + draws, self.views)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, SpielState) and repr(self) == repr(other)
+
+    def __hash__(self) -> int:
+        return hash(repr(self))
+
+    def __repr__(self) -> str:
+        return f"SpielState({self.spiel.get_game()}, {self.spiel.history()}, {self.views})"
+
+
+class OpenSpielGame(BaseGame):
+    """The game of that name. `texts`: the game as OpenSpiel reads it, by number of seats; all have been tried."""
+
+    action_type = NumberedAction
+
+    def __init__(self, name: str, texts: Mapping[int, str], rules_version: str) -> None:
+        # the contract names class attributes: here each game is an object of one class
+        self.name: str = name  # type: ignore[misc]
+        self.seat_counts: tuple[int, ...] = tuple(sorted(texts))  # type: ignore[misc]
+        self.rules_version: str = rules_version
+        self._texts = texts
+        kind = self._spiel(self.seat_counts[0]).get_type()
+        self.summary = f"{kind.long_name}, as OpenSpiel plays it."
+        self.is_simultaneous = kind.dynamics.name == "SIMULTANEOUS"
+        self.is_open = kind.information.name == "PERFECT_INFORMATION"
+        self.heard: Callable[..., tuple[None, ...]] | None = None if self.is_open else _nothing
+
+    def _spiel(self, seats: int) -> Any:
+        return _loaded(self._texts[seats])
+
+    def setup(self, options: Mapping[str, Json], seats: int) -> SpielState:
+        """The first state."""
+        if seats not in self.seat_counts:
+            raise SpecError(f"{self.name} is for {spanned(self.seat_counts)} players, not {seats}")
+        game = self._spiel(seats)
+        chosen = validation.read_struct(dict(options), Options, place=f"options of {self.name}").views
+        known = views_of(game)
+        if unknown := [each for each in chosen if each not in known]:
+            raise SpecError(f"options of {self.name}: views: the game has no {unknown[0]}; it has {', '.join(known)}")
+        size = sum(getattr(game, f"{each}_size")() for each in chosen if each.endswith("_tensor"))
+        if 2 * size > VIEW_LIMIT:
+            raise SpecError(f"options of {self.name}: views: {size} numbers are too many for a line to a bot")
+        return SpielState(game.new_initial_state(), 0, chosen or known[:1])
+
+    def game_info(self, options: Mapping[str, Json], seats: int) -> dict[str, Json]:
+        """The game as OpenSpiel writes it, and its version: a bot that has OpenSpiel can load the same."""
+        game = self._spiel(seats)
+        wanted = self.setup(options, seats).views
+        shapes = {each: getattr(game, f"{each}_shape")() for each in wanted if each.endswith("_tensor")}
+        return {"openspiel": self.rules_version.partition("/")[0], "game": str(game), "shapes": shapes}
+
+    def turn(self, state: SpielState) -> Turn:
+        """OpenSpiel's player of the state."""
+        if isinstance(state.turn, Chance) and self.is_open:
+            return msgspec.structs.replace(state.turn, is_public=True)
+        return state.turn
+
+    def observe(self, state: SpielState, seat: Seat) -> dict[str, Json]:
+        """The strings or tensors that OpenSpiel gives this player; where nothing is hidden, all that happened, too.
+
+        A board alone does not tell two histories apart, such as actions that still wait for a draw.
+        """
+        found: dict[str, Json] = {"you": seat}
+        for name in state.views:
+            value = getattr(state.spiel, name)(seat)
+            found[name] = value if isinstance(value, str) else [_short(each) for each in value]
+        if self.is_open:
+            found["history"] = state.spiel.history()
+        return found
+
+    def legal(self, state: SpielState, seat: Seat) -> tuple[NumberedAction, ...]:
+        """OpenSpiel's legal actions in its order."""
+        return state.legal.get(seat, ())
+
+    def parse(self, state: SpielState, seat: Seat, raw: Json) -> NumberedAction:
+        """The legal action with that id; its text, if there is one, must be the right one."""
+        legal = self.legal(state, seat)
+        hint = msgspec.json.encode(legal[0]).decode() if legal else ""
+        action: NumberedAction = read_action(raw, NumberedAction, game=self.name, hint=hint)
+        if not legal:
+            raise IllegalAction(f"seat {seat} is not to move")
+        for each in legal:
+            if each.id == action.id and action.text in {"", each.text}:
+                return each
+        raise IllegalAction(f"not possible now: {action.id} {printable(cut(action.text))}".rstrip(), hint=hint)
+
+    def apply(self, state: SpielState, actions: Mapping[Seat, NumberedAction]) -> SpielState:
+        """A seat without a choice in a decision of all of them does OpenSpiel's action 0."""
+        after = state.spiel.clone()
+        if after.is_simultaneous_node():
+            chosen = {seat: action.id for seat, action in actions.items()}
+            after.apply_actions([chosen.get(Seat(seat), 0) for seat in range(after.num_players())])
+        else:
+            (action,) = actions.values()
+            after.apply_action(action.id)
+        return state.after(after)
+
+    def resolve(self, state: SpielState, drawn: tuple[int, ...]) -> SpielState:
+        """The result of that index, in OpenSpiel's order."""
+        return state.after(state.spiel.child(state.spiel.chance_outcomes()[drawn[0]][0]), draws=1)
+
+    def outcome(self, state: SpielState) -> Outcome:
+        """OpenSpiel's returns."""
+        scores = tuple(_exact(each) for each in state.spiel.returns())
+        return Outcome(scores=scores, ranks=ranks_by_score(scores))
+
+    def describe(self, state: SpielState, names: Sequence[str] = ()) -> str:
+        """All of the state."""
+        return with_names(_text(_title(state), str(state.spiel)), names)
+
+    def describe_for(self, state: SpielState, seat: Seat, names: Sequence[str] = ()) -> str:
+        """The same in a game that hides nothing; else the string of the seat's view."""
+        if self.is_open:
+            return self.describe(state, names)
+        told = getattr(state.spiel, views_of(state.spiel.get_game())[0])(seat)
+        return with_names(_text(f"seat {seat} sees", told), names)
+
+
+@cache
+def _loaded(text: str) -> Any:
+    return pyspiel.load_game(text)
+
+
+def views_of(game: Any) -> tuple[str, ...]:
+    """The kinds of view that a game has, the default first.
+
+    That is the observation, such as a board, if nothing is hidden; else the information state, which forgets nothing.
+    """
+    kind = game.get_type()
+    is_open = kind.information.name == "PERFECT_INFORMATION"
+    order = ("observation", "information_state") if is_open else ("information_state", "observation")
+    names = [f"{what}_{form}" for form in ("string", "tensor") for what in order]
+    return tuple(name for name in names if getattr(kind, f"provides_{name}"))
+
+
+def weights_of(probabilities: Sequence[float]) -> tuple[int, ...]:
+    """Whole weights in proportion to probabilities: exact for fractions, such as 1/6 and 1/36.
+
+    Others are taken to the nearest 1/2^40, so that the last bits of a double, which may differ from machine to machine,
+    count for nothing; a positive one is never 0.
+    """
+    fractions = [Fraction(each).limit_denominator(_FINEST) for each in probabilities]
+    apart = max(abs(one - Fraction(each)) for one, each in zip(fractions, probabilities, strict=True))
+    common = lcm(*(each.denominator for each in fractions))
+    if apart <= _SAME and sum(fractions) == 1 and common <= _MOST_WEIGHT:
+        return tuple(int(each * common) for each in fractions)
+    weights = [max(1, round(each * _GRID)) if each > 0 else 0 for each in probabilities]
+    divisor = gcd(*weights)
+    return tuple(each // divisor for each in weights)
+
+
+def _turn(spiel: Any, draws: int) -> Turn:
+    if spiel.is_terminal():
+        return Over()
+    if spiel.is_chance_node():
+        weights = weights_of([probability for _, probability in spiel.chance_outcomes()])
+        return Chance(f"draw/{draws}", Weighted(weights), is_public=False)
+    if spiel.is_simultaneous_node():
+        return Decision(tuple(Seat(seat) for seat in range(spiel.num_players()) if spiel.legal_actions(seat)))
+    return Decision((Seat(spiel.current_player()),))
+
+
+def _legal(spiel: Any, seat: Seat) -> tuple[NumberedAction, ...]:
+    """The legal actions; texts that are too long are cut, and those that are equal or empty get the id."""
+    ids = spiel.legal_actions(seat)
+    texts = [cut(printable(" ".join(spiel.action_to_string(seat, each).split()))) for each in ids]
+    count = Counter(texts)
+    count[""] = len(texts) + 1
+    return tuple(
+        NumberedAction(each, text if count[text] == 1 else f"{text} (action {each})".lstrip())
+        for each, text in zip(ids, texts, strict=True)
+    )
+
+
+def _nothing(state: SpielState, _seat: Seat, _action: NumberedAction) -> tuple[None, ...]:
+    return (None,) * int(state.spiel.num_players())
+
+
+def _short(number: float) -> int | float:
+    return int(number) if number == int(number) else number
+
+
+def _exact(score: float) -> int | Fraction:
+    """A return as the fraction that it stands for: 0.1 is 1/10 on every machine."""
+    found = Fraction(score).limit_denominator(_FINEST_SCORE)
+    return int(found) if found.denominator == 1 else found
+
+
+def _title(state: SpielState) -> str:
+    match state.turn:
+        case Over():
+            return "the game is over"
+        case Decision(seats):
+            return f"{' and '.join(f'seat {seat}' for seat in seats)} to move"
+    return "a draw is due"
+
+
+def _text(title: str, text: str) -> str:
+    lines = [printable(line.rstrip().expandtabs()) for line in _ESCAPES.sub("", text).splitlines()]
+    return "\n".join([title, *lines])

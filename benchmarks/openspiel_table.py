@@ -1,0 +1,37 @@
+"""The table of docs/openspiel.md: every registered game of OpenSpiel is tried, as a tournament would.
+
+`nice python benchmarks/openspiel_table.py > table.md` takes some minutes; names after it are tried alone.
+"""
+
+import sys
+from collections.abc import Iterator, Sequence
+
+import pyspiel
+
+from arena.errors import ArenaError
+from arena.games import load_game
+from arena.text import spanned
+
+
+def rows(names: Sequence[str]) -> Iterator[str]:
+    """The rows of these games in Markdown, in order."""
+    kinds = {kind.short_name: kind for kind in pyspiel.registered_games()}
+    for name in names:
+        yield f"| `{name}` | {' | '.join(_cells(name, kinds[name]))} |"
+
+
+def _cells(name: str, kind: pyspiel.GameType) -> tuple[str, str]:
+    try:
+        game = load_game(f"openspiel:{name}")
+    except ArenaError as error:
+        return "", "refused: " + str(error).removeprefix(f"openspiel:{name}: ").replace("|", "\\|")
+    acts = "at once" if kind.dynamics.name == "SIMULTANEOUS" else "in turn"
+    hides = {"PERFECT_INFORMATION": "open", "ONE_SHOT": "one decision"}.get(kind.information.name, "hidden information")
+    luck = ", luck" if kind.chance_mode.name == "EXPLICIT_STOCHASTIC" else ""
+    return spanned(game.seat_counts), f"{acts}, {hides}{luck}"
+
+
+if __name__ == "__main__":
+    print("| game | players | |\n|---|---|---|")
+    for row in rows(sys.argv[1:] or sorted(pyspiel.registered_names())):
+        print(row, flush=True)
