@@ -8,6 +8,7 @@ import asyncio
 import contextlib
 import logging
 import time
+from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from fractions import Fraction
 from functools import partial
@@ -31,6 +32,9 @@ _MOST: Final = 64
 _AHEAD: Final = 2
 """Batches for each worker: one that it checks, and one that waits here."""
 _DEATHS: Final = 3
+_LISTEN_EVERY_S: Final = 10.0
+_SILENT_S: Final = 60.0
+"""A worker whose event loop answers nothing for so long hangs; a check in its thread may take any time."""
 log: Final = logging.getLogger("arena.cluster")
 Found = TypeVar("Found")
 
@@ -92,6 +96,7 @@ class Team:
         self._free: asyncio.Queue[str] = asyncio.Queue()
         self._found: dict[str, _Found] = {}
         self._left_out: dict[str, str] = {}
+        self._silent = Counter[str]()
         self._ended, self._trouble = asyncio.Event(), ""
         self._match_s = _BATCH_S
 
@@ -105,19 +110,18 @@ class Team:
 
     async def check(self, batch: Batch) -> list[Checked]:
         """The findings of any worker. MachineFault if there is none; HarnessFault if one after the other dies of it."""
-        message = msgspec.msgpack.encode(batch, enc_hook=str)  # fractions, which msgpack does not know
-        for _ in range(_DEATHS):
-            address = await self._free_worker()
+        message, deaths = msgspec.msgpack.encode(batch, enc_hook=str), 0  # fractions, which msgpack does not know
+        while deaths < _DEATHS:
+            address, worker = await self._free_worker()
             try:
-                answer = await _unless(self._found[address].gone, self._link.call(check, address, message))
-                found = _findings(answer, batch)
+                found = _findings(await self._asked(address, check, message), batch)
             except (Unfit, msgspec.MsgspecError) as error:
-                self._leave_out(address, f"{type(error).__name__}: {error}")
+                self._leave_out(worker.name, f"{type(error).__name__}: {error}")
             except OSError as error:
-                log.info("worker at %s did not answer: %s", address, error)
-                self._found.pop(address, None)  # it is asked again, if it is still there
+                deaths += await self._is_silent(address, error)
             else:
                 self._free.put_nowait(address)
+                self._silent.pop(worker.name, None)
                 self._match_s = max(1e-6, found.seconds / len(found.checked))
                 return found.checked
         raise HarnessFault(f"{counted(_DEATHS, 'worker')} died of the same matches, or could not be reached; try again")
@@ -128,6 +132,31 @@ class Team:
             self._trouble = await watched(self._link, self._times, self._left_out, self._compare)
         finally:
             self._ended.set()
+
+    async def _asked(self, address: str, function: Callable[..., Awaitable[Found]], argument: Any) -> Found:
+        """The answer of a worker, however long it takes. OSError if the worker is gone, or hangs."""
+
+        async def listen() -> None:
+            await asyncio.wait_for(self._link.call(identities, address, []), _SILENT_S)
+
+        return await _unless(self._found[address].gone, self._link.call(function, address, argument), listen)
+
+    async def _is_silent(self, address: str, error: OSError) -> bool:
+        """Let go of a worker that did not answer, and whether that is its own fault; it is asked again if it is there.
+
+        After several times in a row it is left out.
+        """
+        log.info("worker at %s did not answer: %s", address, error)
+        worker = self._found.pop(address, None)
+        try:
+            _, found = await self._link.workers()
+        except OSError:
+            return False
+        if worker is not None and address in found:
+            self._silent[worker.name] += 1
+            if self._silent[worker.name] >= _DEATHS:
+                self._leave_out(worker.name, f"it did not answer {_DEATHS} times in a row")
+        return True
 
     def _compare(self, _: str, found: dict[str, str]) -> None:
         for address in self._found.keys() - found.keys():
@@ -140,34 +169,35 @@ class Team:
     async def _welcome(self, address: str, worker: "_Found") -> None:
         """Let it check, if its games are those of this side."""
         try:
-            told = await _unless(worker.gone, self._link.call(identities, address, list(self._here)))
+            told = await self._asked(address, identities, list(self._here))
             found = {game: msgspec.msgpack.decode(each, type=Identity | None) for game, each in told.items()}
-        except OSError:
-            self._found.pop(address, None)
+        except OSError as error:
+            await self._is_silent(address, error)
             return
         except Exception as error:  # noqa: BLE001 - whatever another program answers
-            self._leave_out(address, f"{type(error).__name__}: {error}")
+            self._leave_out(worker.name, f"{type(error).__name__}: {error}")
             return
         for game, expected in self._here.items():
             if found.get(game) != expected:
-                self._leave_out(address, f"{game}: {_difference(found.get(game), expected)}")
+                self._leave_out(worker.name, f"{game}: {_difference(found.get(game), expected)}")
                 return
         self._free.put_nowait(address)
 
-    async def _free_worker(self) -> str:
+    async def _free_worker(self) -> "tuple[str, _Found]":
         while True:
             try:
                 address = await _unless(self._ended, self._free.get())
             except ConnectionError:
                 why = self._trouble or "nobody looks for workers any more"
                 raise MachineFault(f"{why}; nothing was changed, and the same command begins anew") from None
-            if address in self._found:
-                return address
+            if (worker := self._found.get(address)) is not None:
+                return address, worker
 
-    def _leave_out(self, address: str, sentence: str) -> None:
-        if (worker := self._found.pop(address, None)) is not None:
-            self._left_out[worker.name] = printable(f"worker {worker.name} is left out: {sentence}")
-            self._say(self._left_out[worker.name])
+    def _leave_out(self, name: str, sentence: str) -> None:
+        if name not in self._left_out:
+            self._found = {address: worker for address, worker in self._found.items() if worker.name != name}
+            self._left_out[name] = printable(f"worker {name} is left out: {sentence}")
+            self._say(self._left_out[name])
 
 
 class _Found:
@@ -178,11 +208,19 @@ class _Found:
         self.task: asyncio.Task[None] | None = None
 
 
-async def _unless(event: asyncio.Event, action: Awaitable[Found]) -> Found:
-    """The result of an action. ConnectionError if the event comes before, or dask gives the action up."""
+async def _unless(
+    event: asyncio.Event, action: Awaitable[Found], listen: Callable[[], Awaitable[None]] | None = None
+) -> Found:
+    """The result of an action. ConnectionError if the event comes before, or dask gives the action up.
+
+    `listen` is called again and again meanwhile, and may raise.
+    """
     call, end = asyncio.ensure_future(action), asyncio.create_task(event.wait())
+    every_s = None if listen is None else _LISTEN_EVERY_S
     try:
-        await asyncio.wait([call, end], return_when=asyncio.FIRST_COMPLETED)
+        while not (await asyncio.wait([call, end], timeout=every_s, return_when=asyncio.FIRST_COMPLETED))[0]:
+            if listen is not None:
+                await listen()
         if call.done() and not call.cancelled():
             return call.result()
         raise ConnectionError("the worker is gone")

@@ -32,13 +32,13 @@ from arena.cluster.messages import (
     packed,
     unpacked,
 )
-from arena.errors import HarnessFault
+from arena.errors import ArenaError, HarnessFault
 from arena.league.driver import Finished, HandOver, Undelivered
 from arena.league.schedule import Life
 from arena.league.worker import ATTEMPTS
 from arena.match.columns import Machine
 from arena.process.limits import Isolation
-from arena.text import counted, printable
+from arena.text import printable
 
 _MOST_LIVES: Final = 64
 """With one worker at once."""
@@ -49,7 +49,7 @@ _PART_S: Final = 2.0
 _MOST_NAME: Final = 64
 _MOST_SPEED: Final = 1e6
 _FAILURES: Final = 3
-"""Lives in a row that fail at their first attempt: then their worker is left out."""
+"""Lives in a row that fail at their first attempt, or sessions that never begin: then their worker is left out."""
 log: Final = logging.getLogger("arena.cluster")
 
 
@@ -270,9 +270,7 @@ class Dealer:
     def _request(self, peer: Peer) -> Dispatch:
         """The next message to a worker, with the lives that it gets now and the bots that it lacks."""
         dealt = self._deal(peer)
-        due = {each.bot.digest for flight in peer.flights.values() for each in flight.life.pairing.players}
-        archives = {digest: self._archive_of(digest) for digest in peer.wanted if digest in due}
-        peer.wanted = ()
+        archives = self._archives(peer)
         is_more = bool(self._backlog)
         soon = math.floor(self._times.ahead_s / 2 / peer.block_s) if peer.block_s else peer.left
         return Dispatch(
@@ -283,6 +281,19 @@ class Dealer:
             enough=min(peer.left + len(peer.flights) - 1, soon) if is_more and peer.flights else 0,
             wait_s=self._times.wait_s,
         )
+
+    def _archives(self, peer: Peer) -> dict[str, bytes]:
+        """One of the bots that a worker lacks: it installs that while the next one is on its way.
+
+        _Lost if the bot cannot be read here. That is no fault of a worker, and ends the league.
+        """
+        due = {each.bot.digest for flight in peer.flights.values() for each in flight.life.pairing.players}
+        wanted, peer.wanted = [digest for digest in peer.wanted if digest in due], ()
+        try:
+            return {digest: self._archive_of(digest) for digest in wanted[:1]}
+        except (ArenaError, OSError) as error:
+            self._break(str(error))
+            raise _Lost(str(error), is_death=False) from error
 
     def _deal(self, peer: Peer) -> tuple[Assignment, ...]:
         """Lives for a worker: one if it has none, more if it would soon have none and others have enough."""
@@ -323,7 +334,7 @@ class Dealer:
     async def _answer(self, peer: Peer, ask: Callable[[], Awaitable[bytes]]) -> bytes:
         """The answer of a worker, which is asked again for a while. _Lost if it is gone, or has been silent."""
         loop, times = asyncio.get_running_loop(), self._times
-        give_up_s = loop.time() + times.retry_s
+        give_up_s = math.inf
         while not peer.gone.is_set():
             try:
                 return await asyncio.wait_for(ask(), times.wait_s + times.answer_s)
@@ -331,6 +342,7 @@ class Dealer:
                 self._leave_out(peer, str(error))
             except OSError as error:  # TimeoutError is one
                 log.info("worker %s does not answer: %s", peer.name, error)
+            give_up_s = min(give_up_s, loop.time() + times.retry_s)  # not before: this side may have stood still
             is_reachable = await self._look_again()
             if peer.gone.is_set():
                 break
@@ -397,7 +409,7 @@ class Dealer:
         """Leave out a worker on which one life after the other fails. Lives that failed elsewhere do not count."""
         self._failures[peer.name] = self._failures.get(peer.name, 0) + 1
         if self._failures[peer.name] >= _FAILURES:
-            self._leave_out(peer, f"{counted(_FAILURES, 'life', 'lives')} in a row failed there, at last: {error}")
+            self._leave_out(peer, f"it failed {_FAILURES} times in a row, at last: {error}")
 
     def _leave_out(self, peer: Peer, sentence: str) -> None:
         self.left_out[peer.name] = printable(f"worker {peer.name} is left out: {sentence}")
@@ -417,7 +429,7 @@ class Dealer:
             parting = asyncio.create_task(self._part(peer))
             self._partings.add(parting)  # a task that nobody holds may be collected
             parting.add_done_callback(self._partings.discard)
-        if lost.is_death and any(each.life.attempt == 1 for each in flights):
+        if lost.is_death and (not peer.is_ready or any(each.life.attempt == 1 for each in flights)):
             try:
                 self._count_failure(peer, str(lost))
             except _Lost:
@@ -442,7 +454,7 @@ async def watched(
     `left_out` has a sentence for each worker that cannot, by its name.
     """
     loop = asyncio.get_running_loop()
-    good_s = loop.time()
+    bad_s = math.inf  # the time since which nobody can play
     while True:
         trouble, patience_s, found = "", times.patience_s, dict[str, str]()
         try:
@@ -454,9 +466,8 @@ async def watched(
             if not any(name not in left_out for name in found.values()):
                 trouble = "; ".join(left_out.values()) or "it has no worker yet"
                 patience_s = times.retry_s if found else patience_s
-        if not trouble:
-            good_s = loop.time()
-        elif loop.time() - good_s > patience_s:
+        bad_s = min(bad_s, loop.time()) if trouble else math.inf
+        if loop.time() - bad_s > patience_s:
             return trouble
         await asyncio.sleep(max(times.look_s, len(found) / _LOOKED_AT_A_SECOND))
 

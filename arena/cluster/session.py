@@ -157,6 +157,7 @@ class WorkerSession:
         self._attempts: dict[str, _Attempt] = {}
         self._waiting: dict[str, Life] = {}
         self._missing: set[str] = set()
+        self._arriving: set[str] = set()
         self._refusal = ""
         self._clock = _BlockClock()
         self._lock = threading.RLock()
@@ -227,6 +228,7 @@ class WorkerSession:
                     self._waiting[each.attempt] = each.life
             self._missing.difference_update(request.archives)
             if self._waiting:
+                self._arriving.update(request.archives)
                 self._admission.submit(self._admit, request.archives)
 
     def _admit(self, archives: dict[str, bytes]) -> None:
@@ -240,7 +242,10 @@ class WorkerSession:
                     if self.is_open:
                         self._bots.install(digest, archive)
                         self._hold({digest} & due, held)
-                self._missing = {digest for attempt, life in waiting for digest in self._begin(attempt, life)}
+                missing = {digest for attempt, life in waiting for digest in self._begin(attempt, life)}
+            with self._lock:
+                self._arriving.difference_update(archives)
+                self._missing = missing - self._arriving
         except Exception as error:  # noqa: BLE001 - the edge: the driver is told, whatever it is
             self._refusal = str(error) if isinstance(error, ArenaError) else repr(error)
         self._wake()

@@ -63,6 +63,7 @@ class FakeWorker:
         self.block_s, self.host, self.speed = 0.4, "host", 1.0
         self.identity: Identity | None = IDENTITY
         self.refusal = ""
+        self.missing: tuple[str, ...] = ()
         self.is_busy_until_s = 0.0
         self.sessions = 0
         self.session = ""
@@ -108,9 +109,13 @@ class FakeWorker:
                 one = self.attempts[attempt]
                 self.cluster.acknowledged[attempt] = max(held, self.cluster.acknowledged[attempt])
                 self.cluster.doubled += [(attempt, held)] * (held > len(one.blocks))
+        if dispatch.archives:
+            self.cluster.sent.append(tuple(dispatch.archives))
+            self.missing = tuple(digest for digest in self.missing if digest not in dispatch.archives)
         for each in dispatch.lives:
             if each.attempt not in self.attempts:
                 self.attempts[each.attempt] = Progressed()
+                self.cluster.attempts.add(each.life.attempt)
                 self.queue.append((each.attempt, each.life))
                 self.queued.set()
         self.most_lives = max(self.most_lives, sum(not one.is_over for one in self.attempts.values()))
@@ -127,7 +132,7 @@ class FakeWorker:
             key: Progressed(one.blocks[dispatch.held.get(key, 0) :], one.is_over, one.error, one.is_died)
             for key, one in self.attempts.items()
         }
-        return Report(attempts=attempts, block_s=self.block_s)
+        return Report(attempts=attempts, missing=self.missing, block_s=self.block_s)
 
     def left(self) -> int:
         sizes = {attempt: len(life.fixtures) for attempt, life in self.queue}
@@ -175,9 +180,16 @@ class FakeCluster:
         self.is_cut = False
         self.found: dict[str, FakeWorker] = {}
         self.unreachable: set[str] = set()
+        self.hanging: set[str] = set()
+        """Workers that answer nothing, though the scheduler hears them."""
         self.deaf: set[str] = set()
         """Workers that hear, and whose answers are lost."""
         self.running: dict[str, tuple[str, int]] = {}
+        self.sent: list[tuple[str, ...]] = []
+        """The bots in each message that has any, by hash."""
+        self.attempts: set[int] = set()
+        """Of the lives that were dealt: whether it is their first one."""
+        self.archive_of: Callable[[str], bytes] = lambda _: b""
         self.started: dict[tuple[str, int], int] = defaultdict(int)
         self.acknowledged: dict[str, int] = defaultdict(int)
         self.doubled: list[tuple[str, int]] = []
@@ -209,7 +221,7 @@ class FakeCluster:
         made = PausedBackend(
             opened,
             TERMS,
-            lambda _: b"",
+            lambda digest: self.archive_of(digest),
             times=times or DealingTimes(),
             say=self.said.append,
             new_loop=lambda: VirtualLoop(self.released),
@@ -225,8 +237,7 @@ class FakeCluster:
     def begin(self, name: str, fixture: Fixture) -> None:
         """A block begins; `doubled` gets it if it is being played elsewhere."""
         key = (fixture.pairing, fixture.block)
-        for each in self.found.values():
-            each.look_at_lease()
+        self.end_expired()
         if key in self.running.values():
             self.doubled.append(key)
         self.running[name] = key
@@ -239,6 +250,11 @@ class FakeCluster:
         if self.returns_after_s is not None:
             asyncio.get_running_loop().call_later(self.returns_after_s, self.join, name)
 
+    def end_expired(self) -> None:
+        """End the sessions whose driver was not heard for too long."""
+        for each in self.found.values():
+            each.look_at_lease()
+
     async def workers(self) -> tuple[str, dict[str, str]]:
         await asyncio.sleep(0.001)
         if self.is_cut:
@@ -246,7 +262,10 @@ class FakeCluster:
         return self.scheduler, {f"tls://{id(each)}": name for name, each in self.found.items()}
 
     async def meet(self, address: str, opening: bytes) -> bytes:
-        return packed(self.at(address).meet(unpacked(opening, Opening)))
+        worker = self.at(address)
+        if worker.name in self.hanging:
+            await asyncio.Event().wait()
+        return packed(worker.meet(unpacked(opening, Opening)))
 
     async def exchange(self, address: str, dispatch: bytes) -> bytes:
         worker = self.at(address)
@@ -268,8 +287,8 @@ class FakeCluster:
             self.task.cancel()
 
     def at(self, address: str) -> FakeWorker:
+        self.end_expired()
         for each in self.found.values():
-            each.look_at_lease()
             if address == f"tls://{id(each)}":
                 if self.is_cut or each.name in self.unreachable:
                     break

@@ -22,6 +22,7 @@ from arena.match.settings import ClockSettings
 from arena.verify.match import Checked, Expected, Task
 
 QUICK = DealingTimes(look_s=0.01, retry_s=0.0, patience_s=0.0)
+PATIENT = DealingTimes(look_s=0.01)
 
 
 class LinkHere:
@@ -32,8 +33,15 @@ class LinkHere:
         self.calls: list[tuple[str, str]] = []
         self.before: Callable[[str, str], None] = lambda *_: None
         self.after: Callable[[str, Any], Any] = lambda _, answer: answer
+        self.is_cut = False
+        self.hanging: set[str] = set()
+        """Workers that answer nothing from their first check on, though the scheduler hears them."""
+        self.looks = 0
 
     async def workers(self) -> tuple[str, dict[str, str]]:
+        self.looks += 1
+        if self.is_cut:
+            raise ConnectionError("cut")
         return "scheduler", dict(self.found)
 
     async def call(self, function: Any, address: str, argument: Any) -> Any:
@@ -41,6 +49,10 @@ class LinkHere:
         name, kind = self.found[address], function.__name__
         self.calls.append((name, kind))
         self.before(name, kind)
+        if self.is_cut:
+            raise ConnectionError("cut")
+        if name in self.hanging and (name, "check") in self.calls:
+            await asyncio.Event().wait()
         return self.after(name, await function(argument))
 
     async def close(self) -> None: ...
@@ -128,11 +140,11 @@ def test_a_worker_with_other_rules_checks_nothing(terminal: Terminal, link: Link
         checked()
 
 
-def checked() -> list[Checked]:
+def checked(times: DealingTimes = QUICK) -> list[Checked]:
     """A match of nim without a record on the cluster."""
     expected = Expected("nim", "1", {}, ClockSettings().terms(), ())
     one = PlayedMatch(match_result(MatchKey("aaaa", 0, 0), ("ann", "bob"), (Fraction(1, 3), 0)), RECORD)
-    with cluster_checker(ClusterSettings("tcp://x:1"), ["nim"], lambda _: None, QUICK) as check:
+    with cluster_checker(ClusterSettings("tcp://x:1"), ["nim"], lambda _: None, times) as check:
         return list(check([Task(one, expected=expected)]))
 
 
@@ -157,3 +169,44 @@ def test_matches_of_which_workers_die_end_the_command(link: LinkHere) -> None:
         checked()
 
     assert sum(kind == "check" for _, kind in link.calls) == 3
+
+
+def test_a_long_cut_costs_nothing(link: LinkHere) -> None:
+    """All workers are lost at once, again and again; nobody died of a match."""
+
+    def before(_: str, kind: str) -> None:
+        if kind == "check" and link.looks < 50:
+            link.is_cut = True
+
+    async def workers(look: Any = link.workers) -> tuple[str, dict[str, str]]:
+        link.is_cut = link.is_cut and link.looks % 10 != 0
+        return await look()  # type: ignore[no-any-return]
+
+    link.before, link.workers = before, workers  # type: ignore[method-assign]
+
+    (found,) = checked(PATIENT)
+
+    assert found.match == "aaaa-0-0"
+    assert sum(kind == "check" for _, kind in link.calls) > 3
+
+
+def test_a_worker_that_hangs_is_left_out(link: LinkHere, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its match is checked by another one; alone it ends the command with a sentence."""
+    monkeypatch.setattr(checker, "_LISTEN_EVERY_S", 0.01)
+    monkeypatch.setattr(checker, "_SILENT_S", 0.01)
+    link.found = {"tls://w0": "w0"}
+    link.hanging.add("w0")
+
+    def before(_: str, kind: str) -> None:
+        if kind == "check":
+            link.found["tls://w1"] = "w1"
+
+    link.before = before
+
+    (found,) = checked(PATIENT)
+    del link.found["tls://w1"]
+    with pytest.raises(MachineFault, match="worker w0 is left out: it did not answer 3 times in a row; nothing was"):
+        checked()
+
+    assert found.match == "aaaa-0-0"
+    assert {name for name, kind in link.calls if kind == "check"} == {"w0", "w1"}

@@ -7,14 +7,14 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from fake_cluster import IDENTITY, Died, FakeCluster
+from fake_cluster import IDENTITY, Died, FakeCluster, VirtualLoop
 from league_made import all_blocks, played_block
 from msgspec.structs import replace
 from support.made_matches import tournament
 
 from arena.cluster import dealer
 from arena.cluster.messages import Report, packed, unpacked
-from arena.errors import HarnessFault, MachineFault
+from arena.errors import HarnessFault, MachineFault, SpecError
 from arena.league import driver
 from arena.league.driver import BlocksLost, play_lives
 from arena.league.schedule import Fixture, Life, lives
@@ -188,7 +188,7 @@ def test_a_worker_on_which_everything_fails_is_left_out() -> None:
     committed = run(league, cluster, w1={"play": fail})
 
     assert Counter(committed) == Counter(all_blocks(league))
-    assert cluster.said == ["worker w1 is left out: 3 lives in a row failed there, at last: the disk is full"]
+    assert cluster.said == ["worker w1 is left out: it failed 3 times in a row, at last: the disk is full"]
 
 
 def test_a_worker_that_dies_again_and_again_is_left_out() -> None:
@@ -207,7 +207,7 @@ def test_a_worker_that_dies_again_and_again_is_left_out() -> None:
 
     assert Counter(committed) == Counter(all_blocks(league))
     assert len(cluster.killed) == 3
-    assert cluster.said == ["worker w1 is left out: 3 lives in a row failed there, at last: the scheduler has lost it"]
+    assert cluster.said == ["worker w1 is left out: it failed 3 times in a row, at last: the scheduler has lost it"]
 
 
 def test_a_worker_with_other_rules_is_refused() -> None:
@@ -383,3 +383,65 @@ def test_a_league_that_is_played_ends_well_whatever_becomes_of_the_cluster() -> 
 
     assert Counter(committed) == Counter(all_blocks(league))
     assert closed == ["link"]
+
+
+@pytest.mark.parametrize("seconds", [25.0, 60.0, 1000.0])
+def test_a_driver_that_stood_still_goes_on(seconds: float) -> None:
+    """As one that was stopped, or on a laptop that slept: leases ended meanwhile, and no block is blamed for that."""
+    league, cluster = tournament(cycles=40, chunk_blocks=20), FakeCluster()
+
+    async def script(it: FakeCluster) -> None:
+        for _ in range(5):
+            await asyncio.sleep(3.0)
+            loop = asyncio.get_running_loop()
+            assert isinstance(loop, VirtualLoop)
+            loop.now_s += seconds
+            it.end_expired()
+
+    cluster.script = script
+    committed = run(league, cluster)
+
+    assert Counter(committed) == Counter(all_blocks(league))
+    assert cluster.said == []
+    assert cluster.attempts == {1}
+
+
+def test_a_bot_that_cannot_be_sent_ends_the_league() -> None:
+    """As one whose files were changed: one sentence tells it, and no worker is blamed."""
+    league, cluster = tournament(cycles=20), FakeCluster()
+
+    def changed(digest: str) -> bytes:
+        raise SpecError(f"{digest} is not what was submitted")
+
+    cluster.archive_of = changed
+    lacking = {"missing": tuple(each.bot.digest for each in league.players)}
+    with pytest.raises(MachineFault, match="^ann0+ is not what was submitted; what is stored is safe"):
+        run(league, cluster, w0=lacking, w1=lacking, w2=lacking)
+
+    assert cluster.said == []
+
+
+def test_a_worker_that_hangs_is_left_out() -> None:
+    """The scheduler still knows it, and it never answers: others play; without any the league ends."""
+    league, some, alone = tournament(cycles=40), FakeCluster(), FakeCluster()
+    some.hanging.add("w0")
+    alone.hanging.add("w0")
+    told = "worker w0 is left out: it failed 3 times in a row, at last: it does not answer"
+
+    committed = run(league, some, w1={"block_s": 5.0}, w2={"block_s": 5.0})
+    with pytest.raises(MachineFault, match=told):
+        run(league, alone, workers=1)
+
+    assert Counter(committed) == Counter(all_blocks(league))
+    assert some.said == alone.said == [told]
+
+
+def test_bots_are_sent_one_after_the_other() -> None:
+    """A message with all bots of a match of six is a gigabyte."""
+    league, cluster = tournament(cycles=20), FakeCluster()
+    digests = tuple(each.bot.digest for each in league.players)
+
+    committed = run(league, cluster, workers=1, w0={"missing": digests})
+
+    assert Counter(committed) == Counter(all_blocks(league))
+    assert sorted(cluster.sent) == sorted([(digest,) for digest in digests])
