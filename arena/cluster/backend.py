@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any, Final, Self, TypeVar
 
 from arena.cluster.dealer import USUAL_TIMES, Dealer, DealingTimes, Flight, Link, Terms
-from arena.cluster.session import identity_of
+from arena.cluster.session import hear_no_ctrl_c, identity_of
 from arena.league.driver import Finished, HandOver
 from arena.league.schedule import Life
 from arena.league.tournament import ClusterSettings, Tournament
@@ -20,11 +20,14 @@ Returned = TypeVar("Returned")
 
 
 class LoopThread:
-    """An event loop in a thread of its own, from the first line of a `with` to its end."""
+    """An event loop in a thread of its own, from the first line of a `with` to its end.
+
+    It hears no Ctrl-C (see `hear_no_ctrl_c`).
+    """
 
     def __init__(self, new_loop: Callable[[], asyncio.AbstractEventLoop] = asyncio.new_event_loop) -> None:
         self.loop = new_loop()
-        self._thread = threading.Thread(target=self.loop.run_forever, name="cluster", daemon=True)
+        self._thread = threading.Thread(target=self._run_loop, name="cluster", daemon=True)
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -45,6 +48,10 @@ class LoopThread:
         self._thread.join(_CLOSE_WITHIN_S)
         if not self._thread.is_alive():
             self.loop.close()
+
+    def _run_loop(self) -> None:
+        hear_no_ctrl_c()
+        self.loop.run_forever()
 
     def run(self, coroutine: Coroutine[Any, Any, Returned]) -> "Future[Returned]":
         """Run it there."""

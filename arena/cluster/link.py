@@ -26,6 +26,8 @@ _CONNECT_S: Final = 10
 _CLOSE_S: Final = 5
 PRELOAD: Final = [remote.__name__]
 """Modules that prepare a dask worker for matches."""
+_HERE: Final[list[tuple[str, Security]]] = []
+"""The workers that this process has started, if it has: their scheduler, for every other link to them."""
 _LOUD: Final = (
     "distributed.nanny",
     "distributed.worker",
@@ -66,13 +68,12 @@ async def open_link(settings: ClusterSettings) -> "DaskLink":
     """A link to the cluster of these settings. MachineFault if no scheduler answers there."""
     set_up_dask()
     count = workers_here(settings)
-    cluster, address, security = None, settings.address, Security()
+    cluster, address, security = None, settings.address, security_of(settings)
     if count is not None:
-        security = Security.temporary()
-        cluster = await _started_here(count, security)
-        address = cluster.scheduler_address
-    else:
-        security = security_of(settings)
+        if not _HERE:
+            cluster = await _started_here(count)
+            _HERE.append((cluster.scheduler_address, cluster.security))
+        address, security = _HERE[0]
     link = DaskLink(address, security, cluster)
     try:
         await link.workers()
@@ -82,14 +83,14 @@ async def open_link(settings: ClusterSettings) -> "DaskLink":
     return link
 
 
-async def _started_here(count: int, security: Security) -> LocalCluster:
+async def _started_here(count: int) -> LocalCluster:
     """So many workers on this machine. MachineFault if they cannot be started."""
     try:
         return await LocalCluster(
             n_workers=count,
             threads_per_worker=1,
             memory_limit=0,
-            security=security,
+            security=Security.temporary(),
             dashboard_address=None,
             scheduler_kwargs={"dashboard_address": "127.0.0.1:0"},  # its pages, which are none, at no fixed port
             silence_logs=logging.CRITICAL,
@@ -132,6 +133,8 @@ class DaskLink:
 
     async def close(self) -> None:
         """Let go of the scheduler; workers that were started here end."""
+        if self._cluster is not None:
+            _HERE.clear()
         for each in (self._client, self._cluster):
             if each is not None:
                 with contextlib.suppress(OSError):

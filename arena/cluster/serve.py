@@ -9,6 +9,7 @@ import contextlib
 import logging
 import os
 import signal
+import threading
 from pathlib import Path
 from typing import Any, Final
 
@@ -16,7 +17,7 @@ import msgspec
 from distributed import Nanny
 
 from arena.cluster.link import PRELOAD, security_of, set_up_dask
-from arena.cluster.session import CACHE_VARIABLE
+from arena.cluster.session import CACHE_VARIABLE, hear_no_ctrl_c
 from arena.errors import MachineFault
 from arena.league.tournament import ClusterSettings
 from arena.process.scratch import scratch_folder
@@ -49,8 +50,14 @@ def keep_workers(settings: ClusterSettings, places: WorkerPlaces) -> None:
 
 async def _serve(settings: ClusterSettings, places: WorkerPlaces, folder: Path) -> None:
     loop, stop = asyncio.get_running_loop(), asyncio.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, stop.set)
+
+    def wait_for_ctrl_c() -> None:
+        signal.sigwait({signal.SIGINT})
+        loop.call_soon_threadsafe(stop.set)
+
+    loop.add_signal_handler(signal.SIGTERM, stop.set)
+    hear_no_ctrl_c()
+    threading.Thread(target=wait_for_ctrl_c, name="ctrl-c", daemon=True).start()
     names = [f"{places.name}-{number}" for number in range(places.count)]
     slots = [asyncio.create_task(_keep(settings, places, name, folder)) for name in names]
     waiting = asyncio.create_task(stop.wait())

@@ -16,6 +16,7 @@ from collections import deque
 from collections.abc import Callable
 from concurrent.futures import BrokenExecutor, Future, ThreadPoolExecutor
 from functools import partial
+from multiprocessing import resource_tracker
 from pathlib import Path
 from typing import Any, Final
 
@@ -54,7 +55,14 @@ def dask_setup(worker: Any) -> None:  # noqa: ARG001 - dask's name and argument
     """Prepare this process, which dask does with a module that is named as a preload."""
     # A handler, not SIG_IGN, which bots would inherit: Ctrl-C of a terminal is for the process that started this one.
     signal.signal(signal.SIGINT, lambda *_: None)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})  # see `hear_no_ctrl_c`
     logging.getLogger("distributed.worker").addFilter(_is_no_exchange)
+
+
+def hear_no_ctrl_c() -> None:
+    """Keep Ctrl-C away from this thread, and from processes that it starts until they are ready (`dask_setup`)."""
+    resource_tracker.ensure_running()  # its start lets Ctrl-C in again
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
 
 
 def _is_no_exchange(record: logging.LogRecord) -> bool:

@@ -12,6 +12,7 @@ from typing import Final
 import msgspec
 
 from arena import __version__
+from arena.cluster.backend import LoopThread
 from arena.cluster.dealer import Unfit, identity_differences
 from arena.cluster.link import DaskLink, open_link
 from arena.cluster.messages import Identity, packed, unpacked
@@ -89,7 +90,8 @@ def report() -> WorkerReport:
 
 def survey(settings: ClusterSettings) -> list[SurveyedWorker]:
     """All workers of the cluster, by name. MachineFault if no scheduler answers."""
-    return asyncio.run(_survey(settings))
+    with LoopThread() as loop:
+        return loop.run(_survey(settings)).result()
 
 
 def faults(worker: SurveyedWorker, here: WorkerReport) -> Iterator[CheckResult]:

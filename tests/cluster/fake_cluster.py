@@ -221,7 +221,7 @@ class FakeCluster:
         made = PausedBackend(
             opened,
             TERMS,
-            lambda digest: self.archive_of(digest),
+            self.archive_of,
             times=times or DealingTimes(),
             say=self.said.append,
             new_loop=lambda: VirtualLoop(self.released),

@@ -415,7 +415,7 @@ def test_a_bot_that_cannot_be_sent_ends_the_league() -> None:
 
     cluster.archive_of = changed
     lacking = {"missing": tuple(each.bot.digest for each in league.players)}
-    with pytest.raises(MachineFault, match="^ann0+ is not what was submitted; what is stored is safe"):
+    with pytest.raises(MachineFault, match=r"^ann0+ is not what was submitted; what is stored is safe"):
         run(league, cluster, w0=lacking, w1=lacking, w2=lacking)
 
     assert cluster.said == []

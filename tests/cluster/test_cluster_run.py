@@ -1,5 +1,6 @@
 """Leagues on real dask workers: the same standings as without, in spite of deaths; TLS, and commands that use it."""
 
+import contextlib
 import os
 import platform
 import re
@@ -123,6 +124,24 @@ def arena(folder: Path, line: str) -> tuple[int, str]:
     """`arena LINE` in a process of its own: exit code, and all that it said. It has Dask's warnings and threads."""
     run = start(folder / "said.log", "arena", *line.split())
     return run.wait(PATIENCE_S), (folder / "said.log").read_text()
+
+
+def test_no_worker_is_ended_by_ctrl_c_while_it_begins(terminal: Terminal) -> None:
+    """A terminal sends it to all processes of a command; those that began told of it with a traceback each."""
+    words = "league run league.yaml --cluster local:2"
+    run = start(terminal.folder / "run.log", "arena", *words.split())
+    hit = set()
+    while run.poll() is None:
+        for pid in reaper.children(run.pid):
+            if b"spawn_main" in command_of(pid):
+                hit.add(pid)
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGINT)
+        time.sleep(0.01)
+
+    assert run.returncode == 0
+    assert len(hit) == 2, "none of them was replaced by another one"
+    assert "Traceback" not in (terminal.folder / "run.log").read_text()
 
 
 def happens(condition: Callable[[], object]) -> None:

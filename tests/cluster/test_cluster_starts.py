@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from cli_arena import Terminal
+from distributed import Security
 
 from arena.cluster import link, serve
 from arena.cluster.serve import WorkerPlaces, keep_workers
@@ -86,3 +87,48 @@ def test_a_worker_whose_name_is_taken_tries_again(monkeypatch: pytest.MonkeyPatc
     RefusedNanny.refused = 0
     with pytest.raises(MachineFault, match=r"no scheduler answers at tcp://127.0.0.1:1: nothing was heard for 60 s"):
         keep_workers(settings, WorkerPlaces(1, "w", "", 60.0))
+
+
+class FakeHere:
+    """Workers that cost nothing; and a client of theirs."""
+
+    def __init__(self, *_: object, **settings: Any) -> None:
+        self.scheduler_address, self.security = "tls://here", settings["security"]
+        self.scheduler, self.status = self, "running"
+
+    def __await__(self) -> Any:
+        yield from ()
+        return self
+
+    async def identity(self) -> dict[str, Any]:
+        return {"id": "1", "workers": {}}
+
+    async def close(self) -> None: ...
+
+
+def test_workers_here_are_started_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`arena verify --replay` checks and plays with the same ones; a later command of the process has new ones."""
+    started, met = list[Security](), list[Security]()
+
+    def start(**settings: Any) -> FakeHere:
+        started.append(settings["security"])
+        return FakeHere(**settings)
+
+    def connect(*_: object, **settings: Any) -> FakeHere:
+        met.append(settings["security"])
+        return FakeHere(**settings)
+
+    monkeypatch.setattr(link, "LocalCluster", start)
+    monkeypatch.setattr(link, "Client", connect)
+
+    async def use() -> None:
+        checker = await link.open_link(ClusterSettings("local:2"))
+        player = await link.open_link(ClusterSettings("local:2"))
+        await player.close()
+        await checker.close()
+
+    asyncio.run(use())
+    asyncio.run(use())
+
+    first, second = started
+    assert met == [first, first, second, second]
