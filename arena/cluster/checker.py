@@ -17,9 +17,9 @@ from typing import Any, Final, TypeVar
 import msgspec
 
 from arena.cluster.backend import LoopThread
-from arena.cluster.dealer import USUAL_TIMES, DealingTimes, Unfit, identity_differences, watched
+from arena.cluster.dealer import USUAL_TIMES, DealingTimes, Unfit, watched
 from arena.cluster.link import DaskLink, open_link
-from arena.cluster.messages import Identity
+from arena.cluster.messages import Identity, identity_differences
 from arena.cluster.session import identity_of
 from arena.errors import ArenaError, HarnessFault, MachineFault
 from arena.league.tournament import ClusterSettings

@@ -29,6 +29,7 @@ from arena.cluster.messages import (
     Progressed,
     Report,
     Welcome,
+    identity_differences,
     packed,
     unpacked,
 )
@@ -470,19 +471,6 @@ async def watched(
         if loop.time() - bad_s > patience_s:
             return trouble
         await asyncio.sleep(max(times.look_s, len(found) / _LOOKED_AT_A_SECOND))
-
-
-def identity_differences(found: Identity | None, expected: Identity) -> str:
-    """`arena 0.2 (here 0.3)`, of all in which a worker is not like the driver; empty if it is."""
-    if found is None:
-        return "it does not say what it is"
-    pairs = [("arena", found.arena, expected.arena), ("rules", str(found.game), str(expected.game))]
-    pairs += [
-        (f"its simulator's {key}", found.simulator.get(key, "none"), expected.simulator.get(key, "none"))
-        for key in sorted(found.simulator.keys() | expected.simulator.keys())
-    ]
-    told = [f"{what} {there} (here {here})" for what, there, here in pairs if there != here]
-    return f"it has {', '.join(told)}; install the same on all machines" if told else ""
 
 
 def _told_speed(welcome: Welcome) -> float:

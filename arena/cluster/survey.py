@@ -13,9 +13,9 @@ import msgspec
 
 from arena import __version__
 from arena.cluster.backend import LoopThread
-from arena.cluster.dealer import Unfit, identity_differences
+from arena.cluster.dealer import Unfit
 from arena.cluster.link import DaskLink, open_link
-from arena.cluster.messages import Identity, packed, unpacked
+from arena.cluster.messages import Identity, identity_differences, packed, unpacked
 from arena.cluster.session import identity_of
 from arena.doctor.machine import CheckResult, bad, note, speed
 from arena.doctor.sandbox import languages_in
