@@ -1,4 +1,7 @@
-"""Section 5: how long a person waits for the program to start; and the stopwatch for whole commands."""
+"""Section 5: how long a person waits for the program to start, and for the answers of a bot in a stored match.
+
+The stopwatch for whole commands is here, too.
+"""
 
 import os
 import resource
@@ -14,6 +17,13 @@ from measure import interleaved, ratio
 from tables import Figure, Goal, Table
 
 _GOAL: Final = Goal("<", 0.15)
+_STORED_GOAL: Final = Goal("<", 1.0)
+_LEAGUE: Final = """\
+name: lost
+game: shanghaien
+players: [{bot: random, name: one}, {bot: random, name: two}]
+cycles: 1
+"""
 _PROGRAM: Final = Path(sys.executable).parent / "arena"
 ARENA: Final = (str(_PROGRAM),) if _PROGRAM.exists() else (sys.executable, "-m", "arena")
 """The command line of the program: its console script, if it is installed beside this Python."""
@@ -41,7 +51,12 @@ def cpu_s(*command: str) -> float:
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
-def measure(_: Path, *, is_quick: bool) -> list[Table]:
+def measure(scratch: Path, *, is_quick: bool) -> list[Table]:
+    """The start of the program, and of the commands for a lost match."""
+    return [_starts(is_quick=is_quick), _lost_match(scratch, is_quick=is_quick)]
+
+
+def _starts(*, is_quick: bool) -> Table:
     """Median wall time of `arena --help` beside what Python and click need by themselves."""
     commands = {
         "python -c pass": (sys.executable, "-c", "pass"),
@@ -61,4 +76,22 @@ def measure(_: Path, *, is_quick: bool) -> list[Table]:
     )
     headers = ("start of a command", "median s", "min-max s", "/ python\n-c pass")
     notes = (f"{rounds} starts of each in turns; load {os.getloadavg()[0]:.1f}",)
-    return [Table(title="Start-up", headers=headers, rows=rows, notes=notes)]
+    return Table(title="Start-up", headers=headers, rows=rows, notes=notes)
+
+
+def _lost_match(scratch: Path, *, is_quick: bool) -> Table:
+    """Median CPU time of `arena dialogue` and `arena ask --all` for a match of a bot that does not think."""
+    file, results = scratch / "lost.yaml", ("--results", str(scratch / "lost"))
+    file.write_text(_LEAGUE, encoding="utf-8")
+    wall_s(*ARENA, "league", "run", str(file), *results)
+    listed = subprocess.run((*ARENA, "league", "matches", "lost", *results), capture_output=True, text=True, check=True)
+    match = listed.stdout.split()[0]
+    commands = {
+        "arena dialogue MATCH one": (*ARENA, "dialogue", match, "one", *results),
+        "arena ask random MATCH --as one --all": (*ARENA, "ask", "random", match, "--as", "one", "--all", *results),
+    }
+    rounds = 5 if is_quick else 15
+    samples = interleaved({name: partial(cpu_s, *command) for name, command in commands.items()}, rounds)
+    rows = tuple((name, Figure(median(times), 2, _STORED_GOAL)) for name, times in samples.items())
+    notes = (f"{rounds} runs of each in turns; CPU time of all processes, which an idle machine shows as wall time",)
+    return Table(title="A lost match", headers=("command", "median s CPU"), rows=rows, notes=notes)
