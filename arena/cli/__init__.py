@@ -90,6 +90,8 @@ def cli() -> None:
     A bot of your own:    arena new-bot mybot --lang python
                           arena check ./mybot
                           arena league run mybot
+    A lost match:         arena stats mybot
+                          arena ask ./mybot MATCH
     """  # noqa: D301 - \b is click's mark for text that keeps its lines
 
 

@@ -3,6 +3,7 @@
 import re
 import sys
 from collections.abc import Callable, Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Final
 
@@ -24,12 +25,15 @@ from arena.cli.options import (
     width_option,
 )
 from arena.errors import SpecError
+from arena.games import load_game
+from arena.games.api import Seat, describe_for
 from arena.league.schedule import pairing_of
 from arena.league.tournament import Player
 from arena.league.worker import bot_player
 from arena.match.asking import BotAnswer, ask, played_on
 from arena.match.bot_player import BotPlayer
 from arena.match.record import MatchRecord
+from arena.match.replay import replay
 from arena.match.requests import answer_steps
 from arena.match.results import MatchKey
 from arena.match.settings import ClockSettings, MatchSettings
@@ -43,6 +47,7 @@ from arena.store.matches import MatchStore
 from arena.text import counted, printable
 
 _DAY_MS: Final = 86_400_000.0
+_MATCH_ID: Final = re.compile(r"[0-9a-f]{12}-\d+-\d+")
 _STEP_LINE: Final = re.compile(r" {0,3}([0-9]+)  ")
 """The beginning of a step of a transcript. Positions stand further to the right, and may begin with a number, too."""
 
@@ -86,14 +91,9 @@ def ask_bot(
 
     Example: arena ask ./mybot 3f9a2c41d07b-0-1 --step 12
     """
-    if is_all and step is not None:
-        raise SpecError("give either --step or --all: the one is one step, the other all")
-    if play_on and step is None:
-        raise SpecError("--play-on goes with --step, the step from which BOT plays")
-    if play_on and wait:
-        raise SpecError("give either --wait or --play-on: after a stop the bots would not play as in a match")
+    _require_together(step, is_all=is_all, play_on=play_on, wait=wait)
     bots = BotStore(results, bots_folder, isolation)
-    found = bots.find(bot)
+    found = _found(bots, bot)
     with stored(results) as store:
         record = record_of(store.match(match_id))
         with option_named("--as"):
@@ -111,10 +111,26 @@ def ask_bot(
             return _play_on(table, [*_installed(players, seat, bots)], step, instead)
         before = _waiting(found) if wait else lambda _bot, _step: None
         answers = ask(record, table.seat(players[seat]), seat, () if step is None else (step,), before=before)
-    asked = answer_steps(record, seat) if step is None else (step,)
-    for line in _detail(answers) if step is not None else _differences(answers, len(asked), width):
-        click.echo(line)
-    return int(len(answers) < len(asked) or not all(each.is_same for each in answers))
+    return _tell(record, seat, answers, step, width)
+
+
+def _require_together(step: int | None, *, is_all: bool, play_on: bool, wait: bool) -> None:
+    """SpecError for options that contradict each other."""
+    if is_all and step is not None:
+        raise SpecError("give either --step or --all: the one is one step, the other all")
+    if play_on and step is None:
+        raise SpecError("--play-on goes with --step, the step from which BOT plays")
+    if play_on and wait:
+        raise SpecError("give either --wait or --play-on: after a stop the bots would not play as in a match")
+
+
+def _found(bots: BotStore, bot: str) -> BotSpec:
+    """The bot by its name or path. SpecError if there is none, with the order of arguments if it looks like a match."""
+    try:
+        return bots.find(bot)
+    except SpecError as error:
+        order = f"; give the bot first: arena ask BOT {bot}" if _MATCH_ID.fullmatch(bot) else ""
+        raise SpecError(f"{error}{order}") from None
 
 
 class AskedTable(msgspec.Struct, frozen=True):
@@ -192,8 +208,25 @@ def _waiting(spec: BotSpec) -> Callable[[BotPlayer, int], None]:
     return wait
 
 
-def _detail(answers: tuple[BotAnswer, ...]) -> Iterator[str]:
-    """One answer, and all that came with it."""
+def _tell(record: MatchRecord, seat: int, answers: tuple[BotAnswer, ...], step: int | None, width: int | None) -> int:
+    """Print the answers to one step or to all; the exit code."""
+    asked = answer_steps(record, seat) if step is None else (step,)
+    is_same = len(answers) == len(asked) and all(each.is_same for each in answers)
+    for line in _differences(answers, len(asked), width) if step is None else _detail(record, seat, step, answers):
+        click.echo(line)
+    if step is None and not is_same and answers:
+        first = next((each.step for each in answers if not each.is_same), answers[-1].step)
+        click.echo(
+            f"`--step {first}` shows the table there, with note and stderr; `--play-on`, too, plays on", err=True
+        )
+    return int(not is_same)
+
+
+def _detail(record: MatchRecord, seat: int, step: int, answers: tuple[BotAnswer, ...]) -> Iterator[str]:
+    """The table as the player saw it, the answer, and all that came with it."""
+    moment = next(islice(replay(record), step - 1, None))
+    yield from describe_for(load_game(record.game), moment.before, Seat(seat), record.players).splitlines()
+    yield ""
     for each in answers:
         yield f"step {each.step}: {'the same answer' if each.is_same else 'another answer'}"
         yield f"recorded: {_recorded(each)}"

@@ -85,6 +85,7 @@ def new_bot(name: str, lang: str, game: str, folder: Path | None) -> None:
             tournament.parent.mkdir(exist_ok=True)
             write_filled(league, tournament, name=name, bot=path, game=game)
         click.echo(f"      arena league run {name}    # against bundled bots, as {tournament} says")
+        click.echo(f"      arena stats {name}         # with the matches it lost, and how to look into them")
     if missing := missing_programs(target):
         needed = " ".join(KITS[lang].packages)
         click.echo(f"bots here have no {' and no '.join(missing)}: on Debian, apt-get install {needed}", err=True)

@@ -16,7 +16,7 @@ from arena.games.api import named_picture
 from arena.match.record import MatchRecord
 from arena.match.replay import other_rules, replay
 from arena.report.luck_origin import match_luck_description
-from arena.report.transcript import luck_lines, time_lines, transcript
+from arena.report.transcript import luck_lines, step_lines, time_lines, transcript
 from arena.site.page import match_page
 from arena.site.replay import partners
 from arena.store.matches import MatchStore
@@ -26,7 +26,11 @@ from arena.store.matches import MatchStore
 @click.argument("match_id")
 @click.option("--states", is_flag=True, help="Draw the table after each step.")
 @click.option("--svg", type=FILE_PATH, help="Write the position as a picture.")
-@click.option("--step", type=click.IntRange(1), help="The step after which the picture is taken; default: the last.")
+@click.option(
+    "--step",
+    type=click.IntRange(1),
+    help="Only this step, with the table before it. With --svg: the step after which the picture is taken.",
+)
 @click.option("--html", type=FILE_PATH, help="Write a page that plays the match, in one file.")
 @click.option("--open", "is_opened", is_flag=True, help="Open that page in a browser.")
 @click.option(
@@ -57,7 +61,8 @@ def show(
     The page of --html and --open plays the match: its table, the chance of winning, jumps to its moments, and the other
     matches of its block beside it, on the same luck.
 
-    `arena dialogue MATCH PLAYER` prints every line that went to a bot and came from it.
+    `arena dialogue MATCH PLAYER` prints every line that went to a bot and came from it; `arena ask BOT MATCH` what
+    another version answers there.
 
     Example: arena show 3f9a2c41d07b-0-1 --states
     """
@@ -65,8 +70,6 @@ def show(
         raise SpecError(f"--svg {svg}: the picture is an SVG, expected a name that ends in .svg")
     if private and html is None and not is_opened:
         raise SpecError(f"--private {private[0]}: no page to show it on; give --html FILE or --open, too")
-    if step is not None and svg is None:
-        raise SpecError(f"--step {step}: no picture to take; give --svg FILE, too")
     with stored(results) as store:
         found = store.match(match_id)
         record = record_of(found)
@@ -79,6 +82,9 @@ def show(
         svg.write_text(_picture(record, step), encoding="utf-8")
     if html is not None or is_opened:
         _write_page(match_page(record, others, origin=origin, private=_seated(record, private)), html, is_opened)
+    if step is not None and svg is None:
+        click.echo("\n".join(step_lines(record, _checked(record, step))))
+        return
     luck = luck_lines(record, found.result if other else None)
     requests = time_lines(record) if times else ()
     for line in itertools.chain(transcript(record, every_state=states, luck=origin), luck, requests):
@@ -108,11 +114,16 @@ def _write_page(page: str, path: Path | None, is_opened: bool) -> None:
     click.echo(f"the match plays in {path}: open it in a browser", err=True)
 
 
-def _picture(record: MatchRecord, step: int | None) -> str:
-    if step is not None and step > len(record.steps):
+def _checked(record: MatchRecord, step: int) -> int:
+    """The step, if the match has it."""
+    if step > len(record.steps):
         raise SpecError(f"--step {step}: the match has {len(record.steps)} steps")
+    return step
+
+
+def _picture(record: MatchRecord, step: int | None) -> str:
     game = load_game(record.game)
     state = game.setup(record.options, len(record.seats))
-    for moment in itertools.islice(replay(record), step):
+    for moment in itertools.islice(replay(record), step and _checked(record, step)):
         state = moment.after if moment.is_complete else moment.before
     return named_picture(game, state, record.players)

@@ -169,7 +169,7 @@ def _tail(page: ProfilePage, *, most_ids: int | None) -> Iterator[str]:
     yield from fault_sentences(page, most_ids)
     yield from _extremes("Biggest wins", found.wins)
     yield from _extremes("Biggest losses", found.losses)
-    yield "To see a match: arena show ID"
+    yield "To see a match: arena show ID. To ask a bot for its answers there: arena ask BOT ID"
 
 
 def fault_sentences(page: ProfilePage, most_ids: int | None = MOST_IDS_SHOWN) -> Iterator[str]:

@@ -6,7 +6,7 @@ follow from them.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import groupby
+from itertools import groupby, islice
 from typing import Final
 
 import msgspec
@@ -60,6 +60,26 @@ def transcript(record: MatchRecord, *, every_state: bool, luck: str = "") -> Ite
         yield from _indented(game.describe(last, names))
     yield ""
     yield from _tail(record, stderr)
+
+
+def step_lines(record: MatchRecord, number: int) -> Iterator[str]:
+    """One step, from 1: the table before it, the step, the bot's stderr on the way to it, and the news.
+
+    By rules that this arena does not have there is the recorded step alone.
+    """
+    step, stderr = record.steps[number - 1], stderr_by_step(record)
+    if other := other_rules(record):
+        yield f"{other}; so this is told as it was recorded, without positions"
+        yield f"{number:>4}  {_line(record, step, recorded_text(step))}"
+        yield from _stderr_at(step, number, stderr)
+        return
+    game, moment = load_game(record.game), next(islice(replay(record), number - 1, None))
+    yield from _indented(game.describe(moment.before, record.players))
+    yield ""
+    yield f"{number:>4}  {step_line(record, moment)}"
+    yield from _stderr_at(step, number, stderr)
+    if moment.is_complete:
+        yield from _news(news_of(game, moment.before, moment.after, record.players))
 
 
 def _stderr_at(step: Step, number: int, stderr: Sequence[StderrByStep]) -> Iterator[str]:

@@ -220,7 +220,10 @@ class MatchStore:
             for found in self._played(key.pairing, key.block, key.block + 1):
                 if found.result.key == key:
                     return found
-        raise SpecError(f'no match "{match_id}" in {self._path}; `arena league matches NAME` lists the ids')
+        raise SpecError(
+            f'no match "{match_id}" in {self._path}; `arena league matches NAME` lists the ids. `arena match` and'
+            " `arena play` store none, `arena league run` does"
+        )
 
     def _played(self, key: str, first: int, end: int) -> Iterator[PlayedMatch]:
         with database.translating_sqlite_errors(self._path):

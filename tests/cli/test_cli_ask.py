@@ -41,11 +41,13 @@ def test_the_first_difference_is_found_and_explained(terminal: Terminal, match: 
     detail = terminal.arena(f"ask ./later.py {match} --as mine --step {steps[0]}")
     assert detail.code == 1
     assert f"step {steps[0]}: another answer\nrecorded: takes " in detail.out
+    assert detail.out.startswith("mine to move\nheap 0: ")
+    assert f"`--step {steps[0]}` shows the table there" in found.err
     assert "stderr | thinking of " in detail.out
 
     first = next(line.split()[0] for line in terminal.arena(f"show {match}").out.splitlines() if "mine takes" in line)
     same = terminal.arena(f"ask ./later.py {match} --as mine --step {first}")
-    assert (same.code, same.out.splitlines()[0]) == (0, f"step {first}: the same answer")
+    assert (same.code, same.out.splitlines()[5]) == (0, f"step {first}: the same answer")
 
 
 def test_a_match_is_played_on_by_the_bots_that_played_it(terminal: Terminal, match: str) -> None:
@@ -88,6 +90,7 @@ def test_a_debugger_has_time(terminal: Terminal, match: str, monkeypatch: pytest
         ("random --play-on", "--play-on goes with --step"),
         ("random --play-on --step 1 --wait", "give either --wait or --play-on"),
         ("nobody --as random", 'no bot "nobody"'),
+        ("3f9a2c41d07b-0-1", "; give the bot first: arena ask BOT 3f9a2c41d07b-0-1"),
         ("greedy --as random", "greedy plays shanghaien, not nim"),
     ],
 )

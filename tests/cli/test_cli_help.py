@@ -93,7 +93,6 @@ def test_every_listed_command_exists(terminal: Terminal) -> None:
             "compare random greedy --elo0 30",
             "error: --elo1: expected at least 0.01 more than --elo0, which is 30, found 20",
         ),
-        ("show x --step 3", "--step 3: no picture to take; give --svg FILE, too"),
         ("show x", "nothing is stored in results yet"),
         ("verify", "nothing is stored in results yet"),
         ("leaderboard --format xml", "xml"),

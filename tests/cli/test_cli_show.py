@@ -107,3 +107,22 @@ def test_stderr_is_shown_at_its_step_where_a_tournament_keeps_it(terminal: Termi
         assert all(" p0 " in lines[number - 1] for number in told)
     assert terminal.arena("verify").code == 0
     assert "stderr" in terminal.league(stderr="all").err
+
+
+def test_show_tells_one_step_with_the_table_before_it(terminal: Terminal) -> None:
+    """The bot's stderr, too; a step that the match has not is refused with the number of its steps."""
+    Path("loud.py").write_text(bot_script(asked="print('thinking', file=sys.stderr)"))
+    terminal.played("./loud.py", "random", stderr="keep")
+    match = terminal.first_match()
+    whole = terminal.arena(f"show {match}").out.splitlines()
+    first = next(line for line in whole if " p0 takes" in line)
+
+    said = terminal.arena(f"show {match} --step {first.split()[0]}")
+
+    lines = said.out.splitlines()
+    assert (said.code, lines[0].strip()) == (0, "p0 to move")
+    assert lines[1].startswith("      heap 0: ")
+    assert lines[5:] == [first, "      stderr | thinking"]
+    far = terminal.arena(f"show {match} --step 999")
+    assert (far.code, far.out) == (2, "")
+    assert "--step 999: the match has " in far.err
