@@ -43,43 +43,61 @@ def audit_by_replay(
 
     `watch` hears again and again how many matches were played, and of how many.
     """
-    tournament = state.tournament
-    if why := _obstacle(tournament, secrets):
+    if why := _obstacle(state.tournament, secrets):
         yield False, f"no process life can be played again: {why}"
         return
     try:
-        players = {each.name: replace(each, bot=bots.installed(each.bot.digest)) for each in tournament.players}
         whole = _whole_lives(store, state, secrets, isolation)
         chosen = random.Random().sample(whole, min(count, len(whole)))  # noqa: S311 - other lives each time
-        seated = [
-            replace(life, pairing=replace(life.pairing, players=tuple(players[name] for name in life.pairing.names)))
-            for life in chosen
-        ]
-        differences, matches = list[str](), 0
-        asked = sum(len(each.fixtures) for each in chosen) * tournament.seats
-
-        def take(blocks: Sequence[PlayedBlock]) -> None:
-            nonlocal matches
-            for block in blocks:
-                matches += len(block.matches)
-                differences.extend(_differences(store, block))
-            watch(matches, asked)
-
-        try:
-            play_lives(iter(seated), backend, commit=take)
-        except BlocksLost as lost:
-            differences.append(str(lost))
+        again = _PlayedAgain(store, sum(len(each.fixtures) for each in chosen) * state.tournament.seats, watch)
+        again.play([*_seated(chosen, state.tournament, bots)], backend)
     except ArenaError as error:
         yield False, f"no process life can be played again: {error}"
         return
-    for text in differences[:_DIFFERENCES_SHOWN]:
-        yield False, f"played again, {text}"
-    if len(differences) > _DIFFERENCES_SHOWN:
-        yield False, f"... and {len(differences) - _DIFFERENCES_SHOWN} matches more"
+    for text in again.sentences():
+        yield False, text
     what = f"{counted(len(chosen), 'process life', 'process lives')} of {len(whole)} played again"
-    what = f"{what}, {counted(matches, 'match', 'matches')}"
-    same = "all" if not differences else str(matches - len(differences))
+    what = f"{what}, {counted(again.matches, 'match', 'matches')}"
+    same = str(again.matches - len(again.differences)) if again.differences else "all"
     yield False, f"{what}: {same} with the actions that are stored"
+
+
+class _PlayedAgain:
+    """The lives that are played again: the matches by now, of `asked`, their differences, and why some were lost."""
+
+    def __init__(self, store: MatchStore, asked: int, watch: Callable[[int, int], object]) -> None:
+        self._store, self._asked, self._watch = store, asked, watch
+        self.matches = 0
+        self.differences: list[str] = []
+        self._lost = ""
+
+    def play(self, seated: Sequence[Life], backend: Backend) -> None:
+        """Play them all; blocks that could not be played are told, and fail nothing."""
+        try:
+            play_lives(iter(seated), backend, commit=self._take)
+        except BlocksLost as lost:
+            self._lost = str(lost)
+
+    def sentences(self) -> Iterator[str]:
+        """The first differences, how many more there are, and what was lost."""
+        yield from (f"played again, {text}" for text in self.differences[:_DIFFERENCES_SHOWN])
+        if (more := len(self.differences) - _DIFFERENCES_SHOWN) > 0:
+            yield f"... and {counted(more, 'match', 'matches')} more"
+        if self._lost:
+            yield f"played again, {self._lost}"
+
+    def _take(self, blocks: Sequence[PlayedBlock]) -> None:
+        for block in blocks:
+            self.matches += len(block.matches)
+            self.differences += _differences(self._store, block)
+        self._watch(self.matches, self._asked)
+
+
+def _seated(chosen: Sequence[Life], tournament: Tournament, bots: BotStore) -> Iterator[Life]:
+    """The lives with the bots that played, as they are kept here. SpecError if one is not."""
+    players = {each.name: replace(each, bot=bots.installed(each.bot.digest)) for each in tournament.players}
+    for life in chosen:
+        yield replace(life, pairing=replace(life.pairing, players=tuple(players[name] for name in life.pairing.names)))
 
 
 def _obstacle(tournament: Tournament, secrets: Sequence[Secret]) -> str:

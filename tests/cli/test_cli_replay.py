@@ -1,9 +1,16 @@
 """`arena verify --replay`: the same bots, asked again from the start of their processes, do what is stored."""
 
+from concurrent.futures import BrokenExecutor, Future
 from pathlib import Path
+from typing import Any
 
 import pytest
 from cli_arena import Terminal, bot_script
+
+from arena.api import one_league, stored
+from arena.match.secret_luck import Secret
+from arena.store.bots import BotStore
+from arena.verify.replay import audit_by_replay
 
 pytestmark = pytest.mark.process
 MOODY = bot_script("int.from_bytes(os.urandom(4), 'big') % len(m['legal'])")
@@ -54,3 +61,30 @@ def test_without_the_secret_nothing_is_played(terminal: Terminal) -> None:
         "test: no process life can be played again: the secret of its luck is not here (--secret-file gives it)"
         in said.out
     )
+
+
+class Dying:
+    """A backend of which every worker dies."""
+
+    slots = 1
+
+    def submit(self, *_: object) -> Future[Any]:
+        future = Future[Any]()
+        future.set_exception(BrokenExecutor("the worker died"))
+        return future
+
+    def close(self, *, is_interrupted: bool) -> None: ...
+
+
+def test_blocks_that_no_worker_could_play_are_no_difference(terminal: Terminal) -> None:
+    """They are told by themselves, and the matches are those that were played."""
+    play(terminal, "random", "random", seed=1, cycles=1, chunk_blocks=1)
+
+    with stored(terminal.results) as store:
+        bots = BotStore(terminal.results, terminal.folder)
+        league, secrets = one_league(store, None), [Secret.public("1")]
+        told = [text for _, text in audit_by_replay(store, bots, league, secrets, 1, "none", Dying())]
+
+    assert len(told) == 2
+    assert told[0].startswith("played again, ")
+    assert told[1] == "1 process life of 1 played again, 0 matches: all with the actions that are stored"
