@@ -51,10 +51,29 @@ complete_tournament: Final = _completing(
 )
 
 
+def complete_columns(context: click.Context, _parameter: click.Parameter, begun: str) -> list[CompletionItem]:
+    """Complete the last of several names with commas between them by the columns of the command's table."""
+    from arena.report.columns import LEADERBOARD, section_columns  # noqa: PLC0415 - only for this completion
+    from arena.report.matches import MATCH_COLUMNS  # noqa: PLC0415 - see above
+
+    tables = {
+        "stats": [each.name for each in section_columns("name")],
+        "matches": [each.name for each in MATCH_COLUMNS],
+    }
+    names = tables.get(context.info_name or "", [each.name for each in LEADERBOARD])
+    before, comma, last = begun.rpartition(",")
+    given = before.split(",")
+    return [
+        CompletionItem(f"{before}{comma}{name}")
+        for name in names
+        if name not in given and name.lower().startswith(last.lower())
+    ]
+
+
 @click.command()
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 def completion(shell: str) -> None:
-    """Print the script with which SHELL completes commands, options, and names of bots, tournaments and leagues.
+    """Print the script with which SHELL completes commands, options, and names of bots, tournaments, leagues, columns.
 
     Put its line into the start-up file of the shell: `eval "$(arena completion bash)"` into ~/.bashrc, the same with
     zsh into ~/.zshrc; for fish, `arena completion fish > ~/.config/fish/completions/arena.fish`.

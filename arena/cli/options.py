@@ -19,6 +19,7 @@ from click.core import ParameterSource
 from msgspec import UnsetType, structs
 
 from arena import validation
+from arena.cli.completion import complete_columns
 from arena.errors import HarnessFault, MachineFault, SpecError
 from arena.games import known_names, load_game
 from arena.games.api import require_simulator
@@ -292,7 +293,13 @@ def column_names(_context: click.Context, parameter: click.Parameter, value: str
 
 _table_options = (
     click.option("--wide", is_flag=True, help="Show all columns, not only six."),
-    click.option("--columns", metavar="A,B,...", callback=column_names, help="Show these columns, in this order."),
+    click.option(
+        "--columns",
+        metavar="A,B,...",
+        callback=column_names,
+        shell_complete=complete_columns,
+        help="Show these columns, in this order.",
+    ),
     click.option("--explain", is_flag=True, help="Say below a table what each of its columns means."),
     width_option,
 )
