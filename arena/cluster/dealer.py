@@ -8,6 +8,7 @@ was left alone for longer than its lease. All here runs in one event loop; nothi
 
 import asyncio
 import contextlib
+import itertools
 import logging
 import math
 import uuid
@@ -47,8 +48,6 @@ _SPARE: Final = 8
 _LOOKED_AT_A_SECOND: Final = 100
 """Workers: the scheduler takes a while to list a thousand of them."""
 _PART_S: Final = 2.0
-_MOST_NAME: Final = 64
-_MOST_SPEED: Final = 1e6
 _FAILURES: Final = 3
 """Lives in a row that fail at their first attempt, or sessions that never begin: then their worker is left out."""
 log: Final = logging.getLogger("arena.cluster")
@@ -173,6 +172,8 @@ class Dealer:
         self._link, self._terms, self._times, self._say = link, terms, times, say
         self._backlog: deque[Flight] = deque()
         self._work = asyncio.Event()
+        self._numbers, self._flying = itertools.count(), 0
+        self._idle: set[Peer] = set()
         self._failures: dict[str, int] = {}
         self._partings: set[asyncio.Task[None]] = set()
         self._archive_of = lru_cache(maxsize=8)(archive_of)
@@ -180,8 +181,7 @@ class Dealer:
     @property
     def slots(self) -> int:
         """The lives that it takes: those with workers, and some to choose from; never 0, as workers may still come."""
-        peers = list(self.peers.values())
-        return sum(len(each.flights) for each in peers) + 2 * len(peers) + _SPARE
+        return self._flying + 2 * len(self.peers) + _SPARE
 
     def add(self, flight: Flight) -> None:
         """Queue a life."""
@@ -236,6 +236,7 @@ class Dealer:
         try:
             await self._meet(peer)
             peer.is_ready = True
+            self._idle.add(peer)
             while True:
                 request = self._request(peer)
                 if not peer.flights:
@@ -264,7 +265,7 @@ class Dealer:
                 self._tell(f"worker {peer.name}: {welcome.refusal}; it is asked again when that is over")
                 is_told = True
             await self._pause(peer, times.busy_s)
-        peer.machine = Machine(welcome.host[:_MOST_NAME], _told_speed(welcome))
+        peer.machine = welcome.machine
         if sentence := welcome.refusal or identity_differences(welcome.identity, terms.identity):
             self._leave_out(peer, sentence)
 
@@ -299,15 +300,18 @@ class Dealer:
     def _deal(self, peer: Peer) -> tuple[Assignment, ...]:
         """Lives for a worker: one if it has none, more if it would soon have none and others have enough."""
         dealt = []
-        idle = sum(not each.flights for each in self.peers.values() if each.is_ready and each is not peer)
+        idle = len(self._idle) - (peer in self._idle)
         while self._backlog and self._may_take(peer, idle):
             flight = next((each for each in self._backlog if not (each.is_suspect and peer.flights)), None)
             if flight is None:
                 break
             self._backlog.remove(flight)
-            attempt = uuid.uuid4().hex
+            attempt = str(next(self._numbers))
             peer.flights[attempt] = flight
+            self._flying += 1
             dealt.append(Assignment(attempt, _plain(flight.life)))
+        if dealt:
+            self._idle.discard(peer)
         if not self._backlog:
             self._work.clear()
         return tuple(dealt)
@@ -398,6 +402,9 @@ class Dealer:
             flight.hand_over([replace(each, machine=peer.machine) for each in progressed.blocks])
         if progressed.is_over:
             del peer.flights[attempt]
+            self._flying -= 1
+            if not peer.flights:
+                self._idle.add(peer)
             if not progressed.error:
                 flight.future.set_result([])
                 return
@@ -423,6 +430,8 @@ class Dealer:
         log.warning("worker %s is lost: %s", peer.name, lost)
         flights = list(peer.flights.values())
         peer.flights.clear()
+        self._flying -= len(flights)
+        self._idle.discard(peer)
         for each in flights:
             error = BrokenExecutor(f"{peer.name} died") if lost.is_death else Undelivered(f"{peer.name}: {lost}")
             each.future.set_exception(error)
@@ -471,11 +480,6 @@ async def watched(
         if loop.time() - bad_s > patience_s:
             return trouble
         await asyncio.sleep(max(times.look_s, len(found) / _LOOKED_AT_A_SECOND))
-
-
-def _told_speed(welcome: Welcome) -> float:
-    """That of a worker; 0 for one that no machine has."""
-    return round(welcome.speed, 1) if 0.0 <= welcome.speed < _MOST_SPEED else 0.0
 
 
 def _plain(life: Life) -> Life:

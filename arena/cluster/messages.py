@@ -9,9 +9,11 @@ import msgspec
 
 from arena.games import GameFingerprint
 from arena.league.schedule import Life
-from arena.match.columns import PlayedBlock
+from arena.match.columns import Machine, PlayedBlock
 from arena.process.limits import Isolation
 
+_MOST_NAME: Final = 64
+_MOST_SPEED: Final = 1e6
 T = TypeVar("T")
 packed: Final = msgspec.msgpack.encode
 
@@ -50,6 +52,12 @@ class Welcome(msgspec.Struct, frozen=True):
     speed: float = 0.0
     refusal: str = ""
     is_busy: bool = False
+
+    @property
+    def machine(self) -> Machine:
+        """The machine as results tell it; its speed is 0 if it told one that no machine has."""
+        is_possible = 0.0 <= self.speed < _MOST_SPEED
+        return Machine(self.host[:_MOST_NAME], round(self.speed, 1) if is_possible else 0.0)
 
 
 class Assignment(msgspec.Struct, frozen=True):

@@ -14,6 +14,8 @@ from cluster_lab import needs_lab
 from cluster_league import PATIENCE_S, Cluster, a_cluster, kill
 from e2e_arena import Place, until
 
+from arena.cluster.dealer import USUAL_TIMES
+
 pytestmark = [pytest.mark.process, pytest.mark.slow, needs_lab]
 
 
@@ -112,6 +114,22 @@ def test_the_death_of_the_driver_costs_nothing_that_is_stored(cluster: Cluster, 
     assert {key: now.get(key) for key in seen} == seen, "a stored match was lost or changed"
     assert_sound(cluster, undisturbed)
     assert all(cluster.bots(host) == [] for host in hosts)
+
+
+def test_a_driver_that_was_stopped_for_a_while_goes_on(cluster: Cluster, undisturbed: str) -> None:
+    """Ctrl-Z, and `fg` after more than a lease: its sessions are over, and no block is blamed for that."""
+    hosts = cluster.workers(2)
+    process = cluster.start_league()
+    cluster.play_some(process)
+
+    os.kill(process.pid, signal.SIGSTOP)
+    time.sleep(USUAL_TIMES.lease_s + 1.0)
+    until(lambda: not any(map(cluster.bots, hosts)), within_s=PATIENCE_S, what="the end of the leases")
+    os.kill(process.pid, signal.SIGCONT)
+    cluster.finish(process)
+
+    assert_sound(cluster, undisturbed)
+    assert "its worker died" not in (cluster.driver.results / "logs" / "test.log").read_text()
 
 
 def test_ctrl_c_ends_the_bots_on_all_machines(cluster: Cluster, undisturbed: str) -> None:
