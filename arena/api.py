@@ -163,7 +163,7 @@ class LeagueRun:
             if block.forfeits:
                 for match in block.matches:
                     self._log_forfeit(match)
-        self.progress.add(sum(len(one.storable) for one in blocks), sum(one.forfeits for one in blocks))
+        self.progress.played(blocks)
 
     def _next_round(self) -> Iterator[Life] | None:
         """The rest of the open round; None if all that is known is stored."""

@@ -140,7 +140,7 @@ class Machine:
     def __init__(self) -> None:
         self._wall_s = time.monotonic()
         self._busy_s = _busy_s()
-        self._own_s = _family_s()
+        self._own_s = family_s()
 
     def elapsed_s(self) -> float:
         """Wall time since then."""
@@ -149,7 +149,7 @@ class Machine:
     def others(self) -> float:
         """Cores busy with other people's work, on average; about 0.1 too much while many processes start and end."""
         busy_s = _busy_s() - self._busy_s
-        own_s = _family_s() - self._own_s
+        own_s = family_s() - self._own_s
         return max(0.0, busy_s - own_s) / self.elapsed_s()
 
 
@@ -160,7 +160,7 @@ def _busy_s() -> float:
     return (sum(columns) - columns[3] - columns[4]) / _TICKS_PER_S
 
 
-def _family_s() -> float:
+def family_s() -> float:
     """CPU time of this process and all its descendants, living or reaped."""
     times = os.times()
     total = times.user + times.system + times.children_user + times.children_system

@@ -22,6 +22,7 @@ SECTIONS: Final = {
     "league": "leagues",
     "request": "parts",
     "driver": "driver",
+    "cluster": "clusters",
     "playouts": "playouts",
     "settle": "settling",
     "startup": "commands",

@@ -132,7 +132,8 @@ def run_league(**given: Any) -> None:
     A league that has begun goes on with the bots it began with, also if they were submitted again or edited since.
 
     With --plan nothing is stored, and no luck of the league is drawn: a sample on other luck tells how many hours the
-    league will take on this machine, and the difference between two players that so many blocks can show.
+    league will take on this machine, and the difference between two players that so many blocks can show. With
+    --cluster it is played here, too; the time is that of all workers, by their speeds.
 
     Example: arena league run first --workers 4
     """
@@ -144,7 +145,8 @@ def run_league(**given: Any) -> None:
     if asked.dry_run:
         preview(asked.results, tournament)
     elif asked.plan:
-        print_plan(tournament, asked.results, asked.isolation, asked.slots(tournament), asked.style.width)
+        used = asked.cluster.chosen(tournament.cluster, asked.workers)
+        print_plan(tournament, asked.results, asked.isolation, asked.slots(tournament), asked.style.width, used)
         report_kept_versions(tournament.name, newer)
     else:
         require_columns(asked.style, asked.form, tournament)

@@ -59,7 +59,7 @@ def set_up_dask() -> None:
         }
     )
     for name in _LOUD:
-        logger = logging.getLogger(f"distributed{name}")
+        logger = logging.getLogger(name)
         logger.handlers[:] = [logging.NullHandler()]
         logger.propagate, logger.level = True, logging.WARNING
 

@@ -6,7 +6,7 @@ Rule: a worker tells plain values, and this side compares. One that cannot tell 
 import asyncio
 import platform
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 import msgspec
@@ -22,6 +22,7 @@ from arena.doctor.sandbox import languages_in
 from arena.errors import ArenaError
 from arena.games import known_names
 from arena.league.tournament import ClusterSettings
+from arena.process.limits import Isolation
 from arena.process.portable import usable_cores
 from arena.process.sandbox import runtimes, self_test
 
@@ -111,6 +112,15 @@ def faults(worker: SurveyedWorker, here: WorkerReport) -> Iterator[CheckResult]:
     if abs(worker.ahead_s) > _APART_S:
         told = f"its clock is {abs(worker.ahead_s):.0f} s {'ahead' if worker.ahead_s > 0 else 'behind'}"
         yield note(f"{name}: {told}; no match depends on it, but certificates and times in logs do")
+
+
+def fit_for(
+    game: str, isolation: Isolation, workers: Iterable[SurveyedWorker], here: WorkerReport
+) -> list[WorkerReport]:
+    """The reports of the workers that can play that game so, with the rules of this machine."""
+    told = (each.report for each in workers if each.report is not None)
+    expected = here.identities.get(game)
+    return [one for one in told if one.identities.get(game) == expected and not (one.sandbox and isolation != "none")]
 
 
 async def _survey(settings: ClusterSettings) -> list[SurveyedWorker]:

@@ -4,14 +4,17 @@ Rule: it counts stored matches, so that nothing it has shown is ever lost.
 """
 
 import time
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterable
 from typing import Final
 
 from arena.league.schedule import Round, is_open_ended, match_count
 from arena.league.state import LeagueState
-from arena.text import counted
+from arena.match.columns import PlayedBlock
+from arena.text import counted, printable
 
 _DAY_H: Final = 24
+_NAMED: Final = 3
 
 
 class Progress:
@@ -63,6 +66,14 @@ class LeagueProgress(Progress):
         most = match_count(state.tournament)
         self.whole = f"at most {most}" if is_open_ended(state.tournament) else str(most)
         self._round = ""
+        self._machines = Counter[str]()
+
+    def played(self, blocks: Iterable[PlayedBlock]) -> None:
+        """More blocks are stored."""
+        for block in blocks:
+            self.add(len(block.storable), block.forfeits)
+            if block.machine is not None:
+                self._machines[block.machine.name] += len(block.storable)
 
     def begin(self, state: LeagueState) -> None:
         """The next round of the league begins."""
@@ -72,8 +83,15 @@ class LeagueProgress(Progress):
         self._round = f", {round_title(current)}{more}" if current.is_awaited else ""
 
     def words(self) -> str:
-        """Matches, rate, time left, forfeits, round."""
-        return super().words() + self._round
+        """Matches, rate, time left, forfeits, round; of a cluster also the matches of this run by machine."""
+        return super().words() + self._round + self._by_machine()
+
+    def _by_machine(self) -> str:
+        if not self._machines:
+            return ""
+        named = [f"{printable(name)} {count}" for name, count in self._machines.most_common(_NAMED)]
+        more = len(self._machines) - len(named)
+        return f", on {', '.join(named)}" + (f" and {counted(more, 'other machine')}" if more else "")
 
 
 def round_title(current: Round) -> str:

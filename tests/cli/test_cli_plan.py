@@ -6,8 +6,11 @@ from pathlib import Path
 
 import pytest
 from cli_arena import Terminal, bot_script
+from msgspec import structs
 
 from arena.cli import plan
+from arena.cluster import survey
+from arena.cluster.survey import SurveyedWorker
 from arena.league.plan import SampleTimes
 
 pytestmark = pytest.mark.process
@@ -47,6 +50,32 @@ def test_a_plan_before_the_first_match(terminal: Terminal, monkeypatch: pytest.M
     assert "100 blocks of each player" in told["difference"]
     assert max(map(len, said.out.splitlines())) <= 80
     assert not terminal.results.exists()
+
+
+def test_a_plan_for_a_cluster(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The speeds of the workers that can play are summed; without any a sentence tells what to do."""
+    monkeypatch.setattr(plan, "TIMES", SampleTimes(begin_s=60, end_s=90, pairing_s=0.0))
+    here = structs.replace(survey.report(), speed=10.0, sandbox="")
+    bare = SurveyedWorker("w4", structs.replace(here, sandbox="no bubblewrap"))
+    fit = [
+        SurveyedWorker(f"w{number}", structs.replace(here, host=f"node{number // 2}", speed=20.0))
+        for number in (0, 1, 2)
+    ]
+    workers = [*fit, bare, SurveyedWorker("w5", why="no answer")]
+    monkeypatch.setattr(survey, "report", lambda: here)
+    monkeypatch.setattr(survey, "survey", lambda _: workers)
+    flags = "--plan --cluster tcp://127.0.0.1:1 --trust-network"
+
+    terminal.league(flags="--plan")
+    said = terminal.arena(f"league run league.yaml {flags}")
+    del workers[:3]
+    none = terminal.arena(f"league run league.yaml {flags} --isolation sandbox")
+
+    assert said.code == 0, said.err
+    told = lines(said.out)["time left"]
+    assert told.endswith("with 3 workers on 2 machines, as quick as 6.0 cores of this one, 2 more cannot play")
+    assert none.code == 5
+    assert "the cluster has 2 workers, and none can play nim; `arena doctor --cluster` tells why" in none.err
 
 
 def test_a_league_that_has_begun(terminal: Terminal) -> None:

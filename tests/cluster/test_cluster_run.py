@@ -103,6 +103,8 @@ def test_workers_here_play_the_same_league(terminal: Terminal) -> None:
 
     assert (alone.code, code) == (0, 0), said
     assert board(terminal, "here") == board(terminal, "alone")
+    log = (terminal.folder / "here" / "logs" / "test.log").read_text()
+    assert re.search(rf"done, 120/120 matches, .*, on {re.escape(platform.node())} 120$", log, re.MULTILINE)
     told = terminal.arena("league status --machines --results here").out
     assert re.search(rf"^  {re.escape(platform.node())}, speed [\d. to]+: 60 blocks$", told, re.MULTILINE)
     assert "  without a cluster: 60 blocks\n" in terminal.arena("league status --machines --results alone").out

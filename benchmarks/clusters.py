@@ -1,0 +1,316 @@
+"""The cluster: dask's workers beside local ones, a scheduler with a hundred workers, the driver with a thousand.
+
+Rule: the workers of the last two are stubs, which play a match in 0.2 s by waiting. A share tells how much of the time
+they played; the rest waited for the scheduler or the driver. CPU time is that of the driver's process, without the
+stubs in it: other programs lengthen it little, while shares need an idle machine.
+"""
+
+import asyncio
+import contextlib
+import random
+import time
+from collections.abc import Iterator
+from concurrent.futures import Future
+from functools import partial
+from multiprocessing import get_context
+from pathlib import Path
+from statistics import median
+from tempfile import TemporaryDirectory
+from typing import Any, Final
+
+from benchbots import ours
+from measure import error_of_median, family_s, interleaved, ratio
+from tables import Figure, Goal, Row, Table
+
+from arena.cluster import session as remote
+from arena.cluster.backend import ClusterBackend, cluster_backend
+from arena.cluster.dealer import Terms
+from arena.cluster.messages import Dispatch, Opening, Progressed, Report, Welcome, packed, unpacked
+from arena.league.driver import Backend, Finished, HandOver, LocalBackend, play_lives
+from arena.league.schedule import Fixture, Life, Pairing
+from arena.league.tournament import ClusterSettings, Player, Tournament
+from arena.match.columns import MatchColumns, PlayedBlock, StorableMatch
+from arena.match.secret_luck import Secret, draw_block
+from arena.match.settings import ClockSettings
+from arena.process.manifest import BotSpec
+from arena.standings.ratings import RatingSettings
+from arena.store.bots import BotStore
+
+_MATCH_S: Final = 0.2
+_BLOCK_S: Final = 2 * _MATCH_S
+_LIFE_BLOCKS: Final = (10, 30)
+"""The shortest and the longest life: of different ones, so that workers do not end theirs in waves."""
+_BATCH_BLOCKS: Final = 6
+"""Blocks that a worker hands over at once, after some 2.5 s."""
+_COLUMNS: Final = MatchColumns("01", "normal", None, "sandbox", "", 1, ((2, 1, 1, None, 60, 9000, 400, 0, 0, 0),) * 2)
+_STORABLE: Final = tuple(StorableMatch(rotation, _COLUMNS, ("zlib", "0" * 64, bytes(1100))) for rotation in (0, 1))
+_WHILE_OTHERS_START_S: Final = 600.0
+_OWN: Final = Goal(">=", 0.90)
+_SHARE: Final = Goal(">=", 0.95)
+_CORE: Final = Goal("<", 0.50)
+_US: Final = 1e6
+
+
+def measure(scratch: Path, *, is_quick: bool) -> list[Table]:
+    """Rates of both kinds of workers; shares of stubs, and the CPU time of the driver."""
+    own = _beside_local(scratch, 1, 10.0) if is_quick else _beside_local(scratch, 5, 30.0)
+    return [own, _stubs(12.0 if is_quick else 40.0)]
+
+
+class Counted:
+    """A run of a backend that never ends by itself: the matches that arrived within `seconds`, after `warm_s`.
+
+    `cpu_s`: CPU time of this process meanwhile, and `family_s` of all that it started.
+    """
+
+    def __init__(self, backend: Backend, lives: Iterator[Life], *, warm_s: float, seconds: float) -> None:
+        self.matches, self.rate = 0, 0.0
+        self.cpu_s, self.family_s, self.begun_s = 0.0, 0.0, 0.0
+        self._warm_s, self._seconds, self._first_s = warm_s, seconds, 0.0
+        with contextlib.suppress(KeyboardInterrupt):
+            play_lives(lives, backend, commit=self._commit, tick=self._tick)
+
+    def _commit(self, blocks: Finished) -> None:
+        self._first_s = self._first_s or time.monotonic()
+        if self.begun_s and not self.rate:
+            self.matches += sum(len(each.storable) for each in blocks)
+
+    def _tick(self) -> None:
+        now_s = time.monotonic()
+        if not self._first_s or now_s < self._first_s + self._warm_s:
+            return
+        if not self.begun_s:
+            self.begun_s, self.cpu_s, self.family_s = now_s, time.process_time(), family_s()
+        elif now_s > self.begun_s + self._seconds:
+            self.cpu_s, self.family_s = time.process_time() - self.cpu_s, family_s() - self.family_s
+            self.rate = self.matches / (now_s - self.begun_s)
+            raise KeyboardInterrupt
+
+
+def _beside_local(scratch: Path, rounds: int, seconds: float) -> Table:
+    """Two dask workers with TLS beside two local ones, with bots that answer at once."""
+    bots = BotStore(scratch, scratch)
+    tournament = _tournament("shanghaien", bots.install(ours("instant.py")))
+
+    def run(backend: Backend) -> Counted:
+        return Counted(backend, endless(tournament), warm_s=5.0, seconds=seconds)
+
+    def on_dask() -> Counted:
+        here = ClusterSettings("local:2")
+        return run(cluster_backend(here, tournament, "sandbox", bots.packed, lambda _: None))
+
+    found = interleaved({"local": lambda: run(LocalBackend(2)), "dask": on_dask}, rounds, warm_ups=0)
+    rates = {name: [each.rate for each in some] for name, some in found.items()}
+    cpu = {name: [each.family_s / each.matches for each in some] for name, some in found.items()}
+    rows: list[Row] = [
+        (f"2 {name} workers", Figure(median(rates[name]), 1, error=error_of_median(rates[name])), _us(cpu[name]))
+        for name in found
+    ]
+    rows.append(("dask / local", Figure(ratio(rates["dask"], rates["local"]), 2, _OWN), _ratio(cpu)))
+    notes = (f"Shanghaien, bots that answer at once; {rounds} rounds of {seconds:.0f} s in turns; `local:2`, with TLS",)
+    headers = ("workers on this machine", "matches/s", "CPU us a match,\nall processes")
+    return Table(title="Cluster: dask's workers beside local ones", headers=headers, rows=tuple(rows), notes=notes)
+
+
+def _us(samples: list[float]) -> Figure:
+    return Figure(_US * median(samples), 0, error=None if len(samples) == 1 else _US * (error_of_median(samples) or 0))
+
+
+def _ratio(samples: dict[str, list[float]]) -> Figure:
+    return Figure(ratio(samples["dask"], samples["local"]), 2)
+
+
+def _stubs(seconds: float) -> Table:
+    """A hundred behind a scheduler, and a thousand in this process."""
+    near = _NearLink(1000)
+    alone = _played(near.opened, seconds)
+    rows = [_row("1000, no network", alone, 1000, near.spent_s)]
+    with _cluster_of_stubs(100) as address:
+        from arena.cluster.link import open_link  # noqa: PLC0415 - not for the driver alone
+
+        behind = _played(partial(open_link, ClusterSettings(address)), seconds)
+    rows.insert(0, _row("100 behind a scheduler", behind, 100, 0.0))
+    notes = (
+        f"a match takes {_MATCH_S} s; {seconds:.0f} s after they were warm; nothing is stored",
+        "the driver draws the blocks, deals, takes in and hands over; share: of what the stubs can play",
+    )
+    headers = ("stub workers", "matches/s", "share", "CPU us a match,\nthe driver", "cores at the\nfull rate")
+    return Table(title="Cluster: many workers, one driver", headers=headers, rows=tuple(rows), notes=notes)
+
+
+def _row(name: str, found: Counted, count: int, stubs_s: float) -> Row:
+    most, cpu_s = count / _MATCH_S, (found.cpu_s - stubs_s) / found.matches
+    share, cores = Figure(found.rate / most, 3, _SHARE), Figure(cpu_s * most, 2, _CORE)
+    return (name, Figure(found.rate, 0), share, Figure(cpu_s * _US, 0), cores)
+
+
+def _played(opened: Any, seconds: float) -> Counted:
+    terms = Terms("bench", "nim", "none", remote.identity_of("nim"))
+    backend = ClusterBackend(opened, terms, lambda _: b"")
+    tournament = _tournament("nim", ours("instant.py"))
+    return Counted(backend, endless(tournament), warm_s=2 * _LIFE_BLOCKS[1] * _BLOCK_S, seconds=seconds)
+
+
+def _tournament(game: str, bot: BotSpec) -> Tournament:
+    return Tournament(
+        name="bench",
+        game=game,
+        options={},
+        players=tuple(Player(name=name, bot=bot) for name in ("ann", "bob")),
+        seed="1",
+        cycles=1,
+        chunk_blocks=20,
+        clock=ClockSettings(),
+        rating=RatingSettings(),
+    )
+
+
+def endless(tournament: Tournament) -> Iterator[Life]:
+    """Lives of the first two players, for ever."""
+    pairing, secret, block = Pairing("0" * 12, tournament.players[:2]), Secret.random(), 0
+    chance = random.Random(1)
+    while True:
+        numbers = range(block, block + chance.randint(*_LIFE_BLOCKS))
+        fixtures = tuple(
+            Fixture(pairing.key, number, draw_block(secret, f"{pairing.key}-{number}", 2)) for number in numbers
+        )
+        yield Life(tournament.name, tournament.game, {}, tournament.clock, pairing, fixtures)
+        block = numbers.stop
+
+
+def played_by_nobody(pairing: str, names: tuple[str, ...], number: int) -> PlayedBlock:
+    """A block as large as one that was played."""
+    return PlayedBlock(pairing, number, names, _STORABLE)
+
+
+class _NearWorker:
+    """A worker in the driver's process that plays by the clock: one life after the other, a block every _BLOCK_S."""
+
+    def __init__(self) -> None:
+        self.end_s = 0.0
+        self.lives: dict[str, tuple[float, str, tuple[str, ...], list[int]]] = {}
+
+    def take(self, dispatch: Dispatch, now_s: float) -> None:
+        """Forget what is over, and begin what is new."""
+        self.lives = {attempt: life for attempt, life in self.lives.items() if attempt in dispatch.held}
+        for each in dispatch.lives:
+            start_s, numbers = max(self.end_s, now_s), [fixture.block for fixture in each.life.fixtures]
+            self.lives[each.attempt] = (start_s, each.life.pairing.key, each.life.pairing.names, numbers)
+            self.end_s = start_s + _BLOCK_S * len(numbers)
+
+    def news(self, held: dict[str, int], now_s: float) -> dict[str, Progressed]:
+        """The blocks that ended since, as far as a worker has handed them over, and lives that are over."""
+        told = {}
+        for attempt, (start_s, pairing, names, numbers) in self.lives.items():
+            done = min(len(numbers), int((now_s - start_s) / _BLOCK_S))
+            is_over = done == len(numbers)
+            done = done if is_over else max(0, done - done % _BATCH_BLOCKS)
+            if done > held[attempt] or is_over:
+                blocks = tuple(played_by_nobody(pairing, names, each) for each in numbers[held[attempt] : done])
+                told[attempt] = Progressed(blocks, is_over)
+        return told
+
+
+class _NearLink:
+    """So many workers in the process of the driver, without any network; `spent_s` is their own CPU time."""
+
+    def __init__(self, count: int) -> None:
+        self.spent_s = 0.0
+        self._count = count
+
+    async def opened(self) -> "_NearLink":
+        """In the event loop of the driver."""
+        self._workers = {f"near://{number}": _NearWorker() for number in range(self._count)}
+        return self
+
+    async def workers(self) -> tuple[str, dict[str, str]]:
+        return "near", {address: address for address in self._workers}
+
+    async def meet(self, address: str, opening: bytes) -> bytes:
+        unpacked(opening, Opening)
+        return packed(Welcome(remote.identity_of("nim"), address, 1.0))
+
+    async def exchange(self, address: str, request: bytes) -> bytes:
+        worker, loop = self._workers[address], asyncio.get_running_loop()
+        begun_s, dispatch = time.thread_time(), unpacked(request, Dispatch)
+        worker.take(dispatch, loop.time())
+        self.spent_s += time.thread_time() - begun_s
+        enough_s = worker.end_s - _BLOCK_S * max(0, dispatch.enough - len(worker.lives))
+        await asyncio.sleep(min(dispatch.wait_s, max(0.0, enough_s - loop.time())))
+        begun_s = time.thread_time()
+        answer = packed(Report(attempts=worker.news(dispatch.held, loop.time()), block_s=_BLOCK_S))
+        self.spent_s += time.thread_time() - begun_s
+        return answer
+
+    async def part(self, address: str, session: str) -> None: ...
+
+    async def close(self) -> None: ...
+
+
+class _Waiting:
+    """A backend of a dask worker that plays by waiting."""
+
+    slots = 1
+
+    def __init__(self, _: int) -> None:
+        self._loop, self._end_s = asyncio.get_running_loop(), 0.0
+
+    def submit(self, life: Life, hand_over: HandOver) -> "Future[Finished]":
+        """See Backend.submit."""
+        future: Future[Finished] = Future()
+        self._loop.call_soon_threadsafe(self._begin, life, hand_over, future)
+        return future
+
+    def _begin(self, life: Life, hand_over: HandOver, future: "Future[Finished]") -> None:
+        numbers, names = [each.block for each in life.fixtures], life.pairing.names
+        start_s = max(self._loop.time(), self._end_s)
+        for first in range(0, len(numbers), _BATCH_BLOCKS):
+            some = [played_by_nobody(life.pairing.key, names, each) for each in numbers[first : first + _BATCH_BLOCKS]]
+            self._loop.call_at(start_s + _BLOCK_S * (first + len(some)), hand_over, some)
+        self._end_s = start_s + _BLOCK_S * len(numbers)
+        self._loop.call_at(self._end_s + 0.001, future.set_result, [])
+
+    def close(self, *, is_interrupted: bool) -> None: ...
+
+
+class _EveryBot:
+    """A cache that has every bot."""
+
+    def __init__(self, *_: object) -> None: ...
+
+    def held(self, digests: Any) -> Any:
+        """See BotCache.held."""
+        return contextlib.nullcontext(dict.fromkeys(digests, "/"))
+
+
+@contextlib.contextmanager
+def _cluster_of_stubs(count: int) -> Iterator[str]:
+    """The address of a scheduler in a process with so many workers."""
+    here, there = get_context("spawn").Pipe()
+    process = get_context("spawn").Process(target=_serve, args=(there, count), daemon=True)
+    process.start()
+    try:
+        assert here.poll(_WHILE_OTHERS_START_S), "the stub workers did not start"
+        yield here.recv()
+    finally:
+        process.kill()
+        process.join()
+
+
+def _serve(told: Any, count: int) -> None:
+    from distributed import Scheduler, Worker  # noqa: PLC0415 - only in the process of the stubs
+
+    from arena.cluster.link import set_up_dask  # noqa: PLC0415 - see above
+
+    async def run() -> None:
+        set_up_dask()
+        for name, instead in {"BotCache": _EveryBot, "speed": lambda: 1.0, "LocalBackend": _Waiting}.items():
+            setattr(remote, name, instead)
+        with TemporaryDirectory() as folder:
+            async with Scheduler(host="127.0.0.1", port=0, dashboard=False) as scheduler:
+                start = partial(Worker, scheduler.address, nthreads=1, memory_limit=0, local_directory=folder)
+                workers = [await start(name=f"w{number}") for number in range(count)]
+                told.send(scheduler.address)
+                await asyncio.gather(*(each.finished() for each in workers))
+
+    asyncio.run(run())
