@@ -82,7 +82,10 @@ class PlacedDice:
         standings = list(self.standings)
         left, right = self.won
         for near in _NEAR[index]:
-            before, after = standings[near], _standing(counts, near)
+            before = standings[near]
+            if near != index and not _TIE_WON <= before <= _TIE_LOST:
+                continue  # only a tie is decided by the dice beside it
+            after = _standing(counts, near)
             if after != before:
                 standings[near] = after
                 change = _WINNER[after] - _WINNER[before]

@@ -55,7 +55,30 @@ def _contribution(stake: Stake, seat: int, count: int) -> tuple[float, ...]:
 
 
 _OfCard = tuple[float, ...]
-Contributions = tuple[_OfCard, _OfCard, _OfCard, _OfCard, _OfCard, _OfCard]
+
+
+class Outlook:
+    """The terms of the payoff of a seat that has just placed, but for the standings of the cards.
+
+    `before`: its margin, were the row even; `by_number`: the part of each card, by its standing; `per_point`: standard
+    deviations a point. `of_ended`, `of_lesser`: the weights in `Constants`.
+    """
+
+    __slots__ = ("before", "by_number", "of_ended", "of_lesser", "per_point")
+
+    def __init__(
+        self,
+        before: float,
+        by_number: tuple[_OfCard, _OfCard, _OfCard, _OfCard, _OfCard, _OfCard],
+        per_point: float,
+        of_ended: float,
+        of_lesser: float,
+    ) -> None:
+        self.before = before
+        self.by_number = by_number
+        self.per_point = per_point
+        self.of_ended = of_ended
+        self.of_lesser = of_lesser
 
 
 class RoundValue:
@@ -69,10 +92,9 @@ class RoundValue:
         self._before = stakes.before_dice(self._rounds_left, pool, first, second)
         self.before = self._before.margin, -self._before.margin
         won = [stakes.stake_of(card, first.strength, second.strength, pool, self._rounds_left) for card in row]
-        self._stakes = won, [Stake(-stake.lost, -stake.won, -stake.gone) for stake in won]
+        self.row_stakes = won, [Stake(-stake.lost, -stake.won, -stake.gone) for stake in won]
         self._known_endings: stakes.Endings | None = None
-        self._faces: dict[tuple[int, PlacedDice, End], list[float]] = {}
-        self._contributions: dict[tuple[int, End, int], Contributions] = {}
+        self._outlooks: dict[tuple[int, End, int, int], Outlook] = {}
         self._with_joker: list[RoundValue | None] = [None, None]
 
     def opening(self, seat: int) -> float:
@@ -93,7 +115,7 @@ class RoundValue:
         to_come = self._row + self._pile
         pool = stakes.pool_of(to_come)
         tricks = len(to_come) - sum([len(nation) for nation in pool])
-        of_row = stakes.added([stakes.worth_of(stake) for stake in self._stakes[seat]])
+        of_row = stakes.added([stakes.worth_of(stake) for stake in self.row_stakes[seat]])
         total = stakes.total_worth(mine, theirs, pool, tricks, self._rounds_left)
         return of_row - len(self._row) * total / len(to_come)
 
@@ -101,9 +123,9 @@ class RoundValue:
         """The payoff of the seat to move, before it chooses between a roll and shanghai."""
         own = dice.totals[seat]
         if own >= MUST_END:
-            return self._ended(seat, dice, end, 1 - seat)
+            return self._ended(seat, dice, end)
         rolls = mean_of_better(self._quick_faces(seat, dice, end))
-        return rolls if own < MAY_END else max(rolls, self._ended(seat, dice, end, 1 - seat))
+        return rolls if own < MAY_END else max(rolls, self._ended(seat, dice, end))
 
     def placed(self, seat: int, dice: PlacedDice, end: End) -> float:
         """The payoff of the seat whose dice lie there, and whose opponent is to move."""
@@ -111,48 +133,48 @@ class RoundValue:
 
     def faces(self, seat: int, dice: PlacedDice, end: End) -> list[float]:
         """The payoff of the seat after it placed one die on each of the numbers."""
-        key = seat, dice, end
-        found = self._faces.get(key)
-        if found is None:
-            if self._number < CONSTANTS.lookahead:
-                found = self._quick_faces(seat, dice, end)
-            else:
-                found = [self.placed(seat, after, end) for after in dice.after_each(seat)]
-            self._faces[key] = found
-        return found
+        if self._number < CONSTANTS.lookahead:
+            return self._quick_faces(seat, dice, end)
+        return [self.placed(seat, after, end) for after in dice.after_each(seat)]
 
     def _quick_faces(self, seat: int, dice: PlacedDice, end: End) -> list[float]:
         """Like `faces`, by the frequencies in `chances` instead of the opponent's next roll."""
         own, other = dice.totals[seat] + 1, dice.totals[1 - seat]
         after_each = dice.after_each(seat)
         if other >= MUST_END:
-            return [self._ended(seat, after, end, seat) for after in after_each]
-        count = min(CONSTANTS.most_dice, own + other)
-        settled = self._settled(1 - seat, seat) if own < MUST_END else self._settled(1 - seat)
-        first, second, third, fourth, fifth, sixth = settled.contributions(seat, end, count)
-        before, per_point = settled.before[seat], scale(self._number, count)
-        of_ended, of_lesser = CONSTANTS.ended[self._number][count], CONSTANTS.lesser[self._number][count]
-        of_going_on = 1 - of_ended - of_lesser
+            return self._each_ended(seat, after_each, end)
+        key = seat, end, own, other
+        outlook = self._outlooks.get(key)
+        if outlook is None:
+            outlook = self._outlooks[key] = self._outlook(seat, end, own, other)
+        before, (first, second, third, fourth, fifth, sixth) = outlook.before, outlook.by_number
+        per_point, of_ended, of_lesser = outlook.per_point, outlook.of_ended, outlook.of_lesser
         payoffs = []
         for after in after_each:
             a, b, c, d, e, f = after.standings
             margin = before + first[a] + second[b] + third[c] + fourth[d] + fifth[e] + sixth[f]
-            payoff = chance_of(margin * per_point)
-            if of_going_on != 1:
-                now = self._ended(seat, after, end, seat)
-                payoff = of_going_on * payoff + of_ended * now + of_lesser * min(payoff, now)
-            payoffs.append(payoff)
-        return payoffs
+            payoffs.append(chance_of(margin * per_point))
+        of_going_on = 1 - of_ended - of_lesser
+        if of_going_on == 1:
+            return payoffs
+        return [
+            of_going_on * payoff + of_ended * now + of_lesser * min(payoff, now)
+            for payoff, now in zip(payoffs, self._each_ended(seat, after_each, end), strict=True)
+        ]
 
-    def contributions(self, seat: int, end: End, count: int) -> Contributions:
-        """The part of each card in the margin of the seat that does not move, by number and by standing."""
-        key = seat, end, count
-        found = self._contributions.get(key)
-        if found is None:
-            by_number = self._stakes[seat] if end == "left" else self._stakes[seat][::-1]
-            first, second, third, fourth, fifth, sixth = [_contribution(stake, seat, count) for stake in by_number]
-            found = self._contributions[key] = first, second, third, fourth, fifth, sixth
-        return found
+    def _outlook(self, seat: int, end: End, own: int, other: int) -> "Outlook":
+        """For the seat that has just placed, with so many dice of its own and of the other seat."""
+        count = min(CONSTANTS.most_dice, own + other)
+        settled = self._settled(1 - seat, seat) if own < MUST_END else self._settled(1 - seat)
+        by_number = settled.row_stakes[seat] if end == "left" else settled.row_stakes[seat][::-1]
+        first, second, third, fourth, fifth, sixth = [_contribution(stake, seat, count) for stake in by_number]
+        return Outlook(
+            settled.before[seat],
+            (first, second, third, fourth, fifth, sixth),
+            scale(self._number, count),
+            CONSTANTS.ended[self._number][count],
+            CONSTANTS.lesser[self._number][count],
+        )
 
     @property
     def _endings(self) -> stakes.Endings:
@@ -161,10 +183,16 @@ class RoundValue:
             self._known_endings = stakes.Endings(self._number, self._row, self._pile, self._sides)
         return self._known_endings
 
-    def _ended(self, seat: int, dice: PlacedDice, end: End, starter: int) -> float:
-        """The payoff if the round ended now, and that seat started the next one."""
-        payoff = self._endings.payoffs[starter][dice.won[end == "right"]]
+    def _ended(self, seat: int, dice: PlacedDice, end: End) -> float:
+        """The payoff of the seat if it ended the round now, and the other one started the next one."""
+        payoff = self._endings.payoff(dice.won[end == "right"], 1 - seat)
         return payoff if seat == 0 else 1 - payoff
+
+    def _each_ended(self, seat: int, each: tuple[PlacedDice, ...], end: End) -> list[float]:
+        """The payoffs of the seat if the other one ended the round with each of these dice."""
+        endings, side = self._endings, int(end == "right")
+        payoffs = [endings.payoff(dice.won[side], seat) for dice in each]
+        return payoffs if seat == 0 else [1 - payoff for payoff in payoffs]
 
     def _settled(self, *seats: int) -> "RoundValue":
         """In the last round, the round after these seats have laid the jokers they will lay, the first one first.

@@ -8,8 +8,7 @@ expected margin to the chance to win is `chance_of`.
 from collections.abc import Iterable, Sequence
 from functools import cache, lru_cache
 from math import sqrt
-from operator import itemgetter
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from arena.games.shanghaien.cards import JOKER_VALUE, NATIONS, Card, is_sailor, nation_of, strength_of
 from arena.games.shanghaien.state import ROUNDS
@@ -167,6 +166,7 @@ def jokers_of(mine: Sequence[int], theirs: Sequence[int], pool: SailorPool) -> J
 
 
 _BySeat = tuple[int, int]
+_NO_NATION: Final = -1
 
 
 class Side(NamedTuple):
@@ -210,56 +210,62 @@ def _worths(mine: int, theirs: int, pool: tuple[int, ...]) -> tuple[float, ...]:
 
 
 class Endings:
-    """The payoffs of seat 0 after a round: `payoffs` by the starter of the next one and by the winners of the cards."""
+    """The payoffs of seat 0 after a round, by the winners of its cards and the starter of the next one."""
 
     def __init__(self, number: int, row: tuple[Card, ...], pile: tuple[Card, ...], sides: tuple[Side, Side]) -> None:
-        self._number = number
-        self._sides = sides
-        self.payoffs = _Payoffs(self, 0), _Payoffs(self, 1)
-        places: dict[int, list[int]] = {}
-        self._tricks: list[int] = []
+        self._is_last = number == ROUNDS
+        self._start, self._per_point = (
+            (0.0, 1.0) if number == ROUNDS else (CONSTANTS.start[number + 1], scale(number + 1, 0))
+        )
+        self._chances = ROUNDS - number
+        self._known: tuple[dict[Won, float], dict[Won, float]] = {}, {}
+        places: dict[int, tuple[int, ...]] = {}
         for place, card in enumerate(row):
-            if is_sailor(card):
-                places.setdefault(nation_of(card), []).append(place)
-            else:
-                self._tricks.append(place)
-        self._contested: list[tuple[itemgetter[Any], _Nation]] = []
+            nation = nation_of(card) if is_sailor(card) else _NO_NATION
+            places[nation] = (*places.get(nation, ()), place)
+        self._contested: list[tuple[list[int], list[Crews]]] = []
         self._others: list[Crews] = []
-        for index, (mine, theirs, left) in enumerate(
-            zip(sides[0].strength, sides[1].strength, pool_of(pile), strict=True)
-        ):
-            if index in places:
-                here = places[index]
-                strengths = [strength_of(row[place]) for place in here]
-                self._contested.append((itemgetter(*here), _Nation(mine, theirs, left, strengths)))
+        first, second = sides
+        for nation, (mine, theirs, left) in enumerate(zip(first.strength, second.strength, pool_of(pile), strict=True)):
+            if nation in places:
+                here = places[nation]
+                held = _held_after(mine, theirs, [strength_of(row[place]) for place in here])
+                self._contested.append((_ways(here), [crews_of(own, other, left) for own, other in held]))
             else:
                 self._others.append(crews_of(mine, theirs, left))
         self._others_margin = added([crews.margin for crews in self._others])
         self._others_best = [sorted([0.0, 0.0, *[crews.joker[seat] for crews in self._others]])[-2:] for seat in (0, 1)]
+        tricks = places.get(_NO_NATION, ())
+        self._trick_ways = _ways(tricks)
+        self._tricks = _held_after(first.tricks, second.tricks, [1] * len(tricks))
+        self._plain_tricks = first.tricks - first.jokers, second.tricks - second.jokers
 
     def payoff(self, won: Won, starter: int) -> float:
         """The expected payoff of seat 0; the very payoff after the last round."""
-        winners = WINNERS[won]
-        crews = [nation[of_nation(winners)] for of_nation, nation in self._contested]
-        margin = self._others_margin + added([each.margin for each in crews])
-        first, second = self._sides
-        more_first = more_second = 0
-        for place in self._tricks:
-            more_first += winners[place] > 0
-            more_second += winners[place] < 0
-        held = first.tricks + more_first, second.tricks + more_second
-        if self._number == ROUNDS:
+        known = self._known[starter]
+        found = known.get(won)
+        if found is None:
+            found = known[won] = self._payoff(won, starter)
+        return found
+
+    def _payoff(self, won: Won, starter: int) -> float:
+        crews = []
+        of_contested = 0.0
+        for ways, outcomes in self._contested:
+            after = outcomes[ways[won]]
+            crews.append(after)
+            of_contested += after.margin
+        margin = self._others_margin + of_contested
+        held = self._tricks[self._trick_ways[won]]
+        if self._is_last:
             margin += held[0] - held[1]
             return 0.5 if margin == 0 else float(margin > 0)
-        start = CONSTANTS.start[self._number + 1]
-        margin += start if starter == 0 else -start
+        margin += self._start if starter == 0 else -self._start
         if held != (0, 0):
-            margin += self._tricks_margin(
-                crews, held, (first.jokers + more_first, second.jokers + more_second), starter
-            )
-        return chance_of(margin * scale(self._number + 1, 0))
+            margin += self._tricks_margin(crews, held, starter)
+        return chance_of(margin * self._per_point)
 
-    def _tricks_margin(self, crews: list[Crews], held: _BySeat, jokers: _BySeat, starter: int) -> float:
+    def _tricks_margin(self, crews: list[Crews], held: _BySeat, starter: int) -> float:
         """The margin from unused tricks. Before the last round half by rule of thumb, half by what will be laid.
 
         Bots that play the round before do not think that far: half and half predicts their matches best.
@@ -269,42 +275,29 @@ class Endings:
             if held[seat]:
                 gains = self._others_best[seat] + [each.joker[seat] for each in crews]
                 gains.sort()
-                worths[seat] = tricks_worth(held[seat], gains[-1], gains[-2], ROUNDS - self._number)
+                worths[seat] = tricks_worth(held[seat], gains[-1], gains[-2], self._chances)
         margin = worths[0] - worths[1]
-        if self._number + 1 < ROUNDS:
+        if self._chances > 1:
             return margin
+        jokers = held[0] - self._plain_tricks[0], held[1] - self._plain_tricks[1]
         return 0.5 * margin + 0.5 * _last_tricks(self._others + crews, held, jokers, starter)
 
 
-class _Payoffs(dict[Won, float]):
-    """The payoffs that were asked for."""
-
-    def __init__(self, endings: Endings, starter: int) -> None:
-        super().__init__()
-        self._endings, self._starter = endings, starter
-
-    def __missing__(self, won: Won) -> float:
-        found = self[won] = self._endings.payoff(won, self._starter)
-        return found
+def _held_after(mine: int, theirs: int, cards: list[int]) -> list[_BySeat]:
+    """The sums of both seats after these cards: of each in turn nobody wins it, seat 0 does, or seat 1."""
+    sums = [(mine, theirs)]
+    for card in cards:
+        sums += [(own + card, other) for own, other in sums] + [(own, other + card) for own, other in sums]
+    return sums
 
 
-class _Nation(dict[int | tuple[int, ...], Crews]):
-    """A nation of the row after the round, by the winner of its card, or by the winners of its cards."""
-
-    def __init__(self, mine: int, theirs: int, pool: tuple[int, ...], strengths: list[int]) -> None:
-        super().__init__()
-        self._nation = mine, theirs, pool
-        self._strengths = strengths
-
-    def __missing__(self, winners: int | tuple[int, ...]) -> Crews:
-        mine, theirs, pool = self._nation
-        won = (winners,) if isinstance(winners, int) else winners
-        for index, winner in enumerate(won):
-            strength = self._strengths[index]
-            mine += strength * (winner > 0)
-            theirs += strength * (winner < 0)
-        found = self[winners] = crews_of(mine, theirs, pool)
-        return found
+@cache
+def _ways(places: tuple[int, ...]) -> list[int]:
+    """By `Won`: the index in `_held_after` of the cards at these places."""
+    powers = [3**card for card in range(len(places))]
+    return [
+        sum([winners[place] % 3 * power for place, power in zip(places, powers, strict=True)]) for winners in WINNERS
+    ]
 
 
 def _last_tricks(every: list[Crews], held: _BySeat, jokers: _BySeat, starter: int) -> float:
