@@ -40,7 +40,7 @@ def measure(_: Path, *, is_quick: bool) -> list[Table]:
         "luck %",
     )
     notes = (
-        "turn, sample, luck.draw, apply, resolve on one core; luck: its share, by the same playouts with draws kept",
+        "turn, sample, luck.draw, apply, resolve in CPU time; luck: its share, by the same playouts with draws kept",
     )
     return [Table(title="Playouts: the engine alone", headers=headers, rows=rows, notes=notes)]
 
@@ -67,9 +67,9 @@ def _row(setting: Setting, engine: "_Engine", count: int, rounds: int, of_base: 
 
 
 def _timed(engine: "_Engine", count: int, *, is_luck_kept: bool = False) -> float:
-    start_s = time.perf_counter()
+    start_s = time.process_time()
     engine.play(count, is_luck_kept=is_luck_kept)
-    return time.perf_counter() - start_s
+    return time.process_time() - start_s
 
 
 class _Engine:

@@ -115,8 +115,10 @@ class Shanghaien:
     def legal(self, state: State, seat: Seat) -> tuple[Action, ...]:
         """Before the roll: roll, then shanghai. After it: placements, then the tricks of each kind held."""
         phase = state.phase
+        if isinstance(phase, Choice):
+            return phase.answers if phase.seat == seat else ()
         if phase not in ("turn", "rolled") or state.to_move != seat:
-            return phase.answers if isinstance(phase, Choice) and phase.seat == seat else ()
+            return ()
         player = state.players[seat]
         actions: tuple[Action, ...]
         if phase == "turn":

@@ -12,6 +12,7 @@ import msgspec
 
 from arena.games.api import Json, Seat
 from arena.games.shanghaien.actions import Action, Place, Roll, Shanghai
+from arena.games.shanghaien.cards import DECK_SIZE
 from arena.games.shanghaien.expansions.actions import Allow, PlayCaptain, Veto
 from arena.games.shanghaien.state import ROUNDS, Choice, Expansion, State, Trick, is_lying
 from arena.games.shanghaien.turns import announce, clear_away, kind_spent, lay_out, roll_again
@@ -47,7 +48,7 @@ def owner(state: State) -> Seat | None:
     faces = state.variant.faces
     for card in state.table:
         if faces[card] == NAME:
-            return Seat(card - faces.index(NAME))
+            return Seat(card - faces.index(NAME, DECK_SIZE))
     return None
 
 
@@ -96,7 +97,8 @@ def _answered(state: State, answer: Allow | Veto) -> None:
 
 def _restrict(state: State, actions: tuple[Action, ...]) -> tuple[Action, ...]:
     """A vetoed shanghai, or the vetoed card, cannot be tried again in this turn; another card of its kind can."""
-    if not _spent(state):
+    vetoes: Vetoes = state.extras[NAME]
+    if vetoes.turn != state.turn:
         return actions
     return tuple([action for action in actions if not _is_barred(state, action)])
 

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 from arena.games.api import Chance, Dice, Json, Seat
 from arena.games.shanghaien.actions import Action, End
-from arena.games.shanghaien.cards import Card
+from arena.games.shanghaien.cards import DECK_SIZE, Card
 from arena.games.shanghaien.expansions.actions import PlayDoubles, RollOne, TakeDoubles
 from arena.games.shanghaien.state import (
     Choice,
@@ -44,11 +44,12 @@ def _answers(ends: tuple[End | None, ...]) -> tuple[Action, ...]:
 def holder(state: State) -> Seat | None:
     """The seat that has the card; None while it lies in the middle."""
     card = _card(state)
-    return next((Seat(seat) for seat, side in enumerate(state.players) if card in side.tricks), None)
+    first, second = state.players
+    return Seat(0) if card in first.tricks else Seat(1) if card in second.tricks else None
 
 
 def _card(state: State) -> Card:
-    return Card(state.variant.faces.index(NAME))
+    return Card(state.variant.faces.index(NAME, DECK_SIZE))
 
 
 def _on_rolled(state: State) -> bool:

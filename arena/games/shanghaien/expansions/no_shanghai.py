@@ -52,7 +52,7 @@ def _keep_back(state: State, action: KeepBack) -> None:
 
 def _restrict(state: State, actions: tuple[Action, ...]) -> tuple[Action, ...]:
     """Under the ban a player who can roll must roll."""
-    if state.phase != "turn" or len(actions) < 2 or not is_lying(state, NAME):
+    if len(actions) < 2 or state.phase != "turn" or not is_lying(state, NAME):
         return actions
     return tuple([action for action in actions if not isinstance(action, Shanghai)])
 
