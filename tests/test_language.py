@@ -50,7 +50,9 @@ PER_GAME = {
     "Player",
     "State",
     "Variant",
+    "all_actions",
     "describe",
+    "encode",
     "observe",
     "picture",
 }

@@ -350,6 +350,25 @@ def trial_options_of(game: Game[Any, Any]) -> tuple[dict[str, Json], ...]:
     return cast("tuple[dict[str, Json], ...]", getattr(game, "trial_options", ()))
 
 
+def action_numbers_of(game: Game[S, A], options: Mapping[str, Json], seats: int) -> dict[A, int] | None:
+    """The number of each action for programs that learn, from the optional method `all_actions(options, seats)`.
+
+    It lists all actions of the variant in a fixed order: each legal action of any state is equal to one of them.
+    """
+    listed = getattr(game, "all_actions", None)
+    return None if listed is None else {action: number for number, action in enumerate(listed(options, seats))}
+
+
+def encoder_of(game: Game[Any, Any]) -> Callable[[Json], Any] | None:
+    """The optional static method `encode(view)`: the view of a seat as numbers, for programs that learn.
+
+    It gives a list of numbers, or lists within lists, of one shape for each variant. It follows from the view alone, as
+    `observe` gives it or as a bot reads it. A function that uses no name of its module serves in a bot, too:
+    `arena new-bot --policy` copies its source.
+    """
+    return cast("Callable[[Json], Any] | None", getattr(game, "encode", None))
+
+
 def summary_of(game: Game[Any, Any]) -> str:
     """The rules in some lines for a person at the table, from the game's optional attribute `summary`."""
     return cast(str, getattr(game, "summary", ""))

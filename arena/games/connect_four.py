@@ -61,10 +61,17 @@ class ConnectFour(BaseGame):
 
     def legal(self, state: State, seat: Seat) -> tuple[Drop, ...]:
         """The columns that have room, from the left."""
-        if seat != state.to_move:
-            return ()
-        taken = sum(state.discs)
-        return tuple([Drop(column) for column in range(COLUMNS) if not taken >> 7 * column + ROWS - 1 & 1])
+        free = ~sum(state.discs) if seat == state.to_move else 0
+        return tuple([Drop(column) for column in range(COLUMNS) if free >> 7 * column + ROWS - 1 & 1])
+
+    def all_actions(self, _options: Mapping[str, Json], _seats: int) -> tuple[Drop, ...]:
+        """The columns."""
+        return tuple(map(Drop, range(COLUMNS)))
+
+    @staticmethod
+    def encode(view: Json) -> Json:
+        """Own discs, the other's, and free cells: three times 6 x 7 numbers, 1 where they are."""
+        return [float(cell == kind) for kind in ("xo.", "ox.")[view["you"]] for cell in "".join(view["board"])]
 
     def apply(self, state: State, actions: Mapping[Seat, Drop]) -> State:
         """The disc falls on the lowest free row."""

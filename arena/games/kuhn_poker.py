@@ -4,7 +4,7 @@ Source: Kuhn, "A simplified two-person poker" (1950): with best play seat 0 lose
 """
 
 from collections.abc import Mapping, Sequence
-from typing import ClassVar, Final, Literal
+from typing import ClassVar, Final, Literal, get_args
 
 import msgspec
 
@@ -76,6 +76,17 @@ class KuhnPoker(BaseGame):
         if seat != state.to_move:
             return ()
         return (Move("fold"), Move("call")) if state.moves[-1:] == ("bet",) else (Move("check"), Move("bet"))
+
+    def all_actions(self, _options: Mapping[str, Json], _seats: int) -> tuple[Move, ...]:
+        """The four words."""
+        return tuple(map(Move, get_args(MoveWord)))
+
+    @staticmethod
+    def encode(view: Json) -> Json:
+        """18 numbers: the own card and the other's, 1 at its rank of three, then three moves, 1 at its word of four."""
+        you, cards, moves = view["you"], [*view["cards"], None, None], [*view["moves"], None, None, None]
+        ranks = [float(cards[seat] == rank) for seat in (you, 1 - you) for rank in ("jack", "queen", "king")]
+        return ranks + [float(move == word) for move in moves[:3] for word in ("check", "bet", "fold", "call")]
 
     def apply(self, state: State, actions: Mapping[Seat, Move]) -> State:
         """One more move."""

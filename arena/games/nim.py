@@ -85,6 +85,15 @@ class Nim(BaseGame):
             return ()
         return tuple([Take(heap=i, count=n) for i, size in enumerate(state.heaps) for n in range(1, size + 1)])
 
+    def all_actions(self, options: Mapping[str, Json], seats: int) -> tuple[Take, ...]:
+        """Those of the first state."""
+        return self.legal(self.setup(options, seats), Seat(0))
+
+    @staticmethod
+    def encode(view: Json) -> Json:
+        """The counters in each heap, then 1 in misere play."""
+        return [*map(float, view["heaps"]), float(view["misere"])]
+
     def parse(self, state: State, seat: Seat, raw: Json) -> Take:
         """`{"heap": 0, "count": 2}`."""
         take = cast(Take, read_action(raw, Take, game=self.name, hint='{"heap": 0, "count": 2}'))

@@ -96,6 +96,8 @@ class WrongFallback(ConnectFour):
 class HiddenMoves(KuhnPoker):
     """The moves stand in no view before the end, and yet are told."""
 
+    encode = None  # type: ignore[assignment]
+
     def observe(self, state: Hand, seat: Seat) -> dict[str, Json]:
         seen = super().observe(state, seat)
         return seen if isinstance(self.turn(state), Over) else seen | {"moves": len(state.moves)}
@@ -130,6 +132,67 @@ class TellingLegal(KuhnPoker):
         return found[:1] if found and state.cards[1 - seat] == 0 else found
 
 
+class UnlistedActions(ConnectFour):
+    """The last column has no number."""
+
+    def all_actions(self, _options: Mapping[str, Json], _seats: int) -> tuple[Drop, ...]:
+        return tuple(map(Drop, range(6)))
+
+
+class ShuffledActions(ConnectFour):
+    """The numbers are others each time."""
+
+    calls = 0
+
+    def all_actions(self, options: Mapping[str, Json], seats: int) -> tuple[Drop, ...]:
+        self.calls += 1
+        return super().all_actions(options, seats)[:: (-1) ** self.calls]
+
+
+class NumbersTwice(ConnectFour):
+    def all_actions(self, options: Mapping[str, Json], seats: int) -> tuple[Drop, ...]:
+        return (*super().all_actions(options, seats), Drop(0))
+
+
+class GrowingCode(KuhnPoker):
+    """The shape grows with the moves."""
+
+    @staticmethod
+    def encode(view: Json) -> Json:
+        return [float(len(move)) for move in ("", *view["moves"])]
+
+
+class RaggedCode(ConnectFour):
+    @staticmethod
+    def encode(view: Json) -> Json:
+        return [[1.0], [2.0] * (2 + view["you"])]
+
+
+class NumberlessCode(ConnectFour):
+    @staticmethod
+    def encode(view: Json) -> Json:
+        return [float("nan"), float(view["you"])]
+
+
+class CountingCode(ConnectFour):
+    """The code follows from more than the view."""
+
+    seen: list[Json] = []
+
+    @staticmethod
+    def encode(view: Json) -> Json:
+        CountingCode.seen.append(view)
+        return [float(len(CountingCode.seen))]
+
+
+class GreedyCode(ConnectFour):
+    """The view that it gets is used up."""
+
+    @staticmethod
+    def encode(view: Json) -> Json:
+        return [float(len(view.pop("board", ())))]
+
+
 class Forgetful(ConnectFour):
     """A record of it is replayed to another end: scores are not whole, and not those of the record."""
 
@@ -156,6 +219,8 @@ BROKEN: dict[str, tuple[type[Any], ...]] = {
     "a draw that is not public hides something": (OpenCards,),
     "the text for a person hides what their view hides": (OpenText,),
     "legal actions tell nothing that a view hides": (TellingLegal,),
+    "each action has a number": (UnlistedActions, ShuffledActions, NumbersTwice),
+    "views are encoded in one shape, and alike": (GrowingCode, RaggedCode, NumberlessCode, CountingCode, GreedyCode),
     "a stored match is replayed to the same end": (Forgetful,),
 }
 CASES = [(title, game) for title, games in BROKEN.items() for game in games]

@@ -139,7 +139,8 @@ def test_the_page_names_every_promise_that_it_makes() -> None:
 
     for name in re.findall(r"^    (?:def )?(\w+)[:(]", contract, re.MULTILINE):
         assert f"| `{name}" in text, name
-    for name in ("heard", "describe_for", "game_info", "news", "summary", "fault_policy", "value", "is_simultaneous"):
+    capabilities = ("heard", "describe_for", "game_info", "news", "summary", "fault_policy", "value", "is_simultaneous")
+    for name in (*capabilities, "all_actions", "encode"):
         assert f"| `{name}" in text, name
 
 

@@ -138,6 +138,7 @@ QUIZ: Final = Expansion(
     trick=Trick(NAME, {PlayQuiz: _play}, lambda _: (PlayQuiz(),), has_joker_side=True),
     start=Memory(),
     effects={Guess: _guess, Greet: _greet, Farewell: _farewell},
+    all_actions=(PlayQuiz(), *map(Guess, range(1, 7)), Greet(), *map(Farewell, (False, True))),
     on_rolled=_on_rolled,
     intercept=_intercept,
     restrict=_restrict,

@@ -17,7 +17,7 @@ from arena.games.api import Decision, Json, Outcome, Over, Randomness, Seat, Tur
 from arena.games.shanghaien import view
 from arena.games.shanghaien.actions import Action, Adjust, Both, End, Joker, Place, Reroll, Roll, Shanghai
 from arena.games.shanghaien.cards import NATIONS, SHUFFLE
-from arena.games.shanghaien.expansions import EXPANSIONS
+from arena.games.shanghaien.expansions import EXPANSIONS, encoding
 from arena.games.shanghaien.options import checked_options, first_state
 from arena.games.shanghaien.state import (
     Choice,
@@ -75,6 +75,7 @@ class Shanghaien:
     seat_counts: ClassVar[tuple[int, ...]] = (2,)
     value: ClassVar[ShanghaienValue] = ShanghaienValue()
     observe = staticmethod(view.observe)
+    encode = staticmethod(encoding.encode)
     view_for_bots = staticmethod(view.view_for_bots)
     describe = staticmethod(view.describe)
     picture = staticmethod(view.picture)
@@ -131,6 +132,10 @@ class Shanghaien:
             for restrict in restricting.values():
                 actions = restrict(state, actions)
         return actions
+
+    def all_actions(self, options: Mapping[str, Json], seats: int) -> tuple[Action, ...]:
+        """Those of the variant."""
+        return encoding.all_actions(self.setup(options, seats).variant)
 
     def parse(self, state: State, seat: Seat, raw: Json) -> Action:
         """The legal action that the JSON object `raw` describes; the order of the dice in a placement is free."""

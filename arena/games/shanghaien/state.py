@@ -79,7 +79,7 @@ class Expansion:
 
     `trick`: its dirty trick. `is_dealt`: each player starts with one card; otherwise a single card starts beside the
     row. `start`: its memory at the beginning, the entry in `State.extras`. `effects` carries out the actions
-    that answer its questions.
+    that answer its questions. `all_actions`: each action that it adds, in a fixed order.
 
     Hooks change the state: `on_rolled(state)` after two dice were rolled: true if it opens an interlude, after which it
     goes on with `turns.rolled(..., asked_by=name)`, or without `asked_by` if the dice are new; `intercept(state,
@@ -97,6 +97,7 @@ class Expansion:
     is_dealt: bool = True
     start: Any = None
     effects: Mapping[type[Action], Effect] = field(default_factory=dict)
+    all_actions: tuple[Action, ...] = ()
     on_rolled: Callable[["State"], bool] | None = None
     intercept: Callable[["State", Action], bool] | None = None
     restrict: Callable[["State", tuple[Action, ...]], tuple[Action, ...]] | None = None

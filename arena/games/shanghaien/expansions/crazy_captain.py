@@ -141,6 +141,7 @@ def _why(state: State, action: Action) -> str | None:
 CRAZY_CAPTAIN: Final = Expansion(
     name=NAME,
     trick=Trick(NAME, {PlayCaptain: lambda state, _: lay_out(state, NAME)}, _actions),
+    all_actions=_PLAY + _ANSWERS,
     start=Vetoes(),
     effects={Allow: _answered, Veto: _answered},
     intercept=_intercept,

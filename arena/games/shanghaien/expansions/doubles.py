@@ -12,6 +12,7 @@ from arena.games.api import Chance, Dice, Json, Seat
 from arena.games.shanghaien.actions import Action, End
 from arena.games.shanghaien.cards import DECK_SIZE, Card
 from arena.games.shanghaien.expansions.actions import PlayDoubles, RollOne, TakeDoubles
+from arena.games.shanghaien.expansions.encoding import NUMBERINGS
 from arena.games.shanghaien.state import (
     Choice,
     Expansion,
@@ -115,6 +116,7 @@ def _why(state: State, action: Action) -> str | None:
 DOUBLES: Final = Expansion(
     name=NAME,
     trick=Trick(NAME, {PlayDoubles: _play}, lambda _: _PLAYS),
+    all_actions=_PLAYS + _answers(NUMBERINGS),
     is_dealt=False,
     start=Repeats(),
     effects={RollOne: _roll_one, TakeDoubles: _take},

@@ -6,11 +6,13 @@ back also chooses where number 1 lies.
 """
 
 from collections import Counter
+from collections.abc import Iterable
 from typing import Final
 
 from arena.games.api import Chance, Dice, Json
-from arena.games.shanghaien.actions import Action, Place, Shanghai
+from arena.games.shanghaien.actions import Action, End, Place, Shanghai
 from arena.games.shanghaien.expansions.actions import Ban, KeepBack, RerollAll
+from arena.games.shanghaien.expansions.encoding import NUMBERINGS
 from arena.games.shanghaien.state import (
     NO_DICE,
     Choice,
@@ -39,9 +41,13 @@ def _reroll_all(state: State, _: RerollAll) -> None:
 
 def _rolled_all(state: State, drawn: tuple[int, ...]) -> None:
     """The many dice lie there, and one of them must go back."""
-    answers = tuple([KeepBack(die=die, one=end) for die in dict.fromkeys(drawn) for end in numbering_choices(state)])
+    answers = _keeping(drawn, numbering_choices(state))
     state.dice = drawn
     state.phase = Choice(by=NAME, name="keep_back", seat=state.to_move, answers=answers)
+
+
+def _keeping(dice: Iterable[int], ends: tuple[End | None, ...]) -> tuple[Action, ...]:
+    return tuple([KeepBack(die=die, one=end) for die in dict.fromkeys(dice) for end in ends])
 
 
 def _keep_back(state: State, action: KeepBack) -> None:
@@ -81,6 +87,7 @@ def _why(state: State, action: Action) -> str | None:
 NO_SHANGHAI: Final = Expansion(
     name=NAME,
     trick=Trick(NAME, {Ban: lambda state, _: lay_out(state, NAME), RerollAll: _reroll_all}, lambda _: _PLAYS),
+    all_actions=_PLAYS + _keeping(range(1, 7), NUMBERINGS),
     effects={KeepBack: _keep_back},
     restrict=_restrict,
     on_round_end=lambda state: clear_away(state, NAME),

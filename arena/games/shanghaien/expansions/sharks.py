@@ -88,6 +88,7 @@ def _why(state: State, action: Action) -> str | None:
 SHARKS: Final = Expansion(
     name=NAME,
     trick=Trick(NAME, {Feed: _feed, Exchange: _exchange}, _actions),
+    all_actions=_plays((1,) * 6),
     start=_START,
     on_placed=_on_placed,
     award=_award,

@@ -1,0 +1,63 @@
+"""The capabilities for programs that learn, checked: `all_actions` and `encode`, where a game has them.
+
+Rule: as in `arena.conformance.game`, a check yields sentences for the author of the game, and none if all is well.
+"""
+
+import json
+from collections.abc import Iterator
+
+import msgspec
+
+from arena.conformance.play import PlayedTable
+from arena.games.api import Json, action_numbers_of, encoder_of
+
+
+def numbered_actions(table: PlayedTable) -> Iterator[str]:
+    """Each legal action is one of `all_actions`, whose order never changes."""
+    numbers = action_numbers_of(table.game, table.options, table.seats)
+    if numbers is None:
+        return
+    again = action_numbers_of(table.game, table.options, table.seats) or {}
+    if list(again.items()) != list(numbers.items()) or [*numbers.values()] != [*range(len(numbers))]:
+        yield "all_actions lists an action twice, or gives another order when it is asked again"
+    for place, step, seat, action in table.decisions():
+        legal = table.game.legal(step.state, seat)
+        if legal is None:
+            yield f"{place}: legal gives None, so the actions have no numbers: list them, or leave all_actions out"
+        unknown = [one for one in (action, *(legal or ())) if one not in numbers]
+        if unknown:
+            yield f"{place}: all_actions does not list {unknown[0]}, which is legal here"
+
+
+def encoded_views(table: PlayedTable) -> Iterator[str]:
+    """All encoded views have one shape, and follow from the view alone: also from one that a bot reads, and later."""
+    encode = encoder_of(table.game)
+    if encode is None:
+        return
+    shape: tuple[int, ...] | None = None
+    later: list[tuple[str, Json, Json]] = []
+    for place, step in table.steps():
+        for seat in table.all_seats():
+            view = table.game.observe(step.state, seat)
+            text = msgspec.json.encode(view)
+            found = encode(view)
+            if msgspec.json.encode(view) != text:
+                yield f"{place}: encode changes the view of seat {seat}"
+            shape = shape or shape_of(found)
+            if not shape or shape_of(found) != shape:
+                yield f"{place}: encode gives {shape_of(found)}, expected finite numbers, in the same shape {shape}"
+            later.append((f"{place}, seat {seat}", json.loads(text), found))
+    for place, view, found in reversed(later):
+        if encode(view) != found:
+            yield f"{place}: encode gives other numbers for the same view as a bot reads it, or when it is asked again"
+
+
+def shape_of(found: Json) -> tuple[int, ...]:
+    """The shape of lists of numbers, as numpy has it; `()` for all that is none."""
+    import numpy as np  # noqa: PLC0415 - it takes 0.1 s that most commands do not need
+
+    try:
+        array = np.asarray(found, dtype=float)
+    except (TypeError, ValueError):
+        return ()
+    return array.shape if array.size and np.isfinite(array).all() else ()
