@@ -14,14 +14,17 @@ if TYPE_CHECKING:
     from arena.library.game import game
     from arena.library.league import League, compare, play
     from arena.library.match import load_match
+    from arena.library.training import env, parallel_env
 
-__all__ = ["League", "__version__", "command", "compare", "game", "load_match", "play"]
+__all__ = ["League", "__version__", "command", "compare", "env", "game", "load_match", "parallel_env", "play"]
 _FACE: Final = {
     "League": "league",
     "command": "command",
     "compare": "league",
+    "env": "training",
     "game": "game",
     "load_match": "match",
+    "parallel_env": "training",
     "play": "league",
 }
 

@@ -1,0 +1,133 @@
+"""The environments of PettingZoo, over a `LearningTable`. Only this module imports PettingZoo and Gymnasium."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+from pettingzoo import AECEnv, ParallelEnv
+
+from arena.games.api import Seat
+from arena.library.learning_table import LearningTable
+
+
+class _Seated:
+    """The parts that both kinds of environment have: names, spaces, the table. An agent is `seat_` and its number."""
+
+    def __init__(self, table: LearningTable) -> None:
+        self.table = table
+        self.metadata = {"name": f"{table.name}_v{table.version}", "render_modes": ["ansi"], "is_parallelizable": False}
+        self.render_mode = "ansi"
+        self.possible_agents = [f"seat_{seat}" for seat in range(table.seats)]
+        self.agents: list[str] = []
+        mask = (len(table.actions),)
+        self.observation_spaces = {
+            agent: spaces.Dict(
+                {
+                    "observation": spaces.Box(-np.inf, np.inf, table.shape, np.float32),
+                    "action_mask": spaces.Box(0, 1, mask, np.int8),
+                }
+            )
+            for agent in self.possible_agents
+        }
+        self.action_spaces = {agent: spaces.Discrete(len(table.actions)) for agent in self.possible_agents}
+
+    def observation_space(self, agent: str) -> spaces.Dict:
+        """A dict of `observation` and `action_mask`."""
+        return self.observation_spaces[agent]
+
+    def action_space(self, agent: str) -> spaces.Discrete:
+        """The numbers of all actions of the variant."""
+        return self.action_spaces[agent]
+
+    def observe(self, agent: str) -> dict[str, Any]:
+        """The encoded view of that seat, and the mask of its legal actions."""
+        return self.table.observation(self._seat(agent))
+
+    def render(self) -> str:
+        """The position as text; nothing is hidden."""
+        return self.table.describe()
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+    def _seat(self, agent: str) -> Seat:
+        return Seat(self.possible_agents.index(agent))
+
+    def _rewards(self) -> dict[str, float]:
+        """Zeros before the end."""
+        is_over = not self.table.asked
+        return dict(
+            zip(self.possible_agents, self.table.rewards() if is_over else (0.0,) * self.table.seats, strict=True)
+        )
+
+
+class ArenaEnv(_Seated, AECEnv):  # type: ignore[misc]
+    """One seat acts at a time. Seats that decide at once come one after the other, and see nothing of each other."""
+
+    agent_selection: str
+
+    def reset(self, seed: int | None = None, options: Mapping[str, Any] | None = None) -> None:  # noqa: ARG002 - PettingZoo's
+        """The next game; `seed` begins a series of games. `options` are not looked at: the variant is fixed."""
+        self.table.begin(seed)
+        self.agents = list(self.possible_agents)
+        self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
+        self.truncations = dict.fromkeys(self.agents, False)
+        self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in self.agents}
+        self._skip_agent_selection: str | None = None
+        self._select()
+
+    def step(self, action: int | None) -> None:
+        """Take the action of the seat `agent_selection`; None after the end. IllegalAction if it is not legal."""
+        agent = self.agent_selection
+        if action is None or self.terminations[agent]:
+            self._was_dead_step(action)
+            return
+        seat = self._seat(agent)
+        self.table.require(seat, action)
+        self._chosen[seat] = action
+        self._cumulative_rewards[agent] = 0.0
+        if len(self._chosen) < len(self.table.asked):
+            self._clear_rewards()
+            self.agent_selection = self._next()
+            return
+        self.table.play(self._chosen)
+        self._select()
+        self._accumulate_rewards()
+
+    def _select(self) -> None:
+        """Turn to the first seat with a choice; after the end to the first of all."""
+        self._chosen: dict[Seat, int] = {}
+        self.rewards = self._rewards()
+        self.terminations = dict.fromkeys(self.agents, not self.table.asked)
+        self.agent_selection = self._next()
+
+    def _next(self) -> str:
+        waiting = [seat for seat in self.table.asked if seat not in self._chosen]
+        return self.possible_agents[waiting[0] if waiting else 0]
+
+
+class ArenaParallelEnv(_Seated, ParallelEnv):  # type: ignore[misc]
+    """All seats act in each step; the action of one that has nothing to decide is not looked at."""
+
+    def reset(
+        self,
+        seed: int | None = None,
+        options: Mapping[str, Any] | None = None,  # noqa: ARG002 - PettingZoo's
+    ) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Observations and infos of the next game, as `ArenaEnv.reset` begins it."""
+        self.table.begin(seed)
+        self.agents = list(self.possible_agents)
+        return {agent: self.observe(agent) for agent in self.agents}, {agent: {} for agent in self.agents}
+
+    def step(self, actions: Mapping[str, int]) -> tuple[dict[str, Any], ...]:
+        """Observations, rewards, terminations, truncations and infos. IllegalAction if one is not legal."""
+        chosen = {seat: actions[self.possible_agents[seat]] for seat in self.table.asked}
+        for seat, number in chosen.items():
+            self.table.require(seat, number)
+        self.table.play(chosen)
+        agents, is_over = self.agents, not self.table.asked
+        self.agents = [] if is_over else agents
+        observations = {agent: self.observe(agent) for agent in agents}
+        ended, cut = dict.fromkeys(agents, is_over), dict.fromkeys(agents, False)
+        return observations, self._rewards(), ended, cut, {agent: {} for agent in agents}
