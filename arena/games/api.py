@@ -362,9 +362,9 @@ def action_numbers_of(game: Game[S, A], options: Mapping[str, Json], seats: int)
 def encoder_of(game: Game[Any, Any]) -> Callable[[Json], Any] | None:
     """The optional static method `encode(view)`: the view of a seat as numbers, for programs that learn.
 
-    It gives a list of numbers, or lists within lists, of one shape for each variant. It follows from the view alone, as
-    `observe` gives it or as a bot reads it. A function that uses no name of its module serves in a bot, too:
-    `arena new-bot --policy` copies its source.
+    It gives a list of numbers, or lists within lists, of one shape for each variant; a ValueError says why a variant
+    has none. It follows from the view alone, as `observe` gives it or as a bot reads it. A function that uses no name
+    of its module serves in a bot, too: `arena new-bot --policy` copies its source.
     """
     return cast("Callable[[Json], Any] | None", getattr(game, "encode", None))
 

@@ -40,7 +40,10 @@ class LearningTable:
         self._numbers, self._encode = numbers, encode
         self.actions = tuple(numbers)
         self.is_simultaneous = is_simultaneous(self._game)
-        self.shape = self._encoded(Seat(0)).shape
+        try:
+            self.shape = self._encoded(Seat(0)).shape
+        except ValueError as error:
+            raise SpecError(f"{name} cannot be learned with these options: {error}") from None
         self._seed, self._episode = SystemRandom().getrandbits(_SEED_BITS), 0
         self._legal: dict[Seat, dict[int, Any]] = {}
         self._forced: dict[Seat, Any] = {}

@@ -47,14 +47,20 @@ _ESCAPES: Final = re.compile(r"\x1b\[[0-9;]*m")
 ViewName = Literal["information_state_string", "information_state_tensor", "observation_string", "observation_tensor"]
 
 
-class NumberedAction(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """OpenSpiel's number of an action, and its text; a bot may leave the text out."""
+class NumberedAction(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """OpenSpiel's number of an action, by which it is known, and its text here; a bot may leave the text out."""
 
     id: Number
     text: Annotated[str, msgspec.Meta(max_length=100)] = ""
 
     def __str__(self) -> str:
         return self.text
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, NumberedAction) and self.id == other.id
+
+    def __hash__(self) -> int:
+        return hash(self.id)
 
 
 class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -150,6 +156,18 @@ class OpenSpielGame(BaseGame):
     def legal(self, state: SpielState, seat: Seat) -> tuple[NumberedAction, ...]:
         """OpenSpiel's legal actions in its order."""
         return state.legal.get(seat, ())
+
+    def all_actions(self, _options: Mapping[str, Json], seats: int) -> tuple[NumberedAction, ...]:
+        """OpenSpiel's ids; a text belongs to a state."""
+        return tuple(map(NumberedAction, range(self._spiel(seats).num_distinct_actions())))
+
+    @staticmethod
+    def encode(view: Json) -> Json:
+        """The tensors of the view, one after the other."""
+        numbers = [float(each) for name in view if name.endswith("_tensor") for each in view[name]]
+        if not numbers:
+            raise ValueError("its views have no tensor; the option views gives one, such as [observation_tensor]")
+        return numbers
 
     def parse(self, state: SpielState, seat: Seat, raw: Json) -> NumberedAction:
         """The legal action with that id; its text, if there is one, must be the right one."""
