@@ -38,7 +38,19 @@ FILES = (".svg", ".png", ".json", ".css", ".ipynb")
 """Endings of files of this folder that the site has beside its pages."""
 COMMANDS = "commands.md"
 API = "api.md"
-LIBRARY = (arena.play, arena.League, arena.load_match, arena.compare, arena.command, arena.game, Match, Rules, Table)
+LIBRARY = (
+    arena.play,
+    arena.League,
+    arena.load_match,
+    arena.compare,
+    arena.command,
+    arena.game,
+    arena.env,
+    arena.parallel_env,
+    Match,
+    Rules,
+    Table,
+)
 """The functions and classes on the page of the library, in this order."""
 FENCE = re.compile(r"^(```+)(\w+)([^\n]*)$", re.MULTILINE)
 LONG = 70

@@ -20,7 +20,8 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, lambda _number, _frame: None)
 
 pytest_plugins = ["cli_arena"]
-collect_ignore = [] if find_spec("pyspiel") else ["openspiel"]  # the lane `openspiel` of CI installs the extra
+EXTRAS = {"pyspiel": "openspiel", "pettingzoo": "training"}  # the lanes of these names in CI install them
+collect_ignore = [folder for package, folder in EXTRAS.items() if not find_spec(package)]
 
 
 # A slow machine takes its time, also to make examples: nothing is judged by it. A lane of CI makes many.

@@ -6,14 +6,14 @@ puts in their place or adds. A file that a bundled bot uses lies with that bot.
 
 import shutil
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import click
 import yaml
 
 from arena.bundled import PACKAGE, bundled_folder
-from arena.cli import options
-from arena.cli.options import DEFAULT_GAME
+from arena.cli.options import DEFAULT_GAME, game_option, options_option
+from arena.cli.policy_bot import POLICY_TEMPLATE, write_policy
 from arena.errors import SpecError
 from arena.games import load_game
 from arena.process.manifest import MANIFEST
@@ -54,22 +54,36 @@ OTHER_NAMES: Final = {"c++": "cpp", "js": "javascript", "ts": "typescript"}
 @click.command()
 @click.argument("name")
 @click.option("--lang", default="python", help=f"{', '.join(list(KITS)[:-1])} or {list(KITS)[-1]}.")
-@options.game_option
+@game_option
+@click.option(
+    "--policy",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="A trained network (.npz) by which a bot in Python plays; docs/training.md.",
+)
+@options_option
 @click.option("--folder", type=click.Path(path_type=Path), help="Folder to make; default: a new folder NAME here.")
-def new_bot(name: str, lang: str, game: str, folder: Path | None) -> None:
+def new_bot(name: str, lang: str, game: str, policy: Path | None, options: dict[str, Any], folder: Path | None) -> None:
     """Start a bot of your own called NAME from a kit that plays at once: you write one function, `choose`.
 
     Without --folder there is a league, too: tournaments/NAME.yaml, against bundled bots. A file there is not replaced.
+
+    With --policy it plays by a network that you trained, for the game with these --options.
 
     Example: arena new-bot mybot --lang python
     """
     target = folder or Path(name)
     path = str(target) if "/" in str(target) else f"./{target}"
     lang, names = _templates(lang, game)
+    if policy is None and options:
+        raise SpecError("--options: a bot is made for certain options only with --policy")
+    if policy is not None and lang != "python":
+        raise SpecError(f"--policy: found the language {lang}, expected python")
     if target.exists():
         raise SpecError(f"{target} exists already; choose another name or --folder")
-    write_bot(target, names, name)
+    write_bot(target, names if policy is None else ("python", POLICY_TEMPLATE), name)
     try:
+        if policy is not None:
+            write_policy(target, policy, game, options)
         BotStore(Path("results"), Path("bots")).find(path)
     except SpecError:
         shutil.rmtree(target)
@@ -104,7 +118,7 @@ def write_bot(target: Path, templates: tuple[str, ...], name: str) -> None:
 
 def files_elsewhere(template: str) -> list[Path]:
     """The files of a template that lie in another folder."""
-    named = OF_A_GAME[template] if template in OF_A_GAME else KITS[template].elsewhere
+    named = KITS[template].elsewhere if template in KITS else OF_A_GAME.get(template, ())
     return [
         TEMPLATES.parent / each if each.startswith("templates/") else bundled_folder("bots") / each for each in named
     ]

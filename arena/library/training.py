@@ -28,7 +28,8 @@ def env(game: str, options: Mapping[str, Json] | None = None, *, seats: int | No
 
     SpecError for a game that cannot be learned, with what it lacks, and without the extra `pettingzoo`.
     """
-    made: ArenaEnv = _environments().ArenaEnv(LearningTable(game, options or {}, seats))
+    table = LearningTable(game, options or {}, seats)
+    made: ArenaEnv = _environments().ArenaEnv(table)
     return made
 
 
