@@ -57,7 +57,7 @@ OTHER_NAMES: Final = {"c++": "cpp", "js": "javascript", "ts": "typescript"}
 @game_option
 @click.option(
     "--policy",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    type=click.Path(path_type=Path),
     help="A trained network (.npz) by which a bot in Python plays; docs/training.md.",
 )
 @options_option
