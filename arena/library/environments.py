@@ -1,7 +1,7 @@
 """The environments of PettingZoo, over a `LearningTable`. Only this module imports PettingZoo and Gymnasium."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, SupportsIndex
 
 import numpy as np
 from gymnasium import spaces
@@ -77,15 +77,14 @@ class ArenaEnv(_Seated, AECEnv):  # type: ignore[misc]
         self._skip_agent_selection: str | None = None
         self._select()
 
-    def step(self, action: int | None) -> None:
+    def step(self, action: SupportsIndex | None) -> None:
         """Take the action of the seat `agent_selection`; None after the end. IllegalAction if it is not legal."""
         agent = self.agent_selection
         if action is None or self.terminations[agent]:
             self._was_dead_step(action)
             return
         seat = self._seat(agent)
-        self.table.require(seat, action)
-        self._chosen[seat] = action
+        self._chosen[seat] = self.table.checked(seat, action)
         self._cumulative_rewards[agent] = 0.0
         if len(self._chosen) < len(self.table.asked):
             self._clear_rewards()
@@ -120,12 +119,10 @@ class ArenaParallelEnv(_Seated, ParallelEnv):  # type: ignore[misc]
         self.agents = list(self.possible_agents)
         return {agent: self.observe(agent) for agent in self.agents}, {agent: {} for agent in self.agents}
 
-    def step(self, actions: Mapping[str, int]) -> tuple[dict[str, Any], ...]:
+    def step(self, actions: Mapping[str, SupportsIndex]) -> tuple[dict[str, Any], ...]:
         """Observations, rewards, terminations, truncations and infos. IllegalAction if one is not legal."""
-        chosen = {seat: actions[self.possible_agents[seat]] for seat in self.table.asked}
-        for seat, number in chosen.items():
-            self.table.require(seat, number)
-        self.table.play(chosen)
+        table = self.table
+        table.play({seat: table.checked(seat, actions[self.possible_agents[seat]]) for seat in table.asked})
         agents, is_over = self.agents, not self.table.asked
         self.agents = [] if is_over else agents
         observations = {agent: self.observe(agent) for agent in agents}

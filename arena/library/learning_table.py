@@ -5,8 +5,9 @@ seed that everybody may know, under a label of its own: no league has ever this 
 """
 
 from collections.abc import Mapping
+from operator import index
 from random import SystemRandom
-from typing import Any, Final
+from typing import Any, Final, SupportsIndex
 
 import numpy as np
 
@@ -68,12 +69,14 @@ class LearningTable:
         mask[[*self._legal.get(seat, ())]] = 1
         return {"observation": self._encoded(seat), "action_mask": mask}
 
-    def require(self, seat: Seat, number: int) -> None:
-        """IllegalAction unless that is the number of a legal action of the seat."""
+    def checked(self, seat: Seat, action: SupportsIndex) -> int:
+        """The number of an action. IllegalAction unless it is that of a legal action of the seat."""
+        number = index(action)
         if number not in self._legal[seat]:
             known = f" ({self.actions[number]})" if 0 <= number < len(self.actions) else ""
             legal = ", ".join(map(str, sorted(self._legal[seat])))
             raise IllegalAction(f"seat {seat}: action {number}{known} is not legal now; legal are {legal}")
+        return number
 
     def play(self, chosen: Mapping[Seat, int]) -> None:
         """Go on with an action, by its number, of each seat that was asked."""

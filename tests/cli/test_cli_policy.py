@@ -40,7 +40,8 @@ LAYERS: dict[str, NDArray[Any]] = {
 
 def saved(**changed: NDArray[Any] | None) -> str:
     """The file of the layers with some changed, or left out."""
-    np.savez("policy.npz", **{name: each for name, each in {**LAYERS, **changed}.items() if each is not None})
+    layers: dict[str, Any] = {name: each for name, each in {**LAYERS, **changed}.items() if each is not None}
+    np.savez("policy.npz", **layers)
     return "policy.npz"
 
 
