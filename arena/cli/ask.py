@@ -3,7 +3,6 @@
 import re
 import sys
 from collections.abc import Callable, Iterator
-from itertools import islice
 from pathlib import Path
 from typing import Final
 
@@ -33,7 +32,7 @@ from arena.league.worker import bot_player
 from arena.match.asking import BotAnswer, ask, played_on
 from arena.match.bot_player import BotPlayer
 from arena.match.record import MatchRecord
-from arena.match.replay import replay
+from arena.match.replay import state_before
 from arena.match.requests import answer_steps
 from arena.match.results import MatchKey
 from arena.match.settings import ClockSettings, MatchSettings
@@ -224,8 +223,8 @@ def _tell(record: MatchRecord, seat: int, answers: tuple[BotAnswer, ...], step: 
 
 def _detail(record: MatchRecord, seat: int, step: int, answers: tuple[BotAnswer, ...]) -> Iterator[str]:
     """The table as the player saw it, the answer, and all that came with it."""
-    moment = next(islice(replay(record), step - 1, None))
-    yield from describe_for(load_game(record.game), moment.before, Seat(seat), record.players).splitlines()
+    game = load_game(record.game)
+    yield from describe_for(game, state_before(record, step), Seat(seat), record.players).splitlines()
     yield ""
     for each in answers:
         yield f"step {each.step}: {'the same answer' if each.is_same else 'another answer'}"
@@ -240,13 +239,14 @@ def _differences(answers: tuple[BotAnswer, ...], asked: int, width: int | None) 
     if rows:
         yield listing(["step", "recorded", "now"], rows, width)
         yield ""
-    yield f"{len(answers) - len(rows)} of {counted(asked, 'answer')} are the same"
+    yield f"{len(answers) - len(rows)} of {counted(asked, 'answer')} {'is' if asked == 1 else 'are'} the same"
     if len(answers) < asked:
         yield f"after step {answers[-1].step} the bot could not be asked any more" if answers else "no answer"
 
 
 def _recorded(one: BotAnswer) -> str:
-    return f"{one.recorded} (stands in after a fault: {one.recorded_fault})" if one.recorded_fault else one.recorded
+    is_fallback = one.recorded_fault and not one.is_owed
+    return f"{one.recorded}{f' (stands in after a fault: {one.recorded_fault})' if is_fallback else ''}"
 
 
 def _now(one: BotAnswer) -> str:

@@ -9,7 +9,7 @@ from arena.cli.options import results_option
 from arena.errors import CheckFailed, SpecError
 from arena.match.reconstruction import lines_of
 from arena.match.record import MatchRecord
-from arena.match.requests import answer_steps, requests_by_step
+from arena.match.requests import answer_steps, requests_of
 from arena.report.transcript import dialogue_lines
 from arena.text import unknown
 
@@ -36,7 +36,7 @@ def print_dialogue(match_id: str, player: str, step: int | None, results: Path, 
     if step is not None:
         require_answer(record, seat, step)
     if raw:
-        last = None if step is None else requests_by_step(record)[step - 1][-1]
+        last = None if step is None else requests_of(record, seat)[step - 1][-1]
         click.echo(lines_of(record)[seat].for_bot(last), nl=False)
         return
     for line in dialogue_lines(record, seat, step):

@@ -91,7 +91,7 @@ def save(
         require_answer(record, seat, step)
         arguments = players_of(store, record)[seat].arguments
     with option_named("--expect"):
-        actions = expected_actions(record, step, expect)
+        actions = expected_actions(record, seat, step, expect)
     with option_named("--name"):
         chosen = position_name(name or f"{record.match}-{step}")
     position = Position(record.match, record.seats[seat].player, step, actions, arguments)

@@ -20,7 +20,7 @@ from arena.games.api import Json, Seat
 from arena.match.asking import BotAnswer, ask
 from arena.match.bot_player import BotPlayer
 from arena.match.record import ActionStep, MatchRecord, decoded, encoded
-from arena.match.replay import replay
+from arena.match.replay import state_before
 from arena.match.requests import answer_steps
 from arena.process.manifest import CommandWord, Name
 from arena.text import counted, printable
@@ -73,18 +73,18 @@ class PositionResult(msgspec.Struct, frozen=True):
         return printable(self.answer.fault) if self.answer.fault else self.answer.answered
 
 
-def expected_actions(record: MatchRecord, step: int, given: Sequence[Json]) -> tuple[Json, ...]:
+def expected_actions(record: MatchRecord, seat: int, step: int, given: Sequence[Json]) -> tuple[Json, ...]:
     """The actions in JSON that are right at a step: those given, also by index, or the recorded one without any.
 
-    SpecError for an action that the rules do not allow there.
+    SpecError for an action that the rules do not allow there, and where none is recorded, because a fault came instead.
     """
-    recorded = record.steps[step - 1]
-    assert isinstance(recorded, ActionStep), "a step for which a seat was asked"
     if not given:
+        recorded = record.steps[step - 1] if step <= len(record.steps) else None
+        if not isinstance(recorded, ActionStep):
+            raise SpecError("the match ended there with a fault and no answer; give those that are right")
         return (_plain(recorded.action),)
-    moment = next(each for number, each in enumerate(replay(record), start=1) if number == step)
-    game, seat = load_game(record.game), Seat(recorded.seat)
-    legal = game.legal(moment.before, seat)
+    game, state = load_game(record.game), state_before(record, step)
+    legal = game.legal(state, Seat(seat))
     found: list[Json] = []
     for each in given:
         if type(each) is int and legal is not None:
@@ -93,7 +93,7 @@ def expected_actions(record: MatchRecord, step: int, given: Sequence[Json]) -> t
             found.append(_plain(legal[each]))
             continue
         try:
-            found.append(_plain(game.parse(moment.before, seat, each)))
+            found.append(_plain(game.parse(state, Seat(seat), each)))
         except BotFault as fault:
             raise SpecError(f"{msgspec.json.encode(each).decode()}: {fault.message}") from None
     return tuple(found)
@@ -115,7 +115,7 @@ def save_position(folder: Path, name: str, position: Position, record: MatchReco
 
 def read_positions(folder: Path) -> tuple[NamedPosition, ...]:
     """All positions of a set, by match. SpecError names a file that is none."""
-    files = sorted(folder.glob("*.yaml"))
+    files = sorted([*folder.glob("*.yaml"), *folder.glob("*.yml")])
     if not files:
         raise SpecError(f"{folder}: no positions; `arena positions save MATCH PLAYER --step N` writes one")
     found = [_read(path) for path in files]
@@ -162,7 +162,8 @@ def expected_text(position: Position) -> str:
 
 def summary(results: Sequence[PositionResult]) -> str:
     """`3 of 4 positions pass`."""
-    return f"{sum(each.is_passed for each in results)} of {counted(len(results), 'position')} pass"
+    verb = "passes" if len(results) == 1 else "pass"
+    return f"{sum(each.is_passed for each in results)} of {counted(len(results), 'position')} {verb}"
 
 
 def _read(path: Path) -> NamedPosition:
@@ -177,7 +178,11 @@ def _read(path: Path) -> NamedPosition:
     seat = record.players.index(position.player)
     if position.step not in answer_steps(record, seat):
         raise SpecError(f"{path}: step: {position.player} was not asked for step {position.step}")
-    return NamedPosition(path.stem, position, record, seat)
+    try:
+        expect = expected_actions(record, seat, position.step, position.expect)
+    except ArenaError as error:
+        raise SpecError(f"{path}: expect: {error}") from None
+    return NamedPosition(path.stem, msgspec.structs.replace(position, expect=expect), record, seat)
 
 
 def _plain(action: Any) -> Json:

@@ -22,6 +22,7 @@ from arena.match.record import ActionStep, MatchRecord, SeatRecord
 from arena.match.referee import play_match
 from arena.match.requests import answer_steps
 from arena.protocol import messages as m
+from arena.text import printable
 
 _NEVER: Final = 1 << 60
 """A step that no match has."""
@@ -31,7 +32,8 @@ class BotAnswer(msgspec.Struct, frozen=True):
     """The answer of a bot for a step of a stored match, beside the recorded one; both as text and as JSON.
 
     `fault`: the reason why the bot gave none that counts; `recorded_fault` the code of the fault in the match, after
-    which a fallback action was played. `cpu_ms`: CPU time, `stderr`: what was written for this answer.
+    which a fallback action was played. With `is_owed` that fault ended the match, and there is no recorded action but
+    the reason as text. `cpu_ms`: CPU time, `stderr`: what was written for this answer.
     """
 
     step: int
@@ -44,10 +46,13 @@ class BotAnswer(msgspec.Struct, frozen=True):
     note: str = ""
     cpu_ms: float = 0.0
     stderr: str = ""
+    is_owed: bool = False
 
     @property
     def is_same(self) -> bool:
-        """Whether it is the recorded answer."""
+        """Whether it is the recorded answer, or the fault that ended the match, once more."""
+        if self.is_owed:
+            return self.fault.startswith(f"{self.recorded_fault}:")
         return not self.fault and not self.recorded_fault and self.action == self.recorded_action
 
 
@@ -158,7 +163,7 @@ class _AskedPlayer(Participant):
         try:
             self._bot.begin(start, game)
         except BotFault as fault:
-            raise CheckFailed(f"{self._bot.player} does not start: {fault.message}") from None
+            raise CheckFailed(f"the bot in place of {self._bot.player} does not start: {fault.message}") from None
 
     def ask(self, request: ActionRequest) -> m.Answer:
         """Ask the bot, once for each step; the answer that counts."""
@@ -176,9 +181,10 @@ class _AskedPlayer(Participant):
     def _note(self, request: ActionRequest) -> None:
         """Ask the bot, and keep its answer beside that of the record if it is wanted."""
         bot, asking = self._bot, self._asking
-        is_wanted = request.step in asking.wanted
+        number = min(request.step, len(asking.record.steps) + 1)  # of several who owe one at once, too
+        is_wanted = number in asking.wanted
         if is_wanted:
-            asking.before(bot, request.step)
+            asking.before(bot, number)
         bot.bank_us, bot.idle_bank_s = self._recorded.bank_us, self._recorded.idle_bank_s
         own = request.look_ahead and request.look_ahead.anew()
         fault, step = "", None
@@ -189,27 +195,34 @@ class _AskedPlayer(Participant):
             self._is_over = isinstance(error, Crashed) or not bot.is_reachable
         if is_wanted:
             asking.answers.append(self._compared(request, step, fault))
-        if self._is_over or (asking.wanted and request.step >= asking.wanted[-1]):
+        if self._is_over or (asking.wanted and number >= asking.wanted[-1]):
             raise _AllAnswered
 
     def _compared(self, request: ActionRequest, step: ActionStep | None, fault: str) -> BotAnswer:
-        recorded = self._asking.record.steps[request.step - 1]
-        assert isinstance(recorded, ActionStep), "a request leads to an action"
-        past = self._game.parse(request.state, Seat(request.seat), msgspec.to_builtins(recorded.action))
         entry = self._bot.seat_record(self.terms)
         assert entry.requests, "it was asked"
-        return BotAnswer(
-            step=request.step,
-            recorded=str(past),
-            recorded_action=_plain(recorded.action),
+        return msgspec.structs.replace(
+            self._recorded_answer(request),
             answered="" if step is None else str(step.action),
             action=None if step is None else _plain(step.action),
             fault=fault,
-            recorded_fault=recorded.fallback_for,
             note="" if step is None else step.note,
             cpu_ms=entry.requests.cpu_us[-1] / 1000 if entry.requests.cpu_us else 0.0,
             stderr="".join(each.text for each in entry.stderr or () if each.request == entry.moves),
         )
+
+    def _recorded_answer(self, request: ActionRequest) -> BotAnswer:
+        """That of the record, or the fault that ended it; the bot's own is still empty."""
+        record = self._asking.record
+        if request.step > len(record.steps):
+            assert record.fault is not None, "the match ended with the fault of the seat"
+            code = str(record.termination)
+            owed = printable(f"{code}: {record.fault.message}")
+            return BotAnswer(len(record.steps) + 1, owed, None, recorded_fault=code, is_owed=True)
+        recorded = record.steps[request.step - 1]
+        assert isinstance(recorded, ActionStep), "a request leads to an action"
+        past = self._game.parse(request.state, Seat(request.seat), msgspec.to_builtins(recorded.action))
+        return BotAnswer(request.step, str(past), _plain(recorded.action), recorded_fault=recorded.fallback_for)
 
     def refuse(self, fault: BotFault, step: int) -> None:
         """Tell the one whose answers count."""

@@ -7,6 +7,7 @@ quick everywhere and needs no physics; `arena.verify.resimulation` makes it agai
 
 from collections import Counter
 from collections.abc import Collection, Iterator
+from itertools import islice
 from typing import Any, Final
 
 import msgspec
@@ -59,6 +60,14 @@ def replay(record: MatchRecord, game: Game[Any, Any] | None = None) -> Iterator[
     if game is None and (other := other_rules(record)):
         raise CheckFailed(f"{record.match}: {other}")
     yield from _Replay(record, game or load_game(record.game)).steps()
+
+
+def state_before(record: MatchRecord, step: int) -> Any:
+    """The state in which a step, from 1, was decided; one more than there are is the end of what is recorded."""
+    state = load_game(record.game).setup(record.options, len(record.seats))
+    for moment in islice(replay(record), step - 1):
+        state = moment.after if moment.is_complete else moment.before
+    return state
 
 
 def other_rules(record: MatchRecord) -> str:

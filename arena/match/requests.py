@@ -28,13 +28,25 @@ def requests_by_step(record: MatchRecord) -> dict[int, tuple[int, ...]]:
 
 
 def requests_of(record: MatchRecord, seat: int) -> dict[int, tuple[int, ...]]:
-    """The same of one seat."""
-    found = requests_by_step(record)
-    return {at: found[at] for at in found if isinstance(own := record.steps[at], ActionStep) and own.seat == seat}
+    """The same of one seat; the index after the last step has the requests that its fault left without an action."""
+    by_step = requests_by_step(record)
+    found = {at: by_step[at] for at in by_step if isinstance(own := record.steps[at], ActionStep) and own.seat == seat}
+    entry, answered = record.seats[seat], max((numbers[-1] for numbers in found.values()), default=0)
+    if _asked_again(entry) is not None and is_at_fault(record, seat) and entry.moves > answered:
+        found[len(record.steps)] = tuple(range(answered + 1, entry.moves + 1))
+    return found
+
+
+def is_at_fault(record: MatchRecord, seat: int) -> bool:
+    """Whether the seat's fault ended the match."""
+    return record.fault is not None and record.fault.seat == seat
 
 
 def answer_steps(record: MatchRecord, seat: int) -> tuple[int, ...]:
-    """The steps, from 1, for which that seat was asked, as far as the record tells."""
+    """The steps, from 1, for which that seat was asked, as far as the record tells.
+
+    The last may be one more than the record has: the step that the seat owed when its fault ended the match.
+    """
     return tuple(index + 1 for index in sorted(requests_of(record, seat)))
 
 

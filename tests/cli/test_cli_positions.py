@@ -59,12 +59,55 @@ def test_a_position_is_a_file_that_one_may_edit(terminal: Terminal, steps: list[
         ({"player": "nobody"}, "player: found nobody, the players are mine, random"),
         ({"step": 999}, "step: mine was not asked for step 999"),
         ({"steps": 1}, 'unknown key "steps"'),
+        ({"expect": [{"heap": 0, "cuont": 1}]}, 'expect: {"cuont":1,"heap":0}: not an action of nim'),
+        ({"expect": [{"heap": 9, "count": 1}]}, 'expect: {"count":1,"heap":9}: there is no heap 9'),
+        ({"expect": [99]}, "expect: 99 is no index"),
+        ({"expect": [None]}, "expect: null: "),
     ):
         path.write_text(yaml.safe_dump(content | changes))
         found = terminal.arena("positions run ./mine.py")
         assert (found.code, found.out) == (2, "")
         assert "positions/here.yaml" in found.err
         assert said in found.err
+
+
+def test_an_index_is_an_action_in_a_file_too(terminal: Terminal, steps: list[int]) -> None:
+    """And a file may be called .yml: none is left out silently."""
+    terminal.arena(f"positions save {terminal.first_match()} mine --step {steps[0]} --name here")
+    path = Path("positions/here.yaml")
+    path.write_text(yaml.safe_dump(yaml.safe_load(path.read_text()) | {"expect": [0]}))
+    path.rename("positions/here.yml")
+
+    found = terminal.arena("positions run ./mine.py")
+
+    assert (found.code, found.out.splitlines()[-1]) == (0, "1 of 1 position passes")
+    assert '{"heap":0,"count":1}' in found.out
+
+
+def test_the_request_that_lost_a_match_is_a_position(terminal: Terminal) -> None:
+    """There the expected answers must be given: none is recorded. Dialogue and ask know its step, too."""
+    Path("frail.py").write_text(bot_script(asked="assert m['id'] < 2, 'second request'"))
+    Path("mine.py").write_text(bot_script(start="pass"))
+    terminal.played(players=[{"bot": "./frail.py"}, {"bot": "random"}], options={"heaps": [9, 9]}, stderr="keep")
+    match = terminal.first_match()
+
+    asked = terminal.arena(f"ask ./mine.py {match} --as frail")
+    (row,) = (line for line in asked.out.splitlines() if " crash: the bot ended with exit code 1" in line)
+    step = row.split()[0]
+    assert (asked.code, row.endswith("takes 1 from heap 0")) == (1, True)
+    assert terminal.arena(f"ask ./frail.py {match}").code == 0
+
+    told = terminal.arena(f"dialogue {match} frail --step {step}").out
+    assert f"step {step}, request 2: " in told
+    assert "second request" in told
+    raw = terminal.arena(f"dialogue {match} frail --step {step} --raw").out
+    assert '"type":"request","id":2' in raw.splitlines()[-1]
+
+    refused = terminal.arena(f"positions save {match} frail --step {step}")
+    assert (refused.code, "the match ended there with a fault and no answer" in refused.err) == (2, True)
+    assert terminal.arena(f"positions save {match} frail --step {step} --expect 0").code == 0
+    assert terminal.arena("positions run ./mine.py").code == 0
+    assert terminal.arena("positions run ./frail.py").code == 1
 
 
 def test_a_bot_that_ends_fails_and_the_others_are_told(terminal: Terminal, steps: list[int]) -> None:

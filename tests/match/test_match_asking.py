@@ -127,14 +127,33 @@ def test_a_bot_that_ends_is_asked_no_more() -> None:
         ask(record, asked(ScriptedBot(hello=[Crashed("gone")])), 0)
 
 
-def test_a_match_that_a_fault_ended_is_asked_up_to_its_last_step() -> None:
-    """There is no recorded answer to compare with after it."""
-    record = nim(first_is(3, Crashed("gone")), RandomBot())
+@pytest.mark.parametrize("reply", [Crashed("gone"), OutOfTime("late"), b"{nonsense", answer({"id": 3}, 99)])
+def test_the_request_that_lost_a_match_is_asked_too(reply: Reply) -> None:
+    """Another answer differs from the fault, and so does another fault; the same fault is the same."""
+    record = nim(first_is(3, reply), RandomBot())
 
-    found = ask(record, asked(ScriptedBot()), 0)
+    found, again, other = (
+        ask(record, asked(bot), 0) for bot in (ScriptedBot(), first_is(3, reply), first_is(3, OutOfTime("asleep")))
+    )
 
-    assert [each.step for each in found] == list(answer_steps(record, 0))
-    assert len(found) == 2
+    assert [each.step for each in found] == [*answer_steps(record, 0)]
+    assert len(found) == 3
+    assert found[-1].step == len(record.steps) + 1
+    assert (found[-1].is_owed, found[-1].is_same, found[-1].answered) == (True, False, "takes 1 from heap 0")
+    assert found[-1].recorded.startswith(f"{record.termination}: ")
+    assert all(each.is_same for each in again)
+    assert other[-1].is_same == (record.termination == "timeout")
+    assert answer_steps(record, 1)[-1] <= len(record.steps)
+
+
+def test_the_request_that_lost_a_match_can_be_played_on() -> None:
+    """The bot's own answer counts there."""
+    record = nim(first_is(3, Crashed("gone")), ScriptedBot())
+
+    on = played_on(record, {0: asked(ScriptedBot()), 1: asked(ScriptedBot())}, len(record.steps) + 1)
+
+    assert on.fault is None
+    assert unpack(pack(on)).steps[: len(record.steps)] == record.steps
 
 
 def test_an_answer_beside_a_fallback_action_is_another_one() -> None:
