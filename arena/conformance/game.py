@@ -18,7 +18,7 @@ from xml.etree import ElementTree as ET
 import msgspec
 
 from arena.conformance.play import AnyGame, GameStep, PlayedTable, played_table
-from arena.conformance.training import encoded_views, numbered_actions
+from arena.conformance.training import encoded_views, learned_from, numbered_actions
 from arena.errors import BotFault, SpecError
 from arena.games import load_game
 from arena.games.api import (
@@ -31,7 +31,6 @@ from arena.games.api import (
     Shuffle,
     Simulation,
     Weighted,
-    action_numbers_of,
     describe_for,
     fault_policy_of,
     game_info_of,
@@ -465,11 +464,11 @@ def difference_elsewhere(name: str, options: Mapping[str, Json]) -> str:
 
 
 def play_digest(name: str, options: Mapping[str, Json]) -> str:
-    """SHA-256 over numbered actions, and all views, actions and outcomes of a random play, by number of seats."""
+    """SHA-256 over all views, actions and outcomes of a random play for each number of seats, and their numbers."""
     game, found = load_game(name), sha256()
     for seats in game.seat_counts:
         table = played_table(game, seats, options=options, plays=1)
-        found.update(msgspec.json.encode([*(action_numbers_of(game, options, seats) or ())]))
+        found.update(learned_from(table))
         for _, step in table.steps():
             views = [game.observe(step.state, seat) for seat in table.all_seats()]
             found.update(msgspec.json.encode((views, list(step.actions.values()), step.drawn)))

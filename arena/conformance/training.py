@@ -52,6 +52,14 @@ def encoded_views(table: PlayedTable) -> Iterator[str]:
             yield f"{place}: encode gives other numbers for the same view as a bot reads it, or when it is asked again"
 
 
+def learned_from(table: PlayedTable) -> bytes:
+    """The numbered actions and the encoded views of the plays as JSON, to be compared with those of other processes."""
+    numbers, encode = action_numbers_of(table.game, table.options, table.seats), encoder_of(table.game)
+    views = [table.game.observe(step.state, seat) for _, step in table.steps() for seat in table.all_seats()]
+    codes = [encode(view) for view in views] if encode is not None and _has_numbers(table, encode) else []
+    return msgspec.json.encode(([*(numbers or ())], codes))
+
+
 def _has_numbers(table: PlayedTable, encode: Callable[[Json], Json]) -> bool:
     """Whether views can be encoded with these options; encode says with a ValueError that they cannot."""
     try:

@@ -4,13 +4,14 @@
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from pathlib import Path
 from random import choice
 from typing import Any
 
 import msgspec
 import pytest
 
-from arena.conformance.game import CHECKS, check_game, findings
+from arena.conformance.game import CHECKS, check_game, difference_elsewhere, findings
 from arena.conformance.play import AnyGame, played_table
 from arena.errors import BotFault
 from arena.games.api import Chance, Decision, Json, Outcome, Over, Seat, Shuffle, Turn, Weighted
@@ -280,3 +281,34 @@ def test_a_fault_that_a_check_does_not_expect_is_a_sentence() -> None:
     (sentence,) = findings(CHECKS["states can be described and drawn"], played_table(NoPicture(), 2))
 
     assert sentence.startswith("the game failed: BotFault: no ink (")
+
+
+BY_HASH = """
+from arena.games.connect_four import ConnectFour, Drop
+
+class ByHash(ConnectFour):
+    name = "by_hash"
+
+    def all_actions(self, options, seats):
+        return tuple(Drop(column) for column in sorted(range(7), key=lambda column: hash(f"column {column}")))
+
+class CodedByHash(ConnectFour):
+    name = "coded_by_hash"
+
+    @staticmethod
+    def encode(view):
+        return [float(hash(view["board"][0]))]
+"""
+
+
+@pytest.mark.process
+def test_numbers_that_other_processes_give_otherwise_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A trained network would play by other actions and views than it has learned."""
+    (tmp_path / "numbers_by_hash.py").write_text(BY_HASH)
+    monkeypatch.setenv("ARENA_TRUST_CODE", str(tmp_path))
+    monkeypatch.syspath_prepend(str(tmp_path))
+
+    for name in ("ByHash", "CodedByHash"):
+        found = difference_elsewhere(f"numbers_by_hash:{name}", {})
+        assert found.endswith("it depends on the order of a set, or on a hash"), found
+    assert difference_elsewhere("connect_four", {}) == ""
