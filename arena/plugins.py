@@ -199,23 +199,27 @@ def run_apart(module: str, words: Sequence[str]) -> list[dict[str, Any]]:
     """The answers of a module to these words, for code that may kill its process: it runs in one of its own.
 
     It prints an object of JSON for each word in order. A word at which it dies gets `problem`, and a new process does
-    the rest.
+    the rest; if that was for want of time, the rest gets the same.
     """
     answers: list[dict[str, Any]] = []
     while len(answers) < len(words):
         command = [sys.executable, "-P", "-m", module, *words[len(answers) :]]
         done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False)
         answers += [json.loads(line) for line in done.stdout.splitlines() if line.startswith(b"{")]
-        if len(answers) < len(words):
-            answers.append({"problem": _death(done)})
+        left = len(words) - len(answers)
+        if left:
+            answers += [{"problem": _death(done)}] * (left if -done.returncode in _TOO_LONG else 1)
     return answers
+
+
+_TOO_LONG: Final = (signal.SIGXCPU, signal.SIGALRM)
 
 
 def _death(done: "subprocess.CompletedProcess[bytes]") -> str:
     """The end of a process, as a phrase. HarnessFault if others killed it."""
     if -done.returncode == signal.SIGKILL:
         raise HarnessFault("a process that tried a game was killed: by hand, or because memory ran out")
-    if -done.returncode in {signal.SIGXCPU, signal.SIGALRM}:
+    if -done.returncode in _TOO_LONG:
         return "it used up its limit of time without an end"
     if done.returncode < 0:
         return f"its code dies of {signal.Signals(-done.returncode).name}"

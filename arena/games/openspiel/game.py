@@ -236,14 +236,16 @@ def weights_of(probabilities: Sequence[float]) -> tuple[int, ...]:
     Others are taken to the nearest 1/2^40, so that the last bits of a double, which may differ from machine to machine,
     count for nothing; a positive one is never 0.
     """
-    fractions = [Fraction(each).limit_denominator(_FINEST) for each in probabilities]
-    apart = max(abs(one - Fraction(each)) for one, each in zip(fractions, probabilities, strict=True))
-    common = lcm(*(each.denominator for each in fractions))
-    if apart <= _SAME and sum(fractions) == 1 and common <= _MOST_WEIGHT:
-        return tuple(int(each * common) for each in fractions)
-    weights = [max(1, round(each * _GRID)) if each > 0 else 0 for each in probabilities]
-    divisor = gcd(*weights)
-    return tuple(each // divisor for each in weights)
+    counts = Counter(probabilities)
+    near = {each: Fraction(each).limit_denominator(_FINEST) for each in counts}
+    common = lcm(*(each.denominator for each in near.values()))
+    is_exact = all(abs(one - Fraction(each)) <= _SAME and (one > 0) == (each > 0) for each, one in near.items())
+    if is_exact and common <= _MOST_WEIGHT and sum(near[each] * count for each, count in counts.items()) == 1:
+        weights = {each: int(one * common) for each, one in near.items()}
+    else:
+        weights = {each: max(1, round(each * _GRID)) if each > 0 else 0 for each in near}
+    divisor = gcd(*weights.values())
+    return tuple(weights[each] // divisor for each in probabilities)
 
 
 def _turn(spiel: Any, draws: int) -> Turn:

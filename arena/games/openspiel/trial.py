@@ -18,7 +18,7 @@ from arena.games.openspiel import PREFIX, refusal
 from arena.games.openspiel.game import VIEW_LIMIT, OpenSpielGame, SpielState
 from arena.text import counted
 
-_CPU_S: Final = 20
+_CPU_S: Final = 60
 """Seconds of CPU time for loading a game and for a random play."""
 _WALL_S: Final = 600
 """The same where the code waits, or on a machine that is very busy."""

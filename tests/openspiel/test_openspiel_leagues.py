@@ -1,0 +1,139 @@
+"""Leagues at games of OpenSpiel, as docs/openspiel.md shows them: played in the sandbox, stored, verified."""
+
+import json
+import sys
+from pathlib import Path
+
+import jsonschema
+import msgspec
+import pyspiel
+import pytest
+import yaml
+from cli_arena import Terminal
+from docs_pages import ROOT, blocks
+from openspiel_table import rows
+from process_boxes import in_a_box
+from support.scripted_bot import RandomBot, match_of, seated
+
+from arena.games import fingerprint_of, load_game, openspiel, plugin_package
+from arena.games.luck import derive, draw
+from arena.games.openspiel.game import weights_of
+from arena.match.record import ChanceStep, MatchRecord, encoded, pack, unpack
+from arena.match.replay import other_package, problems, replay
+from arena.protocol.messages import schema
+
+pytestmark = pytest.mark.slow
+
+GAMES = ["backgammon", "leduc_poker", "breakthrough(rows=6,columns=6)", "goofspiel(num_cards=5)"]
+(SHOWN,) = [block.text for block in blocks("docs/openspiel.md") if block.file == "backgammon.yaml"]
+
+
+@pytest.mark.parametrize("name", [pytest.param(name, marks=in_a_box) for name in GAMES])
+def test_the_league_of_the_page_is_played_and_verified(
+    name: str, terminal: Terminal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With the bundled Monte Carlo bot, in the sandbox; no match ends by a fault, and each has its luck checked."""
+    monkeypatch.setenv("ARENA_RUNTIMES", sys.prefix)
+    league = yaml.safe_load(SHOWN)
+    for player in league["players"][:2]:
+        player["arguments"] = [str(int(player["arguments"][0]) // 10)]
+    league |= {"game": f"openspiel:{name}", "cycles": 1, "clock": {"move_ms": 60_000, "bank_ms": 60_000}}
+    Path("backgammon.yaml").write_text(yaml.safe_dump(league))
+
+    played = terminal.arena("league run backgammon.yaml --workers 1")
+    verified = terminal.arena("verify backgammon")
+
+    assert played.code == 0, played.err
+    assert verified.code == 0, verified.out
+    matches = json.loads(terminal.arena("league matches --format json").out)
+    assert len(matches) == 6
+    assert {match["termination"] for match in matches} == {"normal"}
+    shown = terminal.arena("show", matches[0]["id"]).out
+    assert f"open_spiel {openspiel.rules_version().partition('/')[0]}, files " in shown
+
+
+def recorded(name: str, salt: int = 0, seed: str = "") -> tuple[MatchRecord, list[RandomBot]]:
+    """A match of two bots that choose by their seeds, as it comes out of the store, and what they heard."""
+    game, bots = load_game(name), [RandomBot(salt), RandomBot(salt)]
+    players = [seated(bot, game=game) for bot in bots]
+    return unpack(pack(match_of(*players, game=name, seed=seed or derive("test")))), bots
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_nothing_but_views_and_the_name_of_the_package_is_of_openspiel(name: str) -> None:
+    """Lines keep to the schema of the protocol; the record is plain, and replayed without its seed."""
+    record, bots = recorded(f"openspiel:{name}")
+    package = plugin_package(f"openspiel:{name}")
+    assert package is not None
+    record = msgspec.structs.replace(record, package=package)
+
+    validator = jsonschema.Draft202012Validator({**schema(), "anyOf": [{"$ref": "#/$defs/to_bot"}]})
+    for message in bots[0].heard:
+        validator.validate(message)
+    plain = json.loads(encoded(record))
+    for seat in plain["seats"]:
+        seat.pop("lines", None)
+    told = json.dumps({**plain, "game": "", "package": "", "bots": ""})
+    assert "spiel" not in told.lower()
+    assert record.rules == f"{package.version}/1"
+    assert problems(record) == []
+
+
+def test_another_version_of_openspiel_is_told() -> None:
+    """A sentence with both; no replay is tried by other rules."""
+    record, _ = recorded("openspiel:leduc_poker")
+    here = plugin_package("openspiel:leduc_poker")
+    assert here is not None
+    older = msgspec.structs.replace(here, version="1.5", files="0" * 64)
+    record = msgspec.structs.replace(record, rules="1.5/1", package=older)
+
+    assert problems(record) == [
+        (
+            "m: played by rules 1.5/1 of openspiel:leduc_poker;"
+            f" this arena plays rules {here.version}/1 and cannot replay it"
+        )
+    ]
+    assert other_package(record) == (
+        f"played by the package open_spiel 1.5, files 000000000000; here it is open_spiel {here.version}, files"
+        f" {here.files[:12]}"
+    )
+    assert fingerprint_of("openspiel:leduc_poker").package == here
+
+
+@pytest.mark.parametrize("name", ["backgammon", "leduc_poker", "pig", "markov_soccer"])
+def test_draws_have_their_luck_by_number(name: str) -> None:
+    """Whoever plays: the same number of a draw with the same chances has the same result."""
+    seed = derive("test", "mirrored")
+    records = [recorded(f"openspiel:{name}", salt, seed)[0] for salt in (1, 2)]
+
+    assert records[0].steps != records[1].steps
+    for record in records:
+        draws = [step for step in replay(record) if isinstance(step.step, ChanceStep)]
+        assert [each.step.key for each in draws] == [f"draw/{number}" for number in range(len(draws))]
+        for each in draws:
+            turn = load_game(record.game).turn(each.before)
+            assert each.step.outcome == draw(seed, turn)
+
+
+@pytest.mark.parametrize(
+    ("probabilities", "weights"),
+    [
+        ([1 / 36, 1 / 18] * 12, (1, 2) * 12),
+        ([1 / 6] * 6, (1,) * 6),
+        ([0.1, 0.2, 0.7], (1, 2, 7)),
+        ([1.0, 0.0], (1, 0)),
+        ([2**-60, 1 - 2**-60], (1, 2**40)),
+        ([0.5, 0.25, 0.25 + 1e-16], (2, 1, 1)),
+    ],
+)
+def test_probabilities_are_whole_weights(probabilities: list[float], weights: tuple[int, ...]) -> None:
+    """Exact for fractions; else on a grid that leaves out the last bits of a double. None that is possible is 0."""
+    assert weights_of(probabilities) == weights
+
+
+def test_the_table_of_the_page_is_what_plays() -> None:
+    """Every registered game, with the sentence of those that are refused."""
+    page = (ROOT / "docs" / "openspiel.md").read_text(encoding="utf-8")
+
+    shown = [line for line in page.splitlines() if line.startswith("| `")]
+    assert shown == list(rows(sorted(pyspiel.registered_names())))
