@@ -23,7 +23,7 @@ def measure(_: Path, *, is_quick: bool) -> list[Table]:
     """Playouts per second of each game, and the share of drawing chance."""
     count, rounds = (100, 5) if is_quick else (300, 9)
     settings = (SHANGHAIEN, ALL_EXPANSIONS, NIM)
-    engines = {setting.label: _Engine(setting) for setting in settings}
+    engines = {setting.label: Engine(setting) for setting in settings}
     speed = interleaved({name: partial(_timed, engine, count) for name, engine in engines.items()}, rounds)
     base = speed[SHANGHAIEN.label]
     of_base = median(all_ / one for all_, one in zip(base, speed[ALL_EXPANSIONS.label], strict=True))
@@ -45,7 +45,7 @@ def measure(_: Path, *, is_quick: bool) -> list[Table]:
     return [Table(title="Playouts: the engine alone", headers=headers, rows=rows, notes=notes)]
 
 
-def _row(setting: Setting, engine: "_Engine", count: int, rounds: int, of_base: float | None) -> Row:
+def _row(setting: Setting, engine: "Engine", count: int, rounds: int, of_base: float | None) -> Row:
     decisions, draws = engine.play(count, is_luck_kept=False)
     samples = interleaved(
         {
@@ -66,13 +66,13 @@ def _row(setting: Setting, engine: "_Engine", count: int, rounds: int, of_base: 
     )
 
 
-def _timed(engine: "_Engine", count: int, *, is_luck_kept: bool = False) -> float:
+def _timed(engine: "Engine", count: int, *, is_luck_kept: bool = False) -> float:
     start_s = time.process_time()
     engine.play(count, is_luck_kept=is_luck_kept)
     return time.process_time() - start_s
 
 
-class _Engine:
+class Engine:
     """Plays the same random matches every time; luck is drawn, or taken from the first time."""
 
     def __init__(self, setting: Setting) -> None:

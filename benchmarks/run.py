@@ -24,6 +24,7 @@ SECTIONS: Final = {
     "driver": "driver",
     "cluster": "clusters",
     "playouts": "playouts",
+    "openspiel": "openspiel_speed",
     "settle": "settling",
     "startup": "commands",
     "leaderboard": "leaderboard",
