@@ -34,7 +34,7 @@ from arena.league.tournament import Tournament
 from arena.league.worker import Tables, bot_player
 from arena.match.bot_player import BotPlayer
 from arena.match.columns import PlayedBlock
-from arena.match.human import TERMINAL_COLUMNS, HumanPlayer
+from arena.match.human import PERSON, TERMINAL_COLUMNS, HumanPlayer
 from arena.match.participant import Participant, TranscriptLine
 from arena.match.record import MatchRecord
 from arena.match.referee import play_match
@@ -194,7 +194,8 @@ def play_in_person(bots: tuple[str, ...], seat: int, setup: MatchSetup) -> None:
     if seat >= seats:
         raise SpecError(f"--seat {seat}: there are seats 0 to {seats - 1}")
     setup.require_options(seats)
-    rivals = named_apart([setup.bots.find(each) for each in bots])
+    found = named_apart([setup.bots.find(each) for each in bots])
+    rivals = [replace(each, name=f"the-bot-{each.name}") if each.name == PERSON else each for each in found]
     require_games([rival.bot for rival in rivals], game)
     setup.prepare_isolation()
     secret = setup.given or Secret.random()

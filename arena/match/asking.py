@@ -12,15 +12,15 @@ from typing import Any, Final, cast
 import msgspec
 from msgspec import UNSET
 
-from arena.errors import BotFault, CheckFailed, Crashed
+from arena.errors import BotFault, CheckFailed, Crashed, OutOfTime
 from arena.games.api import Game, Json, Seat, Simulator, cost_of, simulator_of
 from arena.match.bot_player import BotPlayer
 from arena.match.decision import Decisions
-from arena.match.participant import ActionRequest, Participant
+from arena.match.participant import ActionRequest, Participant, refusal_of
 from arena.match.reconstruction import RecordedPlayer, RecordedSimulator, replaying
 from arena.match.record import ActionStep, MatchRecord, SeatRecord
 from arena.match.referee import play_match
-from arena.match.requests import answer_steps
+from arena.match.requests import answer_steps, requests_of
 from arena.protocol import messages as m
 from arena.text import printable
 
@@ -50,10 +50,10 @@ class BotAnswer(msgspec.Struct, frozen=True):
 
     @property
     def is_same(self) -> bool:
-        """Whether it is the recorded answer, or the fault that ended the match, once more."""
-        if self.is_owed:
+        """Whether it is the recorded answer, or the recorded fault once more."""
+        if self.recorded_fault:
             return self.fault.startswith(f"{self.recorded_fault}:")
-        return not self.fault and not self.recorded_fault and self.action == self.recorded_action
+        return not self.fault and self.action == self.recorded_action
 
 
 def ask(
@@ -83,18 +83,21 @@ def ask(
 def played_on(record: MatchRecord, bots: dict[int, BotPlayer], step: int) -> MatchRecord:
     """The match as it goes on if the answers of these bots, one for each seat, count from that step on.
 
-    Until then they are asked and the recorded answers are played. All draws are those of the record's luck.
+    Until then they are asked and the recorded answers are played. All draws are those of the record's luck. CheckFailed
+    if a bot ends before that step.
     """
     asking = _Asking(record, (), lambda _bot, _step: None, live_from=step)
     try:
         return _play(record, bots, asking)
+    except _AllAnswered as ended:
+        raise CheckFailed(f"{record.match} cannot be played on from step {step}: {ended}") from None
     finally:
         for bot in bots.values():
             bot.close(grace_s=0.0)
 
 
 class _AllAnswered(Exception):
-    """The last answer that was wanted is there."""
+    """The last answer that was wanted is there, or the bot has ended."""
 
 
 class _Asking:
@@ -126,7 +129,7 @@ def _play(record: MatchRecord, bots: dict[int, BotPlayer], asking: _Asking) -> M
         if table.simulator is not None:
             simulator = cast(Simulator, _ChangingSimulator(table.game, table.simulator, asking))
         seats: list[Participant] = [
-            _AskedPlayer(player, bots[seat], table.game, asking) if seat in bots else player
+            _AskedPlayer(player, bots[seat], seat, table.game, asking) if seat in bots else player
             for seat, player in enumerate(table.players)
         ]
         return play_match(table.spec, seats, game=table.game, simulator=simulator)
@@ -135,12 +138,16 @@ def _play(record: MatchRecord, bots: dict[int, BotPlayer], asking: _Asking) -> M
 class _AskedPlayer(Participant):
     """A seat of the record whose requests go to a bot, too."""
 
-    def __init__(self, recorded: RecordedPlayer, bot: BotPlayer, game: Game[Any, Any], asking: _Asking) -> None:
+    def __init__(
+        self, recorded: RecordedPlayer, bot: BotPlayer, seat: int, game: Game[Any, Any], asking: _Asking
+    ) -> None:
         super().__init__(recorded.player, recorded.bot, recorded.terms)
         self._recorded, self._bot, self._asking = recorded, bot, asking
         self._decisions = Decisions(game, simulator_of(game), (), is_strict=False)
         self._game = game
         self._is_over = False
+        self._refused: BotFault | None = None
+        self._again = {at + 1 for at, numbers in requests_of(asking.record, seat).items() if len(numbers) > 1}
 
     @property
     def _playing(self) -> Participant:
@@ -166,7 +173,7 @@ class _AskedPlayer(Participant):
             raise CheckFailed(f"the bot in place of {self._bot.player} does not start: {fault.message}") from None
 
     def ask(self, request: ActionRequest) -> m.Answer:
-        """Ask the bot, once for each step; the answer that counts."""
+        """Ask the bot, once more after an answer that is refused as the recorded one was; the answer that counts."""
         asking, was_live = self._asking, self._asking.is_live
         asking.reach(request.step)
         if asking.is_live:
@@ -174,7 +181,9 @@ class _AskedPlayer(Participant):
                 self._bot.bank_us, self._bot.idle_bank_s = self._recorded.bank_us, self._recorded.idle_bank_s
             self.faults, self.refusals, self.transcript = self._bot.faults, self._bot.refusals, self._bot.transcript
             return self._bot.ask(request)
-        if request.refused is None and not self._is_over:
+        if request.refused is None:
+            self._refused = None
+        if not self._is_over and (request.refused is None or self._refused is not None):
             self._note(request)
         return self._recorded.ask(request)
 
@@ -182,21 +191,26 @@ class _AskedPlayer(Participant):
         """Ask the bot, and keep its answer beside that of the record if it is wanted."""
         bot, asking = self._bot, self._asking
         number = min(request.step, len(asking.record.steps) + 1)  # of several who owe one at once, too
-        is_wanted = number in asking.wanted
-        if is_wanted:
+        is_wanted, refused = number in asking.wanted, self._refused
+        if is_wanted and refused is None:
             asking.before(bot, number)
         bot.bank_us, bot.idle_bank_s = self._recorded.bank_us, self._recorded.idle_bank_s
         own = request.look_ahead and request.look_ahead.anew()
         fault, step = "", None
+        reason, self._refused = None if refused is None else refusal_of(refused), None
         try:
-            step = self._decisions.answered(msgspec.structs.replace(request, look_ahead=own), bot)
+            if refused is not None:
+                bot.refuse(refused, number)
+            step = self._decisions.answered(msgspec.structs.replace(request, look_ahead=own, refused=reason), bot)
         except BotFault as error:
             fault = f"{error.code}: {error.message}"
             self._is_over = isinstance(error, Crashed) or not bot.is_reachable
+            is_last = refused is not None or isinstance(error, OutOfTime) or number not in self._again
+            self._refused = None if self._is_over or is_last else error
         if is_wanted:
-            asking.answers.append(self._compared(request, step, fault))
-        if self._is_over or (asking.wanted and number >= asking.wanted[-1]):
-            raise _AllAnswered
+            asking.answers[len(asking.answers) - (refused is not None) :] = [self._compared(request, step, fault)]
+        if self._is_over or (self._refused is None and asking.wanted and number >= asking.wanted[-1]):
+            raise _AllAnswered(f"the bot in place of {bot.player} ended at step {number}: {fault}")
 
     def _compared(self, request: ActionRequest, step: ActionStep | None, fault: str) -> BotAnswer:
         entry = self._bot.seat_record(self.terms)

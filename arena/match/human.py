@@ -36,6 +36,8 @@ from arena.protocol.messages import ActionEvent, Answer, AnyEvent, ChanceEvent, 
 from arena.text import cut, folded, in_columns, shortened
 
 TERMINAL_COLUMNS: Final = 80
+PERSON: Final = "you"
+"""The name of a person at the table."""
 _IN_ONE_COLUMN: Final = 8
 _LARGEST_DIE: Final = 100
 """A draw with larger dice is no throw that people read; the game tells its effect."""
@@ -53,6 +55,9 @@ HELP_UNLISTED: Final = (
 )
 
 
+HELP_EXAMPLE: Final = "y plays this example; after n you are asked for an action again."
+
+
 class Resigned(BotFault):
     """The human gave up."""
 
@@ -65,7 +70,7 @@ class HumanPlayer(Participant):
     is_human = True
 
     def __init__(self, *, say: Callable[[str], None], prompt: Callable[[str], str]) -> None:
-        super().__init__("you", "person", ClockSettings(decides="wall").terms())
+        super().__init__(PERSON, "person", ClockSettings(decides="wall").terms())
         self._say: Callable[[str], None] = lambda text: say(folded(text, TERMINAL_COLUMNS))
         self._prompt: Callable[[str], str] = lambda text: prompt(folded(text, TERMINAL_COLUMNS))
         self._random = random.Random(0)  # noqa: S311 - examples, not secrets
@@ -167,7 +172,9 @@ class HumanPlayer(Participant):
     def _confirmed(self, action: Any) -> Any:
         """The action, if it is wanted."""
         self._say(f"{action}: {json.dumps(msgspec.to_builtins(action))}")
-        return action if self._typed("y to play this, n for no", []) in {"y", "yes"} else None
+        return (
+            action if self._typed("y to play this, n for no", [f"{action}: {HELP_EXAMPLE}"]) in {"y", "yes"} else None
+        )
 
     def _read(self, text: str) -> dict[str, Json] | None:
         try:

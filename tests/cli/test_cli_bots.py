@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from cli_arena import ROOT, Terminal
+from cli_arena import ROOT, Terminal, bot_script
 
 from arena.cli.new_bot import KITS, missing_programs
 from arena.games import GAMES
@@ -228,6 +228,17 @@ def test_the_command_for_the_same_luck_leaves_out_what_is_so_anyway(
     monkeypatch.setattr("sys.stdin", io.StringIO("q\n"))
 
     assert terminal.arena("play random --seed s").out.endswith("the same luck again:\narena play random --seed s\n")
+
+
+def test_a_bot_called_you_is_not_mistaken_for_the_person(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It has another name at the table."""
+    Path("you.py").write_text(bot_script())
+    monkeypatch.setattr("click.prompt", lambda *_, **__: "1")
+
+    said = terminal.arena("play ./you.py --game nim --isolation none")
+
+    assert "You sit in seat 0, against the-bot-you." in said.out
+    assert "the-bot-you: takes 1 from heap " in said.out
 
 
 def test_a_person_gives_up(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -156,6 +156,39 @@ def test_the_request_that_lost_a_match_can_be_played_on() -> None:
     assert unpack(pack(on)).steps[: len(record.steps)] == record.steps
 
 
+def test_a_match_is_not_played_on_by_a_bot_that_ended_before() -> None:
+    """The step and the reason are told."""
+    record = nim(ScriptedBot(), ScriptedBot())
+    last = answer_steps(record, 0)[-1]
+
+    with pytest.raises(
+        CheckFailed, match=f"cannot be played on from step {last}: the bot .* ended at step .*: crash: gone"
+    ):
+        played_on(record, {0: asked(first_is(2, Crashed("gone"))), 1: asked(ScriptedBot())}, last)
+
+
+def test_a_bot_that_was_refused_gives_its_answers_again() -> None:
+    """Refused once, refused twice, and late: it gets the requests of the day, and what it says is the same."""
+    odd: dict[int, list[Reply]] = {
+        1: [answer({"id": 1}, {"mm": 1000})],
+        3: [b"{nonsense"],
+        4: [b"{nonsense"],
+        6: [OutOfTime("late")],
+    }
+    bots = [toy_bot(odd=lambda _m, n: odd.get(n)) for _ in range(3)]
+    with on_offer():
+        record = stored_toy_match(toy_bot(), toy_bot(), bots[0], rounds=4)
+        there = bots[0].of_type("request")
+
+        found = ask(record, at_toy_game(bots[1], ToyGame(), seats=3), 2)
+        (last,) = ask(record, at_toy_game(bots[2], ToyGame(), seats=3), 2, [found[-1].step])
+
+    assert [each.is_same for each in found] == [True] * len(answer_steps(record, 2))
+    assert {each.recorded_fault for each in found} == {"", "malformed_reply", "timeout"}
+    assert bots[1].of_type("request") == there
+    assert last == found[-1]
+
+
 def test_an_answer_beside_a_fallback_action_is_another_one() -> None:
     """In the match the bot was refused twice, or too late; the table of several asked at once is asked as it was."""
     odd: dict[int, list[Reply]] = {1: [answer({"id": 1}, {"mm": 1000})], 2: [OutOfTime("late")]}

@@ -13,7 +13,7 @@ from support.toy_game import Lean, ToyGame
 
 from arena.games.luck import derive
 from arena.match.baseline import BaselinePlayer
-from arena.match.human import HELP, HELP_UNLISTED, HumanPlayer
+from arena.match.human import HELP, HELP_EXAMPLE, HELP_UNLISTED, HumanPlayer
 from arena.match.participant import Participant
 from arena.match.record import ActionStep, MatchRecord
 from arena.text import cut, folded
@@ -157,6 +157,15 @@ def test_a_human_may_play_an_example() -> None:
     examples = [line for line in terminal.shown if line.startswith("Lean(")]
     assert len(examples) == 2
     assert json.loads(examples[1].split(": ", 1)[1]) == {"mm": own_lean(record).action.mm}
+
+
+def test_help_at_an_example_tells_what_y_and_n_do() -> None:
+    """And the question comes again."""
+    terminal = Terminal("s", "?", "y", "1")
+    record = toy_match_with(terminal)
+
+    assert any(line.endswith(HELP_EXAMPLE) for line in terminal.shown)
+    assert record.fault is None
 
 
 def test_a_human_may_let_it_be() -> None:
