@@ -9,7 +9,7 @@ import asyncio
 import contextlib
 import random
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from functools import partial
 from multiprocessing import get_context
@@ -19,7 +19,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 from benchbots import ours
-from measure import error_of_median, family_s, interleaved, ratio
+from measure import error_of_median, family_s, interleaved, process_s, ratio
 from tables import Figure, Goal, Row, Table
 
 from arena.cluster import session as remote
@@ -60,12 +60,21 @@ def measure(scratch: Path, *, is_quick: bool) -> list[Table]:
 class Counted:
     """A run of a backend that never ends by itself: the matches that arrived within `seconds`, after `warm_s`.
 
-    `cpu_s`: CPU time of this process meanwhile, and `family_s` of all that it started.
+    `cpu_s`: CPU time of this process meanwhile; `other_s`: of the processes of which `other` tells it.
     """
 
-    def __init__(self, backend: Backend, lives: Iterator[Life], *, warm_s: float, seconds: float) -> None:
+    def __init__(
+        self,
+        backend: Backend,
+        lives: Iterator[Life],
+        *,
+        warm_s: float,
+        seconds: float,
+        other: Callable[[], float] = family_s,
+    ) -> None:
         self.matches, self.rate = 0, 0.0
-        self.cpu_s, self.family_s, self.begun_s = 0.0, 0.0, 0.0
+        self.cpu_s, self.other_s, self.begun_s = 0.0, 0.0, 0.0
+        self._other = other
         self._warm_s, self._seconds, self._first_s = warm_s, seconds, 0.0
         with contextlib.suppress(KeyboardInterrupt):
             play_lives(lives, backend, commit=self._commit, tick=self._tick)
@@ -80,9 +89,9 @@ class Counted:
         if not self._first_s or now_s < self._first_s + self._warm_s:
             return
         if not self.begun_s:
-            self.begun_s, self.cpu_s, self.family_s = now_s, time.process_time(), family_s()
+            self.begun_s, self.cpu_s, self.family_s = now_s, time.process_time(), self._other()
         elif now_s > self.begun_s + self._seconds:
-            self.cpu_s, self.family_s = time.process_time() - self.cpu_s, family_s() - self.family_s
+            self.cpu_s, self.other_s = time.process_time() - self.cpu_s, self._other() - self.other_s
             self.rate = self.matches / (now_s - self.begun_s)
             raise KeyboardInterrupt
 
@@ -101,7 +110,7 @@ def _beside_local(scratch: Path, rounds: int, seconds: float) -> Table:
 
     found = interleaved({"local": lambda: run(LocalBackend(2)), "dask": on_dask}, rounds, warm_ups=0)
     rates = {name: [each.rate for each in some] for name, some in found.items()}
-    cpu = {name: [each.family_s / each.matches for each in some] for name, some in found.items()}
+    cpu = {name: [each.other_s / each.matches for each in some] for name, some in found.items()}
     rows: list[Row] = [
         (f"2 {name} workers", Figure(median(rates[name]), 1, error=error_of_median(rates[name])), _us(cpu[name]))
         for name in found
@@ -124,17 +133,25 @@ def _stubs(seconds: float) -> Table:
     """A hundred behind a scheduler, and a thousand in this process."""
     near = _NearLink(1000)
     alone = _played(near.opened, seconds)
-    rows = [_row("1000, no network", alone, 1000, near.spent_s)]
-    with _cluster_of_stubs(100) as address:
+    rows: list[Row] = [(*_row("1000, no network", alone, 1000, near.spent_s), "")]
+    with _cluster_of_stubs(100) as (address, scheduler_s):
         from arena.cluster.link import open_link  # noqa: PLC0415 - not for the driver alone
 
-        behind = _played(partial(open_link, ClusterSettings(address)), seconds)
-    rows.insert(0, _row("100 behind a scheduler", behind, 100, 0.0))
+        behind = _played(partial(open_link, ClusterSettings(address)), seconds, scheduler_s)
+    scheduler = Figure(_US * behind.other_s / behind.matches, 0)
+    rows.insert(0, (*_row("100 behind a scheduler", behind, 100, 0.0), scheduler))
     notes = (
         f"a match takes {_MATCH_S} s; {seconds:.0f} s after they were warm; nothing is stored",
         "the driver draws the blocks, deals, takes in and hands over; share: of what the stubs can play",
     )
-    headers = ("stub workers", "matches/s", "share", "CPU us a match,\nthe driver", "cores at the\nfull rate")
+    headers = (
+        "stub workers",
+        "matches/s",
+        "share",
+        "CPU us a match,\nthe driver",
+        "cores at the\nfull rate",
+        "CPU us a match,\nthe scheduler",
+    )
     return Table(title="Cluster: many workers, one driver", headers=headers, rows=tuple(rows), notes=notes)
 
 
@@ -144,11 +161,11 @@ def _row(name: str, found: Counted, count: int, stubs_s: float) -> Row:
     return (name, Figure(found.rate, 0), share, Figure(cpu_s * _US, 0), cores)
 
 
-def _played(opened: Any, seconds: float) -> Counted:
+def _played(opened: Any, seconds: float, other: Callable[[], float] = family_s) -> Counted:
     terms = Terms("bench", "nim", "none", remote.identity_of("nim"))
     backend = ClusterBackend(opened, terms, lambda _: b"")
     tournament = _tournament("nim", ours("instant.py"))
-    return Counted(backend, endless(tournament), warm_s=2 * _LIFE_BLOCKS[1] * _BLOCK_S, seconds=seconds)
+    return Counted(backend, endless(tournament), warm_s=2 * _LIFE_BLOCKS[1] * _BLOCK_S, seconds=seconds, other=other)
 
 
 def _tournament(game: str, bot: BotSpec) -> Tournament:
@@ -284,33 +301,55 @@ class _EveryBot:
 
 
 @contextlib.contextmanager
-def _cluster_of_stubs(count: int) -> Iterator[str]:
-    """The address of a scheduler in a process with so many workers."""
+def _cluster_of_stubs(count: int) -> Iterator[tuple[str, Callable[[], float]]]:
+    """A scheduler and so many workers, each in a process: the address, and the CPU time of the scheduler."""
+    with _process(_schedule) as (scheduler, address), _process(_work, address, count):
+        yield address, partial(process_s, scheduler)
+
+
+@contextlib.contextmanager
+def _process(function: Callable[..., None], *arguments: Any) -> Iterator[tuple[int, str]]:
+    """A process for a while: its id, and what it tells through its first argument when it is ready."""
     here, there = get_context("spawn").Pipe()
-    process = get_context("spawn").Process(target=_serve, args=(there, count), daemon=True)
+    process = get_context("spawn").Process(target=function, args=(there, *arguments), daemon=True)
     process.start()
     try:
-        assert here.poll(_WHILE_OTHERS_START_S), "the stub workers did not start"
-        yield here.recv()
+        assert here.poll(_WHILE_OTHERS_START_S), f"{function.__name__} did not start"
+        yield process.pid or 0, here.recv()
     finally:
         process.kill()
         process.join()
 
 
-def _serve(told: Any, count: int) -> None:
-    from distributed import Scheduler, Worker  # noqa: PLC0415 - only in the process of the stubs
+def _schedule(told: Any) -> None:
+    from distributed import Scheduler  # noqa: PLC0415 - only in the processes of the stubs
 
     from arena.cluster.link import set_up_dask  # noqa: PLC0415 - see above
 
     async def run() -> None:
         set_up_dask()
+        async with Scheduler(host="127.0.0.1", port=0, dashboard=False) as scheduler:
+            told.send(scheduler.address)
+            await scheduler.finished()
+
+    asyncio.run(run())
+
+
+def _work(told: Any, address: str, count: int) -> None:
+    import dask  # noqa: PLC0415 - only in the processes of the stubs
+    from distributed import Worker  # noqa: PLC0415 - see above
+
+    from arena.cluster.link import set_up_dask  # noqa: PLC0415 - see above
+
+    async def run() -> None:
+        set_up_dask()
+        dask.config.set({"distributed.admin.system-monitor.interval": "60s"})  # of the one machine, by each worker
         for name, instead in {"BotCache": _EveryBot, "speed": lambda: 1.0, "LocalBackend": _Waiting}.items():
             setattr(remote, name, instead)
         with TemporaryDirectory() as folder:
-            async with Scheduler(host="127.0.0.1", port=0, dashboard=False) as scheduler:
-                start = partial(Worker, scheduler.address, nthreads=1, memory_limit=0, local_directory=folder)
-                workers = [await start(name=f"w{number}") for number in range(count)]
-                told.send(scheduler.address)
-                await asyncio.gather(*(each.finished() for each in workers))
+            start = partial(Worker, address, nthreads=1, memory_limit=0, local_directory=folder)
+            workers = [await start(name=f"w{number}") for number in range(count)]
+            told.send("ready")
+            await asyncio.gather(*(each.finished() for each in workers))
 
     asyncio.run(run())

@@ -166,6 +166,11 @@ def family_s() -> float:
     total = times.user + times.system + times.children_user + times.children_system
     for pid in descendants(os.getpid()):
         with contextlib.suppress(OSError, IndexError):
-            columns = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
-            total += sum(map(int, columns[11:15])) / _TICKS_PER_S  # utime, stime, and those of its reaped children
+            total += process_s(pid)
     return total
+
+
+def process_s(pid: int) -> float:
+    """CPU time of a process and its reaped children. OSError or IndexError if it is gone."""
+    columns = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+    return sum(map(int, columns[11:15])) / _TICKS_PER_S  # utime, stime, and those of its reaped children

@@ -53,6 +53,7 @@ def set_up_dask() -> None:
         {
             "distributed.worker.daemon": False,  # a worker starts processes
             "distributed.worker.profile.enabled": False,  # it would look at an idle thread a hundred times a second
+            "distributed.admin.tick.interval": "1s",  # it would look at each event loop fifty times a second
             "distributed.comm.timeouts.connect": f"{_CONNECT_S}s",
             "distributed.worker.http.routes": [],  # pages for everybody on the network, without TLS
             "distributed.scheduler.http.routes": [],
