@@ -250,6 +250,18 @@ def test_a_good_game_passes(kind: type[AnyGame]) -> None:
     assert [part for part in parts if part.findings] == []
 
 
+def test_a_draw_may_be_shown_by_views_alone_where_no_seat_hears_of_anything() -> None:
+    """A game that tells all by its views need not know which of its draws everybody sees."""
+
+    class SilentOpenCards(OpenCards):
+        def heard(self, state: Hand, seat: Seat, action: Move) -> Sequence[None]:
+            return (None, None)
+
+    title = "a draw that is not public hides something"
+    assert findings(CHECKS[title], played_table(SilentOpenCards(), 2)) == ()
+    assert findings(CHECKS[title], played_table(OpenCards(), 2))
+
+
 class Endless(ConnectFour):
     def turn(self, state: Board) -> Turn:
         return Decision((state.to_move,))
