@@ -276,3 +276,13 @@ def test_code_that_kills_its_process_is_run_apart(tmp_path: Path, monkeypatch: p
     assert plugins.run_apart("dying", ["SIGALRM"]) == [{"problem": "it used up its limit of time without an end"}]
     with pytest.raises(HarnessFault, match="killed: by hand, or because memory ran out"):
         plugins.run_apart("dying", ["SIGKILL"])
+
+
+def test_without_openspiel_its_games_are_refused_with_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Others do not notice."""
+    monkeypatch.setitem(sys.modules, "pyspiel", None)
+
+    for name in ("leduc_poker", "no_such_game"):
+        sentence = refusal(f"openspiel:{name}")
+        assert sentence.startswith('the games of OpenSpiel need a package: pip install "bot-arena[openspiel]" (')
+    assert load_game("nim")

@@ -1,6 +1,7 @@
 """Names and parameters of games of OpenSpiel that cannot be played: each is a sentence, and arena lives on."""
 
 import pytest
+from cli_arena import Terminal
 
 from arena.errors import SpecError
 from arena.games import is_plugin, known_names, load_game, openspiel
@@ -90,3 +91,18 @@ def test_a_view_larger_than_a_line_is_refused() -> None:
     found = refusal("dots_and_boxes(num_rows=100,num_cols=100)")
 
     assert " bytes, at most 524288 go into a line to a bot" in found
+
+
+def test_commands_know_the_games_of_openspiel(terminal: Terminal) -> None:
+    """A line in the list of games; a bot that names no other than OpenSpiel's plays them all, and nothing else."""
+    (line,) = [each for each in terminal.arena("games").out.splitlines() if "openspiel" in each]
+    assert line.split()[:5] == ["openspiel:NAME", openspiel.rules_version(), "2", "to", "10"]
+
+    refused = terminal.arena("match montecarlo random --game nim --isolation none")
+    played = terminal.arena("match random random --game openspiel:leduc_poker(players=2) --isolation none")
+    unknown = terminal.arena("match random random --game openspiel:kuhn --isolation none")
+
+    assert (refused.code, refused.err) == (2, "error: montecarlo plays openspiel, not nim\n")
+    assert played.code == 0, played.err
+    assert unknown.code == 2
+    assert 'unknown game of OpenSpiel "kuhn"; known: ' in unknown.err

@@ -47,11 +47,11 @@ def is_name(name: str) -> bool:
 @cache
 def load(name: str) -> tuple[Plugin, Any]:
     """The game, and where it comes from. SpecError if it cannot be played."""
-    from arena.games.openspiel.game import OpenSpielGame  # noqa: PLC0415 - it needs the extra
-
     texts, problem = _tried(parsed(name))
     if not texts:
         raise SpecError(f"{cut(name)}: {problem}")
+    from arena.games.openspiel.game import OpenSpielGame  # noqa: PLC0415 - it needs the extra
+
     game = OpenSpielGame(name, texts, rules_version())
     return Plugin(place_of_openspiel(), game, _package()), game
 
