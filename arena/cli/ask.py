@@ -12,14 +12,13 @@ from msgspec.structs import replace
 
 from arena.api import record_of, stored
 from arena.cli.completion import complete_bot
-from arena.cli.dialogue import require_answer, seat_of
+from arena.cli.dialogue import MATCH_ID, require_answer, seat_of
 from arena.cli.edge import stoppable
 from arena.cli.options import (
     bots_option,
     isolation_option,
     option_named,
     prepare_isolation,
-    require_games,
     results_option,
     width_option,
 )
@@ -27,7 +26,7 @@ from arena.errors import SpecError
 from arena.games import load_game
 from arena.games.api import Seat, describe_for
 from arena.league.schedule import pairing_of
-from arena.league.tournament import Player
+from arena.league.tournament import Player, require_game
 from arena.league.worker import bot_player
 from arena.match.asking import BotAnswer, ask, played_on
 from arena.match.bot_player import BotPlayer
@@ -46,7 +45,6 @@ from arena.store.matches import MatchStore
 from arena.text import counted, printable
 
 _DAY_MS: Final = 86_400_000.0
-_MATCH_ID: Final = re.compile(r"[0-9a-f]{12}-\d+-\d+")
 _STEP_LINE: Final = re.compile(r" {0,3}([0-9]+)  ")
 """The beginning of a step of a transcript. Positions stand further to the right, and may begin with a number, too."""
 
@@ -100,7 +98,7 @@ def ask_bot(
         players = players_of(store, record)
     if step is not None:
         require_answer(record, seat, step)
-    require_games([found], record.game)
+    require_game(found, record.game)
     prepare_isolation(isolation, record.game)
     players[seat] = replace(players[seat], bot=bots.install(found))
     table = AskedTable(record, isolation, has_clock=not (no_clock or wait))
@@ -128,7 +126,7 @@ def _found(bots: BotStore, bot: str) -> BotSpec:
     try:
         return bots.find(bot)
     except SpecError as error:
-        order = f"; give the bot first: arena ask BOT {bot}" if _MATCH_ID.fullmatch(bot) else ""
+        order = f"; give the bot first: arena ask BOT {bot}" if MATCH_ID.fullmatch(bot) else ""
         raise SpecError(f"{error}{order}") from None
 
 

@@ -1,6 +1,8 @@
 """`arena dialogue`: the lines between the referee and one bot in a stored match."""
 
+import re
 from pathlib import Path
+from typing import Final
 
 import click
 
@@ -11,7 +13,10 @@ from arena.match.reconstruction import lines_of
 from arena.match.record import MatchRecord
 from arena.match.requests import answer_steps, requests_of
 from arena.report.transcript import dialogue_lines
+from arena.store.matches import MatchStore
 from arena.text import unknown
+
+MATCH_ID: Final = re.compile(r"[0-9a-f]{12}-\d+-\d+")
 
 
 @click.command("dialogue")
@@ -31,7 +36,7 @@ def print_dialogue(match_id: str, player: str, step: int | None, results: Path, 
     Example: arena dialogue 3f9a2c41d07b-0-1 mybot --step 12
     """
     with stored(results) as store:
-        record = record_of(store.match(match_id))
+        record = record_of_match(store, match_id, player)
     seat = seat_of(record, player)
     if step is not None:
         require_answer(record, seat, step)
@@ -41,6 +46,15 @@ def print_dialogue(match_id: str, player: str, step: int | None, results: Path, 
         return
     for line in dialogue_lines(record, seat, step):
         click.echo(line)
+
+
+def record_of_match(store: MatchStore, match_id: str, player: str) -> MatchRecord:
+    """The record of that match. SpecError without one, with the order of arguments if `player` looks like a match."""
+    try:
+        return record_of(store.match(match_id))
+    except SpecError as error:
+        order = "; give the match first, then the player" if MATCH_ID.fullmatch(player) else ""
+        raise SpecError(f"{error}{order}") from None
 
 
 def seat_of(record: MatchRecord, player: str) -> int:

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import click
 
-from arena.api import record_of, stored
+from arena.api import stored
 from arena.cli import SuggestingGroup
 from arena.cli.ask import AskedTable, players_of
 from arena.cli.completion import complete_bot
-from arena.cli.dialogue import require_answer, seat_of
+from arena.cli.dialogue import record_of_match, require_answer, seat_of
 from arena.cli.edge import stoppable
 from arena.cli.options import (
     FILE_PATH,
@@ -18,7 +18,6 @@ from arena.cli.options import (
     isolation_option,
     option_named,
     prepare_isolation,
-    require_games,
     results_option,
     width_option,
 )
@@ -34,7 +33,7 @@ from arena.conformance.positions import (
     save_position,
     summary,
 )
-from arena.league.tournament import Player
+from arena.league.tournament import Player, require_game
 from arena.match.bot_player import BotPlayer
 from arena.process.limits import Isolation
 from arena.report.formats import listing
@@ -86,7 +85,7 @@ def save(
     Example: arena positions save 3f9a2c41d07b-0-1 mybot --step 12 --expect 0
     """
     with stored(results) as store:
-        record = record_of(store.match(match_id))
+        record = record_of_match(store, match_id, player)
         seat = seat_of(record, player)
         require_answer(record, seat, step)
         arguments = players_of(store, record)[seat].arguments
@@ -123,7 +122,7 @@ def run(
     bots = BotStore(results, bots_folder, isolation)
     found, known = bots.find(bot), read_positions(folder)
     for game in dict.fromkeys(each.record.game for each in known):
-        require_games([found], game)
+        require_game(found, game)
         prepare_isolation(isolation, game)
     installed = bots.install(found)
 

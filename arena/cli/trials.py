@@ -22,7 +22,14 @@ from arena.games import load_game
 from arena.games.api import trial_options_of
 from arena.league.exhibition import exhibition
 from arena.league.schedule import Life, lives
-from arena.league.tournament import DEFAULT_SEATS, TOURNAMENT_FILE_LIMIT, Player, TournamentFile, require_table
+from arena.league.tournament import (
+    DEFAULT_SEATS,
+    TOURNAMENT_FILE_LIMIT,
+    Player,
+    TournamentFile,
+    require_game,
+    require_table,
+)
 from arena.match.secret_luck import Secret, draw_block
 from arena.match.settings import MatchSettings
 from arena.process.manifest import BotSpec
@@ -45,7 +52,10 @@ class Trials(msgspec.Struct, frozen=True):
         """
         if self.file is not None or self.is_chosen or not bot.manifest.games:
             game = self.setup.game if self.file is None else self.file.game
-            require_games([bot], game)
+            if self.file is None:
+                require_games([bot], game)
+            else:
+                require_game(bot, game)
             return (game,)
         with option_named(f"{bot.name}: games"):
             for game in bot.manifest.games:

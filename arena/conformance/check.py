@@ -240,7 +240,7 @@ class _Examination:
 
     def _several(self) -> str:
         for number in range(1, self._in_a_row + 1):
-            self._match(seat=number % 2, number=number)
+            self._match(seat=(number + 1) % self._plan.seats, number=number)
         return f"{sum(bot_seat(record, self._bot.digest).moves for record in self._records)} answers so far"
 
     def _noise(self) -> str:

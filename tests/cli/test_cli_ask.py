@@ -103,6 +103,18 @@ def test_questions_that_have_no_answer(terminal: Terminal, match: str, words: st
     assert said in found.err
 
 
+def test_arguments_in_the_other_order_are_told(terminal: Terminal, match: str) -> None:
+    """Of dialogue and positions, too; and no option is named that a command has not."""
+    for line in (f"dialogue mine {match}", f"positions save mine {match} --step 1"):
+        found = terminal.arena(line)
+        assert (found.code, "; give the match first, then the player" in found.err) == (2, True)
+    terminal.arena(f"positions save {match} mine --step 1")
+
+    for line in (f"ask greedy {match} --as random", "positions run greedy"):
+        found = terminal.arena(line)
+        assert (found.code, found.err) == (2, "error: greedy plays shanghaien, not nim\n")
+
+
 def test_a_match_played_on_is_told_to_its_end(terminal: Terminal) -> None:
     """The table of connect_four ends with the numbers of its columns, which are no steps."""
     assert terminal.league("random", "random", game="connect_four", cycles=1).code == 0
