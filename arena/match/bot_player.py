@@ -359,7 +359,7 @@ class BotPlayer(Participant):
             cpu_since=self._answered_cpu_s,
             suspended=self.suspended,
         )
-        clock.idle_bank_s = self.idle_bank_s
+        clock.idle_bank_s = self.idle_bank_s if self.has_clock else math.inf
         return clock
 
     def _charge(self, clock: MoveClock, stderr_bytes: int) -> None:

@@ -80,6 +80,18 @@ def test_a_debugger_has_time(terminal: Terminal, match: str, monkeypatch: pytest
     assert "comes after Enter" in found.err
 
 
+def test_without_a_clock_a_bot_may_sleep(terminal: Terminal) -> None:
+    """As one that a debugger holds: neither CPU time nor wall time nor idle time runs out."""
+    Path("mine.py").write_text(bot_script())
+    Path("sleepy.py").write_text(bot_script(asked="time.sleep(1.5 if m['id'] == 2 else 0)"))
+    players = [{"bot": "./mine.py"}, {"bot": "random"}]
+    terminal.played(players=players, clock={"idle_ms": 500}, options={"heaps": [4, 5, 6]})
+
+    found = terminal.arena(f"ask ./sleepy.py {terminal.first_match()} --as mine --no-clock")
+
+    assert (found.code, found.err) == (0, "")
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
