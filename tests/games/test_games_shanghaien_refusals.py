@@ -293,7 +293,7 @@ def test_the_end_is_told_nation_by_nation() -> None:
 
 
 def test_a_picture_has_names_and_the_expansions_in_force() -> None:
-    """Hostile names are text; a long one is cut. Each expansion that has something to say has a line below."""
+    """Hostile names are text; a long one loses its middle. Each expansion that has something to say has a line below."""
     state = GAME.setup({"expansions": ["doubles"]}, 2)
     hostile = ("<b>ann</b>", "a-very-long-name-of-a-bot")
 
@@ -301,7 +301,7 @@ def test_a_picture_has_names_and_the_expansions_in_force() -> None:
 
     texts = [text.text or "" for text in drawing.findall(f"{SVG}text")]
     assert any(text.startswith("<b>ann</b>: 6 dice") for text in texts)
-    assert any(text.startswith("a-very-long-nam…: 6 dice") for text in texts)
+    assert any(text.startswith("a-very-…of-a-bot: 6 dice") for text in texts)
     assert texts[-1] == "the doubles card lies in the middle"
     assert drawing.get("height") == "320"
 
