@@ -293,7 +293,7 @@ def test_the_end_is_told_nation_by_nation() -> None:
 
 
 def test_a_picture_has_names_and_the_expansions_in_force() -> None:
-    """Hostile names are text; a long one loses its middle. Each expansion that has something to say has a line below."""
+    """Hostile names are text; a long one loses its middle. Each expansion in force has a line below."""
     state = GAME.setup({"expansions": ["doubles"]}, 2)
     hostile = ("<b>ann</b>", "a-very-long-name-of-a-bot")
 
