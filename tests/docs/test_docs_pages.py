@@ -42,7 +42,8 @@ def test_a_shown_command_parses(page: str, line: str) -> None:
     while isinstance(command, click.Group):
         _, command, arguments = command.resolve_command(click.Context(command), arguments)
     assert command is not None, page
-    assert command.make_context(page, arguments, resilient_parsing="$" in line).command is command
+    is_known_later = "$" in line or "openspiel:" in line  # a variable, or a game of an extra that is not installed here
+    assert command.make_context(page, arguments, resilient_parsing=is_known_later).command is command
 
 
 @pytest.mark.parametrize("page", NAMES)
