@@ -8,17 +8,19 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
 from hashlib import sha256
 from itertools import islice
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 from xml.etree import ElementTree as ET
 
 import msgspec
 
+from arena.conformance.hidden import hidden_draws, hidden_legal, hidden_texts, private_actions
 from arena.conformance.play import AnyGame, GameStep, PlayedTable, played_table
 from arena.conformance.training import encoded_views, learned_from, numbered_actions
+from arena.conformance.value import fair_values, sound_values, unknowing_values
 from arena.errors import BotFault, SpecError
 from arena.games import load_game
 from arena.games.api import (
@@ -26,15 +28,11 @@ from arena.games.api import (
     Decision,
     Dice,
     Json,
-    Over,
-    Seat,
     Shuffle,
     Simulation,
     Weighted,
-    describe_for,
     fault_policy_of,
     game_info_of,
-    heard_of,
     is_simultaneous,
     observer_of,
     simulator_of,
@@ -53,10 +51,6 @@ _TOLD: Final = 3
 """Sentences of a check; more of the same help nobody."""
 _PLAYS: Final = 3
 """Random plays for each number of seats; one where a simulator works in each."""
-_DRAWN_AGAIN: Final = 40
-"""Other outcomes of a draw with which the views of the seats are compared."""
-_WALKS: Final = 6
-"""Plays that are repeated with other hidden luck, for each hidden draw."""
 _LONGEST: Final = 600
 """Characters of a message to a bot."""
 _LONG: Final = "x" * 100_000
@@ -306,137 +300,6 @@ def _capabilities(table: PlayedTable) -> Iterator[str]:
                 yield f"{place}: tell gives more than one line"
 
 
-def _private_actions(table: PlayedTable) -> Iterator[str]:
-    """Two actions that a seat cannot tell apart give it equal events, unless they lead to one state."""
-    game, heard = table.game, heard_of(table.game)
-    for place, step, seat, sampled in table.decisions():
-        after = [
-            (one, game.apply(step.state, {**step.actions, seat: one})) for one in _several(table, step, seat, sampled)
-        ]
-        for other in set(table.all_seats()) - {seat}:
-            seen: dict[bytes, tuple[Any, Any, bytes]] = {}
-            for action, state in after:
-                told_it = action if heard is None else heard(step.state, seat, action)[other]
-                event, view = msgspec.json.encode(told_it), msgspec.json.encode(game.observe(state, other))
-                first, state_of_first, event_of_first = seen.setdefault(view, (action, state, event))
-                if event != event_of_first and state != state_of_first:
-                    yield (
-                        f"{place}: seat {other} cannot tell {first} and {action} apart in its view, but hears which it"
-                        " was: show it in the view, or hide it with `heard`"
-                    )
-
-
-def _several(table: PlayedTable, step: GameStep, seat: Seat, sampled: Any) -> Sequence[Any]:
-    """The first and last legal actions, or a few samples."""
-    legal = table.game.legal(step.state, seat)
-    if legal is not None:
-        return legal if len(legal) <= 2 * _TOLD else [*legal[:_TOLD], *legal[-_TOLD:]]
-    return (sampled,)
-
-
-def _hidden_draws(table: PlayedTable) -> Iterator[str]:
-    """A draw that is not public keeps something from somebody; where no seat hears of anything, views tell it all."""
-    if _is_silent(table):
-        return
-    for place, step in table.steps():
-        if not isinstance(step.turn, Chance) or step.turn.is_public:
-            continue
-        others = [state for state in _drawn_otherwise(table.game, step) if state != step.after]
-        if others and not any(
-            _looks_alike(table, seat, step.after, state) for seat in table.all_seats() for state in others
-        ):
-            yield f"{place}: {step.turn.key} is not public, and every seat sees all of it: hide it, or make it public"
-
-
-def _is_silent(table: PlayedTable) -> bool:
-    """Whether no seat hears an action of another."""
-    heard = heard_of(table.game)
-    return heard is not None and all(
-        told_it is None
-        for _, step, seat, action in table.decisions()
-        for other, told_it in enumerate(heard(step.state, seat, action))
-        if other != seat
-    )
-
-
-def _hidden_texts(table: PlayedTable) -> Iterator[str]:
-    """The text for the person at the table follows from their view."""
-    game = table.game
-    for place, step in table.steps():
-        if not isinstance(step.turn, Chance) or step.turn.is_public:
-            continue
-        for state in _drawn_otherwise(game, step):
-            for seat in table.all_seats():
-                texts = {describe_for(game, each, seat, ()) for each in (state, step.after)}
-                if len(texts) > 1 and _looks_alike(table, seat, step.after, state):
-                    yield (
-                        f"{place}: the text for the person in seat {seat} tells what {step.turn.key} hides from them:"
-                        " write describe_for"
-                    )
-
-
-def _drawn_otherwise(game: AnyGame, step: GameStep) -> list[Any]:
-    """The states after some other outcomes of a draw, each with as little changed as can be."""
-    turn, drawn = step.turn, step.drawn
-    assert isinstance(turn, Chance), "only luck has outcomes"
-    places = range(len(drawn))
-    if isinstance(turn.kind, Shuffle):
-        pairs = islice(((i, j) for i in reversed(places) for j in places[:i]), _DRAWN_AGAIN)
-        changed = [_swapped(drawn, *pair) for pair in pairs]
-    elif isinstance(turn.kind, Dice):
-        faces = range(1, min(turn.kind.faces, _DRAWN_AGAIN) + 1)
-        changed = [(*drawn[:at], face, *drawn[at + 1 :]) for at in places for face in faces]
-    else:
-        changed = [(index,) for index, weight in enumerate(turn.kind.weights) if weight]
-    return [game.resolve(step.state, each) for each in changed]
-
-
-def _swapped(drawn: tuple[int, ...], i: int, j: int) -> tuple[int, ...]:
-    found = list(drawn)
-    found[i], found[j] = found[j], found[i]
-    return tuple(found)
-
-
-def _looks_alike(table: PlayedTable, seat: Seat, one: Any, other: Any) -> bool:
-    return msgspec.json.encode(table.game.observe(one, seat)) == msgspec.json.encode(table.game.observe(other, seat))
-
-
-def _hidden_legal(table: PlayedTable) -> Iterator[str]:
-    """In two plays that a seat cannot tell apart it may do the same: legal actions tell nothing that its view hides."""
-    for number, play in enumerate(table.plays, start=1):
-        for at, step in enumerate(play):
-            if isinstance(step.turn, Chance) and not step.turn.is_public:
-                for state in _drawn_otherwise(table.game, step)[:_WALKS]:
-                    for place, seat in _told_apart(table, state, play[at + 1 :]):
-                        yield (
-                            f"play {number}, {place} steps after {step.turn.key}: with other hidden luck seat {seat}"
-                            " has the same view and other legal actions, which tell it what is hidden"
-                        )
-
-
-def _told_apart(table: PlayedTable, state: Any, rest: Sequence[GameStep]) -> Iterator[tuple[int, Seat]]:
-    """The same play with other hidden luck: the first decision that tells a seat of it."""
-    game, unaware = table.game, set(table.all_seats())
-    for number, step in enumerate(rest, start=1):
-        turn = game.turn(state)
-        unaware = {seat for seat in unaware if _looks_alike(table, seat, state, step.state)}
-        if not unaware or type(turn) is not type(step.turn) or isinstance(turn, Simulation | Over):
-            return
-        for seat in unaware & set(step.actions):
-            if game.legal(state, seat) != game.legal(step.state, seat):
-                yield number, seat
-                return
-        if isinstance(turn, Chance):
-            if turn != step.turn:
-                return
-            state = game.resolve(state, step.drawn)
-        elif isinstance(turn, Decision):
-            legal = {seat: game.legal(state, seat) for seat in turn.seats}
-            if turn != step.turn or any(own is None or step.actions[seat] not in own for seat, own in legal.items()):
-                return
-            state = game.apply(state, step.actions)
-
-
 def _replays(table: PlayedTable) -> Iterator[str]:
     """A match of baseline players, stored and read back, is the same match."""
     drawn = draw_block(Secret.public("check-game"), "check-0", table.seats)
@@ -488,12 +351,15 @@ CHECKS: Final[dict[str, Check]] = {
     "states can be described and drawn": _texts,
     "outcomes are exact, ranks fit": _outcomes,
     "optional capabilities keep their word": _capabilities,
-    "private actions stay private": _private_actions,
-    "a draw that is not public hides something": _hidden_draws,
-    "the text for a person hides what their view hides": _hidden_texts,
-    "legal actions tell nothing that a view hides": _hidden_legal,
+    "private actions stay private": private_actions,
+    "a draw that is not public hides something": hidden_draws,
+    "the text for a person hides what their view hides": hidden_texts,
+    "legal actions tell nothing that a view hides": hidden_legal,
     "each action has a number": numbered_actions,
     "views are encoded in one shape, and alike": encoded_views,
+    "a value is a payoff for each seat": sound_values,
+    "a value that waits for luck is the mean over what can fall": fair_values,
+    "a value knows nothing that is yet to be turned up": unknowing_values,
     "a stored match is replayed to the same end": _replays,
 }
 """The checks by the promise that each one tests."""

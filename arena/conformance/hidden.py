@@ -1,0 +1,162 @@
+"""What a game hides, checked: no seat learns from events, texts and legal actions what its view hides.
+
+Rule: as in `arena.conformance.game`, a check yields sentences for the author of the game, and none if all is well.
+"""
+
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import Any, Final
+
+import msgspec
+
+from arena.conformance.play import AnyGame, GameStep, PlayedTable
+from arena.games.api import Chance, Dice, Over, Seat, Shuffle, Simulation, describe_for, heard_of
+
+_LISTED: Final = 3
+"""Legal actions from the first and from the last, of which each pair is compared."""
+_DRAWN_AGAIN: Final = 40
+"""Other outcomes of a draw with which the views of the seats are compared."""
+_WALKS: Final = 6
+"""Plays that are repeated with other hidden luck, for each hidden draw."""
+
+
+def private_actions(table: PlayedTable) -> Iterator[str]:
+    """Two actions that a seat cannot tell apart give it equal events, unless they lead to one state."""
+    game, heard = table.game, heard_of(table.game)
+    for place, step, seat, sampled in table.decisions():
+        after = [
+            (one, game.apply(step.state, {**step.actions, seat: one})) for one in _several(table, step, seat, sampled)
+        ]
+        for other in set(table.all_seats()) - {seat}:
+            seen: dict[bytes, tuple[Any, Any, bytes]] = {}
+            for action, state in after:
+                told_it = action if heard is None else heard(step.state, seat, action)[other]
+                event, view = msgspec.json.encode(told_it), msgspec.json.encode(game.observe(state, other))
+                first, state_of_first, event_of_first = seen.setdefault(view, (action, state, event))
+                if event != event_of_first and state != state_of_first:
+                    yield (
+                        f"{place}: seat {other} cannot tell {first} and {action} apart in its view, but hears which it"
+                        " was: show it in the view, or hide it with `heard`"
+                    )
+
+
+def _several(table: PlayedTable, step: GameStep, seat: Seat, sampled: Any) -> Sequence[Any]:
+    """The first and last legal actions, or a few samples."""
+    legal = table.game.legal(step.state, seat)
+    if legal is not None:
+        return legal if len(legal) <= 2 * _LISTED else [*legal[:_LISTED], *legal[-_LISTED:]]
+    return (sampled,)
+
+
+def hidden_draws(table: PlayedTable) -> Iterator[str]:
+    """A draw that is not public keeps something from somebody; where no seat hears of anything, views tell it all."""
+    if _is_silent(table):
+        return
+    for place, step in table.steps():
+        if not isinstance(step.turn, Chance) or step.turn.is_public:
+            continue
+        others = [state for state in drawn_otherwise(table.game, step) if state != step.after]
+        if others and not any(
+            looks_alike(table, seat, step.after, state) for seat in table.all_seats() for state in others
+        ):
+            yield f"{place}: {step.turn.key} is not public, and every seat sees all of it: hide it, or make it public"
+
+
+def _is_silent(table: PlayedTable) -> bool:
+    """Whether no seat hears an action of another."""
+    heard = heard_of(table.game)
+    return heard is not None and all(
+        told_it is None
+        for _, step, seat, action in table.decisions()
+        for other, told_it in enumerate(heard(step.state, seat, action))
+        if other != seat
+    )
+
+
+def hidden_texts(table: PlayedTable) -> Iterator[str]:
+    """The text for the person at the table follows from their view."""
+    game = table.game
+    for place, step in table.steps():
+        if not isinstance(step.turn, Chance) or step.turn.is_public:
+            continue
+        for state in drawn_otherwise(game, step):
+            for seat in table.all_seats():
+                texts = {describe_for(game, each, seat, ()) for each in (state, step.after)}
+                if len(texts) > 1 and looks_alike(table, seat, step.after, state):
+                    yield (
+                        f"{place}: the text for the person in seat {seat} tells what {step.turn.key} hides from them:"
+                        " write describe_for"
+                    )
+
+
+def drawn_otherwise(game: AnyGame, step: GameStep) -> list[Any]:
+    """The states after some other outcomes of a draw, each with as little changed as can be."""
+    turn, drawn = step.turn, step.drawn
+    assert isinstance(turn, Chance), "only luck has outcomes"
+    places = range(len(drawn))
+    if isinstance(turn.kind, Shuffle):
+        pairs = islice(((i, j) for i in reversed(places) for j in places[:i]), _DRAWN_AGAIN)
+        changed = [swapped(drawn, *pair) for pair in pairs]
+    elif isinstance(turn.kind, Dice):
+        faces = range(1, min(turn.kind.faces, _DRAWN_AGAIN) + 1)
+        changed = [(*drawn[:at], face, *drawn[at + 1 :]) for at in places for face in faces]
+    else:
+        changed = [(index,) for index, weight in enumerate(turn.kind.weights) if weight]
+    return [game.resolve(step.state, each) for each in changed]
+
+
+def swapped(drawn: tuple[int, ...], i: int, j: int) -> tuple[int, ...]:
+    """The outcome of a shuffle with the items at two places exchanged."""
+    found = list(drawn)
+    found[i], found[j] = found[j], found[i]
+    return tuple(found)
+
+
+def looks_alike(table: PlayedTable, seat: Seat, one: Any, other: Any) -> bool:
+    """Whether the seat has the same view of both states."""
+    return msgspec.json.encode(table.game.observe(one, seat)) == msgspec.json.encode(table.game.observe(other, seat))
+
+
+def hidden_legal(table: PlayedTable) -> Iterator[str]:
+    """In two plays that a seat cannot tell apart it may do the same: legal actions tell nothing that its view hides."""
+    for number, play in enumerate(table.plays, start=1):
+        for at, step in enumerate(play):
+            if isinstance(step.turn, Chance) and not step.turn.is_public:
+                for state in drawn_otherwise(table.game, step)[:_WALKS]:
+                    for place, seat in _told_apart(table, state, play[at + 1 :]):
+                        yield (
+                            f"play {number}, {place} steps after {step.turn.key}: with other hidden luck seat {seat}"
+                            " has the same view and other legal actions, which tell it what is hidden"
+                        )
+
+
+def _told_apart(table: PlayedTable, state: Any, rest: Sequence[GameStep]) -> Iterator[tuple[int, Seat]]:
+    """The same play with other hidden luck: the first decision that tells a seat of it."""
+    game, unaware = table.game, set(table.all_seats())
+    for number, (step, other) in enumerate(walked(game, state, rest), start=1):
+        unaware = {seat for seat in unaware if looks_alike(table, seat, other, step.state)}
+        if not unaware or type(game.turn(other)) is not type(step.turn):
+            return
+        for seat in unaware & set(step.actions):
+            if game.legal(other, seat) != game.legal(step.state, seat):
+                yield number, seat
+                return
+
+
+def walked(game: AnyGame, state: Any, rest: Sequence[GameStep]) -> Iterator[tuple[GameStep, Any]]:
+    """The actions and draws of a play from another state while they fit: each step with the state in its place."""
+    for step in rest:
+        yield step, state
+        if game.turn(state) != step.turn or isinstance(step.turn, Simulation | Over):
+            return
+        if isinstance(step.turn, Chance):
+            state = game.resolve(state, step.drawn)
+        elif is_allowed(game, state, step):
+            state = game.apply(state, step.actions)
+        else:
+            return
+
+
+def is_allowed(game: AnyGame, state: Any, step: GameStep) -> bool:
+    """Whether the actions of the step are legal in another state."""
+    return all(action in (game.legal(state, seat) or ()) for seat, action in step.actions.items())

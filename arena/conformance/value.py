@@ -1,0 +1,228 @@
+"""The capability `value`, checked: what makes the luck that is measured with it have mean 0.
+
+Rule: as in `arena.conformance.game`, a check yields sentences for the author of the game, and none if all is well. A
+game without a value passes. See `arena.games.api.ValueFunction`.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise, permutations, product
+from math import factorial, fsum, isfinite, sqrt
+from random import Random
+from typing import Any, Final, NamedTuple
+
+from arena.conformance.hidden import is_allowed, looks_alike, swapped, walked
+from arena.conformance.play import AnyGame, GameStep, PlayedTable
+from arena.games.api import LEAST_VALUE, Chance, Dice, Over, Shuffle, ValueFunction, value_of
+
+_ENUMERATED: Final = 1_000
+"""A draw with more outcomes is sampled."""
+_SAMPLED: Final = 400
+"""Outcomes of a draw that has too many."""
+_WEIGHED: Final = 10_000
+"""Outcomes that are looked at in a play; draws after them are not."""
+_WORLDS: Final = 40
+_SWAPPED: Final = 10
+"""Other orders of hidden cards with which a play is repeated: that many shuffled, and so many with two exchanged."""
+_CLOSE: Final = 1e-9
+_DEVIATIONS: Final = 6
+_UNSEEN: Final = 0.1
+"""A sampled mean may be off by that, and by so many standard errors: something rare need not be in the sample."""
+
+_Payoffs = tuple[float, ...]
+
+
+def sound_values(table: PlayedTable) -> Iterator[str]:
+    """In any state finite payoffs that add up to 1, the same whenever asked; after the end those of the outcome."""
+    if (value := value_of(table.game)) is None:
+        return
+    version = getattr(value, "version", None)
+    if not (isinstance(version, str) and version and callable(getattr(value, "before_reveal", None))):
+        yield f"value needs a `version`, a text that is not empty, and a method before_reveal; found {version!r:.40}"
+    steps = list(table.steps())
+    kept = []
+    for place, step in steps:
+        before = repr(step.state)
+        kept.append(payoffs := value(step.state))
+        if (mistake := _mistake(payoffs, table.seats)) or repr(step.state) != before:
+            yield f"{place}: {mistake or 'the value changes the state that it looks at'}"
+        elif isinstance(step.turn, Over) and not _equal(payoffs, expected := _payoffs_of(table.game, step.state)):
+            yield f"{place}: the match is over, so its value is the payoff {_shown(expected)}; found {_shown(payoffs)}"
+    for (place, step), payoffs in zip(reversed(steps), reversed(kept), strict=True):
+        if value(step.state) != payoffs:
+            yield f"{place}: the value is another one when it is asked again; it must follow from the state alone"
+
+
+def _mistake(payoffs: Any, seats: int) -> str:
+    """A sentence about a value that cannot be the payoffs of so many seats; empty for one that can."""
+    if not isinstance(payoffs, tuple) or len(payoffs) != seats or not {type(each) for each in payoffs} <= {int, float}:
+        return f"the value is {payoffs!r:.60}, expected a tuple of {seats} numbers, one for each seat"
+    if not all(map(isfinite, payoffs)):
+        return f"the value is {payoffs}, expected finite numbers"
+    if abs(fsum(payoffs) - 1) > _CLOSE:
+        return f"the value is {_shown(payoffs)}, in all {fsum(payoffs):.6g}; all seats together are worth 1"
+    if min(payoffs) < LEAST_VALUE:
+        return f"the value is {_shown(payoffs)}; no seat may be worth less than {LEAST_VALUE}"
+    return ""
+
+
+def _payoffs_of(game: AnyGame, state: Any) -> _Payoffs:
+    """1, shared by the seats with the best rank."""
+    ranks = game.outcome(state).ranks
+    return tuple([float(rank == 0) / ranks.count(0) for rank in ranks])
+
+
+def fair_values(table: PlayedTable) -> Iterator[str]:
+    """A position that waits for a draw is worth the mean over its outcomes."""
+    if (value := value_of(table.game)) is None:
+        return
+    for number, play in enumerate(table.plays, start=1):
+        left = _WEIGHED
+        for at, step in enumerate(play, start=1):
+            if not isinstance(step.turn, Chance):
+                continue
+            outcomes = _outcomes(step.turn)
+            left -= len(outcomes)
+            if left < 0:
+                break
+            found = [(value(table.game.resolve(step.state, drawn)), ways) for drawn, ways in outcomes.items()]
+            if text := _unfair(value(step.state), found, is_whole=_count_of(step.turn) <= _ENUMERATED):
+                yield f"play {number}, step {at}: before the draw {step.turn.key} {text}"
+
+
+def _count_of(turn: Chance) -> int:
+    """The outcomes that the draw may have."""
+    match turn.kind:
+        case Dice(count, faces):
+            return int(faces**count)
+        case Shuffle(size):
+            return factorial(size)
+    return len(turn.kind.weights)
+
+
+def _outcomes(turn: Chance) -> Mapping[tuple[int, ...], int]:
+    """The outcomes of a draw, or some of too many, each with its weight."""
+    is_whole, kind, rng = _count_of(turn) <= _ENUMERATED, turn.kind, Random(turn.key)  # noqa: S311 - a sample
+    each: Iterable[tuple[int, ...]]
+    some: Callable[[], Iterable[int]]
+    match kind:
+        case Dice(count, faces):
+            each, some = product(range(1, faces + 1), repeat=count), lambda: rng.choices(range(1, faces + 1), k=count)
+        case Shuffle(size):
+            each, some = permutations(range(size)), lambda: rng.sample(range(size), size)
+        case _:
+            weights = dict(enumerate(kind.weights))
+            if is_whole:
+                return {(index,): weight for index, weight in weights.items() if weight}
+            each, some = (), lambda: rng.choices([*weights], [*weights.values()])
+    return Counter(each if is_whole else (tuple(some()) for _ in range(_SAMPLED)))
+
+
+def _unfair(expected: _Payoffs, found: Sequence[tuple[_Payoffs, int]], *, is_whole: bool) -> str:
+    """A phrase if the mean of what follows, by weight, is not what was expected."""
+    total = sum(ways for _, ways in found)
+    for seat, own in enumerate(expected):
+        mean = fsum([payoffs[seat] * ways for payoffs, ways in found]) / total
+        spread = sqrt(fsum([(payoffs[seat] - mean) ** 2 * ways for payoffs, ways in found]) / total)
+        allowed = _CLOSE if is_whole else _UNSEEN + _DEVIATIONS * spread / sqrt(total)
+        if abs(mean - own) > allowed:
+            what = f"{mean:.10g}, the mean over all" if is_whole else f"about {mean:.3g}, the mean over {total} of the"
+            return f"seat {seat} is worth {own:.10g}, expected {what} outcomes"
+    return ""
+
+
+class _World(NamedTuple):
+    """A state after a draw that looks to every seat like the one in the play; `ways`: its weight in a mean, or 0."""
+
+    state: Any
+    ways: int
+
+
+def unknowing_values(table: PlayedTable) -> Iterator[str]:
+    """With other hidden luck that no seat can tell, values are the same until it turns up; what turns up is fair."""
+    if (value := value_of(table.game)) is None:
+        return
+    for number, play in enumerate(table.plays, start=1):
+        for at, step in enumerate(play):
+            if isinstance(step.turn, Chance) and not step.turn.is_public:
+                worlds, is_whole = _worlds(table, step, step.turn), _count_of(step.turn) <= _ENUMERATED
+                for place, text in _known(table, value, worlds, play[at + 1 :], is_whole=is_whole):
+                    yield f"play {number}, step {at + 2 + place}, after {step.turn.key}: {text}"
+
+
+def _known(
+    table: PlayedTable, value: ValueFunction[Any], worlds: Sequence[_World], rest: Sequence[GameStep], *, is_whole: bool
+) -> Iterator[tuple[int, str]]:
+    """A sentence for each thing that the value knows too early, with the step of `rest`."""
+    turned_up: dict[int, list[tuple[_Payoffs, int]]] = defaultdict(list)
+    for world in worlds:
+        for place, (step, state) in enumerate(walked(table.game, world.state, rest)):
+            if not _is_alike(table, state, step.state):
+                break
+            if value(state) != value(step.state):
+                yield place, "the value knows what is hidden from all seats: with other hidden luck it is another one"
+            if not step.actions or not is_allowed(table.game, state, step):
+                continue
+            after = table.game.apply(state, step.actions)
+            if _hidden_worth(value, state, after) != _hidden_worth(value, step.state, step.after):
+                yield place, "before_reveal shows the value what was turned up: with other cards it is another one"
+            turned_up[place].append((value(after), world.ways))
+    for place, found in turned_up.items():
+        hidden = _hidden_worth(value, rest[place].state, rest[place].after)
+        is_of_all = 0 < sum(ways for _, ways in found) == sum(world.ways for world in worlds)
+        if hidden is not None and is_of_all and (text := _unfair(hidden, found, is_whole=is_whole)):
+            yield place, f"with all that was turned up hidden by before_reveal, {text}"
+
+
+def _hidden_worth(value: ValueFunction[Any], before: Any, after: Any) -> _Payoffs | None:
+    hidden = value.before_reveal(before, after)
+    return None if hidden is None else value(hidden)
+
+
+def _worlds(table: PlayedTable, step: GameStep, turn: Chance) -> list[_World]:
+    """All of them where a draw has few outcomes. Of a shuffle a sample, and some in which two cards changed places."""
+    orders: list[tuple[tuple[int, ...], int]] = []
+    if _count_of(turn) <= _ENUMERATED:
+        orders += _outcomes(turn).items()
+    elif isinstance(turn.kind, Shuffle):
+        groups, rng = _alike_places(table, step), Random(turn.key)  # noqa: S311 - a sample
+        pairs = [pair for group in groups for pair in pairwise(group)]
+        orders += [(_mixed(step.drawn, groups, rng), 1) for _ in range(_WORLDS)]
+        orders += [(swapped(step.drawn, *pair), 0) for pair in pairs[:: 1 + len(pairs) // _SWAPPED]]
+    found = [_World(table.game.resolve(step.state, drawn), ways) for drawn, ways in orders]
+    return [world for world in found if _is_alike(table, world.state, step.after)]
+
+
+def _alike_places(table: PlayedTable, step: GameStep) -> list[list[int]]:
+    """The places of a shuffled order in groups: no seat can tell if two items of a group changed places."""
+    groups: list[list[int]] = []
+    for place in range(len(step.drawn)):
+        for group in groups:
+            other = table.game.resolve(step.state, swapped(step.drawn, group[0], place))
+            if _is_alike(table, other, step.after):
+                group.append(place)
+                break
+        else:
+            groups.append([place])
+    return groups
+
+
+def _mixed(drawn: tuple[int, ...], groups: Sequence[Sequence[int]], rng: Random) -> tuple[int, ...]:
+    """The order with the items of each group shuffled."""
+    found = list(drawn)
+    for group in groups:
+        for place, source in zip(group, rng.sample(group, len(group)), strict=True):
+            found[place] = drawn[source]
+    return tuple(found)
+
+
+def _is_alike(table: PlayedTable, one: Any, other: Any) -> bool:
+    return all(looks_alike(table, seat, one, other) for seat in table.all_seats())
+
+
+def _equal(one: _Payoffs, other: _Payoffs) -> bool:
+    return all(abs(a - b) <= _CLOSE for a, b in zip(one, other, strict=True))
+
+
+def _shown(payoffs: _Payoffs) -> str:
+    return ", ".join([f"{payoff:.6g}" for payoff in payoffs])
