@@ -1,4 +1,4 @@
-"""What a game hides, checked: no seat learns from events, texts and legal actions what its view hides.
+"""Hidden information, checked: no seat learns from events, texts and legal actions what its view hides.
 
 Rule: as in `arena.conformance.game`, a check yields sentences for the author of the game, and none if all is well.
 """

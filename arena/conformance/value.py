@@ -1,7 +1,7 @@
 """The capability `value`, checked: what makes the luck that is measured with it have mean 0.
 
 Rule: as in `arena.conformance.game`, a check yields sentences for the author of the game, and none if all is well. A
-game without a value passes. See `arena.games.api.ValueFunction`.
+game without a value passes; the contract stands in `arena.games.api.ValueFunction`.
 """
 
 from collections import Counter, defaultdict
