@@ -9,11 +9,12 @@ import msgspec
 
 from arena import validation
 from arena.errors import IllegalAction, SpecError
-from arena.games.api import Decision, Json, Randomness, Seat, Turn, read_action
+from arena.games.api import MOST_SEATS, SHORT_NAME_MAX, Decision, Json, Randomness, Seat, Turn, read_action, with_names
 from arena.text import spanned
 
 _LINE_PX = 18
 _LETTER_PX = 9
+_LONGEST_NAMES = ["x" * SHORT_NAME_MAX] * MOST_SEATS
 O = TypeVar("O")  # noqa: E741 - the options of a game
 
 
@@ -69,9 +70,10 @@ class BaseGame:
         return rng.choice(self.legal(state, seat) or ())
 
     def picture(self, state: Any) -> str:
-        """The lines of `describe`."""
+        """The lines of `describe`, with room for names."""
         lines = self.describe(state).splitlines()
-        width, height = 20 + _LETTER_PX * max(map(len, lines)), 20 + _LINE_PX * len(lines)
+        longest = max([len(with_names(line, _LONGEST_NAMES)) for line in lines])
+        width, height = 20 + _LETTER_PX * longest, 20 + _LINE_PX * len(lines)
         texts = [
             f'<text x="10" y="{_LINE_PX * number + 6}" xml:space="preserve">{escape(line)}</text>'
             for number, line in enumerate(lines, start=1)

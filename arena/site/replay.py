@@ -40,6 +40,8 @@ from arena.site.shown import Mark, MatchData, ShownPlayer, ShownStep, tell_fault
 
 _STILL_BYTES: Final = 1_200_000
 """Of all stills of a match, before compression to about a third. A game with larger ones gets fewer, evenly spread."""
+_NAMED: Final = 4
+"""More players than that are not named in the title."""
 _PLACES: Final = 4
 """Decimals of a chance of winning and of luck."""
 
@@ -101,6 +103,9 @@ class _Shown:
     def data(self) -> MatchData:
         record = self._record
         steps = [self._start(), *map(self._step, range(1, len(self._states)), self._moments)]
+        for earlier, step, moment in zip(steps, steps[1:], self._moments, strict=False):
+            if not moment.is_complete:
+                step.next = tuple(seat for seat in earlier.next if seat != step.seat)
         tell_faults(steps, record)
         module, pictured = module_of(record.game), self._pictured()
         views = _places(steps, "view", map(self._view, self._states)) if module else []
@@ -206,10 +211,11 @@ def _as_recorded(record: MatchRecord, found: PlayedMatch | None, notice: str) ->
 
 def _match(record: MatchRecord, steps: list[ShownStep], luck: MatchLuck, notice: str, module: str = "") -> MatchData:
     """The match without pictures: all that needs no rules."""
+    names = record.players
     return MatchData(
         id=record.match,
         game=record.game,
-        title=f"{record.game}: {' v '.join(record.players)}",
+        title=f"{record.game}: {' v '.join(names) if len(names) <= _NAMED else f'{len(names)} players'}",
         result=result_line(record),
         module=module,
         players=_players(record, luck),

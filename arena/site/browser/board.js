@@ -113,10 +113,8 @@ function seats(match) {
     const node = el(
       "li",
       { class: `seat seat-${seat}` },
-      el("span", { class: "seat-name" }, player.name),
-      el("span", { class: "seat-bot" }, `seat ${seat}, ${player.bot}`),
-      clock,
-      score,
+      el("div", { class: "seat-row" }, el("span", { class: "seat-name" }, player.name), score),
+      el("div", { class: "seat-row" }, el("span", { class: "seat-bot" }, `seat ${seat}, ${player.bot}`), clock),
       bank?.node,
     );
     return { node, clock, score, bank, times: timesOf(match, seat) };
@@ -131,7 +129,7 @@ function seats(match) {
       clock.textContent = [used !== null && `${duration(used)} used`, left !== null && `bank ${duration(left)}`].filter(Boolean).join(", ");
       bank?.show(left);
       const { score: points, rank = 0 } = match.players[seat];
-      score.textContent = isEnd ? [points && `${points} points`, `place ${rank + 1}`].filter(Boolean).join(", ") : isNext ? "on move" : "";
+      score.textContent = isEnd ? [points && `${points} ${points === "1" ? "point" : "points"}`, `place ${rank + 1}`].filter(Boolean).join(", ") : isNext ? "on move" : "";
     });
   };
   return { node: el("ul", { class: "seats", "aria-label": "Players" }, entries.map((entry) => entry.node)), show };
