@@ -130,7 +130,7 @@ def seats_of(league: Any) -> list[Any]:
     """The players, each with its own way to choose."""
     return [
         seated(
-            ScriptedBot(lambda message, asked, own=own: [answer(message, (own * asked + own) % 6)]),
+            saying(own),
             league.clock,
             game=load_game("lowest_alone"),
             options={},
@@ -140,6 +140,10 @@ def seats_of(league: Any) -> list[Any]:
         )
         for own, each in enumerate(pairings(league)[0].players)
     ]
+
+
+def saying(own: int) -> ScriptedBot:
+    return ScriptedBot(lambda message, asked: [answer(message, (own * asked + own) % 6)])
 
 
 def page_of(site: Path, name: str) -> str:
