@@ -46,6 +46,8 @@ class BotPlayer(Participant):
     time.
     """
 
+    clock_type: type[MoveClock] = MoveClock
+
     def __init__(
         self,
         *,
@@ -176,8 +178,7 @@ class BotPlayer(Participant):
         talk.forget()
         self._events.clear()
         self._clock = clock = self._move_clock(talk.channel, wall_s)
-        if self.is_quick:
-            clock.stop_others = request.stop_others
+        clock.stop_others = request.stop_others if self.is_quick else None
         if self._is_abandoned:  # by another thread, before it could reach this clock
             clock.abandon()
         answer = None
@@ -348,19 +349,24 @@ class BotPlayer(Participant):
         return LineRecorder(form, BoundedLog(self.kept_stderr // 2) if self.kept_stderr else None)
 
     def _move_clock(self, channel: Channel, wall_s: float) -> MoveClock:
-        """The clock of a request that is about to be sent."""
-        clock = MoveClock(
+        """The clock of a request that is about to be sent: that of the match, started anew."""
+        clock = self._clock or self._new_clock(channel)
+        if self.has_clock:
+            clock.start((self._move_us + self.bank_us) / 1e6, wall_s, self.idle_bank_s, self._answered_cpu_s)
+        else:
+            clock.start(math.inf, math.inf, math.inf, self._answered_cpu_s)
+        return clock
+
+    def _new_clock(self, channel: Channel) -> MoveClock:
+        return self.clock_type(
             cpu=channel.cpu,
             wall=self._wall,
-            budget_s=(self._move_us + self.bank_us) / 1e6 if self.has_clock else math.inf,
-            wall_s=wall_s if self.has_clock else math.inf,
+            budget_s=math.inf,
+            wall_s=math.inf,
             decides_cpu=self._decides_cpu,
             delayed=channel.delayed_s if self._decides_cpu else lambda: channel.delayed_s() + own_delay_s(),
-            cpu_since=self._answered_cpu_s,
             suspended=self.suspended,
         )
-        clock.idle_bank_s = self.idle_bank_s if self.has_clock else math.inf
-        return clock
 
     def _charge(self, clock: MoveClock, stderr_bytes: int) -> None:
         """Book the time of the request, in whole microseconds: banks and sums follow from the record alone."""

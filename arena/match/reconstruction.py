@@ -6,7 +6,6 @@ are taken from the record. Only the answers to a bot's `simulate` are computed a
 """
 
 import contextlib
-import math
 from collections import deque
 from collections.abc import Iterator
 from functools import partial
@@ -148,8 +147,19 @@ class _FullRecorder(LineRecorder):
         self.all.append((self.number, "<", line))
 
 
+class _RecordedClock(MoveClock):
+    """A clock that is looked at once, at the end of the answer."""
+
+    __slots__ = ()
+
+    def _look_late(self, gap_s: float) -> None:
+        """Excuse nothing once more."""
+
+
 class RecordedPlayer(BotPlayer):
     """A bot on a clock that never runs out: the script raises faults of time."""
+
+    clock_type = _RecordedClock
 
     def __init__(self, record: MatchRecord, script: "_Script", game: Game[Any, Any]) -> None:
         self._script = script
@@ -163,6 +173,7 @@ class RecordedPlayer(BotPlayer):
             wall=lambda: script.wall_s,
             suspended=never_suspended,
         )
+        self.has_clock = False
         self._request_id = kept.first_id - 1
 
     @property
@@ -184,25 +195,6 @@ class RecordedPlayer(BotPlayer):
     def _new_recorder(self, form: tuple[str, ...]) -> LineRecorder:  # noqa: ARG002 - all lines are kept
         self._full = _FullRecorder(is_new=self._script.kept.is_new)
         return self._full
-
-    def _move_clock(self, channel: Channel, wall_s: float) -> MoveClock:  # noqa: ARG002 - it has no end
-        return _RecordedClock(
-            cpu=channel.cpu,
-            wall=self._wall,
-            budget_s=math.inf,
-            wall_s=math.inf,
-            decides_cpu=self._decides_cpu,
-            cpu_since=self._answered_cpu_s,
-        )
-
-
-class _RecordedClock(MoveClock):
-    """A clock that is looked at once, at the end of the answer."""
-
-    __slots__ = ()
-
-    def _look_late(self, gap_s: float) -> None:
-        """Excuse nothing once more."""
 
 
 class _RecordedFatally(BotFault):

@@ -48,7 +48,7 @@ class CpuClock:
 
 @dataclass(slots=True, kw_only=True)
 class MoveClock:
-    """The clock of one move, started when it is made.
+    """The clock of one move, started when it is made; `start` begins another move on it.
 
     `budget_s` is the move's allowance and the bank together; `wall_s` the backstop. `decides_cpu` tells which clock
     the budget is counted on. After `stop`, `used_s` is the deciding time and `elapsed_s` the wall time.
@@ -78,17 +78,24 @@ class MoveClock:
     suspended: Callable[[float], float] = lambda _: 0.0
     stop_others: Callable[[], object] | None = None
     idle_bank_s: float = math.inf
-    asleep_s: float = field(default=0.0, init=False)
-    cpu_s: float = field(default=0.0, init=False)
-    elapsed_s: float = field(default=0.0, init=False)
-    _excused_s: float = field(default=0.0, init=False)
-    _delay_start: float | None = field(default=None, init=False)
+    asleep_s: float = field(init=False)
+    cpu_s: float = field(init=False)
+    elapsed_s: float = field(init=False)
+    _excused_s: float = field(init=False)
+    _delay_start: float | None = field(init=False)
     _cpu_start: float = field(init=False)
     _wall_start: float = field(init=False)
-    _pause_start: float = field(default=0.0, init=False)
+    _pause_start: float = field(init=False)
 
     def __post_init__(self, cpu_since: float | None) -> None:
-        """Start: take both times."""
+        """Start at once."""
+        self.start(self.budget_s, self.wall_s, self.idle_bank_s, cpu_since)
+
+    def start(self, budget_s: float, wall_s: float, idle_bank_s: float, cpu_since: float | None) -> None:
+        """Take both times, and forget those of an earlier move."""
+        self.budget_s, self.wall_s, self.idle_bank_s = budget_s, wall_s, idle_bank_s
+        self.asleep_s = self.cpu_s = self.elapsed_s = self._excused_s = self._pause_start = 0.0
+        self._delay_start = None
         self._cpu_start = self.cpu() if cpu_since is None else cpu_since
         self._wall_start = self.wall()
 
@@ -163,7 +170,7 @@ class MoveClock:
         self._excused_s += gap_s - _LONGEST_GAP_S
 
     def _judge(self) -> None:
-        if self.used_s > self.budget_s:
+        if (self.cpu_s if self.decides_cpu else self.elapsed_s) > self.budget_s:
             raise self._out_of_budget()
         if self.elapsed_s > self.wall_s and self._elapsed_undelayed_s() > self.wall_s:
             raise OutOfTime(
