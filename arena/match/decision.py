@@ -101,13 +101,9 @@ class Decisions:
         if legal is not None and len(legal) == 1:
             return ActionStep(seat=seat, action=legal[0], forced=True)
         look_ahead = None if self._simulator is None else LookAhead(self._simulator, state, seat)
-        runs_on = stop_others is not None and self._are_quick(seat)
+        runs_on = stop_others is not None and all([each.is_quick for each in self._others[seat]])
         view = self._observe(state, seat)
         return ActionRequest(state, seat, number, view, legal, None, look_ahead, stop_others, runs_on)
-
-    def _are_quick(self, seat: int) -> bool:
-        """Whether all but this seat answered quickly the last time."""
-        return all(each.is_quick for each in self._others[seat])
 
     def _stop_others(self, seat: int) -> None:
         """Nobody thinks while `seat` does: those that answered before it stand still from now on."""
@@ -137,13 +133,16 @@ class Decisions:
 
     def answered(self, request: ActionRequest, participant: Participant) -> ActionStep:
         """The action that the player chose. Raises its fault."""
-        state, seat = request.state, request.seat
+        state, seat, legal = request.state, request.seat, request.legal
         try:
             answer = participant.ask(request)
-            if type(answer.action) is int:
-                action = self._by_index(request, answer.action)
+            chosen = answer.action
+            if type(chosen) is not int:
+                action = self._game.parse(state, seat, chosen)
+            elif legal is not None and 0 <= chosen < len(legal):
+                action = legal[chosen]
             else:
-                action = self._game.parse(state, seat, answer.action)
+                raise self._unlisted(request, chosen)
             if self._simulator is not None:
                 self._simulator.require(state, seat, action)
         except BotFault as fault:
@@ -154,18 +153,17 @@ class Decisions:
             raise
         return ActionStep(seat=seat, action=action, note="" if answer.note is UNSET else str(answer.note))
 
-    def _by_index(self, request: ActionRequest, index: int) -> Any:
-        legal = request.legal
-        if legal is None:
-            raise MalformedReply(
+    def _unlisted(self, request: ActionRequest, index: int) -> BotFault:
+        """The fault of an index that no legal action has."""
+        if request.legal is None:
+            return MalformedReply(
                 "an index as action, but this request lists no legal actions", hint=self._example(request)
             )
-        if not 0 <= index < len(legal):
-            raise IllegalAction(
-                f"action {index} is not an index in `legal`: there are {len(legal)} actions, 0 to {len(legal) - 1}",
-                hint="indices count from 0",
-            )
-        return legal[index]
+        count = len(request.legal)
+        return IllegalAction(
+            f"action {index} is not an index in `legal`: there are {count} actions, 0 to {count - 1}",
+            hint="indices count from 0",
+        )
 
     def _example(self, request: ActionRequest) -> str:
         """A hint with an action: the fallback action is always legal."""

@@ -127,6 +127,11 @@ class ProcessChannel:
                 self._pump(QUICK_S)
             if not self._lines:
                 clock.stop_others()
+        if not self._lines:
+            self._wait_for_line(clock)
+        return self._lines.popleft()
+
+    def _wait_for_line(self, clock: MoveClock) -> None:
         wait_s, longest_s, share = min(clock.budget_s, clock.wall_s), _FIRST_WAIT_S, 1.0
         while not self._lines:
             if self._overlong:
@@ -141,7 +146,6 @@ class ProcessChannel:
                     self._check_alive()
                 longest_s = min(2 * longest_s, _LONGEST_WAIT_S)
                 share = random.uniform(0.5, 1.0)  # noqa: S311 - so that no bot is awake just when it is looked at
-        return self._lines.popleft()
 
     def pending(self) -> list[bytes]:
         """Whole lines that have arrived already, without waiting; to be asked before a request is sent.
@@ -149,6 +153,8 @@ class ProcessChannel:
         Reads until nothing is left, so that no early answer waits for a later request; and stops a bot that runs on and
         spoke, or it might speak again before the request is sent.
         """
+        if not self._lines and not self._overlong and not self._poll.poll(0):
+            return []
         taken_before, taken = self._taken, -1
         while taken != self._taken:
             taken = self._taken
@@ -182,7 +188,8 @@ class ProcessChannel:
         """Let the bot run after its answer, and a look at its clock, without a signal. Raises Crashed as `rest`."""
         if not self._group.is_running and not self._process.is_there():
             raise self._crash()
-        self._look_at_memory()
+        if time.monotonic() - self._looked_s >= _MEMORY_LOOK_S:
+            self._look_at_memory()
 
     def stop(self) -> bool:
         """Stop the bot where it is; False if it has ended, which its next request will tell."""
