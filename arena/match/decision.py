@@ -65,7 +65,11 @@ class Decisions:
         others end their processes too.
         """
         if len(seats) == 1:
-            return [self._decide_alone(state, seats[0], first)]
+            due = self._due(state, seats[0], first, self._stops[seats[0]])
+            alone = self._act(due) if isinstance(due, ActionRequest) else due
+            if isinstance(alone, Forfeited):
+                raise alone
+            return [alone]
         acted = self._act_concurrently([self._due(state, *each) for each in zip(seats, count(first), strict=False)])
         failed = [each for each in acted if isinstance(each, Forfeited)]
         if failed:
@@ -73,13 +77,6 @@ class Decisions:
                 self._participants[other.seat].fail(other.fault)
             raise failed[0]
         return [each for each in acted if isinstance(each, ActionStep)]
-
-    def _decide_alone(self, state: Any, seat: Seat, number: int) -> ActionStep:
-        due = self._due(state, seat, number, self._stops[seat])
-        acted = self._act(due) if isinstance(due, ActionRequest) else due
-        if isinstance(acted, Forfeited):
-            raise acted
-        return acted
 
     def _act_concurrently(self, due: list[ActionStep | ActionRequest]) -> list[ActionStep | Forfeited]:
         """The same with the answers in place of the requests, all of which go out before one is awaited.
@@ -101,9 +98,16 @@ class Decisions:
         if legal is not None and len(legal) == 1:
             return ActionStep(seat=seat, action=legal[0], forced=True)
         look_ahead = None if self._simulator is None else LookAhead(self._simulator, state, seat)
-        runs_on = stop_others is not None and all([each.is_quick for each in self._others[seat]])
+        runs_on = stop_others is not None and self._are_quick(seat)
         view = self._observe(state, seat)
         return ActionRequest(state, seat, number, view, legal, None, look_ahead, stop_others, runs_on)
+
+    def _are_quick(self, seat: int) -> bool:
+        """Whether all but this seat answered quickly the last time."""
+        for other in self._others[seat]:  # noqa: SIM110 - a loop, as a generator takes three times the time
+            if not other.is_quick:
+                return False
+        return True
 
     def _stop_others(self, seat: int) -> None:
         """Nobody thinks while `seat` does: those that answered before it stand still from now on."""

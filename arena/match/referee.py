@@ -190,7 +190,9 @@ class _Table:
         """Tell an action to the other seats, or what they may hear of it; to its own seat if it did not choose it."""
         event = m.ActionEvent(step.seat, step.action, step.forced, step.fallback_for)
         if self._heard is None:
-            self._tell(event, before, after, knows=step.seat if step.is_own else None)
+            for seat, participant in enumerate(self._participants):
+                if seat != step.seat or step.forced or step.fallback_for:
+                    participant.happened(event, before, after)
             return
         heard = self._heard(before, Seat(step.seat), step.action)
         for seat, participant in enumerate(self._participants):
@@ -202,11 +204,10 @@ class _Table:
             if event_here is not None:
                 participant.happened(event_here, before, after)
 
-    def _tell(self, event: m.AnyEvent, before: Any, after: Any, *, knows: int | None = None) -> None:
-        """Tell all seats but the one that knows."""
-        for seat, participant in enumerate(self._participants):
-            if seat != knows:
-                participant.happened(event, before, after)
+    def _tell(self, event: m.AnyEvent, before: Any, after: Any) -> None:
+        """Tell all seats."""
+        for participant in self._participants:
+            participant.happened(event, before, after)
 
     def _forfeit(self, guilty: Seat, fault: BotFault) -> MatchRecord:
         """The seat at fault is last, the others share the first place."""
