@@ -11,7 +11,7 @@ import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
 from typing import ClassVar, Final
@@ -31,7 +31,10 @@ _COUNTED: Final = (b"VmRSS:", b"VmPTE:", b"VmSwap:")
 
 
 class ProcessGroup:
-    """The processes of a bot without a sandbox, held together by their process group. `Sandbox` is the other kind."""
+    """The processes of a bot without a sandbox, held together by their process group. `Sandbox` is the other kind.
+
+    `cpu` tells the CPU seconds that the bot has used so far.
+    """
 
     is_wrapped: ClassVar = False
     """Whether the process that we started hands on how the bot's own one ended."""
@@ -40,6 +43,7 @@ class ProcessGroup:
         self.id = pid
         self._limits = limits
         self._read_cpu = CpuClock(pid)
+        self.cpu: Callable[[], float] = self._read_cpu
         self._faults = 0
 
     def pids(self) -> set[int]:
@@ -54,10 +58,6 @@ class ProcessGroup:
     def is_running(self) -> bool:
         """Whether the bot's own process was there when `cpu` was asked last."""
         return self._read_cpu.is_running
-
-    def cpu(self) -> float:
-        """CPU seconds the bot has used so far."""
-        return self._read_cpu()
 
     def delayed_s(self) -> float:
         """Seconds for which the most delayed thread of the bot was ready to run, but waiting for a core."""

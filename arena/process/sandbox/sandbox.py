@@ -76,7 +76,6 @@ class Sandbox(ProcessGroup):
         self._handle = os.pidfd_open(first)
         self._uid = uid
         self._cgroup = group
-        self._used_s: Callable[[], float] = self._read_cpu
         self._main = 0
         self._main_handle = -1
         self._sockstat = Path(f"/proc/{first}/net/sockstat")
@@ -88,10 +87,6 @@ class Sandbox(ProcessGroup):
     def bot_pids(self) -> set[int]:
         """See ProcessGroup.bot_pids."""
         return self.pids() - {self.id}
-
-    def cpu(self) -> float:
-        """See ProcessGroup.cpu. A control group counts all processes, those that have ended too."""
-        return self._used_s()
 
     def limit_violation(self) -> str:
         """See ProcessGroup.limit_violation. A control group counts memory exactly, and ends the bot itself."""
@@ -179,7 +174,8 @@ class Sandbox(ProcessGroup):
             self._main_handle = os.pidfd_open(main)
             self._main = main
             self._read_cpu = fast = CpuClock(main, self.id)  # the first process only waits; else the bot pays for it
-            self._used_s = fast if self._cgroup is None else cgroup.audited_clock(fast, self._cgroup.cpu_s)
+            # a control group counts all processes, those that have ended too
+            self.cpu = fast if self._cgroup is None else cgroup.audited_clock(fast, self._cgroup.cpu_s)
 
 
 def start_sandboxed(
