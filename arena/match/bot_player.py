@@ -186,7 +186,10 @@ class BotPlayer(Participant):
             talk.ask(message, clock)
             answer = talk.hear(m.Answer, clock, request.look_ahead or NO_LOOK_AHEAD)
             clock.stop()
-            self._stops = STOPPED if clock.cpu_s > QUIET_S else max(0, self._stops - 1)
+            if clock.cpu_s > QUIET_S:
+                self._stops = STOPPED
+            elif self._stops:
+                self._stops -= 1
             if request.runs_on and not self._stops:
                 talk.channel.run_on()
             else:

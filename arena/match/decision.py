@@ -43,6 +43,11 @@ class Forfeited(Exception):
         self.fault = fault
 
 
+def others_of(participants: Sequence[Participant]) -> list[list[Participant]]:
+    """By seat: all other participants, in their order."""
+    return [[*participants[:seat], *participants[seat + 1 :]] for seat in range(len(participants))]
+
+
 class Decisions:
     """Asks the seats of one match. With `is_strict` no fault is pardoned, whatever the game's policy."""
 
@@ -54,9 +59,8 @@ class Decisions:
         self._fault_policy = None if is_strict else fault_policy_of(game)
         self._participants = participants
         may_run_on = simulator is None and all(each.may_run_on for each in participants)
-        seats = range(len(participants))
-        self._others = [[each for other, each in enumerate(participants) if other != seat] for seat in seats]
-        self._stops = [partial(self._stop_others, seat) if may_run_on else None for seat in seats]
+        self._others = others_of(participants)
+        self._stops = [partial(self._stop_others, seat) if may_run_on else None for seat in range(len(participants))]
 
     def decide(self, state: Any, seats: tuple[Seat, ...], first: int) -> list[ActionStep]:
         """The action of each seat, in their order. Forfeited if the fault of one ends the match.

@@ -28,7 +28,7 @@ from arena.games.api import (
     simulator_of,
 )
 from arena.games.luck import draw
-from arena.match.decision import Decisions, Forfeited
+from arena.match.decision import Decisions, Forfeited, others_of
 from arena.match.luck import LuckMeter
 from arena.match.participant import Participant
 from arena.match.record import (
@@ -116,6 +116,7 @@ class _Table:
         self._game = game
         self._heard = heard_of(game)
         self._participants = participants
+        self._others = others_of(participants)
         self._humans = [each for each in participants if each.is_human]
         self._simulator = simulator
         self._meter = meter
@@ -163,8 +164,8 @@ class _Table:
             if isinstance(turn, Decision):
                 acted = self._decisions.decide(state, turn.seats, number + 1)
                 state = game.apply(state, {Seat(step.seat): step.action for step in acted})
+                steps += acted
                 for step in acted:
-                    steps.append(step)
                     self._tell_action(step, before, state)
             elif isinstance(turn, Chance):
                 drawn = draw(self._spec.seed, turn)
@@ -190,9 +191,8 @@ class _Table:
         """Tell an action to the other seats, or what they may hear of it; to its own seat if it did not choose it."""
         event = m.ActionEvent(step.seat, step.action, step.forced, step.fallback_for)
         if self._heard is None:
-            for seat, participant in enumerate(self._participants):
-                if seat != step.seat or step.forced or step.fallback_for:
-                    participant.happened(event, before, after)
+            for participant in self._participants if step.forced or step.fallback_for else self._others[step.seat]:
+                participant.happened(event, before, after)
             return
         heard = self._heard(before, Seat(step.seat), step.action)
         for seat, participant in enumerate(self._participants):

@@ -78,7 +78,7 @@ class Session:
         """Take a message from the bot. False: it is about another request, to be counted and dropped."""
         phase = RECEIVED.get((self.phase, type(message)))
         if isinstance(message, _ABOUT_A_REQUEST):
-            if not self.may_simulate and isinstance(message, m.Simulate):
+            if isinstance(message, m.Simulate) and not self.may_simulate:
                 raise ProtocolViolation('a "simulate" from a bot without that capability', hint=self._simulate_hint())
             if phase is None or message.id != self.request_id:  # answered already, or another one
                 return False
