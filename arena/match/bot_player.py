@@ -89,7 +89,7 @@ class BotPlayer(Participant):
         self._spent: list[tuple[int, int, int, int]] = []
         self._recorder = self._new_recorder(() if self._talk is None else self._recorder.form)
         self._first_id = self._request_id + 1
-        self._is_new = self._is_abandoned = False
+        self._is_new = self._is_abandoned = self._wants_events = False
         self.timeouts_by_load = 0
         self._events: list[m.AnyEvent] = []
         self._clock: MoveClock | None = None
@@ -159,7 +159,7 @@ class BotPlayer(Participant):
             talk = self._talk
             if talk is None or talk.lost is not None:
                 talk = self.start_process()
-            talk.recorder = self._recorder
+            talk.recorder, self._wants_events = self._recorder, talk.session.wants_events
             self._copy_stderr(talk.channel)
             self._stderr_bytes = talk.channel.stderr_bytes()
             self._prepare(talk, start, READY)
@@ -225,8 +225,7 @@ class BotPlayer(Participant):
 
     def happened(self, event: m.AnyEvent, before: Any, after: Any) -> None:  # noqa: ARG002 - a bot gets observations
         """Tell the bot of an event: at once if it asked for that, with the next request otherwise."""
-        talk = self._talk
-        if talk is not None and talk.session.wants_events and talk.lost is None:
+        if self._wants_events and (talk := self._talk) is not None and talk.lost is None:
             talk.tell(m.EventMessage(match=self._match, what=event))
         else:
             self._events.append(event)

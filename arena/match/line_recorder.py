@@ -26,7 +26,7 @@ _ALL_BITS: Final = 0xFFFFFFFF
 
 
 class LineRecorder:
-    """The lines of a match, in the order of time. `number` is that of the open request, `sent` how many it was told.
+    """The lines of a match, in the order of time. `number` is that of the open request.
 
     `form` may be that of an earlier match: the text before, between and after the numbers of an answer. `stderr` gets
     what the bot writes there, if the match keeps it.
@@ -36,7 +36,7 @@ class LineRecorder:
         self.number = READY
         self.stderr = stderr
         self._stderr_ends: list[tuple[int, int]] = []
-        self.sent = self.sent_in_all = 0
+        self.sent_in_all = self._sent_before = 0
         self.checksum = 0
         self.form = form
         self.left_out = 0
@@ -71,7 +71,7 @@ class LineRecorder:
 
     def open(self, number: int) -> None:
         """From now on lines belong to that request."""
-        self.number, self.sent = number, 0
+        self.number, self._sent_before = number, self.sent_in_all
         self._lines, self._early = [], []
         self._count = 0
         self._is_cut = False
@@ -81,7 +81,6 @@ class LineRecorder:
     def to_bot(self, line: bytes) -> None:
         """Note a line of the referee."""
         self.checksum = zlib.crc32(line, self.checksum)
-        self.sent += 1
         self.sent_in_all += 1
 
     def from_bot(self, line: bytes, *, is_early: bool = False) -> None:
@@ -143,7 +142,7 @@ class LineRecorder:
             hint=fault.hint,
             got=fault.got,
             reason=fault.reason,
-            sent=self.sent,
+            sent=self.sent_in_all - self._sent_before,
             is_fatal=is_fatal,
         )
         self.faults.append(told)

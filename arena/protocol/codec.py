@@ -31,7 +31,7 @@ _encoder: Final = msgspec.json.Encoder()
 
 def encode(message: ToBot) -> bytes:
     """The line for `message`, newline included. HarnessFault if it is longer than bots were promised."""
-    line = _encoder.encode(message) + b"\n"
+    line = _encoder.encode_lines((message,))
     if len(line) > LINE_TO_BOT_LIMIT:
         raise HarnessFault(f"a line to a bot of {len(line)} bytes, at most {LINE_TO_BOT_LIMIT} are allowed")
     return line
