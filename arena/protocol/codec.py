@@ -38,19 +38,23 @@ def encode(message: ToBot) -> bytes:
 
 
 def decode(line: bytes) -> FromBot:
-    """The message in a line from a bot. MalformedReply says what is wrong with it.
+    """The message in a line from a bot. MalformedReply says what is wrong with it."""
+    return _decode_short(line) or _decode_strictly(line)
 
-    The answer that most bots send, an id and an index, takes a fast path. msgspec keeps the last of two equal keys
-    without a word. Three keys and one text value (`type`, `id`, `action`) need exactly 8 quotation marks, and so do two
-    keys and two text values (`type`, `match`). So a line with 8 of them that decodes gives no key twice, and everything
-    else takes the strict path.
+
+def _decode_short(line: bytes) -> Answer | Ready | None:
+    """The fast path for the answer most bots send: an id and an index, nothing else.
+
+    msgspec keeps the last of two equal keys without a word. Three keys and one text value (`type`, `id`, `action`) need
+    exactly 8 quotation marks, and so do two keys and two text values (`type`, `match`). So a line with 8 of them that
+    decodes gives no key twice, and everything else takes the strict path.
     """
     if line.count(b'"') != _QUOTES_OF_SHORT_LINE:
-        return _decode_strictly(line)
+        return None
     try:
         return _short_lines.decode(line)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        return _decode_strictly(line)
+        return None
 
 
 def _decode_strictly(line: bytes) -> FromBot:
