@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 GROUP: Final = "arena.games"
 TRUST: Final = "ARENA_TRUST_CODE"
 """The variable with the folder whose modules a tournament may name; worker processes inherit it."""
+_ARENA: Final = Path(__file__).parent
 _REFERENCE: Final = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*", re.ASCII)
 
 
@@ -113,7 +114,7 @@ _HOW_TO_TRUST: Final = (
 
 def _not_found(top: str) -> str:
     if top in sys.stdlib_module_names or top == "arena":
-        return f"{top} is no package with games of others"
+        return f"{top} is a part of {'arena' if top == 'arena' else 'Python'}, not a package with a game"
     return f"there is no module {top} here; {_HOW_TO_TRUST}"
 
 
@@ -149,20 +150,26 @@ def _loaded(reference: str, place: str, dist: tuple[str, str]) -> Plugin:
     """Import the module, and take the object from it."""
     module, _, name = reference.partition(":")
     try:
-        value = getattr(import_module(module), name)
+        found = import_module(module)
         root = _root(module)
         files = _hash(root)
     except (Exception, SystemExit) as error:
         raise SpecError(f"{place} cannot be loaded: {told(error)}") from error
+    if not hasattr(found, name):
+        raise SpecError(f"{place} cannot be loaded: {found.__file__} has no {name}")
     file = Path(str(root.__file__)).resolve()
     _PLACES[file.parent if hasattr(root, "__path__") else file] = place
-    return Plugin(place, value, Package(*dist, files))
+    return Plugin(place, getattr(found, name), Package(*dist, files))
 
 
 def told(error: BaseException) -> str:
-    """The error and the last line of code that it passed, in a line."""
-    frames = traceback.extract_tb(error.__traceback__)
-    place = f" ({frames[-1].filename}, line {frames[-1].lineno})" if frames else ""
+    """The error and the last line of code that it passed, in a line; rather one of the plug-in than one of arena."""
+    if isinstance(error, SyntaxError) and error.filename:
+        return printable(f"SyntaxError: {error.msg} ({error.filename}, line {error.lineno})")
+    frames = [each for each in traceback.extract_tb(error.__traceback__) if not each.filename.startswith("<frozen")]
+    theirs = [each for each in frames if not Path(each.filename).is_relative_to(_ARENA)]
+    last = (theirs or frames)[-1:]
+    place = "".join(f" ({each.filename}, line {each.lineno})" for each in last)
     return printable(" ".join(f"{type(error).__name__}: {error}".split())) + place
 
 

@@ -122,7 +122,8 @@ def _plugin(name: str) -> tuple[Plugin, Game[Any, Any]]:
         return found, game
     entries = plugins.entry_points().get(name, ())
     if not entries:
-        raise SpecError(unknown("game", name, [*known_names(), f"{openspiel.PREFIX}:NAME"]))
+        text = unknown("game", name, [*known_names(), f"{openspiel.PREFIX}:NAME"])
+        raise SpecError(text if "did you mean" in text else f"{text}; `pip install` the package that has it")
     if len(entries) > 1:
         raise SpecError(f"two packages have a game {name}: {'; '.join(map(plugins.place_of, entries))}: remove one")
     found = plugins.load_entry_point(entries[0])

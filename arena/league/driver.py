@@ -6,6 +6,7 @@ leaves storing to the function it was given. A block counts when that function h
 
 import contextlib
 import logging
+import re
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import BrokenExecutor, CancelledError, Future
@@ -27,6 +28,8 @@ COMMIT_EVERY_S: Final = 0.2
 """Blocks that arrive within this time are stored in one transaction: a disk takes some milliseconds for each."""
 _LOOK_EVERY_S: Final = 0.5
 _NAMED: Final = 3
+_WHICH: Final = re.compile(r"^.*?\): |\b[0-9a-f]{12}-\d+-\d+\b")
+"""The block, and its match, in a sentence about a lost one."""
 log: Final = logging.getLogger("arena.league")
 
 Finished = list[PlayedBlock]
@@ -247,8 +250,13 @@ def _failure(future: "Future[Finished]") -> BaseException | None:
 
 
 def _blocks_lost(lost: list[str]) -> BlocksLost:
-    more = f" and {len(lost) - _NAMED} more (see the log)" if lost[_NAMED:] else ""
-    return BlocksLost(f"{counted(len(lost), 'block')} could not be played, {'; '.join(lost[:_NAMED])}{more}")
+    """Each reason once, with the first block that was lost by it."""
+    by_reason: dict[str, str] = {}
+    for each in lost:
+        by_reason.setdefault(_WHICH.sub("", each), each)
+    named = [*by_reason.values()][:_NAMED]
+    more = f" and {len(lost) - len(named)} more (see the log)" if len(lost) > len(named) else ""
+    return BlocksLost(f"{counted(len(lost), 'block')} could not be played, {'; '.join(named)}{more}")
 
 
 def _named(life: Life, fixtures: tuple[Fixture, ...]) -> str:

@@ -12,6 +12,7 @@ import msgspec
 
 from arena.league.state import LeagueState
 from arena.league.tournament import Tournament
+from arena.plugins import Package
 from arena.text import counted
 
 
@@ -49,7 +50,7 @@ def _luck(former: Tournament, now: Tournament) -> Iterable[str]:
 
 
 def _text(value: Any) -> str:
-    return value if isinstance(value, str) else msgspec.json.encode(value).decode()
+    return str(value) if isinstance(value, str | Package) else msgspec.json.encode(value).decode()
 
 
 _MOST_NAMED = 20

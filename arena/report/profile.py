@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import msgspec
 
+from arena.errors import SpecError
 from arena.games import load_game
 from arena.games.api import value_of
 from arena.league.standings import entrants
@@ -94,9 +95,11 @@ def without_luck(tournament: Tournament) -> str:
     """The reason why no match of the league has a luck-adjusted score; empty if there may be one."""
     if tournament.seats > ADJUSTABLE_SEATS:
         return f"that takes matches of {ADJUSTABLE_SEATS} seats, and these have {tournament.seats}"
-    if value_of(load_game(tournament.game)) is None:
-        return f"{tournament.game} has no value function, so that luck cannot be told from skill"
-    return ""
+    try:
+        value = value_of(load_game(tournament.game))
+    except SpecError:
+        return f"this arena does not have {tournament.game}, nor a value of it"
+    return "" if value else f"{tournament.game} has no value function, so that luck cannot be told from skill"
 
 
 def profile_page(page: ProfilePage, luck: str | None = None) -> Page:

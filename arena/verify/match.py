@@ -174,7 +174,7 @@ def _checked(task: Task) -> Checked:
     if other := other_rules(record):
         remarks.append(f"not comparable: {{}} {other}")
     elif replayed := problems(record):
-        found += [*replayed, *filter(None, [other_package(record)])]
+        found += [*filter(None, [other_package(record)]), *(each.removeprefix(f"{match_id}: ") for each in replayed)]
     else:
         remarks += [f"{{}} {package}"] if (package := other_package(record)) else []
         resimulated, differences = resimulate(record)

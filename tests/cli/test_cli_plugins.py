@@ -47,12 +47,25 @@ def test_a_league_of_a_plugin_is_played_and_verified_by_its_files(tmp_path: Path
 
     file.write_text(code + "# another one\n")
     found, text = run(tmp_path, "other-nim")
-    assert (found, "package changed from" in text, "--update" in text) == (2, True, True), text
+    assert (found, "package changed from plugged_cup 1.0, files " in text, "--update" in text) == (2, True, True), text
     found, text = arena(tmp_path, "verify")
     assert (found, "played by the package plugged_cup 1.0, files " in text) == (0, True), text
     assert arena(tmp_path, "show", match)[0] == 0
 
+    file.write_text(
+        code.replace("class Other", "class Tail") + "class Other(Tail):\n    seat_counts = (2,)\n"
+        "    def legal(self, state, seat): return super().legal(state, seat)[::-1]\n"
+        "    def setup(self, options, seats): return super().setup({'heaps': [1]}, seats)\n"
+    )
+    found, text = arena(tmp_path, "verify")
+    problems = [line for line in text.splitlines() if line.startswith("PROBLEM")]
+    assert "played by the package plugged_cup 1.0, files " in problems[0], text
+    assert all(line.count(line.split()[3].rstrip(":")) == 1 for line in problems), text
+
     file.write_text("raise RuntimeError('not today')")
+    for command in (["stats", "a", "cup"], ["site", "build", "cup", "--out", "pages"]):
+        found, text = arena(tmp_path, *command)
+        assert found == 0, text
     found, text = arena(tmp_path, "leaderboard", "cup")
     assert "a mistake in arena" not in text
     found, text = arena(tmp_path, "show", match)
@@ -80,6 +93,7 @@ def test_a_plugin_that_fails_in_a_match_is_named(tmp_path: Path) -> None:
     found, text = run(tmp_path, "other-nim")
 
     assert found == 4, text
+    assert text.count("AttributeError: ") == 1, text
     assert "entry point other-nim = plugged_bad:Other of plugged_bad 1.0 broke the contract" in text
     assert "AttributeError" in text
     assert "a mistake in arena" not in text

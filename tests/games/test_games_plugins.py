@@ -103,8 +103,8 @@ def test_any_byte_of_the_package_changes_its_hash(site: Installer) -> None:
         ("import no_such_module", "ModuleNotFoundError: No module named 'no_such_module'"),
         ("1 / 0", "ZeroDivisionError"),
         ("raise SystemExit(3)", "SystemExit: 3"),
-        ("def (", "SyntaxError"),
-        ("class Another: pass", "AttributeError"),
+        ("def (", "cannot be loaded: SyntaxError: invalid syntax (/"),
+        ("class Another: pass", "__init__.py has no Other"),
         ("class Other:\n    def __init__(self): raise ValueError('no board')", "ValueError: no board"),
     ],
     ids=["import", "error", "exit", "syntax", "missing", "constructor"],
@@ -179,6 +179,7 @@ def test_an_unknown_game_is_refused_with_those_of_other_packages(site: Installer
 def test_a_reference_goes_to_packages_of_others_only(name: str) -> None:
     """Neither the standard library nor arena itself is called."""
     assert refusal(name).startswith(f"{name}: ")
+    assert ("is a part of" in refusal(name)) == (not name.startswith("no_such"))
 
 
 def test_a_module_that_is_not_installed_needs_trust(
