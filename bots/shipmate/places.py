@@ -1,14 +1,12 @@
 """Where a piece could go: free spots, and flat tops of what lies there, found with boxes and judged by the ship's heel.
 
-Everything is seen in the frame of the ship, in mm. A piece is taken for the box around it, so what is free here has
+Everything is seen in the frame of the area, in mm. A piece is taken for the box around it, so what is free here has
 room for sure; what is full may have some.
 """
 
 import math
 from typing import NamedTuple
 
-# A moment of so many g mm heels the empty ship by a radian: its mass times how deep below the gimbal its centre lies.
-STIFFNESS_G_MM = 43_300
 SOFTEST_G_MM = 8_000
 GAP = 1.0  # kept from what lies there; an unsteady hand needs some, and boxes exaggerate already
 GRID = 4.0
@@ -83,10 +81,14 @@ class Ship:
         self.material = material
         self.roll = math.radians(view["ship"]["roll_deg"])
         self.pitch = math.radians(view["ship"]["pitch_deg"])
-        self.boxes = [(*material.box(piece, view["ship"]), piece["kind"]) for piece in view["cargo"]]
-        raised = sum(self.mass(kind) * (low[2] + high[2]) / 2 for low, high, kind in self.boxes)
-        self.stiffness = max(SOFTEST_G_MM, STIFFNESS_G_MM - raised)
+        self.lean, self.cargo = view["ship"], view["cargo"]
+        raised = sum(self.mass(kind) * (low[2] + high[2]) / 2 for low, high, kind in self.boxes(1))
+        self.stiffness = max(SOFTEST_G_MM, material.told["ship"]["stiffness_g_mm"] - raised)
         self.mast = material.told["ship"]["mast"]["radius_mm"] + GAP
+
+    def boxes(self, area):
+        """The boxes of the cargo in the frame of that area, each with the kind."""
+        return [(*self.material.box(piece, self.lean, area), piece["kind"]) for piece in self.cargo]
 
     def mass(self, kind):
         """In g."""
@@ -106,16 +108,19 @@ class Ship:
         for face in manner.faces[kind]:
             if face in self.material.faces(kind, area):
                 for yaw in (0, 180) if face == "hang" else (0, 90):
-                    yield from self._places(self.material.areas[area], kind, face, yaw, around, manner)
+                    yield from self._places(area, kind, face, yaw, around, manner)
 
     def _around(self, area):
         """The boxes that anything on that area could touch, the mast among them, which nothing can lie on."""
         here = self.material.areas[area]
         surface, room = here["surface_mm"], here["surface_mm"] + here["room_mm"]
-        mast = (-self.mast, -self.mast, surface), (self.mast, self.mast, room), "mast"
-        return [mast, *(box for box in self.boxes if box[1][2] > surface + 0.5 and box[0][2] < room)]
+        aside = (room - self.material.bar(area)) * math.sin(math.radians(self.material.tip(self.lean, area)))
+        low, high = min(aside, 0) - self.mast, max(aside, 0) + self.mast  # in its frame a tipped yard's mast leans
+        mast = (-self.mast, low, surface), (self.mast, high, room), "mast"
+        return [mast, *(box for box in self.boxes(area) if box[1][2] > surface + 0.5 and box[0][2] < room)]
 
-    def _places(self, here, kind, face, yaw, around, manner):
+    def _places(self, area, kind, face, yaw, around, manner):
+        here = self.material.areas[area]
         low, high = self.material.reach(kind, face, yaw)
         is_hung = face == "hang"
         above = high[2] + (HOOK_BAR if is_hung else -low[2]) + 2 * GAP
@@ -126,7 +131,7 @@ class Ship:
                 height, penalty = here["surface_mm"], 0.0
                 if over:
                     height, penalty = (NOWHERE, 0.0) if is_hung else self._bed(over, *corners, manner)
-                if height + above > here["surface_mm"] + here["room_mm"]:
+                if height + above > self.material.room(area, self.lean, corners[1], corners[3]):
                     continue
                 out = self._overhang(here, *corners)
                 cost = self.heel(kind, u, v, height) + penalty + OUT * out

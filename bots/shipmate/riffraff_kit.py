@@ -6,7 +6,8 @@
     material = Material(kit.hello["material"])  # in a function `start`, or later
 
 - `material` knows ship and cargo as `hello` told them: what a load is refused for as far as numbers tell
-  (`refusal`), how far a piece reaches (`reach`), where cargo lies in the frame of the ship (`box`).
+  (`refusal`), how far a piece reaches (`reach`), where cargo lies in the frame of an area (`box`), up to the next
+  yard (`room`).
 - `kit.simulate(load=...)` asks the referee what would come of a load. That costs none of your time, but each request
   has its budget, of which `kit.simulations` are left: a question takes 1 of it, or more where there is much to simulate.
 - `draw_noise(view)` draws a disturbance as the referee does, for `kit.simulate(load=..., noise=...)`.
@@ -15,7 +16,7 @@ At home, without a referee, `simulator()` gives a function that answers like `ki
 needs the package, pip install 'bot-arena[riffraff]', which a bot in a match has not.
 
 Lengths are in mm and angles in degrees; x and u to the bow, y and v to port, z up. The frame of the ship is that of the
-table, turned by the ship's roll and pitch.
+table, turned by the ship's roll and pitch; that of an area on a yard is tipped with the yard.
 """
 
 import math
@@ -85,12 +86,43 @@ class Material:
             self._reaches[key] = self._extent(kind, product(about("z", yaw), about(side["axis"], side["degrees"])))
         return self._reaches[key]
 
-    def box(self, piece, ship):
-        """The corners, lowest and highest, of the box around a piece of the view's cargo, in the frame of the ship."""
-        turn = transposed(rotation(ship))
-        place = turned(turn, piece["pos_mm"])
+    def box(self, piece, ship, area=1):
+        """The corners, lowest and highest, of the box around a piece of the view's cargo, in the frame of an area.
+
+        On deck that is the frame of the ship; on a yard it is tipped with the yard about the bar under it.
+        """
+        turn, bar = transposed(rotation(ship)), self.bar(area)
+        x, y, z = turned(turn, piece["pos_mm"])
+        back = about("x", -self.tip(ship, area))
+        x, y, z = turned(back, (x, y, z - bar))
+        place, turn = (x, y, z + bar), product(back, turn)
         low, high = self._extent(piece["kind"], product(turn, from_quaternion(piece["quat"])))
         return tuple(map(sum, zip(place, low))), tuple(map(sum, zip(place, high)))
+
+    def yard(self, area):
+        """The number of the yard on which an area is, the lowest is 0; None on deck."""
+        return (area - 5) // 2 if self.areas[area]["yard"] else None
+
+    def tip(self, ship, area):
+        """How far the yard of an area is tipped, in degrees: positive with its port end up; 0 on deck."""
+        yard = self.yard(area)
+        return 0.0 if yard is None else ship["yards_deg"][yard]
+
+    def bar(self, area):
+        """The height of the bar about which an area tips, in the frame of the ship; 0 on deck."""
+        yard, ship = self.yard(area), self.told["ship"]
+        return 0.0 if yard is None else ship["yards"][yard]["top_mm"] - ship["yard_thickness_mm"]
+
+    def room(self, area, ship, low, high):
+        """Up to which height a piece can be let down on an area that reaches from v = `low` to `high`."""
+        most = self.areas[area]["surface_mm"] + self.areas[area]["room_mm"]
+        number = 0 if self.yard(area) is None else self.yard(area) + 1
+        if number == len(ship["yards_deg"]):
+            return most
+        own, slope = math.radians(self.tip(ship, area)), ship["yards_deg"][number] - self.tip(ship, area)
+        between, slope = most - self.bar(area), math.tan(math.radians(slope))
+        above = (between * math.cos(own) + (v - between * math.sin(own)) * slope for v in (low, high))
+        return min(between, *above) + self.bar(area)
 
     def _extent(self, kind, rows):
         """The box around a piece with that rotation, seen from its centre."""

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from arena.games.riffraff import GAME, turns
 from arena.games.riffraff.actions import Load
 from arena.games.riffraff.scene import AREAS, HAND_RADIUS_M, KINDS
-from arena.games.riffraff.table import Fall, Settled
+from arena.games.riffraff.table import EVEN_KEEL, Fall, Settled
 from arena.games.riffraff.turns import fates
 
 RADIUS_MM = 1000 * HAND_RADIUS_M
@@ -80,7 +80,7 @@ def _settled(new: Any, where: dict[Any, tuple[int, int]], hands: tuple[tuple[int
         Fall(id=each, x_mm=x, y_mm=y, t_s=1.0, hand=next((n for n, h in enumerate(hands) if _reaches(h, (x, y))), None))
         for each, (x, y) in where.items()
     )
-    return Settled(new, "rest", 0, 1.0, 1.0, fallen, 0.0, 0.0, (), "")
+    return Settled(new, "rest", 0, 1.0, 1.0, fallen, 0.0, 0.0, EVEN_KEEL, (), "")
 
 
 def _reaches(hand: tuple[int, int], place: tuple[int, int]) -> bool:

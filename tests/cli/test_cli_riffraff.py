@@ -162,7 +162,7 @@ def test_a_forged_pose_is_found(terminal: Terminal) -> None:
         (rest,) = result["rests"]
         rest["pose"][2] = round(rest["pose"][2] + 0.00001, 5)
         poses = [[rest["id"], "crate", rest["pose"]]]
-        digest = sha256(msgspec.json.encode([result["roll"], result["pitch"], poses])).hexdigest()
+        digest = sha256(msgspec.json.encode([result["roll"], result["pitch"], result["yards"], poses])).hexdigest()
         result["digest"] = digest[:16]
 
     tamper(terminal.results, lift)

@@ -118,8 +118,9 @@ def settled_of(
         fallen=fallen,
         roll=table.roll,
         pitch=table.pitch,
+        yards=table.yards,
         rests=rests,
-        digest=ShipAtRest(roll=table.roll, pitch=table.pitch, cargo=cargo).digest(),
+        digest=replace(table, cargo=cargo).digest(),
     )
 
 

@@ -20,9 +20,8 @@ Row = tuple[str, Kind, int, int, Pose]
 
 def tabled(roll: float, pitch: float, *rows: Row) -> ShipAtRest:
     """The ship with these pieces."""
-    return ShipAtRest(
-        roll, pitch, tuple(Piece(PieceId(name), kind, card, Seat(by), pose) for name, kind, card, by, pose in rows)
-    )
+    cargo = tuple(Piece(PieceId(name), kind, card, Seat(by), pose) for name, kind, card, by, pose in rows)
+    return ShipAtRest(roll, pitch, cargo=cargo)
 
 
 QUIET: Final = tabled(

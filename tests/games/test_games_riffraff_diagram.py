@@ -134,7 +134,7 @@ def test_a_heeling_ship_is_drawn_upright() -> None:
     for roll, pitch in ((0.2, 0.0), (0.0, -0.15), (-0.1, 0.1)):
         ship = ship_rotation(ShipAtRest(roll, pitch))
         turned = replace(crate, pose=(*rotated(ship, (0.0, 0.06, 0.129)), *ship))
-        leaning = ShipAtRest(roll, pitch, (turned,))
+        leaning = ShipAtRest(roll, pitch, cargo=(turned,))
 
         assert aboard(turned, leaning) == pytest.approx(crate.pose)
         assert drawing(fresh(leaning)) == drawing(fresh(ONE_CRATE))

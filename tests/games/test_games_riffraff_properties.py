@@ -24,7 +24,7 @@ from arena.games.riffraff.geometry import laid, rotated
 from arena.games.riffraff.legality import ranges_mm
 from arena.games.riffraff.scene import AREAS, FACES, KINDS, PARTS, Kind
 from arena.games.riffraff.state import CARDS, Phase, State
-from arena.games.riffraff.table import DICE, DIE_FACES, SIGMAS, Noise, Weather, noise
+from arena.games.riffraff.table import DICE, DIE_FACES, SEA_GROWS, SIGMAS, Noise, Weather, noise, sigma_in
 
 SEEDS = st.integers(0, 10**6)
 SEATS = st.sampled_from((2, 3, 4))
@@ -252,7 +252,7 @@ def amounts(found: Noise) -> tuple[float, ...]:
 )
 def test_a_die_stands_for_a_quantile(face: int, z: float) -> None:
     """Those of the normal distribution, from the table in any textbook."""
-    found = noise((face, face, face, face, face), "breeze")
+    found = noise((face, face, face, face, face), SIGMAS["breeze"])
 
     assert amounts(found) == pytest.approx((1.5 * z, 1.5 * z, 3 * z, 0.05 * z, 0.05 * z), abs=0.006)
     assert (found.roll_rad_s, found.pitch_rad_s) == pytest.approx((0.05 * z, 0.05 * z), abs=0.00006)
@@ -268,12 +268,26 @@ def test_a_storm_is_twice_a_breeze_and_a_calm_half_of_it() -> None:
     assert msgspec.structs.astuple(SIGMAS["still"]) == (0.0, 0.0, 0.0)
 
 
+@given(weather=WEATHERS, rounds=st.sampled_from([10, 20]), number=st.integers(1, 20))
+def test_the_sea_grows_evenly_from_round_to_round(weather: Weather, rounds: int, number: int) -> None:
+    """From the wave of the table to that of the last round; hands stay as they are."""
+    number = min(number, rounds)
+    first, now = sigma_in(weather, 1, rounds), sigma_in(weather, number, rounds)
+
+    share = (number - 1) / (rounds - 1)
+
+    assert first == SIGMAS[weather]
+    assert (now.uv_mm, now.yaw_deg) == (first.uv_mm, first.yaw_deg)
+    assert now.kick_rad_s == pytest.approx(first.kick_rad_s * (1 + SEA_GROWS * share), abs=0.00006)
+    assert now.kick_rad_s > first.kick_rad_s or number == 1 or weather == "still"
+
+
 @given(faces=DICE_FACES, weather=WEATHERS)
 def test_noise_is_rounded_and_opposite_dice_give_opposite_noise(faces: tuple[int, ...], weather: Weather) -> None:
     """There is no -0.0, which would have a JSON text of its own."""
-    found = noise(faces, weather)
+    found = noise(faces, SIGMAS[weather])
 
-    opposite = noise(tuple(DIE_FACES + 1 - face for face in faces), weather)
+    opposite = noise(tuple(DIE_FACES + 1 - face for face in faces), SIGMAS[weather])
 
     assert amounts(opposite) == tuple(-amount for amount in amounts(found))
     assert [round(amount, 2) for amount in amounts(found)[:3]] == list(amounts(found)[:3])
@@ -284,7 +298,9 @@ def test_noise_is_rounded_and_opposite_dice_give_opposite_noise(faces: tuple[int
 
 def test_drawn_noise_is_normal() -> None:
     """Mean, deviation and the share within one and two deviations, over 2,000 placements."""
-    found = [noise(draw("seed", Chance(key=f"noise/1/0/{number}", kind=DICE)), "breeze") for number in range(2000)]
+    found = [
+        noise(draw("seed", Chance(key=f"noise/1/0/{number}", kind=DICE)), SIGMAS["breeze"]) for number in range(2000)
+    ]
 
     for index, sigma in enumerate((1.5, 1.5, 3.0, 0.05, 0.05)):
         z = [amounts(each)[index] / sigma for each in found]

@@ -218,7 +218,9 @@ VALUE = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=4) | st.sampled_from(["k01", "rat"]),
     lambda inner: (
         st.lists(inner, max_size=5)
-        | st.dictionaries(st.sampled_from(["id", "kind", "pos_mm", "quat", "roll_deg", "pitch_deg"]), inner, max_size=4)
+        | st.dictionaries(
+            st.sampled_from(["id", "kind", "pos_mm", "quat", "roll_deg", "pitch_deg", "yards_deg"]), inner, max_size=4
+        )
     ),
     max_leaves=12,
 )
@@ -250,7 +252,7 @@ def test_a_look_ahead_needs_only_a_load() -> None:
         "t_s": 0.9,
         "tilt_max_deg": 3.1,
         "fallen": [],
-        "ship": {"roll_deg": 0.0, "pitch_deg": 0.0},
+        "ship": {"roll_deg": 0.0, "pitch_deg": 0.0, "yards_deg": [0.0, 0.0, 0.0]},
     }
     assert answer["cargo"][:2] == GAME.observe(SECOND, Seat(1))["cargo"]
     assert answer["cargo"][2] == {
@@ -345,9 +347,14 @@ def lying(**changes: Json) -> dict[str, Json]:
         ({"noise": [50.1, 0, 0, 0, 0]}, Reason.BAD_NUMBER, "u_mm in `noise` must be from -50 to 50, found 50.1"),
         ({"noise": [0, 0, 0, 0, float("nan")]}, Reason.BAD_NUMBER, "pitch_rad_s in `noise` must be from -2 to 2"),
         (
-            {"ship": {"roll_deg": 41, "pitch_deg": 0}},
+            {"ship": {"roll_deg": 41, "pitch_deg": 0, "yards_deg": [0, 0, 0]}},
             Reason.BAD_NUMBER,
             "`roll_deg` of the ship must be from -40 to 40",
+        ),
+        (
+            {"ship": {"roll_deg": 0, "pitch_deg": 0, "yards_deg": [0, -30, 0]}},
+            Reason.BAD_NUMBER,
+            "`yards_deg` of the ship must be from -",
         ),
         ({"cargo": [lying(), lying()]}, Reason.NOT_A_CHOICE, "two pieces of `cargo` have the id k01"),
         ({"cargo": [lying(pos_mm=[0, 501, 0])]}, Reason.BAD_NUMBER, f"y {IN_POSITION} -500 to 500, found 501"),

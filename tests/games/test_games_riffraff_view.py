@@ -25,6 +25,7 @@ GRID = 10**DIGITS
 STOP = round(math.radians(36) * GRID)
 """The stops of the gimbal are at 35 degrees, and a little soft."""
 TILT = st.integers(-STOP, STOP).map(lambda number: number / GRID)
+TIP = st.floats(-0.2, 0.2).map(lambda number: round(number, DIGITS) + 0.0)
 HEIGHT = st.integers(round(-0.020 * GRID), round(0.5 * GRID)).map(lambda number: number / GRID)
 PLACE = st.integers(round(-0.5 * GRID), round(0.5 * GRID)).map(lambda number: number / GRID)
 TURN = st.tuples(*[st.floats(-1, 1)] * 4).filter(lambda turn: math.hypot(*turn) > 0.1)
@@ -37,6 +38,7 @@ def tables(draw: st.DrawFn) -> ShipAtRest:
     return ShipAtRest(
         roll=draw(TILT),
         pitch=draw(TILT),
+        yards=draw(st.tuples(TIP, TIP, TIP)),
         cargo=tuple(
             Piece(
                 id=PieceId(f"k{number:02d}"),
@@ -70,7 +72,9 @@ def test_the_whole_view_of_a_turn() -> None:
     """Every field, as docs/riffraff.md describes them."""
     state = loaded(played(start(3, weather="still"), 7, 3, 2), kind="crate", u_mm=1.5)
 
-    view = GAME.observe(replace(state, table=replace(state.table, roll=-0.02443, pitch=0.00524)), Seat(2))
+    view = GAME.observe(
+        replace(state, table=replace(state.table, roll=-0.02443, pitch=0.00524, yards=(0.0, -0.1288, 0.0))), Seat(2)
+    )
 
     full = dict.fromkeys(KINDS, 1)
     hand = list(CARDS)
@@ -90,7 +94,7 @@ def test_the_whole_view_of_a_turn() -> None:
         "turn": 1,
         "area": 3,
         "pieces_left_to_load": 1,
-        "ship": {"roll_deg": -1.3997, "pitch_deg": 0.3002},
+        "ship": {"roll_deg": -1.3997, "pitch_deg": 0.3002, "yards_deg": [0.0, -7.3797, 0.0]},
         "cargo": [
             {
                 "id": "k01",

@@ -159,7 +159,7 @@ def test_the_weather_is_recomputed_from_the_page() -> None:
     dice = draw(seed, Chance(key=key, kind=turn.kind))
     z = [NormalDist().inv_cdf((face - 0.5) / 1_000_000) for face in dice]
 
-    blown = noise(dice, "breeze")
+    blown = noise(dice, SIGMAS["breeze"])
 
     assert re.fullmatch(r"noise/1/\d/0", turn.key)
     assert (turn.kind.count, turn.kind.faces) == (5, 1_000_000)

@@ -1,8 +1,8 @@
 """A ship with pieces in the physics engine, and a piece on its way down to its first contact.
 
 Rule: the only module that imports the engine. Each world has a model and data of its own, bodies in the order in which
-the pieces are given, no velocities and no memory of earlier solutions. Nothing is written anywhere. States are roll and
-pitch, then x y z w x y z of each piece; SI units. Heights are in the ship frame.
+the pieces are given, no velocities and no memory of earlier solutions. Nothing is written anywhere. States are roll,
+pitch and the three yards, then x y z w x y z of each piece; SI units. Heights are in the frame of the area.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -18,17 +18,19 @@ from numpy.typing import NDArray
 from arena.errors import HarnessFault, IllegalAction, SpecError
 from arena.games.riffraff import model
 from arena.games.riffraff.actions import Load, Reason
-from arena.games.riffraff.geometry import extents, laid, room_above, rotated, rotation_matrix, ship_rotation, times
-from arena.games.riffraff.scene import Area, Face, Kind
+from arena.games.riffraff.geometry import Level, extents, laid, level_of, room_between, rotation_matrix, times
+from arena.games.riffraff.scene import YARDS, Area, Face, Kind
 from arena.games.riffraff.table import UNPLACED, Noise, Piece, Pose, ShipAtRest
 
 WorldState = NDArray[np.float64]
-HINGES: Final = 2
+GIMBAL: Final = 2
+HINGES: Final = GIMBAL + len(YARDS)
 POSE: Final = 7
-"""Numbers of a state for the ship, and for each piece."""
+"""Numbers of a state for roll and pitch, for these and the yards, and for each piece."""
 SHIP: Final = 1
-FIRST_PIECE: Final = 2
-"""Numbers of bodies in the engine; 0 is the world."""
+FIRST_PIECE: Final = SHIP + 1 + len(YARDS)
+"""Numbers of bodies in the engine; 0 is the world, after the ship come its yards."""
+_RIG_NAMES: Final = ("the ship", "the lowest yard", "the middle yard", "the highest yard")
 _MODELS_KEPT: Final = 16
 _OVERLAP_M: Final = 0.001
 """Cargo on a ship is pressed into its support by less than 0.05 mm."""
@@ -67,7 +69,7 @@ def _compiled(kinds: tuple[Kind, ...]) -> Any:
 class World:
     """A ship with pieces in the engine, with a model and data of its own; at first at time 0 and motionless.
 
-    `state` is a view of the engine's own memory: roll and pitch, then x y z w x y z of each piece.
+    `state` is a view of the engine's own memory: roll, pitch and yards, then x y z w x y z of each piece.
     """
 
     def __init__(self, table: ShipAtRest, pieces: Sequence[tuple[Kind, Sequence[float]]]) -> None:
@@ -75,7 +77,7 @@ class World:
         self.model = copy(_compiled(tuple(kind for kind, _ in pieces)))
         self.data = self.engine.MjData(self.model)
         self.state: WorldState = self.data.qpos
-        self.state[:] = [table.roll, table.pitch, *chain.from_iterable(pose for _, pose in pieces)]
+        self.state[:] = [table.roll, table.pitch, *table.yards, *chain.from_iterable(pose for _, pose in pieces)]
         self._warnings = self.data.warning.number
 
     def look(self) -> None:
@@ -119,7 +121,7 @@ def require_apart(table: ShipAtRest) -> None:
     contacts = world.contacts()
     if not len(contacts.dist) or contacts.dist.min() >= -_OVERLAP_M:
         return
-    names = ["the table", "the ship", *(piece.id for piece in by_id(table.cargo))]
+    names = ["the table", *_RIG_NAMES, *(piece.id for piece in by_id(table.cargo))]
     one, other = (names[world.model.geom_bodyid[geom]] for geom in contacts.geom[contacts.dist.argmin()])
     raise IllegalAction(
         f"{one} and {other} stand {-1000 * contacts.dist.min():.1f} mm in each other",
@@ -149,10 +151,8 @@ class Descent:
 
     def __init__(self, table: ShipAtRest, kind: Kind) -> None:
         cargo = by_id(table.cargo)
-        self._names = ["the ship", *(f"{piece.id} ({piece.kind})" for piece in cargo)]
-        self._kind = kind
-        self._ship = ship_rotation(table)
-        self._to_table = np.array(rotation_matrix(self._ship))
+        self._names = [*_RIG_NAMES, *(f"{piece.id} ({piece.kind})" for piece in cargo)]
+        self._kind, self._table = kind, table
         self._world = world = World(table, [*((piece.kind, piece.pose) for piece in cargo), (kind, UNPLACED)])
         self._body = FIRST_PIECE + len(cargo)
         self._own = world.model.geom_bodyid == self._body
@@ -168,26 +168,28 @@ class Descent:
         u_m, v_m = (load.u_mm + share * noise.u_mm) / 1000, (load.v_mm + share * noise.v_mm) / 1000
         rotation = laid(self._kind, cast(Face, load.face), load.yaw_deg + share * noise.yaw_deg)
         low, high = extents(self._kind, rotation)
-        turned = times(self._ship, rotation)
+        level = level_of(area, self._table)
+        turned = times(level.rotation, rotation)
         pose = self._world.state[-POSE:]
         pose[3:] = turned
 
         def touches(height_m: float) -> bool:
-            pose[:3] = rotated(self._ship, (u_m, v_m, height_m))
+            pose[:3] = level.to_table((u_m, v_m, height_m))
             return self._touches()
 
         surface_m = area.surface_m
-        top_m = room_above(area) - model.START_GAP_M - high[2]
+        room_m = room_between(area, self._table, (v_m + low[1], v_m + high[1]))
+        top_m = room_m - model.START_GAP_M - high[2]
         if touches(top_m):
             raise self._no_room(area, load)
         floor_m = surface_m - (model.DEEPEST_HOOK_M if load.face == "hang" else model.DEEPEST_M + low[2])
         at = np.array((u_m, v_m, top_m))
-        clear_m = self._highest_below(at + low, at + high, floor_m + low[2]) - low[2]
+        clear_m = self._highest_below(level, at + low, at + high, floor_m + low[2]) - low[2]
         contact_m = first_contact(touches, top_m=top_m, clear_m=clear_m, floor_m=floor_m)
         if contact_m is None:
             raise _no_support(area, load)
         height_m = let_go_at(touches, contact_m=contact_m, drop_m=load.drop_mm / 1000, top_m=top_m)
-        return (*rotated(self._ship, (u_m, v_m, height_m)), *turned)
+        return (*level.to_table((u_m, v_m, height_m)), *turned)
 
     def _touches(self) -> bool:
         return bool((self._world.contacts().dist < 0).any())
@@ -203,15 +205,16 @@ class Descent:
             reason=Reason.NO_ROOM,
         )
 
-    def _highest_below(self, low: WorldState, high: WorldState, floor_m: float) -> float:
-        """The top of the highest box around anything over or under which the piece's own box hangs; ship frame."""
+    def _highest_below(self, level: Level, low: WorldState, high: WorldState, floor_m: float) -> float:
+        """The top of the highest box around anything over or under which the piece's own box hangs."""
+        to_table = np.array(rotation_matrix(level.rotation))
         world, data = self._world.model, self._world.data
         frames = data.geom_xmat.reshape(-1, 3, 3)
         middle, half = world.geom_aabb[:, :3], world.geom_aabb[:, 3:]
         # Sums written out: a matrix product would be left to a library with threads of its own.
         places = data.geom_xpos + np.einsum("nij,nj->ni", frames, middle)
-        centre = np.einsum("ni,ij->nj", places, self._to_table)
-        turns = np.abs(np.einsum("ji,njk->nik", self._to_table, frames))
+        centre = np.einsum("ni,ij->nj", places - level.shift, to_table)
+        turns = np.abs(np.einsum("ji,njk->nik", to_table, frames))
         reach = np.einsum("nij,nj->ni", turns, half) + _CLEARANCE_M
         # Boxes above the start are of no interest; what is beside it is, as the piece comes past.
         is_in_column = ((centre - reach) < high).all(axis=1) & ((centre + reach)[:, :2] > low[:2]).all(axis=1)

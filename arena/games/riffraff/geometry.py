@@ -5,7 +5,7 @@ Rule: pure functions of `scene` and numbers, plain Python; lengths in m, quatern
 
 import math
 from collections.abc import Iterable, Iterator
-from typing import Final
+from typing import Final, NamedTuple
 
 from arena.games.riffraff.scene import FACES, FIRST_YARD_AREA, PARTS, YARD_THICKNESS_M, YARDS, Area, Face, Kind, Shape
 from arena.games.riffraff.table import Piece, Pose, ShipAtRest
@@ -89,8 +89,42 @@ def ship_rotation(table: ShipAtRest) -> Quaternion:
     return times(about("x", math.degrees(table.roll)), about("y", math.degrees(table.pitch)))
 
 
+class Level(NamedTuple):
+    """The frame in which loads of an area are told, seen from the table: the ship's own on deck.
+
+    That of a yard is tipped with it about its bar; on a level yard both are the same.
+    """
+
+    rotation: Quaternion
+    shift: Vector
+
+    def to_table(self, point: Vector) -> Vector:
+        """The point of this frame in the table frame."""
+        return plus(rotated(self.rotation, point), self.shift)
+
+
+def level_of(area: Area, table: ShipAtRest) -> Level:
+    """The frame of an area of this ship."""
+    ship = ship_rotation(table)
+    if area.yard is None:
+        return Level(ship, (0.0, 0.0, 0.0))
+    turn, shift = tipped(area.yard, table)
+    return Level(times(ship, turn), rotated(ship, shift))
+
+
+def tipped(yard: int, table: ShipAtRest) -> tuple[Quaternion, Vector]:
+    """The rotation and the shift after it that take a yard on an even keel to where it lies, in the ship frame."""
+    angle, bar_m = table.yards[yard], YARDS[yard].bar_m
+    return about("x", math.degrees(angle)), (0.0, bar_m * math.sin(angle), bar_m * (1 - math.cos(angle)))
+
+
+def plus(one: Vector, other: Vector) -> Vector:
+    """The sum."""
+    return (one[0] + other[0], one[1] + other[1], one[2] + other[2])
+
+
 def laid(kind: Kind, face: Face, yaw_deg: float) -> Quaternion:
-    """The rotation of a piece that lies in the ship frame: turned on its face, then by yaw about z."""
+    """The rotation of a piece that lies in the frame of its area: turned on its face, then by yaw about z."""
     side = FACES[kind][face]
     return times(about("z", yaw_deg), about(side.axis, side.degrees))
 
@@ -147,20 +181,40 @@ def centre_of_mass(kind: Kind) -> Vector:
 def area_of(piece: Piece, table: ShipAtRest) -> int:
     """The area a piece lies on: the nearest level below its centre of mass, there the side or the quadrant.
 
-    A sailor is judged by the bar of his hook instead: hung over a yard he lies on that yard, though most of him hangs
-    below it.
+    A yard is taken as it is tipped, and as if it had no ends. A sailor is judged by the bar of his hook instead: hung
+    over a yard he lies on that yard, though most of him hangs below it.
     """
     (x, y, z), rotation = split(piece.pose)
     inner = (0.0, 0.0, 0.0) if piece.kind == "sailor" else centre_of_mass(piece.kind)
     a, b, c = rotated(rotation, inner)
     u, v, height = rotated(inverse(ship_rotation(table)), (x + a, y + b, z + c))
-    levels = [number for number, yard in enumerate(YARDS) if yard.top_m <= height]
+    levels = [number for number in range(len(YARDS)) if _top_at(number, v, table) <= height]
     if levels:
         return FIRST_YARD_AREA + 2 * levels[-1] + (0 if v >= 0 else 1)
     return 1 + (0 if u >= 0 else 2) + (0 if v >= 0 else 1)
 
 
+def _top_at(yard: int, y_m: float, table: ShipAtRest) -> float:
+    """The height of a yard's upper face at that place across the ship, in the ship frame."""
+    angle = table.yards[yard]
+    return YARDS[yard].bar_m + y_m * math.tan(angle) + YARD_THICKNESS_M / math.cos(angle)
+
+
 def room_above(area: Area) -> float:
-    """The height of the next obstacle above the surface of an area, in m: the lower face of a yard, or open air."""
-    undersides = [yard.top_m - YARD_THICKNESS_M for yard in YARDS]
-    return min([height for height in undersides if height > area.surface_m] + [area.surface_m + _OPEN_AIR_M])
+    """The height of the next obstacle above an area, in m: the underside of a yard while all are level, or open air."""
+    return min([yard.bar_m for yard in YARDS if yard.bar_m > area.surface_m] + [area.surface_m + _OPEN_AIR_M])
+
+
+def room_between(area: Area, table: ShipAtRest, v_m: tuple[float, float]) -> float:
+    """`room_above` as the yards lie, but no more: in the frame of the area, between these two places across it.
+
+    The lower face of a yard is taken as if it had no ends.
+    """
+    above = next((number for number, yard in enumerate(YARDS) if yard.bar_m > area.surface_m), None)
+    if above is None:
+        return room_above(area)
+    own = 0.0 if area.yard is None else table.yards[area.yard]
+    between = YARDS[above].bar_m - (0.0 if area.yard is None else YARDS[area.yard].bar_m)
+    base, slope = between * math.cos(own), math.tan(table.yards[above] - own)
+    heights = (base + (v - between * math.sin(own)) * slope for v in v_m)
+    return min(between, *heights) + (YARDS[above].bar_m - between)

@@ -46,12 +46,26 @@ HALVINGS: Final = 6
 """A shift is halved so often to find room; then there is none."""
 
 TILT_LIMIT_DEG: Final = 35
-_BALL_KG: Final = 0.45
 _HULL_DENSITY: Final = 500
 _SPAR_DENSITY: Final = 650
 GRAVITY: Final = 9.81
-_DAMPING: Final = 0.035
-_DRY_FRICTION: Final = 0.0015
+
+
+class Rig(msgspec.Struct, frozen=True):
+    """The liveliness of the ship: its ball in kg, damping in N m s and dry friction in N m of the gimbal, of the yards.
+
+    A yard tips on its bar as far as `yard_stop_deg`, once the moment of its load is greater than its dry friction.
+    """
+
+    ball_kg: float = 0.40
+    damping: float = 0.035
+    friction_n_m: float = 0.0015
+    yard_stop_deg: float = 12.0
+    yard_damping: float = 0.0005
+    yard_friction_n_m: float = 0.004
+
+
+RIG: Final = Rig()
 _OPTION: Final = (
     f'timestep="{STEP_S}" integrator="implicitfast" solver="Newton" cone="elliptic" impratio="10" '
     'iterations="50" ls_iterations="50" tolerance="1e-10"'
@@ -63,27 +77,32 @@ _FLAGS: Final = '<flag island="disable" autoreset="disable"/>'
 _DENSE_MAX: Final = 2
 """Pieces up to which full matrices are quicker than sparse ones, by a tenth. The engine itself would change over at ten
 pieces, where they take three times as long. Results differ in last bits."""
+_HARD: Final = 'solreffriction="0.01 1" solimpfriction="0.9999 0.9999 0.001"'
+"""Of dry friction. The engine's own is soft: a yard out of balance would creep for ever."""
+_STOP: Final = 'solreflimit="0.01 1" solimplimit="0.99 0.999 0.001"'
 _CONTACT: Final = 'friction="0.32 0.002 0.0004" solref="0.01 1" solimp="0.95 0.99 0.0005"'
 _THROUGH: Final = 'contype="0" conaffinity="0"'
 
 
 def mjcf(kinds: Sequence[Kind]) -> str:
-    """The ship and one free piece of each of `kinds`. Bodies: the world, the ship, then the pieces in this order.
+    """The ship and one free piece of each of `kinds`.
 
-    The state is roll, pitch (rad), then x y z w x y z of each piece.
+    Bodies: the world, the ship, its yards from the lowest, then the pieces in this order. The state is roll, pitch,
+    the tips of the yards (rad), then x y z w x y z of each piece.
     """
     meshes = "".join(_meshes(kind) for kind in KINDS if kind in kinds)
     pieces = "".join(f"<body><freejoint/>{''.join(_parts(kind))}</body>" for kind in kinds)
     classes = "".join(
         f'<default class="{name}"><geom {_CONTACT} condim="{dimensions}"/></default>'
-        for name, dimensions in (("still", 4), ("rolling", 6))
+        for name, dimensions in (("still", 3), ("rolling", 6))
     )
     matrices = "dense" if len(kinds) <= _DENSE_MAX else "sparse"
-    hinges = _hinge("roll", "1 0 0") + _hinge("pitch", "0 1 0")
+    gimbal = _hinge("1 0 0", TILT_LIMIT_DEG, RIG.damping, RIG.friction_n_m)
+    gimbal += _hinge("0 1 0", TILT_LIMIT_DEG, RIG.damping, RIG.friction_n_m)
     return (
         f'<mujoco><compiler angle="degree"/><option {_OPTION} jacobian="{matrices}">{_FLAGS}</option>{_MEMORY}'
         f"<default>{classes}</default><asset>{meshes}</asset>"
-        f'<worldbody><body name="ship">{hinges}{"".join(_ship())}</body>{pieces}</worldbody></mujoco>'
+        f"<worldbody><body>{gimbal}{''.join(_ship())}{''.join(_yards())}</body>{pieces}</worldbody></mujoco>"
     )
 
 
@@ -105,20 +124,20 @@ class Swing(NamedTuple):
 
 
 def swing() -> Swing:
-    """Mass, stiffness and periods, from the parts; the engine finds the same."""
+    """Mass, stiffness and periods with the yards held by their friction, from the parts; the engine finds the same."""
     parts = [(part, _mass_kg(part)) for part in (HULL, MAST, *YARD_SPARS, ROD, BALL)]
     stiffness_n_m = -GRAVITY * sum(mass * part.at_m[2] for part, mass in parts)
     periods = []
     for across in (1, 0):
         inertia = sum(mass * (part.at_m[2] ** 2 + _spread_m2(part, across)) for part, mass in parts)
-        pace = math.sqrt(stiffness_n_m / inertia - (_DAMPING / (2 * inertia)) ** 2)
+        pace = math.sqrt(stiffness_n_m / inertia - (RIG.damping / (2 * inertia)) ** 2)
         periods.append(2 * math.pi / pace)
     return Swing(sum(mass for _, mass in parts), stiffness_n_m, *periods)
 
 
 def _mass_kg(part: Shape) -> float:
     if part is BALL:
-        return _BALL_KG
+        return RIG.ball_kg
     return volume(part) * (_HULL_DENSITY if part is HULL else _SPAR_DENSITY)
 
 
@@ -132,26 +151,33 @@ def _spread_m2(part: Shape, across: int) -> float:
     return size[0] ** 2 / 4 + size[1] ** 2 / 3
 
 
-def _hinge(name: str, axis: str) -> str:
+def _hinge(axis: str, limit_deg: float, damping: float, friction_n_m: float, height_m: float = 0.0) -> str:
     # Two hinges and not a ball joint: the gimbal rolls and pitches, but it does not turn about the mast.
     return (
-        f'<joint name="{name}" axis="{axis}" damping="{_DAMPING}" frictionloss="{_DRY_FRICTION}" '
-        f'limited="true" range="-{TILT_LIMIT_DEG} {TILT_LIMIT_DEG}"/>'
+        f'<joint axis="{axis}" pos="{_numbers(0, 0, height_m)}" damping="{damping}" frictionloss="{friction_n_m}" '
+        f'limited="true" range="-{limit_deg} {limit_deg}" {_HARD} {_STOP}/>'
     )
 
 
+def _yards() -> Iterator[str]:
+    for yard, spar in zip(scene.YARDS, YARD_SPARS, strict=True):
+        hinge = _hinge("1 0 0", RIG.yard_stop_deg, RIG.yard_damping, RIG.yard_friction_n_m, yard.bar_m)
+        yield f'<body>{hinge}<geom class="still" {_form(spar)} density="{_SPAR_DENSITY}"/></body>'
+
+
 def _ship() -> Iterator[str]:
-    for part in (HULL, MAST, *YARD_SPARS):
+    for part in (HULL, MAST):
         density = _HULL_DENSITY if part is HULL else _SPAR_DENSITY
         yield f'<geom class="still" {_form(part)} density="{density}"/>'
     yield f'<geom {_form(ROD)} density="{_SPAR_DENSITY}" {_THROUGH}/>'
-    yield f'<geom {_form(BALL)} mass="{_BALL_KG}" {_THROUGH}/>'
+    yield f'<geom {_form(BALL)} mass="{RIG.ball_kg}" {_THROUGH}/>'
 
 
 def _parts(kind: Kind) -> Iterator[str]:
     whole = sum(map(volume, PARTS[kind]))
-    name = "rolling" if kind in ROLLING else "still"
     for number, part in enumerate(PARTS[kind]):
+        # Only what is round needs rolling friction: contacts in six dimensions take three times as long as in three.
+        name = "rolling" if kind in ROLLING and part.form == "cylinder" else "still"
         mass = _numbers(MASS_KG[kind] * volume(part) / whole)
         turn = ' euler="0 90 0"' if part.is_across else ""
         mesh = f'type="mesh" mesh="{kind}{number}" pos="{_numbers(*part.at_m)}"'

@@ -19,7 +19,7 @@ from arena.errors import IllegalAction
 from arena.games.api import Seat
 from arena.games.riffraff import model
 from arena.games.riffraff.actions import Load
-from arena.games.riffraff.engine import HINGES, POSE, World, WorldState, by_id, descent, engine, require_apart
+from arena.games.riffraff.engine import GIMBAL, HINGES, POSE, World, WorldState, by_id, descent, engine, require_apart
 from arena.games.riffraff.geometry import inverse, rotated, ship_rotation, split, times
 from arena.games.riffraff.scene import AREAS, CATCH_PLANE_M, Area
 from arena.games.riffraff.table import (
@@ -33,6 +33,7 @@ from arena.games.riffraff.table import (
     Rest,
     Settled,
     ShipAtRest,
+    Yards,
     canonical,
     canonical_pose,
     remaining,
@@ -83,7 +84,7 @@ def released(table: ShipAtRest, area: Area, load: Load, noise: Noise, piece: Pie
     new = Piece(id=piece, kind=kind_of(load), card=area.number, by=_NOBODY, pose=pose)
     pieces = by_id((*table.cargo, new))
     world = World(table, [(piece.kind, piece.pose) for piece in pieces])
-    world.data.qvel[:HINGES] = noise.roll_rad_s, noise.pitch_rad_s
+    world.data.qvel[:GIMBAL] = noise.roll_rad_s, noise.pitch_rad_s
     return Released(world, pieces, new, halved)
 
 
@@ -120,7 +121,7 @@ def run_to_rest(
         if watch.is_at_rest(world.state):
             end = "rest"
             break
-    roll, pitch = map(canonical, world.state[:HINGES])
+    roll, pitch, *yards = map(canonical, world.state[:HINGES])
     result = Settled(
         id=release.new.id,
         end=end,
@@ -130,6 +131,7 @@ def run_to_rest(
         fallen=tuple(watch.fallen),
         roll=roll,
         pitch=pitch,
+        yards=cast(Yards, tuple(yards)),
         rests=watch.rests(world.state),
         digest="",
     )
@@ -322,6 +324,9 @@ def _poses_apart(one: Settled, other: Settled) -> Iterator[str]:
         yield f"{turned} is turned by {turn_deg:.3g} degrees"
     if tilt_deg:
         yield f"the ship tilts {tilt_deg:.3g} degrees differently"
+    tips_deg = max(math.degrees(abs(a - b)) for a, b in zip(one.yards, other.yards, strict=True))
+    if tips_deg:
+        yield f"a yard tips {tips_deg:.3g} degrees differently"
 
 
 def _angle_deg(one: Pose, other: Pose) -> float:

@@ -58,7 +58,7 @@ class RiffRaff:
     """The game as `arena.games.api.Game` asks for it, with the physics or a scripted simulator."""
 
     name: ClassVar[str] = "riffraff"
-    rules_version: ClassVar[str] = "1"
+    rules_version: ClassVar[str] = "2"
     seat_counts: ClassVar[tuple[int, ...]] = (2, 3, 4)
     is_simultaneous: ClassVar[bool] = True
     fault_policy: ClassVar[api.FaultPolicy] = RiffRaffFaultPolicy()

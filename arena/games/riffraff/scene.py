@@ -60,12 +60,25 @@ class Area(msgspec.Struct, frozen=True):
         """Whether it lies on a yard: cargo can hang there, and two pieces can be loaded in one turn."""
         return self.number >= FIRST_YARD_AREA
 
+    @property
+    def yard(self) -> int | None:
+        """The number of its yard, the lowest is 0; None on deck."""
+        return (self.number - FIRST_YARD_AREA) // 2 if self.is_yard else None
+
 
 class Yard(msgspec.Struct, frozen=True):
-    """A yard: the height of its upper face and half its length across the ship, in m."""
+    """A yard: the height of its upper face on an even keel and half its length across the ship, in m.
+
+    It lies on a round bar along the ship, under the middle of its lower face, and tips about it like a seesaw.
+    """
 
     top_m: float
     half_length_m: float
+
+    @property
+    def bar_m(self) -> float:
+        """The height of the bar, which is that of the lower face on an even keel."""
+        return self.top_m - YARD_THICKNESS_M
 
 
 PARTS: Final[Mapping[Kind, tuple[Shape, ...]]] = {

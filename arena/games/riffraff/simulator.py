@@ -17,7 +17,7 @@ from arena.games.riffraff import turns, view
 from arena.games.riffraff.actions import AnyAction, Load, Reason
 from arena.games.riffraff.drawing import captions
 from arena.games.riffraff.legality import check_pose, converted, malformed, read_load, require_within
-from arena.games.riffraff.model import LOOK_S, LOOKS_MAX, STEP_S, STEPS_PER_LOOK, TILT_LIMIT_DEG
+from arena.games.riffraff.model import LOOK_S, LOOKS_MAX, RIG, STEP_S, STEPS_PER_LOOK, TILT_LIMIT_DEG
 from arena.games.riffraff.scene import AREAS, CATCH_PLANE_M, Area, Kind
 from arena.games.riffraff.state import State
 from arena.games.riffraff.table import (
@@ -163,7 +163,8 @@ _WITHIN_MM: Final = 500.0
 _NOISE_MAX: Final = Noise(50.0, 50.0, 180.0, 2.0, 2.0)
 """Far more than a storm brings."""
 _TILT_MAX_DEG: Final = TILT_LIMIT_DEG + 5.0
-"""The stops of the gimbal are a little soft."""
+_TIP_MAX_DEG: Final = RIG.yard_stop_deg + 5.0
+"""The stops of gimbal and yards are a little soft."""
 _UNIT_SLACK: Final = 0.001
 _EXAMPLE: Final = (
     '{"area": 7, "load": {"kind": "crate", "face": "flat", "u_mm": 0, "v_mm": 55}, "noise": [1, 0, 0, 0, 0]}'
@@ -175,6 +176,7 @@ class ShipTilt(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     roll_deg: float
     pitch_deg: float
+    yards_deg: tuple[float, float, float]
 
 
 class Lying(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -220,8 +222,7 @@ def parse_question(state: State, seat: Seat, raw: Mapping[str, Json]) -> Questio
     check_pose(area, load)
     table = state.table
     if what.ship is not None:
-        roll, pitch = _radians("roll_deg", what.ship.roll_deg), _radians("pitch_deg", what.ship.pitch_deg)
-        table = msgspec.structs.replace(table, roll=roll, pitch=pitch)
+        table = _leaning(table, what.ship)
     if what.cargo is not None:
         table = msgspec.structs.replace(table, cargo=_cargo(what.cargo))
     return Question(table=table, area=area, load=load, noise=_noise(what), new=_free_id(state, table), seat=seat)
@@ -245,6 +246,17 @@ def answer(question: Question, result: Settled) -> dict[str, Json]:
     }
 
 
+def _leaning(table: ShipAtRest, ship: ShipTilt) -> ShipAtRest:
+    """The table with the ship as the question has it."""
+    lowest, middle, highest = (_radians("yards_deg", yard, _TIP_MAX_DEG) for yard in ship.yards_deg)
+    return msgspec.structs.replace(
+        table,
+        roll=_radians("roll_deg", ship.roll_deg),
+        pitch=_radians("pitch_deg", ship.pitch_deg),
+        yards=(lowest, middle, highest),
+    )
+
+
 def _area(state: State, seat: Seat, number: int | None) -> Area:
     if number is None and state.active == seat:
         number = state.area
@@ -266,8 +278,8 @@ def _noise(what: What) -> Noise:
     return noise
 
 
-def _radians(name: str, degrees: float) -> float:
-    require_within(f"`{name}` of the ship", degrees, -_TILT_MAX_DEG, _TILT_MAX_DEG)
+def _radians(name: str, degrees: float, most: float = _TILT_MAX_DEG) -> float:
+    require_within(f"`{name}` of the ship", degrees, -most, most)
     return canonical(math.radians(degrees))
 
 

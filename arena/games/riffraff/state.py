@@ -11,7 +11,7 @@ import msgspec
 from arena.games.api import Seat
 from arena.games.riffraff.actions import Load
 from arena.games.riffraff.scene import AREAS, KINDS, Area, Kind
-from arena.games.riffraff.table import Noise, PieceId, ShipAtRest, Weather
+from arena.games.riffraff.table import Noise, PieceId, ShipAtRest, Sigma, Weather, sigma_in
 
 CARDS: Final = tuple(range(1, 11))
 ROUNDS_PER_HAND: Final = 10
@@ -129,6 +129,11 @@ class State(msgspec.Struct, frozen=True):
     def rounds(self) -> int:
         """Rounds after which the game ends: two hands of cards for two players."""
         return ROUNDS_PER_HAND * self.sets
+
+    @property
+    def sigma(self) -> Sigma:
+        """The deviations of the noise in this round."""
+        return sigma_in(self.options.weather, self.round, self.rounds)
 
     @property
     def active(self) -> Seat | None:

@@ -1,10 +1,10 @@
 """Noise, cargo on the ship and the result of a placement: the values that rules, physics and records share.
 
-Rule: values only, no rules and no physics. The canonical state between two placements is a `ShipAtRest`: roll, pitch
-and one pose for each piece, rounded to `DIGITS` decimals, everything at rest. The physics is a function from a
-`ShipAtRest`, a load and a noise to a `Settled`. Each of the five amounts of noise is normal with mean 0. It follows
-from one die of a million faces, so that the luck of a match stays a list of whole numbers, and it is rounded, so that
-a log says exactly what was done.
+Rule: values only, no rules and no physics. The canonical state between two placements is a `ShipAtRest`: roll, pitch,
+the three yards and one pose for each piece, rounded to `DIGITS` decimals, everything at rest. The physics is a function
+from a `ShipAtRest`, a load and a noise to a `Settled`. Each of the five amounts of noise is normal with mean 0. It
+follows from one die of a million faces, so that the luck of a match stays a list of whole numbers, and it is rounded,
+so that a log says exactly what was done.
 """
 
 from collections.abc import Iterable, Mapping
@@ -27,6 +27,9 @@ Pose = tuple[float, float, float, float, float, float, float]
 """x, y, z of the piece's frame in m, then the unit quaternion w, x, y, z of its rotation; both in the table frame."""
 
 
+Yards = tuple[float, float, float]
+EVEN_KEEL: Final[Yards] = (0.0, 0.0, 0.0)
+
 UNPLACED: Final[Pose] = (0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0)
 """For a piece that has no place yet."""
 
@@ -42,16 +45,20 @@ class Piece(msgspec.Struct, frozen=True):
 
 
 class ShipAtRest(msgspec.Struct, frozen=True):
-    """The ship at rest: `roll` and `pitch` in rad, first about x, then about the turned y. `cargo` sorted by id."""
+    """The ship at rest: `roll` and `pitch` in rad, first about x, then about the turned y. `cargo` sorted by id.
+
+    `yards`: how far each is tipped on the ship, the lowest first, in rad; port up is positive, as with roll.
+    """
 
     roll: float = 0.0
     pitch: float = 0.0
+    yards: Yards = EVEN_KEEL
     cargo: tuple[Piece, ...] = ()
 
     def digest(self) -> str:
         """16 hex digits of SHA-256 over ship and poses: equal digests, equal states."""
         poses = [[piece.id, piece.kind, list(piece.pose)] for piece in self.cargo]
-        return sha256(msgspec.json.encode([self.roll, self.pitch, poses])).hexdigest()[:16]
+        return sha256(msgspec.json.encode([self.roll, self.pitch, self.yards, poses])).hexdigest()[:16]
 
 
 class Fall(msgspec.Struct, frozen=True):
@@ -88,6 +95,7 @@ class Settled(msgspec.Struct, frozen=True):
     fallen: tuple[Fall, ...]
     roll: float
     pitch: float
+    yards: Yards
     rests: tuple[Rest, ...]
     digest: str
 
@@ -95,8 +103,9 @@ class Settled(msgspec.Struct, frozen=True):
 class Motion(msgspec.Struct, frozen=True):
     """The movement of a placement, to be looked at: a frame every `every_s` until `seconds`.
 
-    `channels`: roll and pitch in 0.0001 rad, then for each of `ids` x y z in 0.1 mm and w x y z in thousandths, in the
-    ship frame; of each the first number and the differences of the frames after it, as far as there are any.
+    `channels`: roll, pitch and the three yards in 0.0001 rad, then for each of `ids` x y z in 0.1 mm and w x y z in
+    thousandths, in the ship frame; of each the first number and the differences of the frames after it, as far as there
+    are any.
     """
 
     seconds: float
@@ -121,7 +130,7 @@ def remaining(pieces: Iterable[Piece], result: Settled) -> ShipAtRest:
     """The ship with those of `pieces` that rest, in the poses of the result."""
     known = {piece.id: piece for piece in pieces}
     cargo = (msgspec.structs.replace(known[rest.id], pose=rest.pose) for rest in result.rests)
-    return ShipAtRest(roll=result.roll, pitch=result.pitch, cargo=tuple(cargo))
+    return ShipAtRest(roll=result.roll, pitch=result.pitch, yards=result.yards, cargo=tuple(cargo))
 
 
 Weather = Literal["still", "calm", "breeze", "storm"]
@@ -144,7 +153,7 @@ STILL: Final = Noise()
 
 
 class Sigma(msgspec.Struct, frozen=True):
-    """Standard deviations: of both shifts in mm, of the turn in degrees, of both rates in rad/s."""
+    """Standard deviations: of both shifts in mm, of the turn in degrees, of both rates in rad/s in the first round."""
 
     uv_mm: float
     yaw_deg: float
@@ -157,13 +166,22 @@ SIGMAS: Final[Mapping[Weather, Sigma]] = {
     "breeze": Sigma(1.5, 3.0, 0.05),
     "storm": Sigma(3.0, 6.0, 0.1),
 }
+SEA_GROWS: Final = 1.0
+"""The wave of the last round is that of the first times 1 + this; it grows evenly from round to round."""
 _NORMAL: Final = NormalDist()
 _DIGITS: Final = (2, 2, 2, 4, 4)
+_KICK_DIGITS: Final = 4
 
 
-def noise(faces: tuple[int, ...], weather: Weather) -> Noise:
-    """The noise of these dice in this weather."""
+def sigma_in(weather: Weather, number: int, rounds: int) -> Sigma:
+    """The deviations in the round of that number, from 1: hands stay as unsteady as they are, the sea grows."""
     sigma = SIGMAS[weather]
+    grown = sigma.kick_rad_s * (1 + SEA_GROWS * (number - 1) / (rounds - 1))
+    return msgspec.structs.replace(sigma, kick_rad_s=round(grown, _KICK_DIGITS))
+
+
+def noise(faces: tuple[int, ...], sigma: Sigma) -> Noise:
+    """The noise of these dice under these deviations."""
     sigmas = (sigma.uv_mm, sigma.uv_mm, sigma.yaw_deg, sigma.kick_rad_s, sigma.kick_rad_s)
     amounts = (_NORMAL.inv_cdf((face - 0.5) / DIE_FACES) * each for face, each in zip(faces, sigmas, strict=True))
     # Adding 0 makes -0.0, which JSON would keep apart from 0.0, the same as 0.0.

@@ -93,7 +93,7 @@ def let_go(state: State, load: Load) -> State:
 
 def blown(state: State, faces: tuple[int, ...]) -> State:
     """The dice decide how unsteady hand and sea are."""
-    return replace(state, phase=Phase.SETTLING, noise=noise(faces, state.options.weather))
+    return replace(state, phase=Phase.SETTLING, noise=noise(faces, state.sigma))
 
 
 def passed(state: State) -> State:
@@ -244,7 +244,7 @@ def _require_pieces(result: Settled, aboard: tuple[PieceId, ...], new: PieceId) 
 
 def _require_numbers(result: Settled) -> None:
     """No number that is none, or that nothing on or under a ship can have."""
-    numbers = [result.roll, result.pitch, result.t_s, result.tilt_max_deg]
+    numbers = [result.roll, result.pitch, *result.yards, result.t_s, result.tilt_max_deg]
     numbers += [number for rest in result.rests for number in rest.pose]
     numbers += [number for fall in result.fallen for number in (fall.x_mm, fall.y_mm, fall.t_s)]
     wrong = [number for number in numbers if not abs(number) <= _LARGEST]  # so that NaN is wrong too
@@ -259,7 +259,7 @@ def _require_canonical(result: Settled) -> None:
     for rest in result.rests:
         if rest.pose[2] < CATCH_PLANE_M or abs(math.hypot(*rest.pose[3:]) - 1) > _UNIT_SLACK:
             raise ValueError(f"piece {rest.id} is said to rest where nothing can: {rest.pose}")
-    numbers = [result.roll, result.pitch, *(number for rest in result.rests for number in rest.pose)]
+    numbers = [result.roll, result.pitch, *result.yards, *(number for rest in result.rests for number in rest.pose)]
     unrounded = [number for number in numbers if round(number, DIGITS) != number]
     if unrounded:
         raise ValueError(f"the number {unrounded[0]} of the table after it has more than {DIGITS} decimals")

@@ -17,7 +17,7 @@ from arena.games.riffraff.geometry import area_of, centre_of_mass, room_above
 from arena.games.riffraff.legality import DROP_MAX_MM, HANDS_MAX, HANDS_WITHIN_MM, ranges_mm
 from arena.games.riffraff.scene import AREAS, FACES, KINDS, MASS_KG, PARTS, Area, Kind
 from arena.games.riffraff.state import Loaded, Phase, Player, State
-from arena.games.riffraff.table import SIGMAS, Piece, ShipAtRest
+from arena.games.riffraff.table import Piece, ShipAtRest, sigma_in
 
 MM_DIGITS: Final = 2
 DEG_DIGITS: Final = 4
@@ -39,14 +39,15 @@ def observe(state: State, seat: Seat) -> dict[str, Json]:
         "pieces_left_to_load": state.to_load,
         "ship": ship(state.table),
         "cargo": cargo(state.table),
-        "noise": msgspec.to_builtins(SIGMAS[state.options.weather]),
+        "noise": msgspec.to_builtins(state.sigma),
         "last": [_placement(each) for each in state.last],
     }
 
 
-def ship(table: ShipAtRest) -> dict[str, float]:
-    """Roll and pitch in degrees."""
-    return {"roll_deg": _degrees(table.roll), "pitch_deg": _degrees(table.pitch)}
+def ship(table: ShipAtRest) -> dict[str, Json]:
+    """Roll, pitch and the yards, the lowest first, in degrees."""
+    yards = [_degrees(yard) for yard in table.yards]
+    return {"roll_deg": _degrees(table.roll), "pitch_deg": _degrees(table.pitch), "yards_deg": yards}
 
 
 def cargo(table: ShipAtRest) -> list[dict[str, Json]]:
@@ -94,7 +95,8 @@ def game_info(state: State) -> dict[str, Json]:
         "rounds": state.rounds,
         "sets": state.sets,
         "simulations": state.options.simulations,
-        "noise": msgspec.to_builtins(SIGMAS[state.options.weather]),
+        "noise": msgspec.to_builtins(state.sigma),
+        "last_noise": msgspec.to_builtins(sigma_in(state.options.weather, state.rounds, state.rounds)),
         "ship": {
             "hull_half_mm": _mm(scene.HULL_HALF_M),
             **_lengths({"deck_top": scene.DECK_TOP_M}),
@@ -102,6 +104,8 @@ def game_info(state: State) -> dict[str, Json]:
             "yards": [_lengths({"top": yard.top_m, "half_length": yard.half_length_m}) for yard in scene.YARDS],
             **_lengths({"yard_half_width": scene.YARD_HALF_WIDTH_M, "yard_thickness": scene.YARD_THICKNESS_M}),
             "tilt_limit_deg": model.TILT_LIMIT_DEG,
+            "yard_stop_deg": model.RIG.yard_stop_deg,
+            "yard_friction_g_mm": _g_mm(model.RIG.yard_friction_n_m),
             **_swing(),
         },
         "areas": {str(number): _area(area) for number, area in AREAS.items()},
@@ -115,10 +119,15 @@ def _swing() -> dict[str, float]:
     swing = model.swing()
     return {
         "mass_g": round(1000 * swing.mass_kg, 1),
-        "stiffness_g_mm": round(1e6 * swing.stiffness_n_m / model.GRAVITY),
+        "stiffness_g_mm": _g_mm(swing.stiffness_n_m),
         "roll_period_s": round(swing.roll_s, 2),
         "pitch_period_s": round(swing.pitch_s, 2),
     }
+
+
+def _g_mm(newton_metres: float) -> int:
+    """A moment as that of so many g, so many mm off the middle."""
+    return round(1e6 * newton_metres / model.GRAVITY)
 
 
 def _area(area: Area) -> dict[str, Json]:

@@ -33,9 +33,10 @@ export function at(motion, second) {
     const other = numbers[Math.min(first + 1, numbers.length - 1)];
     return one + share * (other - one);
   };
+  const hinges = motion.numbers.length - POSE * motion.ids.length; // roll, pitch and, since rules version 2, the yards
   const ship = tilt(value(0) / 10_000, value(1) / 10_000);
   const pieces = motion.ids.map((id, index) => {
-    const [x, y, z, w, i, j, k] = Array.from({ length: POSE }, (_, each) => value(2 + POSE * index + each));
+    const [x, y, z, w, i, j, k] = Array.from({ length: POSE }, (_, each) => value(hinges + POSE * index + each));
     const turn = ship.clone().multiply(new Quaternion(i, j, k, w).normalize());
     return { id, kind: motion.kinds[index], place: new Vector3(x, y, z).divideScalar(10).applyQuaternion(ship), turn };
   });

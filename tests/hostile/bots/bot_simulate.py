@@ -127,7 +127,7 @@ def senseless_questions(message: Message) -> None:
     told(
         message,
         {**ON_DECK, "noise": [1e308, -1e308, 1e308, 1e308, -1e308]},
-        {**ON_DECK, "ship": {"roll_deg": 1e308, "pitch_deg": 0}},
+        {**ON_DECK, "ship": {"roll_deg": 1e308, "pitch_deg": 0, "yards_deg": [0, 0, 0]}},
         {**ON_DECK, "load": {**LOAD, "u_mm": 1e308}},
         {**ON_DECK, "load": {**LOAD, "yaw_deg": -1e308}},
         {**ON_DECK, "cargo": [{**PIECE, "pos_mm": [1e308, 0, 0]}]},

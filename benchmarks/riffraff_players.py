@@ -1,0 +1,158 @@
+"""Matches of Riff Raff between the ways of bots/shipmate without their processes, as `rocking.py` measures them.
+
+Rule: the bot's own modules decide; the referee here does what a league's does, without clocks and messages.
+"""
+
+import importlib
+import random
+import sys
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import msgspec
+
+from arena.errors import BotFault
+from arena.games.api import Chance, Decision, Seat, cost_of
+from arena.games.luck import draw
+from arena.games.riffraff import GAME
+from arena.games.riffraff.state import State
+from arena.games.riffraff.table import DICE, noise
+
+_FOLDER: Final = Path(__file__).resolve().parents[1] / "bots" / "shipmate"
+CAREFUL: Final = ("look-ahead", "tidy", "knows")
+"""The look-ahead; by eye, without a simulator; a look-ahead that is told the noise it will meet."""
+
+
+class Placement(NamedTuple):
+    """What a bot's load did: by which way of playing, in which round, with how many pieces aboard, how many fell."""
+
+    way: str
+    round: int
+    aboard: int
+    fallen: int
+    t_s: float
+
+
+class Match(NamedTuple):
+    """A match: its placements, how many rounds it took, and how often nobody loaded anything in a turn."""
+
+    placements: tuple[Placement, ...]
+    rounds: int
+    passes: int
+    scores: tuple[float, ...]
+
+
+def play(ways: tuple[str, ...], seed: str, **options: Any) -> Match:
+    """One match; the same seed, the same match."""
+    return _Table(ways, seed, options).played()
+
+
+class _Table:
+    """A match under way."""
+
+    def __init__(self, ways: tuple[str, ...], seed: str, options: dict[str, Any]) -> None:
+        self.seed = seed
+        self.state: State = GAME.setup(options, len(ways))
+        self.ways = ways
+        info = _plain(GAME.game_info(options, len(ways)))
+        self.bots = [_bot(way, self, Seat(seat), info) for seat, way in enumerate(ways)]
+        self.placements: list[Placement] = []
+        self.passes = 0
+        random.seed(seed)  # of all bots; the game's own luck is drawn by keys
+
+    def played(self) -> Match:
+        """The match to its end."""
+        while self._step():
+            pass
+        scores = tuple(map(float, GAME.outcome(self.state).scores))
+        return Match(tuple(self.placements), self.state.round, self.passes, scores)
+
+    def _step(self) -> bool:
+        turn = GAME.turn(self.state)
+        if isinstance(turn, Decision):
+            self.state = GAME.apply(self.state, {seat: self._asked(seat) for seat in turn.seats})
+        elif isinstance(turn, Chance):
+            self.state = GAME.resolve(self.state, draw(self.seed, turn))
+        elif self.state.movers or self.state.pending is None:
+            return False
+        else:
+            self._settle()
+        return True
+
+    def _settle(self) -> None:
+        before = self.state
+        assert before.active is not None, "somebody has let a piece go"
+        self.state = GAME.simulator.apply_result(before, GAME.simulator.simulate(before))
+        done = self.state.last[-1]
+        aboard = len(before.table.cargo)
+        way = self.ways[before.active]
+        self.placements.append(Placement(way, before.round, aboard, len(done.fallen), done.t_s))
+
+    def _asked(self, seat: Seat) -> Any:
+        """The action of a bot; after two refusals what the rules put in its place."""
+        legal = GAME.legal(self.state, seat)
+        request = {"view": _plain(GAME.observe(self.state, seat)), "legal": legal and _plain(legal)}
+        for _ in range(2):
+            said = self.bots[seat].answer(request)
+            raw = request["legal"][said] if isinstance(said, int) else said
+            try:
+                action = GAME.parse(self.state, seat, raw)
+                GAME.simulator.require(self.state, seat, action)
+            except BotFault as fault:
+                request = request | {"refused": fault.reason}
+                continue
+            self.passes += "pass" in raw
+            return action
+        self.passes += 1
+        return GAME.fault_policy.fallback_action(self.state, seat)
+
+    def noise_to_come(self) -> list[float]:
+        """The noise that the seat at turn meets if it loads now."""
+        state = self.state
+        key = f"noise/{state.round}/{state.active}/{state.loaded}"
+        return list(msgspec.structs.astuple(noise(draw(self.seed, Chance(key=key, kind=DICE)), state.sigma)))
+
+
+def _bot(way: str, table: _Table, seat: Seat, info: dict[str, Any]) -> Any:
+    """A way of shipmate that asks this table instead of a referee."""
+    parts = _shipmate()
+    base = (
+        parts["bot"].Tidy if way == "tidy" else parts["bot"].Random if way == "random" else parts["lookahead"].Lookahead
+    )
+
+    class InProcess(base):  # type: ignore[misc, valid-type]
+        simulations = 0
+        material = parts["riffraff_kit"].Material(info)
+
+        def answer(self, request: dict[str, Any]) -> Any:
+            self.simulations = table.state.options.simulations
+            return getattr(self, request["view"]["phase"])(request)
+
+        def simulate(self, **what: Any) -> dict[str, Any]:
+            try:
+                result = GAME.simulator.what_if(table.state, seat, _plain(what), self.simulations)
+            except BotFault as fault:
+                self.simulations -= min(self.simulations, getattr(fault, "cost", 1) or 1)
+                return {"result": None, "refused": {"reason": fault.reason}}
+            self.simulations -= min(self.simulations, cost_of(GAME.simulator, result))
+            return {"result": _plain(result), "refused": None}
+
+        def draw_noise(self, view: dict[str, Any]) -> Any:
+            is_known = way == "knows" and view["phase"] == "load"
+            return table.noise_to_come() if is_known else super().draw_noise(view)
+
+    return InProcess()
+
+
+def _shipmate() -> dict[str, Any]:
+    """The bot's modules."""
+    if str(_FOLDER) not in sys.path:
+        sys.path.insert(0, str(_FOLDER))
+    parts: dict[str, Any] = {name: importlib.import_module(name) for name in ("bot", "lookahead", "riffraff_kit")}
+    parts["lookahead"].RISKY = parts["bot"].TOO_BAD = float("inf")  # nobody may pass
+    return parts
+
+
+def _plain(value: Any) -> Any:
+    """The value as it comes out of a line of JSON."""
+    return msgspec.json.decode(msgspec.json.encode(value))
