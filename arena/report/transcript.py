@@ -26,6 +26,8 @@ from arena.match.results import LUCK_UNIT, MatchResult
 from arena.report.matches import refusal_sentences
 from arena.text import printable
 
+_INDENT: Final = 6
+_COLUMNS: Final = 80
 _REQUEST: Final = ("request", "CPU ms", "wall ms", "idle ms", "bank ms", "stderr", "discarded")
 """Columns of the use of time."""
 
@@ -203,8 +205,11 @@ def _news(lines: Iterable[str]) -> Iterator[str]:
 
 
 def _indented(text: str) -> Iterator[str]:
-    for line in text.splitlines():
-        yield f"      {line}".rstrip()
+    """A position under its step, so far to the right as the width of a terminal leaves room for."""
+    lines = text.splitlines()
+    indent = " " * max(0, min(_INDENT, _COLUMNS - max(map(len, lines), default=0)))
+    for line in lines:
+        yield f"{indent}{line}".rstrip()
 
 
 def _tail(record: MatchRecord, stderr: Sequence[StderrByStep]) -> Iterator[str]:

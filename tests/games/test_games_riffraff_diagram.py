@@ -8,18 +8,28 @@ from games_play import steps
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
-from riffraff_scenes import AT_SEA, CROWDED, EMPTY, LISTING, ONE_CRATE, QUIET, Row, fallen, fresh, tabled
+from riffraff_scenes import AT_SEA, CROWDED, EMPTY, LISTING, ONE_CRATE, QUIET, TIPPED, Row, fallen, fresh, tabled
 
 from arena.games import load_game
 from arena.games.api import Seat
 from arena.games.riffraff.actions import Load
-from arena.games.riffraff.drawing.captions import fate, heel, title, trim, winners
+from arena.games.riffraff.drawing.captions import fate, heel, tips, title, trim, winners
 from arena.games.riffraff.drawing.diagram import LETTERS, aboard, describe
-from arena.games.riffraff.drawing.projection import ABOVE, FRONT, SIDE, Point, View, chord, contains, hull, piece_solids
+from arena.games.riffraff.drawing.projection import (
+    ABOVE,
+    FRONT,
+    SIDE,
+    Point,
+    View,
+    chord,
+    contains,
+    hull,
+    piece_solids,
+)
 from arena.games.riffraff.drawing.ship import Ship
-from arena.games.riffraff.drawing.svg import Frame
-from arena.games.riffraff.geometry import about, extents, rotated, ship_rotation, times
-from arena.games.riffraff.scene import KINDS, Kind
+from arena.games.riffraff.drawing.svg import Frame, Sheet
+from arena.games.riffraff.geometry import about, extents, level_of, rotated, ship_rotation, times
+from arena.games.riffraff.scene import AREAS, KINDS, Kind
 from arena.games.riffraff.state import Fate, Phase, Player, State
 from arena.games.riffraff.table import Pose, ShipAtRest
 from arena.text import folded
@@ -58,6 +68,7 @@ def test_the_tables_under_the_ship() -> None:
     assert lines[lines.index("", 3) + 1 :] == [
         "C chest  B bottle  O barrel  X crate  P plank  L lifeboat  R rat  S sailor",
         "heel 16.7° to starboard, trim 1.7° by the bow; drawn upright",
+        "yards, lowest first: 0.0°, 0.0°, 0.0°",
         "",
         "on board, by area, with the player who loaded each piece:",
         "  area  2  k01 rat (0)",
@@ -99,7 +110,7 @@ def test_the_sea_shows_hands_and_what_fell() -> None:
     assert drawing(AT_SEA)[-1] == ("~P~~\\___X_R______/~~~~~~~~~~~~~~~~~~~~~~~~~~  ~~~~\\_R_______X__/______P____/~~~~")
 
 
-@pytest.mark.parametrize("table", [QUIET, LISTING, CROWDED], ids=["level", "heeled", "full"])
+@pytest.mark.parametrize("table", [QUIET, LISTING, CROWDED, TIPPED], ids=["level", "heeled", "full", "tipped"])
 def test_every_piece_shows(table: ShipAtRest) -> None:
     """By its letter from one side at least, and by its number in the table; many also by their number on the ship."""
     state = fresh(table)
@@ -138,6 +149,33 @@ def test_a_heeling_ship_is_drawn_upright() -> None:
 
         assert aboard(turned, leaning) == pytest.approx(crate.pose)
         assert drawing(fresh(leaning)) == drawing(fresh(ONE_CRATE))
+
+
+def test_tipped_yards_are_drawn_as_they_lie() -> None:
+    """With what lies on them; 8 degrees are a line of 10 mm for each ten columns."""
+    state = fresh(TIPPED)
+
+    assert drawing(state)[8:19] == [
+        "             CCC     ||           =                         CCCCCC",
+        "             CCC     || P04P=======                     P04PCC03CCPPPP",
+        "             C03C=========                                  CCCCCC",
+        "         =======     ||                                      ====",
+        "                     ||                                       ||",
+        "                     ||                                       ||",
+        "                     ||                                       ||",
+        "      ====       RR  ||                                      =RRRR",
+        "        =========RR= ||    RR  SS                         RRR02RRR",
+        "                  =========RR= SSS                        RRR08RRRS",
+        "                     ||     ==SSS=====                     SS====SS",
+    ]
+    assert "yards, lowest first: 8.0° to port, 8.0° to starboard, 0.9° to starboard" in describe(state).splitlines()
+
+
+def test_no_line_is_too_long_for_any_tip() -> None:
+    """Also at angles of two digits, to starboard."""
+    table = ShipAtRest(roll=0.5, pitch=0.5, yards=(0.5, 0.5, 0.5))
+
+    assert max(map(len, describe(fresh(table)).splitlines())) <= 80
 
 
 @pytest.mark.parametrize(("seats", "seed"), [(2, 1), (3, 2), (4, 3)])
@@ -206,6 +244,11 @@ def test_the_winner_has_the_fewest_pieces() -> None:
 def test_leaning_is_named_by_the_side_that_is_down(roll: float, pitch: float, expected: tuple[str, str]) -> None:
     """A positive roll lifts port, a positive pitch lowers the bow."""
     assert (heel(roll), trim(pitch)) == expected
+
+
+def test_tips_are_named_by_the_end_that_is_down() -> None:
+    """The lowest yard first; a positive angle lifts the port end."""
+    assert tips((0.14, -0.07, 0.0)) == "8.0° to starboard, 4.0° to port, 0.0°"
 
 
 @pytest.mark.parametrize(
@@ -281,15 +324,28 @@ def test_the_upper_end_of_a_cylinder_has_the_light_of_the_sky() -> None:
         assert caps == pytest.approx([0.5, 0.5])
 
 
-@pytest.mark.parametrize(("pitch", "is_upwards"), [(0.2, True), (-0.2, False)])
-def test_from_the_bow_the_nearest_of_mast_and_yards_is_drawn_last(pitch: float, *, is_upwards: bool) -> None:
-    """The highest where one looks down on the decks, the lowest where one looks up."""
-    rigging = Ship(ShipAtRest(pitch=pitch), Frame(FRONT, (0.0, 0.0), 1000.0)).rigging()
+@pytest.mark.parametrize("pitch", [0.2, 0.0, -0.2])
+@pytest.mark.parametrize("tip", [0.14, 0.0, -0.14])
+def test_from_the_bow_the_mast_stands_behind_the_front_of_each_yard(pitch: float, tip: float) -> None:
+    """And before the rest of it, as one looks up and down on decks, however the yards are tipped."""
+    table = ShipAtRest(pitch=pitch, yards=(tip, -tip, tip))
+    frame = Frame(FRONT, (0.0, 0.0), 1000.0)
+    layers = sorted(Ship(table, frame).rigging(), key=lambda sheet: sheet.depth)
 
-    heights = [-min(y for _, y in sheet.hides[0]) for sheet in rigging[:7]]
+    for area in (AREAS[5], AREAS[7], AREAS[9]):
+        level = level_of(area, table)
+        front = level.to_table((0.015, 0.004, area.surface_m - 0.003))
+        above = rotated(ship_rotation(table), (0.0, 0.0, area.surface_m + 0.008))
 
-    assert heights == sorted(heights, reverse=not is_upwards)
-    assert len(set(heights)) == 7
+        assert covering(layers, frame.at(front)) == "yard"
+        assert covering(layers, frame.at(above)) == "mast"
+
+
+def covering(layers: list[Sheet], point: Point) -> str:
+    """The body that is drawn last over a place: the mast is the narrow one."""
+    last = [sheet.hides[0] for sheet in layers if sheet.hides and contains(sheet.hides[0], point)][-1]
+    left, right, _, _ = bounds(list(last))
+    return "mast" if right - left < 15 else "yard"
 
 
 def test_port_is_right_from_the_bow_and_the_bow_is_right_from_starboard() -> None:

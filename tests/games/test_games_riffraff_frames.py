@@ -1,21 +1,26 @@
 """The movement behind a result of the simulation ends where the result lies, and belongs to no other result."""
 
+import zlib
 from collections.abc import Sequence
 from itertools import accumulate
 from random import Random
 from typing import Any
 
+import msgspec
 import pytest
 from msgspec.structs import replace
+from riffraff_scenes import CROWDED
 
 from arena.games import load_game
 from arena.games.api import Chance, Decision, Simulation, filming_of, simulator_of
 from arena.games.luck import derive, draw
 from arena.games.riffraff import physics
+from arena.games.riffraff.actions import Load
+from arena.games.riffraff.engine import GIMBAL
 from arena.games.riffraff.geometry import inverse, rotated, ship_rotation, split
 from arena.games.riffraff.model import SCENARIO
 from arena.games.riffraff.scene import AREAS
-from arena.games.riffraff.table import Motion, PieceId, ShipAtRest, remaining
+from arena.games.riffraff.table import STILL, Motion, Noise, PieceId, ShipAtRest, remaining
 
 RIFFRAFF = load_game("riffraff")
 
@@ -71,6 +76,29 @@ def test_a_movement_lasts_as_long_as_its_result() -> None:
     most = max(map(len, motion.channels))
     assert most - 1 <= result.t_s / motion.every_s <= most + 60
     assert all(len(channel) == 1 or channel[-1] for channel in motion.channels)
+
+
+def test_a_movement_shows_how_yards_swing() -> None:
+    """From where they lay to where they lie, in units of 0.0001 rad after roll and pitch."""
+    load = Load(kind="crate", face="flat", u_mm=0, v_mm=80)
+
+    result, motion = physics.filmed(ShipAtRest(), AREAS[5], load, STILL, PieceId("k01"))
+
+    tips = list(accumulate(motion.channels[GIMBAL]))
+    assert tips[0] == 0
+    assert tips[-1] == pytest.approx(10_000 * result.yards[0], abs=20)
+    assert min(tips) < -1000
+    assert len(set(tips)) > 3
+
+
+def test_frames_of_an_avalanche_are_small() -> None:
+    """With 25 pieces aboard and 10 falling: thirty such, about as many as a match of four has loads, take 0.6 MB."""
+    load = Load(kind="rat", face="flat", u_mm=80, v_mm=-30)
+
+    result, motion = physics.filmed(CROWDED, AREAS[2], load, Noise(0, 0, 0, 1.0, 1.0), PieceId("k90"))
+
+    assert len(result.fallen) >= 10
+    assert len(zlib.compress(msgspec.json.encode(motion))) <= 600_000 / 30
 
 
 def test_only_a_result_that_comes_out_again_has_a_movement() -> None:

@@ -1,18 +1,22 @@
 """Riff Raff as a picture: everything on board is drawn, where it is, and the document stands alone."""
 
+import math
 import re
 from xml.etree import ElementTree as ET
 
 import pytest
 from msgspec.structs import replace
-from riffraff_scenes import AT_SEA, CROWDED, EMPTY, ONE_CRATE, QUIET, fallen, fresh, loaded, tabled
+from riffraff_scenes import AT_SEA, CROWDED, EMPTY, ONE_CRATE, QUIET, TIPPED, fallen, fresh, loaded, tabled
 
+from arena.games.api import SHORT_NAME_MAX, named_picture
+from arena.games.riffraff import GAME
 from arena.games.riffraff.actions import Load
 from arena.games.riffraff.drawing.picture import picture
 from arena.games.riffraff.drawing.svg import SEAT_COLOURS, lit, words
-from arena.games.riffraff.scene import KINDS
+from arena.games.riffraff.geometry import level_of
+from arena.games.riffraff.scene import AREAS, KINDS
 from arena.games.riffraff.state import Phase, State
-from arena.games.riffraff.table import ShipAtRest
+from arena.games.riffraff.table import ShipAtRest, Yards
 
 SVG = "{http://www.w3.org/2000/svg}"
 SCENES = {
@@ -21,6 +25,7 @@ SCENES = {
     "level": fresh(QUIET, seats=3),
     "heeled": AT_SEA,
     "full": fresh(CROWDED),
+    "tipped": fresh(TIPPED),
 }
 scenes = pytest.mark.parametrize("state", SCENES.values(), ids=SCENES)
 
@@ -83,6 +88,56 @@ def test_the_ship_leans_to_the_side_that_is_down(roll: float, pitch: float, view
     heights = {str(each.text): float(str(each.get("y"))) for each in drawn.iter(f"{SVG}text")}
 
     assert heights[lower] > heights[higher] + 10
+
+
+@pytest.mark.parametrize(
+    ("yards", "lower", "higher"),
+    [((0.1, 0, 0), "6", "5"), ((-0.1, 0, 0), "5", "6"), ((0, 0.1, 0), "8", "7"), ((0, 0, -0.1), "9", "10")],
+)
+def test_a_yard_tips_to_the_end_that_is_down(yards: Yards, lower: str, higher: str) -> None:
+    """About the middle of its underside; the plates of other yards stay where they are."""
+    heights, level = (
+        {str(each.text): float(str(each.get("y"))) for each in views(fresh(table))["front"].iter(f"{SVG}text")}
+        for table in (ShipAtRest(yards=yards), EMPTY)
+    )
+
+    middle = (heights[lower] + heights[higher]) / 2
+    assert heights[lower] > heights[higher] + 10
+    assert middle == pytest.approx(level[lower], abs=0.2)
+    others = {"5", "6", "7", "8", "9", "10"} - {lower, higher}
+    assert [heights[each] for each in others] == [level[each] for each in others]
+
+
+@pytest.mark.parametrize(("tip", "is_hidden"), [(0.14, False), (-0.14, True)])
+def test_the_end_of_a_yard_hides_cargo_only_where_one_looks_up_at_it(tip: float, *, is_hidden: bool) -> None:
+    """From starboard, a crate at the starboard end: before its yard if that end is down, else behind its end."""
+    level = level_of(AREAS[6], ShipAtRest(yards=(tip, 0.0, 0.0)))
+    pose = (*level.to_table((0.0, -0.06, 0.129)), *level.rotation)
+    crate = replace(ONE_CRATE.cargo[0], pose=pose)
+
+    view = views(fresh(ShipAtRest(yards=(tip, 0.0, 0.0), cargo=(crate,))))["side"]
+
+    drawn = list(view)
+    place = next(number for number, each in enumerate(drawn) if each.get("data-id") == "k01")
+    after = [each for each in drawn[place + 1 :] if each.tag == f"{SVG}polygon" and is_wood(each)]
+    assert bool(after) == is_hidden
+
+
+def is_wood(polygon: ET.Element) -> bool:
+    """Whether it is a face of a yard near the lowest, or of its end."""
+    heights = [float(place.split(",")[1]) for place in str(polygon.get("points")).split()]
+    return min(heights) > 300 and max(heights) < 400
+
+
+def test_the_picture_tells_how_each_yard_tips() -> None:
+    """From the highest to the lowest, as they stand."""
+    found = texts(views(fresh(TIPPED))["front"])
+
+    assert [text for text in found if " yard " in text] == [
+        "highest yard 0.9° to starboard",
+        "middle yard 8.0° to starboard",
+        "lowest yard 8.0° to port",
+    ]
 
 
 def test_the_nearest_piece_is_drawn_last() -> None:
@@ -160,6 +215,26 @@ def test_text_stays_on_the_paper(state: State) -> None:
         assert left + width <= 1280
 
 
+def test_a_long_name_leaves_the_captain_and_the_winner_readable() -> None:
+    """The longest name in bold ends before the wheel, and no word of a card touches another."""
+    state = replace(AT_SEA, phase=Phase.OVER)
+    drawing = ET.fromstring(named_picture(GAME, state, ["W" * SHORT_NAME_MAX] * 4))
+    cards = [each for each in drawing.iter(f"{SVG}g") if str(each.get("transform")).startswith("translate(940")]
+
+    for card in cards:
+        boxes = [box_of(each) for each in card.findall(f"{SVG}text") if len(str(each.text)) > 2]
+        for at, (left, right, y) in enumerate(boxes):
+            assert not [1 for other in boxes[:at] if left < other[1] and right > other[0] and abs(y - other[2]) < 10]
+    assert {"captain", "wins"} <= set(texts(drawing))
+
+
+def box_of(text: ET.Element) -> tuple[float, float, float]:
+    """Left and right by a generous width of letters, and the line on which it stands."""
+    width = 0.6 * float(str(text.get("font-size"))) * len(str(text.text))
+    x = float(str(text.get("x"))) - (width / 2 if text.get("text-anchor") == "middle" else 0)
+    return (x, x + width, float(str(text.get("y"))))
+
+
 def test_words_are_escaped() -> None:
     """Whatever they come from."""
     assert "<b>&amp;</b>" not in words((0, 0), "<b>&", 10)
@@ -217,6 +292,19 @@ def test_a_piece_on_its_way_is_drawn_over_its_place() -> None:
         assert not rings(view)
         assert len(list(view.iter(f"{SVG}ellipse"))) == (0 if name == "above" else 1)
     assert not any("held" in str(each.get("class")) for view in views(AT_SEA).values() for each in view.iter())
+
+
+@pytest.mark.parametrize("tip", [0.14, 0.0, -0.07])
+def test_a_piece_on_its_way_is_aligned_with_its_yard(tip: float) -> None:
+    """As it will be let go: the lower edge of a crate runs along the yard."""
+    load = Load(kind="crate", face="flat", u_mm=0, v_mm=60)
+    state = replace(AT_SEA, phase=Phase.SETTLING, pending=load, table=ShipAtRest(yards=(tip, 0.0, 0.0)))
+
+    (held,) = (each for each in views(state)["front"].iter(f"{SVG}g") if each.get("class") == "held")
+
+    corners = [tuple(map(float, place.split(","))) for place in str(held[0].get("points")).split()]
+    (x, y), (a, b) = sorted(corners, key=lambda corner: corner[1])[2:]
+    assert math.atan((y - b) / (a - x)) == pytest.approx(tip, abs=0.005)
 
 
 @pytest.mark.parametrize(("seats", "height"), [(2, 472), (3, 360), (4, 248)])

@@ -7,7 +7,7 @@ from msgspec import UNSET
 from msgspec.structs import replace
 from report_made import record
 from support.scripted_bot import answer, stored_toy_match, toy_bot
-from support.toy_game import ToySimulator, on_offer
+from support.toy_game import ToyGame, ToySimulator, on_offer
 
 from arena.errors import OutOfTime
 from arena.match.record import ChanceStep, MatchRecord, RefusedAnswer, SimulationStep
@@ -147,6 +147,19 @@ def test_a_decision_of_several_has_one_state() -> None:
 
     assert lines.index("      round 1, scores 0 0 0", 3) == lines.index("   3  seat 2 cid Lean(mm=20)") + 1
     assert sum("round " in line and "scores" in line for line in lines) == len(played.steps) - 4 + 1
+
+
+@pytest.mark.parametrize(("width", "indent"), [(40, 6), (74, 6), (76, 4), (80, 0), (90, 0)])
+def test_a_position_is_indented_as_far_as_a_terminal_is_wide(
+    toy_game: pytest.MonkeyPatch, width: int, indent: int
+) -> None:
+    """Of 80 columns, all its lines alike."""
+    toy_game.setattr(ToyGame, "describe", lambda *_: f"short\n{'x' * width}")
+
+    lines = list(transcript(stored_toy_match(rounds=1), every_state=False))
+
+    assert f"{' ' * indent}short" in lines
+    assert f"{' ' * indent}{'x' * width}" in lines
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@ import { Quaternion, Vector3 } from "three";
 
 const X = new Vector3(1, 0, 0);
 const Y = new Vector3(0, 1, 0);
+const HINGES = 5;
 const POSE = 7;
 
 /** The rotation of the ship: roll about x, then pitch about the turned y; in radians. */
@@ -21,7 +22,7 @@ export function frames(motion) {
   });
 }
 
-/** Ship and pieces at that second of a movement. */
+/** Ship, yards and pieces at that second of a movement. */
 export function at(motion, second) {
   motion.numbers ??= frames(motion);
   const frame = Math.max(0, second / motion.every_s);
@@ -33,12 +34,12 @@ export function at(motion, second) {
     const other = numbers[Math.min(first + 1, numbers.length - 1)];
     return one + share * (other - one);
   };
-  const hinges = motion.numbers.length - POSE * motion.ids.length; // roll, pitch and, since rules version 2, the yards
-  const ship = tilt(value(0) / 10_000, value(1) / 10_000);
+  const [roll, pitch, ...yards] = Array.from({ length: HINGES }, (_, hinge) => value(hinge) / 10_000);
+  const ship = tilt(roll, pitch);
   const pieces = motion.ids.map((id, index) => {
-    const [x, y, z, w, i, j, k] = Array.from({ length: POSE }, (_, each) => value(hinges + POSE * index + each));
+    const [x, y, z, w, i, j, k] = Array.from({ length: POSE }, (_, each) => value(HINGES + POSE * index + each));
     const turn = ship.clone().multiply(new Quaternion(i, j, k, w).normalize());
     return { id, kind: motion.kinds[index], place: new Vector3(x, y, z).divideScalar(10).applyQuaternion(ship), turn };
   });
-  return { ship, pieces };
+  return { ship, yards, pieces };
 }

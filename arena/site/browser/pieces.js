@@ -6,6 +6,8 @@ const COLOURS = {
   plank: [0xd9b982], lifeboat: [0xe9e3d5, 0xc23b2e, 0xc23b2e], rat: [0x6f6a66, 0xc08b86], sailor: [0x24448e, 0xe3b78f, 0x24448e, 0xf1ede2],
 };
 const WOOD = 0xa9713c;
+const BRASS = 0xd2a23c;
+const BAR_MM = 2.5;
 
 export const material = (color, more = {}) => new THREE.MeshStandardMaterial({ color, roughness: 0.72, metalness: 0.02, ...more });
 
@@ -14,6 +16,13 @@ function geometry({ form, half_mm: half }) {
   if (form === "sphere") return new THREE.SphereGeometry(half[0], 24, 16);
   const made = form === "capsule" ? new THREE.CapsuleGeometry(half[0], 2 * half[1], 6, 16) : new THREE.CylinderGeometry(half[0], half[0], 2 * half[1], 32);
   return made.rotateX(Math.PI / 2); // three's axis is y, the game's is z
+}
+
+function solid(made, color, place) {
+  const mesh = new THREE.Mesh(made, material(color));
+  mesh.position.set(...place);
+  mesh.castShadow = mesh.receiveShadow = true;
+  return mesh;
 }
 
 /** A piece of cargo; its parts share nothing with other pieces, so that each can be lit alone. */
@@ -38,15 +47,9 @@ function edges(mesh) {
   return lines;
 }
 
+/** The ship and its yards, the lowest first, each to be turned about its bar by `rotation.x`. */
 export function ship(info) {
   const group = new THREE.Group();
-  const add = (geometry, color, place) => {
-    const mesh = new THREE.Mesh(geometry, material(color));
-    mesh.position.set(...place);
-    mesh.castShadow = mesh.receiveShadow = true;
-    group.add(mesh);
-    return mesh;
-  };
   const [length, width, height] = info.hull_half_mm;
   const deck = info.deck_top_mm;
   const top = new THREE.Mesh(new THREE.BoxGeometry(2 * length, 2 * width, 4), material(0xc89b63));
@@ -55,13 +58,20 @@ export function ship(info) {
   group.add(top, planks(length, width, deck));
   group.add(hull(length, width, height, deck));
   const mast = info.mast;
-  add(new THREE.CylinderGeometry(mast.radius_mm, mast.radius_mm, mast.top_mm - deck, 24).rotateX(Math.PI / 2), 0x7b5330, [0, 0, (mast.top_mm + deck) / 2]);
-  add(new THREE.SphereGeometry(mast.radius_mm * 1.5, 16, 12), 0xd2a23c, [0, 0, mast.top_mm]);
-  for (const yard of info.yards) {
-    const size = [2 * info.yard_half_width_mm, 2 * yard.half_length_mm, info.yard_thickness_mm];
-    const mesh = add(new THREE.BoxGeometry(...size), WOOD, [0, 0, yard.top_mm - info.yard_thickness_mm / 2]);
-    group.add(edges(mesh));
-  }
+  group.add(solid(new THREE.CylinderGeometry(mast.radius_mm, mast.radius_mm, mast.top_mm - deck, 24).rotateX(Math.PI / 2), 0x7b5330, [0, 0, (mast.top_mm + deck) / 2]));
+  group.add(solid(new THREE.SphereGeometry(mast.radius_mm * 1.5, 16, 12), BRASS, [0, 0, mast.top_mm]));
+  const yards = info.yards.map((each) => yard(info, each));
+  const bars = yards.map(({ position }) => solid(new THREE.CylinderGeometry(BAR_MM, BAR_MM, 2 * info.yard_half_width_mm + BAR_MM, 16).rotateZ(Math.PI / 2), BRASS, position));
+  group.add(...yards, ...bars);
+  return { group, yards };
+}
+
+function yard(info, { top_mm: top, half_length_mm: half }) {
+  const thick = info.yard_thickness_mm;
+  const group = new THREE.Group();
+  group.position.z = top - thick;
+  const mesh = solid(new THREE.BoxGeometry(2 * info.yard_half_width_mm, 2 * half, thick), WOOD, [0, 0, thick / 2]);
+  group.add(mesh, edges(mesh));
   return group;
 }
 

@@ -33,7 +33,7 @@ class Harbour {
     this.canvas.setAttribute("role", "img");
     this.told = el("p", { class: "told" });
     this.hold = el("ul", { class: "hold" });
-    host.append(el("div", { class: "harbour" }, this.canvas, this.told, this.buttons(), this.hold));
+    host.append(el("div", { class: "harbour" }, this.told, el("div", { class: "water" }, this.canvas, this.buttons()), this.hold));
     this.build();
     new ResizeObserver(() => this.resize()).observe(host);
     this.resize();
@@ -58,7 +58,7 @@ class Harbour {
     this.camera = new THREE.PerspectiveCamera(38, 1, 10, 4000);
     this.camera.up.set(0, 0, 1);
     this.orbits = new OrbitControls(this.camera, this.canvas);
-    this.orbits.target.set(0, 0, 120);
+    this.orbits.target.set(0, 0, 128);
     this.orbits.minDistance = 250;
     this.orbits.maxDistance = 1500;
     this.orbits.addEventListener("change", () => this.draw());
@@ -72,9 +72,10 @@ class Harbour {
     sea.position.z = this.match.info.load.hands.plane_mm;
     sea.receiveShadow = true;
     this.marks = new THREE.Group();
-    this.ship = ship(this.match.info.ship);
+    const { group, yards } = ship(this.match.info.ship);
+    Object.assign(this, { ship: group, yards });
     this.world.add(this.ship, sea, this.marks);
-    this.camera.position.set(310, -490, 270);
+    this.camera.position.set(340, -540, 305);
     this.orbits.update();
   }
 
@@ -130,7 +131,7 @@ class Harbour {
 
   rest(view) {
     const pieces = view.cargo.map((each) => ({ id: each.id, kind: each.kind, ...poseOf(each) }));
-    this.moment({ ship: tiltOf(view), pieces });
+    this.moment({ ship: tiltOf(view), yards: tipsOf(view), pieces });
     this.draw();
   }
 
@@ -142,11 +143,14 @@ class Harbour {
       const from = known.get(each.id) ?? { place: end.place.clone().add(new THREE.Vector3(0, 0, DROP_MM)), turn: end.turn };
       return { id: each.id, kind: each.kind, place: from.place.clone().lerp(end.place, share), turn: from.turn.clone().slerp(end.turn, share) };
     });
-    this.moment({ ship: tiltOf(before).slerp(tiltOf(view), share), pieces });
+    const ends = tipsOf(view);
+    const yards = tipsOf(before).map((tip, at) => tip + share * (ends[at] - tip));
+    this.moment({ ship: tiltOf(before).slerp(tiltOf(view), share), yards, pieces });
   }
 
-  moment({ ship: turn, pieces }) {
+  moment({ ship: turn, yards, pieces }) {
     this.ship.quaternion.copy(turn);
+    this.yards.forEach((yard, at) => (yard.rotation.x = yards[at]));
     const shown = new Set(pieces.map(({ id }) => id));
     for (const [id, node] of this.pieces) if (!shown.has(id)) this.forget(id, node);
     for (const { id, kind, place, turn: own } of pieces) {
@@ -191,9 +195,10 @@ class Harbour {
 
   tell(view, step, number) {
     const { roll_deg: roll, pitch_deg: pitch } = view.ship;
-    const heel = Math.abs(roll) < 0.05 ? "no heel" : `heel ${Math.abs(roll).toFixed(1)}\u00b0 to ${roll > 0 ? "starboard" : "port"}`;
-    const trim = Math.abs(pitch) < 0.05 ? "no trim" : `trim ${Math.abs(pitch).toFixed(1)}\u00b0 by the ${pitch > 0 ? "bow" : "stern"}`;
-    this.told.textContent = `round ${view.round} of ${view.rounds}, ${heel}, ${trim}`;
+    const heel = isLevel(roll) ? "no heel" : `heel ${heeled(roll)}`;
+    const trim = isLevel(pitch) ? "no trim" : `trim ${Math.abs(pitch).toFixed(1)}\u00b0 by the ${pitch > 0 ? "bow" : "stern"}`;
+    const tips = view.ship.yards_deg.map((tip) => (isLevel(tip) ? "level" : heeled(tip).replace("to ", "")));
+    this.told.textContent = `round ${view.round} of ${view.rounds}, ${heel}, ${trim}, yards from the lowest: ${tips.join(", ")}`;
     const lines = view.seats.map((seat, at) => {
       const card = seat.card === null ? "" : `, card ${seat.card}`;
       return `${seat.pieces} pieces left, ${seat.removed} caught${card}${view.captain === at ? ", captain" : ""}`;
@@ -205,4 +210,7 @@ class Harbour {
   }
 }
 
+const isLevel = (degrees) => Math.abs(degrees) < 0.05;
+const heeled = (degrees) => `${Math.abs(degrees).toFixed(1)}\u00b0 to ${degrees > 0 ? "starboard" : "port"}`;
+const tipsOf = (view) => view.ship.yards_deg.map((tip) => tip * RADIANS);
 const tiltOf = (view) => tilt(view.ship.roll_deg * RADIANS, view.ship.pitch_deg * RADIANS);

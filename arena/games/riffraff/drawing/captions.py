@@ -3,6 +3,7 @@
 Rule: phrases only; the drawings decide about place and look.
 """
 
+import math
 from collections.abc import Iterable, Sequence
 from typing import Final
 
@@ -82,13 +83,18 @@ def at_sea(state: State) -> tuple[Load | None, tuple[Fallen, ...]]:
 
 
 def heel(roll_deg: float) -> str:
-    """The side of the ship that is down: a positive roll lifts port."""
+    """The side of the ship, or the end of a yard, that is down: a positive angle lifts port."""
     return _leaning(roll_deg, "to starboard", "to port")
 
 
 def trim(pitch_deg: float) -> str:
     """The end of the ship that is down: a positive pitch lowers the bow."""
     return _leaning(pitch_deg, "by the bow", "by the stern")
+
+
+def tips(yards: Sequence[float]) -> str:
+    """The end of each yard that is down, the lowest yard first; `yards` in rad, positive where port is up."""
+    return ", ".join(heel(math.degrees(yard)) for yard in yards)
 
 
 def disturbance(noise: Noise) -> str:

@@ -1,7 +1,8 @@
 """A position as text for a terminal: the ship from two sides, its cargo, the players and the last placements.
 
 Rule: shows what lies on the table and decides nothing. Lines are at most 80 characters long; a character stands for 7
-x 10 mm of a view. The ship stands upright here even if it heels, for then decks and yards fall on whole lines.
+x 10 mm of a view. The ship stands upright here even if it heels, for then the deck falls on a whole line; its yards are
+tipped as they lie on it.
 """
 
 import math
@@ -11,8 +12,8 @@ from typing import Final
 from arena.games.api import SHORT_NAME_MAX, Seat, with_names
 from arena.games.riffraff import scene
 from arena.games.riffraff.drawing import captions
-from arena.games.riffraff.drawing.projection import FRONT, SIDE, Outline, View, chord, piece_solids
-from arena.games.riffraff.geometry import area_of, inverse, rotated, ship_rotation, split, times
+from arena.games.riffraff.drawing.projection import FRONT, SIDE, Outline, View, chord, piece_solids, solid
+from arena.games.riffraff.geometry import area_of, inverse, rotated, ship_rotation, split, times, tipped
 from arena.games.riffraff.scene import KINDS, Kind
 from arena.games.riffraff.state import CARDS, Fallen, Loaded, Player, State
 from arena.games.riffraff.table import Piece, Pose, ShipAtRest
@@ -36,7 +37,8 @@ def _legend(state: State) -> str:
     heel = captions.heel(math.degrees(state.table.roll))
     trim = captions.trim(math.degrees(state.table.pitch))
     letters = "  ".join(f"{letter} {kind}" for kind, letter in LETTERS.items())
-    return f"{letters}\nheel {heel}, trim {trim}; drawn upright"
+    tips = captions.tips(state.table.yards)
+    return f"{letters}\nheel {heel}, trim {trim}; drawn upright\nyards, lowest first: {tips}"
 
 
 def _cargo(state: State, names: Sequence[str]) -> list[str]:
@@ -183,20 +185,26 @@ def silhouettes(table: ShipAtRest, hands_mm: Hands, fallen: Sequence[Fallen]) ->
 
 
 def _view(table: ShipAtRest, view: View, hands_mm: Hands, fallen: Sequence[Fallen]) -> list[str]:
-    canvas, axis = Canvas(view), 1 if view is FRONT else 0
-    _rig(canvas, axis)
-    _sea(canvas, axis, hands_mm, fallen)
+    canvas = Canvas(view)
+    _rig(canvas, view, table)
+    _sea(canvas, _axis(view), hands_mm, fallen)
     _stow(canvas, view, table)
     return canvas.lines()
 
 
-def _rig(canvas: Canvas, axis: int) -> None:
+def _axis(view: View) -> int:
+    """Of the ship frame, the one that runs to the right."""
+    return 1 if view is FRONT else 0
+
+
+def _rig(canvas: Canvas, view: View, table: ShipAtRest) -> None:
+    axis = _axis(view)
     canvas.fill(-scene.MAST_RADIUS_M, scene.MAST_RADIUS_M, scene.CATCH_PLANE_M, scene.MAST_TOP_M, "|")
     half = scene.HULL_HALF_M[axis]
     canvas.fill(-half, half, scene.DECK_TOP_M - 2 * scene.HULL_HALF_M[2], scene.DECK_TOP_M, "#")
-    for yard, spar in zip(scene.YARDS, scene.YARD_SPARS, strict=True):
-        half = spar.half_m[axis]
-        canvas.fill(-half, half, yard.top_m - _ROW_M, yard.top_m, "=")
+    for number, spar in enumerate(scene.YARD_SPARS):
+        turn, shift = tipped(number, table)
+        canvas.paint(solid(spar, shift, turn, view).outline, "=")
 
 
 def _sea(canvas: Canvas, axis: int, hands_mm: Hands, fallen: Sequence[Fallen]) -> None:

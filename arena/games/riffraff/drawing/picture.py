@@ -32,10 +32,10 @@ from arena.games.riffraff.drawing.svg import (
     symbol,
     words,
 )
-from arena.games.riffraff.geometry import about, extents, laid, room_above, rotated, ship_rotation, times
+from arena.games.riffraff.geometry import about, extents, laid, level_of, room_between, times
 from arena.games.riffraff.scene import CATCH_PLANE_M, KINDS, Area, Face, Kind
 from arena.games.riffraff.state import CARDS, Fallen, Loaded, Phase, Player, State
-from arena.games.riffraff.table import Pose, ShipAtRest
+from arena.games.riffraff.table import Pose, ShipAtRest, Yards
 from arena.games.riffraff.turns import kind_of
 
 CARD_WIDTH: Final = 316
@@ -96,10 +96,10 @@ def _seat(state: State, seat: Seat, player: Player) -> Iterator[str]:
     notes = f"{_count(player.pieces)} left" + (f", {player.removed} caught" if player.removed else "")
     yield svg.words((46, 36), notes, 11, svg.ink(svg.FADED))
     if seat == state.captain:
-        yield _wheel(110, 15.5)
-        yield svg.words((124, 20), "captain", 12, f"{svg.ink(svg.BRASS)} {BOLD}")
+        yield _wheel(206, 15.5)
+        yield svg.words((220, 20), "captain", 12, f"{svg.ink(svg.BRASS)} {BOLD}")
     if won:
-        yield svg.words((236, 29), "wins", 15, f"{svg.ink(svg.BRASS)} {BOLD} {MIDDLE}")
+        yield svg.words((236, 39), "wins", 15, f"{svg.ink(svg.BRASS)} {BOLD} {MIDDLE}")
     yield from _played(player)
     yield from _hand(player, svg.SEAT_COLOURS[seat])
     for column, (kind, count) in enumerate(zip(KINDS, player.supply, strict=True)):
@@ -176,6 +176,7 @@ _SCALE: Final = 1250
 _FROM_ABOVE: Final = 800
 _GAP_M: Final = 0.001
 """Between a piece that is held and the yard over it."""
+_YARD_NAMES: Final = ("highest", "middle", "lowest")
 _COLUMNS: Final = 27
 """Letters in a line of words under water, beside the ball."""
 _LINES: Final = 8
@@ -302,10 +303,12 @@ def _aboard(state: State, frame: Frame, ship: Ship) -> Iterator[str]:
 
 def _held(table: ShipAtRest, load: Load, area: Area) -> Pose:
     """The pose of the piece that is about to be lowered, under the next yard above its area."""
-    kind, ship = kind_of(load), ship_rotation(table)
+    kind, level = kind_of(load), level_of(area, table)
     lying = laid(kind, cast(Face, load.face), load.yaw_deg)
-    height = room_above(area) - extents(kind, lying)[1][2] - _GAP_M
-    return (*rotated(ship, (load.u_mm / 1000, load.v_mm / 1000, height)), *times(ship, lying))
+    low, high = extents(kind, lying)
+    v_m = load.v_mm / 1000
+    height = room_between(area, table, (v_m + low[1], v_m + high[1])) - high[2] - _GAP_M
+    return (*level.to_table((load.u_mm / 1000, v_m, height)), *times(level.rotation, lying))
 
 
 def _names(window: Window) -> Iterator[str]:
@@ -328,8 +331,17 @@ def _captions(state: State, window: Window) -> Iterator[str]:
         lean = f"trim {captions.trim(math.degrees(state.table.pitch))}"
     yield words((left, top), name, 14, f"{BOLD} {ink(INK)}")
     yield words((right, top), lean, 14, f"{END} {ink(INK)}")
+    if window.view is FRONT:
+        yield from _tips(state.table.yards, right)
     yield words((left, window.surface - 10), ends[0], 11, ink(FADED))
     yield words((right, window.surface - 10), ends[1], 11, f"{END} {ink(FADED)}")
+
+
+def _tips(yards: Yards, right: float) -> Iterator[str]:
+    """Under water, beside the ball: how each yard tips, the highest on top."""
+    for row, (name, yard) in enumerate(zip(_YARD_NAMES, reversed(yards), strict=True)):
+        text = f"{name} yard {captions.heel(math.degrees(yard))}"
+        yield words((right, _FRONT.surface + 34 + 16 * row), text, 12, f"{END} {ink(SHEET)}")
 
 
 def _log(last: Loaded) -> Iterator[str]:

@@ -1,10 +1,10 @@
-"""Ship and sea as SVG: hull, rigging and counterweight as they heel, the catch plane as water, hands in it.
+"""Ship and sea as SVG: hull, rigging and counterweight as they lean, the catch plane as water, hands in it.
 
-Rule: the hull's belly, the flag and the waves are decoration; everything else is drawn to scale.
+Rule: the hull's belly, the flag, the waves and the heads of the bars are decoration; everything else is drawn to scale.
 """
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise, product
 from typing import Final
 
@@ -14,8 +14,20 @@ from arena.games.riffraff import scene
 from arena.games.riffraff.drawing import svg
 from arena.games.riffraff.drawing.projection import ABOVE, FRONT, Outline, Point, hull, solid
 from arena.games.riffraff.drawing.svg import Frame, Sheet
-from arena.games.riffraff.geometry import Vector, rotated, ship_rotation
-from arena.games.riffraff.scene import CATCH_PLANE_M, DECK_TOP_M, HULL, HULL_HALF_M, MAST_TOP_M, YARD_SPARS, Shape
+from arena.games.riffraff.geometry import Level, Vector, level_of, rotated
+from arena.games.riffraff.scene import (
+    AREAS,
+    CATCH_PLANE_M,
+    DECK_TOP_M,
+    FIRST_YARD_AREA,
+    HULL,
+    HULL_HALF_M,
+    MAST_RADIUS_M,
+    MAST_TOP_M,
+    YARD_SPARS,
+    YARD_THICKNESS_M,
+    Shape,
+)
 from arena.games.riffraff.state import Fallen
 from arena.games.riffraff.table import ShipAtRest
 
@@ -31,6 +43,7 @@ _BEHIND_M: Final = -scene.YARD_HALF_WIDTH_M - 0.0005
 _TAG_OUT_M: Final = 0.078
 """Further out than a plank across a yard reaches."""
 _TAG_PX: Final = 7.5
+_BAR_PX: Final = 2.6
 _GLASSY: Final = 0.6
 """From above, cargo is seen through yards."""
 _VEIL: Final = 0.72
@@ -45,9 +58,10 @@ class Ship:
     """The ship of a table in a frame."""
 
     def __init__(self, table: ShipAtRest, frame: Frame) -> None:
-        self._turn = ship_rotation(table)
+        self._deck = level_of(AREAS[1], table)
+        self._yards = [level_of(AREAS[FIRST_YARD_AREA + 2 * number], table) for number in range(len(YARD_SPARS))]
         self._frame = frame
-        self._looks_down = frame.view.depth(rotated(self._turn, (0.0, 0.0, 1.0))) >= 0
+        self._looks_down = self._shows_top(self._deck)
 
     def under_water(self) -> str:
         """Rod and ball, which the sea is drawn over."""
@@ -63,41 +77,66 @@ class Ship:
     def rigging(self) -> list[Sheet]:
         """Mast and yards, each with its place among the cargo; equal places in the order given.
 
-        From the side, cargo stands on the yards as one looks down on them, and behind their ends as one looks up; the
-        mast stands between the farther and the nearer half.
+        The mast goes through the yards: it is drawn over them, and what is before it of a yard is drawn over the mast.
         """
         masts, yards = list(self._masts()), [self._yard(number) for number in range(len(YARD_SPARS))]
         if self._frame.view is ABOVE:
             return [replace(yard, ink=f'<g opacity="{_GLASSY}">{yard.ink}</g>') for yard in yards] + masts
-        nearer = [self._body(_nearer_half(yard), svg.WOOD, edge="") for yard in YARD_SPARS]
+        nearer = [self._before_mast(number) for number in range(len(YARD_SPARS))]
         if self._frame.view is FRONT:
-            upwards = _alternating(masts, yards)
-            layers = _at_depth(_BEHIND_M, upwards if self._looks_down else upwards[::-1])
-        elif self._looks_down:
-            layers = [*_at_depth(_FARTHEST_M, yards), *_at_depth(0.0, _alternating(masts, nearer))]
+            layers = [replace(each, depth=_BEHIND_M) for each in (*yards, *masts, *nearer)]
         else:
-            layers = [*_at_depth(-_ALMOST_M, yards), *_at_depth(0.0, masts), *_at_depth(-_FARTHEST_M, nearer)]
+            layers = self._from_the_side(yards, masts, nearer)
         return [*layers, self._flag(), *self._bulwark()]
 
+    def _from_the_side(self, yards: list[Sheet], masts: list[Sheet], nearer: list[Sheet]) -> list[Sheet]:
+        """Cargo stands on a yard as one looks down on it, and behind its end as one looks up."""
+        shows_top = [self._shows_top(level) for level in self._yards]
+        far = ((yard, _FARTHEST_M if top else -_ALMOST_M) for yard, top in zip(yards, shows_top, strict=True))
+        near = ((part, 0.0 if top else -_FARTHEST_M) for part, top in zip(nearer, shows_top, strict=True))
+        layers = (*far, *((mast, 0.0) for mast in masts), *near)
+        return [replace(each, depth=depth) for each, depth in layers]
+
+    def _shows_top(self, level: Level) -> bool:
+        """Whether the eye sees upper faces there."""
+        return self._frame.view.depth(rotated(level.rotation, (0.0, 0.0, 1.0))) >= 0
+
     def _masts(self) -> Iterator[Sheet]:
-        """The mast from the deck up, a piece between any two yards."""
-        for bottom, top in pairwise((DECK_TOP_M, *(yard.top_m for yard in scene.YARDS), MAST_TOP_M)):
-            end = top if top == MAST_TOP_M else top - scene.YARD_THICKNESS_M
-            half = (end - bottom) / 2
-            yield self._body(Shape("cylinder", (scene.MAST_RADIUS_M, half), (0.0, 0.0, bottom + half)), svg.TIMBER)
+        """The mast from the deck up, parted within the yards."""
+        joints = (yard.top_m - YARD_THICKNESS_M / 2 for yard in scene.YARDS)
+        for bottom, top in pairwise((DECK_TOP_M, *joints, MAST_TOP_M)):
+            half = (top - bottom) / 2
+            yield self._body(Shape("cylinder", (MAST_RADIUS_M, half), (0.0, 0.0, bottom + half)), svg.TIMBER)
 
     def _yard(self, number: int) -> Sheet:
-        body = self._body(YARD_SPARS[number], svg.WOOD)
+        body = self._body(YARD_SPARS[number], svg.WOOD, level=self._yards[number])
         return replace(body, ink="".join(self._yard_tags(number)) + body.ink)
 
-    def _at(self, point: Vector) -> Point:
-        return self._frame.at(rotated(self._turn, point))
+    def _before_mast(self, number: int) -> Sheet:
+        """The part of a yard between mast and eye, without an edge, so that no seam is seen."""
+        x, y, z = YARD_SPARS[number].half_m
+        middle = YARD_SPARS[number].at_m[2]
+        if self._frame.view is FRONT:
+            part = Shape("box", ((x - MAST_RADIUS_M) / 2, y, z), ((x + MAST_RADIUS_M) / 2, 0.0, middle))
+        else:
+            part = Shape("box", (x, (y - MAST_RADIUS_M) / 2, z), (0.0, -(y + MAST_RADIUS_M) / 2, middle))
+        body = self._body(part, svg.WOOD, edge="", level=self._yards[number])
+        return replace(body, ink=body.ink + self._bar_head(number)) if self._frame.view is FRONT else body
+
+    def _bar_head(self, number: int) -> str:
+        """The end of the bar on which a yard tips."""
+        at = self._at((scene.YARD_HALF_WIDTH_M, 0.0, scene.YARDS[number].bar_m))
+        return svg.circle(at, _BAR_PX, svg.BRASS, _EDGE)
+
+    def _at(self, point: Vector, level: Level | None = None) -> Point:
+        return self._frame.at((level or self._deck).to_table(point))
 
     def _line(self, one: Vector, other: Vector, colour: str, width: float, more: str = "") -> str:
         return svg.segment(self._at(one), self._at(other), colour, width, more)
 
-    def _body(self, part: Shape, colour: str, edge: str = _EDGE) -> Sheet:
-        seen = solid(part, (0.0, 0.0, 0.0), self._turn, self._frame.view)
+    def _body(self, part: Shape, colour: str, edge: str = _EDGE, level: Level | None = None) -> Sheet:
+        within = level or self._deck
+        seen = solid(part, within.shift, within.rotation, self._frame.view)
         hides = tuple(self._frame.pixels(seen.outline)[::-1])
         return Sheet(seen.depth, svg.body(seen, colour, edge, self._frame), (hides,))
 
@@ -145,7 +184,7 @@ class Ship:
         middle = YARD_SPARS[number].at_m[2]
         if self._frame.view is FRONT:
             for side, area in ((1, port), (-1, starboard)):
-                yield _tag(self._at((x, side * (y + 0.009), middle)), str(area))
+                yield _tag(self._at((x, side * (y + 0.009), middle), self._yards[number]), str(area))
         elif self._frame.view is not ABOVE:
             out, root = (-_TAG_OUT_M, 0.0, middle), (0.0, 0.0, middle)
             yield self._line(out, root, svg.mixed(svg.WOOD, svg.INK, 0.4), 0.8, 'stroke-dasharray="1 3"')
@@ -166,21 +205,6 @@ class Ship:
         x, y = self._at(top)
         wave = f"M{x:.1f} {y:.1f}c8 -5 14 5 26 0l-5 7l5 7c-12 5 -18 -5 -26 0z"
         return Sheet(_BEHIND_M, f'{pole}<path d="{wave}" fill="{svg.FLAG}" stroke="{svg.INK}" stroke-width="0.8"/>')
-
-
-def _nearer_half(yard: Shape) -> Shape:
-    """Of a yard seen from the side; drawn without an edge, so that no seam is seen."""
-    x, y, z = yard.half_m
-    return Shape("box", (x, y / 2, z), (0.0, -y / 2, yard.at_m[2]))
-
-
-def _at_depth(depth: float, layers: Iterable[Sheet]) -> list[Sheet]:
-    return [replace(each, depth=depth) for each in layers]
-
-
-def _alternating(masts: list[Sheet], yards: list[Sheet]) -> list[Sheet]:
-    """From the deck up: mast, yard, mast, yard, mast, yard, mast."""
-    return [*(each for pair in zip(masts, yards, strict=False) for each in pair), masts[-1]]
 
 
 def waves(y: float, left: float, right: float) -> str:
