@@ -7,6 +7,7 @@ CPU time of another process comes from the kernel's per-process clock (all threa
 0.2 us). Its clock id is (~pid << 3) | 2, the Linux ABI behind clock_getcpuclockid(3), which Python does not wrap.
 """
 
+import contextlib
 import math
 import time
 from collections.abc import Callable
@@ -25,25 +26,32 @@ _MOST_STRETCH: Final = 10
 
 
 class CpuClock:
-    """A clock, to be called, of the CPU seconds used by all threads of these processes so far.
+    """A clock, to be called, of the CPU seconds used by all threads of a process so far.
 
-    Once one of them is gone the last reading stands, and `is_running` is False from the next one on.
+    `others` are processes that only wait: theirs are added as of the last `look`. Once the process is gone the last
+    reading stands, and `is_running` is False from the next one on.
     """
 
-    __slots__ = ("_ids", "_last_s", "is_running")
+    __slots__ = ("_id", "_last_s", "_others", "_others_s", "is_running")
 
-    def __init__(self, *pids: int) -> None:
-        self._ids = [(~pid << 3) | _PER_PROCESS_SCHED for pid in pids]
-        self._last_s = 0.0
+    def __init__(self, pid: int, *others: int) -> None:
+        self._id, *self._others = [(~each << 3) | _PER_PROCESS_SCHED for each in (pid, *others)]
+        self._last_s = self._others_s = 0.0
         self.is_running = True
+        self.look()
 
     def __call__(self) -> float:
-        """The sum of all."""
+        """That of the process, and those of the others."""
         try:
-            self._last_s = sum(map(time.clock_gettime, self._ids))
+            self._last_s = time.clock_gettime(self._id) + self._others_s
         except OSError:
             self.is_running = False
         return self._last_s
+
+    def look(self) -> None:
+        """Read the clocks of the others."""
+        with contextlib.suppress(OSError):
+            self._others_s = sum(map(time.clock_gettime, self._others))
 
 
 @dataclass(slots=True, kw_only=True)

@@ -1,5 +1,8 @@
 """The clock of one move, with times set by hand."""
 
+import os
+import subprocess
+import time
 from typing import Any
 
 import pytest
@@ -161,6 +164,22 @@ def test_time_runs_out_exactly_when_undelayed_time_does(steps: list[tuple[float,
 def test_the_last_reading_of_a_process_that_is_gone_stands() -> None:
     """No process has the largest id, so its clock cannot be read."""
     assert CpuClock(2**22)() == 0.0
+
+
+def test_cpu_time_of_the_others_counts_from_the_next_look_on() -> None:
+    """They only wait, so nobody asks for it at each request; what this process uses here is that of another."""
+    with subprocess.Popen(["/bin/sleep", "60"]) as sleeper:
+        read = CpuClock(sleeper.pid, os.getpid())
+        before_s, begun_s = read(), time.process_time()
+        while time.process_time() < begun_s + 0.05:
+            pass
+        not_yet_s = read() - before_s
+        read.look()
+        looked_s = read() - before_s
+        sleeper.kill()
+
+    assert not_yet_s < 0.04
+    assert looked_s >= 0.05
 
 
 @pytest.mark.parametrize("decides_cpu", [True, False])

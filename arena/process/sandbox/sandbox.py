@@ -90,6 +90,7 @@ class Sandbox(ProcessGroup):
 
     def limit_violation(self) -> str:
         """See ProcessGroup.limit_violation. A control group counts memory exactly, and ends the bot itself."""
+        self._read_cpu.look()
         memory = super().limit_violation() if self._cgroup is None else self._cgroup.limit_violation()
         if not memory and self._limits.scratch_mib:
             for name in ("/tmp", "/dev/shm"):  # noqa: S108 - the sandbox's
