@@ -192,7 +192,10 @@ class FaultPolicy(Protocol):
     """
 
     def fallback_action(self, state: Any, seat: Seat) -> Any:
-        """The action played for `seat`, which owes one; legal in every state in which it must act."""
+        """The action played for `seat`, which owes one; `parse` takes it in every state in which the seat must act.
+
+        A simulator is not asked whether it is possible: see to it that the game goes on with it.
+        """
 
 
 ENDLESS: Final = 10**9

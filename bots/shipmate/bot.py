@@ -3,19 +3,18 @@
 - `random`: any card, and any pose that geometry allows.
 - `tidy`: a stable face, straight, near the middle of the area, hands beside it; nothing where the ship would heel much.
 - `lookahead` (without an argument): asks the referee's simulator what would come of the tidiest loads when hand and sea
-  are unsteady, plays cards by the same means, and holds its hands where something would fall.
+  are unsteady, plays cards by the same means, and holds its hands where something would fall. Two numbers weaken it:
+  `lookahead candidates=1` tries only so many places or cards, `lookahead weathers=1` each of them in so many weathers.
 """
 
 import sys
 
 from catching import beside
 from lookahead import Lookahead
-from places import Ship
+from places import BOLD, TIDY, Ship
 from policy import Policy
 
-PASS = {"pass": True}
-TRIES = 60
-TOO_BAD = 8  # degrees of heel, or what is as bad: then it rather passes
+MUCH = 4  # degrees of heel, or what is as bad
 
 
 class Random(Policy):
@@ -25,25 +24,6 @@ class Random(Policy):
         return self.rng.randrange(len(request["legal"]))
 
     new_captain = order = announce = card
-
-    def load(self, request):
-        view = request["view"]
-        area, supply = view["area"], view["seats"][view["you"]]["supply"]
-        here = self.material.areas[area]
-        kinds = [kind for kind, count in supply.items() if count]
-        for _ in range(TRIES):
-            kind = self.rng.choice(kinds)
-            pose = {
-                "kind": kind,
-                "face": self.rng.choice(self.material.faces(kind, area)),
-                "u_mm": round(self.rng.uniform(*here["u_mm"]), 1),
-                "v_mm": round(self.rng.uniform(*here["v_mm"]), 1),
-                "yaw_deg": self.rng.randrange(360),
-                "hands_mm": [list(hand) for hand in beside(here)],
-            }
-            if not self.material.refusal(pose, area, supply):
-                return pose
-        return PASS
 
 
 class Tidy(Policy):
@@ -63,27 +43,36 @@ class Tidy(Policy):
         return min(range(len(request["legal"])), key=lambda index: cost(request["legal"][index]["card"]))
 
     def announce(self, request):
-        return 1
+        """Two where two kinds have a place that does not heel the ship much."""
+        return int(sum(place.cost < MUCH for place in self.best(request["view"], TIDY)) > 1)
 
     def load(self, request):
-        """The free place nearest to the middle of the area, for the piece that comes up first."""
+        """The piece and the place that heel the ship least; the next best if that was refused."""
         view = request["view"]
-        ship, here = Ship(self.material, view), self.material.areas[view["area"]]
-        u, v = (sum(here[side]) / 2 for side in ("u_mm", "v_mm"))
-        kinds = [kind for kind, count in view["seats"][view["you"]]["supply"].items() if count]
-        self.rng.shuffle(kinds)
-        is_second_try = "refused" in request
-        for kind in kinds[is_second_try:]:
-            places = sorted(ship.places(view["area"], kind), key=lambda place: (place.u - u) ** 2 + (place.v - v) ** 2)
-            if places and places[0].cost < TOO_BAD:
-                return places[0].load(beside(here))
-        return PASS
+        places = self.best(view, TIDY) or self.best(view, BOLD)
+        if "refused" in request:
+            places = places[1:]
+        return places[0].load(beside(self.material.areas[view["area"]])) if places else self.random_pose(view)
+
+    def best(self, view, manner):
+        """The best place of each kind that I hold, the best first."""
+        ship, supply = Ship(self.material, view), view["seats"][view["you"]]["supply"]
+        places = [min(ship.places(view["area"], kind, manner), default=None) for kind in supply if supply[kind]]
+        return sorted(filter(None, places))
 
 
 POLICIES = {"random": Random, "tidy": Tidy, "lookahead": Lookahead}
 
 if __name__ == "__main__":
-    wanted = sys.argv[1] if len(sys.argv) > 1 else "lookahead"
+    wanted, *numbers = sys.argv[1:] or ["lookahead"]
     if wanted not in POLICIES:
         sys.exit(f"shipmate: no way to play is called {wanted!r}; known: {', '.join(POLICIES)}")
-    POLICIES[wanted]().play()
+    policy = POLICIES[wanted]()
+    for name, equals, value in (each.partition("=") for each in numbers):
+        if name not in policy.numbers or not equals or not value.isdecimal() or not int(value):
+            known = ", ".join(policy.numbers) or "none"
+            sys.exit(
+                f"shipmate: {name + equals + value!r} is no number of {wanted}; known: {known}, each as NAME=1 or more"
+            )
+        policy.numbers[name] = int(value)
+    policy.play()

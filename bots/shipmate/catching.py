@@ -17,14 +17,23 @@ def beside(here):
     return ((45.0, side), (-45.0, side))
 
 
-def gain(falls, new, hands, radius):
-    """By how many pieces the supply changes with a load of piece `new` after which `falls` (id, x, y) fell."""
-    caught = {piece for piece, x, y in falls if any(math.hypot(x - hx, y - hy) <= radius for hx, hy in hands)}
+def gain(falls, new, hands, radius, holds):
+    """By how many pieces the supply changes with a load of piece `new` after which `falls` (id, x, y) fell.
+
+    `falls` in the order of falling: a hand holds only so many pieces, the first that come.
+    """
+    caught, room = set(), [holds] * len(hands)
+    for piece, x, y in falls:
+        for number, (hand_x, hand_y) in enumerate(hands):
+            if room[number] and math.hypot(x - hand_x, y - hand_y) <= radius:
+                room[number] -= 1
+                caught.add(piece)
+                break
     is_returned = caught == {new}  # it is not allowed to save only the new piece
     return len(falls) - (0 if is_returned else len(caught)) - 1
 
 
-def best_hands(samples, default, radius):
+def best_hands(samples, default, radius, holds):
     """The two hands with the smallest mean `gain` over `samples` of (falls, new), and that mean."""
     points = [(x, y) for falls, _ in samples for _, x, y in falls]
     if not points:
@@ -32,7 +41,7 @@ def best_hands(samples, default, radius):
     reach = SAFETY * radius
     judged = []
     for pair in combinations([*default, *spots(points, reach)], 2):
-        mean = sum(gain(falls, new, pair, reach) for falls, new in samples) / len(samples)
+        mean = sum(gain(falls, new, pair, reach, holds) for falls, new in samples) / len(samples)
         judged.append((mean, len(judged), pair))
     mean, _, hands = min(judged)
     return hands, mean

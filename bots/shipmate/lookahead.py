@@ -8,9 +8,9 @@ from catching import beside, best_hands
 from places import BOLD, Ship
 from policy import Policy
 
-LIMIT = {"load": 18, "card": 8}  # simulations for one decision at most, whatever the referee allows
-ENOUGH = {"load": 4, "card": 2}  # weathers in which the best trial must have been tried
-CARDS = 5  # cards that are tried
+LIMIT = {"load": 12, "card": 4}  # simulations for one decision at most, whatever the referee allows
+WEATHERS = {"load": 3, "card": 1}  # in which the best trial must have been tried, at most
+CANDIDATES = {"load": 8, "card": 4}  # trials at most
 HEAVY = 0.05  # degrees of heel that it is worth to be rid of a g: heavy pieces are best loaded while there are few
 # Everything is counted in pieces: a degree of heel, a second piece that a card allows, a card that would allow it with
 # better luck, and in the last turn each number of the card, because of those who finish the first one wins.
@@ -18,7 +18,6 @@ HEEL = 0.03
 TWO = 0.9
 SPARE = 0.2
 SOONER = 0.12
-RISKY = -0.1  # a load that is expected to change the supply by more than this is left
 
 
 class Trial:
@@ -37,7 +36,7 @@ class Trial:
         """Pieces to be expected in the supply afterwards, less is better; by its heel as long as nothing is known."""
         return self.prior + 1 + self.change
 
-    def learn(self, said, known, default, radius):
+    def learn(self, said, known, default, hands):
         """Take note of what came of it once more."""
         if said["refused"]:
             self.is_refused = True
@@ -46,11 +45,15 @@ class Trial:
         aboard = {piece["id"] for piece in said["result"]["cargo"]} | {piece for piece, _, _ in falls}
         (new,) = aboard - known
         self.samples.append((falls, new))
-        self.hands, self.change = best_hands(self.samples, default, radius)
+        self.hands, self.change = best_hands(self.samples, default, hands["radius_mm"], hands["holds"])
 
 
 class Lookahead(Policy):
     """Plays by simulation."""
+
+    def __init__(self):
+        super().__init__()
+        self.numbers = {"candidates": max(CANDIDATES.values()), "weathers": max(WEATHERS.values())}
 
     def card(self, request):
         """The card on whose area a piece lies best; where two can be loaded, the better."""
@@ -64,7 +67,7 @@ class Lookahead(Policy):
             if places:
                 place = min(places, key=lambda place: place.cost - HEAVY * ship.mass(place.kind))
                 trials.append(Trial(area, place, ship.mass(place.kind), self.promise(area, taken, self.pieces(view))))
-        best = self.race(view, sorted(trials, key=rank)[:CARDS], "card")
+        best = self.race(view, trials, "card")
         return {"card": best.area} if best else 0
 
     def promise(self, area, taken, pieces):
@@ -85,8 +88,10 @@ class Lookahead(Policy):
         return next((i for i, action in enumerate(request["legal"]) if of(action) == request["view"]["you"]), 0)
 
     def announce(self, request):
-        """Two: the second may still be passed."""
-        return 1
+        """Two, if two kinds of pieces have a good place now: it is binding, so that even a bad one must be loaded."""
+        view = request["view"]
+        ship = Ship(self.material, view)
+        return int(sum(any(ship.places(view["area"], kind)) for kind in self.kinds(view)) > 1)
 
     def load(self, request):
         view = request["view"]
@@ -99,9 +104,17 @@ class Lookahead(Policy):
         if "refused" in request and trials:  # which happens only to what could not be simulated
             trials.remove(min(trials, key=rank))
         best = self.race(view, trials, "load")
-        if best is None or best.change > RISKY:
-            return {"pass": True}
+        if best is None:
+            return self.any_load(view)
         return best.place.load(best.hands or beside(self.material.areas[area]))
+
+    def any_load(self, view):
+        """Of some poses without a thought the first that has room, where no good one is left."""
+        while self.simulations > 0:
+            pose = self.random_pose(view)
+            if "pass" in pose or not self.simulate(load=pose)["refused"]:
+                return pose
+        return self.random_pose(view)
 
     def kinds(self, view):
         """What I hold."""
@@ -114,20 +127,23 @@ class Lookahead(Policy):
     def race(self, view, trials, phase):
         """The best trial; None if all are refused."""
         known = {piece["id"] for piece in view["cargo"]}
-        radius = self.material.told["load"]["hands"]["radius_mm"]
+        hands = self.material.told["load"]["hands"]
+        enough = min(WEATHERS[phase], self.numbers["weathers"])
+        candidates = min(CANDIDATES[phase], self.numbers["candidates"])
+        trials = sorted(trials, key=rank)
         weathers = []
         for _ in range(LIMIT[phase]):
             if not trials:
                 return None
             if self.simulations <= 0:
                 break
-            best = min(trials, key=rank)
-            if len(best.samples) >= ENOUGH[phase]:
+            best = min(trials[:candidates], key=rank)
+            if len(best.samples) >= enough:
                 return best
             if len(weathers) == len(best.samples):  # all trials meet the same weathers, in the same order
                 weathers.append(self.draw_noise(view))
             said = self.simulate(area=best.area, load=best.place.load(), noise=weathers[len(best.samples)])
-            best.learn(said, known, beside(self.material.areas[best.area]), radius)
+            best.learn(said, known, beside(self.material.areas[best.area]), hands)
             trials = [trial for trial in trials if not trial.is_refused]
         tried = [trial for trial in trials if trial.samples]
         return min(tried or trials, key=rank, default=None)

@@ -1,9 +1,12 @@
-"""A way to play: a method for each phase. Those that a policy does not write take the first action, or pass."""
+"""A way to play: a method for each phase. Those that a policy does not write take the first action, or load at random."""
 
 import random
 
 import arena_kit as kit
 import riffraff_kit
+from catching import beside
+
+TRIES = 300
 
 
 class Policy:
@@ -11,6 +14,9 @@ class Policy:
 
     material = None
     rng = random
+
+    def __init__(self):
+        self.numbers = {}  # that arguments may change
 
     def card(self, request):
         return 0
@@ -25,6 +31,25 @@ class Policy:
         return 0
 
     def load(self, request):
+        return self.random_pose(request["view"])
+
+    def random_pose(self, view):
+        """Any pose that the numbers allow, for nobody may pass who can load; a pass if none is found."""
+        area, supply = view["area"], view["seats"][view["you"]]["supply"]
+        here = self.material.areas[area]
+        kinds = [kind for kind, count in supply.items() if count]
+        for _ in range(TRIES):
+            kind = self.rng.choice(kinds)
+            pose = {
+                "kind": kind,
+                "face": self.rng.choice(self.material.faces(kind, area)),
+                "u_mm": round(self.rng.uniform(*here["u_mm"]), 1),
+                "v_mm": round(self.rng.uniform(*here["v_mm"]), 1),
+                "yaw_deg": self.rng.randrange(360),
+                "hands_mm": [list(hand) for hand in beside(here)],
+            }
+            if not self.material.refusal(pose, area, supply):
+                return pose
         return {"pass": True}
 
     def simulate(self, **what):

@@ -99,9 +99,12 @@ def view_of(state: State) -> Any:
 
 
 def match(policies: tuple[str, ...], *, seed: str, **options: Any) -> MatchRecord:
-    """One match of real processes, each playing in the way of its name; the record tells who sat where."""
-    bot = read_bot(SHIPMATE)
-    players, secret = [Player(way, bot, (way,)) for way in policies], Secret.public(seed)
+    """One match of real processes, each playing in the way of its name; the record tells who sat where.
+
+    `passes` is a bot of no game: it plays cards at random and gives no load.
+    """
+    bot, passer, secret = read_bot(SHIPMATE), read_bot(BOTS / "random"), Secret.public(seed)
+    players = [Player(way, passer, ()) if way == "passes" else Player(way, bot, tuple(way.split())) for way in policies]
     meeting = exhibition(players, game="riffraff", options=options, clock=ClockSettings(), secret=secret, blocks=1)
     with closing(play_here(meeting, secret, "none")) as played:
         record, _ = next(played)

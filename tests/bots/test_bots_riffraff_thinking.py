@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from arena.games.riffraff import GAME, turns
 from arena.games.riffraff.actions import Load
-from arena.games.riffraff.scene import AREAS, HAND_RADIUS_M, KINDS
+from arena.games.riffraff.scene import AREAS, HAND_HOLDS, HAND_RADIUS_M, KINDS
 from arena.games.riffraff.table import EVEN_KEEL, Fall, Settled
-from arena.games.riffraff.turns import fates
+from arena.games.riffraff.turns import fates, hand_at
 
 RADIUS_MM = 1000 * HAND_RADIUS_M
 PLACES = st.tuples(st.integers(-150, 150), st.integers(-150, 150))
@@ -67,7 +67,7 @@ def test_the_gain_is_what_the_rules_make_of_it(data: st.DataObject) -> None:
     hands = tuple(data.draw(st.lists(PLACES, max_size=2)))
     falls = [(each, float(x), float(y)) for each, (x, y) in where.items()]
 
-    change = part("catching").gain(falls, state.next_id, hands, RADIUS_MM)
+    change = part("catching").gain(falls, state.next_id, hands, RADIUS_MM, HAND_HOLDS)
 
     result = _settled(state.next_id, where, hands)
     back = sum(fall.fate != "removed" for fall in fates(state, result))
@@ -76,15 +76,11 @@ def test_the_gain_is_what_the_rules_make_of_it(data: st.DataObject) -> None:
 
 def _settled(new: Any, where: dict[Any, tuple[int, int]], hands: tuple[tuple[int, int], ...]) -> Settled:
     """A result in which these pieces fell there."""
-    fallen = tuple(
-        Fall(id=each, x_mm=x, y_mm=y, t_s=1.0, hand=next((n for n, h in enumerate(hands) if _reaches(h, (x, y))), None))
-        for each, (x, y) in where.items()
-    )
-    return Settled(new, "rest", 0, 1.0, 1.0, fallen, 0.0, 0.0, EVEN_KEEL, (), "")
-
-
-def _reaches(hand: tuple[int, int], place: tuple[int, int]) -> bool:
-    return math.dist(hand, place) <= RADIUS_MM
+    fallen: list[Fall] = []
+    for each, (x, y) in where.items():
+        hand = hand_at(x, y, hands, [fall.hand for fall in fallen])
+        fallen.append(Fall(id=each, x_mm=x, y_mm=y, t_s=1.0, hand=hand))
+    return Settled(new, "rest", 0, 1.0, 1.0, tuple(fallen), 0.0, 0.0, EVEN_KEEL, (), "")
 
 
 def test_hands_go_where_pieces_fell() -> None:
@@ -95,7 +91,7 @@ def test_hands_go_where_pieces_fell() -> None:
         ([("k01", -100.0, -80.0), ("k09", 110.0, -70.0)], "k09"),
     ]
 
-    hands, change = part("catching").best_hands(samples, default, RADIUS_MM)
+    hands, change = part("catching").best_hands(samples, default, RADIUS_MM, HAND_HOLDS)
 
     assert change == -1
     assert sorted(round(x / 100) for x, _ in hands) == [-1, 1]
@@ -105,6 +101,6 @@ def test_hands_stay_where_they_usually_are_if_nothing_fell() -> None:
     """Some falls are not foreseen."""
     default = ((45.0, 75.0), (-45.0, 75.0))
 
-    hands, change = part("catching").best_hands([([], "k09"), ([], "k09")], default, RADIUS_MM)
+    hands, change = part("catching").best_hands([([], "k09"), ([], "k09")], default, RADIUS_MM, HAND_HOLDS)
 
     assert (hands, change) == (default, -1)

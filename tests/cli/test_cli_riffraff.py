@@ -184,7 +184,7 @@ def test_another_version_of_the_engine_is_not_compared(terminal: Terminal) -> No
     (problem,) = re.findall("PROBLEM (.*)", said.out)
     assert re.fullmatch(r"history: match \S+-0-1: its record is not the one that was stored", problem)
     assert re.search(
-        r"not comparable: simulated by engine mujoco 3\.9\.9 \(here mujoco [\d.]+\); (\d) of \1 sim", said.out
+        r"not comparable: simulated by engine mujoco 3\.9\.9 \(here mujoco [\d.]+\); (\d+) of \1 sim", said.out
     )
 
 
@@ -200,5 +200,5 @@ def test_blocks_of_four_are_played_on_all_cores(
     said = terminal.arena(f"match {'./passer.py ' * 4} --game riffraff --blocks 2")
 
     assert said.code == 0, said.err
-    assert "8 of 8 matches; ranks by MAP; draws 100.0 %" in said.out
+    assert "8 of 8 matches; ranks by MAP" in said.out
     assert said.out.count(" passer-") == 4

@@ -67,10 +67,10 @@ class ScriptedShip:
         pose = rest_pose(area, load, noise)
         aboard = {piece.id: piece.pose for piece in table.cargo} | {piece_id: pose}
         places = self._falls(table, load, piece_id)
-        falls = [
-            Fall(id=PieceId(name), x_mm=x, y_mm=y, t_s=0.5, hand=hand_at(x, y, load.hands_mm))
-            for name, (x, y) in places.items()
-        ]
+        falls: list[Fall] = []
+        for name, (x, y) in places.items():
+            hand = hand_at(x, y, load.hands_mm, [fall.hand for fall in falls])
+            falls.append(Fall(id=PieceId(name), x_mm=x, y_mm=y, t_s=0.5, hand=hand))
         rests = tuple(Rest(id=name, pose=aboard[name]) for name in sorted(aboard) if name not in places)
         return settled_of(piece_id, fallen=tuple(falls), rests=rests, table=table, load=load)
 
@@ -218,6 +218,12 @@ def loaded(state: State, falls: Mapping[str, Place] | None = None, **load: Json)
     return simulator.apply_result(waiting, simulator.simulate(waiting))
 
 
+def no_load(state: State) -> State:
+    """After a pass of the seat that is to move, for which the referee found no load either."""
+    after: State = GAME.simulator.apply_result(did(state, {"pass": True}), {"load": None})
+    return after
+
+
 def all_load(state: State) -> State:
     """After everybody left in this round has loaded one piece, and nothing fell."""
     this = state.round
@@ -231,7 +237,8 @@ def others_pass(state: State) -> State:
     this = state.round
     while state.round == this and state.movers:
         (seat,) = state.movers
-        state = GAME.apply(state, {seat: GAME.fault_policy.fallback_action(state, seat)})
+        action = GAME.fault_policy.fallback_action(state, seat)
+        state = no_load(state) if state.phase is Phase.LOAD else GAME.apply(state, {seat: action})
     return state
 
 

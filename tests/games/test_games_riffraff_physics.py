@@ -237,7 +237,7 @@ def test_pieces_at_rest_hardly_reach_into_each_other(pieces: int) -> None:
     assert -0.0001 < float(world.data.contact.dist.min()) < 0
 
 
-_IDS = (PieceId("k01"), PieceId("k02"))
+_IDS = tuple(PieceId(f"k{number:02d}") for number in range(1, 5))
 _CRATE = Load("crate", "flat", 50, 22)
 
 
@@ -304,6 +304,16 @@ def test_a_hand_reaches_as_far_as_its_radius(x_mm: float, hand: int | None) -> N
     watch.see(_state((*place, -0.030)))
 
     assert watch.fallen[0].hand == hand
+
+
+def test_a_hand_that_is_full_catches_no_more() -> None:
+    """Whether pieces fall between the same two looks or later; those that fell first are caught."""
+    watch = _watch(_state((0, 0.1, -0.012), (0, 0.1, -0.011), (0, 0.1, -0.010), (0, 0.1, 0.1)), hands_mm=((0, 100),))
+
+    watch.see(_state((0, 0.1, -0.030), (0, 0.1, -0.030), (0, 0.1, -0.030), (0, 0.1, 0.1)))
+    watch.see(_state((0, 0.1, -0.060), (0, 0.1, -0.060), (0, 0.1, -0.060), (0, 0.1, -0.030)))
+
+    assert [(fall.id, fall.hand) for fall in watch.fallen] == [("k01", 0), ("k02", 0), ("k03", None), ("k04", None)]
 
 
 def test_rest_is_judged_at_the_end_of_a_window() -> None:

@@ -93,7 +93,7 @@ def test_a_turn_ends_when_something_falls_or_all_announced_is_loaded(seed: int, 
     """And never goes on after a pass; a second piece needs a piece on a yard."""
     for step in game_of(seed, seats):
         state, after = step.state, step.after
-        if not isinstance(step.turn, Simulation):
+        if state.phase is not Phase.SETTLING:
             continue
         goes_on = after.active == state.active and after.round == state.round and after.phase is Phase.LOAD
 

@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 from msgspec.structs import replace
-from riffraff_play import GAME, did, loaded, others_pass, played, start, under_way, with_pieces
+from riffraff_play import GAME, did, loaded, no_load, others_pass, played, start, under_way, with_pieces
 from riffraff_play import raw_load as load
 
 from arena.errors import BotFault, IllegalAction, MalformedReply
@@ -16,7 +16,7 @@ CARDS = start()
 TIED_FIRST = played(CARDS, 10, 10, 2, 6)
 TIED_BELOW = played(CARDS, 5, 5, 9, 1)
 YARD = played(CARDS, 7, 3, 2, 1)
-DECK = did(played(CARDS, 3, 7, 2, 1), {"pass": True})
+DECK = no_load(played(CARDS, 3, 7, 2, 1))
 TWO = played(others_pass(loaded(YARD)), 1, 7, 3, 2)
 SECOND = loaded(did(TWO, {"pieces": 2}))
 ONE_RAT = with_pieces(YARD, 0, rat=1)
@@ -32,7 +32,7 @@ def refused(state: State, raw: Json, seat: int | None = None) -> BotFault:
 
 EACH_ONCE = "the order must name each of seats 0 and 1 once"
 ASKED = "is asked for now"
-ONLY_ONE, OR_PASS = "only 1 piece can be loaded in this turn", "; now load it, or pass"
+ONLY_ONE, LOAD_IT = "only 1 piece can be loaded in this turn", "; now load it"
 ORIGIN = ", where the origin of a piece can be at"
 OVER, INTO, TURN_IT = "mm over", "into another area; it needs", ", which is outside this area: turn it"
 WITHIN = "; both must be from -1000 to 1000"
@@ -63,9 +63,9 @@ REFUSALS: dict[str, list[tuple[State, Json, str]]] = {
         ),
         (TIED_BELOW, {"seat": 1}, f"found the seat of the new captain, but an order of seats {ASKED} (phase order)"),
         (TWO, load(YARD), f"found a load, but an announcement {ASKED} (phase announce)"),
-        (YARD, {"pieces": 2}, f"{ONLY_ONE}: nothing lies on area 7{OR_PASS}"),
-        (DECK, {"pieces": 2}, f"{ONLY_ONE}: area 3 is a part of the deck{OR_PASS}"),
-        (SECOND, {"pieces": 1}, f"how many pieces are loaded was announced before the turn, 1 piece left{OR_PASS}"),
+        (YARD, {"pieces": 2}, f"{ONLY_ONE}: nothing lies on area 7{LOAD_IT}"),
+        (DECK, {"pieces": 2}, f"{ONLY_ONE}: area 3 is a part of the deck{LOAD_IT}"),
+        (SECOND, {"pieces": 1}, f"how many pieces are loaded was announced before the turn, 1 piece left{LOAD_IT}"),
     ],
     Reason.NOT_IN_SUPPLY: [
         (ONE_RAT, load(YARD, "crate"), "you hold no crate; your supply is rat 1"),
@@ -135,7 +135,14 @@ def test_an_illegal_action_is_refused_with_its_reason(reason: str, state: State,
 
 def test_each_reason_of_rules_and_geometry_is_met() -> None:
     """Those of the simulated world, of a seat that is not to move and of look-aheads are tested elsewhere."""
-    elsewhere = {Reason.NO_ROOM, Reason.NO_SUPPORT, Reason.NOT_TO_MOVE, Reason.OVERLAP, Reason.DIVERGED}
+    elsewhere = {
+        Reason.NO_ROOM,
+        Reason.NO_SUPPORT,
+        Reason.MUST_LOAD,
+        Reason.NOT_TO_MOVE,
+        Reason.OVERLAP,
+        Reason.DIVERGED,
+    }
     words = {word for name, word in vars(Reason).items() if name.isupper()}
 
     assert set(REFUSALS) == words - elsewhere
@@ -260,7 +267,7 @@ def test_a_load_may_touch_the_line_that_it_must_not_cross() -> None:
 
 
 def test_a_pass_is_read() -> None:
-    """It is the same value as the one that stands in for a refused load."""
+    """It is the same value as the one that stands in for a refused load; whether it is honoured is asked elsewhere."""
     action = GAME.parse(YARD, Seat(0), {"pass": True})
 
     assert action == PASS == Pass(is_pass=True)

@@ -12,6 +12,7 @@ from riffraff_play import (
     IN_HAND,
     IN_OTHER_HAND,
     Place,
+    all_load,
     all_pass,
     counts,
     did,
@@ -301,6 +302,25 @@ def test_the_first_hand_within_45_mm_catches(hands: tuple[Place, ...], place: Pl
     state = loaded(to_load(), {"k01": place}, hands_mm=hands)
 
     assert [fall.hand for fall in state.last[0].fallen] == [hand]
+
+
+@pytest.mark.parametrize(
+    ("hands", "caught"),
+    [
+        (((45, 75),), [0, 0, None, None, None]),
+        (((45, 75), (45, 70)), [0, 0, 1, 1, None]),
+        (((45, -75), (45, 75)), [1, 1, None, None, None]),
+    ],
+)
+def test_a_hand_holds_two_pieces(hands: tuple[Place, ...], caught: list[int | None]) -> None:
+    """The first that fall into it; the next go to the other hand, if it reaches them too, or into the sea."""
+    state = all_load(played(start(), 4, 2, 1, 3))
+
+    after = loaded(played(state, 8, 5, 6, 7), {f"k{number:02d}": IN_HAND for number in range(1, 6)}, hands_mm=hands)
+
+    assert [fall.hand for fall in after.last[0].fallen] == caught
+    assert after.players[0].removed == 5 - caught.count(None)
+    assert after.players[0].pieces == state.players[0].pieces - 1 + caught.count(None)
 
 
 def test_only_the_active_player_catches() -> None:

@@ -30,7 +30,7 @@ from riffraff_play import (
 
 from arena.errors import BotFault, HarnessFault, IllegalAction, MalformedReply
 from arena.games.api import Json, Seat, Simulator, cost_of
-from arena.games.riffraff.actions import PASS, Load, Reason
+from arena.games.riffraff.actions import Load, Reason
 from arena.games.riffraff.scene import KINDS
 from arena.games.riffraff.simulator import RiffRaffSimulator
 from arena.games.riffraff.state import State
@@ -67,13 +67,12 @@ def rest(name: str, pose: Pose = POSE) -> Rest:
 
 
 def test_a_load_asks_for_room_on_the_area_of_the_card() -> None:
-    """Of the table as it is; nothing else asks anything."""
+    """Of the table as it is."""
     ship = Recorder()
     simulator = RiffRaffSimulator(ship)
     action = GAME.parse(YARD, SEAT, raw_load(YARD))
 
     simulator.require(YARD, SEAT, action)
-    simulator.require(YARD, SEAT, PASS)
 
     assert ship.insisted == [(YARD.table, 7, action)]
 
@@ -133,6 +132,10 @@ def test_a_result_that_fits_settles() -> None:
         (
             {"rests": (rest("k01"),), "fallen": (fall("k02", hand=0),)},
             "piece k02 is said to be in hand 0; by where it fell it is None",
+        ),
+        (
+            {"rests": (), "fallen": (fall("k02"), replace(fall("k01"), t_s=0.4))},
+            "the pieces that fell are not in the order of falling",
         ),
         ({"end": "tired"}, "not the result of a placement: Invalid enum value 'tired'"),
         ({"t_s": "long"}, "not the result of a placement: Expected `float`, got `str`"),

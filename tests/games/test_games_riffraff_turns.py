@@ -13,6 +13,7 @@ from riffraff_play import (
     all_pass,
     did,
     loaded,
+    no_load,
     others_pass,
     played,
     second_round,
@@ -154,22 +155,22 @@ def test_when_cargo_falls_the_turn_ends_at_once(place: Place) -> None:
     assert len(after.last) == 1
 
 
-def test_a_turn_may_end_without_loading() -> None:
+def test_a_turn_ends_without_loading_where_no_load_is_possible() -> None:
     """The piece stays in the supply, nothing has happened in it."""
     state = loaded(to_load())
 
-    after = did(state, {"pass": True})
+    after = no_load(state)
 
     assert after.active == 2
     assert after.players == state.players
     assert (len(state.last), after.last) == (1, ())
 
 
-def test_a_second_piece_may_be_left_out() -> None:
+def test_a_second_piece_is_left_out_where_no_load_is_possible() -> None:
     """What was loaded before stays what all see."""
     state = loaded(did(second_round(), {"pieces": 2}))
 
-    after = did(state, {"pass": True})
+    after = no_load(state)
 
     assert after.active == 2
     assert [each.id for each in after.last] == ["k02"]

@@ -238,7 +238,7 @@ def test_the_material_tells_what_a_bot_needs_of_areas_kinds_and_loads() -> None:
         "faces": {"flat": {"axis": "x", "degrees": 0}},
         "parts": [{"form": "box", "half_mm": [14.0, 14.0, 14.0], "at_mm": [0.0, 0.0, 0.0], "across": False}],
     }
-    assert told["load"]["hands"] == {"most": 2, "radius_mm": 45.0, "plane_mm": -20.0, "within_mm": 1000}
+    assert told["load"]["hands"] == {"most": 2, "holds": 2, "radius_mm": 45.0, "plane_mm": -20.0, "within_mm": 1000}
     assert told["load"]["drop_max_mm"] == 20
     assert told["ship"]["yards"] == [
         {"top_mm": 115.0, "half_length_mm": 110.0},

@@ -37,7 +37,7 @@ def careless_bot() -> ScriptedBot:
 
 
 def loading_bot(choice: int) -> ScriptedBot:
-    """Plays riffraff by the same index where it can; asks for two loads, plays the worse one, and passes if refused."""
+    """Plays riffraff by the same index where it can; asks for two loads, plays the refused one, then the other."""
     good = {"kind": "plank", "face": "flat", "u_mm": 0, "v_mm": 30}
     bad = {**good, "yaw_deg": 90}
 
@@ -45,7 +45,7 @@ def loading_bot(choice: int) -> ScriptedBot:
         if message["legal"]:
             return [answer(message, choice % len(message["legal"]))]
         if "refused" in message:
-            return [answer(message, {"pass": True})]
+            return [answer(message, good)]
         questions = [simulate(message, query, {"load": load}) for query, load in ((1, good), (2, bad))]
         return [*questions, answer(message, bad)]
 

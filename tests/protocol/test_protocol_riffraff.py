@@ -4,16 +4,20 @@ import json
 import math
 import re
 from collections.abc import Iterator
+from contextlib import suppress
+from itertools import product
 from statistics import NormalDist
 from typing import Any
 
+import msgspec
 import pytest
 from protocol_pages import Block, marked, only, section_of
 
-from arena.errors import BotFault
+from arena.errors import BotFault, IllegalAction
 from arena.games import load_game
 from arena.games.api import Chance, Decision, Json, Over, Seat, Simulation
 from arena.games.luck import draw
+from arena.games.riffraff import standard
 from arena.games.riffraff.actions import Reason
 from arena.games.riffraff.state import Phase, State
 from arena.games.riffraff.table import SIGMAS, noise
@@ -147,8 +151,35 @@ def test_reasons_and_phases_are_those_of_the_game() -> None:
 
     assert rows == reasons | {"no_simulations_left"}
     assert phases - {"phase"} == {
-        phase.value for phase in Phase if phase not in {Phase.NOISE, Phase.SETTLING, Phase.OVER}
+        phase.value for phase in Phase if phase not in {Phase.STANDARD, Phase.NOISE, Phase.SETTLING, Phase.OVER}
     }
+
+
+@pytest.mark.parametrize("card", range(1, 11))
+def test_the_standard_loads_are_recomputed_from_the_page(card: int) -> None:
+    """Faces, places and turns in the order of the section, with the ranges of the material; no hands."""
+    state = GAME.setup({}, 2)
+    cards = {Seat(0): GAME.parse(state, Seat(0), {"card": card}), Seat(1): GAME.parse(state, Seat(1), {"card": 1})}
+    state = msgspec.structs.replace(GAME.apply(state, cards), phase=Phase.LOAD, order=(Seat(0), Seat(1)), turn=0)
+    area = GAME.game_info({}, 2)["areas"][str(card)]
+    (outer, inner), (u_first, u_second) = (
+        sorted(area[name], key=lambda end: (-abs(end), -end)) for name in ("v_mm", "u_mm")
+    )
+    places = [
+        (u, round(outer + quarter * (inner - outer) / 4, 1))
+        for quarter in range(5)
+        for u in (u_first, u_second, sum(area["u_mm"]) / 2)
+    ]
+
+    expected = []
+    for named in only("text standard riffraff").replace("\n", " ").split(","):
+        kind, face, yaw = named.split()
+        for (u, v), yaw_deg in product(places, (int(yaw), 90 - int(yaw))):
+            with suppress(IllegalAction):
+                load = {"kind": kind, "face": face, "u_mm": u, "v_mm": v, "yaw_deg": yaw_deg}
+                expected.append(GAME.parse(state, Seat(0), load))
+
+    assert list(standard.loads(state)) == expected
 
 
 def test_the_weather_is_recomputed_from_the_page() -> None:

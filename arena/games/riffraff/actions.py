@@ -78,7 +78,7 @@ class Load(Action, frozen=True):
 
 
 class Pass(Action, frozen=True):
-    """End the turn without loading (any more): `{"pass": true}`."""
+    """Give no load, which is honoured only where the referee finds none either: `{"pass": true}`."""
 
     is_pass: Literal[True] = msgspec.field(name="pass")
 
@@ -104,6 +104,7 @@ class Reason:
     INTO_OTHER_AREA: Final = "into_other_area"
     NO_ROOM: Final = "no_room"
     NO_SUPPORT: Final = "no_support"
+    MUST_LOAD: Final = "must_load"
     OVERLAP: Final = "overlap"
     DIVERGED: Final = "diverged"
     """Only for a look-ahead: the simulation found no end to it."""

@@ -129,7 +129,7 @@ def _refuse_other_form(state: State, raw: Json, asked: Form) -> None:
         if form.kind is asked.kind or converted(raw, form.kind) is None:
             continue
         if state.phase is Phase.LOAD and form is _ANNOUNCE:
-            raise _refusal(Reason.NOT_ASKED, f"{_why_no_announcement(state)}; now load it, or pass")
+            raise _refusal(Reason.NOT_ASKED, f"{_why_no_announcement(state)}; now load it")
         raise IllegalAction(
             f"found {form.name}, but {asked.name} is asked for now (phase {state.phase.value})",
             hint=f"for example {asked.example}",

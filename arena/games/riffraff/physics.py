@@ -248,7 +248,9 @@ class Watch:
             gone = tuple(int(index) for index in np.flatnonzero(is_below))
             self._aboard[list(gone)] = False
             falls = [self._fall(index, poses(self._before)[index], poses(state)[index]) for index in gone]
-            self.fallen += sorted(falls, key=lambda fall: (fall.t_s, fall.id))
+            for fall in sorted(falls, key=lambda fall: (fall.t_s, fall.id)):
+                hand = hand_at(fall.x_mm, fall.y_mm, self._hands_mm, [each.hand for each in self.fallen])
+                self.fallen.append(msgspec.structs.replace(fall, hand=hand))
         self._before[:] = state
         return gone
 
@@ -277,7 +279,7 @@ class Watch:
     def _fall(self, index: int, before: WorldState, after: WorldState) -> Fall:
         """Place and time at which a piece went through the catch plane between two looks, as if it flew straight.
 
-        The hand is found by the rounded place, so that a record tells why a piece was caught or not.
+        The hand is found later, by the rounded place, so that a record tells why a piece was caught or not.
         """
         share = float((before[2] - CATCH_PLANE_M) / (before[2] - after[2]))
         x_mm, y_mm = (
@@ -289,7 +291,7 @@ class Watch:
             x_mm=x_mm,
             y_mm=y_mm,
             t_s=round((self.looks - 1 + share) * model.LOOK_S, 4),
-            hand=hand_at(x_mm, y_mm, self._hands_mm),
+            hand=None,
         )
 
 

@@ -33,10 +33,11 @@ same time, the number of an area: 1 to 4 on deck, 5 to 10 on the yards. The
 player of the highest card is captain and moves first, then the others by
 descending cards.
 In a turn you load a piece on the area of your card; on a yard where one lies,
-two if you like. You say how it lies, where, how far it is turned and how high
-it is dropped, and where your hands are. All that falls in your turn is yours,
-but for what your hands catch: that leaves the game, though not if it is only
-the piece just loaded.
+two if you say so before. You say how it lies, where, how far it is turned and
+how high it is dropped, and where your hands are. Nobody may pass while any of
+their pieces has room there. All that falls in your turn is yours, but for what
+your hands catch, two pieces each: that leaves the game, though not if it is
+only the piece just loaded.
 A player who holds no piece at the end of their turn has won. Otherwise the
 player with the fewest pieces after the last round wins."""
 """The rules for a person at the table; docs/riffraff.md has them all."""
@@ -46,7 +47,7 @@ class RiffRaffFaultPolicy:
     """After a fault that does not forfeit, the game goes on with the least that the rules allow."""
 
     def fallback_action(self, state: State, seat: Seat) -> AnyAction:
-        """The lowest card, themselves as captain, the seats as they sit, one piece, no load."""
+        """The lowest card, themselves as captain, the seats as they sit, one piece; no load, so the referee loads."""
         actions = _legal(state, seat)
         if actions is None:
             return PASS
@@ -89,9 +90,11 @@ class RiffRaff:
         return State(options=read, players=(Player(supply=supply),) * seats)
 
     def turn(self, state: State) -> api.Turn:
-        """A decision of one or, over the cards, of all; the wind; the simulation; or the end."""
+        """A decision of one or, over the cards, of all; the referee's load; the wind; the simulation; or the end."""
         place = f"{state.round}/{state.active}/{state.loaded}"
         match state.phase:
+            case Phase.STANDARD:
+                return api.Simulation(key=f"standard/{place}")
             case Phase.NOISE:
                 return api.Chance(key=f"noise/{place}", kind=DICE)
             case Phase.SETTLING:
@@ -119,7 +122,7 @@ class RiffRaff:
             case Load():
                 return turns.let_go(state, action)
             case Pass():
-                return turns.passed(state)
+                return turns.gave_none(state)
         raise AssertionError("a card is played only when all are asked for one")
 
     def outcome(self, state: State) -> api.Outcome:

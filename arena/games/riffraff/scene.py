@@ -177,3 +177,5 @@ AREAS: Final[Mapping[int, Area]] = {area.number: area for area in _areas()}
 CATCH_PLANE_M: Final = -0.020
 """Height of the plane in which hands lie. A piece whose centre drops below it has fallen."""
 HAND_RADIUS_M: Final = 0.045
+HAND_HOLDS: Final = 2
+"""Pieces that a hand catches in a placement, at most."""

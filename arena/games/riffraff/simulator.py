@@ -13,13 +13,13 @@ import msgspec
 
 from arena.errors import HarnessFault, IllegalAction, MalformedReply, SpecError
 from arena.games.api import ENDLESS, Json, Number, Seat
-from arena.games.riffraff import turns, view
-from arena.games.riffraff.actions import AnyAction, Load, Reason
+from arena.games.riffraff import standard, turns, view
+from arena.games.riffraff.actions import AnyAction, Load, Pass, Reason
 from arena.games.riffraff.drawing import captions
 from arena.games.riffraff.legality import check_pose, converted, malformed, read_load, require_within
 from arena.games.riffraff.model import LOOK_S, LOOKS_MAX, RIG, STEP_S, STEPS_PER_LOOK, TILT_LIMIT_DEG
 from arena.games.riffraff.scene import AREAS, CATCH_PLANE_M, Area, Kind
-from arena.games.riffraff.state import State
+from arena.games.riffraff.state import Phase, State
 from arena.games.riffraff.table import (
     STILL,
     Noise,
@@ -77,12 +77,24 @@ class RiffRaffSimulator:
         return self._physics.fingerprint()
 
     def require(self, state: State, seat: Seat, action: AnyAction) -> None:  # noqa: ARG002 - the signature of Simulator
-        """A load needs room under the next level and support below; nothing else asks anything of the world."""
+        """A load needs room under the next level and support below, a pass that no standard load has both."""
         if isinstance(action, Load):
             self._physics.require(state.table, state.active_area, action)
+        if isinstance(action, Pass) and (load := self._standard(state)) is not None:
+            raise IllegalAction(
+                f"nobody may pass who can load a piece: {load.kind} {load.face} at u {load.u_mm:g}, v {load.v_mm:g},"
+                f" yaw {load.yaw_deg:g} has room and support on area {state.area}",
+                hint="the referee loads that one, without hands, for a player who gives no load",
+                reason=Reason.MUST_LOAD,
+            )
+
+    def _standard(self, state: State) -> Load | None:
+        return standard.found(state, lambda load: self._physics.require(state.table, state.active_area, load))
 
     def simulate(self, state: State) -> Json:
-        """The result of the load that is under way, as plain JSON values of `table.Settled`."""
+        """The result of the load that is under way, as plain JSON values of `table.Settled`; or the referee's load."""
+        if state.phase is Phase.STANDARD:
+            return msgspec.to_builtins(standard.Found(self._standard(state)))
         _, area, load = under_way(state)
         assert state.noise is not None, "the wind has blown"
         result = self._physics.place(state.table, area, load, state.noise, state.next_id)
@@ -90,6 +102,8 @@ class RiffRaffSimulator:
 
     def frames(self, state: State, result: Json) -> Json:
         """The movement that leads to this result, as plain JSON values of `table.Motion`; None if it cannot be had."""
+        if state.phase is Phase.STANDARD:
+            return None
         _, area, load = under_way(state)
         film = getattr(self._physics, "filmed", None)  # a scripted ship has no movement
         if film is None:
@@ -102,10 +116,14 @@ class RiffRaffSimulator:
 
     def apply_result(self, state: State, result: Json) -> State:
         """The state after the result; ValueError if it cannot have come from this state."""
+        if state.phase is Phase.STANDARD:
+            return turns.stood_in(state, standard.read(state, result))
         return turns.settled(state, _decoded(result))
 
-    def tell(self, before: State, result: Json, after: State) -> str:  # noqa: ARG002 - the signature of Simulator
+    def tell(self, before: State, result: Json, after: State) -> str:
         """The disturbance of the load, time and tilt until rest, and the fates of the pieces that fell."""
+        if before.phase is Phase.STANDARD:
+            return captions.standard(before, standard.read(before, result))
         loaded = after.last[-1]
         words = [captions.disturbance(loaded.noise)] if loaded.noise != STILL else []
         words += [captions.settling(loaded)]
@@ -141,9 +159,13 @@ class RiffRaffSimulator:
         t_s: float = answer["t_s"]
         return max(1, math.ceil(round(t_s / STEP_S) * bodies / UNIT))
 
-    def distance(self, state: State, one: Json, other: Json) -> str:  # noqa: ARG002 - the signature of Simulator
+    def distance(self, state: State, one: Json, other: Json) -> str:
         """The difference of two results, for a person; equal ones need no physics."""
-        return "" if one == other else self._physics.distance(_decoded(one), _decoded(other))
+        if one == other:
+            return ""
+        if state.phase is Phase.STANDARD:
+            return standard.difference(standard.read(state, one), standard.read(state, other))
+        return self._physics.distance(_decoded(one), _decoded(other))
 
 
 def _decoded(result: Json) -> Settled:

@@ -20,7 +20,7 @@ Fate = Literal["removed", "returned", "to_supply"]
 
 
 class Phase(Enum):
-    """The action that is asked for; `NOISE` waits for chance, `SETTLING` for the simulation."""
+    """The action asked for; in `STANDARD` the referee loads, `NOISE` waits for chance, `SETTLING` for simulation."""
 
     __hash__ = object.__hash__
     CARD = "card"
@@ -28,12 +28,13 @@ class Phase(Enum):
     ORDER = "order"
     ANNOUNCE = "announce"
     LOAD = "load"
+    STANDARD = "standard"
     NOISE = "noise"
     SETTLING = "settling"
     OVER = "over"
 
 
-TURN_PHASES: Final = frozenset({Phase.ANNOUNCE, Phase.LOAD, Phase.NOISE, Phase.SETTLING})
+TURN_PHASES: Final = frozenset({Phase.ANNOUNCE, Phase.LOAD, Phase.STANDARD, Phase.NOISE, Phase.SETTLING})
 """The phases in which somebody has the turn."""
 
 

@@ -7,6 +7,7 @@ result that cannot be one of this state is a ValueError, because it came from a 
 
 import math
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Final, cast
 
 from msgspec.structs import replace
@@ -14,7 +15,7 @@ from msgspec.structs import replace
 from arena.games.api import Seat
 from arena.games.riffraff.actions import Load
 from arena.games.riffraff.geometry import area_of
-from arena.games.riffraff.scene import CATCH_PLANE_M, HAND_RADIUS_M, KINDS, Area, Kind
+from arena.games.riffraff.scene import CATCH_PLANE_M, HAND_HOLDS, HAND_RADIUS_M, KINDS, Area, Kind
 from arena.games.riffraff.state import CARDS, ROUNDS_PER_HAND, Fallen, Fate, Loaded, Phase, State
 from arena.games.riffraff.table import DIGITS, STILL, UNPLACED, Piece, PieceId, Settled, ShipAtRest, noise, remaining
 
@@ -96,8 +97,15 @@ def blown(state: State, faces: tuple[int, ...]) -> State:
     return replace(state, phase=Phase.SETTLING, noise=noise(faces, state.sigma))
 
 
-def passed(state: State) -> State:
-    """The turn ends without loading, or without loading any more (R17)."""
+def gave_none(state: State) -> State:
+    """The player gives no load; the referee looks for one (R17)."""
+    return replace(state, phase=Phase.STANDARD)
+
+
+def stood_in(state: State, load: Load | None) -> State:
+    """The referee loads for the player; without any possible load the turn ends (R17)."""
+    if load is not None:
+        return let_go(state, load)
     return _end(state if state.loaded else replace(state, last=()))
 
 
@@ -206,10 +214,16 @@ def with_new(table: ShipAtRest, new: PieceId, load: Load, area: int, by: Seat) -
     return {each.id: each for each in (*table.cargo, piece)}
 
 
-def hand_at(x_mm: float, y_mm: float, hands_mm: Sequence[tuple[float, float]]) -> int | None:
-    """The first hand that reaches that place in the catch plane (R21)."""
+def hand_at(
+    x_mm: float, y_mm: float, hands_mm: Sequence[tuple[float, float]], before: Sequence[int | None] = ()
+) -> int | None:
+    """The first hand that reaches that place in the catch plane and has room (R21).
+
+    `before` are the hands of the pieces that fell earlier in the placement.
+    """
     for number, (hand_x_mm, hand_y_mm) in enumerate(hands_mm):
-        if math.hypot(x_mm - hand_x_mm, y_mm - hand_y_mm) <= 1000 * HAND_RADIUS_M:
+        is_in_reach = math.hypot(x_mm - hand_x_mm, y_mm - hand_y_mm) <= 1000 * HAND_RADIUS_M
+        if is_in_reach and before.count(number) < HAND_HOLDS:
             return number
     return None
 
@@ -266,8 +280,11 @@ def _require_canonical(result: Settled) -> None:
 
 
 def _require_hands(result: Settled, load: Load) -> None:
-    """A piece is in the hand that was held out where it fell, and in no other."""
+    """A piece is in the hand that was held out where it fell and had room, and in no other."""
+    if any(one.t_s > other.t_s for one, other in pairwise(result.fallen)):
+        raise ValueError("the pieces that fell are not in the order of falling")
+    hands: list[int | None] = []
     for fall in result.fallen:
-        expected = hand_at(fall.x_mm, fall.y_mm, load.hands_mm)
+        hands.append(expected := hand_at(fall.x_mm, fall.y_mm, load.hands_mm, hands))
         if fall.hand != expected:
             raise ValueError(f"piece {fall.id} is said to be in hand {fall.hand}; by where it fell it is {expected}")

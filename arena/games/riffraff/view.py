@@ -159,7 +159,7 @@ def _load() -> dict[str, Json]:
     return {
         "grid": {"u_mm": 0.1, "v_mm": 0.1, "yaw_deg": 1, "drop_mm": 1, "hands_mm": 0.1},
         "drop_max_mm": DROP_MAX_MM,
-        "hands": {"most": HANDS_MAX, **hands, "within_mm": HANDS_WITHIN_MM},
+        "hands": {"most": HANDS_MAX, "holds": scene.HAND_HOLDS, **hands, "within_mm": HANDS_WITHIN_MM},
         "way_down": _lengths(
             {
                 "start_gap": model.START_GAP_M,

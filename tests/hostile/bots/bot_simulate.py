@@ -1,7 +1,7 @@
 """Bots at the table of Riff Raff that abuse questions to the simulator, or the moment when all are asked at once.
 
-Each says what it does instead of an answer to one kind of request; else it plays the first legal action and passes, so
-that the others meet the same ship whatever it does. The honest one among them loads a crate now and then.
+Each says what it does instead of an answer to one kind of request; else it plays the first legal action and passes: the
+referee loads for it, so that the others meet the same ship whatever it does. The honest one among them loads a crate.
 The second argument, a JSON object, may name `capabilities`; without it the bot has that of asking.
 """
 
@@ -20,6 +20,8 @@ LOAD = {"kind": "crate", "face": "flat", "u_mm": 0, "v_mm": 40}
 ON_DECK = {"area": 1, "load": {"kind": "rat", "face": "flat", "u_mm": 40, "v_mm": 20}}
 PIECE = {"id": "k01", "kind": "crate", "pos_mm": [0, 0, 300], "quat": [1, 0, 0, 0]}
 _behaviours: dict[str, tuple[str, Callable[[Message], object]]] = {}
+_notes: list[str] = []
+"""Those that wait for an answer that counts: no pass does where a load is possible."""
 
 
 def at(phase: str) -> Callable[[Callable[[Message], object]], Callable[[Message], object]]:
@@ -33,8 +35,12 @@ def at(phase: str) -> Callable[[Callable[[Message], object]], Callable[[Message]
 
 
 def act(message: Message, **more: Any) -> None:
-    """The first legal action, or a pass."""
+    """The first legal action, with the oldest note that waits, or a pass."""
     action = 0 if message["legal"] else {"pass": True}
+    if "note" in more:
+        _notes.append(more.pop("note"))
+    if message["legal"] and _notes:
+        more["note"] = _notes.pop(0)
     say(**{"type": "action", "id": message["id"], "action": action, **more})
 
 
@@ -63,10 +69,12 @@ def told(message: Message, *whats: Any) -> None:
 
 @at("load")
 def honest(message: Message) -> None:
-    """One crate, when its place is on a yard; then nothing more."""
+    """One crate, as often as it has one; then nothing more."""
     view = message["view"]
-    if view["area"] > 4 and view["seats"][view["you"]]["supply"]["crate"] and "refused" not in message:
-        act(message, action={**LOAD, "v_mm": 40 if view["area"] % 2 else -40})
+    area = view["area"]
+    if view["seats"][view["you"]]["supply"]["crate"] and "refused" not in message:
+        u, v = 0 if area > 4 else 40 if area < 3 else -40, 40 if area % 2 else -40
+        act(message, action={**LOAD, "u_mm": u, "v_mm": v})
     else:
         act(message)
 

@@ -15,7 +15,7 @@ function choose(view, legal, clock) {
 
 // Of some loads that have room, the first from which nothing would fall in a weather like today's.
 function load(view) {
-  let best = { pass: true };
+  let best = pose(view); // nobody may pass while there is a load with room
   for (let tries = 0; tries < 20 && kit.simulations; tries++) {
     const tried = pose(view);
     const said = kit.simulate({ load: tried, noise: noise(view) });

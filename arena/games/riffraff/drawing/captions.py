@@ -40,6 +40,8 @@ def what_next(state: State) -> str:
         case Phase.LOAD:
             pieces = "a second piece" if state.loaded else "two pieces" if state.to_load == 2 else "a piece"
             text = f"seat {seat} to load {pieces} {where}"
+        case Phase.STANDARD:
+            text = f"the referee to load a piece for seat {seat} {where}"
         case Phase.NOISE:
             text = f"seat {seat} lets go of a {piece} {where}"
         case Phase.SETTLING:
@@ -106,6 +108,13 @@ def settling(loaded: Loaded) -> str:
     """The way to rest."""
     end = "at rest" if loaded.end == "rest" else "not at rest"
     return f"{end} after {loaded.t_s:.1f} s, tilted up to {loaded.tilt_max_deg:.1f}°"
+
+
+def standard(state: State, load: Load | None) -> str:
+    """The referee's load for a player who gave none, or that there is none."""
+    if load is None:
+        return f"nothing that seat {state.active} holds has room on area {state.area}, so the turn ends"
+    return f"nobody may pass while a piece can be loaded: for seat {state.active} the referee {load}"
 
 
 def fate(fallen: Fallen, seat: Seat) -> str:
