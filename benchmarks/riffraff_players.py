@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from arena.errors import BotFault
-from arena.games.api import Chance, Decision, Seat, cost_of
+from arena.games.api import Chance, Decision, Over, Seat, Simulation, cost_of
 from arena.games.luck import draw
 from arena.games.riffraff import GAME
 from arena.games.riffraff.state import State
@@ -34,7 +34,7 @@ class Placement(NamedTuple):
 
 
 class Match(NamedTuple):
-    """A match: its placements, how many rounds it took, and how often nobody loaded anything in a turn."""
+    """A match: its placements, how many rounds it took, and how often a bot gave no load."""
 
     placements: tuple[Placement, ...]
     rounds: int
@@ -73,16 +73,16 @@ class _Table:
             self.state = GAME.apply(self.state, {seat: self._asked(seat) for seat in turn.seats})
         elif isinstance(turn, Chance):
             self.state = GAME.resolve(self.state, draw(self.seed, turn))
-        elif self.state.movers or self.state.pending is None:
-            return False
-        else:
+        elif isinstance(turn, Simulation):
             self._settle()
-        return True
+        return not isinstance(turn, Over)
 
     def _settle(self) -> None:
         before = self.state
         assert before.active is not None, "somebody has let a piece go"
         self.state = GAME.simulator.apply_result(before, GAME.simulator.simulate(before))
+        if before.pending is None:  # the referee's load for a bot that gave none
+            return
         done = self.state.last[-1]
         aboard = len(before.table.cargo)
         way = self.ways[before.active]
@@ -149,7 +149,6 @@ def _shipmate() -> dict[str, Any]:
     if str(_FOLDER) not in sys.path:
         sys.path.insert(0, str(_FOLDER))
     parts: dict[str, Any] = {name: importlib.import_module(name) for name in ("bot", "lookahead", "riffraff_kit")}
-    parts["lookahead"].RISKY = parts["bot"].TOO_BAD = float("inf")  # nobody may pass
     return parts
 
 
