@@ -94,7 +94,7 @@ class RiffRaffSimulator:
     def simulate(self, state: State) -> Json:
         """The result of the load that is under way, as plain JSON values of `table.Settled`; or the referee's load."""
         if state.phase is Phase.STANDARD:
-            return msgspec.to_builtins(standard.Found(self._standard(state)))
+            return msgspec.to_builtins(standard.StandardLoad(self._standard(state)))
         _, area, load = under_way(state)
         assert state.noise is not None, "the wind has blown"
         result = self._physics.place(state.table, area, load, state.noise, state.next_id)

@@ -1,6 +1,6 @@
 """Standard loads: the fixed list from which the referee loads for a player who gives no load (R17).
 
-Rule: the list is no gift. What slips or rolls off comes first, and each at the outer end of the area before the middle;
+Rule: the list is no gift. Poses that slip or roll off come first, each at the outer end of the area before the middle;
 nothing is asked about the cargo that lies there. The first that has room and support is loaded, without hands.
 """
 
@@ -41,7 +41,7 @@ _SHARES: Final = (0.0, 0.25, 0.5, 0.75, 1.0)
 """Of the way along v from the outer end of an area to its inner one."""
 
 
-class Found(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class StandardLoad(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The load that the referee found for a player; None if it found none."""
 
     load: Load | None
@@ -59,7 +59,7 @@ def found(state: State, require: Callable[[Load], None]) -> Load | None:
 def read(state: State, result: Json) -> Load | None:
     """The load of a recorded result; ValueError if it is none of the list."""
     try:
-        load = msgspec.convert(result, type=Found).load
+        load = msgspec.convert(result, type=StandardLoad).load
     except msgspec.ValidationError as error:
         raise ValueError(f"not the result of a search for a standard load: {error!s:.300}") from None
     if load is not None and load not in loads(state):
