@@ -80,7 +80,7 @@ class Shanghaien:
     describe = staticmethod(view.describe)
     picture = staticmethod(view.picture)
     news = staticmethod(view.news)
-    summary: ClassVar[str] = _SUMMARY
+    summary: ClassVar[str] = "\n".join([_SUMMARY, *(each.summary for each in EXPANSIONS.values())])
     trial_options: ClassVar[tuple[dict[str, Json], ...]] = (
         *({"expansions": [name]} for name in EXPANSIONS),
         {"expansions": [*EXPANSIONS]},

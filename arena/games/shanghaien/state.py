@@ -88,12 +88,13 @@ class Expansion:
     `on_placed(state, dice)` when dice have been put on their numbers, before the turn ends; `award(state, winners)`
     changes who wins the cards of a round, by number; `on_round_end(state)` when they have been handed out.
 
-    For observers: `view(state)` adds an entry of its name to the observation, `notes(state)` lines to the
+    For observers: `summary` tells the rules to a person, `view(state)` adds an entry of its name to the observation, `notes(state)` lines to the
     drawing, `why(state, action)` a sentence for an action of its own that is not legal now, or None.
     """
 
     name: str
     trick: Trick
+    summary: str = ""
     is_dealt: bool = True
     start: Any = None
     effects: Mapping[type[Action], Effect] = field(default_factory=dict)

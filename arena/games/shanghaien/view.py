@@ -23,7 +23,7 @@ from arena.games.shanghaien.cards import (
     nation_of,
     neighbour_pips,
 )
-from arena.games.shanghaien.state import ROUNDS, ROW_SIZE, Interlude, Player, State, numbered
+from arena.games.shanghaien.state import ROUNDS, ROW_SIZE, Choice, Interlude, Player, State, numbered
 from arena.games.shanghaien.turns import scores_of
 from arena.text import counted, shortened
 
@@ -46,7 +46,7 @@ _PIPS = {
     6: ((3, 3), (10, 3), (3, 6), (10, 6), (3, 10), (10, 10)),
 }
 """Places of the pips on a die of 13 px, in px from its corner."""
-_SCORE_COLUMNS = {"seat 0": 240, "seat 1": 320, "points 0": 440, "points 1": 520}
+_SCORE_COLUMNS = {"seat 0": 190, "seat 1": 310, "for seat 0": 460, "for seat 1": 600}
 """Right ends of the columns, in px."""
 
 
@@ -200,8 +200,10 @@ def _heading(state: State) -> str:
 def _what_next(state: State) -> str:
     mover = f"seat {state.to_move}"
     if isinstance(state.phase, Interlude):
-        dice = f" with {' '.join(map(str, state.dice))}" if state.dice else ""
-        return f"{mover} to move{dice}, question to seat {state.phase.seat}: {state.phase.name}"
+        before = f"{mover} rolled {' and '.join(map(str, state.dice))}" if state.dice else f"{mover} to move"
+        who = " and" if state.phase.seat == state.to_move else f", seat {state.phase.seat}"
+        task = "must choose" if isinstance(state.phase, Choice) else "rolls again"
+        return f"{before}{who} {task} ({state.phase.name.replace('_', ' ')})"
     if state.phase == "rolled":
         task = _TASKS[state.must_place, state.to_place]
         return f"{mover} rolled {' and '.join(map(str, state.dice))} and {task}"
@@ -319,7 +321,7 @@ def _score_table(state: State) -> list[str]:
         parts += [_square(20, y - 11, COLOURS[name])] if name in COLOURS else []
         parts.append(_text(44, y, 13, name))
         for (column, x), number in zip(_SCORE_COLUMNS.items(), numbers, strict=True):
-            weight = "bold" if column.startswith("points") else "normal"
+            weight = "bold" if column.startswith("for") else "normal"
             style = f' font-weight="{weight}" text-anchor="end"'
             parts += [] if number is None else [_text(x, y, 13, str(number or "-"), style)]
     return parts

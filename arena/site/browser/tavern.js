@@ -20,6 +20,7 @@ export function card(text) {
     svg("title", {}, text),
     svg("rect", { width: 110, height: 156, rx: 11, fill: isSailor ? "#f8f0dd" : "#35302b", stroke: "#1c130b", "stroke-width": 1.5 }),
     inner,
+    svg("g", { class: "down" }, svg("rect", { width: 110, height: 156, rx: 11, fill: "#7c2d1c", stroke: "#f1dfbd", "stroke-width": 4 }), svg("text", { x: 55, y: 80, "text-anchor": "middle", "font-size": 24, "font-weight": 700, class: "on-dark" }, "sharks")),
     svg("circle", { cx: 55, cy: 136, r: 16, fill: "#fffaf0", stroke: "#57240c", "stroke-width": 2 }),
     badge,
   );
@@ -31,7 +32,7 @@ function sailor(nation, strength) {
   const ink = DARK_INK.has(nation) ? "" : "on-dark";
   return [
     svg("path", { d: "M0 11a11 11 0 0 1 11-11h88a11 11 0 0 1 11 11v21H0z", fill: colour }),
-    svg("text", { x: 55, y: 22, "text-anchor": "middle", "font-size": 16, "font-weight": 600, class: ink }, nation),
+    svg("text", { x: 55, y: 22, "text-anchor": "middle", "font-size": 20, "font-weight": 600, class: ink }, nation),
     svg("circle", { cx: 38, cy: 66, r: 14, fill: "#e3b78f" }),
     svg("path", { d: "M22 62q16-22 32 0z", fill: "#fff", stroke: "#33424f", "stroke-width": 1.5 }),
     svg("rect", { x: 21, y: 59, width: 34, height: 6, rx: 3, fill: colour, stroke: "#33424f", "stroke-width": 1 }),

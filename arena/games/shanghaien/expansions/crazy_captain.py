@@ -141,6 +141,9 @@ def _why(state: State, action: Action) -> str | None:
 CRAZY_CAPTAIN: Final = Expansion(
     name=NAME,
     trick=Trick(NAME, {PlayCaptain: lambda state, _: lay_out(state, NAME)}, _actions),
+    summary="""\
+Expansion Crazy Captain, a trick: until the round ends you may veto one action
+in each turn of your opponent; a placement that you veto is rolled again.""",
     all_actions=_PLAY + _ANSWERS,
     start=Vetoes(),
     effects={Allow: _answered, Veto: _answered},

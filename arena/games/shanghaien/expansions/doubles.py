@@ -116,6 +116,9 @@ def _why(state: State, action: Action) -> str | None:
 DOUBLES: Final = Expansion(
     name=NAME,
     trick=Trick(NAME, {PlayDoubles: _play}, lambda _: _PLAYS),
+    summary="""\
+Expansion doubles: two equal dice let you roll one of them again, or take the
+doubles card, a trick, from the middle and place nothing.""",
     all_actions=_PLAYS + _answers(NUMBERINGS),
     is_dealt=False,
     start=Repeats(),

@@ -87,6 +87,9 @@ def _why(state: State, action: Action) -> str | None:
 NO_SHANGHAI: Final = Expansion(
     name=NAME,
     trick=Trick(NAME, {Ban: lambda state, _: lay_out(state, NAME), RerollAll: _reroll_all}, lambda _: _PLAYS),
+    summary="""\
+Expansion no shanghai, a trick: nobody may call shanghai in this round unless
+they have to. Or: you roll again all dice that you have placed in it.""",
     all_actions=_PLAYS + _keeping(range(1, 7), NUMBERINGS),
     effects={KeepBack: _keep_back},
     restrict=_restrict,

@@ -88,6 +88,9 @@ def _why(state: State, action: Action) -> str | None:
 SHARKS: Final = Expansion(
     name=NAME,
     trick=Trick(NAME, {Feed: _feed, Exchange: _exchange}, _actions),
+    summary="""\
+Expansion sharks, a trick: the card that you place on is turned down, and nobody
+wins it. Or: you take back a placed die, and place both dice.""",
     all_actions=_plays((1,) * 6),
     start=_START,
     on_placed=_on_placed,
