@@ -1,6 +1,7 @@
 """The expansions together: what holds for all of them, and a round with all four."""
 
 from dataclasses import replace
+from random import Random
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -18,6 +19,7 @@ from expansions_positions import (
     table,
     unnumbered,
 )
+from games_play import steps
 from games_positions import FIRST, GAME, LAST_ROW, SECOND, Event, every_card, go, options, player, tricks
 from msgspec.json import encode
 
@@ -35,7 +37,7 @@ from arena.games.shanghaien.expansions.actions import (
     TakeDoubles,
     Veto,
 )
-from arena.games.shanghaien.state import Player, State
+from arena.games.shanghaien.state import Choice, ExtraRoll, Player, State
 from arena.games.shanghaien.value.position import ShanghaienValue
 
 VALUE = ShanghaienValue()
@@ -186,3 +188,24 @@ def test_a_round_with_everything() -> None:
     assert [start.variant.faces[card] for card in ended.players[0].tricks] == [SHARKS]
     assert ended.table == ()
     assert every_card(ended) == list(range(55))
+
+
+def test_the_heading_tells_who_must_choose_and_who_rolls_again() -> None:
+    """By the names of the players, in every interlude of some plays."""
+    seen: dict[str, str] = {}
+    for number in range(6):
+        for step in steps(GAME, f"heading {number}", Random(number), options={"expansions": VARIANTS[-1]}):
+            if isinstance(step.state.phase, Choice | ExtraRoll):
+                seen[step.state.phase.name] = GAME.describe(step.state, ("ann", "bob")).splitlines()[0]
+
+    assert set(seen) == {"doubles", "roll_one", "keep_back", "reroll_all", "veto"}
+    for name, heading in seen.items():
+        does = "rolls again" if name in {"roll_one", "reroll_all"} else "must choose"
+        assert heading.endswith(f" {does} ({name.replace('_', ' ')})")
+        assert " rolled " in heading or " to move" in heading
+
+
+def test_the_rules_for_a_person_tell_every_expansion() -> None:
+    """Each by its name, in lines of a terminal."""
+    assert all(f"expansion {name.replace('_', ' ')}" in GAME.summary.lower() for name in ALL)
+    assert all(len(line) <= 80 for line in GAME.summary.splitlines())

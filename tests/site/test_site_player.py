@@ -18,9 +18,12 @@ from site_browser import PHONE, chromium, opened
 from support.scripted_bot import match_of, random_match
 
 from arena.errors import Crashed
+from arena.games import load_game
+from arena.games.api import Seat
 from arena.match.baseline import BaselinePlayer
 from arena.match.participant import ActionRequest
 from arena.match.record import ActionStep, MatchRecord, StderrText
+from arena.match.replay import replay
 from arena.protocol.messages import Answer
 from arena.site.page import framed, match_page
 from arena.site.replay import match_data, script
@@ -389,3 +392,68 @@ def test_a_screen_on_the_wall_plays_one_match_after_the_other(browser: Any, site
         controls = page.locator(".controls").is_visible()
 
     assert not controls
+
+
+def letters(page: Any) -> list[float]:
+    """The height of the smallest letters of each text at the table of Shanghaien, in pixels of the window."""
+    found: list[float] = page.locator(".tavern text").evaluate_all(
+        """texts => texts.filter(text => text.textContent).map(text =>
+           parseFloat(getComputedStyle(text).fontSize) * text.getScreenCTM().a)"""
+    )
+    return found
+
+
+def test_the_table_of_shanghaien_fits_a_phone_held_upright(browser: Any, site: Path) -> None:
+    """Every text can be read and lies inside; the turned phone shows the wide table at the same step."""
+    outside = """texts => texts.filter(text => text.textContent).map(text => [text.textContent,
+      text.getBoundingClientRect(), text.closest('svg').getBoundingClientRect()]).filter(([, own, all]) =>
+      own.left < all.left || own.right > all.right || own.bottom > all.bottom).map(([text]) => text)"""
+    with opened(browser, written(site, record("expansions")).as_uri(), viewport=PHONE) as (page, account):
+        ready(page)
+        shown = []
+        for number in range(0, len(record("expansions").steps), 9):
+            page.evaluate(f"location.hash = '#step={number}'")
+            page.wait_for_function(f"document.querySelector('.count').textContent.startsWith('{number} ')")
+            shown += page.locator(".tavern text").evaluate_all(outside)
+        tall, smallest = page.locator(".tavern").bounding_box(), min(letters(page))
+        page.set_viewport_size({"width": PHONE["height"], "height": PHONE["width"]})
+        page.wait_for_selector(".tavern:not(.is-tall)")
+        turned = page.locator(".tavern").get_attribute("aria-label")
+        page.reload()
+        ready(page)
+        loaded = page.locator(".tavern").get_attribute("aria-label")
+
+    assert shown == []
+    assert tall is not None
+    assert tall["height"] > 1.4 * tall["width"]
+    assert smallest > 9
+    assert turned == loaded
+    assert account.complaints == []
+
+
+def test_the_table_of_shanghaien_tells_the_task_and_what_is_in_force(browser: Any, site: Path) -> None:
+    """By names: a choice of an expansion, a ban, a captain, cards that the sharks have; at the end the points."""
+    views = [load_game("shanghaien").observe(each.after, Seat(0)) for each in replay(record("expansions"))]
+    told: dict[str, Any] = {}
+    with opened(browser, written(site, record("expansions")).as_uri()) as (page, _):
+        ready(page)
+        for number, view in enumerate(views, start=1):
+            ban, sharks = view["expansions"]["no_shanghai"]["ban"], view["expansions"]["sharks"]["face_down"]
+            captain = view["expansions"]["crazy_captain"]["in_force"] is not None
+            kinds = [view["phase"], *["ban"] * ban, *["captain"] * captain, *["sharks"] * bool(sharks)]
+            if set(kinds) <= set(told):
+                continue
+            page.evaluate(f"location.hash = '#step={number}'")
+            page.wait_for_function(f"document.querySelector('.count').textContent.startsWith('{number} ')")
+            text, down = page.locator(".tavern").text_content(), page.locator(".tavern .card.is-down").count()
+            told |= dict.fromkeys(kinds, text)
+            assert down == (0 if view["phase"] == "over" else len(sharks))
+
+    names = record("expansions").players
+    assert {"turn", "rolling", "rolled", "over", "ban", "captain", "sharks"} <= set(told)
+    assert f"{names[0]} to move" in told["turn"] or f"{names[1]} to move" in told["turn"]
+    assert "must place" in told["rolled"]
+    assert "no shanghai in this round" in told["ban"]
+    assert "Crazy Captain of " in told["captain"]
+    assert any(f"must choose ({kind})" in text for kind, text in told.items())
+    assert "(+" in told["over"]
