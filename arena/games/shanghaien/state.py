@@ -88,8 +88,9 @@ class Expansion:
     `on_placed(state, dice)` when dice have been put on their numbers, before the turn ends; `award(state, winners)`
     changes who wins the cards of a round, by number; `on_round_end(state)` when they have been handed out.
 
-    For observers: `summary` tells the rules to a person, `view(state)` adds an entry of its name to the observation, `notes(state)` lines to the
-    drawing, `why(state, action)` a sentence for an action of its own that is not legal now, or None.
+    For observers: `summary` tells the rules to a person, `view(state)` adds an entry of its name to the observation,
+    `notes(state)` lines to the drawing, `why(state, action)` a sentence for an action of its own that is not legal now,
+    or None.
     """
 
     name: str
