@@ -23,7 +23,7 @@ from games_play import steps
 from games_positions import FIRST, GAME, LAST_ROW, SECOND, Event, every_card, go, options, player, tricks
 from msgspec.json import encode
 
-from arena.games.api import observer_of
+from arena.games.api import observer_of, summary_of
 from arena.games.shanghaien.actions import Action, Both, Joker, Place, Roll, Shanghai
 from arena.games.shanghaien.expansions.actions import (
     Allow,
@@ -207,5 +207,5 @@ def test_the_heading_tells_who_must_choose_and_who_rolls_again() -> None:
 
 def test_the_rules_for_a_person_tell_every_expansion() -> None:
     """Each by its name, in lines of a terminal."""
-    assert all(f"expansion {name.replace('_', ' ')}" in GAME.summary.lower() for name in ALL)
-    assert all(len(line) <= 80 for line in GAME.summary.splitlines())
+    assert all(f"expansion {name.replace('_', ' ')}" in summary_of(GAME).lower() for name in ALL)
+    assert all(len(line) <= 80 for line in summary_of(GAME).splitlines())
