@@ -9,6 +9,7 @@ card numbers 1..6 of a round, stored at index number-1; positions are 0..5 as se
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, Final, Literal, TypeVar
 
 from msgspec import Raw
@@ -57,6 +58,9 @@ class ExtraRoll(Interlude):
 
 Phase = Literal["shuffle", "turn", "rolling", "rolled", "over"] | Choice | ExtraRoll
 """The task of the player to move; `shuffle`, `rolling` and an `ExtraRoll` wait for chance."""
+
+
+Named = Callable[[tuple[Card, ...]], list[str]]
 
 
 @dataclass(slots=True)
@@ -118,7 +122,8 @@ class Variant:
     `faces` is the text form of each card, the 48 of the tavern first. `tricks` are the dirty tricks in play by their
     kind, `kinds` the kind of card that an action spends (a joker names its card itself), `effects` carry out each type
     of action. `expansions` are those in play, by name and in the order of play; the other fields are the hooks of
-    those that have one.
+    those that have one. `named` gives the text forms of several cards, a list that nobody changes: it is
+    kept, as most cards stay for many requests.
     """
 
     faces: tuple[str, ...]
@@ -132,6 +137,12 @@ class Variant:
     on_placed: Mapping[str, Callable[["State", tuple[int, ...]], None]]
     award: Mapping[str, Callable[["State", Winners], Winners]]
     on_round_end: Mapping[str, Callable[["State"], None]]
+    named: Named = field(init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        """Begin to keep text forms."""
+        faces = self.faces
+        self.named = lru_cache(maxsize=4096)(lambda cards: [faces[card] for card in cards])
 
 
 @dataclass(slots=True)

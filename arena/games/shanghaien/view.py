@@ -23,7 +23,7 @@ from arena.games.shanghaien.cards import (
     nation_of,
     neighbour_pips,
 )
-from arena.games.shanghaien.state import ROUNDS, ROW_SIZE, Choice, Interlude, Player, State, numbered
+from arena.games.shanghaien.state import ROUNDS, ROW_SIZE, Choice, Interlude, Named, Player, State, numbered
 from arena.games.shanghaien.turns import scores_of
 from arena.text import counted, shortened
 
@@ -83,19 +83,19 @@ class BotView(msgspec.Struct, frozen=True, gc=False):
 
 def observe(state: State, seat: Seat) -> dict[str, Json]:
     """The view of `seat` as plain JSON values."""
-    faces = state.variant.faces
-    view: dict[str, Json] = msgspec.to_builtins(_view(state, seat, [_shown(each, faces) for each in state.players]))
+    named = state.variant.named
+    view: dict[str, Json] = msgspec.to_builtins(_view(state, seat, [_shown(each, named) for each in state.players]))
     return view
 
 
 def view_for_bots(state: State, seat: Seat) -> BotView:
     """The view of `seat`, whose JSON is written faster than that of dicts: a player's side only when it is new."""
-    faces = state.variant.faces
-    return _view(state, seat, [each.shown or _encoded(each, faces) for each in state.players])
+    named, (first, second) = state.variant.named, state.players
+    return _view(state, seat, [first.shown or _encoded(first, named), second.shown or _encoded(second, named)])
 
 
 def _view(state: State, seat: Seat, players: list[PlayerView] | list[msgspec.Raw]) -> BotView:
-    faces, expansions = state.variant.faces, state.variant.expansions
+    named, expansions = state.variant.named, state.variant.expansions
     return BotView(
         seat,
         state.round,
@@ -104,29 +104,29 @@ def _view(state: State, seat: Seat, players: list[PlayerView] | list[msgspec.Raw
         state.dice,
         state.to_place,
         state.must_place,
-        [faces[card] for card in state.row],
+        named(state.row),
         state.one_at,
         players,
         len(state.pile),
-        [faces[card] for card in state.gone],
-        [faces[card] for card in state.table] if expansions else UNSET,
+        named(state.gone),
+        named(state.table) if expansions else UNSET,
         {name: each.view(state) for name, each in expansions.items() if each.view is not None} if expansions else UNSET,
     )
 
 
-def _encoded(player: Player, faces: tuple[str, ...]) -> msgspec.Raw:
-    player.shown = msgspec.Raw(_ENCODER.encode(_shown(player, faces)))
+def _encoded(player: Player, named: Named) -> msgspec.Raw:
+    player.shown = msgspec.Raw(_ENCODER.encode(_shown(player, named)))
     return player.shown
 
 
-def _shown(player: Player, faces: tuple[str, ...]) -> PlayerView:
+def _shown(player: Player, named: Named) -> PlayerView:
     return PlayerView(
         player.supply,
         player.placed,
-        [faces[card] for card in player.sailors],
+        named(player.sailors),
         [NATIONS[nation] for _, nation in player.jokers],
         _by_nation(player.strength),
-        [faces[card] for card in player.tricks],
+        named(player.tricks),
         player.has_used_trick,
     )
 
