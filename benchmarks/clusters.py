@@ -31,7 +31,7 @@ from arena.league.schedule import Fixture, Life, Pairing
 from arena.league.tournament import ClusterSettings, Player, Tournament
 from arena.match.columns import MatchColumns, PlayedBlock, StorableMatch
 from arena.match.secret_luck import Secret, draw_block
-from arena.match.settings import ClockSettings
+from arena.match.settings import ClockSettings, MatchSettings
 from arena.process.manifest import BotSpec
 from arena.standings.ratings import RatingSettings
 from arena.store.bots import BotStore
@@ -185,13 +185,13 @@ def _tournament(game: str, bot: BotSpec) -> Tournament:
 def endless(tournament: Tournament) -> Iterator[Life]:
     """Lives of the first two players, for ever."""
     pairing, secret, block = Pairing("0" * 12, tournament.players[:2]), Secret.random(), 0
-    chance = random.Random(1)
+    settings, chance = MatchSettings(tournament.game, {}, tournament.clock), random.Random(1)
     while True:
         numbers = range(block, block + chance.randint(*_LIFE_BLOCKS))
         fixtures = tuple(
             Fixture(pairing.key, number, draw_block(secret, f"{pairing.key}-{number}", 2)) for number in numbers
         )
-        yield Life(tournament.name, tournament.game, {}, tournament.clock, pairing, fixtures)
+        yield Life(tournament.name, settings, pairing, fixtures)
         block = numbers.stop
 
 

@@ -25,7 +25,7 @@ from arena.league.schedules.settings import Gauntlet, Knockout, Swiss, decided
 from arena.league.schedules.swiss import swiss
 from arena.league.tournament import DEFAULT_SEATS, OLD_FORMAT, Player, Tournament, luck_origin, public_secret
 from arena.match.secret_luck import BlockDraw, Secret, draw_block
-from arena.match.settings import ClockSettings, KeptStderr, MatchSettings
+from arena.match.settings import ClockSettings, MatchSettings
 from arena.plugins import Package
 from arena.process.limits import DEFAULT_ISOLATION, Isolation, Limits
 
@@ -69,22 +69,13 @@ class Life(msgspec.Struct, frozen=True):
     """
 
     tournament: str
-    game: str
-    options: dict[str, Any]
-    clock: ClockSettings
+    settings: MatchSettings
     pairing: Pairing
     fixtures: tuple[Fixture, ...]
-    limits: Limits = Limits()
     isolation: Isolation = DEFAULT_ISOLATION
     attempt: int = 1
     luck: bool = True
-    stderr: KeptStderr = "faults"
     package: Package | UnsetType = UNSET
-
-    @property
-    def setting(self) -> MatchSettings:
-        """The settings that its matches have in common."""
-        return MatchSettings(self.game, self.options, self.clock, self.limits, self.stderr)
 
 
 class Round(msgspec.Struct, frozen=True):
@@ -185,15 +176,11 @@ def lives(
                 assert secret is not None, "a league without a public seed draws under a secret"
                 yield Life(
                     tournament=tournament.name,
-                    game=tournament.game,
-                    options=tournament.options,
-                    clock=tournament.clock,
+                    settings=tournament.settings,
                     pairing=pairing,
                     fixtures=tuple(fixture(secret, pairing, block) for block in blocks),
-                    limits=tournament.limits,
                     isolation=isolation,
                     luck=tournament.luck,
-                    stderr=tournament.stderr,
                     package=tournament.package,
                 )
 

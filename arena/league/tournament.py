@@ -14,7 +14,7 @@ from arena.errors import SpecError
 from arena.games import known_names, load_game, openspiel, plugin_package
 from arena.league.schedules.settings import Count, RoundRobin, Schedule, with_defaults
 from arena.match.secret_luck import LuckOrigin, Secret
-from arena.match.settings import ClockSettings, KeptStderr
+from arena.match.settings import ClockSettings, KeptStderr, MatchSettings
 from arena.plugins import Package
 from arena.process.limits import Limits, negotiate
 from arena.process.manifest import BotSpec, CommandWord, Name
@@ -124,6 +124,11 @@ class Tournament(msgspec.Struct, frozen=True):
     format: str = FORMAT
     package: Package | UnsetType = UNSET
     cluster: ClusterSettings | UnsetType = UNSET
+
+    @property
+    def settings(self) -> MatchSettings:
+        """The settings that all its matches have in common."""
+        return MatchSettings(self.game, self.options, self.clock, self.limits, self.stderr)
 
 
 def public_secret(tournament: Tournament) -> Secret | None:

@@ -27,7 +27,6 @@ from arena.match.settings import MatchSettings, clock_for, confine, open_channel
 from arena.process import reaper
 from arena.process.cores import OwnCore
 from arena.process.limits import Isolation
-from arena.process.sandbox import self_test
 
 ATTEMPTS: Final = 3
 BATCH_S: Final = 2.5
@@ -73,7 +72,7 @@ def play_life(life: Life, batch_s: float = BATCH_S) -> Generator[list[PlayedBloc
     Other lives may be played in the same process, in other threads: nothing but the life's own bots is ended. The
     caller has made sure that the isolation holds on this machine.
     """
-    require_package(life.game, life.package or None)
+    require_package(life.settings.game, life.package or None)
     tables = seat_players(life)
     try:
         batch, end_s = [], time.monotonic() + batch_s
@@ -86,12 +85,6 @@ def play_life(life: Life, batch_s: float = BATCH_S) -> Generator[list[PlayedBloc
             yield batch
     finally:
         clear(tables)
-
-
-def play_whole_life(life: Life) -> list[PlayedBlock]:
-    """All blocks of the life. HarnessFault if bots cannot be isolated so here."""
-    self_test.require_isolation(life.isolation)
-    return [block for batch in play_life(life) for block in batch]
 
 
 def play_life_alone(life: Life, batch_s: float = BATCH_S) -> Iterator[list[PlayedBlock]]:
@@ -118,9 +111,10 @@ def play_life_on_a_core(life: Life, batch_s: float = BATCH_S) -> Iterator[list[P
 def does_on_one_core(life: Life) -> bool:
     """Whether only one of the referee and the bots runs at a time, and CPU time decides for all players."""
     manifests = [player.bot.manifest for player in life.pairing.players]
-    is_by_cpu = life.clock.decides == "cpu" and not any(manifest.processes for manifest in manifests)
+    clock, game = life.settings.clock, load_game(life.settings.game)
+    is_by_cpu = clock.decides == "cpu" and not any(manifest.processes for manifest in manifests)
     uses_more = any(manifest.cores is not UNSET and manifest.cores > 1 for manifest in manifests)
-    return is_by_cpu and not life.clock.ponder and not uses_more and not is_simultaneous(load_game(life.game))
+    return is_by_cpu and not clock.ponder and not uses_more and not is_simultaneous(game)
 
 
 def seat_players(life: Life, *, keep_transcript: bool = False) -> Tables:
@@ -128,7 +122,7 @@ def seat_players(life: Life, *, keep_transcript: bool = False) -> Tables:
 
     The matches of a block share their luck. A bot that stayed for the next one would know what comes.
     """
-    players, setting, isolation = life.pairing.players, life.setting, life.isolation
+    players, setting, isolation = life.pairing.players, life.settings, life.isolation
     return [
         [bot_player(each, setting, isolation, seats=len(players), keep_transcript=keep_transcript) for each in players]
         for _ in players
@@ -148,7 +142,7 @@ def play_block(life: Life, fixture: Fixture, tables: Tables) -> Iterator[tuple[M
     left, attempt = list(fixture.draw.order), 1
     while left:
         try:
-            spec = spec_of(life.setting, fixture.match_id(left[0]), fixture.draw, left[0], life.isolation)
+            spec = spec_of(life.settings, fixture.match_id(left[0]), fixture.draw, left[0], life.isolation)
             meter = _meter(life)
             record = play_match(spec, rotate(tables[left[0]], left[0]), meter=meter)
             result = result_of(record, None if meter is None else _luck(record, meter))
@@ -183,7 +177,7 @@ def _played(life: Life, fixture: Fixture, tables: Tables) -> PlayedBlock:
 
 def _meter(life: Life) -> LuckMeter | None:
     """A meter for a match, where its luck is wanted and known."""
-    game = load_game(life.game)
+    game = load_game(life.settings.game)
     return LuckMeter(game, len(life.pairing.players)) if life.luck and value_of(game) is not None else None
 
 

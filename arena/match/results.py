@@ -13,7 +13,7 @@ from typing import Final, NamedTuple, TypeVar
 
 import msgspec
 
-from arena.games.api import MOST_SEATS
+from arena.games.api import MOST_SEATS, ranks_by_score
 from arena.match.luck import MatchLuck
 from arena.match.record import FAULTS, PARDONABLE, MatchRecord, PackedRecord, Termination
 
@@ -213,7 +213,7 @@ def _are_ranks(ranks: tuple[int, ...]) -> bool:
 
 def canonical_ranks(ranks: Sequence[int]) -> tuple[int, ...]:
     """The same order with canonical numbers: how many came out better."""
-    return tuple([sum(other < own for other in ranks) for own in ranks])
+    return ranks_by_score([-own for own in ranks])
 
 
 def points(ranks: Sequence[int]) -> tuple[int, ...]:

@@ -108,10 +108,6 @@ def parallel_checker(workers: int) -> Iterator[Checker]:
         pool.close(is_interrupted=is_interrupted)
 
 
-def _sent_to(pool: Workers) -> Callable[[Batch], Callable[[], list[Checked]]]:
-    return lambda batch: pool.submit(check_batch, batch).result
-
-
 def in_order(
     send: Callable[[Batch], Callable[[], list[Checked]]],
     tasks: Iterable[Task],

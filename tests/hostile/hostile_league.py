@@ -7,12 +7,12 @@ from typing import Final
 
 from msgspec.structs import replace
 from support import made_matches
+from support.threads import play_whole_life
 
 from arena.league.driver import Backend, Finished, HandOver, play_lives
 from arena.league.schedule import Life, lives
 from arena.league.state import state_of
 from arena.league.tournament import Player, Tournament
-from arena.league.worker import play_whole_life
 from arena.match.record import MatchRecord, unpack
 from arena.match.settings import ClockSettings
 from arena.process.limits import Isolation

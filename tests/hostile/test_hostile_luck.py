@@ -7,10 +7,10 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 from support.made_matches import tournament
+from support.threads import play_whole_life
 
 from arena.league.schedule import lives
 from arena.league.tournament import FORMAT, Player, Tournament
-from arena.league.worker import play_whole_life
 from arena.match.record import ActionStep, MatchRecord, unpack
 from arena.match.secret_luck import Secret
 from arena.match.settings import ClockSettings

@@ -26,7 +26,7 @@ NAMES = ("ann", "bob", "cid", "dot", "eve")
 
 def played(life: Life) -> list[PlayedBlock]:
     """The life, played by scripted bots through the referee."""
-    game, clock, options = load_game(life.game), life.clock, life.options
+    game, clock, options = load_game(life.settings.game), life.settings.clock, life.settings.options
     seats = [
         seated(leaning(each.name), clock, game=game, options=options, seats=len(life.pairing.names), player=each.name)
         for each in life.pairing.players

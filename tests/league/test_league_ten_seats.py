@@ -30,9 +30,9 @@ def _lottery() -> Iterator[None]:
 
 def played(life: Life) -> list[PlayedBlock]:
     """The life, played by scripted bots: player pN buys N mod 3 + 1 tickets."""
-    game, names = load_game(life.game), [each.name for each in life.pairing.players]
+    game, names = load_game(life.settings.game), [each.name for each in life.pairing.players]
     seats = [
-        seated(buying(int(name[1:]) % 3), life.clock, game=game, options={}, seats=len(names), player=name)
+        seated(buying(int(name[1:]) % 3), life.settings.clock, game=game, options={}, seats=len(names), player=name)
         for name in names
     ]
     return [played_block(life, fixture, seats) for fixture in life.fixtures]

@@ -8,13 +8,14 @@ import msgspec
 import pytest
 from league_made import ROOT
 from support.made_matches import tournament
+from support.threads import play_whole_life
 
 from arena.errors import HarnessFault, SpecError
 from arena.league import worker
 from arena.league.exhibition import play_here
 from arena.league.schedule import Life, lives
 from arena.league.tournament import Player
-from arena.league.worker import does_on_one_core, play_block, play_life, play_whole_life
+from arena.league.worker import does_on_one_core, play_block, play_life
 from arena.match import referee
 from arena.match.columns import PlayedBlock
 from arena.match.participant import Participant
@@ -171,7 +172,7 @@ def life_of(bots: list[BotSpec], clock: ClockSettings, game: str) -> Life:
     """A life with these bots at the table."""
     players = tuple(Player(name=f"p{number}", bot=bot) for number, bot in enumerate(bots))
     (life,) = lives(tournament(players=players, cycles=1, options={}, clock=clock), {}, "none")
-    return msgspec.structs.replace(life, game=game)
+    return msgspec.structs.replace(life, settings=msgspec.structs.replace(life.settings, game=game))
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from arena.match.record import ActionStep, MatchRecord, pack, unpack
 from arena.match.referee import hello_for, play_match
 from arena.match.requests import banks_us
 from arena.match.results import PlayedMatch, result_of, rotate
-from arena.match.settings import ClockSettings, MatchSettings, MatchSpec, spec_of
+from arena.match.settings import ClockSettings, MatchSpec, spec_of
 from arena.process.scripted import Reply, ScriptedChannel
 from support.fake_clock import FakeClock
 from support.toy_game import NAME, ToyGame
@@ -192,12 +192,11 @@ def assert_told_again(record: MatchRecord, participants: Iterable[Participant], 
             assert [(way, line) for _, way, line in told.lines] == last
 
 
-def played_block(settings: Life | Tournament, planned: Fixture, seats: Sequence[BotPlayer]) -> PlayedBlock:
+def played_block(league: Life | Tournament, planned: Fixture, seats: Sequence[BotPlayer]) -> PlayedBlock:
     """All matches of the block between these bots, by place, with their records."""
-    setting = MatchSettings(settings.game, settings.options, settings.clock, settings.limits, settings.stderr)
     records = [
         play_match(
-            spec_of(setting, planned.match_id(rotation), planned.draw, rotation, "none"),
+            spec_of(league.settings, planned.match_id(rotation), planned.draw, rotation, "none"),
             rotate(seats, rotation),
         )
         for rotation in range(len(seats))
