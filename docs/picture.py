@@ -34,8 +34,8 @@ SVG = "{http://www.w3.org/2000/svg}"
 FRONT = "url(#riffraff-front)"
 VIEW = "24 84 480 464"
 """The part of the game's picture that is shown: the ship above the water, from the front."""
-CAPTIONS = 110
-"""The words above this height name the view; the ship may reach as high, so they go."""
+WORDLESS = (110, 530)
+"""Words above the first height name the view, and the ship may reach as high; those below the second tell of yards."""
 WIDTH, HEIGHT, SHIP_WIDTH = 1080, 380, 414
 INK, FADED, LINE, PAPER, BAR = "#2b2a26", "#6f6a5e", "#d8ccb4", "#fbf6ea", "#3f97ab"
 PLACES = (446, 500, 716, 822, 938, 1050)
@@ -95,8 +95,9 @@ def front_view(ship: str) -> Iterator[str]:
     root = ET.fromstring(ship)
     for part in root:
         if part.tag == f"{SVG}defs" or part.get("clip-path") == FRONT:
-            for caption in [each for each in part.findall(f"{SVG}text") if float(each.get("y", "")) < CAPTIONS]:
-                part.remove(caption)
+            for caption in part.findall(f"{SVG}text"):
+                if not WORDLESS[0] <= float(caption.get("y", "")) <= WORDLESS[1]:
+                    part.remove(caption)
             yield ET.tostring(part, encoding="unicode").replace(' xmlns="http://www.w3.org/2000/svg"', "")
 
 
