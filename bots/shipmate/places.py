@@ -120,7 +120,8 @@ class Ship:
         return [mast, *(box for box in self.boxes(area) if box[1][2] > surface + 0.5 and box[0][2] < room)]
 
     def _places(self, area, kind, face, yaw, around, manner):
-        here = self.material.areas[area]
+        here, is_tipped = self.material.areas[area], any(self.lean["yards_deg"])
+        most = here["surface_mm"] + here["room_mm"]
         low, high = self.material.reach(kind, face, yaw)
         is_hung = face == "hang"
         above = high[2] + (HOOK_BAR if is_hung else -low[2]) + 2 * GAP
@@ -131,7 +132,9 @@ class Ship:
                 height, penalty = here["surface_mm"], 0.0
                 if over:
                     height, penalty = (NOWHERE, 0.0) if is_hung else self._bed(over, *corners, manner)
-                if height + above > self.material.room(area, self.lean, corners[1], corners[3]):
+                if height + above > most or (
+                    is_tipped and height + above > self.material.room(area, self.lean, corners[1], corners[3])
+                ):
                     continue
                 out = self._overhang(here, *corners)
                 cost = self.heel(kind, u, v, height) + penalty + OUT * out

@@ -317,7 +317,7 @@ def test_a_hand_that_is_full_catches_no_more() -> None:
 
 
 def test_rest_is_judged_at_the_end_of_a_window() -> None:
-    """Nothing moves for 0.24 s: that is rest, and not a look earlier."""
+    """Nothing moves for 0.16 s: that is rest, and not a look earlier."""
     still = _state((0, 0, 0.1), roll=0.1)
     watch = _watch(still)
 
@@ -327,7 +327,7 @@ def test_rest_is_judged_at_the_end_of_a_window() -> None:
         judged.append(watch.is_at_rest(still))
 
     assert judged == [False] * (LOOKS_PER_WINDOW - 1) + [True]
-    assert watch.t_s == 0.24
+    assert watch.t_s == 0.16
 
 
 def test_a_window_begins_anew_where_something_moved() -> None:
@@ -346,17 +346,17 @@ def test_a_window_begins_anew_where_something_moved() -> None:
 @pytest.mark.parametrize(
     ("moved", "is_rest"),
     [
-        (_state((0, 0, 0.10019)), True),
-        (_state((0, 0, 0.10021)), False),
-        (_state((0, 0, 0.1), roll=0.00079), True),
-        (_state((0, 0, 0.1), roll=-0.00081), False),
-        (_state((0, 0, 0.1)) + np.array([0] * (HINGES + 4) + [0.0039, 0, 0]), True),
-        (_state((0, 0, 0.1)) + np.array([0] * (HINGES + 4) + [0, -0.0041, 0]), False),
+        (_state((0, 0, 0.10014)), True),
+        (_state((0, 0, 0.10016)), False),
+        (_state((0, 0, 0.1), roll=0.00049), True),
+        (_state((0, 0, 0.1), roll=-0.00051), False),
+        (_state((0, 0, 0.1)) + np.array([0] * (HINGES + 4) + [0.0029, 0, 0]), True),
+        (_state((0, 0, 0.1)) + np.array([0] * (HINGES + 4) + [0, -0.0031, 0]), False),
     ],
     ids=["shift", "shift too far", "tilt", "tilt too far", "turn", "turn too far"],
 )
 def test_a_little_movement_within_the_window_is_still_rest(moved: WorldState, *, is_rest: bool) -> None:
-    """0.2 mm, 0.0008 rad of a hinge, 0.004 of a quaternion's component; more is not rest, and a new window begins."""
+    """0.15 mm, 0.0005 rad of a hinge, 0.003 of a quaternion's component; more is not rest, and a new window begins."""
     watch = _watch(_state((0, 0, 0.1)))
 
     judged = []
