@@ -34,7 +34,7 @@ class Placement(NamedTuple):
 
 
 class Match(NamedTuple):
-    """A match: its placements, how many rounds it took, and how often a bot gave no load."""
+    """A match: its placements, how many rounds it took, and how often nobody loaded anything in a turn."""
 
     placements: tuple[Placement, ...]
     rounds: int
@@ -74,19 +74,16 @@ class _Table:
         elif isinstance(turn, Chance):
             self.state = GAME.resolve(self.state, draw(self.seed, turn))
         elif isinstance(turn, Simulation):
-            self._settle()
+            self._simulate()
         return not isinstance(turn, Over)
 
-    def _settle(self) -> None:
+    def _simulate(self) -> None:
         before = self.state
-        assert before.active is not None, "somebody has let a piece go"
+        assert before.active is not None, "somebody has the turn"
         self.state = GAME.simulator.apply_result(before, GAME.simulator.simulate(before))
-        if before.pending is None:  # the referee's load for a bot that gave none
-            return
-        done = self.state.last[-1]
-        aboard = len(before.table.cargo)
-        way = self.ways[before.active]
-        self.placements.append(Placement(way, before.round, aboard, len(done.fallen), done.t_s))
+        if self.state.placements > before.placements:
+            done, way = self.state.last[-1], self.ways[before.active]
+            self.placements.append(Placement(way, before.round, len(before.table.cargo), len(done.fallen), done.t_s))
 
     def _asked(self, seat: Seat) -> Any:
         """The action of a bot; after two refusals what the rules put in its place."""
@@ -148,8 +145,7 @@ def _shipmate() -> dict[str, Any]:
     """The bot's modules."""
     if str(_FOLDER) not in sys.path:
         sys.path.insert(0, str(_FOLDER))
-    parts: dict[str, Any] = {name: importlib.import_module(name) for name in ("bot", "lookahead", "riffraff_kit")}
-    return parts
+    return {name: importlib.import_module(name) for name in ("bot", "lookahead", "riffraff_kit")}
 
 
 def _plain(value: Any) -> Any:
