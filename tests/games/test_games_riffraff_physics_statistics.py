@@ -1,4 +1,4 @@
-"""Whether it is a game: careless loading sheds cargo, looking ahead does not. Fixed seeds, wide bands, minutes."""
+"""Whether it is a game: careless loading sheds cargo, and careful bots are challenged. Fixed seeds, minutes."""
 
 import time
 from collections.abc import Callable
@@ -7,6 +7,7 @@ from random import Random
 
 import pytest
 from riffraff_play import is_placeable
+from rocking import avalanches, matches_of, share_with_fall
 from riffraff_tables import after, random_load, random_noise, settled, tidy_load
 
 from arena.errors import IllegalAction
@@ -90,3 +91,16 @@ def test_looking_ahead_hardly_ever_sheds_cargo() -> None:
     seen = _falls(_looking_ahead, 100, "ahead")
 
     assert _share(seen, 0, _MOST) < 0.10
+
+
+def test_careful_bots_are_challenged() -> None:
+    """Look-ahead, tidy and one that knows its noise: 8 to 15 % of loads make something fall, about one avalanche a match.
+
+    The bands hold for 40 matches of other seeds as well, with more than three standard errors to each side.
+    """
+    matches = matches_of("careful", 40)
+
+    share, error = share_with_fall(placement for match in matches for placement in match.placements)
+    assert error < 0.013
+    assert 0.08 <= share <= 0.15
+    assert 0.6 <= avalanches(matches) / len(matches) <= 1.5
