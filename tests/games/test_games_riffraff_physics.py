@@ -117,7 +117,7 @@ def test_a_single_piece_stays_wherever_it_is_laid_with_care(area: int) -> None:
 
 @pytest.mark.parametrize("seed", [0, 3])
 def test_a_pile_on_one_side_is_shed(seed: int) -> None:
-    """Tidy loading of the starboard yards alone heels the ship until something falls, after 4 to 14 pieces."""
+    """Tidy loading of the starboard yards alone heels ship and yards until something falls, after 2 to 14 pieces."""
     rng = Random(seed)
     table = ShipAtRest()
     loaded = 0
@@ -132,7 +132,7 @@ def test_a_pile_on_one_side_is_shed(seed: int) -> None:
             has_fallen = bool(result.fallen)
             table = after(table, area, load, result)
 
-    assert 4 <= loaded <= 14
+    assert 2 <= loaded <= 14
     assert has_fallen
 
 

@@ -63,7 +63,7 @@ class Rig(msgspec.Struct, frozen=True):
     ball_kg: float = 0.40
     damping: float = 0.035
     friction_n_m: float = 0.0015
-    yard_stop_deg: float = 12.0
+    yard_stop_deg: float = 13.0
     yard_damping: float = 0.0005
     yard_friction_n_m: float = 0.004
 

@@ -166,7 +166,7 @@ SIGMAS: Final[Mapping[Weather, Sigma]] = {
     "breeze": Sigma(1.5, 3.0, 0.05),
     "storm": Sigma(3.0, 6.0, 0.1),
 }
-SEA_GROWS: Final = 1.0
+SEA_GROWS: Final = 1.5
 """The wave of the last round is that of the first times 1 + this; it grows evenly from round to round."""
 _NORMAL: Final = NormalDist()
 _DIGITS: Final = (2, 2, 2, 4, 4)
