@@ -7,8 +7,8 @@ from random import Random
 
 import pytest
 from riffraff_play import is_placeable
-from rocking import avalanches, matches_of, share_with_fall
 from riffraff_tables import after, random_load, random_noise, settled, tidy_load
+from rocking import avalanches, matches_of, share_with_fall
 
 from arena.errors import IllegalAction
 from arena.games.riffraff import physics
@@ -94,10 +94,7 @@ def test_looking_ahead_hardly_ever_sheds_cargo() -> None:
 
 
 def test_careful_bots_are_challenged() -> None:
-    """Look-ahead, tidy and one that knows its noise: 8 to 15 % of loads make something fall, about one avalanche a match.
-
-    The bands hold for 40 matches of other seeds as well, with more than three standard errors to each side.
-    """
+    """Look-ahead, tidy and one that knows its noise: something falls in 8 to 15 % of loads, one avalanche a match."""
     matches = matches_of("careful", 40)
 
     share, error = share_with_fall(placement for match in matches for placement in match.placements)
