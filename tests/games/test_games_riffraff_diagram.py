@@ -211,6 +211,7 @@ def played(seats: int, seed: int) -> Iterator[State]:
         (AT_SEA, f"{ROUND_5}: seat 0 to load a piece on area 5"),
         (replace(AT_SEA, to_load=2), f"{ROUND_5}: seat 0 to load two pieces on area 5"),
         (replace(AT_SEA, loaded=1), f"{ROUND_5}: seat 0 to load a second piece on area 5"),
+        (replace(AT_SEA, phase=Phase.STANDARD), f"{ROUND_5}: the referee to load a piece for seat 0 on area 5"),
         (replace(PENDING, phase=Phase.NOISE), f"{ROUND_5}: seat 0 lets go of a crate on area 5"),
         (replace(PENDING, phase=Phase.SETTLING), f"{ROUND_5}: the ship rocks under the crate of seat 0 on area 5"),
         (replace(AT_SEA, phase=Phase.OVER), "the game is over after round 5: victory for seat 1"),
