@@ -21,7 +21,7 @@ from arena.games.luck import derive, draw
 from arena.games.shanghaien.state import ROUNDS, State, numbered
 from arena.games.shanghaien.value.constants import CONSTANTS
 from arena.games.shanghaien.value.placed import WINNERS, placed_dice
-from arena.games.shanghaien.value.stakes import pool_of, stake_of
+from arena.games.shanghaien.value.stakes import pool_of, stakes_of
 
 _SLIPS: Final = 0.03
 """Random moves in every other match, so that odd positions are met as well."""
@@ -63,7 +63,7 @@ def counted(met: list[State]) -> Iterator[tuple[int, int, int, float]]:
         assert state.one_at is not None, "only such states are met"
         row = numbered(state.row, state.one_at)
         for card, stand, winner in zip(row, placed_dice(mine.placed, theirs.placed).standings, won, strict=True):
-            stake = stake_of(card, mine.strength, theirs.strength, pool, ROUNDS - state.round)
+            stake, _ = stakes_of(card, mine.strength, theirs.strength, pool, ROUNDS - state.round)
             yield dice, stand, winner, abs(stake.won - stake.lost) + 0.3
 
 

@@ -4,6 +4,7 @@ Rule: a `PlacedDice` never changes, and those that are met again and again are k
 Standings are those of seat 0; numbers 1..6 are at index number-1.
 """
 
+from functools import cache
 from itertools import product
 from typing import Final
 
@@ -15,37 +16,33 @@ _LEADS: Final = (_TIE_EVEN, 4, 5, 6, 6, 6, 6, 6, 9, 9, 9, 9, 9, 8, 7)
 """The standing by the lead; a negative one counts from the end."""
 AS_THE_OTHER: Final = (0, 3, 2, 1, 7, 8, 9, 4, 5, 6)
 """By standing: the same as the opponent sees it."""
-_WINNER: Final = (0, 1, 0, -1, 1, 1, 1, -1, -1, -1)
-"""By standing: the winner of the card, 1 the seat itself, -1 the other one, 0 nobody."""
+_WINNER: Final = (0, 1, 0, 2, 1, 1, 1, 2, 2, 2)
+"""By standing: the winner of the card as a digit of `Won`."""
 _MOST_KEPT: Final = 16384
 """There are 924 x 924; a match meets some hundreds of them, mirrored matches many of the same."""
 
+Counts = int
+"""The dice on all numbers: six bits for each, its dice of seat 0 and eight times those of seat 1; see `_pair`."""
+_DIE: Final = (1, 8)
+_LEAD: Final = tuple([pair % 8 - pair // 8 for pair in range(64)])
+_STANDING: Final = tuple([_LEADS[lead] if pair else _EMPTY for pair, lead in enumerate(_LEAD)])
+"""By the dice of both seats on a number: the standing of its card, if a tie is even."""
+
 CardStandings = tuple[int, int, int, int, int, int]
 Won = int
-"""The winners of all cards as one number: the sum of 3^position, positive for seat 0, negative for seat 1."""
+"""The winners of all cards as a number to base 3, whose first digit is that of the card on the left.
+
+The digits: 0 for nobody, 1 for seat 0, 2 for seat 1.
+"""
 _PLACE_VALUES: Final = tuple([3**position for position in range(ROW_SIZE)])
 _NEAR: Final = ((0, 1), (0, 1, 2), (1, 2, 3), (2, 3, 4), (3, 4, 5), (4, 5))
 """By index: the cards that a die on the number can change."""
-
-
-def won_of(winners: tuple[int, ...]) -> Won:
-    """The number of the winners, given from the left."""
-    return sum([winner * value for winner, value in zip(winners, _PLACE_VALUES, strict=True)])
-
-
-def _winners() -> list[tuple[int, ...]]:
-    """By `Won`, where a negative one counts from the end of the list: 1 seat 0, -1 seat 1, 0 nobody, from the left."""
-    winners: list[tuple[int, ...]] = [()] * 3**ROW_SIZE
-    for each in product((-1, 0, 1), repeat=ROW_SIZE):
-        winners[won_of(each)] = each
-    return winners
-
-
-WINNERS: Final = _winners()
+WINNERS: Final = [each[::-1] for each in product((0, 1, -1), repeat=ROW_SIZE)]
+"""By `Won`: 1 seat 0, -1 seat 1, 0 nobody, from the left."""
 
 
 class PlacedDice:
-    """The dice of both seats: `counts` on each number, seat 0's and then seat 1's, and `totals` by seat.
+    """The dice of both seats: `counts` on the numbers and `totals` by seat.
 
     `standings` of the cards are those of seat 0. `won` tells the winners, first if number 1 is on the left of the row,
     then if it is on the right.
@@ -53,7 +50,7 @@ class PlacedDice:
 
     __slots__ = ("_after_first", "_after_second", "counts", "standings", "totals", "won")
 
-    def __init__(self, counts: bytes, totals: tuple[int, int], standings: CardStandings, won: tuple[Won, Won]) -> None:
+    def __init__(self, counts: Counts, totals: tuple[int, ...], standings: CardStandings, won: tuple[Won, ...]) -> None:
         self.counts = counts
         self.totals = totals
         self.standings = standings
@@ -73,9 +70,7 @@ class PlacedDice:
         return after
 
     def _with_die(self, seat: int, index: int) -> "PlacedDice":
-        more = bytearray(self.counts)
-        more[seat * ROW_SIZE + index] += 1
-        counts = bytes(more)
+        counts = self.counts + (_DIE[seat] << 6 * index + 6)
         found = _kept.get(counts)
         if found is not None:
             return found
@@ -101,23 +96,21 @@ def _six(standings: list[int]) -> CardStandings:
     return standings[0], standings[1], standings[2], standings[3], standings[4], standings[5]
 
 
-def _standing(counts: bytes, index: int) -> int:
+def _pair(counts: Counts, number: int) -> int:
+    """The dice on a number, 0 to 7, of both seats; none on 0 and 7, so that each number has two beside it."""
+    return counts >> 6 * number & 63
+
+
+def _standing(counts: Counts, index: int) -> int:
     """No dice, a tie that is won, even or lost, a lead of 1, 2, 3 or more, or that of the other one."""
-    own = counts[index]
-    lead = own - counts[ROW_SIZE + index]
-    if lead:
-        return _LEADS[lead]
-    if not own:
-        return _EMPTY
-    pips = 0
-    if index > 0:
-        pips += index * (counts[index - 1] - counts[ROW_SIZE + index - 1])
-    if index + 1 < ROW_SIZE:
-        pips += (index + 2) * (counts[index + 1] - counts[ROW_SIZE + index + 1])
+    standing = _STANDING[_pair(counts, index + 1)]
+    if standing != _TIE_EVEN:
+        return standing
+    pips = index * _LEAD[_pair(counts, index)] + (index + 2) * _LEAD[_pair(counts, index + 2)]
     return _TIE_WON if pips > 0 else _TIE_LOST if pips < 0 else _TIE_EVEN
 
 
-_kept: Final[dict[bytes, PlacedDice]] = {}
+_kept: Final[dict[Counts, PlacedDice]] = {}
 
 
 def _keep(dice: PlacedDice) -> PlacedDice:
@@ -127,12 +120,22 @@ def _keep(dice: PlacedDice) -> PlacedDice:
     return dice
 
 
+@cache
+def _counts_of(placed: DiceCounts) -> Counts:
+    """The dice of seat 0."""
+    return sum([count << 6 * index + 6 for index, count in enumerate(placed)])
+
+
 def placed_dice(first: DiceCounts, second: DiceCounts) -> PlacedDice:
     """The dice of seats 0 and 1."""
-    counts = bytes(first + second)
+    counts = _counts_of(first) + _DIE[1] * _counts_of(second)
     found = _kept.get(counts)
     if found is not None:
         return found
     standings = _six([_standing(counts, index) for index in range(ROW_SIZE)])
-    winners = tuple([_WINNER[stand] for stand in standings])
-    return _keep(PlacedDice(counts, (sum(first), sum(second)), standings, (won_of(winners), won_of(winners[::-1]))))
+    winners = [_WINNER[standing] for standing in standings]
+    left, right = [
+        sum([winner * value for winner, value in zip(each, _PLACE_VALUES, strict=True)])
+        for each in (winners, winners[::-1])
+    ]
+    return _keep(PlacedDice(counts, (sum(first), sum(second)), standings, (left, right)))

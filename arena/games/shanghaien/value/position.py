@@ -21,18 +21,13 @@ from arena.games.shanghaien.state import DICE_PER_PLAYER, ENDS, ROUNDS, Choice, 
 from arena.games.shanghaien.turns import rolled, scores_of
 from arena.games.shanghaien.value import stakes
 from arena.games.shanghaien.value.constants import CONSTANTS, scale
-from arena.games.shanghaien.value.placed import AS_THE_OTHER, PlacedDice, placed_dice
-from arena.games.shanghaien.value.stakes import Side, Stake, chance_of
+from arena.games.shanghaien.value.placed import PlacedDice, placed_dice
+from arena.games.shanghaien.value.stakes import OfCard, Side, chance_of
 
 MAY_END: Final = 2
 MUST_END: Final = DICE_PER_PLAYER - 1
 """With so many own dice placed a player may call shanghai, or has to."""
 _ALL_CARDS: Final = tuple([Card(card) for card in range(DECK_SIZE)])
-_WAITING: Final = [
-    [[(chances[by][1], chances[by][0]) for by in seen] for chances in CONSTANTS.chances]
-    for seen in (AS_THE_OTHER, range(len(AS_THE_OTHER)))
-]
-"""`chances` for the seat that does not move, by seat and as seat 0 sees the standing: it has just placed a die."""
 
 
 def mean_of_better(faces: list[float]) -> float:
@@ -44,17 +39,6 @@ def mean_of_better(faces: list[float]) -> float:
 @lru_cache(maxsize=32)
 def _round(number: int, row: tuple[Card, ...], pile: tuple[Card, ...], first: Side, second: Side) -> "RoundValue":
     return RoundValue(number, row, pile, (first, second))
-
-
-@lru_cache(maxsize=4096)
-def _contribution(stake: Stake, seat: int, count: int) -> tuple[float, ...]:
-    """The part of a card in the margin of the seat that does not move, by standing, with so many dice placed."""
-    won, lost, gone = stake
-    by_win, by_loss = won - gone, lost - gone
-    return tuple([gone + win * by_win + lose * by_loss for win, lose in _WAITING[seat][count]])
-
-
-_OfCard = tuple[float, ...]
 
 
 class Outlook:
@@ -69,7 +53,7 @@ class Outlook:
     def __init__(
         self,
         before: float,
-        by_number: tuple[_OfCard, _OfCard, _OfCard, _OfCard, _OfCard, _OfCard],
+        by_number: tuple[OfCard, OfCard, OfCard, OfCard, OfCard, OfCard],
         per_point: float,
         of_ended: float,
         of_lesser: float,
@@ -91,8 +75,8 @@ class RoundValue:
         pool = stakes.pool_of(row + pile)
         self._before = stakes.before_dice(self._rounds_left, pool, first, second)
         self.before = self._before.margin, -self._before.margin
-        won = [stakes.stake_of(card, first.strength, second.strength, pool, self._rounds_left) for card in row]
-        self.row_stakes = won, [Stake(-stake.lost, -stake.won, -stake.gone) for stake in won]
+        both = [stakes.stakes_of(card, first.strength, second.strength, pool, self._rounds_left) for card in row]
+        self.row_stakes = [stake for stake, _ in both], [stake for _, stake in both]
         self._known_endings: stakes.Endings | None = None
         self._outlooks: dict[tuple[int, End, int, int], Outlook] = {}
         self._with_joker: list[RoundValue | None] = [None, None]
@@ -167,7 +151,7 @@ class RoundValue:
         count = min(CONSTANTS.most_dice, own + other)
         settled = self._settled(1 - seat, seat) if own < MUST_END else self._settled(1 - seat)
         by_number = settled.row_stakes[seat] if end == "left" else settled.row_stakes[seat][::-1]
-        first, second, third, fourth, fifth, sixth = [_contribution(stake, seat, count) for stake in by_number]
+        first, second, third, fourth, fifth, sixth = [stake.parts(seat, count) for stake in by_number]
         return Outlook(
             settled.before[seat],
             (first, second, third, fourth, fifth, sixth),

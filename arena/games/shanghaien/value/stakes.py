@@ -10,10 +10,19 @@ from functools import cache, lru_cache
 from math import sqrt
 from typing import Final, NamedTuple
 
-from arena.games.shanghaien.cards import JOKER_VALUE, NATIONS, Card, is_sailor, nation_of, strength_of
+from arena.games.shanghaien.cards import (
+    JOKER_VALUE,
+    NATIONS,
+    SAILOR_COUNT,
+    SAILOR_VALUES,
+    Card,
+    is_sailor,
+    nation_of,
+    strength_of,
+)
 from arena.games.shanghaien.state import ROUNDS
 from arena.games.shanghaien.value.constants import CONSTANTS, scale
-from arena.games.shanghaien.value.placed import WINNERS, Won
+from arena.games.shanghaien.value.placed import AS_THE_OTHER, WINNERS, Won
 
 
 def added(terms: Iterable[float]) -> float:
@@ -45,12 +54,30 @@ SailorPool = tuple[tuple[int, ...], ...]
 """By nation the values of the sailors still to come, in ascending order."""
 
 
-class Stake(NamedTuple):
+OfCard = tuple[float, ...]
+"""The part of a card in a margin, by the standing of the card."""
+
+
+class Stake:
     """The part of a card in a side's margin if this side wins it, if the other one does, and if nobody does."""
 
-    won: float
-    lost: float
-    gone: float
+    __slots__ = ("_parts", "gone", "lost", "won")
+
+    def __init__(self, won: float, lost: float, gone: float) -> None:
+        self.won = won
+        self.lost = lost
+        self.gone = gone
+        self._parts: dict[int, OfCard] = {}
+
+    def parts(self, seat: int, count: int) -> OfCard:
+        """The part if the side is this seat and has just placed, with so many dice placed by both."""
+        key = 2 * count + seat
+        found = self._parts.get(key)
+        if found is None:
+            by_win, by_loss, gone = self.won - self.gone, self.lost - self.gone, self.gone
+            fates = _WAITING[seat][count]
+            found = self._parts[key] = tuple([gone + win * by_win + lose * by_loss for win, lose in fates])
+        return found
 
 
 class Jokers(NamedTuple):
@@ -63,6 +90,11 @@ class Jokers(NamedTuple):
 
 _SHARE: Final = CONSTANTS.share
 _WON, _LOST = CONSTANTS.chances[0][0]
+_WAITING: Final = [
+    [[(chances[by][1], chances[by][0]) for by in seen] for chances in CONSTANTS.chances]
+    for seen in (AS_THE_OTHER, range(len(AS_THE_OTHER)))
+]
+"""`chances` for the seat that does not move, by seat and as seat 0 sees the standing: it has just placed a die."""
 
 
 @lru_cache(maxsize=1024)
@@ -70,8 +102,8 @@ def pool_of(cards: tuple[Card, ...]) -> SailorPool:
     """The sailors among `cards`."""
     values: list[list[int]] = [[] for _ in NATIONS]
     for card in sorted(cards):
-        if is_sailor(card):
-            values[nation_of(card)].append(strength_of(card))
+        if card < SAILOR_COUNT:  # as the functions of `cards` say it, whose calls take most of the time
+            values[card // len(SAILOR_VALUES)].append(SAILOR_VALUES[card % len(SAILOR_VALUES)])
     return tuple([tuple(each) for each in values])
 
 
@@ -88,12 +120,19 @@ def expected_margin(mine: int, theirs: int, pool: tuple[int, ...]) -> float:
     return float(points if mine > theirs else -points)
 
 
-def stake_of(card: Card, mine: Sequence[int], theirs: Sequence[int], pool: SailorPool, rounds_left: int) -> Stake:
-    """The stake of a card of the pool, or of a trick, to the side whose crews are named first."""
+def stakes_of(
+    card: Card, mine: Sequence[int], theirs: Sequence[int], pool: SailorPool, rounds_left: int
+) -> tuple[Stake, Stake]:
+    """The stakes of a card of the pool, or of a trick, to the side whose crews are named first, and to the other."""
     if not is_sailor(card):
-        return _trick_stake(rounds_left)
+        return _trick_stakes(rounds_left)
     nation = nation_of(card)
-    return _sailor_stake(mine[nation], theirs[nation], pool[nation], strength_of(card))
+    return _sailor_stakes(mine[nation], theirs[nation], pool[nation], strength_of(card))
+
+
+def _both(won: float, lost: float, gone: float) -> tuple[Stake, Stake]:
+    """The stakes of both sides by that of the first one."""
+    return Stake(won, lost, gone), Stake(-lost, -won, -gone)
 
 
 def worth_of(stake: Stake) -> float:
@@ -102,17 +141,17 @@ def worth_of(stake: Stake) -> float:
 
 
 @cache
-def _trick_stake(rounds_left: int) -> Stake:
+def _trick_stakes(rounds_left: int) -> tuple[Stake, Stake]:
     worth = CONSTANTS.trick[rounds_left]
-    return Stake(worth, -worth, 0.0)
+    return _both(worth, -worth, 0.0)
 
 
-@cache
-def _sailor_stake(mine: int, theirs: int, pool: tuple[int, ...], value: int) -> Stake:
+@lru_cache(maxsize=4096)
+def _sailor_stakes(mine: int, theirs: int, pool: tuple[int, ...], value: int) -> tuple[Stake, Stake]:
     at = pool.index(value)
     others = pool[:at] + pool[at + 1 :]
     now = expected_margin(mine, theirs, pool)
-    return Stake(
+    return _both(
         expected_margin(mine + value, theirs, others) - now,
         expected_margin(mine, theirs + value, others) - now,
         expected_margin(mine, theirs, others) - now,
@@ -149,23 +188,16 @@ def crews_of(mine: int, theirs: int, pool: tuple[int, ...]) -> Crews:
     return Crews(margin, (with_mine - margin, margin - with_theirs), (with_both - with_theirs, with_mine - with_both))
 
 
-@cache
-def _gain_of(mine: int, theirs: int, pool: tuple[int, ...]) -> float:
-    """The gain by a joker laid to the crew named first."""
-    return expected_margin(mine + JOKER_VALUE, theirs, pool) - expected_margin(mine, theirs, pool)
-
-
-def jokers_of(mine: Sequence[int], theirs: Sequence[int], pool: SailorPool) -> Jokers:
-    """The gains by jokers laid to the crews named first."""
-    every = enumerate(zip(mine, theirs, pool, strict=True))
-    gains = [(_gain_of(own, other, left), nation) for nation, (own, other, left) in every if own]
+def jokers_of(crews: "list[Crews]", strength: Sequence[int], seat: int) -> Jokers:
+    """The gains by jokers laid to the crews of the seat, which has this strength in each nation."""
+    gains = [(each.joker[seat], nation) for nation, each in enumerate(crews) if strength[nation]]
     if not gains:
         return Jokers(0.0, 0.0, -1)
     best, nation = max(gains)
     return Jokers(best, max([gain for gain, where in gains if where != nation], default=0.0), nation)
 
 
-_BySeat = tuple[int, int]
+_BySeat = tuple[int, ...]
 _NO_NATION: Final = -1
 
 
@@ -179,34 +211,35 @@ class Side(NamedTuple):
 
 
 class Before(NamedTuple):
-    """A round before its dice: seat 0's margin, were the row even, and by seat the gains by jokers."""
+    """A round before its dice: seat 0's margin, were the row even, the crews, and by seat the gains by jokers."""
 
     margin: float
+    crews: list[Crews]
     jokers: tuple[Jokers, Jokers]
 
 
 @lru_cache(maxsize=32)
 def before_dice(rounds_left: int, pool: SailorPool, first: Side, second: Side) -> Before:
     """The round in which these cards are to come, those in the row among them."""
-    crews = [expected_margin(*nation) for nation in zip(first.strength, second.strength, pool, strict=True)]
-    jokers = jokers_of(first.strength, second.strength, pool), jokers_of(second.strength, first.strength, pool)
+    crews = [crews_of(*nation) for nation in zip(first.strength, second.strength, pool, strict=True)]
+    jokers = jokers_of(crews, first.strength, 0), jokers_of(crews, second.strength, 1)
     tricks = [
         tricks_worth(side.tricks, gains.first, gains.second, rounds_left + (not side.has_used))
         for side, gains in zip((first, second), jokers, strict=True)
     ]
-    return Before(added(crews) + tricks[0] - tricks[1], jokers)
+    return Before(added([each.margin for each in crews]) + tricks[0] - tricks[1], crews, jokers)
 
 
 def total_worth(mine: Sequence[int], theirs: Sequence[int], pool: SailorPool, tricks: int, rounds_left: int) -> float:
     """The worth of all cards that can lie in a row: the sailors of the pool and so many tricks."""
     worths = [worth for nation in zip(mine, theirs, pool, strict=True) for worth in _worths(*nation)]
-    worths += [worth_of(_trick_stake(rounds_left))] * tricks
+    worths += [worth_of(_trick_stakes(rounds_left)[0])] * tricks
     return added(worths)
 
 
 @cache
 def _worths(mine: int, theirs: int, pool: tuple[int, ...]) -> tuple[float, ...]:
-    return tuple([worth_of(_sailor_stake(mine, theirs, pool, value)) for value in pool])
+    return tuple([worth_of(_sailor_stakes(mine, theirs, pool, value)[0]) for value in pool])
 
 
 class Endings:
