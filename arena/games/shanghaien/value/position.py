@@ -15,18 +15,20 @@ from itertools import product
 from typing import ClassVar, Final
 
 from arena.games.api import Dice, Seat, Shuffle
-from arena.games.shanghaien.actions import End
 from arena.games.shanghaien.cards import DECK_SIZE, JOKER_VALUE, Card
-from arena.games.shanghaien.state import DICE_PER_PLAYER, ENDS, ROUNDS, Choice, ExtraRoll, Player, State
+from arena.games.shanghaien.state import DICE_PER_PLAYER, ENDS, ROUNDS, ROW_SIZE, Choice, ExtraRoll, Player, State
 from arena.games.shanghaien.turns import rolled, scores_of
 from arena.games.shanghaien.value import stakes
 from arena.games.shanghaien.value.constants import CONSTANTS, scale
 from arena.games.shanghaien.value.placed import PlacedDice, placed_dice
-from arena.games.shanghaien.value.stakes import OfCard, Side, chance_of
+from arena.games.shanghaien.value.stakes import UNKNOWN, OfCard, Side, chance_of
 
 MAY_END: Final = 2
 MUST_END: Final = DICE_PER_PLAYER - 1
 """With so many own dice placed a player may call shanghai, or has to."""
+_BOTH_ENDS: Final = (0, 1)
+"""An end of the row where number 1 lies is told here by its index in `ENDS`."""
+_NOT_LOOKED_AT: Final = [0.0] * ROW_SIZE
 _ALL_CARDS: Final = tuple([Card(card) for card in range(DECK_SIZE)])
 
 
@@ -45,10 +47,10 @@ class Outlook:
     """The terms of the payoff of a seat that has just placed, but for the standings of the cards.
 
     `before`: its margin, were the row even; `by_number`: the part of each card, by its standing; `per_point`: standard
-    deviations a point. `of_ended`, `of_lesser`: the weights in `Constants`.
+    deviations a point. `of_ended`, `of_lesser`: the weights in `Constants`, `of_going_on`: the rest.
     """
 
-    __slots__ = ("before", "by_number", "of_ended", "of_lesser", "per_point")
+    __slots__ = ("before", "by_number", "of_ended", "of_going_on", "of_lesser", "per_point")
 
     def __init__(
         self,
@@ -63,6 +65,7 @@ class Outlook:
         self.per_point = per_point
         self.of_ended = of_ended
         self.of_lesser = of_lesser
+        self.of_going_on = 1 - of_ended - of_lesser
 
 
 class RoundValue:
@@ -78,7 +81,7 @@ class RoundValue:
         both = [stakes.stakes_of(card, first.strength, second.strength, pool, self._rounds_left) for card in row]
         self.row_stakes = [stake for stake, _ in both], [stake for _, stake in both]
         self._known_endings: stakes.Endings | None = None
-        self._outlooks: dict[tuple[int, End, int, int], Outlook] = {}
+        self._outlooks: dict[int, Outlook] = {}
         self._with_joker: list[RoundValue | None] = [None, None]
 
     def opening(self, seat: int) -> float:
@@ -103,7 +106,7 @@ class RoundValue:
         total = stakes.total_worth(mine, theirs, pool, tricks, self._rounds_left)
         return of_row - len(self._row) * total / len(to_come)
 
-    def to_move(self, seat: int, dice: PlacedDice, end: End) -> float:
+    def to_move(self, seat: int, dice: PlacedDice, end: int) -> float:
         """The payoff of the seat to move, before it chooses between a roll and shanghai."""
         own = dice.totals[seat]
         if own >= MUST_END:
@@ -111,46 +114,45 @@ class RoundValue:
         rolls = mean_of_better(self._quick_faces(seat, dice, end))
         return rolls if own < MAY_END else max(rolls, self._ended(seat, dice, end))
 
-    def placed(self, seat: int, dice: PlacedDice, end: End) -> float:
+    def placed(self, seat: int, dice: PlacedDice, end: int) -> float:
         """The payoff of the seat whose dice lie there, and whose opponent is to move."""
         return 1 - self.to_move(1 - seat, dice, end)
 
-    def faces(self, seat: int, dice: PlacedDice, end: End) -> list[float]:
+    def faces(self, seat: int, dice: PlacedDice, end: int) -> list[float]:
         """The payoff of the seat after it placed one die on each of the numbers."""
         if self._number < CONSTANTS.lookahead:
             return self._quick_faces(seat, dice, end)
         return [self.placed(seat, after, end) for after in dice.after_each(seat)]
 
-    def _quick_faces(self, seat: int, dice: PlacedDice, end: End) -> list[float]:
+    def _quick_faces(self, seat: int, dice: PlacedDice, end: int) -> list[float]:
         """Like `faces`, by the frequencies in `chances` instead of the opponent's next roll."""
         own, other = dice.totals[seat] + 1, dice.totals[1 - seat]
         after_each = dice.after_each(seat)
         if other >= MUST_END:
             return self._each_ended(seat, after_each, end)
-        key = seat, end, own, other
+        key = ((own * DICE_PER_PLAYER + other) * 2 + seat) * 2 + end
         outlook = self._outlooks.get(key)
         if outlook is None:
             outlook = self._outlooks[key] = self._outlook(seat, end, own, other)
         before, (first, second, third, fourth, fifth, sixth) = outlook.before, outlook.by_number
         per_point, of_ended, of_lesser = outlook.per_point, outlook.of_ended, outlook.of_lesser
+        of_going_on = outlook.of_going_on
+        each_ended = self._each_ended(seat, after_each, end) if of_going_on != 1 else _NOT_LOOKED_AT
         payoffs = []
-        for after in after_each:
+        for index, after in enumerate(after_each):
             a, b, c, d, e, f = after.standings
             margin = before + first[a] + second[b] + third[c] + fourth[d] + fifth[e] + sixth[f]
-            payoffs.append(chance_of(margin * per_point))
-        of_going_on = 1 - of_ended - of_lesser
-        if of_going_on == 1:
-            return payoffs
-        return [
-            of_going_on * payoff + of_ended * now + of_lesser * min(payoff, now)
-            for payoff, now in zip(payoffs, self._each_ended(seat, after_each, end), strict=True)
-        ]
+            payoff = chance_of(margin * per_point)
+            now = each_ended[index]
+            lesser = now if now < payoff else payoff  # noqa: FURB136 - a call of min takes as long as the sum
+            payoffs.append(of_going_on * payoff + of_ended * now + of_lesser * lesser)
+        return payoffs
 
-    def _outlook(self, seat: int, end: End, own: int, other: int) -> "Outlook":
+    def _outlook(self, seat: int, end: int, own: int, other: int) -> "Outlook":
         """For the seat that has just placed, with so many dice of its own and of the other seat."""
         count = min(CONSTANTS.most_dice, own + other)
         settled = self._settled(1 - seat, seat) if own < MUST_END else self._settled(1 - seat)
-        by_number = settled.row_stakes[seat] if end == "left" else settled.row_stakes[seat][::-1]
+        by_number = settled.row_stakes[seat] if end == 0 else settled.row_stakes[seat][::-1]
         first, second, third, fourth, fifth, sixth = [stake.parts(seat, count) for stake in by_number]
         return Outlook(
             settled.before[seat],
@@ -164,19 +166,25 @@ class RoundValue:
     def _endings(self) -> stakes.Endings:
         """Made when they are needed: nobody ends a round whose row is not turned up yet."""
         if self._known_endings is None:
-            self._known_endings = stakes.Endings(self._number, self._row, self._pile, self._sides)
+            self._known_endings = stakes.Endings(self._number, self._row, self._pile, self._before, self._sides)
         return self._known_endings
 
-    def _ended(self, seat: int, dice: PlacedDice, end: End) -> float:
+    def _ended(self, seat: int, dice: PlacedDice, end: int) -> float:
         """The payoff of the seat if it ended the round now, and the other one started the next one."""
-        payoff = self._endings.payoff(dice.won[end == "right"], 1 - seat)
+        payoff = self._endings.payoff(dice.won[end], 1 - seat)
         return payoff if seat == 0 else 1 - payoff
 
-    def _each_ended(self, seat: int, each: tuple[PlacedDice, ...], end: End) -> list[float]:
+    def _each_ended(self, seat: int, each: tuple[PlacedDice, ...], end: int) -> list[float]:
         """The payoffs of the seat if the other one ended the round with each of these dice."""
-        endings, side = self._endings, int(end == "right")
-        payoffs = [endings.payoff(dice.won[side], seat) for dice in each]
-        return payoffs if seat == 0 else [1 - payoff for payoff in payoffs]
+        endings = self._endings
+        known = endings.known[seat]
+        payoffs = []
+        for dice in each:
+            payoff = known[dice.won[end]]
+            if payoff == UNKNOWN:
+                payoff = endings.payoff(dice.won[end], seat)
+            payoffs.append(payoff if seat == 0 else 1 - payoff)
+        return payoffs
 
     def _settled(self, *seats: int) -> "RoundValue":
         """In the last round, the round after these seats have laid the jokers they will lay, the first one first.
@@ -275,6 +283,7 @@ class _Position:
     def __init__(self, state: State) -> None:
         self._players, self._row, self._pile = state.players, state.row, state.pile
         self._number, self._seat, self._one_at = state.round, state.to_move, state.one_at
+        self._ends = _BOTH_ENDS if state.one_at is None else (ENDS.index(state.one_at),)
         first, second = state.players
         pile = _ALL_CARDS if state.phase == "shuffle" else state.pile
         self._round = _round(state.round, state.row, pile, _side(first), _side(second))
@@ -294,10 +303,9 @@ class _Position:
 
     def waiting(self) -> float:
         """The payoff before the side to move does anything."""
-        end = self._one_at
-        if end is None:
+        if self._one_at is None:
             return self._round.opening(self._seat)
-        return self._round.to_move(self._seat, self._dice, end)
+        return self._round.to_move(self._seat, self._dice, self._ends[0])
 
     def each_face(self) -> list[float]:
         """The payoff after the best that can be done with a die of each face."""
@@ -305,8 +313,7 @@ class _Position:
             has_used = self._players[self._seat].has_used_trick
             joker = None if has_used else self._round.with_joker(self._seat)
             rounds = [self._round] if joker is None else [self._round, joker]
-            ends = ENDS if self._one_at is None else (self._one_at,)
-            each = [round_.faces(self._seat, self._dice, end) for round_ in rounds for end in ends]
+            each = [round_.faces(self._seat, self._dice, end) for round_ in rounds for end in self._ends]
             self._each_face = each[0] if len(each) == 1 else [max(face) for face in zip(*each, strict=True)]
         return self._each_face
 
@@ -317,8 +324,7 @@ class _Position:
             after = self._dice
             for face in state.dice:
                 after = after.after_each(self._seat)[face - 1]
-            ends = ENDS if self._one_at is None else (self._one_at,)
-            payoffs = [self._round.placed(self._seat, after, end) for end in ends]
+            payoffs = [self._round.placed(self._seat, after, end) for end in self._ends]
         if state.must_place == 1:
             faces = self.each_face()
             payoffs += [faces[face - 1] for face in state.dice]

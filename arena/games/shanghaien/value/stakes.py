@@ -160,8 +160,6 @@ def _sailor_stakes(mine: int, theirs: int, pool: tuple[int, ...], value: int) ->
 
 def tricks_worth(held: int, first: float, second: float, chances: int) -> float:
     """The worth of so many unused tricks, by the gains of jokers, with so many rounds left in which one can be used."""
-    if not held:
-        return 0.0
     worth = CONSTANTS.trick[chances] * held + CONSTANTS.first_joker[chances] * first
     return worth + CONSTANTS.second_joker[chances] * second if held > 1 else worth
 
@@ -224,7 +222,7 @@ def before_dice(rounds_left: int, pool: SailorPool, first: Side, second: Side) -
     crews = [crews_of(*nation) for nation in zip(first.strength, second.strength, pool, strict=True)]
     jokers = jokers_of(crews, first.strength, 0), jokers_of(crews, second.strength, 1)
     tricks = [
-        tricks_worth(side.tricks, gains.first, gains.second, rounds_left + (not side.has_used))
+        tricks_worth(side.tricks, gains.first, gains.second, rounds_left + (not side.has_used)) if side.tricks else 0.0
         for side, gains in zip((first, second), jokers, strict=True)
     ]
     return Before(added([each.margin for each in crews]) + tricks[0] - tricks[1], crews, jokers)
@@ -242,42 +240,45 @@ def _worths(mine: int, theirs: int, pool: tuple[int, ...]) -> tuple[float, ...]:
     return tuple([worth_of(_sailor_stakes(mine, theirs, pool, value)[0]) for value in pool])
 
 
+UNKNOWN: Final = -1.0
+"""No payoff is negative."""
+
+
 class Endings:
     """The payoffs of seat 0 after a round, by the winners of its cards and the starter of the next one."""
 
-    def __init__(self, number: int, row: tuple[Card, ...], pile: tuple[Card, ...], sides: tuple[Side, Side]) -> None:
+    def __init__(
+        self, number: int, row: tuple[Card, ...], pile: tuple[Card, ...], before: Before, sides: tuple[Side, Side]
+    ) -> None:
         self._is_last = number == ROUNDS
         self._start, self._per_point = (
             (0.0, 1.0) if number == ROUNDS else (CONSTANTS.start[number + 1], scale(number + 1, 0))
         )
         self._chances = ROUNDS - number
-        self._known: tuple[dict[Won, float], dict[Won, float]] = {}, {}
+        self.known = [UNKNOWN] * len(WINNERS), [UNKNOWN] * len(WINNERS)
         places: dict[int, tuple[int, ...]] = {}
         for place, card in enumerate(row):
             nation = nation_of(card) if is_sailor(card) else _NO_NATION
             places[nation] = (*places.get(nation, ()), place)
-        self._contested: list[tuple[list[int], list[Crews]]] = []
-        self._others: list[Crews] = []
+        tricks = places.pop(_NO_NATION, ())
         first, second = sides
-        for nation, (mine, theirs, left) in enumerate(zip(first.strength, second.strength, pool_of(pile), strict=True)):
-            if nation in places:
-                here = places[nation]
-                held = _held_after(mine, theirs, [strength_of(row[place]) for place in here])
-                self._contested.append((_ways(here), [crews_of(own, other, left) for own, other in held]))
-            else:
-                self._others.append(crews_of(mine, theirs, left))
+        left = pool_of(pile)
+        self._contested: list[tuple[list[int], list[Crews]]] = []
+        for nation, here in sorted(places.items()):
+            held = _held_after(first.strength[nation], second.strength[nation], [strength_of(row[at]) for at in here])
+            self._contested.append((_ways(here), [crews_of(own, other, left[nation]) for own, other in held]))
+        self._others = [crews for nation, crews in enumerate(before.crews) if nation not in places]
         self._others_margin = added([crews.margin for crews in self._others])
         self._others_best = [sorted([0.0, 0.0, *[crews.joker[seat] for crews in self._others]])[-2:] for seat in (0, 1)]
-        tricks = places.get(_NO_NATION, ())
         self._trick_ways = _ways(tricks)
         self._tricks = _held_after(first.tricks, second.tricks, [1] * len(tricks))
         self._plain_tricks = first.tricks - first.jokers, second.tricks - second.jokers
 
     def payoff(self, won: Won, starter: int) -> float:
         """The expected payoff of seat 0; the very payoff after the last round."""
-        known = self._known[starter]
-        found = known.get(won)
-        if found is None:
+        known = self.known[starter]
+        found = known[won]
+        if found == UNKNOWN:
             found = known[won] = self._payoff(won, starter)
         return found
 
@@ -289,13 +290,13 @@ class Endings:
             crews.append(after)
             of_contested += after.margin
         margin = self._others_margin + of_contested
-        held = self._tricks[self._trick_ways[won]]
+        mine, theirs = self._tricks[self._trick_ways[won]]
         if self._is_last:
-            margin += held[0] - held[1]
+            margin += mine - theirs
             return 0.5 if margin == 0 else float(margin > 0)
         margin += self._start if starter == 0 else -self._start
-        if held != (0, 0):
-            margin += self._tricks_margin(crews, held, starter)
+        if mine or theirs:
+            margin += self._tricks_margin(crews, (mine, theirs), starter)
         return chance_of(margin * self._per_point)
 
     def _tricks_margin(self, crews: list[Crews], held: _BySeat, starter: int) -> float:
@@ -303,22 +304,29 @@ class Endings:
 
         Bots that play the round before do not think that far: half and half predicts their matches best.
         """
-        worths = [0.0, 0.0]
-        for seat in (0, 1):
-            if held[seat]:
-                gains = self._others_best[seat] + [each.joker[seat] for each in crews]
-                gains.sort()
-                worths[seat] = tricks_worth(held[seat], gains[-1], gains[-2], self._chances)
-        margin = worths[0] - worths[1]
+        margin = self._tricks_worth(crews, held[0], 0) - self._tricks_worth(crews, held[1], 1)
         if self._chances > 1:
             return margin
         jokers = held[0] - self._plain_tricks[0], held[1] - self._plain_tricks[1]
         return 0.5 * margin + 0.5 * _last_tricks(self._others + crews, held, jokers, starter)
 
+    def _tricks_worth(self, crews: list[Crews], held: int, seat: int) -> float:
+        """The worth of so many unused tricks of the seat, with these crews of the nations in the row."""
+        if not held:
+            return 0.0
+        second, first = self._others_best[seat]
+        for each in crews:
+            gain = each.joker[seat]
+            if gain > first:
+                first, second = gain, first
+            elif gain > second:
+                second = gain
+        return tricks_worth(held, first, second, self._chances)
+
 
 def _held_after(mine: int, theirs: int, cards: list[int]) -> list[_BySeat]:
     """The sums of both seats after these cards: of each in turn nobody wins it, seat 0 does, or seat 1."""
-    sums = [(mine, theirs)]
+    sums: list[_BySeat] = [(mine, theirs)]
     for card in cards:
         sums += [(own + card, other) for own, other in sums] + [(own, other + card) for own, other in sums]
     return sums
