@@ -58,7 +58,7 @@ def counted(met: list[State]) -> Iterator[tuple[int, int, int, float]]:
         seat = state.to_move
         mine, theirs = state.players[seat], state.players[1 - seat]
         dice = min(CONSTANTS.most_dice, sum(mine.placed) + sum(theirs.placed))
-        won = WINNERS[placed_dice(last.players[seat].placed, last.players[1 - seat].placed).won[0]]
+        won = WINNERS[placed_dice(last.players[seat].placed, last.players[1 - seat].placed).won_left]
         pool = pool_of(state.row + state.pile)
         assert state.one_at is not None, "only such states are met"
         row = numbered(state.row, state.one_at)

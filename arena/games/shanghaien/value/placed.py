@@ -42,19 +42,28 @@ WINNERS: Final = [each[::-1] for each in product((0, 1, -1), repeat=ROW_SIZE)]
 
 
 class PlacedDice:
-    """The dice of both seats: `counts` on the numbers and `totals` by seat.
+    """The dice of both seats: `counts` on the numbers, `first` and `second` all of seat 0 and of seat 1.
 
-    `standings` of the cards are those of seat 0. `won` tells the winners, first if number 1 is on the left of the row,
-    then if it is on the right.
+    `standings` of the cards are those of seat 0. `won_left` and `won_right` tell the winners if number 1 is on that end
+    of the row.
     """
 
-    __slots__ = ("_after_first", "_after_second", "counts", "standings", "totals", "won")
+    __slots__ = (
+        "_after_first",
+        "_after_second",
+        "counts",
+        "first",
+        "second",
+        "standings",
+        "won_left",
+        "won_right",
+    )
 
-    def __init__(self, counts: Counts, totals: tuple[int, ...], standings: CardStandings, won: tuple[Won, ...]) -> None:
+    def __init__(self, counts: Counts, totals: tuple[int, int], standings: CardStandings, won: tuple[Won, Won]) -> None:
         self.counts = counts
-        self.totals = totals
+        self.first, self.second = totals
         self.standings = standings
-        self.won = won
+        self.won_left, self.won_right = won
         self._after_first: tuple[PlacedDice, ...] = ()
         self._after_second: tuple[PlacedDice, ...] = ()
 
@@ -75,7 +84,7 @@ class PlacedDice:
         if found is not None:
             return found
         standings = list(self.standings)
-        left, right = self.won
+        left, right = self.won_left, self.won_right
         for near in _NEAR[index]:
             before = standings[near]
             if near != index and not _TIE_WON <= before <= _TIE_LOST:
@@ -86,8 +95,7 @@ class PlacedDice:
                 change = _WINNER[after] - _WINNER[before]
                 left += change * _PLACE_VALUES[near]
                 right += change * _PLACE_VALUES[-1 - near]
-        first, second = self.totals
-        totals = (first + 1, second) if seat == 0 else (first, second + 1)
+        totals = (self.first + 1, self.second) if seat == 0 else (self.first, self.second + 1)
         return _keep(PlacedDice(counts, totals, _six(standings), (left, right)))
 
 

@@ -75,7 +75,7 @@ class RoundValue:
         self._number, self._row, self._pile, self._sides = number, row, pile, sides
         self._rounds_left = ROUNDS - number
         first, second = sides
-        pool = stakes.pool_of(row + pile)
+        self._pool = pool = stakes.pool_of(row + pile)
         self._before = stakes.before_dice(self._rounds_left, pool, first, second)
         self.before = self._before.margin, -self._before.margin
         both = [stakes.stakes_of(card, first.strength, second.strength, pool, self._rounds_left) for card in row]
@@ -99,16 +99,15 @@ class RoundValue:
         if not self._row:
             return 0.0
         mine, theirs = self._sides[seat].strength, self._sides[1 - seat].strength
-        to_come = self._row + self._pile
-        pool = stakes.pool_of(to_come)
-        tricks = len(to_come) - sum([len(nation) for nation in pool])
+        count = len(self._row) + len(self._pile)
+        tricks = count - sum([len(left.values) for left in self._pool])
         of_row = stakes.added([stakes.worth_of(stake) for stake in self.row_stakes[seat]])
-        total = stakes.total_worth(mine, theirs, pool, tricks, self._rounds_left)
-        return of_row - len(self._row) * total / len(to_come)
+        total = stakes.total_worth(mine, theirs, self._pool, tricks, self._rounds_left)
+        return of_row - len(self._row) * total / count
 
     def to_move(self, seat: int, dice: PlacedDice, end: int) -> float:
         """The payoff of the seat to move, before it chooses between a roll and shanghai."""
-        own = dice.totals[seat]
+        own = dice.first if seat == 0 else dice.second
         if own >= MUST_END:
             return self._ended(seat, dice, end)
         rolls = mean_of_better(self._quick_faces(seat, dice, end))
@@ -126,7 +125,7 @@ class RoundValue:
 
     def _quick_faces(self, seat: int, dice: PlacedDice, end: int) -> list[float]:
         """Like `faces`, by the frequencies in `chances` instead of the opponent's next roll."""
-        own, other = dice.totals[seat] + 1, dice.totals[1 - seat]
+        own, other = (dice.first + 1, dice.second) if seat == 0 else (dice.second + 1, dice.first)
         after_each = dice.after_each(seat)
         if other >= MUST_END:
             return self._each_ended(seat, after_each, end)
@@ -166,12 +165,12 @@ class RoundValue:
     def _endings(self) -> stakes.Endings:
         """Made when they are needed: nobody ends a round whose row is not turned up yet."""
         if self._known_endings is None:
-            self._known_endings = stakes.Endings(self._number, self._row, self._pile, self._before, self._sides)
+            self._known_endings = stakes.Endings(self._number, self._row, self._pile, self._sides)
         return self._known_endings
 
     def _ended(self, seat: int, dice: PlacedDice, end: int) -> float:
         """The payoff of the seat if it ended the round now, and the other one started the next one."""
-        payoff = self._endings.payoff(dice.won[end], 1 - seat)
+        payoff = self._endings.payoff(dice.won_left if end == 0 else dice.won_right, 1 - seat)
         return payoff if seat == 0 else 1 - payoff
 
     def _each_ended(self, seat: int, each: tuple[PlacedDice, ...], end: int) -> list[float]:
@@ -180,9 +179,10 @@ class RoundValue:
         known = endings.known[seat]
         payoffs = []
         for dice in each:
-            payoff = known[dice.won[end]]
+            won = dice.won_left if end == 0 else dice.won_right
+            payoff = known[won]
             if payoff == UNKNOWN:
-                payoff = endings.payoff(dice.won[end], seat)
+                payoff = endings.payoff(won, seat)
             payoffs.append(payoff if seat == 0 else 1 - payoff)
         return payoffs
 
@@ -281,25 +281,34 @@ class _Position:
     """A position as the side to move sees it, whatever dice it has just rolled."""
 
     def __init__(self, state: State) -> None:
-        self._players, self._row, self._pile = state.players, state.row, state.pile
+        self._first, self._second = state.players
+        self._row, self._pile = state.row, state.pile
         self._number, self._seat, self._one_at = state.round, state.to_move, state.one_at
         self._ends = _BOTH_ENDS if state.one_at is None else (ENDS.index(state.one_at),)
-        first, second = state.players
-        pile = _ALL_CARDS if state.phase == "shuffle" else state.pile
-        self._round = _round(state.round, state.row, pile, _side(first), _side(second))
-        self._dice = placed_dice(first.placed, second.placed)
+        self._round = _round_of(state)
+        self._dice = placed_dice(self._first.placed, self._second.placed)
         self._each_face: list[float] = []
 
     def is_of(self, state: State) -> bool:
         """Whether the state differs in nothing but phase and dice. Its parts never change, so they are the same."""
+        first, second = state.players
         return (
-            state.players is self._players
+            first is self._first  # no tuple of a fixed length is an object in compiled code
+            and second is self._second
             and state.pile is self._pile
             and state.row is self._row
             and state.to_move == self._seat
             and state.one_at == self._one_at
             and state.round == self._number
         )
+
+    def round_of(self, state: State) -> RoundValue | None:
+        """The round of the state if it is this one: dice change nothing in it."""
+        if state.row is not self._row or state.pile is not self._pile or state.round != self._number:
+            return None
+        first, second = state.players
+        is_same = _has_cards_of(first, self._first) and _has_cards_of(second, self._second)
+        return self._round if is_same else None
 
     def waiting(self) -> float:
         """The payoff before the side to move does anything."""
@@ -310,7 +319,7 @@ class _Position:
     def each_face(self) -> list[float]:
         """The payoff after the best that can be done with a die of each face."""
         if not self._each_face:
-            has_used = self._players[self._seat].has_used_trick
+            has_used = (self._first if self._seat == 0 else self._second).has_used_trick
             joker = None if has_used else self._round.with_joker(self._seat)
             rounds = [self._round] if joker is None else [self._round, joker]
             each = [round_.faces(self._seat, self._dice, end) for round_ in rounds for end in self._ends]
@@ -329,6 +338,23 @@ class _Position:
             faces = self.each_face()
             payoffs += [faces[face - 1] for face in state.dice]
         return max(payoffs)
+
+
+def _has_cards_of(player: Player, other: Player) -> bool:
+    return (
+        player.strength is other.strength
+        and player.tricks is other.tricks
+        and player.has_used_trick == other.has_used_trick
+    )
+
+
+def _round_of(state: State) -> RoundValue:
+    known = _last[0].round_of(state) if _last else None
+    if known is not None and state.phase != "shuffle":
+        return known
+    first, second = state.players
+    pile = _ALL_CARDS if state.phase == "shuffle" else state.pile
+    return _round(state.round, state.row, pile, _side(first), _side(second))
 
 
 def _side(player: Player) -> Side:

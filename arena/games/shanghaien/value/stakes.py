@@ -50,10 +50,6 @@ def steepness(deviations: float) -> float:
     return 35 / 4 * (8 / above) ** 3 / (above * sqrt(above))
 
 
-SailorPool = tuple[tuple[int, ...], ...]
-"""By nation the values of the sailors still to come, in ascending order."""
-
-
 OfCard = tuple[float, ...]
 """The part of a card in a margin, by the standing of the card."""
 
@@ -80,6 +76,12 @@ class Stake:
         return found
 
 
+_MOST_STRENGTH: Final = 64
+"""More than a crew has: 13 by its sailors, and 2 by each joker."""
+_NO_GAIN: Final = -100.0
+"""Less than a joker can cost."""
+
+
 class Jokers(NamedTuple):
     """The gains by a first and a second joker, laid where they help most; the nation of the first, -1 for none."""
 
@@ -97,16 +99,6 @@ _WAITING: Final = [
 """`chances` for the seat that does not move, by seat and as seat 0 sees the standing: it has just placed a die."""
 
 
-@lru_cache(maxsize=1024)
-def pool_of(cards: tuple[Card, ...]) -> SailorPool:
-    """The sailors among `cards`."""
-    values: list[list[int]] = [[] for _ in NATIONS]
-    for card in sorted(cards):
-        if card < SAILOR_COUNT:  # as the functions of `cards` say it, whose calls take most of the time
-            values[card // len(SAILOR_VALUES)].append(SAILOR_VALUES[card % len(SAILOR_VALUES)])
-    return tuple([tuple(each) for each in values])
-
-
 @cache
 def expected_margin(mine: int, theirs: int, pool: tuple[int, ...]) -> float:
     """The margin a nation will give if each card of the pool goes to either side with the chance `share`."""
@@ -118,16 +110,6 @@ def expected_margin(mine: int, theirs: int, pool: tuple[int, ...]) -> float:
         return 0.0
     points = min(mine, theirs) or max(mine, theirs)
     return float(points if mine > theirs else -points)
-
-
-def stakes_of(
-    card: Card, mine: Sequence[int], theirs: Sequence[int], pool: SailorPool, rounds_left: int
-) -> tuple[Stake, Stake]:
-    """The stakes of a card of the pool, or of a trick, to the side whose crews are named first, and to the other."""
-    if not is_sailor(card):
-        return _trick_stakes(rounds_left)
-    nation = nation_of(card)
-    return _sailor_stakes(mine[nation], theirs[nation], pool[nation], strength_of(card))
 
 
 def _both(won: float, lost: float, gone: float) -> tuple[Stake, Stake]:
@@ -175,9 +157,35 @@ class Crews:
         self.answer = answer
 
 
-@cache
-def crews_of(mine: int, theirs: int, pool: tuple[int, ...]) -> Crews:
-    """The crews of these strengths, with the sailors of the pool still to come."""
+class Sailors:
+    """Sailors of a nation, in ascending order: with these still to come, what each crew is worth, worked out once."""
+
+    __slots__ = ("_crews", "_worths", "values")
+
+    def __init__(self, values: tuple[int, ...]) -> None:
+        self.values = values
+        self._crews: dict[int, Crews] = {}
+        self._worths: dict[int, tuple[float, ...]] = {}
+
+    def crews(self, mine: int, theirs: int) -> Crews:
+        """The crews of these strengths."""
+        key = _MOST_STRENGTH * mine + theirs
+        found = self._crews.get(key)
+        if found is None:
+            found = self._crews[key] = _crews(mine, theirs, self.values)
+        return found
+
+    def worths(self, mine: int, theirs: int) -> tuple[float, ...]:
+        """The worth of each of the sailors to the side that has the first crew, were it in the row."""
+        key = _MOST_STRENGTH * mine + theirs
+        found = self._worths.get(key)
+        if found is None:
+            worths = [worth_of(_sailor_stakes(mine, theirs, self.values, value)[0]) for value in self.values]
+            found = self._worths[key] = tuple(worths)
+        return found
+
+
+def _crews(mine: int, theirs: int, pool: tuple[int, ...]) -> Crews:
     margin = expected_margin(mine, theirs, pool)
     more_mine, more_theirs = JOKER_VALUE if mine else 0, JOKER_VALUE if theirs else 0
     with_mine = expected_margin(mine + more_mine, theirs, pool)
@@ -186,13 +194,44 @@ def crews_of(mine: int, theirs: int, pool: tuple[int, ...]) -> Crews:
     return Crews(margin, (with_mine - margin, margin - with_theirs), (with_both - with_theirs, with_mine - with_both))
 
 
-def jokers_of(crews: "list[Crews]", strength: Sequence[int], seat: int) -> Jokers:
+SailorPool = tuple[Sailors, ...]
+"""By nation the sailors still to come."""
+_sailors_of: Final = cache(Sailors)
+"""There are 24 ways in which sailors of a nation can be left."""
+
+
+@lru_cache(maxsize=1024)
+def pool_of(cards: tuple[Card, ...]) -> SailorPool:
+    """The sailors among `cards`."""
+    values: list[list[int]] = [[] for _ in NATIONS]
+    for card in sorted(cards):
+        if card < SAILOR_COUNT:  # as the functions of `cards` say it, whose calls take most of the time
+            values[card // len(SAILOR_VALUES)].append(SAILOR_VALUES[card % len(SAILOR_VALUES)])
+    return tuple([_sailors_of(tuple(each)) for each in values])
+
+
+def stakes_of(
+    card: Card, mine: Sequence[int], theirs: Sequence[int], pool: SailorPool, rounds_left: int
+) -> tuple[Stake, Stake]:
+    """The stakes of a card of the pool, or of a trick, to the side whose crews are named first, and to the other."""
+    if not is_sailor(card):
+        return _trick_stakes(rounds_left)
+    nation = nation_of(card)
+    return _sailor_stakes(mine[nation], theirs[nation], pool[nation].values, strength_of(card))
+
+
+def jokers_of(crews: list[Crews], strength: Sequence[int], seat: int) -> Jokers:
     """The gains by jokers laid to the crews of the seat, which has this strength in each nation."""
-    gains = [(each.joker[seat], nation) for nation, each in enumerate(crews) if strength[nation]]
-    if not gains:
-        return Jokers(0.0, 0.0, -1)
-    best, nation = max(gains)
-    return Jokers(best, max([gain for gain, where in gains if where != nation], default=0.0), nation)
+    first, second, best = _NO_GAIN, _NO_GAIN, -1
+    for nation, each in enumerate(crews):
+        if not strength[nation]:
+            continue
+        gain = each.joker[seat]
+        if gain >= first:
+            first, second, best = gain, first, nation
+        elif gain > second:
+            second = gain
+    return Jokers(first if first != _NO_GAIN else 0.0, second if second != _NO_GAIN else 0.0, best)
 
 
 _BySeat = tuple[int, ...]
@@ -209,35 +248,31 @@ class Side(NamedTuple):
 
 
 class Before(NamedTuple):
-    """A round before its dice: seat 0's margin, were the row even, the crews, and by seat the gains by jokers."""
+    """A round before its dice: seat 0's margin, were the row even, and by seat the gains by jokers."""
 
     margin: float
-    crews: list[Crews]
     jokers: tuple[Jokers, Jokers]
 
 
 @lru_cache(maxsize=32)
 def before_dice(rounds_left: int, pool: SailorPool, first: Side, second: Side) -> Before:
     """The round in which these cards are to come, those in the row among them."""
-    crews = [crews_of(*nation) for nation in zip(first.strength, second.strength, pool, strict=True)]
+    crews = [left.crews(first.strength[nation], second.strength[nation]) for nation, left in enumerate(pool)]
     jokers = jokers_of(crews, first.strength, 0), jokers_of(crews, second.strength, 1)
     tricks = [
         tricks_worth(side.tricks, gains.first, gains.second, rounds_left + (not side.has_used)) if side.tricks else 0.0
         for side, gains in zip((first, second), jokers, strict=True)
     ]
-    return Before(added([each.margin for each in crews]) + tricks[0] - tricks[1], crews, jokers)
+    return Before(added([each.margin for each in crews]) + tricks[0] - tricks[1], jokers)
 
 
 def total_worth(mine: Sequence[int], theirs: Sequence[int], pool: SailorPool, tricks: int, rounds_left: int) -> float:
     """The worth of all cards that can lie in a row: the sailors of the pool and so many tricks."""
-    worths = [worth for nation in zip(mine, theirs, pool, strict=True) for worth in _worths(*nation)]
+    worths: list[float] = []
+    for nation, left in enumerate(pool):
+        worths += left.worths(mine[nation], theirs[nation])
     worths += [worth_of(_trick_stakes(rounds_left)[0])] * tricks
     return added(worths)
-
-
-@cache
-def _worths(mine: int, theirs: int, pool: tuple[int, ...]) -> tuple[float, ...]:
-    return tuple([worth_of(_sailor_stakes(mine, theirs, pool, value)[0]) for value in pool])
 
 
 UNKNOWN: Final = -1.0
@@ -247,9 +282,7 @@ UNKNOWN: Final = -1.0
 class Endings:
     """The payoffs of seat 0 after a round, by the winners of its cards and the starter of the next one."""
 
-    def __init__(
-        self, number: int, row: tuple[Card, ...], pile: tuple[Card, ...], before: Before, sides: tuple[Side, Side]
-    ) -> None:
+    def __init__(self, number: int, row: tuple[Card, ...], pile: tuple[Card, ...], sides: tuple[Side, Side]) -> None:
         self._is_last = number == ROUNDS
         self._start, self._per_point = (
             (0.0, 1.0) if number == ROUNDS else (CONSTANTS.start[number + 1], scale(number + 1, 0))
@@ -260,16 +293,20 @@ class Endings:
         for place, card in enumerate(row):
             nation = nation_of(card) if is_sailor(card) else _NO_NATION
             places[nation] = (*places.get(nation, ()), place)
-        tricks = places.pop(_NO_NATION, ())
         first, second = sides
-        left = pool_of(pile)
         self._contested: list[tuple[list[int], list[Crews]]] = []
-        for nation, here in sorted(places.items()):
-            held = _held_after(first.strength[nation], second.strength[nation], [strength_of(row[at]) for at in here])
-            self._contested.append((_ways(here), [crews_of(own, other, left[nation]) for own, other in held]))
-        self._others = [crews for nation, crews in enumerate(before.crews) if nation not in places]
+        self._others: list[Crews] = []
+        for nation, left in enumerate(pool_of(pile)):
+            mine, theirs = first.strength[nation], second.strength[nation]
+            if nation in places:
+                here = places[nation]
+                held = _held_after(mine, theirs, [strength_of(row[place]) for place in here])
+                self._contested.append((_ways(here), [left.crews(own, other) for own, other in held]))
+            else:
+                self._others.append(left.crews(mine, theirs))
         self._others_margin = added([crews.margin for crews in self._others])
         self._others_best = [sorted([0.0, 0.0, *[crews.joker[seat] for crews in self._others]])[-2:] for seat in (0, 1)]
+        tricks = places.get(_NO_NATION, ())
         self._trick_ways = _ways(tricks)
         self._tricks = _held_after(first.tricks, second.tricks, [1] * len(tricks))
         self._plain_tricks = first.tricks - first.jokers, second.tricks - second.jokers
