@@ -17,6 +17,7 @@ decides that, so the mean stays 0. Such draws are rare.
 
 from collections.abc import Iterator
 from math import fsum
+from operator import add, sub
 from typing import Any, Final, NamedTuple
 
 import msgspec
@@ -110,8 +111,8 @@ class LuckMeter:
             expected = value(waiting)
             if min([total + LEAST_VALUE - own for total, own in zip(totals, expected, strict=True)]) < LEAST:
                 return
-            luck = tuple([there - here for there, here in zip(value(after), expected, strict=True)])
-            totals = tuple([total + own for total, own in zip(totals, luck, strict=True)])
+            luck = tuple(map(sub, value(after), expected))
+            totals = tuple(map(add, totals, luck))
             yield LuckNode(number, luck, *drawn)
 
 

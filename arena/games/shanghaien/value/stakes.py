@@ -52,6 +52,7 @@ def steepness(deviations: float) -> float:
 
 OfCard = tuple[float, ...]
 """The part of a card in a margin, by the standing of the card."""
+_NOT_YET: Final[OfCard] = ()
 
 
 class Stake:
@@ -63,16 +64,16 @@ class Stake:
         self.won = won
         self.lost = lost
         self.gone = gone
-        self._parts: dict[int, OfCard] = {}
+        self._parts: list[OfCard] = [_NOT_YET] * (2 * len(CONSTANTS.chances))
 
     def parts(self, seat: int, count: int) -> OfCard:
         """The part if the side is this seat and has just placed, with so many dice placed by both."""
-        key = 2 * count + seat
-        found = self._parts.get(key)
-        if found is None:
+        index = 2 * count + seat
+        found = self._parts[index]
+        if not found:
             by_win, by_loss, gone = self.won - self.gone, self.lost - self.gone, self.gone
             fates = _WAITING[seat][count]
-            found = self._parts[key] = tuple([gone + win * by_win + lose * by_loss for win, lose in fates])
+            found = self._parts[index] = tuple([gone + win * by_win + lose * by_loss for win, lose in fates])
         return found
 
 
