@@ -23,7 +23,7 @@ COLOURS: Final = {
     "spanish": "#4a9a4a",
     "italian": "#8b8f94",
 }
-SAILOR_VALUES: Final = (1, 2, 3, 3, 4)
+SAILOR_VALUES: Final[tuple[int, ...]] = (1, 2, 3, 3, 4)
 SAILOR_COUNT: Final = len(NATIONS) * len(SAILOR_VALUES)
 TRICK_COUNT: Final = 8
 DECK_SIZE: Final = SAILOR_COUNT + TRICK_COUNT

@@ -56,11 +56,11 @@ After 8 rounds the stronger crew of each nation scores the strength of the
 weaker one, or its own if the other player has none. Equal crews score nothing,
 each unused trick 1. The higher sum wins."""
 """The rules for a person at the table; docs/shanghaien.md has them all."""
-_DECISIONS: Final = (Decision(seats=(Seat(0),)), Decision(seats=(Seat(1),)))
+_DECISIONS: Final[tuple[Decision, ...]] = (Decision(seats=(Seat(0),)), Decision(seats=(Seat(1),)))
 _OVER: Final = Over()
 _ROLL: Final[tuple[Action, ...]] = (Roll(),)
 _SHANGHAI: Final[tuple[Action, ...]] = (Shanghai(),)
-_BEGINNINGS: Final = (_ROLL, _ROLL, *(_ROLL + _SHANGHAI,) * 3, _SHANGHAI, _SHANGHAI)
+_BEGINNINGS: Final[tuple[tuple[Action, ...], ...]] = (_ROLL, _ROLL, *(_ROLL + _SHANGHAI,) * 3, _SHANGHAI, _SHANGHAI)
 """By the own dice placed: a roll needs two of the six in the supply, shanghai two placed."""
 _FORMS_HINT: Final = (
     'an action looks like {"do": "roll"} or {"do": "place", "dice": [4]}; see protocol.md, "Shanghaien"'

@@ -24,7 +24,7 @@ from arena.games.shanghaien.cards import (
 )
 from arena.games.shanghaien.state import NO_DICE, ROUNDS, ROW_SIZE, Player, State, T, Trick, Variant, lying, numbered
 
-_OTHER: Final = (Seat(1), Seat(0))
+_OTHER: Final[tuple[Seat, ...]] = (Seat(1), Seat(0))
 
 
 def announce(state: State, action: Action, *, asked_by: str | None = None) -> None:

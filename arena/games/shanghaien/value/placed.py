@@ -1,7 +1,8 @@
 """The dice that both seats have placed in a round: how each card stands by them, and who would win it.
 
 Rule: a `PlacedDice` never changes, and those that are met again and again are kept, linked to those with one more die.
-Standings are those of seat 0; numbers 1..6 are at index number-1.
+Standings are those of seat 0; numbers 1..6 are at index number-1. Compiled code keeps a tuple of a fixed length in
+registers and makes it an object to look up an index in it: tables are tuples of any length.
 """
 
 from functools import cache
@@ -12,18 +13,18 @@ from arena.games.shanghaien.cards import DiceCounts
 from arena.games.shanghaien.state import ROW_SIZE
 
 _EMPTY, _TIE_WON, _TIE_EVEN, _TIE_LOST = range(4)
-_LEADS: Final = (_TIE_EVEN, 4, 5, 6, 6, 6, 6, 6, 9, 9, 9, 9, 9, 8, 7)
+_LEADS: Final[tuple[int, ...]] = (_TIE_EVEN, 4, 5, 6, 6, 6, 6, 6, 9, 9, 9, 9, 9, 8, 7)
 """The standing by the lead; a negative one counts from the end."""
-AS_THE_OTHER: Final = (0, 3, 2, 1, 7, 8, 9, 4, 5, 6)
+AS_THE_OTHER: Final[tuple[int, ...]] = (0, 3, 2, 1, 7, 8, 9, 4, 5, 6)
 """By standing: the same as the opponent sees it."""
-_WINNER: Final = (0, 1, 0, 2, 1, 1, 1, 2, 2, 2)
+_WINNER: Final[tuple[int, ...]] = (0, 1, 0, 2, 1, 1, 1, 2, 2, 2)
 """By standing: the winner of the card as a digit of `Won`."""
 _MOST_KEPT: Final = 16384
 """There are 924 x 924; a match meets some hundreds of them, mirrored matches many of the same."""
 
 Counts = int
 """The dice on all numbers: six bits for each, its dice of seat 0 and eight times those of seat 1; see `_pair`."""
-_DIE: Final = (1, 8)
+_DIE: Final[tuple[int, ...]] = (1, 8)
 _LEAD: Final = tuple([pair % 8 - pair // 8 for pair in range(64)])
 _STANDING: Final = tuple([_LEADS[lead] if pair else _EMPTY for pair, lead in enumerate(_LEAD)])
 """By the dice of both seats on a number: the standing of its card, if a tie is even."""
@@ -34,8 +35,8 @@ Won = int
 
 The digits: 0 for nobody, 1 for seat 0, 2 for seat 1.
 """
-_PLACE_VALUES: Final = tuple([3**position for position in range(ROW_SIZE)])
-_NEAR: Final = ((0, 1), (0, 1, 2), (1, 2, 3), (2, 3, 4), (3, 4, 5), (4, 5))
+_PLACE_VALUES: Final[tuple[int, ...]] = (1, 3, 9, 27, 81, 243)
+_NEAR: Final[tuple[tuple[int, ...], ...]] = ((0, 1), (0, 1, 2), (1, 2, 3), (2, 3, 4), (3, 4, 5), (4, 5))
 """By index: the cards that a die on the number can change."""
 WINNERS: Final = [each[::-1] for each in product((0, 1, -1), repeat=ROW_SIZE)]
 """By `Won`: 1 seat 0, -1 seat 1, 0 nobody, from the left."""

@@ -133,9 +133,9 @@ class RoundValue:
         outlook = self._outlooks.get(key)
         if outlook is None:
             outlook = self._outlooks[key] = self._outlook(seat, end, own, other)
-        before, (first, second, third, fourth, fifth, sixth) = outlook.before, outlook.by_number
-        per_point, of_ended, of_lesser = outlook.per_point, outlook.of_ended, outlook.of_lesser
-        of_going_on = outlook.of_going_on
+        first, second, third, fourth, fifth, sixth = outlook.by_number
+        before, per_point = outlook.before, outlook.per_point
+        of_going_on, of_ended, of_lesser = outlook.of_going_on, outlook.of_ended, outlook.of_lesser
         each_ended = self._each_ended(seat, after_each, end) if of_going_on != 1 else _NOT_LOOKED_AT
         payoffs = []
         for index, after in enumerate(after_each):

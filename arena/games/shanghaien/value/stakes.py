@@ -92,7 +92,11 @@ class Jokers(NamedTuple):
 
 
 _SHARE: Final = CONSTANTS.share
-_WON, _LOST = CONSTANTS.chances[0][0]
+_TRICK: Final = CONSTANTS.trick
+_FIRST_JOKER: Final = CONSTANTS.first_joker
+_SECOND_JOKER: Final = CONSTANTS.second_joker
+_WON: Final = CONSTANTS.chances[0][0][0]
+_LOST: Final = CONSTANTS.chances[0][0][1]
 _WAITING: Final = [
     [[(chances[by][1], chances[by][0]) for by in seen] for chances in CONSTANTS.chances]
     for seen in (AS_THE_OTHER, range(len(AS_THE_OTHER)))
@@ -125,7 +129,7 @@ def worth_of(stake: Stake) -> float:
 
 @cache
 def _trick_stakes(rounds_left: int) -> tuple[Stake, Stake]:
-    worth = CONSTANTS.trick[rounds_left]
+    worth = _TRICK[rounds_left]
     return _both(worth, -worth, 0.0)
 
 
@@ -143,8 +147,8 @@ def _sailor_stakes(mine: int, theirs: int, pool: tuple[int, ...], value: int) ->
 
 def tricks_worth(held: int, first: float, second: float, chances: int) -> float:
     """The worth of so many unused tricks, by the gains of jokers, with so many rounds left in which one can be used."""
-    worth = CONSTANTS.trick[chances] * held + CONSTANTS.first_joker[chances] * first
-    return worth + CONSTANTS.second_joker[chances] * second if held > 1 else worth
+    worth = _TRICK[chances] * held + _FIRST_JOKER[chances] * first
+    return worth + _SECOND_JOKER[chances] * second if held > 1 else worth
 
 
 class Crews:
@@ -259,12 +263,18 @@ class Before(NamedTuple):
 def before_dice(rounds_left: int, pool: SailorPool, first: Side, second: Side) -> Before:
     """The round in which these cards are to come, those in the row among them."""
     crews = [left.crews(first.strength[nation], second.strength[nation]) for nation, left in enumerate(pool)]
-    jokers = jokers_of(crews, first.strength, 0), jokers_of(crews, second.strength, 1)
-    tricks = [
-        tricks_worth(side.tricks, gains.first, gains.second, rounds_left + (not side.has_used)) if side.tricks else 0.0
-        for side, gains in zip((first, second), jokers, strict=True)
-    ]
-    return Before(added([each.margin for each in crews]) + tricks[0] - tricks[1], jokers)
+    mine, theirs = jokers_of(crews, first.strength, 0), jokers_of(crews, second.strength, 1)
+    margin = added([each.margin for each in crews])
+    margin += _tricks_before(first, mine, rounds_left)
+    margin -= _tricks_before(second, theirs, rounds_left)
+    return Before(margin, (mine, theirs))
+
+
+def _tricks_before(side: Side, gains: Jokers, rounds_left: int) -> float:
+    """The worth of the unused tricks of a side before a round."""
+    if not side.tricks:
+        return 0.0
+    return tricks_worth(side.tricks, gains.first, gains.second, rounds_left + (not side.has_used))
 
 
 def total_worth(mine: Sequence[int], theirs: Sequence[int], pool: SailorPool, tricks: int, rounds_left: int) -> float:
@@ -289,7 +299,7 @@ class Endings:
             (0.0, 1.0) if number == ROUNDS else (CONSTANTS.start[number + 1], scale(number + 1, 0))
         )
         self._chances = ROUNDS - number
-        self.known = [UNKNOWN] * len(WINNERS), [UNKNOWN] * len(WINNERS)
+        self.known = [[UNKNOWN] * len(WINNERS) for _ in (0, 1)]
         places: dict[int, tuple[int, ...]] = {}
         for place, card in enumerate(row):
             nation = nation_of(card) if is_sailor(card) else _NO_NATION
@@ -382,16 +392,17 @@ def _ways(places: tuple[int, ...]) -> list[int]:
 def _last_tricks(every: list[Crews], held: _BySeat, jokers: _BySeat, starter: int) -> float:
     """The margin from unused tricks in the last round: each side lays a joker if that helps, the starter first."""
     other = 1 - starter
-    margins = [float(held[0]), float(held[1])]
-    laid = None
+    of_starter, of_other = float(held[starter]), float(held[other])
+    laid = _NO_NATION
     if jokers[starter]:
         gains = [crews.joker[starter] for crews in every]
-        if (best := max(gains)) > CONSTANTS.trick[0]:
-            margins[starter] += best - CONSTANTS.trick[0]
+        best = max(gains)
+        if best > _TRICK[0]:
+            of_starter += best - _TRICK[0]
             laid = gains.index(best)
     if jokers[other]:
         gain = max(
             [crews.answer[other] if nation == laid else crews.joker[other] for nation, crews in enumerate(every)]
         )
-        margins[other] += max(0.0, gain - CONSTANTS.trick[0])
-    return margins[0] - margins[1]
+        of_other += max(0.0, gain - _TRICK[0])
+    return of_starter - of_other if starter == 0 else of_other - of_starter
