@@ -15,6 +15,7 @@ from typing import Any, Final
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 MODULES: Final = (
+    "arena/games/luck.py",
     "arena/games/shanghaien/cards.py",
     "arena/games/shanghaien/state.py",
     "arena/games/shanghaien/turns.py",

@@ -20,7 +20,7 @@ from itertools import accumulate, count
 from struct import Struct
 from typing import Final
 
-from arena.games.api import Chance, Dice, Shuffle, Weighted
+from arena.games.api import Chance, Dice, Shuffle
 
 _WORD_COUNT: Final = 1 << 64
 _FIRST_WORD: Final = Struct(">Q").unpack_from
@@ -30,16 +30,19 @@ def draw(seed: str, chance: Chance) -> tuple[int, ...]:
     """The outcome of `chance` under `seed`: faces of the dice in order, the shuffled items, or the chosen index."""
     prefix = f"{seed}/{chance.key}/".encode()
     kind = chance.kind
+    if isinstance(kind, Dice):
+        return _dice(prefix, kind.count, kind.faces)
     if isinstance(kind, Shuffle):  # big-endian words are in the order of their bytes
         words = [sha256(prefix + suffix).digest()[:8] for suffix in _first_attempts(kind.size)]
         return tuple(sorted(range(kind.size), key=words.__getitem__))
-    if isinstance(kind, Weighted):
-        (face,) = draw(seed, Chance(chance.key, Dice(1, sum(kind.weights))))
-        return (index_at(kind.weights, face - 1),)
-    faces = kind.faces
+    (face,) = _dice(prefix, 1, sum(kind.weights))
+    return (index_at(kind.weights, face - 1),)
+
+
+def _dice(prefix: bytes, count: int, faces: int) -> tuple[int, ...]:
     surely_below = _WORD_COUNT - faces
     rolled = []
-    for suffix in _first_attempts(kind.count):
+    for suffix in _first_attempts(count):
         word: int = _FIRST_WORD(sha256(prefix + suffix).digest())[0]
         if word >= surely_below:
             word = _word_below(_WORD_COUNT - _WORD_COUNT % faces, prefix + suffix[:-1])
