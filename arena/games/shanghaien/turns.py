@@ -8,6 +8,7 @@ adds a kind by adding a row.
 
 from collections.abc import Iterable, Mapping
 from functools import cache, lru_cache
+from itertools import compress
 from typing import Final, cast
 
 from arena.games.api import Chance, Dice, Seat
@@ -179,7 +180,7 @@ def trick_actions(state: State) -> tuple[Action, ...]:
         if kind in held:
             actions += trick.actions(state)
             if trick.has_joker_side:
-                actions += _jokers(kind, player.strength)
+                actions += compress(_jokers(kind), player.strength)
     return tuple(actions)
 
 
@@ -248,9 +249,10 @@ def _adjustments(dice: tuple[int, ...]) -> tuple[Action, ...]:
     return tuple(Adjust(die=die, to=to) for die in faces for to in (die - 1, die + 1) if 1 <= to <= 6)
 
 
-@lru_cache(maxsize=4096)
-def _jokers(kind: str, strength: tuple[int, ...]) -> tuple[Action, ...]:
-    return tuple([Joker(card=kind, nation=nation) for nation, sum_ in zip(NATIONS, strength, strict=True) if sum_])
+@cache
+def _jokers(kind: str) -> tuple[Action, ...]:
+    """One for each nation."""
+    return tuple([Joker(card=kind, nation=nation) for nation in NATIONS])
 
 
 _BOTH: Final = (Both(),)
