@@ -29,6 +29,7 @@ MUST_END: Final = DICE_PER_PLAYER - 1
 _BOTH_ENDS: Final = (0, 1)
 """An end of the row where number 1 lies is told here by its index in `ENDS`."""
 _NOT_LOOKED_AT: Final = [0.0] * ROW_SIZE
+"""Payoffs with a weight of 0, which change no bit of a sum."""
 _ALL_CARDS: Final = tuple([Card(card) for card in range(DECK_SIZE)])
 
 
