@@ -22,7 +22,7 @@ _WINNER: Final[tuple[int, ...]] = (0, 1, 0, 2, 1, 1, 1, 2, 2, 2)
 _MOST_KEPT: Final = 16384
 """There are 924 x 924; a match meets some hundreds of them, mirrored matches many of the same."""
 
-Counts = int
+PackedCounts = int
 """The dice on all numbers: six bits for each, its dice of seat 0 and eight times those of seat 1; see `_pair`."""
 _DIE: Final[tuple[int, ...]] = (1, 8)
 _LEAD: Final = tuple([pair % 8 - pair // 8 for pair in range(64)])
@@ -60,7 +60,9 @@ class PlacedDice:
         "won_right",
     )
 
-    def __init__(self, counts: Counts, totals: tuple[int, int], standings: CardStandings, won: tuple[Won, Won]) -> None:
+    def __init__(
+        self, counts: PackedCounts, totals: tuple[int, int], standings: CardStandings, won: tuple[Won, Won]
+    ) -> None:
         self.counts = counts
         self.first, self.second = totals
         self.standings = standings
@@ -105,12 +107,12 @@ def _six(standings: list[int]) -> CardStandings:
     return standings[0], standings[1], standings[2], standings[3], standings[4], standings[5]
 
 
-def _pair(counts: Counts, number: int) -> int:
+def _pair(counts: PackedCounts, number: int) -> int:
     """The dice on a number, 0 to 7, of both seats; none on 0 and 7, so that each number has two beside it."""
     return counts >> 6 * number & 63
 
 
-def _standing(counts: Counts, index: int) -> int:
+def _standing(counts: PackedCounts, index: int) -> int:
     """No dice, a tie that is won, even or lost, a lead of 1, 2, 3 or more, or that of the other one."""
     standing = _STANDING[_pair(counts, index + 1)]
     if standing != _TIE_EVEN:
@@ -119,7 +121,7 @@ def _standing(counts: Counts, index: int) -> int:
     return _TIE_WON if pips > 0 else _TIE_LOST if pips < 0 else _TIE_EVEN
 
 
-_kept: Final[dict[Counts, PlacedDice]] = {}
+_kept: Final[dict[PackedCounts, PlacedDice]] = {}
 
 
 def _keep(dice: PlacedDice) -> PlacedDice:
@@ -130,7 +132,7 @@ def _keep(dice: PlacedDice) -> PlacedDice:
 
 
 @cache
-def _counts_of(placed: DiceCounts) -> Counts:
+def _counts_of(placed: DiceCounts) -> PackedCounts:
     """The dice of seat 0."""
     return sum([count << 6 * index + 6 for index, count in enumerate(placed)])
 

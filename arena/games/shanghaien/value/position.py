@@ -21,7 +21,7 @@ from arena.games.shanghaien.turns import rolled, scores_of
 from arena.games.shanghaien.value import stakes
 from arena.games.shanghaien.value.constants import CONSTANTS, scale
 from arena.games.shanghaien.value.placed import PlacedDice, placed_dice
-from arena.games.shanghaien.value.stakes import UNKNOWN, OfCard, Side, chance_of
+from arena.games.shanghaien.value.stakes import OfCard, Side, chance_of
 
 MAY_END: Final = 2
 MUST_END: Final = DICE_PER_PLAYER - 1
@@ -181,8 +181,8 @@ class RoundValue:
         payoffs = []
         for dice in each:
             won = dice.won_left if end == 0 else dice.won_right
-            payoff = known[won]
-            if payoff == UNKNOWN:
+            payoff = known.get(won)
+            if payoff is None:
                 payoff = endings.payoff(won, seat)
             payoffs.append(payoff if seat == 0 else 1 - payoff)
         return payoffs

@@ -286,10 +286,6 @@ def total_worth(mine: Sequence[int], theirs: Sequence[int], pool: SailorPool, tr
     return added(worths)
 
 
-UNKNOWN: Final = -1.0
-"""No payoff is negative."""
-
-
 class Endings:
     """The payoffs of seat 0 after a round, by the winners of its cards and the starter of the next one."""
 
@@ -299,7 +295,7 @@ class Endings:
             (0.0, 1.0) if number == ROUNDS else (CONSTANTS.start[number + 1], scale(number + 1, 0))
         )
         self._chances = ROUNDS - number
-        self.known = [[UNKNOWN] * len(WINNERS) for _ in (0, 1)]
+        self.known: list[dict[Won, float]] = [{}, {}]
         places: dict[int, tuple[int, ...]] = {}
         for place, card in enumerate(row):
             nation = nation_of(card) if is_sailor(card) else _NO_NATION
@@ -325,8 +321,8 @@ class Endings:
     def payoff(self, won: Won, starter: int) -> float:
         """The expected payoff of seat 0; the very payoff after the last round."""
         known = self.known[starter]
-        found = known[won]
-        if found == UNKNOWN:
+        found = known.get(won)
+        if found is None:
             found = known[won] = self._payoff(won, starter)
         return found
 
