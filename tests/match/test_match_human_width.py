@@ -13,7 +13,7 @@ from arena.games.riffraff.rules import RiffRaff
 from arena.games.shanghaien.expansions import EXPANSIONS
 from arena.match.baseline import BaselinePlayer
 from arena.match.human import HumanPlayer
-from arena.match.record import MatchRecord
+from arena.match.record import ActionStep, MatchRecord
 from arena.text import folded, shortened
 
 COLUMNS = 80
@@ -92,6 +92,18 @@ def test_riff_raff_tells_names_and_no_seats(seats: int) -> None:
     assert "victory" in told
     assert "seat 1" not in told
     assert "seats" not in told
+
+
+def test_a_person_who_may_not_pass_is_told_why() -> None:
+    """With a load that is possible; then they are asked again, and nothing is loaded for them."""
+    keyboard = Keyboard(1)
+
+    record = played("riffraff", 2, {}, keyboard, 0)
+    told = " ".join(" ".join(keyboard.lines).split())
+
+    assert "not possible: nobody may pass who can load a piece: " in told
+    assert "has room and support on area" in told
+    assert not any(isinstance(step, ActionStep) and step.fallback_for and step.seat == 0 for step in record.steps)
 
 
 def test_longer_lines_go_on_below() -> None:

@@ -1,11 +1,15 @@
 """Matches of Riff Raff in memory, of bots that only pass."""
 
+from collections.abc import Callable
+
 import msgspec
 import pytest
-from support.scripted_bot import ScriptedBot, answer, match_of, seated
+from riffraff_play import counts
+from support.scripted_bot import Message, Reply, ScriptedBot, answer, match_of, seated
 
 from arena.games import load_game
-from arena.match.record import ActionStep, SimulationStep, Termination, pack, unpack
+from arena.games.riffraff.scene import KINDS
+from arena.match.record import ActionStep, MatchRecord, SimulationStep, Termination, pack, unpack
 from arena.match.replay import other_rules, problems, replay
 from arena.report.transcript import transcript
 from arena.verify.resimulation import resimulate
@@ -13,11 +17,32 @@ from arena.verify.resimulation import resimulate
 pytest.importorskip("mujoco", reason="the extra `riffraff` is not installed")
 
 
+def reluctant(message: Message) -> Reply:
+    """The first card, two pieces where they may be announced, and a pass in place of each load."""
+    if message["legal"]:
+        return answer(message, -1 % len(message["legal"]) if message["view"]["phase"] == "announce" else 0)
+    return answer(message, {"pass": True})
+
+
+def rude(message: Message) -> Reply:
+    """Two pieces announced, and nonsense in place of each load."""
+    return reluctant(message) if message["legal"] else answer(message, {"pieces": 1, "kind": "whale"})
+
+
+def stubborn(message: Message) -> Reply:
+    """Nonsense to everything."""
+    return answer(message, {"pass": False})
+
+
+def match_between(*manners: Callable[[Message], Reply]) -> MatchRecord:
+    """A match of bots with these manners."""
+    bots = [ScriptedBot(plain=manner) for manner in manners]
+    return match_of(*[seated(bot, game=load_game("riffraff"), seats=len(bots)) for bot in bots], game="riffraff")
+
+
 def test_a_record_can_be_replayed_before_it_is_stored() -> None:
     """It holds the game's own actions, of which not every field is called as in JSON."""
-    bots = [ScriptedBot(plain=lambda message: answer(message, 0 if message["legal"] else {"pass": True})) for _ in "ab"]
-    game = load_game("riffraff")
-    record = match_of(*[seated(bot, game=game) for bot in bots], game="riffraff")
+    record = match_between(reluctant, reluctant)
 
     assert problems(record) == problems(unpack(pack(record))) == []
     assert any(str(step.action) == "passes" for step in record.steps if isinstance(step, ActionStep))
@@ -27,27 +52,40 @@ def test_a_record_can_be_replayed_before_it_is_stored() -> None:
     assert any("the referee loads sailor" in line for line in lines)
 
 
-def test_players_who_never_load_are_refused_and_loaded_for() -> None:
-    """Two refusals a load, for the same reason, counted in the record; the matches can be verified."""
-    bots = [ScriptedBot(plain=lambda message: answer(message, 0 if message["legal"] else {"pass": True})) for _ in "ab"]
-    record = match_of(*[seated(bot, game=load_game("riffraff")) for bot in bots], game="riffraff")
+@pytest.mark.parametrize(
+    ("manners", "reasons"),
+    [
+        ((reluctant, reluctant), {"must_load"}),
+        ((rude, reluctant, rude), {"must_load", ""}),
+        ((stubborn, rude, reluctant, stubborn), {"must_load", ""}),
+    ],
+    ids=["pass", "pass or nonsense", "nonsense to all"],
+)
+def test_players_who_never_load_are_loaded_for(
+    manners: tuple[Callable[[Message], Reply], ...], reasons: set[str]
+) -> None:
+    """Two refusals a load, counted in the record; the match ends, every piece is somewhere, and it can be verified."""
+    record = match_between(*manners)
 
-    loads = sum(isinstance(step, SimulationStep) and step.key.startswith("standard/") for step in record.steps)
-    faults = [seat.faults for seat in record.seats]
+    searches = [step.result for step in record.steps if isinstance(step, SimulationStep) and "standard" in step.key]
+    loads = sum(isinstance(step, SimulationStep) and "settle" in step.key for step in record.steps)
+    refused = sum(sum(seat.faults.values()) for seat in record.seats if seat.faults)
+    passes = [step for step in record.steps if isinstance(step, ActionStep) and step.fallback_for]
     assert record.termination is Termination.NORMAL
-    assert sum(each["illegal_action"] for each in faults if each) == 2 * loads > 0
-    assert {refusal.reason for seat in record.seats for refusal in seat.refusals or ()} == {"must_load"}
-    found, problems_found = resimulate(record)
-    assert problems_found == []
-    assert found is not None
-    assert found.made == found.equal
+    assert refused == 2 * len(passes)
+    assert loads == sum(result["load"] is not None for result in searches) > len(manners)
+    assert {refusal.reason for seat in record.seats for refusal in seat.refusals or ()} <= reasons
+    for moment in replay(record):
+        assert counts(moment.after) == (3 if len(manners) == 3 else 4,) * len(KINDS)
+    again, differences = resimulate(record)
+    assert differences == []
+    assert again is not None
+    assert again.made == again.equal
 
 
 def test_records_of_the_first_version_are_told_apart() -> None:
     """They are shown as they were recorded; nothing is replayed by other rules."""
-    bots = [ScriptedBot(plain=lambda message: answer(message, 0 if message["legal"] else {"pass": True})) for _ in "ab"]
-    played = match_of(*[seated(bot, game=load_game("riffraff")) for bot in bots], game="riffraff")
-    record = msgspec.structs.replace(played, rules="1")
+    record = msgspec.structs.replace(match_between(reluctant, reluctant), rules="1")
 
     sentence = "played by rules 1 of riffraff; this arena plays rules 2 and cannot replay it"
     assert other_rules(record) == sentence
