@@ -3,8 +3,8 @@
 - `random`: any card, and any pose that geometry allows.
 - `tidy`: a stable face, straight, near the middle of the area, hands beside it; nothing where the ship would heel much.
 - `lookahead` (without an argument): asks the referee's simulator what would come of the tidiest loads when hand and sea
-  are unsteady, plays cards by the same means, and holds its hands where something would fall. Two numbers weaken it:
-  `lookahead candidates=1` tries only so many places or cards, `lookahead weathers=1` each of them in so many weathers.
+  are unsteady, and holds its hands where something would fall. Two numbers weaken it: `lookahead candidates=3` chooses
+  among so many cards and pieces only, drawn by lot, `lookahead weathers=1` tries each load in so many weathers.
 """
 
 import sys
@@ -14,7 +14,7 @@ from lookahead import Lookahead
 from places import BOLD, TIDY, Ship
 from policy import Policy
 
-MUCH = 4  # degrees of heel, or what is as bad
+MUCH = 8  # degrees of heel, or what is as bad
 
 
 class Random(Policy):

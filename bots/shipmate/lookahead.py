@@ -8,9 +8,10 @@ from catching import beside, best_hands
 from places import BOLD, Ship
 from policy import Policy
 
-LIMIT = {"load": 12, "card": 4}  # simulations for one decision at most, whatever the referee allows
-WEATHERS = {"load": 3, "card": 1}  # in which the best trial must have been tried, at most
-CANDIDATES = {"load": 8, "card": 4}  # trials at most
+LIMIT = 12  # simulations for one decision at most, whatever the referee allows
+WEATHERS = 3  # in which the best trial must have been tried
+CANDIDATES = 10  # pieces, or cards, among which it chooses: all
+HEAVIEST = 3  # kinds with which cards are judged: they are loaded first, see HEAVY
 HEAVY = 0.05  # degrees of heel that it is worth to be rid of a g: heavy pieces are best loaded while there are few
 # Everything is counted in pieces: a degree of heel, a second piece that a card allows, a card that would allow it with
 # better luck, and in the last turn each number of the card, because of those who finish the first one wins.
@@ -53,22 +54,27 @@ class Lookahead(Policy):
 
     def __init__(self):
         super().__init__()
-        self.numbers = {"candidates": max(CANDIDATES.values()), "weathers": max(WEATHERS.values())}
+        self.numbers = {"candidates": CANDIDATES, "weathers": WEATHERS}
 
     def card(self, request):
-        """The card on whose area a piece lies best; where two can be loaded, the better."""
+        """The card on whose area a piece lies best; where two can be loaded, the better. Until its turn much happens."""
         view = request["view"]
-        ship, kinds = Ship(self.material, view), self.kinds(view)
+        ship = Ship(self.material, view)
+        heaviest = sorted(self.kinds(view), key=ship.mass)[-HEAVIEST:]
         taken = {piece["on"] for piece in view["cargo"]}
         trials = []
         for action in request["legal"]:
             area = action["card"]
-            places = [place for kind in kinds for place in ship.places(area, kind)]
+            places = [place for kind in heaviest for place in ship.places(area, kind)]
             if places:
                 place = min(places, key=lambda place: place.cost - HEAVY * ship.mass(place.kind))
                 trials.append(Trial(area, place, ship.mass(place.kind), self.promise(area, taken, self.pieces(view))))
-        best = self.race(view, trials, "card")
+        best = min(self.some(trials), key=rank, default=None)
         return {"card": best.area} if best else 0
+
+    def some(self, trials):
+        """As many of them as are considered."""
+        return self.rng.sample(trials, min(len(trials), self.numbers["candidates"]))
 
     def promise(self, area, taken, pieces):
         """What speaks for a card besides its first piece."""
@@ -103,7 +109,7 @@ class Lookahead(Policy):
                 trials.append(Trial(area, min(places), ship.mass(kind)))
         if "refused" in request and trials:  # which happens only to what could not be simulated
             trials.remove(min(trials, key=rank))
-        best = self.race(view, trials, "load")
+        best = self.race(view, self.some(trials))
         if best is None:
             return self.any_load(view)
         return best.place.load(best.hands or beside(self.material.areas[area]))
@@ -124,21 +130,18 @@ class Lookahead(Policy):
         """How many I hold."""
         return sum(view["seats"][view["you"]]["supply"].values())
 
-    def race(self, view, trials, phase):
+    def race(self, view, trials):
         """The best trial; None if all are refused."""
         known = {piece["id"] for piece in view["cargo"]}
         hands = self.material.told["load"]["hands"]
-        enough = min(WEATHERS[phase], self.numbers["weathers"])
-        candidates = min(CANDIDATES[phase], self.numbers["candidates"])
-        trials = sorted(trials, key=rank)
         weathers = []
-        for _ in range(LIMIT[phase]):
+        for _ in range(LIMIT):
             if not trials:
                 return None
             if self.simulations <= 0:
                 break
-            best = min(trials[:candidates], key=rank)
-            if len(best.samples) >= enough:
+            best = min(trials, key=rank)
+            if len(best.samples) >= self.numbers["weathers"]:
                 return best
             if len(weathers) == len(best.samples):  # all trials meet the same weathers, in the same order
                 weathers.append(self.draw_noise(view))

@@ -18,6 +18,7 @@ from arena.games.riffraff.scene import KINDS
 from arena.match.participant import LookAhead
 from arena.match.record import ActionStep, MatchRecord
 from arena.protocol import messages as m
+from arena.site.replay import match_data
 
 pytestmark = pytest.mark.process
 WAYS = ("lookahead", "tidy", "random")
@@ -207,6 +208,17 @@ def test_tidy_is_better_than_random() -> None:
     tidy, at_random = (sum(each[way] for each in played) / len(played) for way in ("tidy", "random"))
 
     assert tidy > at_random + 4
+
+
+@pytest.mark.slow
+def test_the_movements_of_a_match_are_small_enough_for_a_page() -> None:
+    """All simulations of a match of four, made anew and packed as the page has them: 0.6 MB at most."""
+    record = match((*WAYS, "passes"), seed="frames", simulations=6)
+
+    data = match_data(record)
+
+    assert any("motion" in step for step in data["steps"])
+    assert 1000 < len(data["motions"]) <= 600_000
 
 
 @pytest.mark.slow
