@@ -229,3 +229,18 @@ def test_to_give_no_load_is_worse_than_any() -> None:
     passes, at_random = (sum(each[way] for each in played) / len(played) for way in ("passes", "random"))
 
     assert passes < at_random - 5
+
+
+@pytest.mark.slow
+def test_skill_shows_at_a_table_of_four() -> None:
+    """In 8 matches, each twice in each seat: who looks ahead among all pieces keeps fewer than by eye.
+
+    The league of docs/riffraff.md tells the weaker look-aheads apart as well, in 160 matches.
+    """
+    ways = ("lookahead", "lookahead candidates=3", "lookahead candidates=2 weathers=1", "tidy")
+    played = [scores(match(ways[seat % 4 :] + ways[: seat % 4], seed=f"skill {seat}")) for seat in range(8)]
+
+    mean = {way: sum(each[way] for each in played) / len(played) for way in ways}
+
+    assert mean["lookahead"] > mean["tidy"] + 1
+    assert min(mean[way] for way in ways[:3]) > mean["tidy"]
