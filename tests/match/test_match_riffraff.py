@@ -5,7 +5,7 @@ from collections.abc import Callable
 import msgspec
 import pytest
 from riffraff_play import counts
-from support.scripted_bot import Message, Reply, ScriptedBot, answer, match_of, seated
+from support.scripted_bot import Message, ScriptedBot, answer, match_of, seated
 
 from arena.games import load_game
 from arena.games.riffraff.scene import KINDS
@@ -17,24 +17,24 @@ from arena.verify.resimulation import resimulate
 pytest.importorskip("mujoco", reason="the extra `riffraff` is not installed")
 
 
-def reluctant(message: Message) -> Reply:
+def reluctant(message: Message) -> bytes:
     """The first card, two pieces where they may be announced, and a pass in place of each load."""
     if message["legal"]:
         return answer(message, -1 % len(message["legal"]) if message["view"]["phase"] == "announce" else 0)
     return answer(message, {"pass": True})
 
 
-def rude(message: Message) -> Reply:
+def rude(message: Message) -> bytes:
     """Two pieces announced, and nonsense in place of each load."""
     return reluctant(message) if message["legal"] else answer(message, {"pieces": 1, "kind": "whale"})
 
 
-def stubborn(message: Message) -> Reply:
+def stubborn(message: Message) -> bytes:
     """Nonsense to everything."""
     return answer(message, {"pass": False})
 
 
-def match_between(*manners: Callable[[Message], Reply]) -> MatchRecord:
+def match_between(*manners: Callable[[Message], bytes]) -> MatchRecord:
     """A match of bots with these manners."""
     bots = [ScriptedBot(plain=manner) for manner in manners]
     return match_of(*[seated(bot, game=load_game("riffraff"), seats=len(bots)) for bot in bots], game="riffraff")
@@ -62,7 +62,7 @@ def test_a_record_can_be_replayed_before_it_is_stored() -> None:
     ids=["pass", "pass or nonsense", "nonsense to all"],
 )
 def test_players_who_never_load_are_loaded_for(
-    manners: tuple[Callable[[Message], Reply], ...], reasons: set[str]
+    manners: tuple[Callable[[Message], bytes], ...], reasons: set[str]
 ) -> None:
     """Two refusals a load, counted in the record; the match ends, every piece is somewhere, and it can be verified."""
     record = match_between(*manners)
