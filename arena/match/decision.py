@@ -7,6 +7,7 @@ whose match is over.
 """
 
 import json
+import random
 import threading
 import time
 from collections.abc import Callable, Collection, Sequence
@@ -174,12 +175,9 @@ class Decisions:
         )
 
     def _example(self, request: ActionRequest) -> str:
-        """A hint with an action: the fallback action is always legal."""
-        policy = fault_policy_of(self._game)
-        if policy is None:
-            return "answer with an action of the game"
-        example = json.dumps(msgspec.to_builtins(policy.fallback_action(request.state, request.seat)))
-        return f"answer with an action of the game, such as {example}"
+        """A hint with an action that the rules allow, always the same in a state."""
+        action = self._game.sample(request.state, request.seat, random.Random(0))  # noqa: S311 - an example
+        return f"answer with an action of the game, such as {json.dumps(msgspec.to_builtins(action))}"
 
 
 def _is_pardoned(participant: Participant, fault: BotFault) -> bool:
