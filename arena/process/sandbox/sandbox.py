@@ -20,7 +20,7 @@ from arena.errors import HarnessFault
 from arena.process.clock import CpuClock
 from arena.process.limits import Limits, prefer_for_oom_kill, sandbox_rlimits, set_rlimits
 from arena.process.process import ProcessGroup, is_held, spawn
-from arena.process.reaper import children
+from arena.process.reaper import children, read_proc
 from arena.process.sandbox import bubblewrap, cgroup, kernel_files, leftovers, syscalls
 from arena.process.sandbox.users import acquire_uid, reachable, real_user, release_uid, require_readable
 
@@ -101,10 +101,8 @@ class Sandbox(ProcessGroup):
 
     def socket_bytes(self) -> int:
         """The most that the bot's sockets can hold: it is in no process, and an unaccepted socket is no open file."""
-        try:
-            return int(self._sockstat.read_bytes().split(None, 3)[2]) * _SOCKET_BYTES
-        except OSError:
-            return 0
+        sockstat = read_proc(str(self._sockstat))
+        return int(sockstat.split(None, 3)[2]) * _SOCKET_BYTES if sockstat else 0
 
     def has_pipe_open(self, inode: int) -> bool:
         """See ProcessGroup.has_pipe_open. bwrap has it open too, so that its end is not seen while the bot lives."""
