@@ -38,6 +38,19 @@ players: [{{bot: random}}, {{bot: random, name: other}}]
 """
 """One secret for both trees: the same luck, and bots that draw their moves from it."""
 
+FOUR: Final = """\
+name: four
+game: {game}
+seats: 4
+cycles: {cycles}
+players:
+  - {{bot: shipmate, name: lookahead, arguments: [lookahead]}}
+  - {{bot: shipmate, name: tidy, arguments: [tidy]}}
+  - {{bot: shipmate, name: random, arguments: [random]}}
+  - {{bot: shipmate, name: other, arguments: [random]}}
+"""
+"""A table of Riff Raff; a cycle is four matches."""
+
 PLAYOUTS: Final = """
 from random import Random
 from time import process_time
@@ -93,16 +106,16 @@ class Tree:
         """Store a league that the reading commands ask about."""
         self.league("nim", 300)
 
-    def league(self, game: str, cycles: int, results: Path | None = None) -> float:
+    def league(self, game: str, cycles: int, results: Path | None = None, *, told: str = TOURNAMENT) -> float:
         """Run a new league; CPU seconds."""
         file = self._scratch / f"{game}.yaml"
-        file.write_text(TOURNAMENT.format(game=game, cycles=cycles), encoding="utf-8")
+        file.write_text(told.format(game=game, cycles=cycles), encoding="utf-8")
         return self.arena("league", "run", str(file), "--workers", "1", results=results)
 
-    def fresh_league(self, game: str, cycles: int) -> float:
+    def fresh_league(self, game: str, cycles: int, told: str = TOURNAMENT) -> float:
         """Run a new league into an empty folder; CPU seconds."""
         with tempfile.TemporaryDirectory(dir=self._scratch) as folder:
-            return self.league(game, cycles, Path(folder) / "results")
+            return self.league(game, cycles, Path(folder) / "results", told=told)
 
     def arena(self, *arguments: str, results: Path | None = None) -> float:
         """CPU seconds of a command on stored results."""
@@ -144,6 +157,7 @@ BENCHMARKS: Final[Mapping[str, Callable[[Tree], float]]] = {
     "league of nim": lambda tree: tree.fresh_league("nim", 60),
     "league of Shanghaien": lambda tree: tree.fresh_league("shanghaien", 10),
     "league of Riff Raff": lambda tree: tree.fresh_league("riffraff", 2),
+    "table of Riff Raff": lambda tree: tree.fresh_league("riffraff", 1, FOUR),
     "leaderboard": lambda tree: tree.arena("leaderboard"),
     "stats": lambda tree: tree.arena("stats", "random"),
     "matrix": lambda tree: tree.arena("matrix"),
