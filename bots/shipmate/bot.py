@@ -3,7 +3,7 @@
 - `random`: any card, and any pose that geometry allows.
 - `tidy`: a stable face, straight, near the middle of the area, hands beside it; nothing where the ship would heel much.
 - `lookahead` (without an argument): asks the referee's simulator what would come of the tidiest loads when hand and sea
-  are unsteady, and holds its hands where something would fall. Two numbers weaken it: `lookahead candidates=3` chooses
+  are unsteady, and holds its hands where something would fall. Two numbers weaken it: `lookahead candidates=2` chooses
   among so many cards and pieces only, drawn by lot, `lookahead weathers=1` tries each load in so many weathers.
 """
 

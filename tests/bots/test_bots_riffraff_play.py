@@ -237,7 +237,7 @@ def test_skill_shows_at_a_table_of_four() -> None:
 
     The league of docs/riffraff.md tells the weaker look-aheads apart as well, in 160 matches.
     """
-    ways = ("lookahead", "lookahead candidates=3", "lookahead candidates=2 weathers=1", "tidy")
+    ways = ("lookahead", "lookahead candidates=2", "lookahead candidates=1", "tidy")
     played = [scores(match(ways[seat % 4 :] + ways[: seat % 4], seed=f"skill {seat}")) for seat in range(8)]
 
     mean = {way: sum(each[way] for each in played) / len(played) for way in ways}
