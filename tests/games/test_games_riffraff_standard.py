@@ -1,4 +1,4 @@
-"""Riff Raff: nobody may simply pass; the referee loads from a fixed list for a player who gives no load (R17)."""
+"""Riff Raff: nobody may simply pass; the referee loads from a fixed list for a player who gives no load."""
 
 import json
 from collections.abc import Callable

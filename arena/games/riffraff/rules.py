@@ -1,7 +1,7 @@
 """The rules of Riff Raff as a game of the harness: whose turn it is, the legal actions, their effects.
 
-Source: docs/riffraff.md; the modules beside this one name its points R1 to R24. Rule: the rules know what lies on which
-area, never why; the simulator computes the result of a placement, and all of this can be played with a scripted one.
+Source: docs/riffraff.md. Rule: the rules know what lies on which area, never why; the simulator computes the result of
+a placement, and all of this can be played with a scripted one.
 """
 
 from collections.abc import Mapping

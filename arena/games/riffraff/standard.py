@@ -1,7 +1,8 @@
-"""Standard loads: the fixed list from which the referee loads for a player who gives no load (R17).
+"""Standard loads: the fixed list from which the referee loads for a player who gives no load.
 
-Rule: the list is no gift. Poses that slip or roll off come first, each at the outer end of the area before the middle;
-nothing is asked about the cargo that lies there. The first that has room and support is loaded, without hands.
+Source: docs/riffraff.md, "Standard loads". Rule: the list is no gift. Poses that slip or roll off come first, each at
+the outer end of the area before the middle; nothing is asked about the cargo that lies there. The first that has room
+and support is loaded, without hands.
 """
 
 from collections.abc import Callable, Iterator

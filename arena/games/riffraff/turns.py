@@ -1,8 +1,8 @@
 """A round step by step: cards, captain and order of play, then the turns: announce, load, settle, take what fell.
 
-Source: R7 to R24 in docs/riffraff.md. Rule: each function takes a state to a later one; `legality` has checked it. A
-piece leaves the supply when its placement has settled, so that it is always in exactly one of supply, ship and box. A
-result that cannot be one of this state is a ValueError, because it came from a record or another program.
+Source: docs/riffraff.md, from "A round" to "The end". Rule: each function takes a state to a later one; `legality` has
+checked it. A piece leaves the supply when its placement has settled, so that it is always in exactly one of supply, ship
+and box. A result that cannot be one of this state is a ValueError, because it came from a record or another program.
 """
 
 import math
@@ -71,7 +71,7 @@ def _begin(state: State, turn: int) -> State:
 
 
 def why_one(state: State) -> str:
-    """The reason why no more than one piece can be loaded in this turn; empty if there may be two (R12)."""
+    """The reason why no more than one piece can be loaded in this turn; empty if there may be two."""
     assert state.active is not None, "somebody has the turn"
     if not state.active_area.is_yard:
         return f"area {state.area} is a part of the deck"
@@ -98,19 +98,19 @@ def blown(state: State, faces: tuple[int, ...]) -> State:
 
 
 def gave_none(state: State) -> State:
-    """The player gives no load; the referee looks for one (R17)."""
+    """The player gives no load; the referee looks for one."""
     return replace(state, phase=Phase.STANDARD)
 
 
 def stood_in(state: State, load: Load | None) -> State:
-    """The referee loads for the player; without any possible load the turn ends (R17)."""
+    """The referee loads for the player; without any possible load the turn ends."""
     if load is not None:
         return let_go(state, load)
     return _end(state if state.loaded else replace(state, last=()))
 
 
 def settled(state: State, result: Settled) -> State:
-    """Fallen pieces are in box or supply; the turn goes on if nothing fell and another piece was announced (R13).
+    """Fallen pieces are in box or supply; the turn goes on if nothing fell and another piece was announced.
 
     ValueError if the result cannot have come from this state.
     """
@@ -157,7 +157,7 @@ def _plus(counts: Sequence[int], kinds: Sequence[Kind], by: int = 1) -> tuple[in
 
 
 def _end(state: State) -> State:
-    """A player without pieces has won (R22); otherwise the next player has the turn, or the next round begins."""
+    """A player without pieces has won; otherwise the next player has the turn, or the next round begins."""
     assert state.active is not None, "somebody's turn ends"
     ended = replace(state, to_load=0)
     if not state.players[state.active].pieces:
@@ -168,7 +168,7 @@ def _end(state: State) -> State:
 
 
 def _end_round(state: State) -> State:
-    """After everybody's turn, two players take their cards back once and play another hand (R23, R24)."""
+    """After everybody's turn, two players take their cards back once and play another hand."""
     if state.round == state.rounds:
         return replace(state, phase=Phase.OVER)
     is_hand_over = state.round % ROUNDS_PER_HAND == 0
@@ -217,7 +217,7 @@ def with_new(table: ShipAtRest, new: PieceId, load: Load, area: int, by: Seat) -
 def hand_at(
     x_mm: float, y_mm: float, hands_mm: Sequence[tuple[float, float]], before: Sequence[int | None] = ()
 ) -> int | None:
-    """The first hand that reaches that place in the catch plane and has room (R21).
+    """The first hand that reaches that place in the catch plane and has room.
 
     `before` are the hands of the pieces that fell earlier in the placement.
     """
