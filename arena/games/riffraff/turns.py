@@ -1,8 +1,8 @@
 """A round step by step: cards, captain and order of play, then the turns: announce, load, settle, take what fell.
 
 Source: docs/riffraff.md, from "A round" to "The end". Rule: each function takes a state to a later one; `legality` has
-checked it. A piece leaves the supply when its placement has settled, so that it is always in exactly one of supply, ship
-and box. A result that cannot be one of this state is a ValueError, because it came from a record or another program.
+checked it. A piece leaves the supply when its placement has settled, so that it is always in exactly one of supply,
+ship and box. A result that cannot be one of this state is a ValueError, because it came from a record or another program.
 """
 
 import math
