@@ -2,7 +2,7 @@
 
 Source: docs/riffraff.md, from "A round" to "The end". Rule: each function takes a state to a later one; `legality` has
 checked it. A piece leaves the supply when its placement has settled, so that it is always in exactly one of supply,
-ship and box. A result that cannot be one of this state is a ValueError, because it came from a record or another program.
+ship and box. A result that cannot be one of this state is a ValueError: it came from a record or another program.
 """
 
 import math
