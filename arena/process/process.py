@@ -252,8 +252,17 @@ def delayed_s(pid: int) -> float:
     return max(map(delay_in, read_threads(pid, "schedstat")), default=0.0)
 
 
+_LOOKS: Final = 3
+"""For a pipe: a kit that moves it to another descriptor may do so between the list of descriptors and what they are."""
+
+
 def is_held(pids: Iterable[int], pipe: int) -> bool:
     """Whether one of these processes has the pipe with that inode open, or nobody can tell."""
+    held = tuple(pids)
+    return any(_is_seen(held, pipe) for _ in range(_LOOKS))
+
+
+def _is_seen(pids: Iterable[int], pipe: int) -> bool:
     try:
         # by threads: where the first one is over, the process shows no descriptors, and still has them
         links = {_link(entry) for pid in pids for entry in Path(f"/proc/{pid}/task").glob("*/fd/*")}

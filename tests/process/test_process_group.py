@@ -1,5 +1,6 @@
 """The processes of a bot as /proc tells of them: memory, delay, pipes."""
 
+import fcntl
 import os
 import subprocess
 import sys
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from arena.process import process
 from arena.process.limits import Limits
 from arena.process.process import ProcessGroup, delayed_s, is_held, resident_bytes
 from arena.process.sandbox import sandbox
@@ -110,6 +112,28 @@ def test_waiting_grows_and_is_that_of_the_most_delayed_thread() -> None:
 
 
 @pytest.mark.process
+def test_a_pipe_is_held_while_it_moves_to_another_descriptor(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Kits move the pipes of the protocol away from stray prints, perhaps while somebody looks."""
+    moved: list[int] = []
+    target = process._link
+
+    def move_first(entry: Path) -> str:
+        if not moved:
+            moved.append(fcntl.fcntl(writing, fcntl.F_DUPFD, 200))  # a number that was not listed
+            os.close(writing)
+        return target(entry)
+
+    reading, writing = os.pipe()
+    pipe = os.fstat(writing).st_ino
+    os.close(reading)
+    monkeypatch.setattr(process, "_link", move_first)
+
+    assert is_held([os.getpid()], pipe)
+    assert moved
+    os.close(moved[0])
+    assert not is_held([os.getpid()], pipe)
+
+
 def test_a_pipe_is_held_while_it_is_open() -> None:
     """By one of the processes asked about, and by its inode."""
     with subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) as cat:
