@@ -147,7 +147,7 @@ def test_a_bot_that_works_is_never_idle_however_busy_the_machine_is(tmp_path: Pa
         own = seat(played(tmp_path, thought, before=before))
 
     assert own.wall_ms > 0.95 * own.cpu_ms > 5 * 130  # after an answer the bot runs on, and pays for it
-    assert idle_ms(own) < 0.02 * own.wall_ms
+    assert idle_ms(own) < 0.05 * own.wall_ms  # a look may fall between two threads, when one wakes the other
 
 
 def test_no_bank_where_wall_time_decides(tmp_path: Path) -> None:
