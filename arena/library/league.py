@@ -88,7 +88,7 @@ class League:
         if workers is not None or players:
             words += ["--workers", str(1 if workers is None else workers)]
         words += ["--update", "--yes"] if update else []
-        heard = _show if progress is True else progress or None
+        heard = progress if callable(progress) else _show if progress else None
         with Switchboard(self._results, players) as switchboard:
             if not update:
                 self._require_versions()
@@ -232,7 +232,7 @@ def compare(
     given = {"game": game, "workers": workers, "isolation": isolation, "results": _absolute(results)} | settings
     given |= {"bots": folder} if folder.is_dir() else {}
     options = [f"--{name.replace('_', '-')}={value}" for name, value in given.items() if value is not None]
-    heard = _show if progress is True else progress or None
+    heard = progress if callable(progress) else _show if progress else None
     found: dict[str, Any] = json.loads(
         run_command(["compare", str(new), str(old), "--format", "json", *options], heard=heard)
     )

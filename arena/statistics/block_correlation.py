@@ -25,12 +25,13 @@ from arena.statistics.comparisons import ComparisonTable, pattern
 from arena.statistics.model import BlockEffect, ProbitSettings
 from arena.statistics.newton import Floats, Indices
 from arena.statistics.pairs import weight
+from arena.statistics.roots import find_root
 
 MOST_CORRELATED: Final = 0.99
 """Of the correlation, either way: mirrored matches never share all of their noise."""
 _ROOTS, _WEIGHTS = np.polynomial.legendre.leggauss(16)
 _EXACT: Final = 1e-9
-_MOST_STEPS: Final = 40
+"""Of the arc sine of the correlation."""
 _LEAST_VARIANCE: Final = 1e-200
 _AT_ONCE: Final = 200_000
 """Integrals, for the sake of memory."""
@@ -132,17 +133,30 @@ class Thresholds(NamedTuple):
 
     def slopes_together(self, one: Indices, other: Indices, noise: Floats) -> Floats:
         """The correlation of the slopes of the rows `one` and `other`, whose noises are correlated by `noise`."""
-        return self._sum(one, other, noise, lambda a, b: self.steps[a][:, one] * self.steps[b][:, other])
+        return self._sum(
+            one, other, noise, lambda a, b: self.steps[a][:, one] * self.steps[b][:, other], _exceeding_both
+        )
 
     def scores_together(self, one: Indices, other: Indices, noise: Floats) -> Floats:
         """The covariance of their scores of 1, 1/2 and 0."""
-        return self._sum(one, other, noise, lambda _a, _b: 0.25)
+        return self._sum(one, other, noise, lambda _a, _b: 0.25, _exceeding_both)
 
-    def _sum(self, one: Indices, other: Indices, noise: Floats, factor: Callable[[int, int], Floats | float]) -> Floats:
+    def scores_slope(self, one: Indices, other: Indices, noise: Floats) -> Floats:
+        """The slope of that covariance over `noise`."""
+        return self._sum(one, other, noise, lambda _a, _b: 0.25, _density)
+
+    def _sum(
+        self,
+        one: Indices,
+        other: Indices,
+        noise: Floats,
+        factor: Callable[[int, int], Floats | float],
+        term: Callable[[Floats, Floats, Floats], Floats],
+    ) -> Floats:
         found = np.zeros((len(self.noise[0]), len(one)))
         for a in range(2):
             for b in range(2):
-                found += factor(a, b) * _exceeding_both(self.noise[a][:, one], self.noise[b][:, other], noise)
+                found += factor(a, b) * term(self.noise[a][:, one], self.noise[b][:, other], noise)
         return found
 
 
@@ -156,9 +170,20 @@ def _exceeding_both(h: Floats, k: Floats, noise: Floats) -> Floats:
         squares, product = h[part] ** 2 + k[part] ** 2, 2.0 * h[part] * k[part]
         total = np.zeros_like(squares)
         for root, share in zip(_ROOTS, _WEIGHTS, strict=True):
-            at = angle * (root + 1.0) / 2.0
-            total += share * np.exp((product * np.sin(at) - squares) / (2.0 * np.cos(at) ** 2))
+            total += share * _exponential(squares, product, angle * (root + 1.0) / 2.0)
         found[part] = total * angle / (4.0 * math.pi)
+    return found
+
+
+def _density(h: Floats, k: Floats, noise: Floats) -> Floats:
+    """The slope of `_exceeding_both` over `noise`: the density of x and y at h and k."""
+    exponential = _exponential(h**2 + k**2, 2.0 * h * k, np.arcsin(noise))
+    found: Floats = exponential / (2.0 * math.pi * np.sqrt(1.0 - noise**2))
+    return found
+
+
+def _exponential(squares: Floats, product: Floats, angle: Floats) -> Floats:
+    found: Floats = np.exp((product * np.sin(angle) - squares) / (2.0 * np.cos(angle) ** 2))
     return found
 
 
@@ -198,7 +223,7 @@ def _correlation(table: ComparisonTable, groups: Groups, deviations: Floats, thr
     seen = 0.0
     for a, b in zip(one, other, strict=True):
         seen += which.shared_seat[a, b] * float((table.times * deviations[:, a] * deviations[:, b]).sum())
-    seen *= degrees.sum() / (degrees.sum() + 1.0)
+    seen *= float(degrees.sum() / (degrees.sum() + 1.0))
     masks = table.masks[groups.presence]
     weights = np.stack(
         [
@@ -208,38 +233,22 @@ def _correlation(table: ComparisonTable, groups: Groups, deviations: Floats, thr
         axis=1,
     )
 
-    def expected(correlation: float) -> float:
-        noise = shared_noise(table.seats, correlation)[one, other]
-        found = weights * thresholds.scores_together(one, other, noise) * which.shared_seat[one, other]
-        return float(found.sum())
+    shared, sign = which.shared_seat[one, other], math.copysign(1.0, seen)
+
+    def excess(angle: float) -> tuple[float, float]:
+        """The sum expected beyond the one seen, away from 0, with its slope; `angle` is the correlation's arc sine."""
+        noise = shared_noise(table.seats, sign * math.sin(angle))[one, other]
+        found = weights * thresholds.scores_together(one, other, noise) * shared
+        slopes = weights * thresholds.scores_slope(one, other, noise) * shared * noise / math.tan(angle)
+        return sign * float(found.sum()) - abs(seen), sign * float(slopes.sum())
 
     # between equals the sum is linear in the arc sine of the correlation (Sheppard)
-    return math.sin(_root(lambda angle: expected(math.sin(angle)) - seen, math.asin(MOST_CORRELATED)))
-
-
-def _root(function: Callable[[float], float], most: float) -> float:
-    """The place at which an increasing function changes its sign between -most and most; else the nearer end."""
-    start = function(0.0)
-    if start == 0.0:
-        return 0.0
-    low, high = (0.0, most) if start < 0.0 else (-most, 0.0)
-    at_low, at_high = function(low), function(high)
-    if at_low >= 0.0 or at_high <= 0.0:
-        return low if at_low >= 0.0 else high
-    was_low = None
-    for _ in range(_MOST_STEPS):
-        # the secant of Illinois: an end that stays twice gets half the value, so that a bend cannot hold it for ever
-        middle = low - at_low * (high - low) / (at_high - at_low)
-        value = function(middle)
-        if abs(value) <= _EXACT * abs(start):
-            return float(middle)
-        is_low = value < 0.0
-        if is_low:
-            low, at_low, at_high = middle, value, at_high / 2.0 if was_low else at_high
-        else:
-            high, at_high, at_low = middle, value, at_low / 2.0 if was_low is False else at_low
-        was_low = is_low
-    return float(low + high) / 2.0
+    most = math.asin(MOST_CORRELATED)
+    at_most, _ = excess(most)
+    if seen == 0.0 or at_most <= 0.0:
+        return sign * MOST_CORRELATED if seen else 0.0
+    start = most * abs(seen) / (at_most + abs(seen))
+    return sign * math.sin(find_root(excess, 0.0, most, start=start, tolerance=_EXACT))
 
 
 def _blocks_by_mask(table: ComparisonTable) -> Floats:

@@ -25,12 +25,13 @@ from collections.abc import Sequence
 from typing import Final
 
 from arena.statistics.distributions import log_front, lower_gamma
+from arena.statistics.roots import find_root
 
 _NORM: Final = math.log1p(-math.exp(-1.0))
 _LEAST_P: Final = 1e-300
 """No bound is 0."""
-_STEPS: Final = 50
-"""Of Newton's method, many more than it takes."""
+_EXACT: Final = 1e-9
+"""Of the boundary."""
 
 
 def log_evidence(total: float, squares: float) -> float:
@@ -68,15 +69,13 @@ def lower_bound(count: int, total: float, squares: float, *, error: float) -> fl
 def boundary(squares: float, *, error: float) -> float:
     """Return the sum S - M at which the evidence reaches 1/`error`."""
     goal = -math.log(error)
-    total = goal + math.sqrt(2.0 * goal * (squares + 1.0))
-    # the log of a mean of exp(l s) is convex in s: after one step Newton's method comes down to the root
-    for _ in range(_STEPS):
+    start = goal + math.sqrt(2.0 * goal * (squares + 1.0))
+
+    def missing(total: float) -> tuple[float, float]:
         reached, slope = _evidence(total, squares)
-        step = (reached - goal) / slope
-        total -= step
-        if abs(step) <= 1e-9 * total:
-            break
-    return total
+        return reached - goal, slope
+
+    return find_root(missing, 0.0, math.inf, start=start, tolerance=_EXACT)
 
 
 def holm(p_values: Sequence[float]) -> tuple[float, ...]:

@@ -10,6 +10,8 @@ from functools import lru_cache
 from statistics import NormalDist
 from typing import Final
 
+from arena.statistics.roots import find_root
+
 NORMAL: Final = NormalDist()
 CONFIDENCE: Final = 0.95
 Z_95: Final = NORMAL.inv_cdf((1.0 + CONFIDENCE) / 2.0)
@@ -17,7 +19,10 @@ Z_95: Final = NORMAL.inv_cdf((1.0 + CONFIDENCE) / 2.0)
 
 _ASYMPTOTIC: Final = 1000.0
 """Degrees of freedom from which on the expansion of Student's quantile is exact to 1e-12."""
+_EXACT: Final = 1e-13
+"""Of Student's quantiles."""
 _TERMS: Final = 100_000
+"""Of a series or continued fraction, at most: one with more raises ArithmeticError."""
 _SMALL: Final = 1e-300
 _LARGE: Final = 1e3
 """From this shape on Stirling's series of lgamma is exact to 1e-11, and large numbers are not subtracted."""
@@ -93,8 +98,8 @@ def _series(shape: float, x: float) -> float:
         term *= x / (shape + k)
         total += term
         if term < total * 1e-17:
-            break
-    return total
+            return total
+    raise ArithmeticError(f"the series of the gamma distribution does not end: shape {shape!r}, x {x!r}")
 
 
 def _gamma_terms(shape: float, x: float) -> Iterator[tuple[float, float]]:
@@ -112,8 +117,8 @@ def _fraction(first: float, terms: Iterable[tuple[float, float]]) -> float:
         c = _away_from_0(b + a / c)
         value *= c * d
         if abs(c * d - 1.0) < 1e-15:
-            break
-    return value
+            return value
+    raise ArithmeticError(f"a continued fraction from {first!r} on does not end: {value!r} after {_TERMS} terms")
 
 
 def _away_from_0(x: float) -> float:
@@ -125,14 +130,11 @@ def _t_quantile(degrees: float, probability: float) -> float:
     z = NORMAL.inv_cdf(probability)
     if degrees >= _ASYMPTOTIC:
         return _expanded_t(z, degrees)
-    # Newton's method on the tail from a start below the root, where the tail is convex: it never oversteps.
-    tail, t = 1.0 - probability, z
-    for _ in range(200):
-        step = (_t_tail(t, degrees) - tail) / _t_density(t, degrees)
-        t += step
-        if abs(step) <= 1e-14 * max(t, 1.0):
-            break
-    return t
+    tail = 1.0 - probability
+    # the normal quantile is below the root, and the tail is convex: Newton's method never oversteps
+    return find_root(
+        lambda t: (tail - _t_tail(t, degrees), _t_density(t, degrees)), 0.0, math.inf, start=z, tolerance=_EXACT
+    )
 
 
 def _expanded_t(z: float, degrees: float) -> float:

@@ -8,22 +8,25 @@ Formulas of Michel Van den Bergh (the normalised Elo practical note), as fishtes
 """
 
 import math
+import sys
 from collections import Counter
 from collections.abc import Collection, Sequence
 from typing import Final
 
 from arena.statistics.elo import expected_score, standardised
 from arena.statistics.pentanomial import ZERO_FLOOR, Counts, Moments, moments
+from arena.statistics.roots import find_root
 
-_ROUNDS: Final = 50
-"""The programs named stop after 10, where most cases need 4 to 6; blocks that are nearly all even can need 20."""
+_ROUNDS: Final = 500
+"""Most cases need 4 to 6, and blocks that are nearly all even up to 40; the programs named stop after 10."""
 _SECOND_START: Final = 0.99
 """The share of the observed distribution in the second start; the rest is uniform, as the first start is."""
 _CLOSE_ENOUGH: Final = 1e-9
-_CLOSE_TO_RATIO: Final = 1e-6
+"""Of two distributions in a row; with rare results rounding alone makes more."""
 _PEAKED: Final = 0.75
 """The share of one result from which a second peak is looked for: in 8,000 random counts none was below 0.87."""
-_STEPS: Final = 200  # far more than Newton's method with bisection ever needs
+_EXACT: Final = 1e-13
+"""Of the root, of which the nearer pole is 1."""
 
 
 def normalised_llr(counts: Counts, elo0: float, elo1: float) -> float:
@@ -86,62 +89,50 @@ def _likeliest_with_ratio(weights: Sequence[float], points: Sequence[float], rat
     The likelihood can have two peaks where nearly all blocks are even, as between versions which hardly differ. The
     programs named start from the uniform distribution only and can end on the lower peak, over 1 below the other.
     """
-    uniform = [1.0 / len(points)] * len(points)
-    first = _climbed(uniform, weights, points, ratio)
+    first = _climbed([1.0 / len(points)] * len(points), weights, points, ratio)
+    if first is None:
+        raise ArithmeticError(f"no distribution of {points} has a ratio of {ratio} and is likeliest for {weights}")
     if max(weights) < _PEAKED:
         return first
     mixed = [_SECOND_START * weight + (1.0 - _SECOND_START) / len(points) for weight in weights]
     second = _climbed(mixed, weights, points, ratio)
-    if _off(second, points, ratio) > _CLOSE_TO_RATIO:
-        return first
-    return max(first, second, key=lambda found: _log_likelihood(weights, found))
-
-
-def _off(found: Sequence[float], points: Sequence[float], ratio: float) -> float:
-    mean, variance = moments(found, points)
-    return abs((mean - 0.5) / math.sqrt(variance) - ratio)
+    return first if second is None else max(first, second, key=lambda shares: _log_likelihood(weights, shares))
 
 
 def _log_likelihood(weights: Sequence[float], found: Sequence[float]) -> float:
     return math.fsum(weight * math.log(share) for weight, share in zip(weights, found, strict=True))
 
 
-def _climbed(start: list[float], weights: Sequence[float], points: Sequence[float], ratio: float) -> list[float]:
+def _climbed(start: list[float], weights: Sequence[float], points: Sequence[float], ratio: float) -> list[float] | None:
     """Go from `start` to a peak of the likelihood: the condition is made linear, and that is repeated.
 
-    Stops short where no distribution meets the linear condition; that does not happen from the uniform start.
+    Return None where no distribution meets the linear condition; that does not happen from the uniform start.
     """
-    found = start
+    found, close = start, max(_CLOSE_ENOUGH, sys.float_info.epsilon / min(weights))
     for _ in range(_ROUNDS):
         mean, variance = moments(found, points)
         sd = math.sqrt(variance)
         excess = [point - 0.5 - ratio * sd * (1.0 + ((mean - point) / sd) ** 2) / 2.0 for point in points]
         if not min(excess) < 0.0 < max(excess):
-            break
+            return None
         before, found = found, _tilted(weights, excess)
-        if max(abs(new - old) for new, old in zip(found, before, strict=True)) < _CLOSE_ENOUGH:
-            break
-    return found
+        if max(abs(new - old) for new, old in zip(found, before, strict=True)) < close:
+            return found
+    raise ArithmeticError(f"no peak of the likelihood of {weights} at a ratio of {ratio} after {_ROUNDS} rounds")
 
 
 def _tilted(weights: Sequence[float], excess: Sequence[float]) -> list[float]:
     """Find the distribution q with sum q * excess = 0 under which `weights` are likeliest: weight / (1 + x * excess).
 
-    The x sought is the only zero of a falling function between two poles; Newton's method, kept between them.
+    The x sought is the only zero of a falling function between two poles, the nearer of which is 1 after scaling.
     """
-    pairs = list(zip(weights, excess, strict=True))
-    low, high = -1.0 / max(excess), -1.0 / min(excess)
-    x = 0.0
-    for _ in range(_STEPS):
+    nearer = max(*excess, -min(excess))
+    pairs = [(weight, over / nearer) for weight, over in zip(weights, excess, strict=True)]
+
+    def imbalance(x: float) -> tuple[float, float]:
         terms = [(weight, over / (1.0 + x * over)) for weight, over in pairs]
-        balance = sum(weight * term for weight, term in terms)
-        if balance > 0.0:
-            low = x
-        else:
-            high = x
-        step = balance / sum(weight * term * term for weight, term in terms)
-        after = x + step if low < x + step < high else (low + high) / 2.0
-        if abs(after - x) <= 1e-15 * abs(x):
-            break
-        x = after
+        return -sum(weight * term for weight, term in terms), sum(weight * term * term for weight, term in terms)
+
+    low, high = -nearer / max(excess), -nearer / min(excess)
+    x = find_root(imbalance, low, high, start=0.0, tolerance=_EXACT)
     return [weight / (1.0 + x * over) for weight, over in pairs]

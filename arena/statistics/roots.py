@@ -1,0 +1,46 @@
+"""The root finder of the statistics: Newton's method, kept in a bracket of which one end is below the root, one above.
+
+Rule: this is the only place that looks for a root, and a bracket narrower than the caller's tolerance is the only way
+to end. Too many steps, or a value that is not a number, raise ArithmeticError: no result is a guess.
+
+The steps are those of "rtsafe" (Press and others, Numerical Recipes, section 9.4) with two changes. A step of Newton's
+method goes a little beyond the root that it predicts, so that the bracket closes from both sides. And the bracket may
+have no upper end, which is then looked for by doubling. A step that leaves the bracket, or that is longer than half of
+the step before, is replaced by halving the bracket: so a function that saturates, as the expected products of blocks
+between very unequal players do, cannot hold the search at one end.
+"""
+
+import math
+from collections.abc import Callable
+from typing import Final
+
+_MOST_STEPS: Final = 400
+"""Of a search, which usually takes 5 to 10; halving takes 60, unless the bracket spans all sizes of floats."""
+
+
+def find_root(
+    function: Callable[[float], tuple[float, float]], low: float, high: float, *, start: float, tolerance: float
+) -> float:
+    """Return the place between `low` and `high` at which `function` changes its sign from - to +.
+
+    `function` returns its value and its slope, in which a NumPy number is taken for a float. It must be negative at
+    `low` and positive at `high`; neither is evaluated, so they may be poles, and `high` may be infinite. `tolerance` is
+    the width of the last bracket, in units of the root's size where that is above 1.
+    """
+    here, change = start, math.inf
+    for _ in range(_MOST_STEPS):
+        value, slope = map(float, function(here))
+        if math.isnan(value):
+            raise ArithmeticError(f"no root between {low!r} and {high!r}: the function is {value} at {here!r}")
+        if value == 0.0:
+            return here
+        low, high = (here, high) if value < 0.0 else (low, here)
+        narrow = tolerance * max(1.0, abs(here))
+        root = here - value / slope if slope > 0.0 else math.nan
+        if high - low <= narrow:
+            return min(max(root, low), high) if slope > 0.0 else here
+        after = root - math.copysign(narrow / 4.0, value)
+        if not (low < after < high and abs(after - here) <= change / 2.0):
+            after = low + (high - low) / 2.0 if math.isfinite(high) else 2.0 * max(1.0, here)
+        here, change = after, max(abs(after - here), 2.0 * narrow)
+    raise ArithmeticError(f"no root between {low!r} and {high!r} after {_MOST_STEPS} steps")

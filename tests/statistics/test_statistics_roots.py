@@ -1,0 +1,187 @@
+"""The root finder: known roots, what has none, and rules that keep each search of the numbers from a silent end."""
+
+import ast
+import math
+import random
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+from statistics_leagues import fit_of, mirrored
+
+from arena.statistics import block_correlation, distributions, likelihood
+from arena.statistics.block_correlation import MOST_CORRELATED
+from arena.statistics.likelihood import normalised_llr
+from arena.statistics.pentanomial import Counts
+from arena.statistics.roots import find_root
+
+ARENA = Path(block_correlation.__file__).parents[1]
+CALCULATING = sorted([*(ARENA / "statistics").glob("*.py"), *(ARENA / "standings").glob("*.py")])
+
+Function = Callable[[float], tuple[float, float]]
+
+
+def grid_and_bisection(
+    function: Function, low: float, high: float, *, start: float = 0.0, tolerance: float = 0.0
+) -> float:
+    """The slow way: the only cell of a grid in which the sign changes, halved until no float is between its ends."""
+    del start, tolerance
+    inner = [low + (high - low) * number / 60 for number in range(1, 60)]
+    signs = [False, *(function(place)[0] >= 0.0 for place in inner), True]
+    (cell,) = [number for number, (one, other) in enumerate(pairwise(signs)) if one != other]
+    below, above = [low, *inner, high][cell : cell + 2]
+    while below < (middle := (below + above) / 2.0) < above:
+        below, above = (middle, above) if function(middle)[0] < 0.0 else (below, middle)
+    return above
+
+
+@pytest.mark.parametrize(
+    ("function", "low", "high", "start", "root"),
+    [
+        (lambda x: (x**3 - 2.0, 3.0 * x * x), 0.0, 2.0, 1.0, 2.0 ** (1 / 3)),
+        (lambda x: (math.exp(x) - 1e30, math.exp(x)), 0.0, 700.0, 1.0, math.log(1e30)),
+        (lambda x: (math.tanh(50.0 * (x - 0.9)), 50.0 / math.cosh(50.0 * (x - 0.9)) ** 2), 0.0, 1.0, 0.0, 0.9),
+        (lambda x: (math.atan(x - 3.0), 1.0 / (1.0 + (x - 3.0) ** 2)), -1e6, 1e6, -9e5, 3.0),
+        (lambda x: (1.0 / (1.0 - x) - 1e9, 1.0 / (1.0 - x) ** 2), 0.0, 1.0, 0.5, 1.0 - 1e-9),
+        (lambda x: (x - 12345.0, 1.0), 0.0, math.inf, 1.0, 12345.0),
+        (lambda x: (math.log(x) - 30.0, 1.0 / x), 0.0, math.inf, 1.0, math.exp(30.0)),
+        (lambda x: (math.copysign(1.0, x - 0.3), 0.0), -1.0, 1.0, -0.5, 0.3),
+        (lambda x: (math.copysign(abs(x) ** 0.2, x), 0.2 * (abs(x) or 1.0) ** -0.8), -1.0, 2.0, 1.5, 0.0),
+        (lambda x: (x**9, 9.0 * x**8), -1.0, 2.0, 1.5, 0.0),
+        (lambda x: (np.float64(x) - 0.25, np.float64(1.0)), -1.0, 1.0, 0.0, 0.25),
+    ],
+)
+def test_a_root_is_found(function: Function, low: float, high: float, start: float, root: float) -> None:
+    """Also of a function that saturates, one with a pole at the end, and one that has no slope."""
+    seen = list[float]()
+
+    def recorded(x: float) -> tuple[float, float]:
+        seen.append(x)
+        return function(x)
+
+    found = find_root(recorded, low, high, start=start, tolerance=1e-12)
+
+    assert found == pytest.approx(root, rel=1e-12, abs=1e-12)
+    assert len(seen) < 130
+    assert all(low < x < high for x in seen[1:])
+
+
+@pytest.mark.parametrize(
+    "function",
+    [lambda _x: (math.nan, 1.0), lambda x: (-1.0, 1.0 / (1.0 + x)), lambda x: (-1.0 / (x + 1.0), 0.0)],
+)
+def test_a_search_that_finds_nothing_raises(function: Function) -> None:
+    """Not a number, or below 0 all the way to the largest float."""
+    with pytest.raises(ArithmeticError, match="no root"):
+        find_root(function, 0.0, math.inf, start=1.0, tolerance=1e-12)
+
+
+def test_a_tolerance_that_floats_cannot_meet_raises() -> None:
+    """A bracket cannot be narrower than the distance of two floats, and a wide one is no result."""
+    with pytest.raises(ArithmeticError, match="no root"):
+        find_root(lambda x: (x - 1.0 / 3.0 if x > 1.0 / 3.0 else -1.0, 1.0), 0.0, 1.0, start=0.9, tolerance=1e-30)
+
+
+def test_a_series_that_does_not_end_raises(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both sides of the mean, with fewer terms than they take."""
+    monkeypatch.setattr(distributions, "_TERMS", 20)
+    for x in (95_000.0, 100_300.0):
+        with pytest.raises(ArithmeticError, match="does not end"):
+            distributions.lower_gamma(100_000.0, x)
+
+
+def test_a_peak_that_is_not_reached_raises(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It needs 37 rounds; after 30 it is still on its way."""
+    counts = Counts((0, 0, 19, 1, 0))
+    assert math.isfinite(normalised_llr(counts, 0.0, 200.0))
+
+    monkeypatch.setattr(likelihood, "_ROUNDS", 30)
+    with pytest.raises(ArithmeticError, match="after 30 rounds"):
+        normalised_llr(counts, 0.0, 200.0)
+
+
+def test_blocks_that_are_nearly_all_even_reach_their_peak() -> None:
+    """Rounding moves the shares of 603 428 even blocks by 4e-9 for ever: nearer than that no round comes."""
+    assert normalised_llr(Counts((0, 603_428, 0)), -200.0, 200.0) == pytest.approx(0.0, abs=1e-2)
+
+
+@pytest.mark.parametrize(
+    ("luck", "first_seat", "seed", "correlation"),
+    [(0.95, 4.0, 3, 0.6080772), (0.5, 0.0, 2, 0.6141813), (0.8, 0.0, 1, 0.5681013)],
+)
+def test_the_correlation_of_very_unequal_players(luck: float, first_seat: float, seed: int, correlation: float) -> None:
+    """Skills 33, 25 and 17: where the expected sum saturates, regula falsi stood still at about half of it."""
+    skills = {"ann": 33.0, "bob": 25.0, "cid": 17.0}
+    played = mirrored(skills, random.Random(seed), per_pairing=60, shared_luck=luck, first_seat=first_seat)
+
+    effect = fit_of(skills, played).effect
+
+    assert effect is not None
+    assert effect.correlation == pytest.approx(correlation, abs=1e-6)
+
+
+def test_the_correlation_is_that_of_a_slow_solver(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leagues with all kinds of skills, luck of the seat and form of the player, by a grid and bisection."""
+    rng, near_ends = random.Random(5), 0
+    for _ in range(25):
+        seats = rng.choice((2, 2, 3))
+        skills = {f"p{place}": rng.gauss(25.0, rng.choice((0.5, 4.0, 8.0))) for place in range(seats + 1)}
+        shared = rng.choice(({"shared_luck": rng.random()}, {"shared_form": rng.random()}))
+        played = mirrored(skills, rng, per_pairing=30, first_seat=rng.choice((0.0, 4.0)), seats=seats, **shared)
+        found = fit_of(skills, played).effect
+        with monkeypatch.context() as context:
+            context.setattr(block_correlation, "find_root", grid_and_bisection)
+            slow = fit_of(skills, played).effect
+        assert (found is None) == (slow is None)
+        if found and slow:
+            assert found.correlation == pytest.approx(slow.correlation, abs=1e-9)
+            near_ends += abs(found.correlation) >= MOST_CORRELATED
+
+    assert near_ends < 12
+
+
+def test_no_search_ends_by_its_step_limit_in_silence() -> None:
+    """A loop over a number of steps that can be left early is followed by `raise`."""
+    silent = [
+        f"{path.relative_to(ARENA)}:{loop.lineno}"
+        for path in CALCULATING
+        for loop, after in _loops(ast.parse(path.read_text(encoding="utf-8")))
+        if _is_search(loop) and not isinstance(after, ast.Raise)
+    ]
+
+    assert silent == []
+
+
+def _loops(tree: ast.AST) -> Iterator[tuple[ast.For, ast.stmt | None]]:
+    """Each loop with the statement after it."""
+    for node in ast.walk(tree):
+        for field in ("body", "orelse"):
+            statements = getattr(node, field, None)
+            if isinstance(statements, list):
+                yield from (each for each in pairwise([*statements, None]) if isinstance(each[0], ast.For))
+
+
+def _is_search(loop: ast.For) -> bool:
+    names = {node.id for node in ast.walk(loop.iter) if isinstance(node, ast.Name)}
+    is_counted = "range" in names or any(name.startswith("terms") for name in names)
+    return is_counted and any(isinstance(node, ast.Return | ast.Break) for node in ast.walk(loop))
+
+
+def test_nothing_is_compared_with_true_or_false_by_identity() -> None:
+    """A NumPy truth value is neither `True` nor `False`, and mypy takes `np.float64() < 0` for a bool.
+
+    Processes know no NumPy.
+    """
+    compared = [
+        f"{path.relative_to(ARENA)}:{node.lineno}"
+        for path in sorted(ARENA.rglob("*.py"))
+        if not path.is_relative_to(ARENA / "process")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Compare) and any(isinstance(each, ast.Is | ast.IsNot) for each in node.ops)
+        for side in (node.left, *node.comparators)
+        if isinstance(side, ast.Constant) and isinstance(side.value, bool)
+    ]
+
+    assert compared == []
