@@ -143,8 +143,13 @@ class LeagueRun:
 
         log.info("%s: %d of %s matches are there", self.name, self.progress.done, self.progress.whole)
         lost: BlocksLost | None = None
+
+        def report(finished: int) -> None:
+            self.progress.finished = finished
+            tick()
+
         try:
-            play_lives(iter(()), backend, commit=self._commit, tick=tick, then=self._next_round)
+            play_lives(iter(()), backend, commit=self._commit, tick=report, then=self._next_round)
         except KeyboardInterrupt:
             self._log_end("interrupted")
             raise Interrupted(

@@ -26,9 +26,10 @@ from arena.cluster import session as remote
 from arena.cluster.backend import ClusterBackend, cluster_backend
 from arena.cluster.dealer import Terms
 from arena.cluster.messages import Dispatch, Opening, Progressed, Report, Welcome, packed, unpacked
-from arena.league.driver import Backend, Finished, HandOver, LocalBackend, play_lives
+from arena.league.driver import Backend, Finished, LocalBackend, play_lives
 from arena.league.schedule import Fixture, Life, Pairing
 from arena.league.tournament import ClusterSettings, Player, Tournament
+from arena.league.worker import OnFinished
 from arena.match.columns import MatchColumns, PlayedBlock, StorableMatch
 from arena.match.secret_luck import Secret, draw_block
 from arena.match.settings import ClockSettings, MatchSettings
@@ -40,7 +41,7 @@ _MATCH_S: Final = 0.2
 _BLOCK_S: Final = 2 * _MATCH_S
 _LIFE_BLOCKS: Final = (10, 30)
 """The shortest and the longest life: of different ones, so that workers do not end theirs in waves."""
-_BATCH_BLOCKS: Final = 6
+_REPORTED_BLOCKS: Final = 6
 """Blocks that a worker hands over at once, after some 2.5 s."""
 _COLUMNS: Final = MatchColumns("01", "normal", None, "sandbox", "", 1, ((2, 1, 1, None, 60, 9000, 400, 0, 0, 0),) * 2)
 _STORABLE: Final = tuple(StorableMatch(rotation, _COLUMNS, ("zlib", "0" * 64, bytes(1100))) for rotation in (0, 1))
@@ -84,7 +85,7 @@ class Counted:
         if self.begun_s and not self.rate:
             self.matches += sum(len(each.storable) for each in blocks)
 
-    def _tick(self) -> None:
+    def _tick(self, _: int) -> None:
         now_s = time.monotonic()
         if not self._first_s or now_s < self._first_s + self._warm_s:
             return
@@ -209,22 +210,21 @@ class _NearWorker:
 
     def take(self, dispatch: Dispatch, now_s: float) -> None:
         """Forget what is over, and begin what is new."""
-        self.lives = {attempt: life for attempt, life in self.lives.items() if attempt in dispatch.held}
+        self.lives = {attempt: life for attempt, life in self.lives.items() if attempt in dispatch.awaited}
         for each in dispatch.lives:
             start_s, numbers = max(self.end_s, now_s), [fixture.block for fixture in each.life.fixtures]
             self.lives[each.attempt] = (start_s, each.life.pairing.key, each.life.pairing.names, numbers)
             self.end_s = start_s + _BLOCK_S * len(numbers)
 
-    def news(self, held: dict[str, int], now_s: float) -> dict[str, Progressed]:
-        """The blocks that ended since, as far as a worker has handed them over, and lives that are over."""
+    def news(self, now_s: float) -> dict[str, Progressed]:
+        """The progress of all lives that have begun, and the blocks of those that are over."""
         told = {}
         for attempt, (start_s, pairing, names, numbers) in self.lives.items():
             done = min(len(numbers), int((now_s - start_s) / _BLOCK_S))
             is_over = done == len(numbers)
-            done = done if is_over else max(0, done - done % _BATCH_BLOCKS)
-            if done > held[attempt] or is_over:
-                blocks = tuple(played_by_nobody(pairing, names, each) for each in numbers[held[attempt] : done])
-                told[attempt] = Progressed(blocks, is_over)
+            blocks = tuple(played_by_nobody(pairing, names, each) for each in numbers) if is_over else ()
+            if done > 0:
+                told[attempt] = Progressed(len(names) * done, blocks, is_over)
         return told
 
 
@@ -252,10 +252,10 @@ class _NearLink:
         begun_s, dispatch = time.thread_time(), unpacked(request, Dispatch)
         worker.take(dispatch, loop.time())
         self.spent_s += time.thread_time() - begun_s
-        enough_s = worker.end_s - _BLOCK_S * max(0, dispatch.enough - len(worker.lives))
+        enough_s = worker.end_s - _MATCH_S * max(0, dispatch.enough - len(worker.lives))
         await asyncio.sleep(min(dispatch.wait_s, max(0.0, enough_s - loop.time())))
         begun_s = time.thread_time()
-        answer = packed(Report(attempts=worker.news(dispatch.held, loop.time()), block_s=_BLOCK_S))
+        answer = packed(Report(attempts=worker.news(loop.time()), match_s=_MATCH_S))
         self.spent_s += time.thread_time() - begun_s
         return answer
 
@@ -272,20 +272,20 @@ class _Waiting:
     def __init__(self, _: int) -> None:
         self._loop, self._end_s = asyncio.get_running_loop(), 0.0
 
-    def submit(self, life: Life, hand_over: HandOver) -> "Future[Finished]":
+    def submit(self, life: Life, on_finished: OnFinished) -> "Future[Finished]":
         """See Backend.submit."""
         future: Future[Finished] = Future()
-        self._loop.call_soon_threadsafe(self._begin, life, hand_over, future)
+        self._loop.call_soon_threadsafe(self._begin, life, on_finished, future)
         return future
 
-    def _begin(self, life: Life, hand_over: HandOver, future: "Future[Finished]") -> None:
+    def _begin(self, life: Life, on_finished: OnFinished, future: "Future[Finished]") -> None:
         numbers, names = [each.block for each in life.fixtures], life.pairing.names
         start_s = max(self._loop.time(), self._end_s)
-        for first in range(0, len(numbers), _BATCH_BLOCKS):
-            some = [played_by_nobody(life.pairing.key, names, each) for each in numbers[first : first + _BATCH_BLOCKS]]
-            self._loop.call_at(start_s + _BLOCK_S * (first + len(some)), hand_over, some)
+        for done in range(_REPORTED_BLOCKS, len(numbers), _REPORTED_BLOCKS):
+            self._loop.call_at(start_s + _BLOCK_S * done, on_finished, len(names) * done)
         self._end_s = start_s + _BLOCK_S * len(numbers)
-        self._loop.call_at(self._end_s + 0.001, future.set_result, [])
+        blocks = [played_by_nobody(life.pairing.key, names, each) for each in numbers]
+        self._loop.call_at(self._end_s, future.set_result, blocks)
 
     def close(self, *, is_interrupted: bool) -> None: ...
 

@@ -6,7 +6,6 @@ Rule: all that a league does in its own process is in it: drawing blocks, the wi
 import contextlib
 import os
 import time
-from collections.abc import Iterator
 from concurrent.futures import Future
 from hashlib import sha256
 from pathlib import Path
@@ -18,10 +17,11 @@ from measure import error_of_median
 from tables import Figure, Goal, Table
 
 from arena.api import LeagueRun
-from arena.league.driver import Finished, HandOver
+from arena.league.driver import Finished
 from arena.league.schedule import Life
 from arena.league.state import Replay
 from arena.league.tournament import Player, Tournament
+from arena.league.worker import OnFinished
 from arena.match.columns import MatchColumns, PlayedBlock, StorableMatch
 from arena.match.settings import ClockSettings
 from arena.process.workers import Workers
@@ -45,9 +45,9 @@ _COLUMNS: Final = MatchColumns(
 )
 
 
-def played_by_nobody(life: Life) -> Iterator[Finished]:
+def played_by_nobody(life: Life, _: OnFinished) -> Finished:
     """All blocks of a life at once, with records of random bytes."""
-    yield [_block(life, fixture.block) for fixture in life.fixtures]
+    return [_block(life, fixture.block) for fixture in life.fixtures]
 
 
 def _block(life: Life, number: int) -> PlayedBlock:
@@ -66,9 +66,9 @@ class IdleBackend:
         self._workers = Workers(workers, preload=played_by_nobody.__module__)
         self.slots = workers
 
-    def submit(self, life: Life, hand_over: HandOver) -> "Future[Finished]":
+    def submit(self, life: Life, on_finished: OnFinished) -> "Future[Finished]":
         """See Backend.submit."""
-        return self._workers.stream(played_by_nobody, life, hand_over)
+        return self._workers.stream(played_by_nobody, life, on_finished)
 
     def close(self, *, is_interrupted: bool) -> None:
         """End the workers."""

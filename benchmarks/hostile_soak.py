@@ -123,7 +123,7 @@ def soak(scratch: Path, *, matches: int, seed: int) -> list[Table]:
         connection = database.open_for_writing(place / "results")
         soaked = Soak(grounds, MatchStore(connection, place / "results"), matches, seed)
         start_s = time.monotonic()
-        play_lives(soaked.lives(), backend, commit=soaked.take, tick=soaked.tick)
+        play_lives(soaked.lives(), backend, commit=soaked.take, tick=lambda _: soaked.tick())
         elapsed_s = time.monotonic() - start_s
         connection.close()
         left = grounds.decoys.running() | set(grounds.decoys.left_processes())

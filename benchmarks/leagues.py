@@ -23,10 +23,11 @@ from matches import CLOCK, SHANGHAIEN
 from measure import error_of_median, interleaved
 from tables import Figure, Goal, Row, Table
 
-from arena.league.driver import Backend, Finished, HandOver, LocalBackend, play_lives
+from arena.league.driver import Backend, Finished, LocalBackend, play_lives
 from arena.league.schedule import Life, lives
 from arena.league.tournament import Player, Tournament
-from arena.match.columns import PlayedBlock
+from arena.league.worker import OnFinished
+from arena.match.results import MatchResult
 from arena.process.manifest import BotSpec
 from arena.standings.ratings import RatingSettings
 from arena.store import database
@@ -35,8 +36,6 @@ from arena.store.matches import MatchStore
 _DEFAULT_LIFE: Final = 20
 """Blocks of a process life where a tournament says nothing."""
 _MOST_WORKERS: Final = 2
-_BATCH_S: Final = 0.1
-"""A worker hands over its blocks so often, not every 2.5 s, so that short leagues can be timed by what arrives."""
 _GOALS: Final = {("C", 1): Goal("<=", 0.8), ("C", 2): Goal("<=", 1.0), ("Python", 2): Goal("<=", 1.1)}
 _SCALING: Final = Goal(">=", 0.95)
 _LOOP: Final = "for _ in range(20_000_000): pass"
@@ -64,33 +63,48 @@ class Case(NamedTuple):
         return f"{self.language}, {self.workers}{', luck' if self.has_luck else ''}"
 
 
-class Part(NamedTuple):
-    """Blocks of a life that arrived together, at that time in seconds."""
+class Timed(NamedTuple):
+    """A life with the times, in seconds, at which it told the number of its finished matches, and its blocks."""
 
-    at_s: float
-    blocks: list[PlayedBlock]
+    life: Life
+    reports: list[tuple[float, int]]
+    future: "Future[Finished]"
+
+    def between(self, begin_s: float, end_s: float) -> list[MatchResult]:
+        """The results of the matches that were told within that time."""
+        first, last = (
+            max((count for at_s, count in self.reports if at_s <= end), default=0) for end in (begin_s, end_s)
+        )
+        blocks = {
+            each.block: {one.result.key.rotation: one.result for one in each.matches} for each in self.future.result()
+        }
+        played = [blocks[each.block][way] for way in self.life.fixtures[0].draw.order for each in self.life.fixtures]
+        return played[first:last]
 
 
 class Watched:
     """Some slots of a backend that stays open after a league: workers are started once for all measurements.
 
-    `lives` has the parts of each life as they arrived, lives in the order in which they began.
+    `lives` are in the order in which they began.
     """
 
     def __init__(self, backend: Backend, slots: int) -> None:
         self._backend, self.slots = backend, slots
-        self.lives: list[list[Part]] = []
+        self.lives: list[Timed] = []
 
-    def submit(self, life: Life, hand_over: HandOver) -> "Future[Finished]":
+    def submit(self, life: Life, on_finished: OnFinished) -> "Future[Finished]":
         """See Backend.submit."""
-        parts: list[Part] = []
-        self.lives.append(parts)
+        reports: list[tuple[float, int]] = []
 
-        def note(blocks: Finished) -> None:
-            parts.append(Part(time.perf_counter(), blocks))
-            hand_over(blocks)
+        def note(finished: int) -> None:
+            reports.append((time.perf_counter(), finished))
+            on_finished(finished)
 
-        return self._backend.submit(life, note)
+        future = self._backend.submit(life, note)
+        all_matches = len(life.fixtures) * len(life.pairing.players)
+        future.add_done_callback(lambda _: reports.append((time.perf_counter(), all_matches)))
+        self.lives.append(Timed(life, reports, future))
+        return future
 
     def close(self, *, is_interrupted: bool) -> None:
         """Nothing: the maker of the backend closes it."""
@@ -105,17 +119,16 @@ class Busy(NamedTuple):
 
 
 def busy_time(lives: Sequence[Sequence[float]], workers: int) -> tuple[float, float]:
-    """From the moment when each worker has handed over blocks to the one when the first of them has no more to do.
+    """From the moment when each worker has told of matches to the one when the first of them has no more to do.
 
-    By life the times at which its blocks arrived, the last with its end.
+    By life the times at which it told of matches, the last with its end.
     """
     return max(life[0] for life in lives[:workers]), sorted(life[-1] for life in lives)[-workers]
 
 
-def _busy(lives: Sequence[Sequence[Part]], workers: int) -> Busy:
-    begin_s, end_s = busy_time([[part.at_s for part in life] for life in lives], workers)
-    within = [block for life in lives for part in life if begin_s < part.at_s <= end_s for block in part.blocks]
-    results = [match.result for block in within for match in block.matches]
+def _busy(lives: Sequence[Timed], workers: int) -> Busy:
+    begin_s, end_s = busy_time([[at_s for at_s, _ in each.reports] for each in lives], workers)
+    results = [result for each in lives for result in each.between(begin_s, end_s)]
     for each in results:
         assert each.at_fault is None, f"a benchmark's bot forfeits: {each.termination}"
     return Busy(end_s - begin_s, len(results), sum(sum(each.moves) for each in results))
@@ -266,7 +279,7 @@ def _loops(count: int) -> Sample:
 
 @contextlib.contextmanager
 def _workers(count: int) -> Iterator[LocalBackend]:
-    backend = LocalBackend(count, batch_s=_BATCH_S)
+    backend = LocalBackend(count)
     is_done = False
     try:
         yield backend

@@ -149,12 +149,16 @@ def _play(store: MatchStore, needed: Iterator[Life], comparison: SequentialCompa
         progress.total = _expected_matches(comparison)
         progress.add(comparison.state.blocks * DEFAULT_SEATS - progress.done, 0)
 
+    def tick(finished: int) -> None:
+        progress.finished = finished
+        draw()
+
     def words() -> str:
         return state_line(comparison.state) + progress.left()
 
     try:
         with TerminalLine(words, progress.counts).shown() as draw:
-            play_lives(needed, backend, commit=commit, tick=draw)
+            play_lives(needed, backend, commit=commit, tick=tick)
     except KeyboardInterrupt:
         raise Interrupted(
             f"interrupted, {state_line(comparison.state)}; what is played is stored, and the same command continues"

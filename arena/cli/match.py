@@ -5,7 +5,6 @@ import json
 import shlex
 from collections.abc import Callable
 from functools import partial
-from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
@@ -27,11 +26,11 @@ from arena.cli.options import (
 )
 from arena.errors import Interrupted, SpecError
 from arena.league.driver import LocalBackend, play_lives
-from arena.league.exhibition import named_apart, play_here, require_seats, seat_all
+from arena.league.exhibition import named_apart, play_here, require_seats
 from arena.league.progress import Progress
 from arena.league.schedule import lives, match_count
 from arena.league.tournament import Tournament
-from arena.league.worker import Tables, bot_player
+from arena.league.worker import SeatedBots, bot_player
 from arena.match.bot_player import BotPlayer
 from arena.match.columns import PlayedBlock
 from arena.match.human import PERSON, TERMINAL_COLUMNS, HumanPlayer
@@ -106,16 +105,19 @@ def match(bots: tuple[str, ...], blocks: int, steps: bool, log: Path | None, sty
 class _Dialogue:
     """The file of `--dialogue`. It is complete after each match, and after an interruption."""
 
-    def __init__(self, path: Path, tables: Tables) -> None:
-        self._tables = tables
-        self._seated: dict[BotPlayer, None] = {}
+    def __init__(self, path: Path) -> None:
+        self._seated: list[BotPlayer] = []
         self._start_s: float | None = None
         self._file = path.open("w", encoding="utf-8")
+
+    def seat(self, table: SeatedBots) -> None:
+        """Write what the players before these have said to their end."""
+        self.add()
+        self._seated = [*table]
 
     def add(self) -> None:
         """Write what was said since the last time, and forget it."""
         said: dict[str, list[TranscriptLine]] = {}
-        self._seated |= dict.fromkeys(chain.from_iterable(self._tables))  # others take their seats after a void match
         for each in self._seated:
             said.setdefault(each.player, []).extend(each.transcript)
             each.transcript.clear()
@@ -141,12 +143,13 @@ def _play_here(
 ) -> None:
     """Play match after match and print each; the results go to `played`."""
     tournament = replace(tournament, stderr="keep")
-    tables = seat_all(tournament, secret, isolation, keep_transcript=log is not None)
     with contextlib.ExitStack() as ending:
-        said = None if log is None else ending.enter_context(contextlib.closing(_Dialogue(log, tables)))
+        said = None if log is None else ending.enter_context(contextlib.closing(_Dialogue(log)))
+        watch: Callable[[SeatedBots], object] = (lambda _: None) if said is None else said.seat
+        playing = play_here(tournament, secret, isolation, keep_transcript=log is not None, watch=watch)
         # The innermost: what a bot says while it is ended is heard.
-        matches = ending.enter_context(contextlib.closing(play_here(tournament, secret, isolation, at=tables)))
-        for record, result in matches:
+        matches = ending.enter_context(contextlib.closing(playing))
+        for _, record, result in matches:
             played.append(result)
             told = (
                 [*transcript(record, every_state=False), ""] if steps else [result_line(record), *refusal_lines(record)]
@@ -167,10 +170,14 @@ def _play_in_parallel(tournament: Tournament, secret: Secret, played: list[Match
             results.extend(one.result for one in each.matches)
             progress.add(len(each.storable), each.forfeits)
 
+    def tick(finished: int) -> None:
+        progress.finished = finished
+        draw()
+
     backend = LocalBackend(len(usable_cores()))
     try:
         with TerminalLine(progress.words, progress.counts).shown() as draw:
-            play_lives(lives(tournament, {}, isolation, secret=secret), backend, commit=commit, tick=draw)
+            play_lives(lives(tournament, {}, isolation, secret=secret), backend, commit=commit, tick=tick)
     finally:
         played += sorted(results, key=lambda one: one.key)
 

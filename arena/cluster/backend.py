@@ -10,9 +10,10 @@ from typing import Any, Final, Self, TypeVar
 
 from arena.cluster.dealer import USUAL_TIMES, Dealer, DealingTimes, Flight, Link, Terms
 from arena.cluster.session import hear_no_ctrl_c, identity_of
-from arena.league.driver import Finished, HandOver
+from arena.league.driver import Finished
 from arena.league.schedule import Life
 from arena.league.tournament import ClusterSettings, Tournament
+from arena.league.worker import OnFinished
 from arena.process.limits import Isolation
 
 _CLOSE_WITHIN_S: Final = 5.0
@@ -80,13 +81,13 @@ class ClusterBackend:
         """The lives that it takes by now; workers come and go."""
         return 1 if self.dealer is None else self.dealer.slots
 
-    def submit(self, life: Life, hand_over: HandOver) -> "Future[Finished]":
+    def submit(self, life: Life, on_finished: OnFinished) -> "Future[Finished]":
         """Queue a life. BrokenExecutor if there is no cluster any more."""
         dealer = self.dealer or self._started()
         if dealer.broken:
             raise BrokenExecutor(dealer.broken)
         future: Future[Finished] = Future()
-        self._thread.loop.call_soon_threadsafe(dealer.add, Flight(life, hand_over, future))
+        self._thread.loop.call_soon_threadsafe(dealer.add, Flight(life, on_finished, future))
         return future
 
     def close(self, *, is_interrupted: bool) -> None:  # noqa: ARG002 - all sessions end at once; they have nothing left

@@ -1,9 +1,8 @@
-"""The driver's end of the cluster: lives are dealt to workers, little ahead, and their blocks are taken in.
+"""The driver's end of the cluster: lives are dealt to workers, little ahead, and come back whole.
 
 Rule: a life is in the backlog or with one worker, and its blocks are taken from that worker only, under the id of the
-attempt. It goes back into the backlog of `play_lives` only when its worker is lost: the scheduler has dropped it, or it
-was left alone for longer than its lease. All here runs in one event loop; nothing is shared with other threads but
-`add` and the futures.
+attempt. It goes back to `play_lives` only when its worker is lost: the scheduler has dropped it, or it was left alone
+for longer than its lease. All here runs in one event loop; other threads have nothing but `add` and the futures.
 """
 
 import asyncio
@@ -35,9 +34,9 @@ from arena.cluster.messages import (
     unpacked,
 )
 from arena.errors import ArenaError, HarnessFault
-from arena.league.driver import Finished, HandOver, Undelivered
+from arena.league.driver import Finished, Undelivered
 from arena.league.schedule import Life
-from arena.league.worker import ATTEMPTS
+from arena.league.worker import ATTEMPTS, OnFinished
 from arena.match.columns import Machine
 from arena.process.limits import Isolation
 from arena.text import printable
@@ -109,11 +108,11 @@ class Unfit(Exception):
 
 
 class Flight:
-    """A life with its future, and the blocks of it that have not come."""
+    """A life with its future, and the number of its matches that are finished."""
 
-    def __init__(self, life: Life, hand_over: HandOver, future: "Future[Finished]") -> None:
-        self.life, self.hand_over, self.future = life, hand_over, future
-        self.left = {fixture.block for fixture in life.fixtures}
+    def __init__(self, life: Life, on_finished: OnFinished, future: "Future[Finished]") -> None:
+        self.life, self.future, self.finished = life, future, 0
+        self._on_finished, self._matches = on_finished, len(life.fixtures) * len(life.pairing.players)
 
     @property
     def is_suspect(self) -> bool:
@@ -121,9 +120,14 @@ class Flight:
         return self.life.attempt >= ATTEMPTS
 
     @property
-    def held(self) -> int:
-        """Blocks that have come."""
-        return len(self.life.fixtures) - len(self.left)
+    def left(self) -> int:
+        """Matches that are to be played."""
+        return self._matches - self.finished
+
+    def progress(self, finished: int) -> None:
+        """So many matches are finished, by the word of a worker."""
+        self.finished = max(0, min(finished, self._matches))
+        self._on_finished(self.finished)
 
 
 class _Lost(Exception):
@@ -144,14 +148,14 @@ class Peer:
         self.is_ready = False
         self.flights: dict[str, Flight] = {}
         self.wanted: tuple[str, ...] = ()
-        self.block_s = 0.0
+        self.match_s = 0.0
         self.gone = asyncio.Event()
         self.task: asyncio.Task[None] | None = None
 
     @property
     def left(self) -> int:
-        """Blocks that it has to play."""
-        return sum(len(each.left) for each in self.flights.values())
+        """Matches that it has to play."""
+        return sum(each.left for each in self.flights.values())
 
 
 class Dealer:
@@ -274,10 +278,10 @@ class Dealer:
         dealt = self._deal(peer)
         archives = self._archives(peer)
         is_more = bool(self._backlog)
-        soon = math.floor(self._times.ahead_s / 2 / peer.block_s) if peer.block_s else peer.left
+        soon = math.floor(self._times.ahead_s / 2 / peer.match_s) if peer.match_s else peer.left
         return Dispatch(
             session=peer.session,
-            held={attempt: flight.held for attempt, flight in peer.flights.items()},
+            awaited=frozenset(peer.flights),
             lives=dealt,
             archives=archives,
             enough=min(peer.left + len(peer.flights) - 1, soon) if is_more and peer.flights else 0,
@@ -319,7 +323,7 @@ class Dealer:
     def _may_take(self, peer: Peer, idle: int) -> bool:
         if not peer.flights:
             return True
-        is_little = 0.0 < peer.block_s * peer.left < self._times.ahead_s
+        is_little = 0.0 < peer.match_s * peer.left < self._times.ahead_s
         return is_little and len(peer.flights) < _MOST_LIVES and len(self._backlog) > idle
 
     async def _wait_for_work(self) -> None:
@@ -381,7 +385,7 @@ class Dealer:
     def _take_in(self, peer: Peer, reply: Report) -> None:
         for line in reply.log:
             _log_again(peer, line)
-        peer.block_s, peer.wanted = reply.block_s or peer.block_s, reply.missing
+        peer.match_s, peer.wanted = reply.match_s or peer.match_s, reply.missing
         for attempt, progressed in reply.attempts.items():
             if attempt in peer.flights:
                 self._advance(peer, attempt, progressed)
@@ -389,29 +393,27 @@ class Dealer:
             self._leave_out(peer, reply.refusal)
 
     def _advance(self, peer: Peer, attempt: str, progressed: Progressed) -> None:
-        """Take the blocks of an attempt, and its end."""
+        """Take the progress of an attempt, and its end with all its blocks."""
         flight = peer.flights[attempt]
-        numbers = [block.block for block in progressed.blocks]
-        key = flight.life.pairing.key
-        is_doubled = len({*numbers}) < len(numbers)
-        if is_doubled or not flight.left.issuperset(numbers) or {each.pairing for each in progressed.blocks} - {key}:
-            self._leave_out(peer, f"it sent blocks {numbers} of {key}, of which it was not asked")
-        flight.left.difference_update(numbers)
-        if numbers:
+        flight.progress(progressed.finished)
+        if not progressed.is_over:
+            return
+        if not progressed.error:
+            asked = [(each.pairing, each.block) for each in flight.life.fixtures]
+            if sorted((each.pairing, each.block) for each in progressed.blocks) != asked:
+                self._leave_out(peer, f"it sent other blocks of {flight.life.pairing.key} than it was asked for")
+        del peer.flights[attempt]
+        self._flying -= 1
+        if not peer.flights:
+            self._idle.add(peer)
+        if not progressed.error:
             self._failures.pop(peer.name, None)
-            flight.hand_over([replace(each, machine=peer.machine) for each in progressed.blocks])
-        if progressed.is_over:
-            del peer.flights[attempt]
-            self._flying -= 1
-            if not peer.flights:
-                self._idle.add(peer)
-            if not progressed.error:
-                flight.future.set_result([])
-                return
-            kind = BrokenExecutor if progressed.is_died else HarnessFault
-            flight.future.set_exception(kind(f"{peer.name}: {progressed.error}"))
-            if flight.life.attempt == 1:
-                self._count_failure(peer, progressed.error)
+            flight.future.set_result([replace(each, machine=peer.machine) for each in progressed.blocks])
+            return
+        kind = BrokenExecutor if progressed.is_died else HarnessFault
+        flight.future.set_exception(kind(f"{peer.name}: {progressed.error}"))
+        if flight.life.attempt == 1:
+            self._count_failure(peer, progressed.error)
 
     def _count_failure(self, peer: Peer, error: str) -> None:
         """Leave out a worker on which one life after the other fails. Lives that failed elsewhere do not count."""
@@ -432,9 +434,10 @@ class Dealer:
         peer.flights.clear()
         self._flying -= len(flights)
         self._idle.discard(peer)
-        for each in flights:
-            error = BrokenExecutor(f"{peer.name} died") if lost.is_death else Undelivered(f"{peer.name}: {lost}")
-            each.future.set_exception(error)
+        begun = ([each for each in flights if each.finished] or flights[:1]) if lost.is_death else []
+        for each in flights:  # of which it played one at a time
+            died, back = BrokenExecutor(f"{peer.name} died"), Undelivered(f"{peer.name}: {lost}")
+            each.future.set_exception(died if each in begun else back)
         if not lost.is_death and not peer.gone.is_set():
             parting = asyncio.create_task(self._part(peer))
             self._partings.add(parting)  # a task that nobody holds may be collected

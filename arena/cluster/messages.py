@@ -70,13 +70,13 @@ class Assignment(msgspec.Struct, frozen=True):
 class Dispatch(msgspec.Struct, frozen=True):
     """The driver's part of an exchange.
 
-    `held`: the number of blocks that the driver holds, of every attempt that it waits for; the others are forgotten.
-    `archives`: bots by hash. The answer comes after `wait_s`, or when at most
-    `enough` is left: each block to be played counts, and each life that is not over.
+    `awaited`: the attempts that the driver waits for; the others are forgotten. `archives`: bots by hash. The answer
+    comes after `wait_s`, or when at most `enough` is left: each match to be played counts, and each life that is not
+    over.
     """
 
     session: str
-    held: dict[str, int]
+    awaited: frozenset[str]
     lives: tuple[Assignment, ...] = ()
     archives: dict[str, bytes] = {}
     enough: int = 0
@@ -84,8 +84,12 @@ class Dispatch(msgspec.Struct, frozen=True):
 
 
 class Progressed(msgspec.Struct, frozen=True):
-    """An attempt: the blocks after those that the driver holds. `error`: why it ended early; `is_died`: its process."""
+    """An attempt: the number of its matches that are finished; once it is over, all its blocks.
 
+    `error`: why it ended without them; `is_died`: its process.
+    """
+
+    finished: int = 0
     blocks: tuple[PlayedBlock, ...] = ()
     is_over: bool = False
     error: str = ""
@@ -104,7 +108,7 @@ class LogLine(msgspec.Struct, frozen=True):
 class Report(msgspec.Struct, frozen=True):
     """The worker's part of an exchange: `attempts` are those with news. Not `is_known`: it has no such session (more).
 
-    `missing`: hashes of bots that it needs. `refusal`: why it plays no more, a sentence. `block_s`: seconds a block of
+    `missing`: hashes of bots that it needs. `refusal`: why it plays no more, a sentence. `match_s`: seconds a match of
     late, 0 if it does not know.
     """
 
@@ -112,7 +116,7 @@ class Report(msgspec.Struct, frozen=True):
     attempts: dict[str, Progressed] = {}
     missing: tuple[str, ...] = ()
     refusal: str = ""
-    block_s: float = 0.0
+    match_s: float = 0.0
     log: tuple[LogLine, ...] = ()
 
 

@@ -40,7 +40,6 @@ from arena.games import fingerprint_of, load_game
 from arena.games.api import simulator_of
 from arena.league.driver import Backend, Finished, LocalBackend
 from arena.league.schedule import Life
-from arena.match.columns import PlayedBlock
 from arena.process.sandbox import self_test
 from arena.store.cache import BotCache, BotsMissing, default_folder
 
@@ -133,27 +132,26 @@ class Slot:
 
 
 class _Attempt:
-    """A life on its way: the blocks that the driver does not hold yet, and how it ended."""
+    """A life on its way: the number of its matches, those of them that are finished, and how it ended."""
 
-    def __init__(self, blocks: int) -> None:
-        self.blocks: deque[PlayedBlock] = deque()
-        self.first = 0
-        self.left = blocks
+    def __init__(self, life: Life) -> None:
+        self.matches = len(life.fixtures) * len(life.pairing.players)
+        self.finished = 0
+        self.blocks: Finished = []
         self.is_over = False
         self.error: BaseException | None = None
 
-    def forget(self, held: int) -> None:
-        """Drop the blocks that the driver holds."""
-        while self.first < held and self.blocks:
-            self.blocks.popleft()
-            self.first += 1
+    @property
+    def left(self) -> int:
+        """Matches to be played, and the end of the life."""
+        return 0 if self.is_over else self.matches - self.finished + 1
 
     @property
     def news(self) -> Progressed:
         """For the driver."""
         error = self.error
         told = "" if error is None else str(error) if isinstance(error, ArenaError) else repr(error)
-        return Progressed(tuple(self.blocks), self.is_over, told, isinstance(error, BrokenExecutor))
+        return Progressed(self.finished, tuple(self.blocks), self.is_over, told, isinstance(error, BrokenExecutor))
 
 
 class WorkerSession:
@@ -167,7 +165,7 @@ class WorkerSession:
         self._missing: set[str] = set()
         self._arriving: set[str] = set()
         self._refusal = ""
-        self._clock = _BlockClock()
+        self._clock = _MatchClock()
         self._lock = threading.RLock()
         self._admission = ThreadPoolExecutor(1, "admission")
         self._loop = asyncio.get_running_loop()
@@ -227,12 +225,11 @@ class WorkerSession:
         """Forget what is no longer asked for, and queue what is new."""
         with self._lock:
             for attempt, one in list(self._attempts.items()):
-                one.forget(request.held.get(attempt, 0))
-                if one.is_over and attempt not in request.held:
+                if one.is_over and attempt not in request.awaited:
                     del self._attempts[attempt]
             for each in request.lives:
                 if each.attempt not in self._attempts:
-                    self._attempts[each.attempt] = _Attempt(len(each.life.fixtures))
+                    self._attempts[each.attempt] = _Attempt(each.life)
                     self._waiting[each.attempt] = each.life
             self._missing.difference_update(request.archives)
             if self._waiting:
@@ -280,30 +277,29 @@ class WorkerSession:
                 return ()
             self._clock.begin()
             future = self._backend.submit(
-                replace(life, pairing=replace(life.pairing, players=players)), partial(self._hand_over, attempt)
+                replace(life, pairing=replace(life.pairing, players=players)), partial(self._progress, attempt)
             )
             del self._waiting[attempt]
         future.add_done_callback(lambda _: held.close())
         future.add_done_callback(partial(self._end, attempt))
         return ()
 
-    def _hand_over(self, attempt: str, blocks: Finished) -> None:
+    def _progress(self, attempt: str, finished: int) -> None:
         with self._lock:
             one = self._attempts[attempt]
-            one.blocks.extend(blocks)
-            one.left -= len(blocks)
-            self._clock.count(len(blocks))
+            self._clock.count(finished - one.finished)
+            one.finished = finished
         self._wake()
 
     def _end(self, attempt: str, future: "Future[Finished]") -> None:
         if future.cancelled():
             return
-        error = future.exception()
-        if error is None:
-            self._hand_over(attempt, future.result())
         with self._lock:
             one = self._attempts[attempt]
-            one.is_over, one.error, one.left = True, error, 0
+            one.is_over, one.error = True, future.exception()
+            if one.error is None:
+                one.blocks = future.result()
+                self._clock.count(one.matches - one.finished)
             self._clock.end()
         self._wake()
 
@@ -313,26 +309,26 @@ class WorkerSession:
 
     def _has_news(self, enough: int) -> bool:
         with self._lock:
-            left = sum(each.left + (not each.is_over) for each in self._attempts.values())
+            left = sum(each.left for each in self._attempts.values())
             return bool(self._refusal or left <= enough or self._missing)
 
     def _reply(self) -> Report:
         with self._lock:
             return Report(
                 is_known=self.is_open,
-                attempts={key: each.news for key, each in self._attempts.items() if each.blocks or each.is_over},
+                attempts={key: each.news for key, each in self._attempts.items() if each.finished or each.is_over},
                 missing=tuple(sorted(self._missing)),
                 refusal=self._refusal,
-                block_s=self._clock.block_s,
+                match_s=self._clock.match_s,
                 log=self._log.taken(),
             )
 
 
-class _BlockClock:
-    """Seconds a block of late, while lives are played one after the other."""
+class _MatchClock:
+    """Seconds a match of late, while lives are played one after the other."""
 
     def __init__(self) -> None:
-        self.block_s = 0.0
+        self.match_s = 0.0
         self._lives = 0
         self._last_s = 0.0
 
@@ -346,12 +342,12 @@ class _BlockClock:
         """A life is over."""
         self._lives -= 1
 
-    def count(self, blocks: int) -> None:
-        """So many blocks ended since the last time."""
-        if blocks:
+    def count(self, matches: int) -> None:
+        """So many matches ended since the last time."""
+        if matches:
             now_s = time.monotonic()
-            last_s = (now_s - self._last_s) / blocks
-            self.block_s = (self.block_s + last_s) / 2 if self.block_s else last_s
+            last_s = (now_s - self._last_s) / matches
+            self.match_s = (self.match_s + last_s) / 2 if self.match_s else last_s
             self._last_s = now_s
 
 

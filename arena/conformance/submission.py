@@ -4,6 +4,7 @@ Rule: a bot's crash, hang or nonsense is a refusal of that bot and of no other. 
 worker process; the process that writes the database runs none of them.
 """
 
+import contextlib
 from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, wait
 from typing import Final
@@ -14,7 +15,7 @@ from msgspec.structs import replace
 from arena.conformance.check import CheckPlan, StepFailed, outcome_text, require_conformance
 from arena.errors import CheckFailed, HarnessFault, MachineFault, SpecError
 from arena.league.schedule import Life
-from arena.league.worker import clear, play_block, seat_players
+from arena.league.worker import play_rotations
 from arena.match.record import MatchRecord
 from arena.process import reaper
 from arena.process.manifest import BotSpec
@@ -123,17 +124,15 @@ def _meet(candidate: BotSpec, trial: Trial, tell: Callable[[str], object]) -> No
     """Play the block; a forfeit of the candidate refuses it."""
     meeting = trial.meeting
     players = tuple(replace(each, bot=trial.store.install(each.bot)) for each in meeting.pairing.players)
-    tables = seat_players(replace(meeting, pairing=replace(meeting.pairing, players=players)))
-    try:
-        for record, _ in play_block(meeting, meeting.fixtures[0], tables):
+    meeting = replace(meeting, pairing=replace(meeting.pairing, players=players))
+    with contextlib.closing(play_rotations(meeting)) as matches:
+        for _, record, _ in matches:
             seat = record.players.index(candidate.name)
             tell("\n".join([_told(record, seat), *refusal_lines(record)]))
             if record.fault is not None and record.fault.seat == seat:
                 raise CheckFailed(
                     f"{candidate.label} forfeits: {record.fault.message}\nits stderr:\n{record.fault.stderr.rstrip()}"
                 )
-    finally:
-        clear(tables, grace_s=0.0)
 
 
 def _told(record: MatchRecord, seat: int) -> str:

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 
 from arena.errors import HarnessFault, MachineFault
 from arena.league.schedule import Fixture, Life
-from arena.league.worker import ATTEMPTS, BATCH_S, play_life_alone, play_life_on_a_core
+from arena.league.worker import ATTEMPTS, OnFinished, play_life_alone, play_life_on_a_core
 from arena.match.columns import PlayedBlock
 from arena.process.sandbox import self_test
 from arena.process.workers import Workers
@@ -33,7 +33,6 @@ _WHICH: Final = re.compile(r"^.*?\): |\b[0-9a-f]{12}-\d+-\d+\b")
 log: Final = logging.getLogger("arena.league")
 
 Finished = list[PlayedBlock]
-HandOver = Callable[[Finished], None]
 
 
 class Backend(Protocol):
@@ -43,8 +42,8 @@ class Backend(Protocol):
     def slots(self) -> int:
         """The lives that it takes by now, 1 at least: those in flight, and those that it can begin."""
 
-    def submit(self, life: Life, hand_over: HandOver) -> "Future[Finished]":
-        """Play the life. `hand_over` gets blocks while it goes on, from any thread; the result is the rest of them.
+    def submit(self, life: Life, on_finished: OnFinished) -> "Future[Finished]":
+        """Play the life; the result is all its blocks. `on_finished` gets the number of its matches that are finished.
 
         The future fails with BrokenExecutor if its worker died; raises it if nothing works.
         """
@@ -54,20 +53,17 @@ class Backend(Protocol):
 
 
 class LocalBackend:
-    """Worker processes on this machine, one life in flight each; if pinned, each with its bots on one core.
+    """Worker processes on this machine, one life in flight each; if pinned, each with its bots on one core."""
 
-    They hand over what they have every `batch_s` seconds.
-    """
-
-    def __init__(self, workers: int, *, may_pin: bool = True, batch_s: float = BATCH_S) -> None:
+    def __init__(self, workers: int, *, may_pin: bool = True) -> None:
         self.workers = Workers(workers, preload=play_life_alone.__module__)
         self.slots = workers
-        self._play = partial(play_life_on_a_core if may_pin else play_life_alone, batch_s=batch_s)
+        self._play = play_life_on_a_core if may_pin else play_life_alone
 
-    def submit(self, life: Life, hand_over: HandOver) -> "Future[Finished]":
+    def submit(self, life: Life, on_finished: OnFinished) -> "Future[Finished]":
         """Play a life. HarnessFault if bots cannot be isolated so here, which is tried once for all workers."""
         self_test.require_isolation(life.isolation)
-        return self.workers.stream(self._play, life, hand_over)
+        return self.workers.stream(self._play, life, on_finished)
 
     def close(self, *, is_interrupted: bool) -> None:
         """Release the workers."""
@@ -86,22 +82,21 @@ def play_lives(
     lives: Iterator[Life],
     backend: Backend,
     *,
-    commit: HandOver,
-    tick: Callable[[], None] = lambda: None,
+    commit: Callable[[Finished], None],
+    tick: Callable[[int], None] = lambda _: None,
     then: Callable[[], Iterator[Life] | None] = lambda: None,
 ) -> None:
-    """Play all lives. `commit` gets finished blocks every COMMIT_EVERY_S, and what has arrived before Ctrl-C ends it.
+    """Play all lives. `commit` gets whole ones every COMMIT_EVERY_S, and what has arrived before Ctrl-C ends it.
 
-    `tick` is called at least twice a second.
+    `tick` is called at least twice a second with the number of finished matches that are not committed.
 
     When everything is committed and nothing is in flight, `then` is asked for more: the lives of the next round, None
     if there is none. So no round begins before all earlier ones are complete; it is not asked after a block was lost.
 
-    Of a life whose worker dies the blocks that were handed over stay, and the rest is played again; after a second
-    death without a block between them each block goes out alone, so that one poisonous block, which is named after its
-    third death, costs nobody else's results. A block that a worker
-    found void three times is left out. BlocksLost if single blocks could not be played, all others have been by then,
-    and the same call with what is left tries them again. HarnessFault at once if the backend takes no more lives.
+    A life whose worker dies is played again as a whole, with the same luck; after a second death each block goes out
+    alone, so that one poisonous block, which is named after its third death, costs nobody else's results. A block that
+    a worker found void three times is left out. BlocksLost if single blocks could not be played, all others have been
+    by then, and the same call with what is left tries them again. HarnessFault at once if the backend takes no more.
     """
     run = _Run(backend, commit)
     is_done = False
@@ -112,7 +107,7 @@ def play_lives(
                 run.receive()
                 run.launch(lives)  # before the commit, so that no worker waits for the disk
                 run.commit_if_due()
-                tick()
+                tick(run.finished)
                 continue
             run.commit()
             more = None if run.lost else then()
@@ -131,17 +126,15 @@ def play_lives(
 
 
 class _Flight:
-    """A life in flight: the blocks of it that have not arrived, by number, and whether any has."""
+    """A life in flight, and the number of its matches that are finished."""
 
     def __init__(self, life: Life) -> None:
         self.life = life
-        self.left = {fixture.block: fixture for fixture in life.fixtures}
+        self.finished = 0
 
-    @property
-    def rest(self) -> Life:
-        """The same life with the blocks that are left; it has failed once if it got on, else as often as before."""
-        has_got_on = len(self.left) < len(self.life.fixtures)
-        return replace(self.life, fixtures=tuple(self.left.values()), attempt=1 if has_got_on else self.life.attempt)
+    def progress(self, finished: int) -> None:
+        """More matches are finished; called in any thread."""
+        self.finished = finished
 
 
 class _Run:
@@ -150,12 +143,12 @@ class _Run:
     No life goes out while blocks are committed, so at most those of the lives in flight wait meanwhile.
     """
 
-    def __init__(self, backend: Backend, commit: HandOver) -> None:
+    def __init__(self, backend: Backend, commit: Callable[[Finished], None]) -> None:
         self.lost: list[str] = []
         self._backend, self._commit = backend, commit
         self._flights: set[_Flight] = set()
         self._again: list[Life] = []
-        self._arrived: SimpleQueue[tuple[_Flight, Finished | Future[Finished]]] = SimpleQueue()
+        self._arrived: SimpleQueue[tuple[_Flight, Future[Finished]]] = SimpleQueue()
         self._pending: Finished = []
         self._due_s = time.monotonic()
 
@@ -164,6 +157,12 @@ class _Run:
         """Whether anything is in flight."""
         return bool(self._flights)
 
+    @property
+    def finished(self) -> int:
+        """The number of finished matches that are not committed: those of lives in flight as they were reported."""
+        pending = sum([len(block.storable) for block in self._pending])
+        return pending + sum([flight.finished for flight in self._flights])
+
     def launch(self, lives: Iterator[Life]) -> None:
         """Fill the window."""
         while len(self._flights) < self._backend.slots:
@@ -171,13 +170,12 @@ class _Run:
             if life is None:
                 return
             flight = _Flight(life)
-            arrive = partial(self._arrive, flight)
             try:
-                future = self._backend.submit(life, arrive)
+                future = self._backend.submit(life, flight.progress)
             except BrokenExecutor as error:
                 raise MachineFault(f"{error}; what is stored is safe, and the same command continues") from error
             self._flights.add(flight)
-            future.add_done_callback(arrive)
+            future.add_done_callback(partial(self._arrive, flight))
 
     def receive(self) -> None:
         """Wait until something arrives, a commit is due or it is time to look up, and take in all that is there."""
@@ -204,26 +202,25 @@ class _Run:
             self._commit(blocks)
             self._due_s = time.monotonic() + COMMIT_EVERY_S
 
-    def _arrive(self, flight: _Flight, arrived: "Finished | Future[Finished]") -> None:
-        """Blocks of a life, or its end; in any thread."""
-        self._arrived.put((flight, arrived))
+    def _arrive(self, flight: _Flight, future: "Future[Finished]") -> None:
+        """The end of a life; in any thread."""
+        self._arrived.put((flight, future))
 
-    def _land(self, flight: _Flight, arrived: "Finished | Future[Finished]") -> None:
-        if not isinstance(arrived, Future):
-            self._take(flight, arrived)
-            return
+    def _land(self, flight: _Flight, future: "Future[Finished]") -> None:
         self._flights.remove(flight)
-        error = _failure(arrived)
-        if error is None:
-            self._take(flight, arrived.result())
-        if flight.left:
-            self._try_again(flight.rest, error or HarnessFault("it came back without all of its blocks"))
+        error = _failure(future)
+        if error is not None:
+            self._try_again(flight.life, error)
+        elif {block.block for block in future.result()} != {fixture.block for fixture in flight.life.fixtures}:
+            self._try_again(flight.life, HarnessFault("it came back without all of its blocks"))
+        else:
+            self._take(flight.life, future.result())
 
-    def _take(self, flight: _Flight, blocks: Finished) -> None:
+    def _take(self, life: Life, blocks: Finished) -> None:
+        fixtures = {fixture.block: fixture for fixture in life.fixtures}
         for block in blocks:
-            fixture = flight.left.pop(block.block)
             if block.void:
-                self.lost.append(f"{_named(flight.life, (fixture,))}: {block.void}")
+                self.lost.append(f"{_named(life, (fixtures[block.block],))}: {block.void}")
                 log.error("%s", self.lost[-1])
             else:
                 self._pending.append(block)

@@ -4,7 +4,7 @@ Rule: an exhibition is a tournament with as many seats as players, whose results
 """
 
 from collections import Counter
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from itertools import count
 from typing import Any
 
@@ -14,9 +14,7 @@ from arena.errors import SpecError
 from arena.games import load_game, plugin_package
 from arena.league.schedule import lives
 from arena.league.tournament import Player, Tournament, require_game
-from arena.league.worker import Tables, clear, play_block, seat_anew, seat_players
-from arena.match.record import MatchRecord
-from arena.match.results import MatchResult
+from arena.league.worker import LifeMatch, SeatedBots, play_rotations
 from arena.match.secret_luck import Secret
 from arena.match.settings import ClockSettings
 from arena.process import reaper
@@ -82,23 +80,18 @@ def named_apart(bots: Sequence[BotSpec]) -> list[Player]:
     return players
 
 
-def seat_all(tournament: Tournament, secret: Secret, isolation: Isolation, *, keep_transcript: bool = False) -> Tables:
-    """The players at a table for each rotation; nothing is started yet."""
-    return seat_players(next(lives(tournament, {}, isolation, secret=secret)), keep_transcript=keep_transcript)
-
-
 def play_here(
-    tournament: Tournament, secret: Secret, isolation: Isolation, *, at: Tables | None = None
-) -> Generator[tuple[MatchRecord, MatchResult], None, None]:
-    """Play match after match in this process, at what `seat_all` made; closing it ends the bots."""
-    tables = at or seat_all(tournament, secret, isolation)
+    tournament: Tournament,
+    secret: Secret,
+    isolation: Isolation,
+    *,
+    keep_transcript: bool = False,
+    watch: Callable[[SeatedBots], object] = lambda _: None,
+) -> Generator[LifeMatch, None, None]:
+    """Play match after match in this process; `watch` sees each table. Closing it ends the bots."""
     reaper.become_subreaper()
     try:
         for life in lives(tournament, {}, isolation, secret=secret):
-            for fixture in life.fixtures:
-                yield from play_block(life, fixture, tables)
-            clear(tables)
-            seat_anew(tables, life)
+            yield from play_rotations(life, keep_transcript=keep_transcript, watch=watch)
     finally:
-        clear(tables, grace_s=0.0)
         reaper.kill_descendants(spare=frozenset(multiprocessing_pids()))

@@ -3,10 +3,11 @@
 Rule: a sample is of throw-away luck, ends on time however slow the bots are, and stores nothing.
 """
 
+import contextlib
 import math
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from functools import cached_property
 from typing import Final
@@ -17,7 +18,7 @@ from msgspec.structs import replace
 from arena.errors import MachineFault, SpecError
 from arena.league.schedule import Life, lives, most_blocks
 from arena.league.tournament import Tournament
-from arena.league.worker import clear, play_block, seat_players
+from arena.league.worker import LifeMatch, play_rotations
 from arena.match.results import MatchResult
 from arena.match.secret_luck import Secret
 from arena.process import reaper
@@ -113,13 +114,13 @@ def take_sample(
     pool = Workers(workers, preload=__name__)
     timed: list[Timed] = []
     left = _parts(tournament, prepare, isolation, times)
-    flight: set[Future[list[Timed]]] = set()
+    flight: set[Future[None]] = set()
     failures: list[str] = []
     is_done = False
     try:
         while (spent_s := time.monotonic() - start_s) < times.end_s:
             while len(flight) < workers and spent_s < times.begin_s and (part := next(left, None)) is not None:
-                flight.add(pool.stream(play_part, part, timed.extend))
+                flight.add(pool.stream(play_part, part, timed.append))
             if not flight:
                 is_done = True
                 break
@@ -131,24 +132,33 @@ def take_sample(
     return LeagueSample(tuple(timed), time.monotonic() - start_s, tuple(failures))
 
 
-def play_part(part: Part) -> Iterator[list[Timed]]:
-    """The matches of a life, each as it ends, until its time is up; in a process that plays nothing else."""
+def play_part(part: Part, tell: Callable[[Timed], None]) -> None:
+    """Play the matches of a life until its time is up, and tell each as it ends; in a process that plays nothing else.
+
+    The blocks are played in lives of 1, 2, 4, ... blocks: so most blocks are complete whenever the time is up.
+    """
     pairing = part.life.pairing
     players = tuple(replace(each, bot=part.prepare(each.bot)) for each in pairing.players)
     life = replace(part.life, pairing=replace(pairing, players=players))
-    tables = seat_players(life)
     start_s = last_s = time.monotonic()
     try:
-        for _, result in (each for fixture in life.fixtures for each in play_block(life, fixture, tables)):
-            now_s = time.monotonic()
-            yield [Timed(pairing.key, now_s - last_s, result)]
-            last_s = now_s
-            if now_s - start_s >= part.pairing_s:
-                break
+        with contextlib.closing(_in_growing_lives(life)) as matches:
+            for match in matches:
+                now_s = time.monotonic()
+                tell(Timed(pairing.key, now_s - last_s, match.result))
+                last_s = now_s
+                if now_s - start_s >= part.pairing_s:
+                    break
     finally:
-        clear(tables)
         reaper.kill_descendants()
-    yield [Timed(pairing.key, time.monotonic() - last_s, None)]
+    tell(Timed(pairing.key, time.monotonic() - last_s, None))
+
+
+def _in_growing_lives(life: Life) -> Generator[LifeMatch, None, None]:
+    first, size = 0, 1
+    while first < len(life.fixtures):
+        yield from play_rotations(replace(life, fixtures=life.fixtures[first : first + size]))
+        first, size = first + size, 2 * size
 
 
 def shown_difference(tournament: Tournament, results: Sequence[MatchResult]) -> ShownDifference:
@@ -203,7 +213,7 @@ def _parts(
     return (Part(life, prepare, times.pairing_s) for life in lives(thrown_away, {}, isolation, secret=secret))
 
 
-def _failure(ended: "Future[list[Timed]]") -> str:
+def _failure(ended: "Future[None]") -> str:
     """The reason for which a life broke off; empty if it did not. An error that ends every league is raised."""
     error = ended.exception()
     if isinstance(error, SpecError | MachineFault):

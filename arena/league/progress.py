@@ -1,6 +1,6 @@
 """Progress of a run in words, for a line on stderr and for the log.
 
-Rule: it counts stored matches, so that nothing it has shown is ever lost.
+Rule: finished matches of process lives that are not over are told apart from stored ones: a stop loses them.
 """
 
 import time
@@ -18,13 +18,17 @@ _NAMED: Final = 3
 
 
 class Progress:
-    """Counts of a run: `total` and `done` are matches, `forfeits` those of them lost that way."""
+    """Counts of a run: `total` and `done` are matches, `forfeits` those of them lost that way.
+
+    `done` are stored; `finished` are those that are over and not stored yet.
+    """
 
     def __init__(
         self, *, total: int, done: int = 0, forfeits: int = 0, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self.total = total
         self.done = done
+        self.finished = 0
         self._before = done
         self._forfeits = forfeits
         self._clock = clock
@@ -36,23 +40,25 @@ class Progress:
         self._forfeits += forfeits
 
     def counts(self) -> tuple[int, int]:
-        """Matches done, and of how many."""
-        return self.done, self.total
+        """Matches that are over, and of how many."""
+        return self.done + self.finished, self.total
 
     def words(self) -> str:
-        """Matches, rate, time left, forfeits."""
+        """Matches, those of them that are stored if not all are, rate, time left, forfeits."""
         rate = self._rate()
         forfeits = f", {counted(self._forfeits, 'forfeit')}" if self._forfeits else ""
-        return f"{self.done}/{self.total} matches, {rate:.{0 if rate >= 10 else 1}f}/s{self.left()}{forfeits}"
+        stored = f" ({self.done} stored)" if self.finished else ""
+        matches = f"{self.done + self.finished}/{self.total} matches{stored}"
+        return f"{matches}, {rate:.{0 if rate >= 10 else 1}f}/s{self.left()}{forfeits}"
 
     def left(self) -> str:
         """`, 1h02m left`; nothing before the first match of this run, and after the last one."""
-        rate = self._rate()
-        return f", {duration_text((self.total - self.done) / rate)} left" if rate and self.done < self.total else ""
+        rate, left = self._rate(), self.total - self.done - self.finished
+        return f", {duration_text(left / rate)} left" if rate and left > 0 else ""
 
     def _rate(self) -> float:
         """Matches a second since the start of this run."""
-        return (self.done - self._before) / max(self._clock() - self._start_s, 1e-9)
+        return (self.done + self.finished - self._before) / max(self._clock() - self._start_s, 1e-9)
 
 
 class LeagueProgress(Progress):

@@ -1,14 +1,17 @@
-"""Work of a worker process: a process life goes in, its blocks come out in batches.
+"""Work of a worker process: a process life goes in, all its blocks come out when they are played.
 
-Rule: a batch is cut by time, a life never. A worker writes nothing but log records. It plays a void block again; a
-process that does nothing else also kills what its bots left behind, and ends with everything it started when its parent
-ends.
+Rule: `play_rotations` alone seats bots, one rotation of all blocks of a life at a time. The processes of a rotation
+have ended when the next one begins: so no process lives beside another one that meets the same luck. A worker writes
+nothing but log records. A process that does nothing else also kills what its bots left behind, and ends with everything
+it started when its parent ends.
 """
 
+import contextlib
 import logging
 import time
-from collections.abc import Generator, Iterator
-from typing import Final
+from collections import Counter
+from collections.abc import Callable, Generator, Sequence
+from typing import Final, NamedTuple, NoReturn
 
 from msgspec import UNSET
 
@@ -29,14 +32,27 @@ from arena.process.cores import OwnCore
 from arena.process.limits import Isolation
 
 ATTEMPTS: Final = 3
-BATCH_S: Final = 2.5
-"""Wall time after which a worker hands over what it has of a life: that is lost if the program is killed."""
+_REPORT_EVERY_S: Final = 0.5
 log: Final = logging.getLogger("arena.worker")
 
 _OWN_CORE: Final = OwnCore()
 """Of this process, from one life to the next."""
-Tables = list[list[BotPlayer]]
-"""By rotation: the bot_players of that match of each block, in the order of the pairing."""
+OnFinished = Callable[[int], None]
+"""Gets the number of matches of a life that are finished, in any thread."""
+SeatedBots = Sequence[BotPlayer]
+"""The players of a rotation, in the order of the pairing."""
+
+
+class LifeMatch(NamedTuple):
+    """A match of a life that is over."""
+
+    fixture: Fixture
+    record: MatchRecord
+    result: MatchResult
+
+
+def _raise(_: Fixture, fault: HarnessFault) -> NoReturn:
+    raise fault
 
 
 def bot_player(
@@ -64,8 +80,48 @@ def bot_player(
     return found
 
 
-def play_life(life: Life, batch_s: float = BATCH_S) -> Generator[list[PlayedBlock], None, None]:
-    """The blocks of the life in batches, each of which is complete `batch_s` after it began or at the end of a block.
+def play_rotations(
+    life: Life,
+    *,
+    keep_transcript: bool = False,
+    watch: Callable[[SeatedBots], object] = lambda _: None,
+    lose: Callable[[Fixture, HarnessFault], object] = _raise,
+) -> Generator[LifeMatch, None, None]:
+    """Play the matches of a life: one rotation of all its blocks, then, with new processes, the next one.
+
+    The order of the rotations is that which was drawn for its first block. `watch` sees the players of each table.
+
+    A match that is void is played again by new players, and so are those after it in its rotation; `lose` gets a block
+    of which matches were void ATTEMPTS times, and the next block follows. Closing the generator ends the bots.
+    """
+    voids: Counter[int] = Counter()
+    for rotation in life.fixtures[0].draw.order:
+        left = list(life.fixtures)
+        while left:
+            table = _seat(life, keep_transcript=keep_transcript)
+            watch(table)
+            grace_s = 0.0
+            try:
+                while left:
+                    yield _play(life, left[0], rotation, table)
+                    del left[0]
+                grace_s = GRACE_S
+            except HarnessFault as fault:
+                # The failed starts of these players go with them: the next attempt must not depend on which was void.
+                fixture = left[0]
+                voids[fixture.block] += 1
+                attempt = voids[fixture.block]
+                log.warning("block %s-%d is void, attempt %d: %s", fixture.pairing, fixture.block, attempt, fault)
+                if attempt >= ATTEMPTS:
+                    lose(fixture, fault)
+                    del left[0]
+            finally:
+                for each in table:
+                    each.close(grace_s=grace_s)
+
+
+def play_life(life: Life, on_finished: OnFinished = lambda _: None) -> list[PlayedBlock]:
+    """Play all blocks of a life; report the number of its finished matches about twice a second.
 
     A block that is void each time it is played says so and has no matches; the others are played all the same.
 
@@ -73,39 +129,49 @@ def play_life(life: Life, batch_s: float = BATCH_S) -> Generator[list[PlayedBloc
     caller has made sure that the isolation holds on this machine.
     """
     require_package(life.settings.game, life.package or None)
-    tables = seat_players(life)
-    try:
-        batch, end_s = [], time.monotonic() + batch_s
-        for fixture in life.fixtures:
-            batch.append(_played(life, fixture, tables))
-            if time.monotonic() >= end_s:
-                yield batch
-                batch, end_s = [], time.monotonic() + batch_s
-        if batch:
-            yield batch
-    finally:
-        clear(tables)
+    matches: dict[int, list[PlayedMatch]] = {fixture.block: [] for fixture in life.fixtures}
+    lost: dict[int, str] = {}
+
+    def lose(fixture: Fixture, fault: HarnessFault) -> None:
+        lost[fixture.block] = f"void {ATTEMPTS} times, the last time because {fault}"
+
+    reported_s = time.monotonic()
+    with contextlib.closing(play_rotations(life, lose=lose)) as played:
+        for count, (fixture, record, result) in enumerate(played, start=1):
+            matches[fixture.block].append(PlayedMatch(result, pack(record)))
+            if time.monotonic() - reported_s >= _REPORT_EVERY_S:
+                on_finished(count)
+                reported_s = time.monotonic()
+    return [
+        PlayedBlock(life.pairing.key, block, void=lost[block])
+        if block in lost
+        else PlayedBlock.of(sorted(own, key=lambda one: one.result.key))
+        for block, own in matches.items()
+    ]
 
 
-def play_life_alone(life: Life, batch_s: float = BATCH_S) -> Iterator[list[PlayedBlock]]:
+def play_life_alone(life: Life, on_finished: OnFinished) -> list[PlayedBlock]:
     """`play_life` in a process that plays nothing else: whatever runs below it afterwards was left by a bot."""
     try:
-        yield from play_life(life, batch_s)
+        return play_life(life, on_finished)
     finally:
         left = reaper.kill_descendants()
         if left:
             log.warning("%s: killed %d processes that bots had left behind", life.pairing.key, left)
 
 
-def play_life_on_a_core(life: Life, batch_s: float = BATCH_S) -> Iterator[list[PlayedBlock]]:
+def play_life_on_a_core(life: Life, on_finished: OnFinished) -> list[PlayedBlock]:
     """`play_life_alone`, with this process and all bots on one core where that is enough and one is free."""
     if does_on_one_core(life):
         _OWN_CORE.claim()
     else:
         _OWN_CORE.release()
-    for batch in play_life_alone(life, batch_s):
-        yield batch
+
+    def report(count: int) -> None:
+        on_finished(count)
         _OWN_CORE.look()
+
+    return play_life_alone(life, report)
 
 
 def does_on_one_core(life: Life) -> bool:
@@ -117,62 +183,20 @@ def does_on_one_core(life: Life) -> bool:
     return is_by_cpu and not clock.ponder and not uses_more and not is_simultaneous(game)
 
 
-def seat_players(life: Life, *, keep_transcript: bool = False) -> Tables:
-    """A table for each rotation, with all players at each: no process meets the luck of a block twice.
-
-    The matches of a block share their luck. A bot that stayed for the next one would know what comes.
-    """
+def _seat(life: Life, *, keep_transcript: bool) -> SeatedBots:
+    """Seat all players of the life anew: they have met nothing. Their processes start with their first match."""
     players, setting, isolation = life.pairing.players, life.settings, life.isolation
     return [
-        [bot_player(each, setting, isolation, seats=len(players), keep_transcript=keep_transcript) for each in players]
-        for _ in players
+        bot_player(each, setting, isolation, seats=len(players), keep_transcript=keep_transcript) for each in players
     ]
 
 
-def seat_anew(tables: Tables, life: Life) -> None:
-    """Give the seats to new players, who have met nothing; they keep transcripts if the former ones did."""
-    tables[:] = seat_players(life, keep_transcript=tables[0][0].transcript.maxlen is None)
-
-
-def play_block(life: Life, fixture: Fixture, tables: Tables) -> Iterator[tuple[MatchRecord, MatchResult]]:
-    """The matches of a block, each at the table of its rotation, in the order that was drawn.
-
-    One that is void is played again by new players, and so are those after it; HarnessFault the third time.
-    """
-    left, attempt = list(fixture.draw.order), 1
-    while left:
-        try:
-            spec = spec_of(life.settings, fixture.match_id(left[0]), fixture.draw, left[0], life.isolation)
-            meter = _meter(life)
-            record = play_match(spec, rotate(tables[left[0]], left[0]), meter=meter)
-            result = result_of(record, None if meter is None else _luck(record, meter))
-        except HarnessFault as fault:
-            log.warning("block %s-%d is void, attempt %d: %s", fixture.pairing, fixture.block, attempt, fault)
-            clear(tables, grace_s=0.0)
-            # Their failed starts go with them: the next attempt must not depend on which one was void.
-            seat_anew(tables, life)
-            if attempt == ATTEMPTS:
-                raise
-            attempt += 1
-        else:
-            del left[0]
-            yield record, result
-
-
-def clear(tables: Tables, grace_s: float = GRACE_S) -> None:
-    """End all bots at these tables."""
-    for table in tables:
-        for each in table:
-            each.close(grace_s=grace_s)
-
-
-def _played(life: Life, fixture: Fixture, tables: Tables) -> PlayedBlock:
-    """A block with its matches by rotation, or none if it stays void."""
-    try:
-        played = sorted(play_block(life, fixture, tables), key=lambda one: one[1].key)
-    except HarnessFault as fault:
-        return PlayedBlock(fixture.pairing, fixture.block, void=f"void {ATTEMPTS} times, the last time because {fault}")
-    return PlayedBlock.of([PlayedMatch(result, pack(record)) for record, result in played])
+def _play(life: Life, fixture: Fixture, rotation: int, table: SeatedBots) -> LifeMatch:
+    """Play a match of the block at this table."""
+    spec = spec_of(life.settings, fixture.match_id(rotation), fixture.draw, rotation, life.isolation)
+    meter = _meter(life)
+    record = play_match(spec, rotate(table, rotation), meter=meter)
+    return LifeMatch(fixture, record, result_of(record, None if meter is None else _luck(record, meter)))
 
 
 def _meter(life: Life) -> LuckMeter | None:

@@ -30,6 +30,7 @@ from arena.process import reaper
 
 T = TypeVar("T")
 R = TypeVar("R")
+P = TypeVar("P")
 _Take = Callable[[Any], None] | None
 
 _START_METHOD: Final = "forkserver"
@@ -58,11 +59,11 @@ class Workers:
         return self._free_worker().submit(function, argument, None)
 
     def stream(
-        self, function: Callable[[T], Iterator[list[R]]], argument: T, take: Callable[[list[R]], None]
-    ) -> "Future[list[R]]":
-        """Call the function as `submit` does; `take` gets each value that it yields, at once and in another thread.
+        self, function: Callable[[T, Callable[[P], None]], R], argument: T, take: Callable[[P], None]
+    ) -> "Future[R]":
+        """Call the function as `submit` does; what it sends by its second argument `take` gets in another thread.
 
-        The future's result is an empty list, when `take` has all values.
+        When the future is done, `take` has had all of it.
         """
         return self._free_worker().submit(function, argument, take)
 
@@ -125,9 +126,7 @@ class _Worker:
         self._calls = [call for call in self._calls if not call.done()]
         return len(self._calls)
 
-    def submit(
-        self, function: Callable[[Any], Any], argument: Any, take: Callable[[Any], None] | None
-    ) -> "Future[Any]":
+    def submit(self, function: Callable[..., Any], argument: Any, take: Callable[[Any], None] | None) -> "Future[Any]":
         """Call the function in the process, which is started if there is none; `take` gets what it yields, if given."""
         if self.process is None:
             try:
@@ -192,7 +191,7 @@ class _Worker:
     def _call(
         self,
         pipe: "Connection[Any, Any]",
-        function: Callable[[Any], Any],
+        function: Callable[..., Any],
         argument: Any,
         take: _Take,
     ) -> Any:
@@ -286,18 +285,17 @@ def _signal(pids: Iterable[int], number: signal.Signals) -> None:
 def _serve(pipe: "Connection[Any, Any]", queue: Any, level: int) -> None:
     """Answer calls until the pipe is closed."""
     _become_worker(queue, level)
+
+    def send_part(value: Any) -> None:
+        pipe.send(_Answer(value, is_part=True))
+
     while True:
         try:
             function, argument, is_stream = pipe.recv()
         except EOFError:
             return
         try:
-            value = function(argument)
-            if is_stream:
-                for part in value:
-                    pipe.send(_Answer(part, is_part=True))
-                value = []
-            answer = _Answer(value)
+            answer = _Answer(function(argument, send_part) if is_stream else function(argument))
         except Exception as error:  # noqa: BLE001 - the edge: the caller gets it, whatever it is
             error.add_note(traceback.format_exc())
             answer = _Answer(error=error)

@@ -39,7 +39,7 @@ LATE_DIGITS: Final = 1e-7
 OnProgress = Callable[[str, int, int], object]
 """Hears before the first match and after each: of which league it is, how many are checked, how many there are.
 
-Of process lives that are played again, after each life.
+Of process lives that are played again, twice a second.
 """
 
 

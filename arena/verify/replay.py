@@ -74,7 +74,7 @@ class _PlayedAgain:
     def play(self, seated: Sequence[Life], backend: Backend) -> None:
         """Play them all; blocks that could not be played are told, and fail nothing."""
         try:
-            play_lives(iter(seated), backend, commit=self._take)
+            play_lives(iter(seated), backend, commit=self._take, tick=self._tell)
         except BlocksLost as lost:
             self._lost = str(lost)
 
@@ -90,7 +90,10 @@ class _PlayedAgain:
         for block in blocks:
             self.matches += len(block.matches)
             self.differences += _differences(self._store, block)
-        self._watch(self.matches, self._asked)
+        self._tell(0)
+
+    def _tell(self, finished: int) -> None:
+        self._watch(self.matches + finished, self._asked)
 
 
 def _seated(chosen: Sequence[Life], tournament: Tournament, bots: BotStore) -> Iterator[Life]:

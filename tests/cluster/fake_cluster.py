@@ -9,13 +9,15 @@ from concurrent.futures import Future
 from typing import Any
 
 from league_made import numbers, played_block
+from msgspec.structs import replace
 
 from arena.cluster.backend import ClusterBackend
 from arena.cluster.dealer import DealingTimes, Terms
 from arena.cluster.messages import Dispatch, Identity, Opening, Progressed, Report, Welcome, packed, unpacked
 from arena.games import fingerprint_of
-from arena.league.driver import Finished, HandOver
+from arena.league.driver import Finished
 from arena.league.schedule import Fixture, Life
+from arena.league.worker import OnFinished
 from arena.match.columns import Machine, PlayedBlock
 
 IDENTITY = Identity("1", fingerprint_of("nim"))
@@ -49,8 +51,8 @@ class PausedBackend(ClusterBackend):
 
     released: threading.Event
 
-    def submit(self, life: Life, hand_over: HandOver) -> "Future[Finished]":
-        future = super().submit(life, hand_over)
+    def submit(self, life: Life, on_finished: OnFinished) -> "Future[Finished]":
+        future = super().submit(life, on_finished)
         future.add_done_callback(lambda _: self.released.clear())
         return future
 
@@ -104,11 +106,8 @@ class FakeWorker:
         if dispatch.session != self.session:
             return Report(is_known=False)
         self.heard_s = loop.time()
-        for attempt, held in dispatch.held.items():
-            if attempt in self.attempts:
-                one = self.attempts[attempt]
-                self.cluster.acknowledged[attempt] = max(held, self.cluster.acknowledged[attempt])
-                self.cluster.doubled += [(attempt, held)] * (held > len(one.blocks))
+        for attempt in [key for key, one in self.attempts.items() if one.is_over and key not in dispatch.awaited]:
+            del self.attempts[attempt]
         if dispatch.archives:
             self.cluster.sent.append(tuple(dispatch.archives))
             self.missing = tuple(digest for digest in self.missing if digest not in dispatch.archives)
@@ -128,15 +127,12 @@ class FakeWorker:
                 break
         if dispatch.session != self.session:
             return Report(is_known=False)
-        attempts = {
-            key: Progressed(one.blocks[dispatch.held.get(key, 0) :], one.is_over, one.error, one.is_died)
-            for key, one in self.attempts.items()
-        }
-        return Report(attempts=attempts, missing=self.missing, block_s=self.block_s)
+        attempts = {key: one if one.is_over else replace(one, blocks=()) for key, one in self.attempts.items()}
+        return Report(attempts=attempts, missing=self.missing, match_s=self.block_s / 2)
 
     def left(self) -> int:
-        sizes = {attempt: len(life.fixtures) for attempt, life in self.queue}
-        return sum(1 + size - len(self.attempts[attempt].blocks) for attempt, size in sizes.items())
+        sizes = {attempt: 2 * len(life.fixtures) for attempt, life in self.queue}
+        return sum(1 + size - self.attempts[attempt].finished for attempt, size in sizes.items())
 
     async def play_all(self) -> None:
         while True:
@@ -154,11 +150,12 @@ class FakeWorker:
                     self.cluster.kill(self.name)
                     return
                 except Exception as error:  # noqa: BLE001 - as a worker tells it
-                    self.tell(attempt, Progressed(self.attempts[attempt].blocks, is_over=True, error=str(error)))
+                    self.tell(attempt, Progressed(is_over=True, error=str(error)))
                     break
-                self.tell(attempt, Progressed((*self.attempts[attempt].blocks, block)))
+                blocks = (*self.attempts[attempt].blocks, block)
+                self.tell(attempt, Progressed(2 * len(blocks), blocks))
             else:
-                self.tell(attempt, Progressed(self.attempts[attempt].blocks, is_over=True))
+                self.tell(attempt, replace(self.attempts[attempt], is_over=True))
             self.queue.pop(0)
             self.changed.set()
 
@@ -191,7 +188,6 @@ class FakeCluster:
         """Of the lives that were dealt: whether it is their first one."""
         self.archive_of: Callable[[str], bytes] = lambda _: b""
         self.started: dict[tuple[str, int], int] = defaultdict(int)
-        self.acknowledged: dict[str, int] = defaultdict(int)
         self.doubled: list[tuple[str, int]] = []
         self.killed: list[str] = []
         self.parted: list[str] = []

@@ -12,8 +12,9 @@ from league_made import real_tournament
 from arena.api import installed
 from arena.cluster.messages import Assignment, Dispatch, Opening
 from arena.cluster.session import Slot
-from arena.league.driver import Finished, HandOver
+from arena.league.driver import Finished
 from arena.league.schedule import Life, lives
+from arena.league.worker import OnFinished
 from arena.store.bots import BotStore
 from arena.store.cache import BotCache
 
@@ -28,7 +29,7 @@ class Waiting:
     def __init__(self) -> None:
         self.begun: list[Life] = []
 
-    def submit(self, life: Life, _: HandOver) -> "Future[Finished]":
+    def submit(self, life: Life, _: OnFinished) -> "Future[Finished]":
         self.begun.append(life)
         return Future()
 
@@ -54,19 +55,19 @@ def test_a_bot_is_sent_to_a_worker_once(tmp_path: Path, monkeypatch: pytest.Monk
     async def play() -> None:
         slot = Slot(tmp_path / "worker", lambda: backend)
         await slot.meet(OPENING)
-        told = await slot.exchange(Dispatch("s", {"1": 0}, (Assignment("1", first),), wait_s=60.0))
+        told = await slot.exchange(Dispatch("s", frozenset("1"), (Assignment("1", first),), wait_s=60.0))
         assert set(told.missing) == digests
         one, other = archives.items()
-        told = await slot.exchange(Dispatch("s", {"1": 0}, archives=dict([one])))
+        told = await slot.exchange(Dispatch("s", frozenset("1"), archives=dict([one])))
         assert told.missing == (other[0],), "the other one comes while this one is being installed"
         await asyncio.to_thread(arrived.wait, 60)
-        told = await slot.exchange(Dispatch("s", {"1": 0}, archives=dict([other])))
+        told = await slot.exchange(Dispatch("s", frozenset("1"), archives=dict([other])))
         assert told.missing == ()
-        told = await slot.exchange(Dispatch("s", {"1": 0, "2": 0}, (Assignment("2", second),)))
+        told = await slot.exchange(Dispatch("s", frozenset("12"), (Assignment("2", second),)))
         assert told.missing == (), "these bots are on their way"
         may_go_on.set()
         while len(backend.begun) < 2:
-            told = await slot.exchange(Dispatch("s", {"1": 0, "2": 0}, wait_s=0.1))
+            told = await slot.exchange(Dispatch("s", frozenset("12"), wait_s=0.1))
             assert told.missing == ()
             assert told.refusal == ""
         slot.part("s")

@@ -9,10 +9,11 @@ from msgspec.structs import replace
 from support import made_matches
 from support.threads import play_whole_life
 
-from arena.league.driver import Backend, Finished, HandOver, play_lives
+from arena.league.driver import Backend, Finished, play_lives
 from arena.league.schedule import Life, lives
 from arena.league.state import state_of
 from arena.league.tournament import Player, Tournament
+from arena.league.worker import OnFinished
 from arena.match.record import MatchRecord, unpack
 from arena.match.settings import ClockSettings
 from arena.process.limits import Isolation
@@ -51,7 +52,7 @@ class InThisProcess:
 
     slots = 1
 
-    def submit(self, life: Life, hand_over: HandOver) -> "Future[Finished]":  # noqa: ARG002 - it has the whole life at once
+    def submit(self, life: Life, on_finished: OnFinished) -> "Future[Finished]":  # noqa: ARG002 - it shows no progress
         """See Backend.submit."""
         future: Future[Finished] = Future()
         future.set_result(play_whole_life(life))

@@ -7,9 +7,10 @@ from typing import Any
 
 from support.made_matches import RECORD, match_result, tournament
 
-from arena.league.driver import Finished, HandOver
+from arena.league.driver import Finished
 from arena.league.schedule import Fixture, Life, pairings
 from arena.league.tournament import Player, Tournament
+from arena.league.worker import OnFinished
 from arena.match.columns import PlayedBlock
 from arena.match.results import MatchKey, PlayedMatch, rotate
 from arena.process.manifest import read_bot
@@ -45,7 +46,7 @@ class FakeBackend:
         self.flights: list[Future[Finished]] = []
         self.closed: list[bool] = []
 
-    def submit(self, life: Life, hand_over: HandOver) -> "Future[Finished]":  # noqa: ARG002 - it has the whole life at once
+    def submit(self, life: Life, on_finished: OnFinished) -> "Future[Finished]":  # noqa: ARG002 - it shows no progress
         future: Future[Finished] = Future()
         self.flights.append(future)
         try:

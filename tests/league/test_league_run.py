@@ -11,10 +11,10 @@ from support.made_matches import tournament
 
 from arena.errors import HarnessFault
 from arena.league import driver
-from arena.league.driver import BlocksLost, Finished, HandOver, play_lives
-from arena.league.schedule import Life, lives, pairings
+from arena.league.driver import BlocksLost, Finished, play_lives
+from arena.league.schedule import Fixture, Life, lives, pairings
 from arena.league.tournament import Tournament
-from arena.league.worker import ATTEMPTS
+from arena.league.worker import ATTEMPTS, OnFinished
 from arena.match.columns import PlayedBlock
 
 
@@ -71,7 +71,7 @@ def test_never_has_more_in_flight_than_slots() -> None:
     most = 0
 
     class Slow(FakeBackend):
-        def submit(self, life: Life, hand_over: HandOver) -> "Future[Finished]":  # noqa: ARG002 - see FakeBackend
+        def submit(self, life: Life, on_finished: OnFinished) -> "Future[Finished]":  # noqa: ARG002 - it shows no progress
             nonlocal most
             future: Future[Finished] = Future()
             waiting.append((future, life))
@@ -81,7 +81,7 @@ def test_never_has_more_in_flight_than_slots() -> None:
                 oldest.set_result(played(its))
             return future
 
-    def finish_one() -> None:
+    def finish_one(_: int) -> None:
         if waiting:
             future, life = waiting.pop()
             future.set_result(played(life))
@@ -137,9 +137,9 @@ def test_a_future_given_up_by_its_executor_is_played_again() -> None:
     given_up: list[Life] = []
 
     class Fickle(FakeBackend):
-        def submit(self, life: Life, hand_over: HandOver) -> "Future[Finished]":
+        def submit(self, life: Life, on_finished: OnFinished) -> "Future[Finished]":
             if given_up:
-                return super().submit(life, hand_over)
+                return super().submit(life, on_finished)
             given_up.append(life)
             future: Future[Finished] = Future()
             future.cancel()
@@ -153,10 +153,10 @@ def test_a_broken_backend_ends_the_league_with_a_sentence() -> None:
     """An executor that takes nothing any more is our fault; what was committed stays."""
 
     class Broken(FakeBackend):
-        def submit(self, life: Life, hand_over: HandOver) -> "Future[Finished]":
+        def submit(self, life: Life, on_finished: OnFinished) -> "Future[Finished]":
             if self.flights:
                 raise BrokenExecutor("a child process terminated abruptly")
-            return super().submit(life, hand_over)
+            return super().submit(life, on_finished)
 
     backend = Broken(played)
 
@@ -208,7 +208,10 @@ def test_what_has_arrived_is_committed_before_ctrl_c_ends_the_run(monkeypatch: p
 
     with pytest.raises(KeyboardInterrupt):
         play_lives(
-            lives(tournament(cycles=7), {}), backend, commit=commit, tick=stop if place == "tick" else lambda: None
+            lives(tournament(cycles=7), {}),
+            backend,
+            commit=commit,
+            tick=(lambda _: stop()) if place == "tick" else (lambda _: None),
         )
 
     arrived = [number for flight in backend.flights for number in numbers(flight.result())]
@@ -216,27 +219,50 @@ def test_what_has_arrived_is_committed_before_ctrl_c_ends_the_run(monkeypatch: p
     assert len(arrived) > len(backend.flights) > 3
 
 
-def test_what_is_handed_over_before_a_death_is_not_played_again() -> None:
-    """The rest goes out at once, as its second attempt; a life that gets on each time is not halved."""
-    league = tournament("ann", "bob", cycles=6, chunk_blocks=6)
+def test_a_life_whose_worker_died_is_played_again_whole() -> None:
+    """With the same blocks and their luck, as its second attempt; after a second death each block goes out alone."""
+    league = tournament("ann", "bob", cycles=3, chunk_blocks=3)
     (whole,) = lives(league, {})
-    submitted: list[tuple[list[int], int]] = []
+    submitted: list[tuple[tuple[Fixture, ...], int]] = []
 
-    class Dying(FakeBackend):
-        def submit(self, life: Life, hand_over: HandOver) -> "Future[Finished]":
-            submitted.append(([each.block for each in life.fixtures], life.attempt))
-            hand_over(played(life)[:1])
-            future: Future[Finished] = Future()
-            if len(life.fixtures) > 1:
-                future.set_exception(BrokenExecutor())
-            else:
-                future.set_result([])
-            return future
+    def play(life: Life) -> list[PlayedBlock]:
+        submitted.append((life.fixtures, life.attempt))
+        if len(life.fixtures) > 1:
+            raise BrokenExecutor
+        return played(life)
 
-    committed = run_all(league, Dying(played))
+    committed = run_all(league, FakeBackend(play))
 
-    assert committed == [(whole.pairing.key, number) for number in range(6)]
-    assert submitted == [([*range(first, 6)], min(first, 1) + 1) for first in range(6)]
+    assert committed == [(whole.pairing.key, number) for number in range(3)]
+    assert submitted == [(whole.fixtures, 1), (whole.fixtures, 2), *(((each,), 3) for each in whole.fixtures)]
+
+
+def test_finished_matches_are_told_before_they_are_stored(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those of lives in flight as far as they reported, and all of those that wait for their commit."""
+    monkeypatch.setattr(driver, "COMMIT_EVERY_S", 3600.0)
+    monkeypatch.setattr(driver, "_LOOK_EVERY_S", 0.01)
+    *_, last = league = list(lives(tournament("ann", "bob", cycles=6, chunk_blocks=2), {}))
+    waiting: list[Future[Finished]] = []
+    told: list[tuple[int, int]] = []
+    committed: list[PlayedBlock] = []
+
+    class Reporting(FakeBackend):
+        def submit(self, life: Life, on_finished: OnFinished) -> "Future[Finished]":
+            if life != last:
+                return super().submit(life, on_finished)
+            on_finished(3)
+            waiting.append(Future())
+            return waiting[0]
+
+    def tick(finished: int) -> None:
+        told.append((finished, 2 * len(committed)))
+        if waiting and not waiting[0].done():
+            waiting[0].set_result(played(last))
+
+    play_lives(iter(league), Reporting(played, slots=1), commit=committed.extend, tick=tick)
+
+    assert told == [(0, 4), (4 + 3, 4), (4 + 4, 4)]
+    assert len(committed) == 6
 
 
 def test_what_arrives_together_is_committed_together(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -263,7 +289,7 @@ def test_blocks_count_when_the_disk_has_them() -> None:
         on_disk.extend(numbers(blocks))
 
     with pytest.raises(HarnessFault, match="no space left"):
-        play_lives(lives(league, {}), FakeBackend(played), commit=fail_later, tick=lambda: asked.append(len(on_disk)))
+        play_lives(lives(league, {}), FakeBackend(played), commit=fail_later, tick=lambda _: asked.append(len(on_disk)))
 
     assert len(on_disk) < 21
     assert asked[-1] == len(on_disk)

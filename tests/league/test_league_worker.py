@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 from league_made import ROOT
-from support.made_matches import tournament
+from support.made_matches import RECORD, tournament
 from support.threads import play_whole_life
 
 from arena.errors import HarnessFault, SpecError
@@ -15,7 +15,7 @@ from arena.league import worker
 from arena.league.exhibition import play_here
 from arena.league.schedule import Life, lives
 from arena.league.tournament import Player
-from arena.league.worker import does_on_one_core, play_block, play_life
+from arena.league.worker import does_on_one_core, play_life, play_rotations
 from arena.match import referee
 from arena.match.columns import PlayedBlock
 from arena.match.participant import Participant
@@ -65,23 +65,6 @@ def test_no_process_meets_the_luck_of_a_block_twice(tmp_path: Path) -> None:
 
 
 @pytest.mark.process
-def test_a_batch_is_cut_by_time_and_a_life_is_not(tmp_path: Path) -> None:
-    """Each block is handed over when it ends, and the same processes play all of them, as if nothing were cut."""
-    script = tmp_path / "witness.py"
-    script.write_text(WITNESS)
-    players = tuple(Player(name=name, bot=read_bot(script)) for name in ("ann", "bob"))
-    league = tournament(players=players, cycles=3, options={"heaps": [2, 2]}, chunk_blocks=3)
-    (life,) = lives(league, {}, "none")
-
-    hasty, calm = list(play_life(life, 0.0)), list(play_life(life, 60.0))
-
-    assert [len(batch) for batch in hasty] == [1, 1, 1]
-    assert [len(batch) for batch in calm] == [3]
-    first, second, third = [processes(block) for (block,) in hasty]
-    assert first == second == third
-
-
-@pytest.mark.process
 def test_an_exhibition_has_the_lives_of_a_league(tmp_path: Path) -> None:
     """Also where one process plays match after match: a bot that learns plays the same in both."""
     script = tmp_path / "witness.py"
@@ -89,30 +72,44 @@ def test_an_exhibition_has_the_lives_of_a_league(tmp_path: Path) -> None:
     players = tuple(Player(name=name, bot=read_bot(script)) for name in ("ann", "bob"))
     league = tournament(players=players, cycles=3, options={"heaps": [2, 2]}, chunk_blocks=2)
 
-    found = [processes_of(record) for record, _ in play_here(league, Secret.public("1"), "none")]
+    matches = [
+        (match.fixture.block, processes_of(match.record)) for match in play_here(league, Secret.public("1"), "none")
+    ]
 
-    first, second, third = (
-        frozenset(found[0] | found[1]),
-        frozenset(found[2] | found[3]),
-        frozenset(found[4] | found[5]),
-    )
-    assert [len(each) for each in (first, second, third)] == [4, 4, 4]
-    assert first == second
-    assert not first & third
+    blocks, found = zip(*matches, strict=True)
+    assert blocks == (0, 1, 0, 1, 2, 2)
+    assert found[0] == found[1]
+    assert found[2] == found[3]
+    assert len(set.union(*found)) == 8
 
 
 def test_a_life_that_nobody_wants_to_the_end_ends_its_bots(monkeypatch: pytest.MonkeyPatch) -> None:
     """A worker whose pipe breaks stops in the middle: no process is left."""
     (life,) = lives(tournament("ann", "bob", cycles=2, chunk_blocks=2), {}, "none")
-    ended: list[object] = []
-    monkeypatch.setattr(worker, "_played", lambda _life, fixture, _tables: PlayedBlock(fixture.pairing, fixture.block))
-    monkeypatch.setattr(worker, "clear", ended.append)
+    table = [_Closing(), _Closing()]
+    monkeypatch.setattr(worker, "_REPORT_EVERY_S", 0.0)
+    monkeypatch.setattr(worker, "_seat", lambda *_, **__: table)
+    monkeypatch.setattr(worker, "_play", lambda _, fixture, *__: (fixture, None, None))
+    monkeypatch.setattr(worker, "pack", lambda _: RECORD)
 
-    batches = play_life(life, 0.0)
-    next(batches)
-    batches.close()
+    def break_off(_: int) -> None:
+        raise BrokenPipeError
 
-    assert len(ended) == 1
+    with pytest.raises(BrokenPipeError):
+        play_life(life, break_off)
+
+    assert [each.closed for each in table] == [1, 1]
+
+
+class _Closing:
+    """A player that counts its ends."""
+
+    def __init__(self) -> None:
+        self.closed = 0
+
+    def close(self, *, grace_s: float) -> None:
+        assert grace_s == 0.0
+        self.closed += 1
 
 
 @pytest.mark.process
@@ -132,7 +129,7 @@ def test_a_block_that_is_void_three_times_costs_the_others_nothing(
     assert (first.matches, first.void) == ((), "void 3 times, the last time because all was quiet")
     assert (len(second.matches), second.void) == (2, "")
     attempts = [record.getMessage().partition(" is void, ")[2] for record in caplog.records]
-    assert attempts == [f"attempt {number}: all was quiet" for number in (1, 2, 3)]
+    assert attempts == [f"attempt {number}: all was quiet" for number in (1, 2, 3, 4)], "once in the other rotation"
 
 
 def _void_in(seed: str) -> Callable[..., MatchRecord]:
@@ -146,26 +143,38 @@ def _void_in(seed: str) -> Callable[..., MatchRecord]:
     return play
 
 
-def test_the_matches_of_a_block_are_played_in_the_drawn_order(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_rotations_of_a_life_are_played_in_the_order_drawn_for_its_first_block(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """So that no bot knows whether it sits in the first one; each rotation has its own table and its own id."""
-    (life,) = lives(tournament("ann", "bob", cycles=20, chunk_blocks=20, luck=False), {})
+    whole = list(lives(tournament("ann", "bob", cycles=40, chunk_blocks=2, luck=False), {}))
     played: list[tuple[str, str, str]] = []
+    tables = iter([["ann at 0", "bob at 0"], ["ann at 1", "bob at 1"]] * len(whole))
+    monkeypatch.setattr(worker, "_seat", lambda *_, **__: [_Named(each) for each in next(tables)])
     monkeypatch.setattr(
-        worker, "play_match", lambda spec, seats, **_: played.append((spec.match, spec.wire_id, seats[0]))
+        worker, "play_match", lambda spec, seats, **_: played.append((spec.match, spec.wire_id, seats[0].name))
     )
     monkeypatch.setattr(worker, "result_of", lambda *_: None)
-    tables: Any = [["ann at 0", "bob at 0"], ["ann at 1", "bob at 1"]]
 
-    for each in life.fixtures:
-        assert len(list(play_block(life, each, tables))) == 2
+    for life in whole:
+        assert len(list(play_rotations(life))) == 4
 
-    first = ("ann at 0", "bob at 1")
-    assert {each.draw.order for each in life.fixtures} == {(0, 1), (1, 0)}
+    first = ("ann", "bob")
+    assert {life.fixtures[0].draw.order for life in whole} == {(0, 1), (1, 0)}
     assert played == [
-        (each.match_id(rotation), each.draw.wire_ids[rotation], first[rotation])
+        (each.match_id(rotation), each.draw.wire_ids[rotation], f"{first[rotation]} at {place}")
+        for life in whole
+        for place, rotation in enumerate(life.fixtures[0].draw.order)
         for each in life.fixtures
-        for rotation in each.draw.order
     ]
+
+
+class _Named(_Closing):
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self.name = name
+
+    def close(self, *, grace_s: float) -> None: ...
 
 
 def life_of(bots: list[BotSpec], clock: ClockSettings, game: str) -> Life:

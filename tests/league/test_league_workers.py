@@ -133,7 +133,7 @@ def test_a_killed_worker_costs_no_result(tmp_path: Path) -> None:
     backend = LocalBackend(2)
     killed: list[int] = []
 
-    def kill_once() -> None:
+    def kill_once(_: int) -> None:
         if not killed:
             killed.append(backend.workers.pids[0])
             os.kill(killed[0], signal.SIGKILL)
@@ -162,8 +162,7 @@ def test_a_worker_that_died_while_idle_is_replaced(tmp_path: Path) -> None:
     (process,) = (worker.process for worker in backend.workers._workers)
     assert process is not None
     until(lambda: not process.is_alive())  # which its fork server tells, a little after it
-    blocks: list[PlayedBlock] = []
-    backend.submit(second, blocks.extend).result(DEADLINE_S)
+    blocks = backend.submit(second, lambda _: None).result(DEADLINE_S)
 
     assert numbers(blocks) == [(second.pairing.key, 1)]
     backend.close(is_interrupted=False)
@@ -175,7 +174,7 @@ def test_a_worker_that_dies_each_time_ends_with_its_block_named(tmp_path: Path) 
     backend = LocalBackend(1)
     deaths: set[int] = set()
 
-    def kill() -> None:
+    def kill(_: int) -> None:
         pids = set(backend.workers.pids) - deaths
         deaths.update(pids)
         for pid in pids:

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from arena.league.driver import Finished, HandOver
+from arena.league.driver import Finished
 from arena.league.schedule import Life
-from arena.league.worker import play_life
+from arena.league.worker import OnFinished, play_life
 from arena.match.columns import PlayedBlock
 from arena.process.sandbox import self_test
 
@@ -15,7 +15,7 @@ from arena.process.sandbox import self_test
 def play_whole_life(life: Life) -> list[PlayedBlock]:
     """All blocks of the life. HarnessFault if bots cannot be isolated so here."""
     self_test.require_isolation(life.isolation)
-    return [block for batch in play_life(life) for block in batch]
+    return play_life(life)
 
 
 class ThreadBackend:
@@ -24,7 +24,7 @@ class ThreadBackend:
     def __init__(self, executor: Executor | None = None, slots: int = 1) -> None:
         self._executor, self.slots = executor or ThreadPoolExecutor(slots), slots
 
-    def submit(self, life: Life, hand_over: HandOver) -> "Future[Finished]":  # noqa: ARG002 - nothing comes early
+    def submit(self, life: Life, on_finished: OnFinished) -> "Future[Finished]":  # noqa: ARG002 - it shows no progress
         return self._executor.submit(play_whole_life, life)
 
     def close(self, *, is_interrupted: bool) -> None:
