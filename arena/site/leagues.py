@@ -57,7 +57,7 @@ class Chosen(msgspec.Struct, frozen=True):
 
 
 class Stretch(msgspec.Struct, frozen=True):
-    """The matches of a pairing in the list of all: those of the whole `blocks`, from place `start` on."""
+    """The matches of a pairing in the list of all: its whole `blocks`, at least one, from place `start` on."""
 
     pairing: str
     players: tuple[str, ...]
@@ -130,13 +130,14 @@ class LeagueView(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def stretches(self) -> tuple[Stretch, ...]:
-        """The parts of the list of all matches, pairing by pairing."""
+        """The parts of the list of all matches, pairing by pairing; a pairing without a whole block has none."""
         found, start = list[Stretch](), 0
         for span in self.state.spans:
             own = span.pairing
             whole = [block for block in span.ranks.blocks if (own.key, block) not in self.torn]
-            found.append(Stretch(own.key, own.names, start, len(own.names), whole))
-            start = found[-1].end
+            if whole:
+                found.append(Stretch(own.key, own.names, start, len(own.names), whole))
+                start = found[-1].end
         return tuple(found)
 
     @property
@@ -163,7 +164,7 @@ class LeagueView(msgspec.Struct, frozen=True, dict=True):
 
     def pages_of(self, pair: tuple[str, str]) -> list[int]:
         """The pages of the list that have matches of both players."""
-        found = (each for each in self.stretches if each.blocks and {*pair} <= {*each.players})
+        found = (each for each in self.stretches if {*pair} <= {*each.players})
         pages = (range(each.start // MATCHES_ON_A_PAGE, (each.end - 1) // MATCHES_ON_A_PAGE + 1) for each in found)
         return sorted({number + 1 for own in pages for number in own})
 
@@ -185,7 +186,7 @@ class LeagueView(msgspec.Struct, frozen=True, dict=True):
     def pairs(self) -> frozenset[tuple[str, str]]:
         """The best players two by two, as far as they have met."""
         best = {*self.players[:MOST_IN_MATRIX]}
-        met = (best.intersection(each.players) for each in self.stretches if each.blocks)
+        met = (best.intersection(each.players) for each in self.stretches)
         return frozenset(pair for names in met for pair in combinations(sorted(names), 2))
 
     def of_pair(self, store: MatchStore, pair: tuple[str, str]) -> Iterator[MatchResult]:

@@ -14,18 +14,18 @@ import math
 from collections.abc import Callable
 from typing import Final
 
+Function = Callable[[float], tuple[float, float]]
+"""The value and the slope at a place, each a float or a NumPy number."""
+
 _MOST_STEPS: Final = 400
 """Of a search, which usually takes 5 to 10; halving takes 60, unless the bracket spans all sizes of floats."""
 
 
-def find_root(
-    function: Callable[[float], tuple[float, float]], low: float, high: float, *, start: float, tolerance: float
-) -> float:
+def find_root(function: Function, low: float, high: float, *, start: float, tolerance: float) -> float:
     """Return the place between `low` and `high` at which `function` changes its sign from - to +.
 
-    `function` returns its value and its slope, in which a NumPy number is taken for a float. It must be negative at
-    `low` and positive at `high`; neither is evaluated, so they may be poles, and `high` may be infinite. `tolerance` is
-    the width of the last bracket, in units of the root's size where that is above 1.
+    It must be negative at `low` and positive at `high`; neither is evaluated, so they may be poles, and `high` may be
+    infinite. `tolerance` is the width of the last bracket, in units of the root's size where that is above 1.
     """
     here, change = start, math.inf
     for _ in range(_MOST_STEPS):
@@ -41,6 +41,11 @@ def find_root(
             return min(max(root, low), high) if slope > 0.0 else here
         after = root - math.copysign(narrow / 4.0, value)
         if not (low < after < high and abs(after - here) <= change / 2.0):
-            after = low + (high - low) / 2.0 if math.isfinite(high) else 2.0 * max(1.0, here)
+            after = _halved(low, high, here)
         here, change = after, max(abs(after - here), 2.0 * narrow)
     raise ArithmeticError(f"no root between {low!r} and {high!r} after {_MOST_STEPS} steps")
+
+
+def _halved(low: float, high: float, here: float) -> float:
+    """Return the middle of the bracket; twice the place where the bracket has no upper end."""
+    return low + (high - low) / 2.0 if math.isfinite(high) else 2.0 * max(1.0, here)

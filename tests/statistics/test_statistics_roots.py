@@ -3,7 +3,7 @@
 import ast
 import math
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 
@@ -15,12 +15,10 @@ from arena.statistics import block_correlation, distributions, likelihood
 from arena.statistics.block_correlation import MOST_CORRELATED
 from arena.statistics.likelihood import normalised_llr
 from arena.statistics.pentanomial import Counts
-from arena.statistics.roots import find_root
+from arena.statistics.roots import Function, find_root
 
 ARENA = Path(block_correlation.__file__).parents[1]
 CALCULATING = sorted([*(ARENA / "statistics").glob("*.py"), *(ARENA / "standings").glob("*.py")])
-
-Function = Callable[[float], tuple[float, float]]
 
 
 def grid_and_bisection(
