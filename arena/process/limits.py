@@ -24,6 +24,8 @@ StderrBytes = Annotated[int, Meta(ge=0, le=1 << 20)]
 StartupMs = Annotated[float, Meta(gt=0, le=86_400_000)]
 _OPEN_FILES: Final = 256
 _FILE_BYTES: Final = 16 << 20
+_QUEUED_SIGNALS: Final = 64
+"""The kernel adds those of all bots of a user. No bot gets beyond its own number, so none can read the sum."""
 _OOM_SCORE: Final = "800"
 """Between 0 and 1000."""
 
@@ -81,8 +83,12 @@ def rlimits(limits: Limits) -> dict[str, int]:
 
 
 def sandbox_rlimits(limits: Limits) -> dict[str, int]:
-    """The same in a user namespace, where threads and processes can be counted; and the size of files."""
-    return rlimits(limits) | {"NPROC": limits.tasks, "FSIZE": max(_FILE_BYTES, limits.scratch_mib << 20)}
+    """The same in a user namespace, where tasks and queued signals can be counted; and the size of files."""
+    return rlimits(limits) | {
+        "NPROC": limits.tasks,
+        "SIGPENDING": _QUEUED_SIGNALS,
+        "FSIZE": max(_FILE_BYTES, limits.scratch_mib << 20),
+    }
 
 
 def set_rlimits(pid: int, values: dict[str, int]) -> None:

@@ -28,6 +28,7 @@ from arena.process.sandbox import bubblewrap, runtimes, self_test
 BOT: Final = Limits(memory_mib=128, tasks=24, processes=False, scratch_mib=0)
 FORKING: Final = msgspec.structs.replace(BOT, processes=True)
 PATIENCE_S: Final = 20.0
+_NOBODY: Final = 65534
 
 
 def why_no_sandbox() -> str:
@@ -183,6 +184,21 @@ def host_environment(**more: str) -> dict[str, str]:
     """For a Python that finds this project and these tests."""
     root = Path(__file__).parents[2]
     return {**os.environ, "PYTHONPATH": f"{root}:{Path(__file__).parent}", **more}
+
+
+def as_ordinary_user(code: str, *arguments: str) -> "subprocess.CompletedProcess[str]":
+    """A Python of the harness's own, of a user who is not root: nobody's, if root runs the tests."""
+    user = {"user": _NOBODY, "group": _NOBODY, "extra_groups": ()} if os.geteuid() == 0 else {}
+    return subprocess.run(
+        [sys.executable, "-c", code, *arguments],
+        env=host_environment(HOME="/", TMPDIR="/tmp", PYTHONDONTWRITEBYTECODE="1"),  # noqa: S108 - not root's own
+        cwd="/",
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+        **user,  # type: ignore[call-overload]
+    )
 
 
 def host_python(code: str, *arguments: str, **environment: str) -> "subprocess.CompletedProcess[str]":

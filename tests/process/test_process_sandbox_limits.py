@@ -6,7 +6,19 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from process_boxes import BOT, FORKING, ask, eventually, folder_of, in_a_box, ran, resident_mib, started, talking
+from process_boxes import (
+    BOT,
+    as_ordinary_user,
+    FORKING,
+    ask,
+    eventually,
+    folder_of,
+    in_a_box,
+    ran,
+    resident_mib,
+    started,
+    talking,
+)
 
 from arena.errors import Crashed, MalformedReply
 
@@ -43,19 +55,19 @@ for _ in range(1200):
 
 def test_the_limits_as_the_bot_reads_them(tmp_path: Path) -> None:
     """Both of each pair, so that none can be raised."""
-    names = ("DATA", "NOFILE", "CORE", "NPROC", "FSIZE")
+    names = ("DATA", "NOFILE", "CORE", "NPROC", "FSIZE", "SIGPENDING")
     code = f"import json, resource as r\nprint(json.dumps([r.getrlimit(getattr(r, 'RLIMIT_' + n)) for n in {names}]))"
 
     found = ran(tmp_path, code)
 
-    assert json.loads(found.out) == [[256 << 20] * 2, [256] * 2, [0] * 2, [24] * 2, [16 << 20] * 2]
+    assert json.loads(found.out) == [[256 << 20] * 2, [256] * 2, [0] * 2, [24] * 2, [16 << 20] * 2, [64] * 2]
 
 
 def test_no_limit_can_be_raised(tmp_path: Path) -> None:
     """Nor the priority."""
     code = """
 import os, resource as r
-for name in ("DATA", "NOFILE", "CORE", "NPROC", "FSIZE"):
+for name in ("DATA", "NOFILE", "CORE", "NPROC", "FSIZE", "SIGPENDING"):
     kind = getattr(r, "RLIMIT_" + name)
     try:
         r.setrlimit(kind, (r.RLIM_INFINITY, r.RLIM_INFINITY))
@@ -204,6 +216,51 @@ def test_stderr_is_kept_as_agreed(tmp_path: Path, kept: int) -> None:
     assert said.replace("\n", "").startswith("a" * (kept // 2) + "...")
     assert said.rstrip("\n").endswith("..." + "\n" * bool(kept) + "b" * (kept // 2))
     assert "bytes left out" in said
+
+
+HOLDER = """
+import os, signal
+signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGRTMIN})
+for _ in range(int(input())):
+    os.kill(os.getpid(), signal.SIGRTMIN)
+print("held", flush=True)
+input()
+"""
+READER = """
+import os, signal
+signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGRTMIN})
+for _ in range(int(input())):
+    os.kill(os.getpid(), signal.SIGRTMIN)
+queued = 0
+while signal.sigtimedwait({signal.SIGRTMIN}, 0):
+    queued += 1
+print(queued, flush=True)
+input()
+"""
+TWO_BOXES = """
+import resource, sys
+from pathlib import Path
+from process_boxes import ask, talking
+most = 300
+resource.setrlimit(resource.RLIMIT_SIGPENDING, (most, most))
+holder, reader = (Path(word) for word in sys.argv[1:])
+with talking(holder) as (sender, _), talking(reader) as (receiver, _):
+    before = ask(receiver, str(most).encode())
+    ask(sender, str(most).encode())
+with talking(holder) as (sender, _), talking(reader) as (receiver, _):
+    ask(sender, str(most).encode())
+    print(before.decode(), ask(receiver, str(most).encode()).decode())
+"""
+
+
+def test_queued_signals_of_one_bot_are_not_seen_by_another(tmp_path: Path) -> None:
+    """The kernel adds those of a user, over all namespaces; so both boxes are an ordinary user's."""
+    tmp_path.chmod(0o755)
+    folders = [folder_of(tmp_path / name, bot_py=code) for name, code in (("holder", HOLDER), ("reader", READER))]
+
+    found = as_ordinary_user(TWO_BOXES, *map(str, folders))
+
+    assert (found.stdout, found.stderr) == ("64 64\n", "")
 
 
 def test_limits_of_the_harness_are_left_alone(tmp_path: Path) -> None:

@@ -186,6 +186,7 @@ THREAD_OF_GO = 0x50F00
 PRIVATE, SHARED, ANONYMOUS = mmap.MAP_PRIVATE, mmap.MAP_SHARED, mmap.MAP_ANONYMOUS
 NAMESPACES = [0x20000, 0x2000000, 0x4000000, 0x8000000, 0x10000000, 0x20000000, 0x40000000]
 ALL, OF_PROCESSES, OF_BUILDS, NONE = ("play", "processes", "build"), ("processes", "build"), ("build",), ()
+SIGNALS = [number for number in range(1, 65) if number != signal.SIGCONT]
 CONDITIONS = [
     ("mmap", at(3, PRIVATE, PRIVATE | ANONYMOUS, SHARED, PRIVATE | 0x20000, PRIVATE | 0x4000, PRIVATE | 0x10), ALL),
     ("mmap", at(3, SHARED | ANONYMOUS, 3 | ANONYMOUS, 3, 8 | ANONYMOUS), NONE),
@@ -219,6 +220,13 @@ CONDITIONS = [
     ("socket", at(0, socket.AF_UNIX), OF_PROCESSES),
     ("socket", at(0, socket.AF_INET, socket.AF_INET6), OF_BUILDS),
     ("socket", at(0, 0, 3, 16, 17, 38, 40, 45, 0x7FFFFFFF), NONE),
+    *((name, at(1, 0, *SIGNALS), ALL) for name in ("kill", "tkill")),
+    ("tgkill", at(2, 0, *SIGNALS), ALL),
+    ("pidfd_send_signal", at(1, 0, *SIGNALS), OF_PROCESSES),
+    ("rt_sigqueueinfo", at(1, *SIGNALS), OF_BUILDS),
+    ("rt_tgsigqueueinfo", at(2, *SIGNALS), OF_BUILDS),
+    *((name, at(1, signal.SIGCONT), NONE) for name in ("kill", "tkill", "pidfd_send_signal", "rt_sigqueueinfo")),
+    *((name, at(2, signal.SIGCONT), NONE) for name in ("tgkill", "rt_tgsigqueueinfo")),
     ("setsockopt", [(0, socket.SOL_SOCKET, socket.SO_REUSEADDR, 0, 0, 0)], OF_PROCESSES),
     ("setsockopt", [(0, socket.SOL_SOCKET, socket.SO_SNDBUF, 0, 0, 0), (0, 6, 2, 0, 0, 0)], OF_BUILDS),
 ]

@@ -10,7 +10,10 @@ though some programs would use them:
 - memory that no count of resident pages shows: System V and POSIX IPC, memfd, vmsplice and splice, shared mappings
   without a file, huge pages, larger pipes and sockets, unaccepted connections, descriptors in messages, and tables of
   open files that a thread has for itself (`clone` without CLONE_FILES, `close_range` with CLOSE_RANGE_UNSHARE);
-- ways out of being frozen or clocked (setsid, timer_create, sched_set*), other processes, namespaces, mounts, locks.
+- ways out of being frozen or clocked (SIGCONT, setsid, timer_create, sched_set*), other processes, namespaces, mounts,
+  locks;
+- numbers that the kernel counts by user, and so for all bots of a user together: queued signals (a limit), descriptors
+  in messages (sendmsg, sendmmsg).
 
 The kernel looks at the lower 32 bits of all the arguments compared here, so the conditions look at no more.
 """
@@ -60,7 +63,7 @@ CALLS: Final = _names(
     futex set_robust_list set_tid_address gettid sched_yield sched_getaffinity sched_getparam sched_getscheduler
     sched_get_priority_max sched_get_priority_min getpriority rseq arch_prctl riscv_hwprobe riscv_flush_icache
     rt_sigaction rt_sigprocmask rt_sigpending rt_sigsuspend rt_sigtimedwait rt_sigreturn sigaltstack
-    kill tkill tgkill pause alarm getitimer setitimer restart_syscall execve exit exit_group wait4 waitid
+    pause alarm getitimer setitimer restart_syscall execve exit exit_group wait4 waitid
     """
     # time
     "clock_gettime clock_getres clock_nanosleep nanosleep gettimeofday time times getcpu "
@@ -76,7 +79,7 @@ CALLS: Final = _names(
 
 OF_PROCESSES: Final = _names(
     """
-    fork vfork pidfd_open pidfd_send_signal bind listen accept accept4 connect sendmsg recvmsg sendmmsg recvmmsg
+    fork vfork pidfd_open bind listen accept accept4 connect recvmsg recvmmsg
     setuid setgid setreuid setregid setresuid setresgid
     """
 )
@@ -85,7 +88,7 @@ OF_PROCESSES: Final = _names(
 OF_BUILDS: Final = _names(
     """
     setsid setpgid setpriority sched_setaffinity sched_setscheduler sched_setparam sched_setattr sched_getattr
-    timer_create timer_settime timer_gettime timer_getoverrun timer_delete rt_sigqueueinfo rt_tgsigqueueinfo
+    timer_create timer_settime timer_gettime timer_getoverrun timer_delete
     inotify_init inotify_init1 inotify_add_watch inotify_rm_watch flock setsockopt
     fsync fdatasync msync sendfile copy_file_range splice tee creat mknod mknodat fchmodat2
     chown fchown lchown fchownat setxattr lsetxattr fsetxattr removexattr lremovexattr fremovexattr
@@ -148,6 +151,18 @@ _IOCTL_OF_BUILDS: Final = _any_of(1, 0x4004_9409, 0x4020_940D, 0x8008_6601)
 """FICLONE, FICLONERANGE, FS_IOC_GETFLAGS, for `cp`."""
 _PRCTL: Final = _any_of(0, 3, 15, 16, 21, 23, 39, 50, 51, 0x5356_4D41)
 """PR_GET_DUMPABLE, (SET|GET)_NAME, GET_SECCOMP, CAPBSET_READ, GET_NO_NEW_PRIVS, SVE_(SET|GET)_VL, SET_VMA."""
+_SIGCONT: Final = 18
+_SIGNAL_BITS: Final = 7
+"""Of a signal's number; a call with any other number is not there."""
+
+
+def _signals_but_sigcont(argument: int) -> Rows:
+    """A signal that is not SIGCONT differs from it in a bit. SIGCONT throws away a SIGSTOP that is under way."""
+    higher_bits = _WORD & ~((1 << _SIGNAL_BITS) - 1)
+    bits = [1 << number for number in range(_SIGNAL_BITS)]
+    return tuple((When(argument, higher_bits | bit, ~_SIGCONT & bit),) for bit in bits)
+
+
 _AF_UNIX, _AF_INET, _AF_INET6 = 1, 2, 10
 _SOL_SOCKET, _SO_REUSEADDR = 1, 2
 
@@ -165,16 +180,22 @@ BY_ARGUMENT: Final[dict[str, Rows]] = {
     "ioctl": _IOCTL,
     "prctl": _PRCTL,
     "socketpair": _any_of(0, _AF_UNIX),
+    "kill": _signals_but_sigcont(1),
+    "tkill": _signals_but_sigcont(1),
+    "tgkill": _signals_but_sigcont(2),
 }
 """Of a bot."""
 MORE_OF_PROCESSES: Final[dict[str, Rows]] = {
     "clone": _PROCESSES,
+    "pidfd_send_signal": _signals_but_sigcont(1),
     "setsockopt": ((When(1, _WORD, _SOL_SOCKET), When(2, _WORD, _SO_REUSEADDR)),),  # multiprocessing's listeners
 }
 MORE_OF_BUILDS: Final[dict[str, Rows]] = {
     "ioctl": _IOCTL_OF_BUILDS,
     "fcntl": _FCNTL_OF_BUILDS,
     "fcntl64": _FCNTL_OF_BUILDS,
+    "rt_sigqueueinfo": _signals_but_sigcont(1),
+    "rt_tgsigqueueinfo": _signals_but_sigcont(2),
 }
 COUNTED_SHARED_MEMORY: Final[dict[str, Rows]] = {"mmap": _MMAP_SHARED, "mmap2": _MMAP_SHARED}
 """Only where a control group counts it: it can be in no count of resident pages."""

@@ -1,0 +1,219 @@
+"""Ways on for a bot that is stopped: each that the kernel has is refused, or leads nowhere. docs/sandbox.md lists them."""
+
+import shutil
+import subprocess
+import time
+from pathlib import Path
+from typing import Final
+
+import pytest
+from process_boxes import BOT, FORKING, ask, folder_of, in_a_box, talking
+
+from arena.process.limits import Limits
+
+pytestmark = in_a_box
+
+RACING: Final = Path(__file__).parents[1] / "hostile" / "bots" / "racing.c"
+ROUNDS: Final = 4
+WAIT_S: Final = 0.1
+MOST_BURNT: Final = 0.2
+"""Share of the waits: a stop takes effect at once, or with the next tick of a busy machine. Who evades it burns all."""
+
+
+def burnt(folder: Path, *command: str, limits: Limits) -> float:
+    """CPU time while stopped, as a share of that time."""
+    burnt_s = 0.0
+    with talking(folder, *command, limits=limits) as (channel, process):
+        ask(channel)
+        for _ in range(ROUNDS):
+            ask(channel)
+            before_s = process.group.cpu()
+            time.sleep(WAIT_S)
+            burnt_s += process.group.cpu() - before_s
+    return burnt_s / (ROUNDS * WAIT_S)
+
+
+@pytest.fixture(scope="module")
+def racing(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the program that races with the stop."""
+    if shutil.which("cc") is None:
+        pytest.skip("no C compiler")
+    folder = folder_of(tmp_path_factory.mktemp("racing") / "bot")
+    subprocess.run(["cc", "-O1", "-pthread", "-o", folder / "racing", RACING], check=True, timeout=60)
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("way", "threads", "limits"),
+    [
+        ("kill", 1, BOT),
+        ("kill", 3, BOT),
+        ("tkill", 3, BOT),
+        ("tgkill", 3, BOT),
+        ("group", 3, FORKING),
+        ("all", 3, FORKING),
+        ("pidfd", 3, FORKING),
+        ("queue", 3, FORKING),
+        ("thread-queue", 3, FORKING),
+    ],
+)
+def test_a_stop_cannot_be_thrown_away(racing: Path, way: str, threads: int, limits: Limits) -> None:
+    """By SIGCONT from the bot's own threads in the moment of the stop."""
+    assert burnt(racing, "./racing", way, str(threads), limits=limits) < MOST_BURNT
+
+
+BURNING: Final = """
+import ctypes, fcntl, mmap, os, signal, sys, threading, time
+libc = ctypes.CDLL(None, use_errno=True)
+clone = {"x86_64": 56, "aarch64": 220}[os.uname().machine]
+def burn():
+    while True:
+        pass
+def attempt(call, *arguments):
+    try:
+        call(*arguments)
+    except (OSError, ValueError) as error:
+        sys.stderr.write(f"{error}\\n")
+def before():
+    pass
+def each_time():
+    pass
+"""
+ANSWERING: Final = """
+before()
+threading.Thread(target=burn, daemon=True).start()
+for line in sys.stdin:
+    each_time()
+    print(line, end="", flush=True)
+"""
+WAYS: Final = {
+    "a child's death": """
+def before():
+    for signal_number in (18, 18 | 0x4000):
+        if libc.syscall(clone, signal_number, 0, 0, 0, 0) == 0:
+            time.sleep(0.3)
+            os._exit(0)
+def each_time():
+    if os.fork() == 0:
+        time.sleep(0.01)
+        os._exit(0)
+""",
+    "timers of a process": """
+def before():
+    for kind, number in ((signal.ITIMER_REAL, 14), (signal.ITIMER_VIRTUAL, 26), (signal.ITIMER_PROF, 27)):
+        signal.signal(number, lambda *_: None)
+        signal.setitimer(kind, 0.002, 0.002)
+""",
+    "input": """
+def before():
+    for fd in (0, 1, *os.pipe()):
+        attempt(fcntl.fcntl, fd, 10, 18)
+        attempt(fcntl.fcntl, fd, 8, os.getpid())
+        attempt(fcntl.fcntl, fd, fcntl.F_SETFL, fcntl.fcntl(fd, fcntl.F_GETFL) | os.O_ASYNC)
+""",
+    "an orphaned group": """
+def before():
+    if os.fork() == 0:
+        attempt(os.setpgid, 0, 0)
+        if os.fork() == 0:
+            burn()
+        time.sleep(0.05)
+        os._exit(0)
+def each_time():
+    if os.fork() == 0:
+        if os.fork() == 0:
+            burn_for = time.monotonic() + 0.3
+            while time.monotonic() < burn_for:
+                pass
+        os._exit(0)
+""",
+    "a parent's death": """
+def before():
+    parent = os.getpid()
+    if os.fork() == 0:
+        libc.prctl(1, 18)
+        burn()
+""",
+    "a terminal": """
+def before():
+    for path in ("/dev/ptmx", "/dev/pts/ptmx", "/dev/tty", "/dev/console"):
+        attempt(os.open, path, os.O_RDWR)
+    for request in (0x540E, 0x5410, 0x5422):
+        attempt(fcntl.ioctl, 0, request, 0)
+""",
+    "a child": """
+def before():
+    parent = os.getpid()
+    if os.fork() == 0:
+        while True:
+            attempt(os.kill, parent, 18)
+            attempt(os.kill, 1, 18)
+            time.sleep(0.0005)
+""",
+    "a new program": """
+def before():
+    def again():
+        time.sleep(0.004)
+        while True:
+            attempt(os.execv, "/nothing", ["x"])
+    threading.Thread(target=again, daemon=True).start()
+""",
+    "a wait for a child": """
+def before():
+    def wait():
+        while True:
+            os.posix_spawn("/bin/true", ["true"], {})
+    threading.Thread(target=wait, daemon=True).start()
+""",
+    "ignored signals": """
+def before():
+    for number in range(1, 65):
+        attempt(signal.signal, number, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_SETMASK, range(1, 65))
+""",
+    "another group": """
+def before():
+    for leave in (os.setsid, lambda: os.setpgid(0, 0)):
+        if os.fork() == 0:
+            attempt(leave)
+            burn()
+""",
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_nothing_else_wakes_a_stopped_bot(tmp_path: Path, way: str) -> None:
+    """With processes, for which more calls are there."""
+    folder = folder_of(tmp_path, bot_py=f"{BURNING}{WAYS[way]}{ANSWERING}")
+
+    assert burnt(folder, limits=FORKING) < MOST_BURNT
+
+
+CALLS: Final = """
+import ctypes, errno, os
+libc = ctypes.CDLL(None, use_errno=True)
+numbers = dict(
+    clone3=435, timer_create=(222, 107), mq_open=(240, 180), mq_notify=(244, 184), ptrace=(101, 117),
+    io_uring_setup=425, io_setup=(206, 0), inotify_init1=(294, 26), setsid=(112, 157), setpgid=(109, 154),
+    rt_sigqueueinfo=(129, 138), rt_tgsigqueueinfo=(297, 240), perf_event_open=(298, 241), userfaultfd=(323, 282),
+)
+place = ["x86_64", "aarch64"].index(os.uname().machine)
+for name, number in numbers.items():
+    ctypes.set_errno(0)
+    libc.syscall(number[place] if isinstance(number, tuple) else number, *[ctypes.c_long(-1)] * 6)
+    if ctypes.get_errno() != errno.ENOSYS:
+        print(name)
+input()
+"""
+
+
+def test_calls_that_could_send_a_signal_of_choice_do_not_exist(tmp_path: Path) -> None:
+    """Timers, message queues, tracers, asynchronous input: the filter cannot look into the records they are given."""
+    with talking(
+        folder_of(tmp_path, bot_py=f"input()\n{CALLS}print('end', flush=True)\ninput()\n"), limits=FORKING
+    ) as (
+        channel,
+        _,
+    ):
+        channel.wake()
+        assert ask(channel, b"go\nagain") == b"end"
