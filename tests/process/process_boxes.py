@@ -188,16 +188,18 @@ def host_environment(**more: str) -> dict[str, str]:
 
 def as_ordinary_user(code: str, *arguments: str) -> "subprocess.CompletedProcess[str]":
     """A Python of the harness's own, of a user who is not root: nobody's, if root runs the tests."""
-    user = {"user": _NOBODY, "group": _NOBODY, "extra_groups": ()} if os.geteuid() == 0 else {}
+    user = _NOBODY if os.geteuid() == 0 else None
     return subprocess.run(
         [sys.executable, "-c", code, *arguments],
-        env=host_environment(HOME="/", TMPDIR="/tmp", PYTHONDONTWRITEBYTECODE="1"),  # noqa: S108 - not root's own
+        env=host_environment(HOME="/", TMPDIR="/tmp", PYTHONDONTWRITEBYTECODE="1"),
         cwd="/",
         capture_output=True,
         text=True,
         check=False,
         timeout=60,
-        **user,  # type: ignore[call-overload]
+        user=user,
+        group=user,
+        extra_groups=None if user is None else (),
     )
 
 

@@ -8,8 +8,8 @@ import msgspec
 import pytest
 from process_boxes import (
     BOT,
-    as_ordinary_user,
     FORKING,
+    as_ordinary_user,
     ask,
     eventually,
     folder_of,

@@ -1,4 +1,4 @@
-"""Ways on for a bot that is stopped: each that the kernel has is refused, or leads nowhere. docs/sandbox.md lists them."""
+"""Ways to go on for a bot that is stopped: each that the kernel has is refused, or leads nowhere."""
 
 import shutil
 import subprocess
