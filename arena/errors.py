@@ -13,6 +13,7 @@
     ├── Interrupted           a person or the system asked us to stop                              exit 3
     └── HarnessFault          our fault: the match is void and is played again                     exit 4
         └── MachineFault      the machine lacks something: a program, a library, memory, room      exit 5
+            └── Shortage      memory, processes or open files ran out: the match is played again alone
 
 Rule: a message says what was found, what was expected, and where.
 """
@@ -105,3 +106,7 @@ class MachineFault(HarnessFault):
     """The machine lacks something that arena needs: a program, a library, memory, room on a disk."""
 
     exit_code = 5
+
+
+class Shortage(MachineFault):
+    """Memory, processes or open files ran out in a match, which is void and is played again alone on the machine."""

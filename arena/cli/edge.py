@@ -25,17 +25,15 @@ from typing import Final, TextIO
 import click
 
 from arena.errors import ArenaError, Interrupted, MachineFault, SpecError
+from arena.process.shortage import SHORTAGES, as_shortage
 
 _OF_THE_MACHINE: Final = {
     errno.ENOSPC: "make room, and give the same command again",
     errno.EDQUOT: "your share of the disk is used up: make room, and give the same command again",
     errno.EFBIG: "no larger files are allowed here (`ulimit -f`)",
     errno.EIO: "the disk or the terminal behind it fails",
-    errno.ENOMEM: "not enough memory: end other programs, or use fewer --workers",
-    errno.EAGAIN: "no more processes are allowed (`ulimit -u`): end other programs, or use fewer --workers",
-    errno.EMFILE: "no more open files are allowed (`ulimit -n`): raise that, or use fewer --workers",
-    errno.ENFILE: "the machine has no more open files: end other programs",
     errno.ENOSYS: "this system cannot do that",
+    **SHORTAGES,
 }
 """Needs of the machine, by the system's number of the error, and what to do about it."""
 _MISTAKES: Final = {errno.EBADF, errno.EINVAL, errno.EFAULT, errno.ENOTTY, errno.ECHILD, errno.ESRCH}
@@ -43,7 +41,6 @@ _MISTAKES: Final = {errno.EBADF, errno.EINVAL, errno.EFAULT, errno.ENOTTY, errno
 
 
 _OTHERS: Final = (
-    (MemoryError, "not enough memory: end other programs, or use fewer --workers", MachineFault.exit_code),
     (EOFError, "the input ended before the command had all it needs", SpecError.exit_code),
     (
         UnicodeEncodeError,
@@ -116,9 +113,11 @@ def explain(error: BaseException) -> tuple[str, int]:
 
 
 def _unexpected(error: BaseException) -> tuple[str, int]:
-    """An error that nobody thought of: of the plug-in whose code it passed, or ours."""
+    """An error that nobody thought of: of a machine that ran short, of the plug-in whose code it passed, or ours."""
     from arena.plugins import place_of_failure, told  # noqa: PLC0415 - only for this message
 
+    if (shortage := as_shortage(error)) is not None:
+        return f"error: {shortage}", shortage.exit_code
     if place := place_of_failure(error):
         return f"error: {place} broke the contract of a game: {told(error)}", SpecError.exit_code
     return f"{''.join(traceback.format_exception(error))}error: a mistake in arena itself, please report it", 4

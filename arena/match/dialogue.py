@@ -12,7 +12,7 @@ from typing import Final, TypeVar
 import msgspec
 from msgspec import UNSET
 
-from arena.errors import BotFault, Crashed, MalformedReply, OutOfTime, ProtocolViolation
+from arena.errors import BotFault, Crashed, MalformedReply, OutOfTime, ProtocolViolation, Shortage
 from arena.match.line_recorder import LineRecorder
 from arena.match.participant import NO_LOOK_AHEAD, LookAhead, TranscriptLine
 from arena.process.clock import MoveClock
@@ -89,8 +89,9 @@ class DiscardedOutput(msgspec.Struct):
 class Dialogue:
     """One process, from its `hello` to its end. `transcript` and `recorder` are those of its player.
 
-    `lost` is the fault for which the process was ended, because it could not take a notice. `is_whole` tells whether
-    all that was written for the open request has gone out; the rest of a line that was cut off cannot be sent later.
+    `lost` is the fault, the bot's or the machine's, for which the process was ended, because it could not take a
+    notice. `is_whole` tells whether all that was written for the open request has gone out; the rest of a line that was
+    cut off cannot be sent later.
     """
 
     def __init__(
@@ -108,7 +109,7 @@ class Dialogue:
         self.discarded = DiscardedOutput()
         self.recorder = recorder
         self.is_whole = False
-        self.lost: BotFault | None = None
+        self.lost: BotFault | Shortage | None = None
         self._wall = wall
         self._suspended = suspended
         self._is_strict = is_strict
@@ -222,7 +223,7 @@ class Dialogue:
         clock = MoveClock(cpu=self.channel.cpu, wall=self._wall, budget_s=math.inf, wall_s=patience_s, decides_cpu=True)
         try:
             self.channel.send(self._line_of(message), clock)
-        except BotFault as fault:
+        except (BotFault, Shortage) as fault:
             self.lost = fault
             self.recorder.lose()
             self.channel.close(0.0)

@@ -44,6 +44,7 @@ from arena.match.record import (
 )
 from arena.match.settings import MatchSpec
 from arena.plugins import told
+from arena.process.shortage import as_shortage
 from arena.protocol import messages as m
 from arena.protocol.codec import LINE_FROM_BOT_LIMIT, LINE_TO_BOT_LIMIT, excerpt
 from arena.text import printable
@@ -94,6 +95,8 @@ def play_match(
     try:
         record = _Table(spec, participants, rules, simulator or simulator_of(rules), meter).play()
     except Exception as error:
+        if (shortage := as_shortage(error, f"match {spec.match}: ")) is not None:
+            raise shortage from error
         place = "" if game is not None else plugin_place(spec.game)
         if not place or (isinstance(error, ArenaError) and not isinstance(error, BotFault)):
             raise
@@ -132,6 +135,8 @@ class _Table:
         except Forfeited as forfeited:
             return self._forfeit(forfeited.seat, forfeited.fault)
         except OSError as error:
+            if as_shortage(error) is not None:
+                raise
             raise HarnessFault(f"match {self._spec.match}: {error}") from error
         outcome = self._game.outcome(state)
         scores = tuple([Fraction(score) for score in outcome.scores])

@@ -14,8 +14,9 @@ import time
 from collections import deque
 from typing import Final
 
-from arena.errors import Crashed, MalformedReply
+from arena.errors import Crashed, MalformedReply, Shortage
 from arena.process.clock import MoveClock
+from arena.process.death import judge
 from arena.process.process import BotProcess
 from arena.process.suspension import WATCH
 from arena.text import printable
@@ -78,7 +79,7 @@ class ProcessChannel:
 
     `limit`: the longest line from the bot, `kept_stderr`: the part of its stderr to keep, from both ends, in bytes.
     With `may_ponder` the process is never frozen: it may think while others are on move. Otherwise it is frozen by
-    `rest`, or runs on after `run_on` until `stop`.
+    `rest`, or runs on after `run_on` until `stop`. With `is_last` its end is its own fault, see `death`.
 
     `cpu`: CPU seconds the bot has used so far; `delayed_s`: seconds for which it was ready to run and the machine had
     no time for it; `is_asleep`: whether no thread of it runs now, is ready to run, or waits for memory that was swapped
@@ -86,7 +87,13 @@ class ProcessChannel:
     """
 
     def __init__(
-        self, process: BotProcess, *, limit: int, kept_stderr: int = 2 * KEPT_STDERR, may_ponder: bool = False
+        self,
+        process: BotProcess,
+        *,
+        limit: int,
+        kept_stderr: int = 2 * KEPT_STDERR,
+        may_ponder: bool = False,
+        is_last: bool = False,
     ) -> None:
         group = process.group
         self.cpu, self.delayed_s, self.is_asleep = group.cpu, group.delayed_s, group.is_asleep
@@ -100,6 +107,7 @@ class ProcessChannel:
         self._taken = 0
         self._stderr = BoundedLog(kept_stderr // 2)
         self._may_ponder = may_ponder
+        self._is_last = is_last
         self._looked_s = self._stopped_s = time.monotonic()
         self._is_stdout_open = True
         self._stdin_inode, self._stdout_inode = (os.fstat(fd).st_ino for fd in (process.stdin, process.stdout))
@@ -350,12 +358,11 @@ class ProcessChannel:
                 f"the bot was stopped: {violation}", hint="the limits are those of the tournament and bot.yaml"
             )
 
-    def _crash(self) -> Crashed:
+    def _crash(self) -> Crashed | Shortage:
         ending = self._wait_for_end(_CRASH_S) or "closed its stdin or stdout while still running"
         self._drain_stderr()
-        if violation := self._group.limit_violation():
-            ending = f"was killed: {violation}"
-        return Crashed(f"the bot {ending}", hint=self._group.hint_on(self.stderr()) or "see the bot's stderr")
+        hint = self._group.hint_on(self.stderr()) or "see the bot's stderr"
+        return judge(self._process.evidence(ending), hint, is_last=self._is_last)
 
     def _too_long(self) -> MalformedReply:
         """A line that is too long is a fault when its turn comes, in whatever pieces it came; what follows counts."""

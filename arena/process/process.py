@@ -14,11 +14,13 @@ import time
 from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
-from typing import ClassVar, Final
+from typing import ClassVar, Final, NamedTuple
 
 from arena.process.clock import CpuClock
+from arena.process.death import Evidence
 from arena.process.limits import Limits
 from arena.process.reaper import delay_in, descendants, read_proc, read_threads
+from arena.process.shortage import free_tasks, oom_kills
 
 _EXIT_CODE_S: Final = 0.2
 """The most that an ended bot's exit code takes to come through its sandbox; it takes less than a millisecond."""
@@ -41,10 +43,11 @@ class ProcessGroup:
 
     def __init__(self, pid: int, limits: Limits) -> None:
         self.id = pid
-        self._limits = limits
+        self.limits = limits
         self._read_cpu = CpuClock(pid)
         self.cpu: Callable[[], float] = self._read_cpu
         self._faults = 0
+        self._oom_kills = oom_kills()
 
     def pids(self) -> set[int]:
         """All processes, found anew at each look."""
@@ -83,9 +86,13 @@ class ProcessGroup:
     def limit_violation(self) -> str:
         """The use of memory beyond the limit, in words; empty if there is none."""
         used_mib = (sum(map(resident_bytes, self.pids())) + self.socket_bytes()) / 2**20
-        if used_mib <= self._limits.memory_mib:
+        if used_mib <= self.limits.memory_mib:
             return ""
-        return f"it used {used_mib:.0f} MiB of memory, allowed are {self._limits.memory_mib} MiB"
+        return f"it used {used_mib:.0f} MiB of memory, allowed are {self.limits.memory_mib} MiB"
+
+    def oom_kills(self) -> int:
+        """Return how many processes the kernel ended for want of memory since the bot started."""
+        return oom_kills() - self._oom_kills
 
     def socket_bytes(self) -> int:
         """Memory in sockets, as far as it counts."""
@@ -141,13 +148,24 @@ def spawn(
     )
 
 
+class _End(NamedTuple):
+    """The end of a started process in words, empty while it runs; the signal that ended the bot, 0 if none did.
+
+    `is_direct`: the signal ended the process that we started; otherwise that one handed on the end of what it wraps.
+    """
+
+    words: str
+    signal: int = 0
+    is_direct: bool = False
+
+
 class BotProcess:
     """A started bot. `origin` names the command, the folder and the program behind it, for the author."""
 
     def __init__(self, popen: "subprocess.Popen[bytes]", group: ProcessGroup, origin: str) -> None:
         self._popen = popen
         self._pipes = [pipe for pipe in (popen.stdin, popen.stdout, popen.stderr) if pipe is not None]
-        self.is_frozen = False
+        self.is_frozen = self._is_killed_by_us = False
         self.group = group
         self.origin = origin
         self.pid = popen.pid
@@ -155,17 +173,36 @@ class BotProcess:
 
     def ending(self) -> str:
         """The end of the process, in words; empty while it runs."""
+        return self._end().words
+
+    def evidence(self, ending: str) -> Evidence:
+        """Return all that is known about the end of the bot; `ending` is the end in words."""
+        end = self._end()
+        is_others = end.signal > 0 and not self._is_killed_by_us
+        limits, left = self.group.limits, free_tasks()
+        return Evidence(
+            ending=ending,
+            violation=self.group.limit_violation(),
+            is_killed=is_others and end.signal == signal.SIGKILL,
+            is_wrapper_killed=is_others and self.group.is_wrapped and end.is_direct,
+            oom_kills=self.group.oom_kills(),
+            has_processes=limits.processes,
+            is_crowded=left is not None and left < limits.tasks,
+        )
+
+    def _end(self) -> "_End":
         try:
             ended = os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
         except ChildProcessError:
-            return "ended"  # reaped by a sweep of ours, so nobody knows how
+            return _End("ended")  # reaped by a sweep of ours, so nobody knows how
         if ended is None:
-            return ""
-        number = ended.si_status - (_SHELLS_SIGNAL if ended.si_code == os.CLD_EXITED else 0)
-        if ended.si_code == os.CLD_EXITED and not (self.group.is_wrapped and number > 0):
-            return f"ended with exit code {ended.si_status}"
+            return _End("")
+        is_direct = ended.si_code != os.CLD_EXITED
+        number = ended.si_status - (0 if is_direct else _SHELLS_SIGNAL)
+        if not is_direct and not (self.group.is_wrapped and number > 0):
+            return _End(f"ended with exit code {ended.si_status}")
         names = {each.value: f" ({each.name})" for each in signal.Signals}  # real-time signals have no name
-        return f"was ended by signal {number}{names.get(number, '')}"
+        return _End(f"was ended by signal {number}{names.get(number, '')}", number, is_direct)
 
     def freeze(self) -> bool:
         """Stop the bot, which is not on move. False if its own process is gone; then all the rest is killed."""
@@ -208,6 +245,7 @@ class BotProcess:
             deadline_s = time.monotonic() + _EXIT_CODE_S
             while not self.ending() and time.monotonic() < deadline_s:
                 time.sleep(0.001)
+            self._is_killed_by_us = not self.ending()
             self.group.kill()
             return False
         return True

@@ -11,6 +11,7 @@ from typing import Final, cast
 
 from arena.process.channel import ProcessChannel
 from arena.process.clock import MoveClock
+from arena.process.death import Evidence
 from arena.process.process import BotProcess
 
 _AT_ONCE: Final = 1 << 20
@@ -58,6 +59,10 @@ class PipedProcess:
     def is_asleep(self) -> bool:
         """It never sleeps: its time is set by the test."""
         return False
+
+    def evidence(self, ending: str) -> Evidence:
+        """It ends by itself."""
+        return Evidence(ending)
 
     @property
     def is_running(self) -> bool:

@@ -48,22 +48,23 @@ def test_a_process_enters_by_its_id(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("events", "said"),
+    ("events", "violation", "kills"),
     [
-        ("low 0\nhigh 0\nmax 12\noom 0\noom_kill 0\noom_group_kill 0\n", ""),
-        ("low 0\noom 1\noom_kill 3\noom_group_kill 1\n", "it used all of the 100 MiB of memory it is allowed"),
-        ("", ""),
-        (None, ""),
+        ("low 0\nhigh 0\nmax 12\noom 0\noom_kill 0\noom_group_kill 0\n", "", 0),
+        ("low 0\noom 1\noom_kill 3\noom_group_kill 1\n", "it used all of the 100 MiB of memory it is allowed", 3),
+        ("low 0\noom 0\noom_kill 3\noom_group_kill 1\n", "", 3),
+        ("", "", 0),
+        (None, "", 0),
     ],
-    ids=["within", "killed", "empty", "gone"],
+    ids=["within", "own limit", "another limit", "empty", "gone"],
 )
-def test_the_kernel_tells_whether_it_had_to_kill(folder: Path, events: str | None, said: str) -> None:
-    """A limit that was touched and held is no reason."""
+def test_the_kernel_tells_whose_limit_was_met(folder: Path, events: str | None, violation: str, kills: int) -> None:
+    """A limit that was touched and held is no reason; the kernel also kills here when a group above has no memory."""
     group = Group(folder, LIMITS)
     if events is not None:
         (folder / "memory.events").write_text(events)
 
-    assert group.limit_violation() == said
+    assert (group.limit_violation(), group.oom_kills()) == (violation, kills)
 
 
 def test_what_is_left_is_killed_when_it_is_given_back(folder: Path) -> None:

@@ -53,7 +53,10 @@ def test_what_bwrap_says_comes_with_advice(tmp_path: Path, said: str, advice: st
     [
         (fails_with("a thing nobody has heard of"), "the sandbox cannot be set up: bwrap: a thing nobody has heard of"),
         (f"{VERSION}exit 3\n", "the sandbox cannot be set up: it ended"),
-        (f"{VERSION}kill -9 $$\n", "the sandbox cannot be set up: it ended"),
+        (
+            f"{VERSION}kill -9 $$\n",
+            "bubblewrap was killed before the bot began: the machine ran out of memory, or somebody did it",
+        ),
     ],
     ids=["unknown", "silent", "killed"],
 )

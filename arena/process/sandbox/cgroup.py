@@ -17,6 +17,7 @@ from typing import Final
 
 from arena.errors import SpecError
 from arena.process.limits import Limits
+from arena.process.shortage import group_folders
 
 SETTING: Final = "ARENA_CGROUP"
 """Environment variable: `auto`, `no` or `required`."""
@@ -66,12 +67,20 @@ class Group:
             return 0.0
 
     def limit_violation(self) -> str:
-        """Whether the kernel has ended it for its memory, in words; empty if not."""
+        """Whether the bot met the group's own limit of memory, in words; empty if not."""
+        return f"it used all of the {self._memory_mib} MiB of memory it is allowed" if self._events("oom") else ""
+
+    def oom_kills(self) -> int:
+        """Return how often the kernel ended a process of the bot for want of memory, whoever's limit was met."""
+        return self._events("oom_kill")
+
+    def _events(self, name: str) -> int:
+        """The count of `memory.events` with that name; the own limit is `oom`, limits above it are not."""
         with contextlib.suppress(OSError):
             for line in (self._folder / "memory.events").read_text(encoding="ascii").splitlines():
-                if line.startswith("oom_kill ") and line.split()[1] != "0":
-                    return f"it used all of the {self._memory_mib} MiB of memory it is allowed"
-        return ""
+                if line.split()[:1] == [name]:
+                    return int(line.split()[1])
+        return 0
 
     def remove(self) -> None:
         """Give the group back; whatever is still in it is killed."""
@@ -147,22 +156,9 @@ def find(root: Path = _ROOT) -> Path | None:
     return base
 
 
-def mount_of_v2(root: Path = _ROOT) -> Path | None:
-    """The folder of the one tree of control groups of version 2; None if the machine has none."""
-    with contextlib.suppress(FileNotFoundError):
-        for line in (root / "proc/self/mountinfo").read_text(encoding="utf-8").splitlines():
-            before, _, after = line.partition(" - ")
-            if after.startswith("cgroup2 "):
-                return root / before.split()[4].lstrip("/")
-    return None
-
-
 def own_group(root: Path = _ROOT) -> Path | None:
-    """The folder of the group this process is in."""
-    mount = mount_of_v2(root)
-    lines = (root / "proc/self/cgroup").read_text(encoding="ascii").splitlines()
-    name = next((line[4:] for line in lines if line.startswith("0::/")), None)
-    return None if mount is None or name is None else mount / name
+    """The folder of the group this process is in; None if the machine has no tree of version 2."""
+    return next(iter(group_folders(root=root)), None)
 
 
 def has_limits(folder: Path) -> bool:

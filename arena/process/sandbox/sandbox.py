@@ -16,13 +16,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import ClassVar, Final
 
-from arena.errors import HarnessFault
+from arena.errors import HarnessFault, Shortage
 from arena.process.clock import CpuClock
 from arena.process.limits import Limits, prefer_for_oom_kill, sandbox_rlimits, set_rlimits
 from arena.process.process import ProcessGroup, is_held, spawn
 from arena.process.reaper import children, read_proc
 from arena.process.sandbox import bubblewrap, cgroup, kernel_files, leftovers, syscalls
 from arena.process.sandbox.users import acquire_uid, reachable, real_user, release_uid, require_readable
+from arena.process.shortage import as_shortage, shortage_in
 
 _HANDSHAKE_S: Final = 20.0
 """For the sandbox to stand; it takes 2 ms, and on a machine with a hundred other things to do, a second."""
@@ -82,7 +83,7 @@ class Sandbox(ProcessGroup):
 
     def pids(self) -> set[int]:
         """See ProcessGroup.pids."""
-        return super().pids() if self._limits.processes else {self.id, self._main or self.id}
+        return super().pids() if self.limits.processes else {self.id, self._main or self.id}
 
     def bot_pids(self) -> set[int]:
         """See ProcessGroup.bot_pids."""
@@ -92,12 +93,16 @@ class Sandbox(ProcessGroup):
         """See ProcessGroup.limit_violation. A control group counts memory exactly, and ends the bot itself."""
         self._read_cpu.look()
         memory = super().limit_violation() if self._cgroup is None else self._cgroup.limit_violation()
-        if not memory and self._limits.scratch_mib:
+        if not memory and self.limits.scratch_mib:
             for name in ("/tmp", "/dev/shm"):  # noqa: S108 - the sandbox's
                 files = count_files(Path(f"/proc/{self.id}/root{name}"), Path(name))
                 if files > _SCRATCH_FILES:
                     return f"it made {files} files in {name}, allowed are {_SCRATCH_FILES}"
         return memory
+
+    def oom_kills(self) -> int:
+        """See ProcessGroup.oom_kills. A control group counts those of the bot alone."""
+        return super().oom_kills() if self._cgroup is None else self._cgroup.oom_kills()
 
     def socket_bytes(self) -> int:
         """The most that the bot's sockets can hold: it is in no process, and an unaccepted socket is no open file."""
@@ -111,7 +116,7 @@ class Sandbox(ProcessGroup):
 
     def hint_on(self, stderr: str) -> str:
         """See ProcessGroup.hint_on."""
-        hints = ({} if self._limits.processes else _HINTS_WITHOUT_PROCESSES) | _HINTS
+        hints = ({} if self.limits.processes else _HINTS_WITHOUT_PROCESSES) | _HINTS
         return next((hint for pattern, hint in hints.items() if re.search(pattern, stderr, re.IGNORECASE)), "")
 
     def signal(self, number: int) -> None:
@@ -121,8 +126,8 @@ class Sandbox(ProcessGroup):
         """
         if not self._main:
             raise ProcessLookupError("the bot's own process ended before it was seen")
-        signal.pidfd_send_signal(self._main_handle, 0 if self._limits.processes else number)
-        if self._limits.processes:
+        signal.pidfd_send_signal(self._main_handle, 0 if self.limits.processes else number)
+        if self.limits.processes:
             super().signal(number)
 
     def kill(self) -> None:
@@ -151,7 +156,7 @@ class Sandbox(ProcessGroup):
     def confine(self) -> None:
         """Set the limits of the first process, which all others inherit."""
         with real_user(self._uid):
-            set_rlimits(self.id, sandbox_rlimits(self._limits))
+            set_rlimits(self.id, sandbox_rlimits(self.limits))
         prefer_for_oom_kill(self.id)
         if self._cgroup is not None:
             self._cgroup.enter(self.id)
@@ -206,18 +211,24 @@ def start_with(command: list[str], arguments: list[str], limits: Limits, filters
     popen: subprocess.Popen[bytes] | None = None
     box: Sandbox | None = None
     with contextlib.ExitStack() as ours, contextlib.ExitStack() as theirs, contextlib.ExitStack() as gate:
-        told, telling = _pipe(ours, theirs)
-        barred, opening = _pipe(theirs, gate)
-        # bwrap can read this one as well: it is not ended by a broken pipe if this process is killed meanwhile, which
-        # would leave its child waiting for ever.
-        telling = os.open(f"/proc/self/fd/{telling}", os.O_RDWR)
-        theirs.callback(os.close, telling)
-        contents = {path: _text(text, theirs) for path, text in kernel_files.synthetic(limits.memory_mib).items()}
-        words = [*arguments, "--block-fd" if filters is None else "--seccomp", str(barred), "--info-fd", str(telling)]
-        words += [word for path, fd in contents.items() for word in ("--ro-bind-data", str(fd), path)]
-        listed = _text(b"".join(os.fsencode(word) + b"\0" for word in words), theirs)
-        words = [bubblewrap.runnable(), *leftovers.owner_mark(), "--args", str(listed), "--", *command]
         try:
+            told, telling = _pipe(ours, theirs)
+            barred, opening = _pipe(theirs, gate)
+            # bwrap can read this one as well: it is not ended by a broken pipe if this process is killed meanwhile,
+            # which would leave its child waiting for ever.
+            telling = os.open(f"/proc/self/fd/{telling}", os.O_RDWR)
+            theirs.callback(os.close, telling)
+            contents = {path: _text(text, theirs) for path, text in kernel_files.synthetic(limits.memory_mib).items()}
+            words = [
+                *arguments,
+                "--block-fd" if filters is None else "--seccomp",
+                str(barred),
+                "--info-fd",
+                str(telling),
+            ]
+            words += [word for path, fd in contents.items() for word in ("--ro-bind-data", str(fd), path)]
+            listed = _text(b"".join(os.fsencode(word) + b"\0" for word in words), theirs)
+            words = [bubblewrap.runnable(), *leftovers.owner_mark(), "--args", str(listed), "--", *command]
             # a bot reads the environment from /proc/1/environ, so there is none
             popen = spawn(words, "/", {}, fds=(telling, barred, listed, *contents.values()), uid=uid)
             theirs.close()
@@ -267,13 +278,17 @@ def _first_process(told: int) -> int:
 
 
 def _failure(popen: "subprocess.Popen[bytes] | None", error: Exception) -> HarnessFault:
-    """The message of bwrap, with the remedy."""
+    """The message of bwrap, with the remedy; no bot has any part in it, as none runs yet."""
     if popen is None:
-        return HarnessFault(f"bubblewrap cannot be started: {error}")
+        return as_shortage(error) or HarnessFault(f"bubblewrap cannot be started: {error}")
+    is_killed = popen.poll() == -signal.SIGKILL
     popen.kill()
     _, said = popen.communicate()
     text = said.decode("utf-8", "backslashreplace").strip() or str(error)
-    return HarnessFault(f"the sandbox cannot be set up: {text}{bubblewrap.advice_on(text)}")
+    if is_killed:
+        return Shortage("bubblewrap was killed before the bot began: the machine ran out of memory, or somebody did it")
+    shortage = as_shortage(error) or shortage_in(text)
+    return shortage or HarnessFault(f"the sandbox cannot be set up: {text}{bubblewrap.advice_on(text)}")
 
 
 def count_files(place: Path, on_host: Path) -> int:

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Final
 
 from arena.process.sandbox import cgroup
+from arena.process.shortage import group_folders
 
 _ROOT: Final = Path("/")
 _ASK_S: Final = 10.0
@@ -60,8 +61,8 @@ def obstacle(root: Path = _ROOT) -> str:
 
 
 def _obstacles(root: Path, uid: int) -> Iterator[str]:
-    mount = cgroup.mount_of_v2(root)
-    if mount is None or not cgroup.has_limits(mount):
+    folders = group_folders(root=root)
+    if not folders or not cgroup.has_limits(mount := folders[-1]):
         yield (
             "this machine has no control groups of version 2 that count memory;"
             " with systemd, boot with `systemd.unified_cgroup_hierarchy=1`"

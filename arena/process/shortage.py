@@ -1,0 +1,155 @@
+"""Memory, processes and open files of this machine: how much is free, and the errors that say that nothing is.
+
+Rule: read only. Free is what the machine has left, and what the limit of each control group around this process leaves
+(versions 1 and 2), whichever is less.
+"""
+
+import contextlib
+import errno
+import os
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+from arena.errors import Shortage
+
+_ROOT: Final = Path("/")
+_NO_THREAD: Final = "can't start new thread"
+"""The message of Python's RuntimeError."""
+SHORTAGES: Final = {
+    errno.ENOMEM: "not enough memory: end other programs, or use fewer --workers",
+    errno.EAGAIN: (
+        "no more processes are allowed (`ulimit -u`, or pids.max of a control group): end other programs, or use fewer"
+        " --workers"
+    ),
+    errno.EMFILE: "no more open files are allowed (`ulimit -n`): raise that, or use fewer --workers",
+    errno.ENFILE: "the machine has no more open files: end other programs",
+}
+"""By the number of the system's error: what to do."""
+_LIMIT_FILES: Final = ("memory.max", "memory.high", "memory.limit_in_bytes")
+_USAGE_FILES: Final = ("memory.current", "memory.usage_in_bytes")
+_RECLAIMABLE: Final = re.compile(r"^(?:total_)?inactive_file (\d+)$", re.MULTILINE)
+"""Of memory.stat: version 1 counts groups below in `total_` only."""
+_KILLS: Final = re.compile(r"^oom_kill (\d+)$", re.MULTILINE)
+
+
+def group_folders(controller: str = "", root: Path = _ROOT) -> list[Path]:
+    """The folders of this process's control group with that controller of version 1, and of all groups above it.
+
+    The own one is first. Without a controller those of the one tree of version 2. `root` is where the files of the
+    machine are.
+    """
+    with contextlib.suppress(OSError):
+        mounts = (root / "proc/self/mountinfo").read_text(encoding="utf-8").splitlines()
+        for where, _, kind in (line.partition(" - ") for line in mounts):
+            system, _, options = kind.split(maxsplit=2)
+            is_wanted = controller in options.split(",") if controller else True
+            if system == ("cgroup" if controller else "cgroup2") and is_wanted:
+                top, mount = where.split()[3:5]
+                return _upwards(root / mount.lstrip("/"), top, _group_name(controller, root))
+    return []
+
+
+def _group_name(controller: str, root: Path) -> str:
+    """The path of this process's group below the root of its tree."""
+    lines = (root / "proc/self/cgroup").read_text(encoding="utf-8").splitlines()
+    names = (line.split(":", 2) for line in lines)
+    return next((name for _, controllers, name in names if controller in controllers.split(",")), "/")
+
+
+def _upwards(mount: Path, top: str, name: str) -> list[Path]:
+    """The folders from the group to the mount, which shows the group `top` of the tree as its root."""
+    is_shown = Path(name).is_relative_to(top) and ".." not in name
+    inside = Path(name).relative_to(top) if is_shown else Path()
+    return [mount / inside, *(mount / above for above in inside.parents)]
+
+
+def free_memory(root: Path = _ROOT) -> int:
+    """Return the bytes that new processes can use before the kernel ends some for want of memory."""
+    meminfo = (root / "proc/meminfo").read_text(encoding="ascii")
+    free = int(meminfo.partition("MemAvailable:")[2].split()[0]) << 10
+    for folder in (*group_folders("", root), *group_folders("memory", root)):
+        used = next(_numbers(folder, *_USAGE_FILES), 0)
+        reclaimable = max(map(int, _RECLAIMABLE.findall(_text(folder / "memory.stat"))), default=0)
+        limit = min(_numbers(folder, *_LIMIT_FILES), default=free + used)
+        free = min(free, limit - used + reclaimable)
+    return max(0, free)
+
+
+def free_tasks(root: Path = _ROOT) -> int | None:
+    """Return how many processes and threads can still be started; None where nothing limits them."""
+    free = [
+        limit - next(_numbers(folder, "pids.current"), 0)
+        for folder in (*group_folders("", root), *group_folders("pids", root))
+        for limit in _numbers(folder, "pids.max")
+    ]
+    if (allowed := _allowed_tasks()) is not None:
+        free.append(allowed - _own_tasks(root))
+    return max(0, min(free)) if free else None
+
+
+def oom_kills(root: Path = _ROOT) -> int:
+    """Return how often the kernel ended a process because memory ran short.
+
+    Those of this process's control group are counted; of the whole machine where no group counts them.
+    """
+    return sum(int(number) for file in _kill_files(root) for number in _KILLS.findall(_text(file)))
+
+
+@cache
+def _kill_files(root: Path) -> list[Path]:
+    """The files that count kills, which stay the same for a process that plays."""
+    own = [*group_folders("", root)[:1], *group_folders("memory", root)[:1]]
+    files = [folder / name for folder in own for name in ("memory.events", "memory.oom_control")]
+    return [file for file in files if _KILLS.search(_text(file))] or [root / "proc/vmstat"]
+
+
+def as_shortage(error: BaseException, place: str = "") -> Shortage | None:
+    """Return the shortage behind an error of the system or of Python, at `place`; None if it is another error."""
+    number = error.errno if isinstance(error, OSError) else None
+    if isinstance(error, MemoryError):
+        number = errno.ENOMEM
+    if isinstance(error, RuntimeError) and _NO_THREAD in str(error):
+        number = errno.EAGAIN
+    return None if number not in SHORTAGES else Shortage(f"{place}{os.strerror(number)}; {SHORTAGES[number]}")
+
+
+def shortage_in(text: str) -> Shortage | None:
+    """Return the shortage that a program's last words name; None if they name none."""
+    number = next((number for number in SHORTAGES if os.strerror(number) in text), None)
+    return None if number is None else Shortage(f"{text}; {SHORTAGES[number]}")
+
+
+def _numbers(folder: Path, *names: str) -> Iterator[int]:
+    """The numbers in the files that are there; `max` is none."""
+    for name in names:
+        text = _text(folder / name).strip()
+        if text.isdecimal():
+            yield int(text)
+
+
+def _text(file: Path) -> str:
+    try:
+        return file.read_text(encoding="ascii")
+    except OSError:
+        return ""
+
+
+def _allowed_tasks() -> int | None:
+    """The tasks that this user may have; None without a limit, as for root."""
+    import resource  # noqa: PLC0415 - not on Windows
+
+    soft, _ = resource.getrlimit(resource.RLIMIT_NPROC)
+    return None if soft == resource.RLIM_INFINITY or os.geteuid() == 0 else soft
+
+
+def _own_tasks(root: Path) -> int:
+    """Threads and processes of this user."""
+    count = 0
+    for place in (root / "proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            if place.stat().st_uid == os.geteuid():
+                count += len(os.listdir(place / "task"))  # noqa: PTH208 - names only
+    return count
