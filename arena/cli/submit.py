@@ -23,7 +23,7 @@ from arena.process.manifest import MANIFEST, BotSpec
 from arena.process.portable import usable_cores
 from arena.report.formats import listing
 from arena.store import database
-from arena.store.bots import BotStore, is_script
+from arena.store.bots import BotStore, is_note
 from arena.text import counted, printable
 
 BASELINE: Final = "random"
@@ -128,10 +128,10 @@ def _read(text: str, trials: Trials, *, replace: bool) -> _Entry:
 
 def _is_note(text: str) -> bool:
     """Whether it is a README or the like among bots, which `bots/*` names, too; it is told."""
-    is_note = is_path(text) and Path(text).is_file() and not is_script(Path(text))
-    if is_note:
-        click.echo(f"left out: {text} is no bot", err=True)
-    return is_note
+    if not is_path(text) or not is_note(Path(text)):
+        return False
+    click.echo(f"left out: {text} is no bot", err=True)
+    return True
 
 
 def _refuse_same_names(entries: Sequence[_Entry]) -> None:

@@ -155,7 +155,7 @@ class League:
         plain = {key: value for key, value in entry.items() if key != "version"}
         name = require_name(entry.get("name") or _name_of(entry["bot"]))
         self._callables[name] = (entry["bot"], str(entry.get("version", "1")))
-        return {**plain, "name": name, "bot": str(self._results / CALLABLES / f"{name}.bot")}
+        return {**plain, "name": name, "bot": str(self._results.resolve() / CALLABLES / f"{name}.bot")}
 
     def _require_versions(self) -> None:
         """SpecError if a function that has played is another version now: its old matches would count for it."""

@@ -10,9 +10,8 @@ import errno
 import os
 import re
 import shlex
-import shutil
 import stat
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -23,6 +22,7 @@ from arena.process.limits import DEFAULT_ISOLATION, Isolation, Limits, prefer_fo
 from arena.process.manifest import BotSpec
 from arena.process.process import BotProcess, ProcessGroup, setpriv, spawn
 from arena.process.sandbox import runtimes, sandbox
+from arena.process.sandbox.sight import Sight, sight
 from arena.text import printable
 
 _AUTHORS_ERRORS: Final = {
@@ -93,7 +93,7 @@ def start_command(
     """Start a command in `folder`, which that of a build may write to. Crashed as for `start`."""
     if confinement.isolation == "sandbox":
         path = runtimes.search_path()
-        program, origin = find_program(command, folder, path, is_visible=runtimes.is_visible)
+        program, origin = find_program(command, folder, path, sight(folder.path))
         words = [command[0] if "/" in command[0] else program, *command[1:]]
         environment = clean_environment(path, "/tmp" if is_build else "/")  # noqa: S108 - the sandbox's
         popen, group = sandbox.start_sandboxed(
@@ -102,7 +102,7 @@ def start_command(
         return BotProcess(popen, group, origin)
     # for bots one trusts: a clean environment, a session of its own, some limits
     path = os.environ.get("PATH", os.defpath)
-    program, origin = find_program(command, folder, path, is_visible=lambda _: True)
+    program, origin = find_program(command, folder, path, None)
     dies_with_us = [setpriv() or "", "--pdeathsig", "KILL", "--"] if setpriv() else []
     environment = clean_environment(path, os.environ.get("HOME", "/"))
     try:
@@ -149,39 +149,45 @@ def _open_plain(path: str, _flags: int) -> int:
     return os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
 
 
-def find_program(
-    command: list[str], folder: BotFolder, path: str, *, is_visible: Callable[[Path], bool]
-) -> tuple[str, str]:
+def find_program(command: list[str], folder: BotFolder, path: str, sight: Sight | None) -> tuple[str, str]:
     """The file that runs as the first word of `command`, in `folder` or on `path`; and both in words for its author.
 
-    Crashed tells why there is none. `is_visible` tells of a file outside `folder` whether the bot will see it.
+    Crashed tells why there is none. `sight`: what the bot will see; None if that is all of this machine.
     """
+    word = command[0]
     place = f"`{shell_text(command)}` in {folder.name}"
     # a program given by a path is meant from the bot's folder, as the shell would take it there
-    wanted = os.path.join(folder.path, command[0]) if "/" in command[0] else command[0]  # noqa: PTH118 - "./x" stays
-    program = shutil.which(wanted, path=path)
-    told = folder.as_written(program or wanted)
-    if program is None and "/" in wanted and Path(wanted).is_file():
-        where = "" if folder.given else " in the bot's folder"
-        hint = f"run `chmod +x {shlex.quote(told)}`{where} and try again"
-        raise Crashed(f"cannot start {place}: {told} is not executable", hint=hint)
-    if program is None:
+    programs = [word] if "/" in word else [f"{each}/{word}" for each in path.split(":")]
+    seen = [(program, _place(program, folder.path, sight)) for program in programs]
+    there = [(program, file) for program, file in seen if file is not None and file.is_file()]
+    program, file = next(((name, each) for name, each in there if os.access(each, os.X_OK)), ("", Path()))
+    told = printable(folder.as_written(os.path.join(folder.path, program or word)))  # noqa: PTH118 - "./x" stays
+    if not program and "/" in word:
+        if seen[0][1] is None:
+            refusal = f"{told} leads out of what bots see of this machine; `arena doctor` lists that"
+            raise Crashed(f"cannot start {place}: {refusal}", hint=START_HINT)
+        if there:
+            where = "" if folder.given else " in the bot's folder"
+            hint = f"run `chmod +x {shlex.quote(told)}`{where} and try again"
+            raise Crashed(f"cannot start {place}: {told} is not executable", hint=hint)
+    if not program:
         raise Crashed(
-            f"cannot start {place}: no program {command[0]!r} there or on the PATH",
-            hint=f"install {command[0]!r}, or correct `command` in bot.yaml",
+            f"cannot start {place}: no program {word!r} there or on the PATH",
+            hint=f"install {word!r}, or correct `command` in bot.yaml",
         )
-    first = _first_line(program)
+    first = _first_line(file)
     interpreter = first[2:].strip(b" \t").decode("utf-8", "backslashreplace") if first.startswith(b"#!") else ""
-    if not _is_inside(program, folder.path) and not is_visible(Path(program)):
-        refusal = f"{program} is not among what bots see of this machine; `arena doctor` lists that"
-    elif interpreter:
-        refusal = _interpreter_refusal(interpreter, told, folder.path, is_visible)
+    if interpreter:
+        refusal = _interpreter_refusal(interpreter, told, folder.path, sight)
     else:
         strange = f"{told} is neither a program for Linux (ELF) nor a script that begins with #!"
         refusal = "" if first.startswith(_ELF) else strange
     if refusal:
         raise Crashed(f"cannot start {place}: {refusal}", hint=START_HINT)
-    return program, f"{place} (program {told}{interpreter and ', interpreter '}{interpreter})"
+    if "/" not in word and not program.startswith("/usr/"):
+        told = word  # a path below a home folder, say, is nothing for an author
+    started = f"program {told}, interpreter {interpreter}" if interpreter else f"program {told}"
+    return os.path.join(folder.path, program), f"{place} ({started})"  # noqa: PTH118 - "./x" stays as written
 
 
 def shell_text(command: Iterable[str]) -> str:
@@ -190,23 +196,23 @@ def shell_text(command: Iterable[str]) -> str:
     return printable(text if len(text) <= _SHOWN else f"{text[:_SHOWN]}...")
 
 
-def _interpreter_refusal(interpreter: str, told: str, folder: str, is_visible: Callable[[Path], bool]) -> str:
+def _interpreter_refusal(interpreter: str, told: str, folder: str, sight: Sight | None) -> str:
     """Why the kernel will not run a script with these words after `#!`; a wrapper would give it to a shell."""
-    name = re.split(r"[ \t]", interpreter)[0]
     asks = f"the first line of {told} asks for the interpreter {interpreter.encode('unicode_escape').decode()}"
-    if not Path(folder, name).exists():
-        return f"{asks}, which is not on this machine"
-    return "" if _is_inside(name, folder) or is_visible(Path(name)) else f"{asks}, which bots do not see"
+    file = _place(re.split(r"[ \t]", interpreter)[0], folder, sight)
+    if file is None:
+        return f"{asks}, which bots do not see"
+    return "" if file.exists() else f"{asks}, which is not on this machine"
 
 
-def _is_inside(program: str, folder: str) -> bool:
-    return not Path(program).is_absolute() or Path(program).is_relative_to(folder)
+def _place(program: str, folder: str, sight: Sight | None) -> Path | None:
+    return Path(folder, program) if sight is None else sight.find(program)
 
 
-def _first_line(program: str) -> bytes:
+def _first_line(program: Path) -> bytes:
     """The first line, a carriage return included, or its beginning; that of a program if it may not be read."""
     try:
-        with Path(program).open("rb") as file:
+        with program.open("rb") as file:
             return file.read(_FIRST_LINE).split(b"\n")[0]
     except OSError:
         return _ELF

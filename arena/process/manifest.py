@@ -1,8 +1,8 @@
 """A bot on disk: a single script, or a folder with a `bot.yaml`; and its identity, the hash of its content.
 
-Rule: a bot is its bytes. Name and version are what it calls itself; the hash is what results belong to. Each file is
-opened from the folder that it lies in, never through a link, and looked at once it is open. So whatever is exchanged
-meanwhile, nothing outside the bot's folder is read, and nothing is read that is no plain file.
+Rule: a bot is its bytes. Name and version are what it calls itself; the hash is what results belong to. A bot's folder
+is opened once, never through a link; each file is opened from the folder that it lies in, and looked at once it is
+open. So whatever is exchanged meanwhile, nothing outside the bot's folder is read, and nothing that is no plain file.
 """
 
 import errno
@@ -10,11 +10,11 @@ import os
 import shlex
 import stat
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from hashlib import sha256
 from itertools import islice
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Annotated, Final, NamedTuple
 
 import msgspec
@@ -41,8 +41,9 @@ FileHandle = int | Path
 """An open descriptor, or a path."""
 _A_FOLDER: Final = getattr(os, "O_DIRECTORY", 0)
 _NO_LINK: Final = getattr(os, "O_NOFOLLOW", 0)
-_UNOPENED: Final = getattr(os, "O_PATH", 0) | _NO_LINK
+_NAME_ONLY: Final = getattr(os, "O_PATH", 0) | getattr(os, "O_CLOEXEC", 0)
 """A device does something when it is opened."""
+_MAY_RUN: Final = stat.S_IXUSR | stat.S_IXGRP | stat.S_IXOTH
 _INTERPRETERS: Final = {
     ".py": ("python3",),
     ".js": ("node",),
@@ -110,6 +111,14 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     authors: tuple[SingleLine, ...] = ()
 
 
+class BotFile(NamedTuple):
+    """Relative path and bytes of a file, and whether its owner may run it."""
+
+    name: str
+    content: bytes
+    is_executable: bool
+
+
 class BotSpec(msgspec.Struct, frozen=True):
     """A bot ready to be started.
 
@@ -146,131 +155,134 @@ def label_of(name: str, version: str, digest: str) -> str:
     return f"{printable(name)} {printable(version)} ({digest[:8]})"
 
 
-def read_bot(path: Path, given: str = "") -> BotSpec:
-    """The bot at `path`, a script or a folder with `bot.yaml`; `given` is the path as it was written, if otherwise.
+def read_bot(path: Path, given: str = "", *, is_handed_in: bool = False) -> BotSpec:
+    """Read the bot at `path`, a script or a folder with `bot.yaml`; `given` is the path in messages, if otherwise.
 
-    SpecError says what is wrong with it.
+    No part of `path` may be a link (see `_reached`). Of a bot that is handed in, no file may have another name outside.
+    SpecError says what is wrong with the bot.
     """
+    named = Path(given) if given else path
     text: bytes | None = None
-    try:
-        mode = path.stat().st_mode
-    except OSError as error:
-        reason = "no such file or folder" if isinstance(error, FileNotFoundError) else error.strerror
-        raise SpecError(f"{safe_path(path)}: {reason}") from None
-    if stat.S_ISDIR(mode):
-        text = _manifest_text(path)
-        manifest = parse_yaml(text, Manifest, place=str(path / MANIFEST), limit=MANIFEST_LIMIT)
-    elif stat.S_ISREG(mode):
-        manifest = _manifest_of_script(path)
-    else:
-        what = f"a pipe, socket or device; expected a script or a folder with a {MANIFEST}"
-        raise SpecError(f"{safe_path(path)}: {what}")
+    with _reached(path, named) as entry:
+        mode = _stat(entry).st_mode
+        if stat.S_ISDIR(mode):
+            text = _manifest_text(entry, named)
+            manifest = parse_yaml(text, Manifest, place=str(named / MANIFEST), limit=MANIFEST_LIMIT)
+        else:
+            manifest = _manifest_of_script(path.name, mode, named)
+        digest = _digest(_files(entry, path.name, named, is_handed_in=is_handed_in), manifest, named, text)
     return BotSpec(
         manifest=manifest,
         source=str(path.resolve()),
         folder=str((path if stat.S_ISDIR(mode) else path.parent).resolve()),
-        digest=bot_digest(path, manifest, text),
+        digest=digest,
         given=given or str(path),
     )
 
 
-def _manifest_text(folder: Path) -> bytes:
-    """The bytes of the folder's manifest; a link is refused before it is opened, so nothing of its target is shown."""
-    place = folder / MANIFEST
+def _manifest_text(folder: FileHandle, named: Path) -> bytes:
+    """The bytes of the manifest in an open folder; a link is refused before it is opened."""
+    place = named / MANIFEST
     try:
-        is_link = stat.S_ISLNK(place.lstat().st_mode)
+        beside = None if isinstance(folder, Path) else folder
+        found = os.stat(place if beside is None else MANIFEST, dir_fd=beside, follow_symlinks=False)
     except FileNotFoundError:
-        try:
-            names = sorted(entry.name for entry in islice(folder.iterdir(), SOURCE_FILE_LIMIT))
-        except OSError as error:
-            raise SpecError(f"{safe_path(folder)}: {error.strerror}") from None
-        found = (safe_path(", ".join(names[:6])) + " ..." * (len(names) > 6)) or "nothing"
-        raise SpecError(f"{safe_path(folder)}: a bot's folder needs a {MANIFEST}; found {found}") from None
+        with _opened(named, ".", _A_FOLDER, folder) as listed, os.scandir(listed) as entries:
+            names = sorted(entry.name for entry in islice(entries, SOURCE_FILE_LIMIT))
+        some = (safe_path(", ".join(names[:6])) + " ..." * (len(names) > 6)) or "nothing"
+        raise SpecError(f"{safe_path(named)}: a bot's folder needs a {MANIFEST}; found {some}") from None
     except OSError as error:
         raise SpecError(f"{safe_path(place)}: {error.strerror}") from None
-    if is_link:
+    if stat.S_ISLNK(found.st_mode):
         raise SpecError(f"{safe_path(place)}: a symbolic link; put the file itself there")
-    return read_file(place, place, limit=MANIFEST_LIMIT).content
+    return read_file(place, MANIFEST, folder=folder, limit=MANIFEST_LIMIT).content
 
 
-def bot_digest(path: Path, manifest: Manifest, text: bytes | None = None) -> str:
+def bot_digest(path: Path, manifest: Manifest) -> str:
+    """Compute the hash of the bot at `path`, as `read_bot` does."""
+    return _digest(bot_files(path), manifest, path)
+
+
+def _digest(files: Iterable[BotFile], manifest: Manifest, named: Path, text: bytes | None = None) -> str:
     """SHA-256 over the manifest and each file's relative path, executable bit and bytes, in order of path.
 
     `text`: the bytes that the manifest was read from; SpecError if its file has others by now.
     """
     total = sha256(msgspec.json.encode(manifest, order="deterministic"))
-    for name, content, is_executable in bot_files(path):
+    for name, content, is_executable in files:
         if name == MANIFEST and text is not None and content != text:
-            raise SpecError(f"{safe_path(path / name)} was changed while it was being read; try again")
+            raise SpecError(f"{safe_path(named / name)} was changed while it was being read; try again")
         total.update(f"\n{name}\n{int(is_executable)}\n{len(content)}\n".encode())
         total.update(content)
     return total.hexdigest()
 
 
-def _manifest_of_script(path: Path) -> Manifest:
-    interpreter = _INTERPRETERS.get(path.suffix.lower())
+def _manifest_of_script(name: str, mode: int, named: Path) -> Manifest:
+    ending = PurePath(name).suffix
+    interpreter = _INTERPRETERS.get(ending.lower())
     if interpreter is not None:
-        command: tuple[str, ...] = (*interpreter, path.name)
-    elif os.access(path, os.X_OK):
-        command = (f"./{path.name}",)
+        command: tuple[str, ...] = (*interpreter, name)
+    elif mode & _MAY_RUN:
+        command = (f"./{name}",)
     else:
-        known, ending = ", ".join(_INTERPRETERS), safe_path(path.suffix) or "(none)"
+        known = ", ".join(_INTERPRETERS)
         raise SpecError(
-            f"{safe_path(path)}: not executable, and its ending {ending} names no interpreter; known: {known};"
-            f" run `chmod +x {safe_path(shlex.quote(str(path)))}`, or make a folder with a {MANIFEST}"
+            f"{safe_path(named)}: not executable, and its ending {safe_path(ending) or '(none)'} names no interpreter;"
+            f" known: {known}; run `chmod +x {safe_path(shlex.quote(str(named)))}`, or make a folder with a {MANIFEST}"
         )
-    return validation.read_struct({"name": path.stem, "command": list(command)}, Manifest, place=str(path))
-
-
-class BotFile(NamedTuple):
-    """Relative path and bytes of a file, and whether its owner may run it."""
-
-    name: str
-    content: bytes
-    is_executable: bool
+    return validation.read_struct({"name": PurePath(name).stem, "command": list(command)}, Manifest, place=str(named))
 
 
 def bot_files(path: Path) -> Iterator[BotFile]:
-    """The bot's files, in order of their relative paths; of a script, the script itself.
+    """Yield the bot's files, in order of their relative paths; of a script, the script itself.
 
     SpecError for links, devices, what is too large, and what vanishes meanwhile.
     """
-    if path.is_file():
-        yield read_file(path, path.resolve())  # the path itself may be a link: that is its owner's own choice
+    with _reached(path, path) as entry:
+        yield from _files(entry, path.name, path)
+
+
+def _files(entry: FileHandle, name: str, named: Path, *, is_handed_in: bool = False) -> Iterator[BotFile]:
+    """The files of the open file or folder of a bot."""
+    if not stat.S_ISDIR(_stat(entry).st_mode):
+        yield _read(named, entry, name, SOURCE_SIZE_LIMIT, is_handed_in=is_handed_in)
         return
     size = 0
-    with _opened(path, path, _A_FOLDER) as folder:
-        for number, file in enumerate(_walk(path, folder, ""), start=1):
+    with _opened(named, ".", _A_FOLDER, entry) as folder:
+        for number, file in enumerate(_walk(named, folder, "", is_handed_in=is_handed_in), start=1):
             size += len(file.content) if file else 0
             if size > SOURCE_SIZE_LIMIT or number > SOURCE_FILE_LIMIT:
-                raise _too_large(path)
+                raise _too_large(named)
             if file:
                 yield file
 
 
-def read_file(
-    place: Path,
-    name: Path | str,
-    *,
-    folder: FileHandle | None = None,
-    relative: str = "",
-    limit: int = SOURCE_SIZE_LIMIT,
-) -> BotFile:
+def read_file(place: Path, name: Path | str, *, folder: FileHandle | None = None, limit: int) -> BotFile:
     """The file `name`, in the open `folder` if one is given; `place` is the whole path, for messages.
 
     SpecError for what is no plain file, has more than `limit` bytes, or is not there any more.
     """
-    with _opened(place, name, _UNOPENED, folder) as entry:
-        found = entry.lstat() if isinstance(entry, Path) else os.fstat(entry)
-        if not stat.S_ISREG(found.st_mode):
-            raise _odd(place, found.st_mode)
-        content = b""
-        if found.st_size <= limit:
+    with _opened(place, name, _NAME_ONLY | _NO_LINK, folder) as entry:
+        return _read(place, entry, place.name, limit)
+
+
+def _read(place: Path, entry: FileHandle, relative: str, limit: int, *, is_handed_in: bool = False) -> BotFile:
+    """The file behind a descriptor that only names it (O_PATH)."""
+    found = _stat(entry)
+    if not stat.S_ISREG(found.st_mode):
+        raise _odd(place, found.st_mode)
+    if is_handed_in and found.st_nlink > 1:
+        raise SpecError(f"{safe_path(place)}: a file with other names (a hard link); hand in a copy of it")
+    content = b""
+    if found.st_size <= limit:
+        try:
             with Path(f"/proc/self/fd/{entry}" if isinstance(entry, int) else entry).open("rb") as file:
                 content = file.read(limit + 1)
+        except OSError as error:
+            raise SpecError(f"{safe_path(place)}: {error.strerror}") from None
     if max(found.st_size, len(content)) > limit:
         raise _too_large(place, limit)
-    return BotFile(relative or place.name, content, bool(found.st_mode & stat.S_IXUSR))
+    return BotFile(relative, content, bool(found.st_mode & stat.S_IXUSR))
 
 
 def safe_path(path: Path | str) -> str:
@@ -278,7 +290,7 @@ def safe_path(path: Path | str) -> str:
     return printable(str(path))
 
 
-def _walk(path: Path, folder: FileHandle, before: str) -> Iterator[BotFile | None]:
+def _walk(path: Path, folder: FileHandle, before: str, *, is_handed_in: bool) -> Iterator[BotFile | None]:
     """All in an open folder and below it; nothing in place of a folder. The names of folders are sorted with a `/`."""
     if before.count("/") > DEEPEST_FOLDER:
         raise SpecError(f"{safe_path(path)}: folders lie more than {DEEPEST_FOLDER} deep in each other")
@@ -292,11 +304,66 @@ def _walk(path: Path, folder: FileHandle, before: str) -> Iterator[BotFile | Non
         if not relative.isprintable():  # with line ends in it the hash could be ambiguous
             raise SpecError(f"{safe_path(path / relative)}: a file's name may contain only characters that print")
         if name == each:
-            yield read_file(path / relative, name, folder=folder, relative=relative)
+            with _opened(path / relative, name, _NAME_ONLY | _NO_LINK, folder) as entry:
+                yield _read(path / relative, entry, relative, SOURCE_SIZE_LIMIT, is_handed_in=is_handed_in)
             continue
         yield None
         with _opened(path / relative, name, _A_FOLDER | _NO_LINK, folder) as inner:
-            yield from _walk(path, inner, relative)
+            yield from _walk(path, inner, relative, is_handed_in=is_handed_in)
+
+
+@contextmanager
+def _reached(path: Path, named: Path) -> Iterator[FileHandle]:
+    """The file or folder at `path`, opened for its name only, part by part, and no link followed.
+
+    An archive that somebody sent can put a link in place of any folder that it brings. So links are followed only on
+    the way to the working folder or the home folder, and in `/` (a system may have a link /home): no archive put those
+    there. `named` is the path in messages. SpecError for a link, and for what is neither a file nor a folder.
+    """
+    try:
+        entry = _reach(path) if _HAS_FOLDERS else path
+    except OSError as error:
+        reason = "no such file or folder" if isinstance(error, FileNotFoundError) else error.strerror
+        raise SpecError(f"{safe_path(named)}: {reason}") from None
+    try:
+        mode = _stat(entry).st_mode
+        if not stat.S_ISDIR(mode) and not stat.S_ISREG(mode):
+            is_link = stat.S_ISLNK(mode)
+            what = "it, or a folder on the way to it, is a symbolic link; name the place that it leads to"
+            odd = f"a pipe, socket or device; expected a script or a folder with a {MANIFEST}"
+            raise SpecError(f"{safe_path(named)}: {what if is_link else odd}")
+        yield entry
+    finally:
+        if isinstance(entry, int):
+            os.close(entry)
+
+
+def _reach(path: Path) -> int:
+    """A descriptor of what is at `path`, or of the first link on the way there."""
+    trusted = _trusted_part(path)
+    entry = os.open(trusted, _NAME_ONLY)
+    for part in path.relative_to(trusted).parts:
+        try:
+            inner = os.open(part, _NAME_ONLY | _NO_LINK, dir_fd=entry)
+        finally:
+            os.close(entry)
+        entry = inner
+        if stat.S_ISLNK(os.fstat(entry).st_mode):
+            break
+    return entry
+
+
+def _trusted_part(path: Path) -> Path:
+    """The beginning of a path that may lead through links."""
+    if not path.is_absolute():
+        return Path()
+    own = [Path(os.environ.get(name, "/")) for name in ("PWD", "HOME")]
+    first = Path(*path.parts[: min(2, len(path.parts) - 1)])
+    return max((each for each in (first, *own) if path.is_relative_to(each)), key=lambda each: len(each.parts))
+
+
+def _stat(entry: FileHandle) -> os.stat_result:
+    return os.fstat(entry) if isinstance(entry, int) else entry.lstat()
 
 
 @contextmanager

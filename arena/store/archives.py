@@ -56,7 +56,7 @@ def unpack_bot(archive: bytes, digest: str, folder: Path) -> tuple[BotSpec, str]
     found = _checked(archive)
     for file in found.files:
         write_file(folder, file)
-    bot = read_bot(root_of(folder), digest[:8])
+    bot = read_bot(root_of(folder.resolve()), digest[:8])
     if bot.digest != digest:
         raise _refused(f"it holds the bot with hash {bot.digest[:8]}")
     if pack_bot(bot, found.built) != archive:  # a file that the hash leaves out could be run all the same

@@ -7,6 +7,7 @@ import contextlib
 import logging
 import os
 import sqlite3
+import stat
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -61,7 +62,7 @@ class BotStore:
         SpecError if there is none, or more than one with that name and different content.
         """
         if is_path(text):
-            if not Path(text).exists():
+            if not os.path.lexists(text.rstrip("/")):
                 raise SpecError(f"{text}: no such file or folder")  # as it was written: a Path drops the `./`
             return read_bot(Path(text), text.rstrip("/"))
         name, _, prefix = text.partition("@")
@@ -155,9 +156,9 @@ class BotStore:
     def _entries(self, folders: Iterable[Path]) -> Iterator[tuple[Path, BotSpec | SpecError]]:
         """Entries of folders of bots: folders with a manifest, and scripts; a README between them is neither."""
         for path in (path for folder in folders if folder.is_dir() for path in sorted(folder.iterdir())):
-            if os.path.lexists(path / MANIFEST) or is_script(path):
+            if is_script(path) or os.path.lexists(path / MANIFEST):
                 try:
-                    yield path, read_bot(path)
+                    yield path, read_bot(path.parent.resolve() / path.name, str(path))
                 except SpecError as error:
                     yield path, error
 
@@ -197,5 +198,22 @@ def _sorted(entries: Iterable[tuple[Path, BotSpec | SpecError]]) -> list[BotSpec
 
 
 def is_script(path: Path) -> bool:
-    """Whether a file among bots is meant as one: not hidden, and executable or not just a note."""
-    return path.is_file() and path.name[0] != "." and (os.access(path, os.X_OK) or path.suffix not in _NOTES)
+    """Tell whether a file among bots is meant as one: not hidden, and executable or not just a note.
+
+    A link is, too, so that it is refused instead of being left out.
+    """
+    return _is_file(path) and not is_note(path) and path.name[0] != "."
+
+
+def is_note(path: Path) -> bool:
+    """Tell whether a file is a README or the like; a link is never opened to find out."""
+    notes = _NOTES - {""} if path.is_symlink() else _NOTES
+    return _is_file(path) and path.suffix in notes and (path.is_symlink() or not os.access(path, os.X_OK))
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        mode = path.lstat().st_mode
+    except OSError:
+        return False
+    return stat.S_ISREG(mode) or stat.S_ISLNK(mode)

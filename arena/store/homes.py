@@ -40,7 +40,7 @@ class Homes:
         home = self._folder / digest
         if not (home / "source").is_dir():
             raise SpecError(f"{home} is missing: the bot with hash {digest[:8]} has to be submitted again")
-        bot = read_bot(root_of(home / "source"))
+        bot = read_bot(root_of(home.resolve() / "source"))  # the folder of results may be a link of its owner
         if bot.digest != digest:
             raise SpecError(
                 f"{home / 'source'} is not what was submitted: it has the hash {bot.digest[:8]}; somebody changed it,"
@@ -126,8 +126,8 @@ def _fill(bot: BotSpec, home: Path) -> None:
     for file in bot_files(source):
         for part in ("source", "run"):
             write_file(home / part, file)
-    if bot_digest(root_of(home / "source"), bot.manifest) != bot.digest:
-        raise SpecError(f"{bot.source} was changed while it was being copied; try again")
+    if bot_digest(root_of((home / "source").resolve()), bot.manifest) != bot.digest:
+        raise SpecError(f"{bot.given or bot.source} was changed while it was being copied; try again")
 
 
 def write_file(folder: Path, file: BotFile) -> None:

@@ -40,9 +40,10 @@ def test_a_bot_that_raises_at_once_shows_all_of_it(tmp_path: Path) -> None:
 
     fault = fault_of(Guest(bot))
 
-    program = shutil.which("python3", path=runtimes.search_path())
+    program = shutil.which("python3", path=runtimes.search_path()) or ""
+    shown = program if program.startswith("/usr/") else "python3"  # a path below somebody's home folder is not shown
     assert 'the bot ended with exit code 1 before its "hello"' in fault.message
-    assert f"`python3 bot.py --fast` in {tmp_path} (program {program}" in fault.message
+    assert f"`python3 bot.py --fast` in {tmp_path} (program {shown}" in fault.message
     assert fault.stderr.endswith("ZeroDivisionError: division by zero\n")
 
 

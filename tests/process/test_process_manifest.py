@@ -168,14 +168,6 @@ def test_a_script_whose_file_name_is_no_name_is_refused(tmp_path: Path) -> None:
     assert "name: expected a name of 1 to 40 characters: letters A to Z" in refusal(tmp_path / "my bot.py")
 
 
-def test_a_link_to_a_script_is_that_script(tmp_path: Path) -> None:
-    """Inside a folder a link is refused; as the path itself it is the owner's own choice."""
-    (tmp_path / "a.py").write_text("pass\n")
-    (tmp_path / "b.py").symlink_to("a.py")
-
-    assert read_bot(tmp_path / "b.py").name == "b"
-
-
 @pytest.mark.parametrize(
     "change",
     [

@@ -178,5 +178,5 @@ def test_a_program_elsewhere_is_told_before_the_start(tmp_path: Path) -> None:
     """In the words of the machine, with the command that tells more."""
     elsewhere = folder_of(tmp_path / "opt", tool="#!/bin/sh\n") / "tool"
 
-    with pytest.raises(Crashed, match="is not among what bots see of this machine; `arena doctor` lists that"):
+    with pytest.raises(Crashed, match="leads out of what bots see of this machine; `arena doctor` lists that"):
         launch.start(bot_in(folder_of(tmp_path / "bot"), str(elsewhere)))

@@ -17,7 +17,7 @@ from arena.process.sandbox.users import reachable
 RUNTIMES: Final = "ARENA_RUNTIMES"
 """Environment variable: more folders that bots see, with colons between them."""
 _USR: Final = Path("/usr")
-_SYSTEM_LINKS: Final = ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
+_SYSTEM_LINKS: Final = tuple(map(Path, ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")))
 _OF_ETC: Final = ("ld.so.cache", "alternatives", "java*")
 """For the loader, for programs chosen by update-alternatives, and for Debian's Java."""
 _SYSTEM_PATH: Final = ("/usr/local/bin", "/usr/bin", "/bin")
@@ -50,17 +50,30 @@ def binds() -> list[str]:
 
 @cache
 def _of_system() -> tuple[str, ...]:
-    arguments = ["--ro-bind", "/usr", "/usr"]
-    for link in _SYSTEM_LINKS:
-        is_link = Path(link).is_symlink()
-        arguments += ["--symlink", str(Path(link).readlink()), link] if is_link else ["--ro-bind-try", link, link]
-    found = [str(path) for pattern in _OF_ETC for path in sorted(Path("/etc").glob(pattern))]
-    return (*arguments, *(word for path in found for word in ("--ro-bind", path, path)))
+    links = (word for link in system_links() for word in ("--symlink", str(link.readlink()), str(link)))
+    return (*links, *(word for root in _system_roots() for word in ("--ro-bind", str(root), str(root))))
+
+
+@cache
+def system_links() -> tuple[Path, ...]:
+    """The links of the system that bots see, such as /bin."""
+    return tuple(link for link in _SYSTEM_LINKS if link.is_symlink())
+
+
+@cache
+def _system_roots() -> tuple[Path, ...]:
+    folders = (link for link in _SYSTEM_LINKS if link.is_dir() and not link.is_symlink())
+    return (_USR, *folders, *(path for pattern in _OF_ETC for path in sorted(Path("/etc").glob(pattern))))
+
+
+def roots() -> tuple[Path, ...]:
+    """The folders and files of this machine that bots see, at the same place."""
+    return (*_system_roots(), *folders())
 
 
 def is_visible(path: Path) -> bool:
     """Whether a bot sees the file at this absolute path of the machine."""
-    return any(path.is_relative_to(root) for root in (_USR, *map(Path, _SYSTEM_LINKS), *folders()))
+    return any(path.is_relative_to(root) for root in (*roots(), *system_links()))
 
 
 def require_python() -> str:
