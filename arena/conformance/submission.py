@@ -7,6 +7,7 @@ worker process; the process that writes the database runs none of them.
 import contextlib
 from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, wait
+from functools import partial
 from typing import Final
 
 import msgspec
@@ -54,12 +55,13 @@ def examine_bot(trial: Trial, tell: Callable[[str], object]) -> BotSpec:
     self_test.require_isolation(trial.meeting.isolation)
     candidate = trial.store.install(trial.bot)
     reaper.become_subreaper()
+    sweep = partial(reaper.kill_descendants, spare=frozenset(multiprocessing_pids()))
     try:
         for each in trial.checks:
             require_conformance(candidate, each, trial.meeting.isolation, tell)
-        _meet(candidate, trial, tell)
+        _meet(candidate, trial, tell, sweep)
     finally:
-        reaper.kill_descendants(spare=frozenset(multiprocessing_pids()))
+        sweep()
     return candidate
 
 
@@ -120,12 +122,12 @@ def _result(future: "Future[Examined]") -> Examined | None:
         return None
 
 
-def _meet(candidate: BotSpec, trial: Trial, tell: Callable[[str], object]) -> None:
+def _meet(candidate: BotSpec, trial: Trial, tell: Callable[[str], object], sweep: Callable[[], object]) -> None:
     """Play the block; a forfeit of the candidate refuses it."""
     meeting = trial.meeting
     players = tuple(replace(each, bot=trial.store.install(each.bot)) for each in meeting.pairing.players)
     meeting = replace(meeting, pairing=replace(meeting.pairing, players=players))
-    with contextlib.closing(play_rotations(meeting)) as matches:
+    with contextlib.closing(play_rotations(meeting, sweep=sweep)) as matches:
         for _, record, _ in matches:
             seat = record.players.index(candidate.name)
             tell("\n".join([_told(record, seat), *refusal_lines(record)]))

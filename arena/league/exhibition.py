@@ -5,6 +5,7 @@ Rule: an exhibition is a tournament with as many seats as players, whose results
 
 from collections import Counter
 from collections.abc import Callable, Generator, Sequence
+from functools import partial
 from itertools import count
 from typing import Any
 
@@ -90,8 +91,6 @@ def play_here(
 ) -> Generator[LifeMatch, None, None]:
     """Play match after match in this process; `watch` sees each table. Closing it ends the bots."""
     reaper.become_subreaper()
-    try:
-        for life in lives(tournament, {}, isolation, secret=secret):
-            yield from play_rotations(life, keep_transcript=keep_transcript, watch=watch)
-    finally:
-        reaper.kill_descendants(spare=frozenset(multiprocessing_pids()))
+    sweep = partial(reaper.kill_descendants, spare=frozenset(multiprocessing_pids()))
+    for life in lives(tournament, {}, isolation, secret=secret):
+        yield from play_rotations(life, keep_transcript=keep_transcript, watch=watch, sweep=sweep)

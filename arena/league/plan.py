@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from arena.errors import MachineFault, SpecError
 from arena.league.schedule import Life, lives, most_blocks
 from arena.league.tournament import Tournament
-from arena.league.worker import LifeMatch, play_rotations
+from arena.league.worker import LifeMatch, SeatedBots, play_rotations
 from arena.match.results import MatchResult
 from arena.match.secret_luck import Secret
 from arena.process import reaper
@@ -50,11 +50,16 @@ class Part(msgspec.Struct, frozen=True):
 
 
 class Timed(msgspec.Struct, frozen=True):
-    """A match of a pairing and the time of its worker since the match before; without a result, the end of the bots."""
+    """A match of a pairing and the time of its worker since the match before; without a result, the end of the bots.
+
+    `is_start`: new processes began with it. `life_blocks`: the blocks that a league plays with the same processes.
+    """
 
     pairing: str
     seconds: float
     result: MatchResult | None
+    is_start: bool = False
+    life_blocks: int = 1
 
 
 class LeagueSample(msgspec.Struct, frozen=True, dict=True):
@@ -71,12 +76,11 @@ class LeagueSample(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def seconds(self) -> dict[str, float]:
-        """Seconds a match of each sampled pairing, by its key."""
-        matches = Counter(one.key.pairing for one in self.results)
-        spent: defaultdict[str, float] = defaultdict(float)
+        """Seconds a match of each sampled pairing in the league, by its key."""
+        by_pairing: defaultdict[str, list[Timed]] = defaultdict(list)
         for each in self.timed:
-            spent[each.pairing] += each.seconds
-        return {pairing: spent[pairing] / count for pairing, count in matches.items()}
+            by_pairing[each.pairing].append(each)
+        return {key: _match_s(own) for key, own in by_pairing.items() if any(each.result for each in own)}
 
     @property
     def mean_s(self) -> float | None:
@@ -141,24 +145,33 @@ def play_part(part: Part, tell: Callable[[Timed], None]) -> None:
     players = tuple(replace(each, bot=part.prepare(each.bot)) for each in pairing.players)
     life = replace(part.life, pairing=replace(pairing, players=players))
     start_s = last_s = time.monotonic()
-    try:
-        with contextlib.closing(_in_growing_lives(life)) as matches:
-            for match in matches:
-                now_s = time.monotonic()
-                tell(Timed(pairing.key, now_s - last_s, match.result))
-                last_s = now_s
-                if now_s - start_s >= part.pairing_s:
-                    break
-    finally:
-        reaper.kill_descendants()
+    seated: list[SeatedBots] = []
+    with contextlib.closing(_in_growing_lives(life, seated.append)) as matches:
+        for match in matches:
+            now_s = time.monotonic()
+            tell(Timed(pairing.key, now_s - last_s, match.result, bool(seated), len(life.fixtures)))
+            seated.clear()
+            last_s = now_s
+            if now_s - start_s >= part.pairing_s:
+                break
     tell(Timed(pairing.key, time.monotonic() - last_s, None))
 
 
-def _in_growing_lives(life: Life) -> Generator[LifeMatch, None, None]:
+def _in_growing_lives(life: Life, watch: Callable[[SeatedBots], object]) -> Generator[LifeMatch, None, None]:
     first, size = 0, 1
     while first < len(life.fixtures):
-        yield from play_rotations(replace(life, fixtures=life.fixtures[first : first + size]))
+        few = replace(life, fixtures=life.fixtures[first : first + size])
+        yield from play_rotations(few, watch=watch, sweep=reaper.kill_descendants)
         first, size = first + size, 2 * size
+
+
+def _match_s(timed: Sequence[Timed]) -> float:
+    """Seconds a match of a league, of which fewer begin with a start of bots than of the sample of a pairing."""
+    starts = [each for each in timed if each.is_start]
+    others = [each.seconds for each in timed if not each.is_start and each.result is not None]
+    starts_s = math.fsum(each.seconds for each in timed if each.is_start or each.result is None) / len(starts)
+    match_s = math.fsum(others) / len(others) if others else starts_s
+    return match_s + max(0.0, starts_s - match_s) / starts[0].life_blocks
 
 
 def shown_difference(tournament: Tournament, results: Sequence[MatchResult]) -> ShownDifference:

@@ -86,13 +86,16 @@ def play_rotations(
     keep_transcript: bool = False,
     watch: Callable[[SeatedBots], object] = lambda _: None,
     lose: Callable[[Fixture, HarnessFault], object] = _raise,
+    sweep: Callable[[], object] = lambda: None,
 ) -> Generator[LifeMatch, None, None]:
     """Play the matches of a life: one rotation of all its blocks, then, with new processes, the next one.
 
-    The order of the rotations is that which was drawn for its first block. `watch` sees the players of each table.
+    The order of the rotations is that which was drawn for its first block. `watch` gets the players of each table
+    before its first match; `sweep` ends what they left running, where nothing else runs below this process.
 
-    A match that is void is played again by new players, and so are those after it in its rotation; `lose` gets a block
-    of which matches were void ATTEMPTS times, and the next block follows. Closing the generator ends the bots.
+    A match that is void is played again by new players, and so are those after it in its rotation. `lose` gets a block
+    of which matches were void ATTEMPTS times; the other rotations meet it all the same, so that each process meets the
+    same matches as without a void one. Closing the generator ends the bots.
     """
     voids: Counter[int] = Counter()
     for rotation in life.fixtures[0].draw.order:
@@ -118,9 +121,12 @@ def play_rotations(
             finally:
                 for each in table:
                     each.close(grace_s=grace_s)
+                sweep()
 
 
-def play_life(life: Life, on_finished: OnFinished = lambda _: None) -> list[PlayedBlock]:
+def play_life(
+    life: Life, on_finished: OnFinished = lambda _: None, sweep: Callable[[], object] = lambda: None
+) -> list[PlayedBlock]:
     """Play all blocks of a life; report the number of its finished matches about twice a second.
 
     A block that is void each time it is played says so and has no matches; the others are played all the same.
@@ -136,7 +142,7 @@ def play_life(life: Life, on_finished: OnFinished = lambda _: None) -> list[Play
         lost[fixture.block] = f"void {ATTEMPTS} times, the last time because {fault}"
 
     reported_s = time.monotonic()
-    with contextlib.closing(play_rotations(life, lose=lose)) as played:
+    with contextlib.closing(play_rotations(life, lose=lose, sweep=sweep)) as played:
         for count, (fixture, record, result) in enumerate(played, start=1):
             matches[fixture.block].append(PlayedMatch(result, pack(record)))
             if time.monotonic() - reported_s >= _REPORT_EVERY_S:
@@ -151,13 +157,13 @@ def play_life(life: Life, on_finished: OnFinished = lambda _: None) -> list[Play
 
 
 def play_life_alone(life: Life, on_finished: OnFinished) -> list[PlayedBlock]:
-    """`play_life` in a process that plays nothing else: whatever runs below it afterwards was left by a bot."""
-    try:
-        return play_life(life, on_finished)
-    finally:
-        left = reaper.kill_descendants()
-        if left:
+    """`play_life` in a process that plays nothing else: whatever runs below it between rotations was left by a bot."""
+
+    def sweep() -> None:
+        if left := reaper.kill_descendants():
             log.warning("%s: killed %d processes that bots had left behind", life.pairing.key, left)
+
+    return play_life(life, on_finished, sweep)
 
 
 def play_life_on_a_core(life: Life, on_finished: OnFinished) -> list[PlayedBlock]:

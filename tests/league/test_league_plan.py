@@ -68,18 +68,28 @@ def test_blocks_that_are_all_equal_prove_nothing() -> None:
 def test_each_pairing_has_the_same_weight() -> None:
     """A slow pairing has few matches in a sample, and as many as others in the league."""
     quick, slow = block(("ann", "bob"), 0, 1)[0], block(("ann", "cid"), 0, 1)[0]
-    timed = [*[Timed("quick", 0.1, one) for one in [quick] * 9], Timed("slow", 1.7, slow), Timed("slow", 0.2, None)]
-    keyed = [
-        Timed(one.pairing, one.seconds, None if one.result is None else with_pairing(one.result, one.pairing))
-        for one in timed
+    timed = [
+        Timed("quick", 0.1, with_pairing(quick, "quick"), is_start=True),
+        *[Timed("quick", 0.1, with_pairing(quick, "quick"))] * 8,
+        Timed("slow", 1.7, with_pairing(slow, "slow"), is_start=True),
+        Timed("slow", 0.2, None),
     ]
 
-    sample = LeagueSample(tuple(keyed), 3.0, ())
+    sample = LeagueSample(tuple(timed), 3.0, ())
 
     assert sample.seconds == pytest.approx({"quick": 0.1, "slow": 1.9})
     assert sample.mean_s == pytest.approx(1.0)
     assert len(sample.results) == 10
     assert LeagueSample((), 3.0, ()).mean_s is None
+
+
+def test_a_start_counts_as_often_as_the_league_starts_bots() -> None:
+    """Two starts of 0.5 s more, with the ends of the bots, in 8 matches; in the league each serves 20 blocks."""
+    one = block(("ann", "bob"), 0, 1)[0]
+    start, more = (Timed("pair", seconds, one, seconds > 0.1, 20) for seconds in (0.6, 0.1))
+    sample = LeagueSample((start, more, more, more, start, more, more, more, Timed("pair", 0.0, None)), 3.0, ())
+
+    assert sample.seconds == pytest.approx({"pair": 0.1 + 0.5 / 20})
 
 
 def with_pairing(one: MatchResult, pairing: str) -> MatchResult:

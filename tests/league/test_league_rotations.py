@@ -1,0 +1,210 @@
+"""The rotations of a life, one after the other: which players sit down when, and what a void match costs."""
+
+import random
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from league_made import ROOT
+from support.made_matches import tournament
+from support.threads import play_whole_life
+
+from arena.errors import HarnessFault
+from arena.league import worker
+from arena.league.schedule import Fixture, Life, lives
+from arena.league.tournament import Player
+from arena.league.worker import ATTEMPTS, play_rotations
+from arena.match import referee
+from arena.match.participant import Participant
+from arena.match.record import ActionStep, MatchRecord, unpack
+from arena.match.settings import MatchSpec
+from arena.process.manifest import read_bot
+
+MEMORY = """\
+import hashlib, json, sys
+seen = hashlib.sha256()
+for line in sys.stdin:
+    message = json.loads(line)
+    kind = message["type"]
+    if kind == "hello":
+        print(json.dumps({"type": "hello", "protocols": [1]}), flush=True)
+    elif kind == "match_start":
+        seen.update(b"match")
+        print(json.dumps({"type": "ready", "match": message["match"]}), flush=True)
+    elif kind == "request":
+        seen.update(json.dumps(message["legal"]).encode())
+        action, note = seen.digest()[0] % len(message["legal"]), seen.hexdigest()
+        print(json.dumps({"type": "action", "id": message["id"], "action": action, "note": note}), flush=True)
+"""
+"""A bot that plays by all that its process has met, and notes it."""
+
+
+class Played(NamedTuple):
+    """A match that was begun at a table, by its number."""
+
+    table: int
+    rotation: int
+    block: int
+    is_void: bool
+
+
+class Hall:
+    """In place of processes: tables of which one is open at a time, and matches that are void by `voids`."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, voids: dict[tuple[int, int], int]) -> None:
+        self.played: list[Played] = []
+        self.sat_down, self.swept, self.open = 0, 0, set[int]()
+        self._left = Counter(voids)
+        monkeypatch.setattr(worker, "_seat", self._seat)
+        monkeypatch.setattr(worker, "_play", self._play)
+
+    def _seat(self, life: Life, **_: object) -> list["Sitting"]:
+        assert not self.open, "others are still there"
+        assert self.swept == self.sat_down, "what the former ones left is still there"
+        self.sat_down += 1
+        players = [Sitting(self, self.sat_down, place) for place in range(len(life.pairing.players))]
+        self.open = {player.place for player in players}
+        return players
+
+    def _play(self, _: Life, fixture: Fixture, rotation: int, table: list["Sitting"]) -> tuple[Fixture, int]:
+        assert {player.table for player in table} == {self.sat_down}
+        assert self.open == {player.place for player in table}
+        is_void = self._left[rotation, fixture.block] > 0
+        self._left[rotation, fixture.block] -= 1
+        self.played.append(Played(self.sat_down, rotation, fixture.block, is_void))
+        if is_void:
+            raise HarnessFault("all was quiet")
+        return fixture, rotation
+
+    def sweep(self) -> None:
+        assert not self.open
+        self.swept += 1
+
+
+class Sitting(NamedTuple):
+    """A player at a table."""
+
+    hall: Hall
+    table: int
+    place: int
+
+    def close(self, *, grace_s: float) -> None:
+        assert grace_s >= 0.0
+        self.hall.open.remove(self.place)
+
+
+@pytest.mark.parametrize("seats", range(2, 11))
+@pytest.mark.parametrize("chance", [0.0, 0.2])
+def test_a_rotation_has_its_players_to_itself(monkeypatch: pytest.MonkeyPatch, seats: int, chance: float) -> None:
+    """With 2 to 10 seats, also where matches are void: new players each time, and never two tables."""
+    drawn = random.Random(seats)
+    names = [f"p{number}" for number in range(seats)]
+    (life,) = lives(tournament(*names, seats=seats, cycles=6, chunk_blocks=6), {}, "none")
+    places = [(rotation, block) for rotation in range(seats) for block in range(6)]
+    hall = Hall(monkeypatch, {place: drawn.choice((1, 2, 3)) for place in places if drawn.random() < chance})
+    lost: list[int] = []
+
+    def lose(fixture: Fixture, _: HarnessFault) -> None:
+        lost.append(fixture.block)
+
+    matches: Iterable[Any] = play_rotations(life, lose=lose, sweep=hall.sweep)
+    found = [(rotation, fixture.block) for fixture, rotation in matches]
+
+    order = life.fixtures[0].draw.order
+    voids = Counter(each.block for each in hall.played if each.is_void)
+    assert [rotation for rotation, _ in groupby(hall.played, key=lambda each: each.rotation)] == list(order)
+    assert set(lost) == {block for block, count in voids.items() if count >= ATTEMPTS}
+    assert {*found} >= {place for place in places if place[1] not in lost}
+    assert found == [(each.rotation, each.block) for each in hall.played if not each.is_void]
+    assert hall.sat_down == hall.swept <= seats + voids.total()
+    assert not hall.open
+    for _, own in groupby(hall.played, key=lambda each: each.table):
+        at_table = list(own)
+        assert [each.block for each in at_table] == list(range(at_table[0].block, at_table[-1].block + 1))
+        assert not any(each.is_void for each in at_table[:-1])
+        assert at_table[-1].is_void or at_table[-1].block == 5
+
+
+@pytest.fixture
+def life(tmp_path: Path) -> Life:
+    """Five blocks between bots that play by all they have met."""
+    script = tmp_path / "memory.py"
+    script.write_text(MEMORY)
+    players = tuple(Player(name=name, bot=read_bot(script)) for name in ("ann", "bob"))
+    league = tournament(players=players, cycles=5, options={"heaps": [3, 4, 5]}, chunk_blocks=5)
+    (whole,) = lives(league, {}, "none")
+    return whole
+
+
+def notes_of(record: MatchRecord) -> list[str]:
+    """What the bots noted at each decision: all that led to it."""
+    return [step.note for step in record.steps if isinstance(step, ActionStep)]
+
+
+def courses(life: Life) -> dict[tuple[int, int], list[str]]:
+    """The notes of each match, by rotation and block."""
+    matches = [match for block in play_whole_life(life) for match in block.matches]
+    return {(match.result.key.rotation, match.result.key.block): notes_of(unpack(match.record)) for match in matches}
+
+
+def void(monkeypatch: pytest.MonkeyPatch, match: str, times: int) -> None:
+    """Let the referee fail in that match, so many times; the processes have met it then."""
+    left = times
+
+    def play(spec: MatchSpec, participants: Sequence[Participant], **meter: Any) -> MatchRecord:
+        nonlocal left
+        record = referee.play_match(spec, participants, **meter)
+        if spec.match == match and left:
+            left -= 1
+            raise HarnessFault("all was quiet")
+        return record
+
+    monkeypatch.setattr(worker, "play_match", play)
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("rotation", [0, 1])
+@pytest.mark.parametrize("times", [1, 2, 3])
+def test_a_void_match_changes_nothing_in_other_rotations(
+    monkeypatch: pytest.MonkeyPatch, life: Life, rotation: int, times: int
+) -> None:
+    """Nor before it. After it new processes go on; a block that was void three times is left out."""
+    undisturbed = courses(life)
+    void(monkeypatch, life.fixtures[2].match_id(rotation), times)
+
+    found = courses(life)
+
+    kept = [place for place in undisturbed if (place[0] != rotation or place[1] < 2) and (place[1] != 2 or times < 3)]
+    assert len(undisturbed) == 10
+    assert {place: found[place] for place in kept} == {place: undisturbed[place] for place in kept}
+    assert {block for _, block in found} == ({0, 1, 2, 3, 4} if times < ATTEMPTS else {0, 1, 3, 4})
+    assert found[rotation, 4] != undisturbed[rotation, 4]
+
+
+@pytest.mark.process
+def test_the_processes_of_a_rotation_meet_its_matches_only(life: Life) -> None:
+    """And so a rotation on its own, as by an arena that plays nothing else, has the same matches to the last note."""
+    whole = courses(life)
+
+    for rotation in (0, 1):
+        table = worker._seat(life, keep_transcript=False)
+        for fixture in life.fixtures:
+            assert notes_of(worker._play(life, fixture, rotation, table).record) == whole[rotation, fixture.block]
+        for player in table:
+            player.close(grace_s=0.0)
+
+
+def test_only_one_function_seats_bots_for_blocks() -> None:
+    """Whoever plays blocks of a life does it there; a bot alone may be asked, checked, or meet a person."""
+    callers = {
+        str(path.relative_to(ROOT / "arena"))
+        for path in (ROOT / "arena").rglob("*.py")
+        for line in path.read_text(encoding="utf-8").splitlines()
+        if ("BotPlayer(" in line and "class " not in line) or ("bot_player(" in line and "def " not in line)
+    }
+
+    assert callers == {"league/worker.py", "cli/ask.py", "cli/match.py", "conformance/check.py"}
+    assert (ROOT / "arena/league/worker.py").read_text(encoding="utf-8").count("_seat(") == 2
