@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import click
+from msgspec import UNSET
 
 from arena.cli.options import ClusterOptions, cluster_options, results_option, width_option
 from arena.doctor import machine, sandbox
@@ -37,7 +38,7 @@ def doctor(results: Path, cluster: ClusterOptions, width: int | None) -> int:
 
     Example: arena doctor
     """
-    settings = cluster.chosen(ClusterSettings(), None)
+    settings = cluster.chosen(UNSET, None)
     return examine(results, self_test.attempt_escapes) if settings is None else examine_cluster(settings, width)
 
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 import click
 import msgspec
 from click.core import ParameterSource
-from msgspec import UnsetType, structs
+from msgspec import UNSET, UnsetType, structs
 
 from arena import validation
 from arena.cli.completion import complete_columns
@@ -393,6 +393,8 @@ class ClusterOptions(NamedTuple):
             if named or self.is_trusted:
                 alone = [f"--{name.replace('_', '-')}" for name in named] or ["--trust-network"]
                 raise SpecError(f"{', '.join(alone)}: goes with --cluster ADDRESS or --scheduler-file FILE")
+            if of_file is not UNSET:
+                raise SpecError("cluster: found no address; expected `address:` or `scheduler_file:`")
             return None
         if workers is not None:
             raise SpecError("--workers is for this machine; a cluster plays with all its workers")

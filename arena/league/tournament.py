@@ -53,33 +53,43 @@ class ClusterSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     tls_key: str = ""
 
 
-class TournamentFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The keys of a file in tournaments/.
+class LeagueSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """The keys of a tournament file that a `Tournament` has as they stand there: each is declared here, once.
 
-    `seats`: players at a table. `schedule`: who meets whom; what it leaves out is written beside its settings.
-    `cycles` or `blocks_per_pairing` (the same number: a cycle plays one block of every pairing) for the schedules that
-    have cycles. `chunk_blocks`: the blocks of a pairing that one worker plays in a row with the same bot processes.
-    `luck`: whether the luck of each match is measured and stored, where the game has a value. `stderr`: `keep` stores
-    what bots write there with each match, `limits: stderr_bytes` of each bot. `seed`: a public seed,
-    from which anybody can compute all luck; without it the league draws a secret.
+    `seats`: players at a table. `chunk_blocks`: the blocks of a pairing that one worker plays in a row with the same
+    bot processes. `luck`: whether the luck of each match is measured and stored, where the game has a value. `stderr`:
+    `keep` stores what bots write there with each match, `limits: stderr_bytes` of each bot. No match goes otherwise for
+    either. `cluster`: the machines that play, in place of `workers` here.
     """
 
-    name: Name
+    name: str
     game: str
-    players: tuple[PlayerEntry, ...]
-    seed: int | str | None = None
     options: dict[str, Any] = {}
     seats: int = DEFAULT_SEATS
-    schedule: Schedule = RoundRobin()
-    cycles: Count | None = None
-    blocks_per_pairing: Count | None = None
     chunk_blocks: Count = 20
     clock: ClockSettings = ClockSettings()
     limits: Limits = Limits()
     workers: Annotated[int, Meta(ge=1, le=1024)] | None = None
+    cluster: ClusterSettings | UnsetType = UNSET
     rating: RatingSettings = RatingSettings()
     luck: bool = True
     stderr: KeptStderr = "faults"
+
+
+class TournamentFile(LeagueSettings, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The keys of a file in tournaments/.
+
+    `schedule`: who meets whom; what it leaves out is written beside its settings. `cycles` or `blocks_per_pairing` (the
+    same number: a cycle plays one block of every pairing) for the schedules that have cycles. `seed`: a public seed,
+    from which anybody can compute all luck; without it the league draws a secret.
+    """
+
+    name: Name
+    players: tuple[PlayerEntry, ...]
+    seed: int | str | None = None
+    schedule: Schedule = RoundRobin()
+    cycles: Count | None = None
+    blocks_per_pairing: Count | None = None
     description: str = ""
 
 
@@ -91,12 +101,11 @@ class Player(msgspec.Struct, frozen=True):
     arguments: tuple[str, ...] = ()
 
 
-class Tournament(msgspec.Struct, frozen=True):
+class Tournament(LeagueSettings, frozen=True, kw_only=True):
     """A league to be played. `players` in the order of the file.
 
     `cycles` blocks for every pairing before the schedule looks at results; 0 for a schedule without cycles. `schedule`
-    has its defaults filled in. `luck`: whether that of each match is measured; `stderr`: what records keep of it. No
-    match goes otherwise for either.
+    has its defaults filled in.
 
     `seed` is a public seed. Without one luck is secret, and `commitments` are those of its secrets: under the first one
     the league was begun, under the last one it draws new blocks. `rules` is the version of the game's rules, empty for
@@ -104,26 +113,14 @@ class Tournament(msgspec.Struct, frozen=True):
     arena.
     """
 
-    name: str
-    game: str
-    options: dict[str, Any]
     players: tuple[Player, ...]
     seed: str | None
     cycles: int
-    chunk_blocks: int
-    clock: ClockSettings
-    rating: RatingSettings
-    workers: int | None = None
-    limits: Limits = Limits()
-    seats: int = DEFAULT_SEATS
     schedule: Schedule = RoundRobin()
-    luck: bool = True
-    stderr: KeptStderr = "faults"
     commitments: tuple[str, ...] = ()
     rules: str = ""
     format: str = FORMAT
     package: Package | UnsetType = UNSET
-    cluster: ClusterSettings | UnsetType = UNSET
 
     @property
     def settings(self) -> MatchSettings:
@@ -189,16 +186,16 @@ def _resolve(file: TournamentFile, bot_of: Callable[[PlayerEntry], BotSpec]) -> 
     names = [player.name for player in players]
     validate(file.rating, names)
     cycles = file.cycles or file.blocks_per_pairing
-    changed = {
-        "players": players,
-        "seed": None if file.seed is None else str(file.seed),
-        "cycles": cycles or 0,
-        "rules": load_game(file.game).rules_version,
-        "package": plugin_package(file.game) or UNSET,
-        "schedule": with_defaults(file.schedule, players=names, seats=file.seats, cycles=cycles),
-    }
-    taken_over = {name: getattr(file, name) for name in Tournament.__struct_fields__ if hasattr(file, name)}
-    return Tournament(**taken_over | changed)
+    taken_over: dict[str, Any] = {key: getattr(file, key) for key in LeagueSettings.__struct_fields__}
+    return Tournament(
+        players=players,
+        seed=None if file.seed is None else str(file.seed),
+        cycles=cycles or 0,
+        rules=load_game(file.game).rules_version,
+        package=plugin_package(file.game) or UNSET,
+        schedule=with_defaults(file.schedule, players=names, seats=file.seats, cycles=cycles),
+        **taken_over,
+    )
 
 
 def require_table(file: TournamentFile) -> None:

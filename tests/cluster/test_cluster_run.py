@@ -207,6 +207,27 @@ def test_workers_show_no_pages(cluster: Cluster) -> None:
             urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=PATIENCE_S)
 
 
+def test_a_tournament_names_its_cluster(terminal: Terminal) -> None:
+    """A section `cluster:` of the file does what the option does; one without an address is an error."""
+    file = terminal.folder / "league.yaml"
+    content = yaml.safe_load(file.read_text())
+    file.write_text(yaml.safe_dump(content | {"cluster": {"address": "local:2"}}))
+    code, text = arena(terminal.folder, "league run league.yaml --results with")
+    assert code == 0, text
+    machines = terminal.arena("league status test --machines --results with").out
+    assert f"{platform.node()}, speed" in machines
+    assert "without a cluster" not in machines
+
+    file.write_text(yaml.safe_dump(content))
+    assert arena(terminal.folder, "league run league.yaml --results without")[0] == 0
+    assert "without a cluster" in terminal.arena("league status test --machines --results without").out
+    assert board(terminal, "with") == board(terminal, "without")
+
+    file.write_text(yaml.safe_dump(content | {"cluster": {"tls_ca": "ca.pem"}}))
+    code, text = arena(terminal.folder, "league run league.yaml --results none")
+    assert (code, "expected `address:` or `scheduler_file:`" in text) == (2, True)
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [

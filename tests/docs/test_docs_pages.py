@@ -10,13 +10,18 @@ import msgspec
 import pytest
 import yaml
 from docs_pages import BLOCKS, NAMES, ROOT, Block, anchors, blocks, links, prose
+from msgspec import UNSET
 
 from arena import validation
 from arena.cli import cli
-from arena.league.tournament import read_tournament
+from arena.league.tournament import ClusterSettings, TournamentFile, read_tournament
+from arena.match.settings import ClockSettings
+from arena.process.limits import Limits
 from arena.process.manifest import Manifest
 from arena.report.columns import LEADERBOARD, SHOWN
+from arena.standings.ratings import RatingSettings
 from arena.store.bots import BotStore
+from arena.yaml_file import parse_yaml, read_yaml
 
 PREFIX = re.compile(r"^(?:python3 start\.py|arena)\s+(?!test\b)")
 README_LIMIT = 5000
@@ -130,11 +135,54 @@ def tournament_of(text: str, folder: Path) -> list[str]:
     return [player.name for player in tournament.players]
 
 
-def test_the_page_of_tournaments_shows_every_key(tmp_path: Path) -> None:
-    """Every key of the example is one, with a value of the right kind, and none is missing."""
-    (text,) = [block.text for block in blocks("docs/tournaments.md") if block.file == "mine.yaml"]
+TEMPLATES = ROOT / "arena" / "cli" / "templates"
+COMMENTED = re.compile(r"^( *)# ?( *[a-z_]+:(?: .*)?)$", re.MULTILINE)
+"""A key in a comment."""
+ALTERNATIVES = ("blocks_per_pairing", "scheduler_file")
+"""Keys in the place of another one."""
 
-    assert tournament_of(text, tmp_path) == ["random", "greedy", "sensible-a"]
+
+def test_the_page_of_tournaments_shows_every_key(tmp_path: Path) -> None:
+    """Every key of the example, also one in a comment, is one with a value of the right kind, and none is missing."""
+    (text,) = [block.text for block in blocks("docs/tournaments.md") if block.file == "mine.yaml"]
+    whole = COMMENTED.sub(r"\1\2", text)
+    others = "".join(line for line in whole.splitlines(keepends=True) if not line.strip().startswith(ALTERNATIVES))
+    shown = yaml.safe_load(whole)
+
+    assert tournament_of(text, tmp_path) == tournament_of(others, tmp_path) == ["random", "greedy", "sensible-a"]
+    assert parse_yaml(whole.encode(), TournamentFile, place="mine.yaml", limit=1 << 20).cluster
+    assert {*shown} == {*TournamentFile.__struct_fields__}
+    for key, kind in {
+        "cluster": ClusterSettings,
+        "clock": ClockSettings,
+        "limits": Limits,
+        "rating": RatingSettings,
+    }.items():
+        assert {*shown[key]} == {*kind.__struct_fields__}
+
+
+def test_a_tournament_has_what_its_file_says(tmp_path: Path) -> None:
+    """Each key of the file is in the tournament as it stands there, or resolved."""
+    path = tmp_path / "mine.yaml"
+    (text,) = [block.text for block in blocks("docs/tournaments.md") if block.file == "mine.yaml"]
+    lines = COMMENTED.sub(r"\1\2", text).splitlines(keepends=True)
+    path.write_text("".join(line for line in lines if not line.strip().startswith(ALTERNATIVES)))
+    file = read_yaml(path, TournamentFile, limit=1 << 20)
+    tournament = read_tournament(path, BotStore(tmp_path / "results", ROOT / "bots").find)
+
+    changed = {"players", "seed", "schedule", "blocks_per_pairing", "description"}
+    for key in {*TournamentFile.__struct_fields__} - changed:
+        assert getattr(tournament, key) == getattr(file, key) != UNSET
+
+
+@pytest.mark.parametrize("path", sorted(TEMPLATES.glob("*/bot.yaml")), ids=lambda path: path.parent.name)
+def test_a_key_in_a_comment_of_a_kit_can_be_used(path: Path) -> None:
+    """Who takes the sign away has a manifest."""
+    text = COMMENTED.sub(r"\1\2", path.read_text().replace("{{name}}", "mybot"))
+    given = yaml.safe_load(text)
+
+    assert {"description", "authors"} <= {*given}
+    assert validation.read_struct(given, Manifest, place=str(path)).description
 
 
 @pytest.mark.parametrize("block", [each for each in BLOCKS if each.language == "yaml" and not each.file])
