@@ -28,6 +28,8 @@ _NAMED_S: Final = 0.05
 """Of a start-up time: less went to `hello` than is worth a word."""
 _USELESS_LIMIT: Final = 10_000
 """Lines that count for nothing before the one that counts. More are a flood: it costs the referee more than the bot."""
+_USELESS_BYTES: Final = 1 << 20
+"""Bytes of such lines: the referee reads, notes and decodes them on its own time."""
 _USELESS_KEPT: Final = 1000
 """Lines that count for nothing, before one that counts, in the transcript: a flood must not fill the memory."""
 
@@ -49,10 +51,9 @@ class DiscardedOutput(msgspec.Struct):
         self.strays += 1
         self.first_stray = self.first_stray or codec.excerpt(line)
 
-    def stale(self, message: m.Answer | m.Simulate) -> None:
+    def stale(self, kind: str, number: int) -> None:
         """Note an answer or a question to a request that is not open."""
-        kind = "an action" if isinstance(message, m.Answer) else "a simulate"
-        self.wrong_id = self.wrong_id or f"{kind} with id {message.id}"
+        self.wrong_id = self.wrong_id or f"{'an' if kind == 'action' else 'a'} {kind} with id {number}"
 
     def early(self, line: bytes) -> None:
         """Note a line that lay there before the request; only the first is decoded, for there may be many."""
@@ -187,8 +188,8 @@ class Dialogue:
 
         Questions of the bot meanwhile are answered by `look_ahead`.
         """
-        useless = 0
-        while useless < _USELESS_LIMIT:
+        useless = useless_bytes = 0
+        while useless < _USELESS_LIMIT and useless_bytes <= _USELESS_BYTES:
             line = self.channel.receive(clock)
             self.recorder.from_bot(line)
             self._transcript.append((self._wall(), "<", line))
@@ -199,6 +200,7 @@ class Dialogue:
                 self._what_if(message, look_ahead, clock)
                 continue
             useless += 1
+            useless_bytes += len(line) + 1
             if useless > _USELESS_KEPT:
                 self._transcript.pop()
             if isinstance(message, m.Simulate):
@@ -210,8 +212,9 @@ class Dialogue:
                     self._transcript.pop()
             self._require_process()
             clock.wait_s()
+        flood = f"{useless} lines" if useless == _USELESS_LIMIT else f"lines of more than {_USELESS_BYTES} bytes"
         raise ProtocolViolation(
-            f"{_USELESS_LIMIT} lines that answer nothing, where one answer was expected",
+            f"{flood} that answer nothing, where one answer was expected",
             hint="print to stderr: stdout belongs to the protocol",
         )
 
@@ -257,13 +260,23 @@ class Dialogue:
         if not text.startswith(b"{"):
             self._stray(line)
             return None
-        message = codec.decode(text)
+        message: m.FromBot | None = codec.decode_short(text)
+        if message is None:
+            heading = codec.read_heading(text)
+            if heading is not None and self.session.is_stale(heading.type, heading.id):
+                self._stale(heading.type, heading.id)
+                return None
+            message = codec.decode_strictly(text)
         if self.session.receive(message):
             return message
-        self.recorder.discard("stale")
-        if isinstance(message, m.Answer | m.Simulate):
-            self.discarded.stale(message)
+        assert isinstance(message, m.Answer | m.Simulate), "all others are received or refused"
+        self._stale(str(message.__struct_config__.tag), message.id)
         return None
+
+    def _stale(self, kind: str, number: int) -> None:
+        """Note an answer or a question about a request that is not open."""
+        self.recorder.discard("stale")
+        self.discarded.stale(kind, number)
 
     def _stray(self, line: bytes) -> None:
         """Text on stdout that is no message: usually a forgotten print."""

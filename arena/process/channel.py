@@ -30,6 +30,8 @@ _SHOWN_OF_OVERLONG: Final = 200
 _TICK_S: Final = 0.002
 _MEMORY_LOOK_S: Final = 0.02
 """Time on move, of one or of several, after which a bot's memory is looked at: nobody can touch 50 MiB in less."""
+_ALIVE_S: Final = 0.1
+"""Time on move after which the bot's process and its pipes are looked at; one that ends by itself shows sooner."""
 QUICK_S: Final = 0.005
 """A bot that answers sooner is quick: nobody else at its table is stopped for that.
 
@@ -37,8 +39,6 @@ More than the 4 ms between two ticks of most kernels: a wait that may end before
 core twice, and on a virtual machine that costs more than the rest of the wait.
 """
 _LONGEST_WAIT_S: Final = 0.05
-_FIRST_WAIT_S: Final = 0.01
-"""After it, and then after longer and longer times, a bot that says nothing is looked at. Most answer sooner."""
 KEPT_STDERR: Final = 8 << 10
 _READABLE: Final = select.POLLIN | select.POLLHUP | select.POLLERR if hasattr(select, "poll") else 0
 """Windows has no poll."""
@@ -133,27 +133,38 @@ class ProcessChannel:
             self._pump(QUICK_S)
             if self._partial and not self._lines:  # Python's `print` writes the end of a line by itself
                 self._pump(QUICK_S)
-            if not self._lines:
+            if not self._lines or clock.elapsed_s > 2 * QUICK_S:  # lines that answer nothing put nothing off
                 clock.stop_others()
         if not self._lines:
             self._wait_for_line(clock)
         return self._lines.popleft()
 
     def _wait_for_line(self, clock: MoveClock) -> None:
-        wait_s, longest_s, share = min(clock.budget_s, clock.wall_s), _FIRST_WAIT_S, 1.0
+        wait_s = min(clock.budget_s, clock.wall_s)
         while not self._lines:
             if self._overlong:
                 raise self._too_long()
             if not self._is_stdout_open:
                 raise self._crash()
-            self._wait(min(wait_s, longest_s * share), clock)
+            self._pump(min(wait_s, max(0.0, clock.look_at_s - clock.elapsed_s)))
             if not self._lines and not self._overlong:
                 self._look_at_memory()
                 wait_s = clock.wait_s()
-                if longest_s >= _LONGEST_WAIT_S:
-                    self._check_alive()
-                longest_s = min(2 * longest_s, _LONGEST_WAIT_S)
-                share = random.uniform(0.5, 1.0)  # noqa: S311 - so that no bot is awake just when it is looked at
+                if clock.elapsed_s >= clock.look_at_s:
+                    self._look_for_sleep(clock)
+
+    def _look_for_sleep(self, clock: MoveClock) -> None:
+        """See whether the bot sleeps, at a moment that it cannot foresee; and whether it still lives.
+
+        One that has spoken just now may wait for the referee: that is looked at when it has been heard.
+        """
+        is_asleep = clock.idle_bank_s < math.inf and self.is_asleep()
+        if is_asleep:
+            self._pump(0.0)
+        if not self._lines and not self._overlong:
+            if clock.elapsed_s >= _ALIVE_S:
+                self._check_alive()
+            clock.count_look(is_asleep=is_asleep, share=random.uniform(0.5, 1.0))  # noqa: S311 - no secret
 
     def pending(self) -> list[bytes]:
         """Whole lines that have arrived already, without waiting; to be asked before a request is sent.
@@ -245,11 +256,12 @@ class ProcessChannel:
             while rest:
                 if self._taken - taken_before > _AHEAD_LIMIT:
                     raise MalformedReply("lines without end while the referee was writing a request")
-                self._wait(min(clock.wait_s(), _LONGEST_WAIT_S), clock)
+                self._pump(min(clock.wait_s(), _LONGEST_WAIT_S))
                 self._check_alive()
                 rest = rest[self._write(rest) :]
         finally:
             self._poll.unregister(stdin)
+            clock.restart_looks()
             if was_frozen:
                 self.stop()
 
@@ -262,15 +274,9 @@ class ProcessChannel:
         except BrokenPipeError:
             raise self._crash() from None
 
-    def _wait(self, planned_s: float, clock: MoveClock) -> None:
-        """Pump. A bot that left its pipes alone, sleeps now and has not answered just before, slept all that time."""
-        if self._pump(planned_s) and clock.idle_bank_s < math.inf and self.is_asleep() and self._pump(0.0):
-            clock.asleep_s += planned_s
-
-    def _pump(self, wait_s: float) -> bool:
-        """Wait for the bot at most `wait_s`, take what it wrote: one read of each stream. Whether nothing happened."""
-        events = self._poll.poll(wait_s * 1000)
-        for fd, event in events:
+    def _pump(self, wait_s: float) -> None:
+        """Wait for the bot at most `wait_s`, take what it wrote: one read of each stream."""
+        for fd, event in self._poll.poll(wait_s * 1000):
             if not event & _READABLE or fd == self._process.stdin:
                 continue  # that the bot closed its stdin is told by the next write
             try:
@@ -284,7 +290,6 @@ class ProcessChannel:
                 self._take(data)
             else:
                 self._stderr.add(data)
-        return not events
 
     def _take(self, data: bytes) -> None:
         """Split what arrived into lines. None counts from the first that is too long, whole or not, until that is told.

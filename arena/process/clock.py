@@ -21,6 +21,9 @@ _PER_PROCESS_SCHED: Final = 2
 _SHORTEST_WAIT_S: Final = 0.001
 _LONGEST_GAP_S: Final = 0.5
 """The referee means to look far more often. The time beyond is none of a bot."""
+_FIRST_LOOK_S: Final = 0.01
+_LONGEST_LOOK_GAP_S: Final = 0.05
+"""A bot that owes an answer is looked at after the first time, and then after longer ones. Most answer sooner."""
 _MOST_STRETCH: Final = 10
 """A machine with more to do than this has no business with a league; without an end a bot could play for time."""
 
@@ -68,8 +71,9 @@ class MoveClock:
     If CPU time decides, the backstop does not count the time for which the bot was ready to run but `delayed` by
     other work of the machine, up to `_MOST_STRETCH` times itself; nor the time by which a look came too late.
 
-    `asleep_s` is how long nothing came from the bot while all of it seemed to sleep; `idle_s`, what is certain of that,
-    must not be more than `idle_bank_s`.
+    `asleep_s` is how long all of the bot seemed to sleep: the time before each look that found it asleep. A look is due
+    at `look_at_s`, whatever the bot writes meanwhile. `idle_s`, what is certain of that time, must not be more than
+    `idle_bank_s`.
 
     `suspended` tells how long all processes stood still since a moment; then the clock raises HarnessFault, for the
     match says nothing. `stop_others` stops all others at the table, once the answer is not a quick one; None where they
@@ -87,6 +91,7 @@ class MoveClock:
     stop_others: Callable[[], object] | None = None
     idle_bank_s: float = math.inf
     asleep_s: float = field(init=False)
+    look_at_s: float = field(init=False)
     cpu_s: float = field(init=False)
     elapsed_s: float = field(init=False)
     _excused_s: float = field(init=False)
@@ -94,6 +99,8 @@ class MoveClock:
     _cpu_start: float = field(init=False)
     _wall_start: float = field(init=False)
     _pause_start: float = field(init=False)
+    _looked_s: float = field(init=False)
+    _look_gap_s: float = field(init=False)
 
     def __post_init__(self, cpu_since: float | None) -> None:
         """Start at once."""
@@ -106,6 +113,7 @@ class MoveClock:
         self._delay_start = None
         self._cpu_start = self.cpu() if cpu_since is None else cpu_since
         self._wall_start = self.wall()
+        self.restart_looks()
 
     @property
     def used_s(self) -> float:
@@ -149,7 +157,20 @@ class MoveClock:
     def resume(self) -> None:
         """Go on where it was paused. OutOfTime if it was abandoned meanwhile."""
         self._wall_start += self.wall() - self._pause_start
+        self.restart_looks()
         self._judge()
+
+    def restart_looks(self) -> None:
+        """Count no sleep before the last look at the clock: until then the referee owed the bot something."""
+        self._looked_s, self._look_gap_s = self.elapsed_s, _FIRST_LOOK_S
+        self.look_at_s = self.elapsed_s + _FIRST_LOOK_S
+
+    def count_look(self, *, is_asleep: bool, share: float) -> None:
+        """Count the time since the last look as sleep or not; the next look is due after that share of a longer gap."""
+        if is_asleep:
+            self.asleep_s += self.elapsed_s - self._looked_s
+        self._looked_s, self._look_gap_s = self.elapsed_s, min(2 * self._look_gap_s, _LONGEST_LOOK_GAP_S)
+        self.look_at_s = self.elapsed_s + self._look_gap_s * share
 
     def abandon(self) -> None:
         """Run out at the next look, which may be in another thread."""

@@ -37,12 +37,30 @@ def encode(message: ToBot) -> bytes:
     return line
 
 
+class Heading(msgspec.Struct):
+    """Kind and request of a message. All other parts of the line are skipped, however long they are."""
+
+    type: str
+    id: int
+
+
+_headings: Final = msgspec.json.Decoder(Heading)
+
+
 def decode(line: bytes) -> FromBot:
     """The message in a line from a bot. MalformedReply says what is wrong with it."""
-    return _decode_short(line) or _decode_strictly(line)
+    return decode_short(line) or decode_strictly(line)
 
 
-def _decode_short(line: bytes) -> Answer | Ready | None:
+def read_heading(line: bytes) -> Heading | None:
+    """The heading of a line from a bot; None if it has none that can be read so."""
+    try:
+        return _headings.decode(line)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return None
+
+
+def decode_short(line: bytes) -> Answer | Ready | None:
     """The fast path for the answer most bots send: an id and an index, nothing else.
 
     msgspec keeps the last of two equal keys without a word. Three keys and one text value (`type`, `id`, `action`) need
@@ -57,7 +75,8 @@ def _decode_short(line: bytes) -> Answer | Ready | None:
         return None
 
 
-def _decode_strictly(line: bytes) -> FromBot:
+def decode_strictly(line: bytes) -> FromBot:
+    """The message in a line, by all the strict rules."""
     raw = decode_object(line)
     try:
         message: FromBot = msgspec.convert(raw, type=FromBot)

@@ -49,6 +49,7 @@ RECEIVED: Final[dict[tuple[SessionPhase, type[m.Message]], SessionPhase]] = {
 
 _ABOUT_A_REQUEST: Final = (m.Answer, m.Simulate)
 """A tuple: a union would be built anew at every line."""
+_KINDS_ABOUT_A_REQUEST: Final = {message.__struct_config__.tag for message in _ABOUT_A_REQUEST}
 
 
 class Session:
@@ -73,6 +74,12 @@ class Session:
             self.match = message.match
         elif isinstance(message, m.Hello):
             self._offered = message.capabilities
+
+    def is_stale(self, kind: str, number: int) -> bool:
+        """Whether a message of that kind from the bot, about request `number`, is to be counted and dropped."""
+        if kind == "simulate" and not self.may_simulate:
+            return False  # a violation, whatever its number
+        return kind in _KINDS_ABOUT_A_REQUEST and (self.phase is not SessionPhase.THINKING or number != self.request_id)
 
     def receive(self, message: m.FromBot) -> bool:
         """Take a message from the bot. False: it is about another request, to be counted and dropped."""

@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 import pytest
@@ -32,6 +32,8 @@ from arena.errors import Crashed, MalformedReply
 from arena.match.record import REFUSALS_KEPT, ActionStep, RefusedAnswer, encoded
 from arena.match.settings import ClockSettings
 from arena.process.scripted import Reply, ScriptedChannel
+from arena.protocol import codec
+from arena.protocol.messages import FromBot
 
 TOO_FAR = {"mm": 101}
 PONDER = msgspec.structs.replace(CLOCK, ponder=True)
@@ -332,6 +334,32 @@ def test_endless_prints_are_a_flood_here_too() -> None:
     record = toy_match(toy_bot(20, only(1, *[b"hm"] * 10_001)), toy_bot(30), clock=patient)
 
     assert (record.termination.value, record.seats[0].faults) == ("protocol_violation", {})
+
+
+LONG: Final = 60_000
+STALE: Final = b'{"type":"action","id":0,"action":{"a":[%b[]]}}' % (b"[]," * (LONG // 3))
+
+
+@pytest.mark.parametrize("line", [b"x" * LONG, b" " * LONG, STALE], ids=["stray", "blank", "stale"])
+def test_few_lines_that_answer_nothing_are_a_flood_if_they_are_long(line: bytes) -> None:
+    """18 of them are more than a MiB."""
+    record = toy_match(toy_bot(20, only(1, *[line] * 18)), toy_bot(30))
+
+    assert record.termination.value == "protocol_violation"
+    assert record.fault is not None
+    assert "lines of more than 1048576 bytes that answer nothing" in record.fault.message
+
+
+def test_a_line_about_another_request_is_not_decoded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """That takes 30 times as long as to see what it is about, and the bot needs no time to write it."""
+    strictly = codec.decode_strictly
+
+    def decoded(line: bytes) -> FromBot:
+        assert line != STALE
+        return strictly(line)
+
+    monkeypatch.setattr(codec, "decode_strictly", decoded)
+    toy_match(toy_bot(20, only(1, *[STALE] * 10)), toy_bot(30))
 
 
 class Flooded(Stopped):

@@ -116,6 +116,30 @@ def test_a_bot_that_sleeps_runs_into_its_idle_bank(tmp_path: Path) -> None:
     assert idle_ms(record.seats[0]) > 500
 
 
+DRIP = """
+import os
+
+def drip(fd, text, seconds):
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        os.write(fd, text)
+        time.sleep(0.008)
+"""
+
+
+@pytest.mark.parametrize(
+    ("fd", "text"), [(2, b"."), (1, b"\n"), (1, b" "), (1, b'{"type":"action","id":0,"action":0}\n')]
+)
+def test_no_bytes_make_up_for_work(tmp_path: Path, fd: int, text: bytes) -> None:
+    """A bot that sleeps and writes something every 8 ms forfeits like the one that sleeps: it is looked at as often."""
+    record = played(tmp_path, f"drip({fd}, {text!r}, 0.2)", before=DRIP, idle_ms=500)
+
+    assert record.termination.value == "timeout"
+    assert record.fault is not None
+    assert "the idle bank of this match is empty" in record.fault.message
+    assert 3 <= record.seats[0].moves <= 5
+
+
 def test_idle_time_is_shown_in_the_record(tmp_path: Path) -> None:
     """A bot may sleep as long as its bank lasts; what is noted is no more than it slept, and half of it at least."""
     own = seat(played(tmp_path, "time.sleep(0.2)", requests=5))

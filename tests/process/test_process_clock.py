@@ -342,6 +342,44 @@ def test_idle_time_is_at_most_wall_time_less_waiting_for_a_core(times: Times) ->
     assert [move.idle_s for _ in range(3)] == [0.75, 0.75, 0.25]
 
 
+def look(move: MoveClock, times: Times, wall_s: float, *, is_asleep: bool = True) -> None:
+    """So much time, and then a look at the bot."""
+    times.after(wall_s=wall_s)
+    move.look()
+    move.count_look(is_asleep=is_asleep, share=0.5)
+
+
+def test_each_look_counts_the_time_since_the_one_before(times: Times) -> None:
+    """The first is due after 10 ms, the others after longer and longer gaps, up to 50 ms."""
+    move = clock(times)
+    due_s = [move.look_at_s]
+    for wall_s, is_asleep in ((0.125, True), (0.25, False), (0.5, True), (0.5, True)):
+        look(move, times, wall_s, is_asleep=is_asleep)
+        due_s.append(move.look_at_s - move.elapsed_s)
+
+    assert move.asleep_s == 1.125
+    assert due_s == pytest.approx([0.01, 0.01, 0.02, 0.025, 0.025])
+
+
+def test_no_sleep_counts_while_the_referee_owes_the_bot_something(times: Times) -> None:
+    """An answer of its simulator, or the rest of a message: the next look counts from there."""
+    move = clock(times)
+    look(move, times, 0.125)
+    times.after(wall_s=0.25)
+    move.pause()
+    times.after(wall_s=2.0)
+    move.resume()
+
+    assert move.look_at_s == pytest.approx(move.elapsed_s + 0.01)
+    look(move, times, 0.5)
+    times.after(wall_s=0.25)
+    move.look()
+    move.restart_looks()
+    look(move, times, 0.125)
+
+    assert move.asleep_s == 0.125 + 0.5 + 0.125
+
+
 def test_a_timeout_by_wall_time_says_that_the_machine_was_busy(times: Times) -> None:
     """If the bot waited for a core for longer than it was late; otherwise load is no excuse, and is not named."""
     for delay_s, told in ((0.5, "but for 500 ms of them it, or the referee, waited for a core"), (0.25, "")):

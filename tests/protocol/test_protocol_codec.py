@@ -134,14 +134,14 @@ def test_bad_lines_are_malformed_with_a_sentence(line: bytes, sentence: str) -> 
 @pytest.mark.parametrize("line", [line for line, _ in REFUSED.values()], ids=REFUSED)
 def test_the_fast_path_never_takes_what_is_refused(line: bytes) -> None:
     """The shortcut for index answers must not be a way around the strict rules."""
-    assert codec._decode_short(line) is None
+    assert codec.decode_short(line) is None
 
 
 def test_the_fast_path_takes_the_common_answer() -> None:
     """An answer by index does not pay for the strict path."""
     line = b'{"type": "action", "id": 12, "action": 3}'
 
-    assert codec._decode_short(line) == Answer(id=12, action=3)
+    assert codec.decode_short(line) == Answer(id=12, action=3)
 
 
 @pytest.mark.parametrize(
@@ -216,11 +216,11 @@ def nearly_messages(draw: st.DrawFn) -> bytes:
 @example(b'{"type":"action","id":1,"action":99999999999999999999}')
 def test_the_fast_path_and_the_strict_path_agree(line: bytes) -> None:
     """Where the shortcut gives a message, the strict path gives the same one."""
-    short = codec._decode_short(line)
+    short = codec.decode_short(line)
 
     strict = decodes_or_refuses(line)
 
-    assert short is None or short == codec._decode_strictly(line) == strict
+    assert short is None or short == codec.decode_strictly(line) == strict
 
 
 @given(
