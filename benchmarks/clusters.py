@@ -224,7 +224,7 @@ class _NearWorker:
             is_over = done == len(numbers)
             blocks = tuple(played_by_nobody(pairing, names, each) for each in numbers) if is_over else ()
             if done > 0:
-                told[attempt] = Progressed(len(names) * done, blocks, is_over)
+                told[attempt] = Progressed(len(names) * done, "played" if is_over else "", blocks)
         return told
 
 

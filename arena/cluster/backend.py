@@ -8,7 +8,8 @@ from concurrent.futures import BrokenExecutor, Future
 from functools import partial
 from typing import Any, Final, Self, TypeVar
 
-from arena.cluster.dealer import USUAL_TIMES, Dealer, DealingTimes, Flight, Link, Terms
+from arena.cluster.dealer import USUAL_TIMES, Dealer, DealingTimes, Link, Terms
+from arena.cluster.peers import Flight
 from arena.cluster.session import hear_no_ctrl_c, identity_of
 from arena.league.driver import Finished
 from arena.league.schedule import Life

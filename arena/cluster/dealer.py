@@ -10,10 +10,9 @@ import contextlib
 import itertools
 import logging
 import math
-import uuid
 from collections import deque
 from collections.abc import Awaitable, Callable, Mapping
-from concurrent.futures import BrokenExecutor, Future
+from concurrent.futures import BrokenExecutor
 from functools import lru_cache
 from typing import Final, Protocol
 
@@ -33,12 +32,11 @@ from arena.cluster.messages import (
     packed,
     unpacked,
 )
+from arena.cluster.peers import Flight, Lost, Patience, Peer
 from arena.errors import ArenaError, HarnessFault
-from arena.league.driver import Finished, Undelivered
 from arena.league.schedule import Life
-from arena.league.worker import ATTEMPTS, OnFinished
-from arena.match.columns import Machine
 from arena.process.limits import Isolation
+from arena.process.workers import Undelivered
 from arena.text import printable
 
 _MOST_LIVES: Final = 64
@@ -56,8 +54,9 @@ class DealingTimes(msgspec.Struct, frozen=True):
     """Seconds. A worker gets lives until it has work for `ahead_s`; it answers after `wait_s` at the latest.
 
     One that does not answer is asked again for `retry_s`, then left alone for `silent_s`, which is longer than its
-    lease, and then lost. The scheduler is asked for its workers every `look_s`; without any, and without the scheduler,
-    the driver gives up after `patience_s`.
+    lease, and then lost; one that answers, but finishes no match, is lost after `quiet_s` or longer (`Patience`). The
+    scheduler is asked for its workers every `look_s`; without any, and without the scheduler, the driver gives up after
+    `patience_s`.
     """
 
     ahead_s: float = 5.0
@@ -66,6 +65,7 @@ class DealingTimes(msgspec.Struct, frozen=True):
     answer_s: float = 15.0
     retry_s: float = 10.0
     silent_s: float = 25.0
+    quiet_s: float = 600.0
     pause_s: float = 1.0
     look_s: float = 2.0
     busy_s: float = 10.0
@@ -107,57 +107,6 @@ class Unfit(Exception):
     """A worker that cannot do at all what it is asked, in a sentence."""
 
 
-class Flight:
-    """A life with its future, and the number of its matches that are finished."""
-
-    def __init__(self, life: Life, on_finished: OnFinished, future: "Future[Finished]") -> None:
-        self.life, self.future, self.finished = life, future, 0
-        self._on_finished, self._matches = on_finished, len(life.fixtures) * len(life.pairing.players)
-
-    @property
-    def is_suspect(self) -> bool:
-        """Whether its worker died twice: then it is dealt alone, so that a third death is its own."""
-        return self.life.attempt >= ATTEMPTS
-
-    @property
-    def left(self) -> int:
-        """Matches that are to be played."""
-        return self._matches - self.finished
-
-    def progress(self, finished: int) -> None:
-        """So many matches are finished, by the word of a worker."""
-        self.finished = max(0, min(finished, self._matches))
-        self._on_finished(self.finished)
-
-
-class _Lost(Exception):
-    """The worker plays no more for us. `is_death`: it died; otherwise nothing can be said about its lives."""
-
-    def __init__(self, text: str, *, is_death: bool) -> None:
-        super().__init__(text)
-        self.is_death = is_death
-
-
-class Peer:
-    """A worker and its session: the lives that it has, by attempt."""
-
-    def __init__(self, address: str, name: str, scheduler: str) -> None:
-        self.address, self.name, self.scheduler = address, name, scheduler
-        self.session = uuid.uuid4().hex
-        self.machine = Machine("", 0.0)
-        self.is_ready = False
-        self.flights: dict[str, Flight] = {}
-        self.wanted: tuple[str, ...] = ()
-        self.match_s = 0.0
-        self.gone = asyncio.Event()
-        self.task: asyncio.Task[None] | None = None
-
-    @property
-    def left(self) -> int:
-        """Matches that it has to play."""
-        return sum(each.left for each in self.flights.values())
-
-
 class Dealer:
     """Deals lives to all workers of a link. `say` gets sentences for the person who waits."""
 
@@ -179,6 +128,7 @@ class Dealer:
         self._numbers, self._flying = itertools.count(), 0
         self._idle: set[Peer] = set()
         self._failures: dict[str, int] = {}
+        self._patience = Patience(times.quiet_s)
         self._partings: set[asyncio.Task[None]] = set()
         self._archive_of = lru_cache(maxsize=8)(archive_of)
 
@@ -247,13 +197,13 @@ class Dealer:
                     await self._wait_for_work()
                     request = self._request(peer)
                 self._take_in(peer, await self._exchanged(peer, request))
-        except _Lost as lost:
+        except Lost as lost:
             self._lose(peer, lost)
         except Exception as error:  # a mistake, there or here, must not hold lives for ever
             log.exception("worker %s", peer.name)
-            with contextlib.suppress(_Lost):
+            with contextlib.suppress(Lost):
                 self._leave_out(peer, f"{type(error).__name__}: {error}")
-            self._lose(peer, _Lost(f"{type(error).__name__}: {error}", is_death=False))
+            self._lose(peer, Lost(f"{type(error).__name__}: {error}", is_death=False))
 
     async def _meet(self, peer: Peer) -> None:
         """Open a session, as soon as no other driver has the worker."""
@@ -291,7 +241,7 @@ class Dealer:
     def _archives(self, peer: Peer) -> dict[str, bytes]:
         """One of the bots that a worker lacks: it installs that while the next one is on its way.
 
-        _Lost if the bot cannot be read here. That is no fault of a worker, and ends the league.
+        Lost if the bot cannot be read here. That is no fault of a worker, and ends the league.
         """
         due = {each.bot.digest for flight in peer.flights.values() for each in flight.life.pairing.players}
         wanted, peer.wanted = [digest for digest in peer.wanted if digest in due], ()
@@ -299,7 +249,7 @@ class Dealer:
             return {digest: self._archive_of(digest) for digest in wanted[:1]}
         except (ArenaError, OSError) as error:
             self._break(str(error))
-            raise _Lost(str(error), is_death=False) from error
+            raise Lost(str(error), is_death=False) from error
 
     def _deal(self, peer: Peer) -> tuple[Assignment, ...]:
         """Lives for a worker: one if it has none, more if it would soon have none and others have enough."""
@@ -314,6 +264,8 @@ class Dealer:
             peer.flights[attempt] = flight
             self._flying += 1
             dealt.append(Assignment(attempt, _plain(flight.life)))
+        if dealt and len(dealt) == len(peer.flights):
+            peer.heard_s = asyncio.get_running_loop().time()
         if dealt:
             self._idle.discard(peer)
         if not self._backlog:
@@ -337,11 +289,11 @@ class Dealer:
         message = packed(request)
         reply = unpacked(await self._answer(peer, lambda: self._link.exchange(peer.address, message)), Report)
         if not reply.is_known:
-            raise _Lost("its session has ended, as after a lease without a word from here", is_death=False)
+            raise Lost("its session has ended, as after a lease without a word from here", is_death=False)
         return reply
 
     async def _answer(self, peer: Peer, ask: Callable[[], Awaitable[bytes]]) -> bytes:
-        """The answer of a worker, which is asked again for a while. _Lost if it is gone, or has been silent."""
+        """The answer of a worker, which is asked again for a while. Lost if it is gone, or has been silent."""
         loop, times = asyncio.get_running_loop(), self._times
         give_up_s = math.inf
         while not peer.gone.is_set():
@@ -357,9 +309,9 @@ class Dealer:
                 break
             if loop.time() > give_up_s:
                 await self._pause(peer, times.silent_s)
-                raise _Lost("it does not answer", is_death=is_reachable)
+                raise Lost("it does not answer", is_death=is_reachable)
             await self._pause(peer, times.pause_s)
-        raise _Lost("the scheduler has lost it", is_death=(await self._is_same_scheduler(peer)))
+        raise Lost("the scheduler has lost it", is_death=(await self._is_same_scheduler(peer)))
 
     async def _look_again(self) -> bool:
         """Ask the scheduler which workers it still has; whether there is a scheduler."""
@@ -386,33 +338,48 @@ class Dealer:
         for line in reply.log:
             _log_again(peer, line)
         peer.match_s, peer.wanted = reply.match_s or peer.match_s, reply.missing
+        self._patience.learn(peer.match_s)
         for attempt, progressed in reply.attempts.items():
             if attempt in peer.flights:
                 self._advance(peer, attempt, progressed)
         if reply.refusal:
             self._leave_out(peer, reply.refusal)
+        self._look_at_silence(peer)
+
+    def _look_at_silence(self, peer: Peer) -> None:
+        """Lost if it answers and finishes nothing for far longer than a match takes: others play what it has."""
+        flight = next(iter(peer.flights.values()), None)
+        quiet_s = asyncio.get_running_loop().time() - peer.heard_s
+        if flight is not None and quiet_s > self._patience.for_life(flight):
+            self._patience.lose(flight)
+            sentence = f"it has finished no match for {quiet_s:.0f} s"
+            self._tell(f"worker {peer.name}: {sentence}; what it has is played again")
+            self._count_failure(peer, sentence)
+            raise Lost(sentence, is_death=False)
 
     def _advance(self, peer: Peer, attempt: str, progressed: Progressed) -> None:
         """Take the progress of an attempt, and its end with all its blocks."""
         flight = peer.flights[attempt]
+        if progressed.ending or progressed.finished > flight.finished:
+            peer.heard_s = asyncio.get_running_loop().time()
         flight.progress(progressed.finished)
-        if not progressed.is_over:
+        if not progressed.ending:
             return
-        if not progressed.error:
-            asked = [(each.pairing, each.block) for each in flight.life.fixtures]
-            if sorted((each.pairing, each.block) for each in progressed.blocks) != asked:
-                self._leave_out(peer, f"it sent other blocks of {flight.life.pairing.key} than it was asked for")
+        is_played = progressed.ending == "played"
+        asked = [(each.pairing, each.block) for each in flight.life.fixtures]
+        if is_played and sorted((each.pairing, each.block) for each in progressed.blocks) != asked:
+            self._leave_out(peer, f"it sent other blocks of {flight.life.pairing.key} than it was asked for")
         del peer.flights[attempt]
         self._flying -= 1
         if not peer.flights:
             self._idle.add(peer)
-        if not progressed.error:
+        if is_played:
             self._failures.pop(peer.name, None)
             flight.future.set_result([replace(each, machine=peer.machine) for each in progressed.blocks])
             return
-        kind = BrokenExecutor if progressed.is_died else HarnessFault
+        kind = {"died": BrokenExecutor, "undelivered": Undelivered}.get(progressed.ending, HarnessFault)
         flight.future.set_exception(kind(f"{peer.name}: {progressed.error}"))
-        if flight.life.attempt == 1:
+        if flight.life.attempt == 1 and kind is not Undelivered:
             self._count_failure(peer, progressed.error)
 
     def _count_failure(self, peer: Peer, error: str) -> None:
@@ -424,9 +391,9 @@ class Dealer:
     def _leave_out(self, peer: Peer, sentence: str) -> None:
         self.left_out[peer.name] = printable(f"worker {peer.name} is left out: {sentence}")
         self._tell(self.left_out[peer.name])
-        raise _Lost(sentence, is_death=False)
+        raise Lost(sentence, is_death=False)
 
-    def _lose(self, peer: Peer, lost: _Lost) -> None:
+    def _lose(self, peer: Peer, lost: Lost) -> None:
         """Give the lives of a worker back, and end what is left of its session."""
         del self.peers[peer.address]
         log.warning("worker %s is lost: %s", peer.name, lost)
@@ -445,7 +412,7 @@ class Dealer:
         if lost.is_death and (not peer.is_ready or any(each.life.attempt == 1 for each in flights)):
             try:
                 self._count_failure(peer, str(lost))
-            except _Lost:
+            except Lost:
                 return
 
     async def _part(self, peer: Peer) -> None:

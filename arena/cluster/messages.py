@@ -3,7 +3,7 @@
 Rule: whatever arrives is decoded into one of these types, strictly. No message holds a path, code, or a secret of luck.
 """
 
-from typing import Final, TypeVar
+from typing import Final, Literal, TypeVar
 
 import msgspec
 
@@ -83,17 +83,20 @@ class Dispatch(msgspec.Struct, frozen=True):
     wait_s: float = 0.0
 
 
-class Progressed(msgspec.Struct, frozen=True):
-    """An attempt: the number of its matches that are finished; once it is over, all its blocks.
+Ending = Literal["", "played", "failed", "died", "undelivered"]
 
-    `error`: why it ended without them; `is_died`: its process.
+
+class Progressed(msgspec.Struct, frozen=True):
+    """An attempt: the number of its matches that are finished, and its ending, empty as long as it goes on.
+
+    "played" comes with all its blocks, the others with an `error`. "died": its process did; "undelivered": it had not
+    begun when its process was lost.
     """
 
     finished: int = 0
+    ending: Ending = ""
     blocks: tuple[PlayedBlock, ...] = ()
-    is_over: bool = False
     error: str = ""
-    is_died: bool = False
 
 
 class LogLine(msgspec.Struct, frozen=True):

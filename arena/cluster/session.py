@@ -14,7 +14,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
-from concurrent.futures import BrokenExecutor, Future, ThreadPoolExecutor
+from concurrent.futures import BrokenExecutor, CancelledError, Future, ThreadPoolExecutor
 from functools import partial
 from multiprocessing import resource_tracker
 from pathlib import Path
@@ -41,6 +41,7 @@ from arena.games.api import simulator_of
 from arena.league.driver import Backend, Finished, LocalBackend
 from arena.league.schedule import Life
 from arena.process.sandbox import self_test
+from arena.process.workers import Undelivered
 from arena.store.cache import BotCache, BotsMissing, default_folder
 
 _LOG_LINES: Final = 2000
@@ -132,14 +133,21 @@ class Slot:
 
 
 class _Attempt:
-    """A life on its way: the number of its matches, those of them that are finished, and how it ended."""
+    """A life that waits for its bots, is played, or is over: its future alone says which, so there is nothing else.
+
+    `finished` counts its matches.
+    """
 
     def __init__(self, life: Life) -> None:
+        self.life = life
         self.matches = len(life.fixtures) * len(life.pairing.players)
         self.finished = 0
-        self.blocks: Finished = []
-        self.is_over = False
-        self.error: BaseException | None = None
+        self.future: Future[Finished] | None = None
+
+    @property
+    def is_over(self) -> bool:
+        """Whether it has ended, in whichever way."""
+        return self.future is not None and self.future.done()
 
     @property
     def left(self) -> int:
@@ -149,9 +157,16 @@ class _Attempt:
     @property
     def news(self) -> Progressed:
         """For the driver."""
-        error = self.error
-        told = "" if error is None else str(error) if isinstance(error, ArenaError) else repr(error)
-        return Progressed(self.finished, tuple(self.blocks), self.is_over, told, isinstance(error, BrokenExecutor))
+        if self.future is None or not self.future.done():
+            return Progressed(self.finished)
+        try:
+            return Progressed(self.matches, "played", tuple(self.future.result()))
+        except (Undelivered, CancelledError) as error:
+            return Progressed(0, "undelivered", error=_sentence(error))
+        except BrokenExecutor as error:
+            return Progressed(self.finished, "died", error=_sentence(error))
+        except Exception as error:  # noqa: BLE001 - the edge: the driver gets it, whatever it is
+            return Progressed(self.finished, "failed", error=_sentence(error))
 
 
 class WorkerSession:
@@ -161,7 +176,6 @@ class WorkerSession:
         self.hello, self.is_open = hello, True
         self._bots, self._backend = bots, backend
         self._attempts: dict[str, _Attempt] = {}
-        self._waiting: dict[str, Life] = {}
         self._missing: set[str] = set()
         self._arriving: set[str] = set()
         self._refusal = ""
@@ -230,16 +244,16 @@ class WorkerSession:
             for each in request.lives:
                 if each.attempt not in self._attempts:
                     self._attempts[each.attempt] = _Attempt(each.life)
-                    self._waiting[each.attempt] = each.life
             self._missing.difference_update(request.archives)
-            if self._waiting:
+            if any(one.future is None for one in self._attempts.values()):
                 self._arriving.update(request.archives)
                 self._admission.submit(self._admit, request.archives)
 
     def _admit(self, archives: dict[str, bytes]) -> None:
         """Install bots, and begin the lives that have theirs; in a thread."""
-        waiting = list(self._waiting.items())
-        due = {player.bot.digest for _, life in waiting for player in life.pairing.players}
+        with self._lock:
+            waiting = [one for one in self._attempts.values() if one.future is None]
+        due = {player.bot.digest for one in waiting for player in one.life.pairing.players}
         try:
             with contextlib.ExitStack() as held:  # no bot makes room for one that plays with it
                 self._hold(due - archives.keys(), held)
@@ -247,12 +261,12 @@ class WorkerSession:
                     if self.is_open:
                         self._bots.install(digest, archive)
                         self._hold({digest} & due, held)
-                missing = {digest for attempt, life in waiting for digest in self._begin(attempt, life)}
+                missing = {digest for one in waiting for digest in self._begin(one)}
             with self._lock:
                 self._arriving.difference_update(archives)
                 self._missing = missing - self._arriving
         except Exception as error:  # noqa: BLE001 - the edge: the driver is told, whatever it is
-            self._refusal = str(error) if isinstance(error, ArenaError) else repr(error)
+            self._refusal = _sentence(error)
         self._wake()
 
     def _hold(self, digests: set[str], stack: contextlib.ExitStack) -> None:
@@ -261,46 +275,36 @@ class WorkerSession:
             with contextlib.suppress(BotsMissing):
                 stack.enter_context(self._bots.held([digest]))
 
-    def _begin(self, attempt: str, life: Life) -> tuple[str, ...]:
+    def _begin(self, one: _Attempt) -> tuple[str, ...]:
         """Queue a life whose bots are here, and hold them until it is over; the hashes of those that are missing."""
-        held = contextlib.ExitStack()
-        try:
-            folders = held.enter_context(self._bots.held(player.bot.digest for player in life.pairing.players))
-        except BotsMissing as missing:
-            return missing.digests
-        players = tuple(
-            replace(one, bot=replace(one.bot, folder=folders[one.bot.digest])) for one in life.pairing.players
-        )
-        with self._lock:
-            if not self.is_open:
-                held.close()
-                return ()
-            self._clock.begin()
-            future = self._backend.submit(
-                replace(life, pairing=replace(life.pairing, players=players)), partial(self._progress, attempt)
-            )
-            del self._waiting[attempt]
-        future.add_done_callback(lambda _: held.close())
-        future.add_done_callback(partial(self._end, attempt))
+        players = one.life.pairing.players
+        with contextlib.ExitStack() as stack:
+            try:
+                folders = stack.enter_context(self._bots.held(player.bot.digest for player in players))
+            except BotsMissing as missing:
+                return missing.digests
+            here = tuple(replace(each, bot=replace(each.bot, folder=folders[each.bot.digest])) for each in players)
+            life = replace(one.life, pairing=replace(one.life.pairing, players=here))
+            with self._lock:
+                if not self.is_open:
+                    return ()
+                if all(each.future is None or each.is_over for each in self._attempts.values()):
+                    self._clock.start()
+                one.future = self._backend.submit(life, partial(self._progress, one))
+                held = stack.pop_all()
+        one.future.add_done_callback(lambda _: held.close())
+        one.future.add_done_callback(lambda _: self._end(one))
         return ()
 
-    def _progress(self, attempt: str, finished: int) -> None:
+    def _progress(self, one: _Attempt, finished: int) -> None:
         with self._lock:
-            one = self._attempts[attempt]
             self._clock.count(finished - one.finished)
             one.finished = finished
         self._wake()
 
-    def _end(self, attempt: str, future: "Future[Finished]") -> None:
-        if future.cancelled():
-            return
-        with self._lock:
-            one = self._attempts[attempt]
-            one.is_over, one.error = True, future.exception()
-            if one.error is None:
-                one.blocks = future.result()
-                self._clock.count(one.matches - one.finished)
-            self._clock.end()
+    def _end(self, one: _Attempt) -> None:
+        if one.news.ending == "played":
+            self._progress(one, one.matches)
         self._wake()
 
     def _wake(self) -> None:
@@ -329,18 +333,11 @@ class _MatchClock:
 
     def __init__(self) -> None:
         self.match_s = 0.0
-        self._lives = 0
         self._last_s = 0.0
 
-    def begin(self) -> None:
-        """A life was queued."""
-        if not self._lives:
-            self._last_s = time.monotonic()
-        self._lives += 1
-
-    def end(self) -> None:
-        """A life is over."""
-        self._lives -= 1
+    def start(self) -> None:
+        """The first life after a while without any begins."""
+        self._last_s = time.monotonic()
 
     def count(self, matches: int) -> None:
         """So many matches ended since the last time."""
@@ -376,6 +373,11 @@ class _Records(logging.Handler):
     def taken(self) -> tuple[LogLine, ...]:
         """All that is kept, which is forgotten here."""
         return tuple(self._lines.popleft() for _ in range(len(self._lines)))
+
+
+def _sentence(error: BaseException) -> str:
+    """The error in words; that of a mistake with its type."""
+    return str(error) if isinstance(error, ArenaError | BrokenExecutor) else repr(error)
 
 
 def _looked(hello: Opening) -> Welcome:

@@ -9,7 +9,7 @@ import logging
 import re
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import BrokenExecutor, CancelledError, Future
+from concurrent.futures import BrokenExecutor, Future
 from functools import partial
 from queue import Empty, SimpleQueue
 from typing import Final, Protocol
@@ -21,7 +21,7 @@ from arena.league.schedule import Fixture, Life
 from arena.league.worker import ATTEMPTS, OnFinished, play_life_alone, play_life_on_a_core
 from arena.match.columns import PlayedBlock
 from arena.process.sandbox import self_test
-from arena.process.workers import Workers
+from arena.process.workers import Undelivered, Workers
 from arena.text import counted
 
 COMMIT_EVERY_S: Final = 0.2
@@ -68,10 +68,6 @@ class LocalBackend:
     def close(self, *, is_interrupted: bool) -> None:
         """Release the workers."""
         self.workers.close(is_interrupted=is_interrupted)
-
-
-class Undelivered(BrokenExecutor):
-    """A life comes back through no fault of its own, as when its machine cannot be reached: it counts as not tried."""
 
 
 class BlocksLost(HarnessFault):
@@ -208,7 +204,7 @@ class _Run:
 
     def _land(self, flight: _Flight, future: "Future[Finished]") -> None:
         self._flights.remove(flight)
-        error = _failure(future)
+        error = future.exception()
         if error is not None:
             self._try_again(flight.life, error)
         elif {block.block for block in future.result()} != {fixture.block for fixture in flight.life.fixtures}:
@@ -239,11 +235,6 @@ class _Run:
             self._again += [replace(life, fixtures=(each,), attempt=ATTEMPTS) for each in life.fixtures]
         else:
             self.lost.append(f"{what}: {reason}")
-
-
-def _failure(future: "Future[Finished]") -> BaseException | None:
-    """The error of a finished future; a distributed executor cancels by itself the lives of its lost workers."""
-    return CancelledError("the executor gave it up") if future.cancelled() else future.exception()
 
 
 def _blocks_lost(lost: list[str]) -> BlocksLost:

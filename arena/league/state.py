@@ -4,6 +4,7 @@ Rule: nobody else runs the schedule. A state is a function of the tournament and
 on from there with every block that is committed, and asks the store only about the pairings of a round that begins.
 """
 
+import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
@@ -117,7 +118,8 @@ class Replay:
     def add(self, blocks: Iterable[PlayedBlock]) -> None:
         """Blocks of the open round are stored that were not there before; after the last one the next round begins."""
         for block in blocks:
-            self._committed[block.pairing][block.block] = "".join([one.columns.ranks for one in block.storable])
+            ranks = "".join([one.columns.ranks for one in block.storable])
+            self._committed[block.pairing][block.block] = sys.intern(ranks)  # few differ, and there are millions
             self._left -= len(block.storable)
         self._go_on()
 

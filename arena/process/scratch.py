@@ -12,6 +12,8 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from functools import cache
+from multiprocessing.util import Finalize
 from pathlib import Path
 from typing import Final
 
@@ -24,10 +26,10 @@ ENDING: Final = ".arena-scratch"
 def scratch_folder(prefix: str, parent: Path | None = None) -> Iterator[Path]:
     """A new folder for this user only, below `parent` or where temporary files are; `sweep` leaves it alone.
 
-    A fork of its maker does not remove it.
+    Leftovers there are removed. A fork of its maker does not remove it.
     """
     place, maker = parent or Path(tempfile.gettempdir()), os.getpid()
-    sweep(place, prefix)
+    sweep(place)
     while True:
         folder = Path(tempfile.mkdtemp(ENDING, prefix, place))
         try:
@@ -42,9 +44,19 @@ def scratch_folder(prefix: str, parent: Path | None = None) -> Iterator[Path]:
                     remove(folder)
 
 
-def sweep(place: Path, prefix: str) -> None:
-    """Remove the folders of that prefix that this user made and whose makers were killed."""
-    for leftover in sorted(place.glob(f"{prefix}????????{ENDING}")):
+@cache
+def own_folder() -> Path:
+    """A scratch folder of this process, for as long as it lives. At its end leftovers of its helpers go too."""
+    ending = contextlib.ExitStack()
+    folder = ending.enter_context(scratch_folder("arena-process-"))
+    ending.callback(sweep, folder.parent)
+    Finalize(None, ending.close, exitpriority=-100)  # after the end of its daemons; those of a worker, too
+    return folder
+
+
+def sweep(place: Path) -> None:
+    """Remove the scratch folders that this user made there and whose makers were killed."""
+    for leftover in sorted(place.glob(f"*{ENDING}")):
         with _locked(leftover) as is_held:
             if is_held and leftover.lstat().st_uid == os.geteuid():
                 remove(leftover)

@@ -1,8 +1,10 @@
-"""Worker processes: a function and its argument go in, results come out; logs of all arrive in this process.
+"""Worker processes: a function and its argument go in, results and log records come out.
 
-Rule: every worker has a thread of this process that waits for it, and its own pipe and log queue. So a death costs the
-calls of that worker only, and no other one waits for a lock that a dead process holds. Nothing starts before the first
-call. A worker ends with its parent, and on its end kills all that it started.
+Rule: every worker has a thread of this process that waits for it, and a pipe of its own for answers and log records. So
+a death costs the call in hand only: those queued behind it come back as `Undelivered`. No worker waits for a lock that
+a dead process holds, and nothing of this has a name that could be left behind but the socket of the fork server, which
+lies in the scratch folder of this process. Nothing starts before the first call. A worker ends with its parent, and on
+its end kills all that it started.
 """
 
 import contextlib
@@ -10,6 +12,7 @@ import logging
 import logging.handlers
 import multiprocessing
 import os
+import select
 import signal
 import threading
 import time
@@ -20,13 +23,12 @@ from concurrent.futures import BrokenExecutor, Future, ThreadPoolExecutor
 from functools import cache
 from multiprocessing import forkserver, resource_tracker
 from multiprocessing.connection import Connection, wait
-from multiprocessing.process import BaseProcess
+from multiprocessing.process import current_process
 from typing import Any, Final, NamedTuple, TypeVar
-
-from multiprocessing_logging import MultiProcessingHandler
 
 from arena.errors import MachineFault
 from arena.process import reaper
+from arena.process.scratch import own_folder
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -40,21 +42,27 @@ _LEAVE_WITHIN_S: Final = 0.3
 log: Final = logging.getLogger("arena.pool")
 
 
+class Undelivered(BrokenExecutor):
+    """A call that had not begun when its worker was lost: it counts as not tried."""
+
+
 class Workers:
     """So many worker processes on this machine. `preload` names the module of the functions that they call."""
 
     def __init__(self, count: int, *, preload: str) -> None:
-        self._workers = [_Worker(f"worker-{number}", preload) for number in range(count)]
+        self._workers: list[_Worker | None] = [None] * count
+        self._preload = preload
 
     @property
     def pids(self) -> list[int]:
         """The processes that were started, also just after their death."""
-        return [worker.process.pid or 0 for worker in self._workers if worker.process is not None]
+        return [worker.pid for worker in self._workers if worker is not None]
 
     def submit(self, function: Callable[[T], R], argument: T) -> "Future[R]":
         """Call the function in the worker with the fewest calls before this one; a worker that has died is replaced.
 
-        The future fails with BrokenExecutor if the worker dies. MachineFault if no worker can be started.
+        The future fails with BrokenExecutor if the worker dies, with Undelivered if it does before it begins the call;
+        it is never cancelled. MachineFault if no worker can be started.
         """
         return self._free_worker().submit(function, argument, None)
 
@@ -69,11 +77,15 @@ class Workers:
 
     def _free_worker(self) -> "_Worker":
         """The worker with the fewest calls, alive as far as it can be seen."""
-        worker = min(self._workers, key=_Worker.load)
-        if worker.process is not None and (worker.is_broken or not worker.process.is_alive()):
-            log.warning("worker [%d] died; a new one takes its place", worker.process.pid)
-            worker.abandon()
+        loads = [0 if worker is None else worker.load() for worker in self._workers]
+        number = loads.index(min(loads))
+        worker = self._workers[number]
+        if worker is not None and worker.is_lost():
+            log.warning("worker [%d] died; a new one takes its place", worker.pid)
+            worker = self._workers[number] = None
             self.kill_orphans()
+        if worker is None:
+            worker = self._workers[number] = _started(f"worker-{number}", self._preload)
         return worker
 
     def close(self, *, is_interrupted: bool) -> None:
@@ -82,7 +94,8 @@ class Workers:
             self._end_now()
             return
         for worker in self._workers:
-            worker.end()
+            if worker is not None:
+                worker.end()
 
     def kill_orphans(self) -> None:
         """Bots of a dead worker become our children: kill those, and spare workers and multiprocessing's own.
@@ -96,116 +109,110 @@ class Workers:
 
     def _end_now(self) -> None:
         """Workers leave on SIGTERM and take their bots along; those left after a moment are killed."""
-        processes = [worker.process for worker in self._workers if worker.process is not None]
-        pids = self.pids
-        _signal(pids, signal.SIGTERM)
-        for worker in self._workers:
-            worker.abandon()
+        workers = [worker for worker in self._workers if worker is not None]
+        _signal((worker.pid for worker in workers), signal.SIGTERM)
         deadline_s = time.monotonic() + _END_WITHIN_S
-        for process in processes:
-            process.join(max(0.0, deadline_s - time.monotonic()))
-        _signal((process.pid or 0 for process in processes if process.is_alive()), signal.SIGKILL)
+        for worker in workers:
+            worker.process.join(max(0.0, deadline_s - time.monotonic()))
+        _signal((worker.pid for worker in workers if worker.process.is_alive()), signal.SIGKILL)
+        self._workers = [None] * len(self._workers)
         self.kill_orphans()
 
 
 class _Worker:
-    """One worker process, the thread that waits for it, and its own log handler."""
+    """One worker process, its pipe, and the thread that waits for it."""
 
-    def __init__(self, name: str, preload: str) -> None:
-        self.process: BaseProcess | None = None
-        self.is_broken = False
-        self._name = name
-        self._preload = preload
+    def __init__(self, name: str, process: Any, pipe: "Connection[Any, Any]") -> None:
+        self.process, self.pid = process, int(process.pid)
+        self._pipe, self._is_lost = pipe, False
         self._thread = ThreadPoolExecutor(1, name)
         self._calls: list[Future[Any]] = []
-        self._pipe: Connection[Any, Any]
-        self._handler: Any
 
     def load(self) -> int:
         """Calls that are not done."""
         self._calls = [call for call in self._calls if not call.done()]
         return len(self._calls)
 
-    def submit(self, function: Callable[..., Any], argument: Any, take: Callable[[Any], None] | None) -> "Future[Any]":
-        """Call the function in the process, which is started if there is none; `take` gets what it yields, if given."""
-        if self.process is None:
-            try:
-                self._start()
-            except BrokenExecutor:  # multiprocessing has another fork server by now
-                self._start()
-        call = self._thread.submit(self._call, self._pipe, function, argument, take)
+    def is_lost(self) -> bool:
+        """Whether the process has died, which its end of the pipe tells at once; that of the fork server is no death.
+
+        Nothing is read, and the thread is not asked: it may wait for whoever asks here.
+        """
+        poll = select.poll()
+        poll.register(self._pipe.fileno(), 0)  # the end of the other side is reported without being asked for
+        return self._is_lost or bool(poll.poll(0))
+
+    def submit(self, function: Callable[..., Any], argument: Any, take: _Take) -> "Future[Any]":
+        """Call the function in the process; `take` gets what it sends meanwhile, if given."""
+        call = self._thread.submit(self._call, function, argument, take)
         self._calls.append(call)
         return call
 
-    def abandon(self) -> None:
-        """Let go of the process, without waiting for a queue whose lock a dead one may hold."""
-        if self.process is not None:
-            self._drop_log()
-            self._thread.shutdown(wait=False, cancel_futures=True)
-            self._thread = ThreadPoolExecutor(1, self._name)
-            self.process = None
-
     def end(self) -> None:
         """End the process after its last call, with its last log records."""
+        self._thread.submit(self._read_idle)
         self._thread.shutdown()
-        if self.process is not None:
-            self._pipe.close()
-            self.process.join()
-            self._handler.close()
+        self._pipe.close()
+        self.process.join()
 
-    def _start(self) -> None:
-        held: list[int] = []
-        context = multiprocessing.get_context(_START_METHOD)
+    def _read_idle(self) -> None:
+        """Take log records that came after the last answer, or the end of the pipe."""
         try:
-            _prepare_to_start(self._preload)
-            self._pipe, far_end = context.Pipe()
-            self._handler = MultiProcessingHandler(self._name, sub_handler=_ToOwnHandlers())
-            with far_end:
-                given = (far_end, self._handler.queue, logging.getLogger().getEffectiveLevel())
-                process = context.Process(target=_serve, args=given, daemon=True)
-                try:
-                    # a stop waits for the end of this: a worker whose start was cut short meets its queue gone
-                    with _handled_by(
-                        lambda number, _: held.append(number), signal.SIGINT, signal.SIGTERM, signal.SIGHUP
-                    ):
-                        process.start()
-                    self.process, self.is_broken = process, False
-                except BaseException:
-                    self._drop_log()
-                    raise
-        except (EOFError, ConnectionError) as error:
-            raise BrokenExecutor("the process that starts workers died") from error
-        except OSError as error:
-            raise MachineFault(
-                f"worker processes cannot be started: {error.strerror or error}; they need a folder for temporary files"
-                " (TMPDIR) and a writable /dev/shm"
-            ) from error
-        finally:
-            for number in held[:1]:
-                signal.raise_signal(number)
+            while not self._is_lost and self._pipe.poll():
+                _log_here(self._pipe.recv())
+        except (EOFError, OSError):
+            self._is_lost = True
 
-    def _drop_log(self) -> None:
-        self._handler.queue.cancel_join_thread()
-        threading.Thread(target=self._handler.close, daemon=True).start()  # it waits for a queue that may be stuck
-
-    def _call(
-        self,
-        pipe: "Connection[Any, Any]",
-        function: Callable[..., Any],
-        argument: Any,
-        take: _Take,
-    ) -> Any:
+    def _call(self, function: Callable[..., Any], argument: Any, take: _Take) -> Any:
+        self._read_idle()
+        if self._is_lost:
+            raise Undelivered("a worker process died before this began")
         try:
-            pipe.send((function, argument, take is not None))
-            while (answer := pipe.recv()).is_part:
-                assert take is not None, "only a stream has parts"
-                take(answer.value)
+            self._pipe.send((function, argument, take is not None))
+            while isinstance(message := self._pipe.recv(), logging.LogRecord) or message.is_part:
+                if isinstance(message, logging.LogRecord):
+                    _log_here(message)
+                else:
+                    assert take is not None, "only a stream has parts"
+                    take(message.value)
         except (EOFError, OSError) as broken:
-            self.is_broken = True
+            self._is_lost = True
             raise BrokenExecutor("a worker process died") from broken
-        if answer.error is not None:
-            raise answer.error
-        return answer.value
+        if message.error is not None:
+            raise message.error
+        return message.value
+
+
+def _started(name: str, preload: str) -> _Worker:
+    try:
+        return _start(name, preload)
+    except BrokenExecutor:  # multiprocessing has another fork server by now
+        return _start(name, preload)
+
+
+def _start(name: str, preload: str) -> _Worker:
+    held: list[int] = []
+    context = multiprocessing.get_context(_START_METHOD)
+    try:
+        _prepare_to_start(preload)
+        pipe, far_end = context.Pipe()
+        with far_end:
+            given = (far_end, logging.getLogger().getEffectiveLevel())
+            process = context.Process(target=_serve, args=given, daemon=True)
+            # a stop waits for the end of this: a worker whose start was cut short would end with a traceback
+            with _handled_by(lambda number, _: held.append(number), signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+                process.start()
+            return _Worker(name, process, pipe)
+    except (EOFError, ConnectionError) as error:
+        raise BrokenExecutor("the process that starts workers died") from error
+    except OSError as error:
+        raise MachineFault(
+            f"worker processes cannot be started: {error.strerror or error}; they need a folder for temporary files"
+            " (TMPDIR)"
+        ) from error
+    finally:
+        for number in held[:1]:
+            signal.raise_signal(number)
 
 
 class _Answer(NamedTuple):
@@ -216,13 +223,11 @@ class _Answer(NamedTuple):
     is_part: bool = False
 
 
-class _ToOwnHandlers(logging.Handler):
-    """Hands a worker's records to the handlers of this process, under their own locks and levels."""
-
-    def emit(self, record: logging.LogRecord) -> None:
-        for handler in logging.getLogger().handlers:
-            if record.levelno >= handler.level:
-                handler.handle(record)
+def _log_here(record: logging.LogRecord) -> None:
+    """Hand a worker's record to the handlers of this process, under their own locks and levels."""
+    for handler in logging.getLogger().handlers:
+        if record.levelno >= handler.level:
+            handler.handle(record)
 
 
 def multiprocessing_pids() -> set[int]:
@@ -235,15 +240,23 @@ def multiprocessing_pids() -> set[int]:
 
 
 def _prepare_to_start(preload: str) -> None:
-    # The log package's queues come from the default context, which must be the one of the workers.
-    multiprocessing.set_start_method(_START_METHOD, force=True)
     multiprocessing.set_forkserver_preload([preload])
+    current_process()._config["tempdir"] = _socket_folder()  # type: ignore[attr-defined]  # noqa: SLF001
     reaper.become_subreaper()
-    _quieten_tracker()
+    warnings.filterwarnings("ignore", message="resource_tracker: process died unexpectedly")  # it has nothing to do
     # Processes that start here inherit this, a worker until it has handlers of its own: so a signal of the terminal
     # meets none half-started, with a traceback.
     with _handled_by(signal.SIG_IGN, signal.SIGINT, signal.SIGHUP):
         forkserver.ensure_running()
+
+
+@cache
+def _socket_folder() -> str:
+    """The scratch folder of this process for the socket of its fork server, by a name that is short wherever it lies.
+
+    The path of a socket has 107 bytes at most.
+    """
+    return f"/proc/self/fd/{os.open(own_folder(), os.O_RDONLY | os.O_DIRECTORY)}"
 
 
 @contextlib.contextmanager
@@ -258,36 +271,36 @@ def _handled_by(handler: Any, *numbers: signal.Signals) -> Iterator[None]:
             signal.signal(number, each)
 
 
-@cache
-def _quieten_tracker() -> None:
-    """Without its tracker, which only tidies up after `kill -9`, multiprocessing works; a new one would only complain.
-
-    A tracker that was killed is not replaced while the old one's semaphores are taken back: the new one has never
-    heard of them, and prints a traceback for each.
-    """
-    warnings.filterwarnings("ignore", message="resource_tracker: process died unexpectedly")
-    tracker: Any = resource_tracker._resource_tracker  # noqa: SLF001 - there is no public way
-    send = tracker._send  # noqa: SLF001
-
-    def send_if_heard(command: str, name: str, kind: str) -> None:
-        if tracker._fd is None or tracker._check_alive():  # noqa: SLF001
-            send(command, name, kind)
-
-    tracker._send = send_if_heard  # noqa: SLF001
-
-
 def _signal(pids: Iterable[int], number: signal.Signals) -> None:
     for pid in pids:
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, number)
 
 
-def _serve(pipe: "Connection[Any, Any]", queue: Any, level: int) -> None:
+class _Parent:
+    """A worker's end of the pipe, for answers and for the log records of all threads."""
+
+    def __init__(self, pipe: "Connection[Any, Any]") -> None:
+        self._pipe, self._lock = pipe, threading.Lock()
+
+    def send(self, message: _Answer | logging.LogRecord) -> None:
+        """Send a message whole. OSError if the parent is gone."""
+        with self._lock:
+            self._pipe.send(message)
+
+    def put_nowait(self, record: logging.LogRecord) -> None:
+        """Send a record, which `logging.handlers.QueueHandler` has prepared."""
+        with contextlib.suppress(OSError):
+            self.send(record)
+
+
+def _serve(pipe: "Connection[Any, Any]", level: int) -> None:
     """Answer calls until the pipe is closed."""
-    _become_worker(queue, level)
+    parent = _Parent(pipe)
+    _become_worker(parent, level)
 
     def send_part(value: Any) -> None:
-        pipe.send(_Answer(value, is_part=True))
+        parent.send(_Answer(value, is_part=True))
 
     while True:
         try:
@@ -299,18 +312,18 @@ def _serve(pipe: "Connection[Any, Any]", queue: Any, level: int) -> None:
         except Exception as error:  # noqa: BLE001 - the edge: the caller gets it, whatever it is
             error.add_note(traceback.format_exc())
             answer = _Answer(error=error)
-        pipe.send(answer)
+        parent.send(answer)
 
 
-def _become_worker(queue: Any, level: int) -> None:
-    """Be quiet on Ctrl-C, gone with the parent, and log into its queue."""
+def _become_worker(parent: _Parent, level: int) -> None:
+    """Be quiet on Ctrl-C, gone with the parent, and log into its pipe."""
     # A handler, not SIG_IGN: what is ignored stays ignored in the bots started from here.
     for number in (signal.SIGINT, signal.SIGHUP):  # of a terminal: the main process decides what it means
         signal.signal(number, lambda *_: None)
     signal.signal(signal.SIGTERM, lambda *_: _leave())
     reaper.become_subreaper()
     root = logging.getLogger()
-    root.handlers[:] = [logging.handlers.QueueHandler(queue)]
+    root.handlers[:] = [logging.handlers.QueueHandler(parent)]  # type: ignore[arg-type]  # it has all that is used
     root.setLevel(level)
     threading.Thread(target=_leave_with_parent, name="parent-watch", daemon=True).start()
 

@@ -71,8 +71,7 @@ class BotCache:
             raise MachineFault(f"{folder}: {error.strerror}; choose another folder with --cache") from None
         _check_owner(folder.parent, {os.geteuid(), _ROOT})  # its owner could put another folder in place of ours
         _check_owner(folder, {os.geteuid()})
-        for prefix in (_ARRIVING, _LEAVING):
-            sweep(folder, prefix)
+        sweep(folder)
 
     def missing(self, digests: Iterable[str]) -> list[str]:
         """Those of the bots that are not here, or not as they were built."""

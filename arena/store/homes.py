@@ -59,7 +59,7 @@ class Homes:
         """
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
-            sweep(self._folder, _IN_THE_MAKING)
+            sweep(self._folder)
             home = self._folder / bot.digest
             if home.is_dir() and self.built(bot.digest):
                 self._check(bot.digest)

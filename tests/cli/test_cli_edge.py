@@ -130,7 +130,7 @@ def raising(error: BaseException) -> Callable[..., Any]:
 @pytest.mark.parametrize(
     ("patched", "error", "said"),
     [
-        ((workers, "MultiProcessingHandler"), OSError(errno.EROFS, "Read-only file system"), "a writable /dev/shm"),
+        ((workers, "own_folder"), OSError(errno.EROFS, "Read-only file system"), "a folder for temporary files"),
         (
             (multiprocessing.forkserver, "ensure_running"),
             FileNotFoundError(errno.ENOENT, "No usable temporary directory found in ['/tmp']"),

@@ -68,7 +68,7 @@ class FakeWorker:
         self.missing: tuple[str, ...] = ()
         self.is_busy_until_s = 0.0
         self.sessions = 0
-        self.session = ""
+        self.session, self.has_played = "", False
         self.attempts: dict[str, Progressed] = {}
         self.queue: list[tuple[str, Life]] = []
         self.most_lives = 0
@@ -106,7 +106,7 @@ class FakeWorker:
         if dispatch.session != self.session:
             return Report(is_known=False)
         self.heard_s = loop.time()
-        for attempt in [key for key, one in self.attempts.items() if one.is_over and key not in dispatch.awaited]:
+        for attempt in [key for key, one in self.attempts.items() if one.ending and key not in dispatch.awaited]:
             del self.attempts[attempt]
         if dispatch.archives:
             self.cluster.sent.append(tuple(dispatch.archives))
@@ -117,7 +117,7 @@ class FakeWorker:
                 self.cluster.attempts.add(each.life.attempt)
                 self.queue.append((each.attempt, each.life))
                 self.queued.set()
-        self.most_lives = max(self.most_lives, sum(not one.is_over for one in self.attempts.values()))
+        self.most_lives = max(self.most_lives, sum(not one.ending for one in self.attempts.values()))
         end_s = loop.time() + dispatch.wait_s
         while self.left() > dispatch.enough and loop.time() < end_s:
             self.changed.clear()
@@ -127,8 +127,8 @@ class FakeWorker:
                 break
         if dispatch.session != self.session:
             return Report(is_known=False)
-        attempts = {key: one if one.is_over else replace(one, blocks=()) for key, one in self.attempts.items()}
-        return Report(attempts=attempts, missing=self.missing, match_s=self.block_s / 2)
+        attempts = {key: one if one.ending else replace(one, blocks=()) for key, one in self.attempts.items()}
+        return Report(attempts=attempts, missing=self.missing, match_s=self.block_s / 2 if self.has_played else 0.0)
 
     def left(self) -> int:
         sizes = {attempt: 2 * len(life.fixtures) for attempt, life in self.queue}
@@ -149,23 +149,40 @@ class FakeWorker:
                 except Died:
                     self.cluster.kill(self.name)
                     return
+                except PlayerDied:
+                    for queued, _ in self.queue[1:]:
+                        self.tell(queued, Progressed(ending="undelivered", error="its process was lost"))
+                    del self.queue[1:]
+                    self.tell(attempt, Progressed(ending="died", error="a worker process died"))
+                    break
+                except Silenced:
+                    await asyncio.Event().wait()
                 except Exception as error:  # noqa: BLE001 - as a worker tells it
-                    self.tell(attempt, Progressed(is_over=True, error=str(error)))
+                    self.tell(attempt, Progressed(ending="failed", error=str(error)))
                     break
                 blocks = (*self.attempts[attempt].blocks, block)
-                self.tell(attempt, Progressed(2 * len(blocks), blocks))
+                self.tell(attempt, Progressed(2 * len(blocks), blocks=blocks))
             else:
-                self.tell(attempt, replace(self.attempts[attempt], is_over=True))
+                self.tell(attempt, replace(self.attempts[attempt], ending="played"))
             self.queue.pop(0)
             self.changed.set()
 
     def tell(self, attempt: str, news: Progressed) -> None:
         self.attempts[attempt] = news
+        self.has_played |= news.finished > 0
         self.changed.set()
 
 
 class Died(Exception):
     """The worker, and its machine, die in the middle of this."""
+
+
+class PlayerDied(Exception):
+    """The process that plays dies in the middle of this; the worker has it replaced."""
+
+
+class Silenced(Exception):
+    """The worker answers from now on, and plays no more."""
 
 
 class FakeCluster:

@@ -154,6 +154,36 @@ def test_a_killed_resource_tracker_is_no_ones_business(tmp_path: Path) -> None:
     assert len(place.matches()) == 24
 
 
+@pytest.mark.parametrize("length", [0, 130])
+def test_a_killed_program_leaves_nothing_to_the_next_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, length: int
+) -> None:
+    """SIGKILL of a driver and of the tracker that would tidy up: the next command does; semaphores there are none.
+
+    The folder of temporary files may have a longer path than a socket can have.
+    """
+    scratch = tmp_path / "t".ljust(length - len(str(tmp_path)), "t")
+    scratch.mkdir(mode=0o755)
+    monkeypatch.setenv("TMPDIR", str(scratch))
+    place = Place(tmp_path).write("random", "slow", cycles=6, chunk_blocks=2)
+    process = place.start_league("--workers", "1")
+    until(lambda: len(place.matches()) > 2, within_s=DEADLINE_S, what="the first matches")
+    left = list(scratch.iterdir())
+    maps = "".join(Path(f"/proc/{pid}/maps").read_text() for pid in place.alive())
+    for pid, command in place.alive().items():
+        if pid == process.pid or "resource_tracker import main" in command:
+            os.kill(pid, signal.SIGKILL)
+    process.communicate(timeout=DEADLINE_S)
+    until(lambda: not place.alive(), within_s=DEADLINE_S, what="the end of all processes")
+
+    place.league("--workers", "1")
+
+    assert left
+    assert "/dev/shm/" not in maps
+    assert list(scratch.iterdir()) == []
+    assert len(place.matches()) == 12
+
+
 @alone
 def test_ctrl_c_ends_a_hanging_match(tmp_path: Path) -> None:
     """`arena match` with a bot that never answers: exit 3 within a second, nothing left; SIGTERM too."""

@@ -159,9 +159,9 @@ def test_a_worker_that_died_while_idle_is_replaced(tmp_path: Path) -> None:
     backend.submit(first, lambda _: None).result(DEADLINE_S)
     (pid,) = backend.workers.pids
     os.kill(pid, signal.SIGKILL)
-    (process,) = (worker.process for worker in backend.workers._workers)
-    assert process is not None
-    until(lambda: not process.is_alive())  # which its fork server tells, a little after it
+    (worker,) = backend.workers._workers
+    assert worker is not None
+    until(worker.is_lost)
     blocks = backend.submit(second, lambda _: None).result(DEADLINE_S)
 
     assert numbers(blocks) == [(second.pairing.key, 1)]

@@ -45,9 +45,7 @@ def test_a_leftover_that_goes_is_no_news(tmp_path: Path) -> None:
     """A worker killed in its self-test leaves one to the next worker: its log has it, its stderr has not."""
     leftover = tmp_path / f"arena-play-abcdefgh{scratch.ENDING}"
     leftover.mkdir()
-    sweeps = (
-        "import pathlib, sys; from arena.process.scratch import sweep; sweep(pathlib.Path(sys.argv[1]), 'arena-play-')"
-    )
+    sweeps = "import pathlib, sys; from arena.process.scratch import sweep; sweep(pathlib.Path(sys.argv[1]))"
 
     done = subprocess.run([sys.executable, "-c", sweeps, str(tmp_path)], capture_output=True, text=True, check=True)
 

@@ -1,0 +1,100 @@
+"""The workers as the driver knows them: the lives that each has, how far they are, and how long it may be silent.
+
+Rule: a worker that answers and gets nowhere is given up. Its time follows from the clock of the match and from what
+matches took so far; a life that came back so has twice as long the next time.
+"""
+
+import asyncio
+import uuid
+from collections import Counter
+from concurrent.futures import Future
+from typing import Final
+
+from arena.league.driver import Finished
+from arena.league.schedule import Life
+from arena.league.worker import ATTEMPTS, OnFinished
+from arena.match.columns import Machine
+
+_MOVES: Final = 100
+"""Of each seat, in all the wall time that a move may take: few matches are longer."""
+_TIMES: Final = 20
+"""The time of a match of late, so often: no match is longer."""
+
+
+class Flight:
+    """A life with its future, and the number of its matches that are finished."""
+
+    def __init__(self, life: Life, on_finished: OnFinished, future: "Future[Finished]") -> None:
+        self.life, self.future, self.finished = life, future, 0
+        self._on_finished, self._matches = on_finished, len(life.fixtures) * len(life.pairing.players)
+
+    @property
+    def key(self) -> tuple[str, int]:
+        """The pairing, and the first block: the same whenever the life is played again."""
+        return self.life.pairing.key, self.life.fixtures[0].block
+
+    @property
+    def is_suspect(self) -> bool:
+        """Whether its worker died twice: then it is dealt alone, so that a third death is its own."""
+        return self.life.attempt >= ATTEMPTS
+
+    @property
+    def left(self) -> int:
+        """Matches that are to be played."""
+        return self._matches - self.finished
+
+    def progress(self, finished: int) -> None:
+        """So many matches are finished, by the word of a worker."""
+        self.finished = max(0, min(finished, self._matches))
+        self._on_finished(self.finished)
+
+
+class Lost(Exception):
+    """The worker plays no more for us. `is_death`: it died; otherwise nothing can be said about its lives."""
+
+    def __init__(self, text: str, *, is_death: bool) -> None:
+        super().__init__(text)
+        self.is_death = is_death
+
+
+class Peer:
+    """A worker and its session: the lives that it has, by attempt. `heard_s`: when it last got on."""
+
+    def __init__(self, address: str, name: str, scheduler: str) -> None:
+        self.address, self.name, self.scheduler = address, name, scheduler
+        self.session = uuid.uuid4().hex
+        self.machine = Machine("", 0.0)
+        self.is_ready = False
+        self.flights: dict[str, Flight] = {}
+        self.wanted: tuple[str, ...] = ()
+        self.match_s = 0.0
+        self.heard_s = 0.0
+        self.gone = asyncio.Event()
+        self.task: asyncio.Task[None] | None = None
+
+    @property
+    def left(self) -> int:
+        """Matches that it has to play."""
+        return sum(each.left for each in self.flights.values())
+
+
+class Patience:
+    """The seconds within which a worker has to finish a match."""
+
+    def __init__(self, least_s: float) -> None:
+        self._least_s, self._slowest_s = least_s, 0.0
+        self._silences: Counter[tuple[str, int]] = Counter()
+
+    def learn(self, match_s: float) -> None:
+        """Take in what a match took of late."""
+        self._slowest_s = max(self._slowest_s, match_s)
+
+    def for_life(self, flight: Flight) -> float:
+        """The time for a match of this life."""
+        clock = flight.life.settings.clock
+        moves_s = _MOVES * len(flight.life.pairing.players) * clock.terms().wall_ms / 1000 + clock.startup_ms / 1000
+        return float(max(self._least_s, moves_s, _TIMES * self._slowest_s) * 2 ** self._silences[flight.key])
+
+    def lose(self, flight: Flight) -> None:
+        """Note that nothing was heard for so long."""
+        self._silences[flight.key] += 1

@@ -1,0 +1,131 @@
+"""Deaths of the processes that play, below a worker that lives on: each counts once, and nobody waits for ever."""
+
+import asyncio
+import os
+import signal
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from fake_cluster import FakeCluster, PlayerDied, Silenced
+from league_made import all_blocks, played_block, real_tournament
+from support.made_matches import tournament
+from test_cluster_dealer import run
+from test_cluster_transfers import OPENING
+
+from arena.api import installed
+from arena.cluster.messages import Assignment, Dispatch
+from arena.cluster.session import Slot
+from arena.league.driver import LocalBackend
+from arena.league.schedule import Fixture, Life, lives
+from arena.match.columns import PlayedBlock
+from arena.process.workers import multiprocessing_pids
+from arena.store.bots import BotStore
+
+PATIENCE_S = 240.0
+
+
+@pytest.mark.process
+@pytest.mark.parametrize(
+    ("victim", "endings"),
+    [("fork server", {"played": 4}), ("player", {"died": 1, "undelivered": 2, "played": 1})],
+)
+def test_a_death_below_a_worker_ends_no_life_but_the_one_in_play(
+    tmp_path: Path, victim: str, endings: dict[str, int]
+) -> None:
+    """Three lives are there when it comes, and a fourth one after it: all four are over.
+
+    Without its fork server a worker seemed dead; the lives behind the one in play were cancelled, and never over.
+    """
+    bots = BotStore(tmp_path / "results", tmp_path / "none", "none")
+    league = real_tournament(tmp_path, cycles=32, chunk_blocks=8, options={"heaps": [3, 4]})
+    queued = list(lives(installed(league, bots), {}))
+    archives = {player.bot.digest: bots.packed(player.bot.digest) for player in queued[0].pairing.players}
+    backend = LocalBackend(1)
+    assignments = tuple(Assignment(str(number), life) for number, life in enumerate(queued))
+
+    async def play() -> Counter[str]:
+        slot = Slot(tmp_path / "worker", lambda: backend)
+        await slot.meet(OPENING)
+        awaited = frozenset("0123")
+        report = await slot.exchange(Dispatch("s", awaited, assignments[:3], archives))
+        while not any(one.finished for one in report.attempts.values()):
+            report = await slot.exchange(Dispatch("s", awaited, wait_s=0.01))
+        (player,) = backend.workers.pids
+        fork_server = multiprocessing_pids() & set(map(int, children_of(os.getpid())))
+        os.kill(player if victim == "player" else named(fork_server, b"forkserver"), signal.SIGKILL)
+        while victim == "player" and not any(one.ending for one in report.attempts.values()):
+            report = await slot.exchange(Dispatch("s", awaited, wait_s=0.01))
+        report = await slot.exchange(Dispatch("s", awaited, assignments[3:], wait_s=PATIENCE_S))
+        slot.part("s")
+        return Counter(one.ending for one in report.attempts.values())
+
+    assert asyncio.run(asyncio.wait_for(play(), PATIENCE_S)) == endings
+
+
+def children_of(pid: int) -> list[str]:
+    tasks = Path(f"/proc/{pid}/task").iterdir()
+    return [child for task in tasks for child in (task / "children").read_text().split()]
+
+
+def named(pids: set[int], word: bytes) -> int:
+    (found,) = [pid for pid in pids if word in Path(f"/proc/{pid}/cmdline").read_bytes()]
+    return found
+
+
+def once(error: type[Exception], times: int = 1) -> Callable[[Life, Fixture], PlayedBlock]:
+    """The first blocks end in this way."""
+    left = [error] * times
+
+    def play(life: Life, fixture: Fixture) -> PlayedBlock:
+        if left:
+            raise left.pop()
+        return played_block(fixture, life.pairing.names)
+
+    return play
+
+
+def test_one_death_counts_once() -> None:
+    """Two deaths in a row of the process that plays, each with a dozen lives behind it, leave no worker out."""
+    league, cluster = tournament(cycles=200, chunk_blocks=1), FakeCluster()
+
+    committed = run(league, cluster, workers=1, w0={"play": once(PlayerDied, 2), "block_s": 0.01})
+
+    assert Counter(committed) == Counter(all_blocks(league))
+    assert cluster.found["w0"].most_lives > 3
+    assert cluster.said == []
+    assert cluster.attempts == {1, 2}
+
+
+def test_three_deaths_in_a_row_leave_a_worker_out() -> None:
+    league, cluster = tournament(cycles=40, chunk_blocks=5), FakeCluster()
+
+    committed = run(league, cluster, workers=2, w0={"play": once(PlayerDied, 100)})
+
+    assert Counter(committed) == Counter(all_blocks(league))
+    assert cluster.said == ["worker w0 is left out: it failed 3 times in a row, at last: a worker process died"]
+
+
+def test_a_worker_that_answers_and_gets_nowhere_is_said_and_its_lives_go_elsewhere() -> None:
+    """As one whose process was stopped; a new session begins there, and plays."""
+    league, cluster = tournament(cycles=40, chunk_blocks=5), FakeCluster()
+
+    committed = run(league, cluster, workers=2, w0={"play": once(Silenced)})
+
+    assert Counter(committed) == Counter(all_blocks(league))
+    (said,) = cluster.said
+    assert said.startswith("worker w0: it has finished no match for 6")
+    assert said.endswith(" s; what it has is played again")
+    assert sorted(cluster.parted) == ["w0", "w0", "w1"]  # two of them at the end
+    assert cluster.found["w0"].sessions == 2
+
+
+def test_a_match_that_takes_longer_than_expected_is_played_in_the_end() -> None:
+    """Each time that it was given up it has twice as long."""
+    league, cluster = tournament("ann", "bob", cycles=1), FakeCluster()
+
+    committed = run(league, cluster, workers=1, w0={"block_s": 2000.0})
+
+    assert Counter(committed) == Counter(all_blocks(league))
+    assert len(cluster.said) == 2, cluster.said
