@@ -69,6 +69,13 @@ def printable(text: str, *, keep: str = "") -> str:
     return "".join(c if c.isprintable() or c in keep else c.encode("unicode_escape").decode() for c in text)
 
 
+def in_one_line(text: str) -> str:
+    """The text of several lines as one sentence, without characters that do not print."""
+    first, *others = [line.strip() for line in text.splitlines() if line.strip()] or [""]
+    separator = " " if first.endswith(":") else "; "
+    return printable(separator.join([first, "; ".join(others)]) if others else first)
+
+
 def unknown(what: str, found: str, known: Iterable[str]) -> str:
     """`unknown option "wnd"; known: wind, sail; did you mean "wind"?` as one phrase for every such message."""
     names = list(known)

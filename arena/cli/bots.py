@@ -3,6 +3,7 @@
 import contextlib
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import click
 
@@ -15,7 +16,7 @@ from arena.errors import SpecError
 from arena.match.secret_luck import Secret
 from arena.process.manifest import BotSpec
 from arena.process.scratch import scratch_folder
-from arena.report.formats import listing
+from arena.report.formats import csv_pieces, json_text, listing
 from arena.report.luck_origin import secret_description
 from arena.store.bots import BotStore
 from arena.text import printable
@@ -52,7 +53,7 @@ def check(bot: str, trials: Trials) -> None:
 def withdraw(bot: str, results: Path, bots_folder: Path) -> None:
     """Take a submitted bot off the list: the one of that hash, or the latest of that name.
 
-    Its stored matches and its installed copy stay; `arena submit` puts it back.
+    Its stored matches and its installed copy stay, and its name stays its owner's; `arena submit` puts it back.
 
     Example: arena withdraw mybot
     """
@@ -67,33 +68,51 @@ def withdraw(bot: str, results: Path, bots_folder: Path) -> None:
 @click.command()
 @options.results_option
 @options.bots_option
+@options.format_option(("table", "csv", "json"))
 @options.width_option
-def bots(results: Path, bots_folder: Path, width: int | None) -> None:
-    """List the bots on offer: those in the folder --bots, the submitted and the bundled ones.
+def bots(results: Path, bots_folder: Path, form: str, width: int | None) -> None:
+    """List the bots on offer, with the owners of names: those in the folder --bots, the submitted and the bundled ones.
 
     Example: arena bots
     """
     store = BotStore(results, bots_folder)
-    own, bundled = store.own(), store.bundled()
-    rows = [_row(bot, f"{bots_folder}/") for bot in own]
+    rows = [_row(bot, f"{bots_folder}/") for bot in store.own()]
     seen: set[str] = set()
     for each in store.submitted():
         hint = f"an older version: write {each.name}@{each.digest[:8]}" if each.name in seen else ""
         seen.add(each.name)
-        rows.append([each.name, printable(each.version), each.digest[:8], f"submitted {each.submitted_at[:19]}", hint])
-    taken = {row[0]: row[2] for row in rows}
-    for bot in bundled:
+        rows.append(_Row(each.name, each.version, each.digest, f"submitted {each.submitted_at[:19]}", each.owner, hint))
+    taken = {row.bot: row.hash for row in rows}
+    for bot in store.bundled():
         hides = f"hidden by another {bot.name}: write {bot.name}@{bot.digest[:8]}"
-        rows.append(_row(bot, "bundled", hides if taken.get(bot.name, bot.digest[:8]) != bot.digest[:8] else ""))
+        rows.append(_row(bot, "bundled", hides if taken.get(bot.name, bot.digest) != bot.digest else ""))
     for error in store.unreadable():
         click.echo(f"left out: {error}", err=True)
-    click.echo(listing(["bot", "version", "hash", "from", "description"], sorted(rows), width))
-    click.echo(f"\nbundled: in {bundled_folder('bots')}")
+    rows.sort()
+    if form == "json":
+        click.echo(json_text([row._asdict() for row in rows]))
+    elif form == "csv":
+        click.echo("".join(csv_pieces(_Row._fields, rows)), nl=False)
+    else:
+        lines = [[*map(printable, row._replace(hash=row.hash[:8]))] for row in rows]
+        click.echo(listing(["bot", "version", "hash", "from", "owner", "description"], lines, width))
+        click.echo(f"\nbundled: in {bundled_folder('bots')}")
 
 
-def _row(bot: BotSpec, place: str, remark: str = "") -> list[str]:
-    text = remark or printable(" ".join(bot.manifest.description.split()))
-    return [bot.name, printable(bot.manifest.version), bot.digest[:8], place, text]
+class _Row(NamedTuple):
+    """A bot of the list. `place`: where it is from; `owner`: of its name, empty for one that nobody submitted."""
+
+    bot: str
+    version: str
+    hash: str
+    place: str
+    owner: str
+    description: str
+
+
+def _row(bot: BotSpec, place: str, remark: str = "") -> _Row:
+    text = remark or " ".join(bot.manifest.description.split())
+    return _Row(bot.name, bot.manifest.version, bot.digest, place, "", text)
 
 
 @contextlib.contextmanager

@@ -40,7 +40,10 @@ class Trial(msgspec.Struct, frozen=True):
 
 
 class Examined(msgspec.Struct, frozen=True):
-    """The result: the installed bot, None if it was refused, and then why in a line; `report` is all that was told."""
+    """The result: the installed bot, None if it was refused, and then why in a line.
+
+    `report`: the text for the author, which begins with the verdict.
+    """
 
     bot: BotSpec | None
     reason: str
@@ -101,17 +104,21 @@ def examine_apart(trial: Trial) -> Examined:
     """The work of a worker process: examine a bot, whatever comes of it."""
     told: list[str] = []
     try:
-        return Examined(examine_bot(trial, told.append), "", "\n".join(told))
+        bot = examine_bot(trial, told.append)
+        return Examined(bot, "", "\n".join([f"accepted: {bot.label}", "", *told]))
     except (SpecError, CheckFailed) as error:
         return _refused(str(error), told, reason=error.reason if isinstance(error, StepFailed) else "")
     except MachineFault:
         raise
     except HarnessFault as fault:
-        return _refused(f"it could not be examined: {fault}", told)
+        report = "\n".join(["refused: it could not be examined; ask whoever runs arena for the reason", "", *told])
+        return Examined(None, f"it could not be examined: {fault}", report)
 
 
 def _refused(text: str, told: list[str], reason: str = "") -> Examined:
-    return Examined(None, reason or text.splitlines()[0], "\n".join([*told, f"refused: {text}"]))
+    reason = reason or text.splitlines()[0]
+    details = [text] if text != reason else []
+    return Examined(None, reason, "\n".join([f"refused: {reason}", "", *told, *details]).rstrip())
 
 
 def _result(future: "Future[Examined]") -> Examined | None:

@@ -19,7 +19,7 @@ from arena.bundled import bundled_folder, is_path
 from arena.errors import SpecError
 from arena.process.limits import DEFAULT_ISOLATION, Isolation
 from arena.process.manifest import MANIFEST, BotSpec, label_of, read_bot
-from arena.store import database
+from arena.store import database, owners
 from arena.store.archives import pack_bot
 from arena.store.homes import Homes
 from arena.text import unknown
@@ -29,12 +29,13 @@ log: Final = logging.getLogger("arena.store")
 
 
 class Submission(msgspec.Struct, frozen=True):
-    """A submitted bot as the database knows it; `submitted_at` in UTC, ISO 8601."""
+    """A submitted bot as the database knows it; `submitted_at` in UTC, ISO 8601. `owner`: of its name, by now."""
 
     name: str
     version: str
     digest: str
     submitted_at: str
+    owner: str
 
     @property
     def label(self) -> str:
@@ -56,15 +57,16 @@ class BotStore:
         self._folders = (folder,) if folder.resolve() == bundled.resolve() else (folder, bundled)
         self._hiding: set[str] = set()
 
-    def find(self, text: str) -> BotSpec:
+    def find(self, text: str, *, given: str = "", is_handed_in: bool = False) -> BotSpec:
         """The bot that a person means: a path (anything with a slash), `name`, or `name@beginning-of-hash`.
 
-        SpecError if there is none, or more than one with that name and different content.
+        `given` is the path in messages, if otherwise; `is_handed_in` as for `read_bot`. SpecError if there is no such
+        bot, or more than one with that name and different content.
         """
         if is_path(text):
             if not os.path.lexists(text.rstrip("/")):
                 raise SpecError(f"{text}: no such file or folder")  # as it was written: a Path drops the `./`
-            return read_bot(Path(text), text.rstrip("/"))
+            return read_bot(Path(text), given or text.rstrip("/"), is_handed_in=is_handed_in)
         name, _, prefix = text.partition("@")
         found = {
             bot.digest: bot for bot in self._named(name, is_any_version=bool(prefix)) if bot.digest.startswith(prefix)
@@ -82,6 +84,15 @@ class BotStore:
         """The bot in a folder that has the name of `bot`, and its place."""
         named = [each for each in (*self.own(), *self.bundled()) if each.name == bot.name]
         return (named[0], Path(named[0].given)) if named else None
+
+    def owned_names(self) -> dict[str, str]:
+        """The owner of each name of a bot; of a bot in a folder, its place."""
+        names = {each.name: each.given for each in (*self.bundled(), *self.own())}
+        connection = database.open_for_reading(self._results)
+        if connection is None:
+            return names
+        with contextlib.closing(connection), database.translating_sqlite_errors(self._path):
+            return names | owners.owned_names(connection)
 
     def own(self) -> list[BotSpec]:
         """The bots in the user's folder, by name; `unreadable` tells of the others."""
@@ -104,14 +115,23 @@ class BotStore:
         connection = database.open_for_reading(self._results)
         if connection is None:
             return []
-        query = "SELECT name, version, digest, submitted_at FROM bot ORDER BY name, submitted_at DESC, digest"
+        query = """
+            SELECT name, version, digest, submitted_at, ifnull(owner, '') FROM bot LEFT JOIN owner ON owner.bot = name
+            ORDER BY name, submitted_at DESC, digest
+        """
         with contextlib.closing(connection), database.translating_sqlite_errors(self._path):
             return [Submission(*row) for row in connection.execute(query)]
 
-    def register(self, bot: BotSpec, connection: sqlite3.Connection) -> None:
-        """Put an installed bot on the list of submissions."""
+    def register(self, bot: BotSpec, owner: str, connection: sqlite3.Connection, *, takes_over: bool = False) -> None:
+        """Put an installed bot on the list of submissions, and give its name to `owner`.
+
+        NameTaken if another owner has the name by now, unless it `takes_over`.
+        """
         row = (bot.digest, bot.name, bot.manifest.version, datetime.now(UTC).isoformat(timespec="microseconds"))
         with database.transaction(connection, self._path):
+            if not takes_over:
+                owners.require_free(bot.name, owner, owners.owned_names(connection))
+            owners.own(connection, bot.name, owner)
             connection.execute("INSERT OR REPLACE INTO bot VALUES (?, ?, ?, ?)", row)
 
     def withdraw(self, text: str) -> Submission:

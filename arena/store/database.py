@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from arena.errors import ArenaError, DamagedStore, MachineFault, SpecError
-from arena.store import history, migration, rows
+from arena.store import history, migration, owners, rows
 
 FILE_NAME: Final = "arena.db"
 APPLICATION_ID: Final = 0x41524E41
@@ -107,6 +107,7 @@ MIGRATIONS: Final = (
     Migration("", migration.constrain),
     # Of a block that a cluster played: the machine.
     Migration(rows.MACHINE_TABLES),
+    Migration(owners.OWNER_TABLE.replace("TABLE", "TABLE IF NOT EXISTS", 1)),
 )
 """The n-th leads from version n to n+1, kept in the file as `user_version`."""
 

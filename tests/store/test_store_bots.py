@@ -27,7 +27,7 @@ def store(folder: Path) -> BotStore:
 def register(bots: BotStore, bot: BotSpec, folder: Path) -> BotSpec:
     installed = bots.install(bot)
     connection = database.open_for_writing(folder / "results")
-    bots.register(installed, connection)
+    bots.register(installed, "ann", connection)
     connection.close()
     return installed
 

@@ -1,0 +1,117 @@
+"""Owners of the names of bots, and the rule by which a bot gets a name.
+
+Rule: a name belongs to the first owner whose bot was accepted under it, with all names that a reader could take for it,
+and still does when its bots are withdrawn. Who takes a bot in says whose it is, by the folder as handed in or in words;
+no file of a bot has a say. An owner's own name is no name for the bots of others.
+"""
+
+import os
+import re
+import sqlite3
+import unicodedata
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import Annotated, Final
+
+import msgspec
+from msgspec import Meta
+
+from arena.errors import SpecError
+
+OWNER_TABLE: Final = "CREATE TABLE owner (bot TEXT PRIMARY KEY, owner TEXT NOT NULL) WITHOUT ROWID"
+OwnerName = Annotated[str, Meta(min_length=1, max_length=100, pattern=r"^[^/]*\Z")]
+_SEPARATORS: Final = re.compile(r"[-_.\s]")
+_DRAWN_ALIKE: Final = (("rn", "m"), ("vv", "w"), ("0", "o"), ("1", "l"), ("|", "l"))
+
+
+class NameTaken(SpecError):
+    """A name that belongs to another owner, and what to do; `for_author` is the same without the other's name."""
+
+    def __init__(self, message: str, for_author: str) -> None:
+        super().__init__(message)
+        self.for_author = for_author
+
+
+def owner_named(text: str) -> str:
+    """The owner of that name. SpecError for a name that does not print, is too long, or has a slash."""
+    name = unicodedata.normalize("NFC", text)
+    try:
+        msgspec.convert(name, OwnerName)
+    except msgspec.ValidationError:
+        name = ""
+    if not name.isprintable() or not name.strip():
+        raise SpecError(f"{text!a:.80} cannot be an owner: expected 1 to 100 characters that print, without a slash")
+    return name
+
+
+def owner_of_folder(folder: Path) -> str:
+    """The owner of a bot that is handed in as that folder. SpecError if its name cannot be that of an owner."""
+    return owner_named(folder.name if folder.name not in {"", ".."} else folder.resolve().name)
+
+
+def owner_of_user() -> str:
+    """The owner of bots that are handed in as files: this user, with a slash, which no folder has."""
+    import pwd  # noqa: PLC0415 - not on Windows
+
+    try:
+        return f"user/{pwd.getpwuid(os.getuid()).pw_name}"
+    except KeyError:
+        return f"user/{os.getuid()}"
+
+
+def look_alike(first: str, second: str) -> bool:
+    """Tell whether a reader could take one name for the other.
+
+    No difference is made by case, accents and compatible forms (NFKD), by `-`, `_`, `.` and spaces, and between `0` and
+    `o`, `1` and `l`, capital `I` and `l`, `rn` and `m`, `vv` and `w`.
+    """
+    return not _skeletons(first).isdisjoint(_skeletons(second))
+
+
+@lru_cache(maxsize=1 << 14)
+def _skeletons(name: str) -> frozenset[str]:
+    plain = "".join(char for char in unicodedata.normalize("NFKD", name) if not unicodedata.combining(char))
+    skeletons = set()
+    for reading in (plain, plain.replace("I", "l")):
+        skeleton = _SEPARATORS.sub("", reading).casefold()
+        for drawn, like in _DRAWN_ALIKE:
+            skeleton = skeleton.replace(drawn, like)
+        skeletons.add(skeleton)
+    return frozenset(skeletons)
+
+
+def require_free(name: str, owner: str, owned: Mapping[str, str], owners: Iterable[str] = ()) -> None:
+    """NameTaken if the name, or one that looks like it, belongs to another owner, or is another owner's own.
+
+    `owned`: the owner of each known name. `owners`: all who hand in bots, who need not have any name yet.
+    """
+    if owned.get(name) == owner:
+        return
+    for other, holder in sorted(owned.items(), key=lambda entry: entry[0] != name):
+        if holder != owner and look_alike(name, other):
+            like = "" if other == name else f'looks like "{other}", which '
+            raise _taken(
+                name, f"{like}belongs to {holder}", f"{like and 'looks like one that '}belongs to somebody else"
+            )
+    for other in sorted({*owners, *owned.values()} - {owner}):
+        if look_alike(name, other) and not look_alike(name, owner):
+            raise _taken(name, f"is for bots of {other}", "is for bots of somebody else")
+
+
+def _taken(name: str, why: str, for_author: str) -> NameTaken:
+    advice = "choose another name"
+    options = (
+        "give --owner if this bot has that owner, or --take-over if the name shall belong to the owner of this bot"
+    )
+    return NameTaken(f'the name "{name}" {why}; {advice}, or {options}', f'the name "{name}" {for_author}; {advice}')
+
+
+def owned_names(connection: sqlite3.Connection) -> dict[str, str]:
+    """The owner of each name that a bot was submitted under."""
+    return dict(connection.execute("SELECT bot, owner FROM owner"))
+
+
+def own(connection: sqlite3.Connection, name: str, owner: str) -> None:
+    """Make the name that of the owner, from now on."""
+    connection.execute("INSERT OR REPLACE INTO owner VALUES (?, ?)", (name, owner))
