@@ -17,6 +17,7 @@ from xml.etree import ElementTree as ET
 
 import msgspec
 
+from arena.conformance.exchange import early_views, sightings
 from arena.conformance.hidden import hidden_draws, hidden_legal, hidden_texts, private_actions
 from arena.conformance.play import AnyGame, GameStep, PlayedTable, played_table
 from arena.conformance.training import encoded_views, learned_from, numbered_actions
@@ -65,11 +66,12 @@ Check = Callable[[PlayedTable], Iterator[str]]
 
 
 class CheckedPart(NamedTuple):
-    """A check, and the sentences of what it found."""
+    """A check, and the sentences of what it found; `to_read` are those that only the author of the game can judge."""
 
     title: str
     seats: int
     findings: tuple[str, ...]
+    to_read: tuple[str, ...] = ()
 
 
 def check_game(game: AnyGame, *, options: Mapping[str, Json] | None = None) -> Iterator[CheckedPart]:
@@ -84,13 +86,15 @@ def check_game(game: AnyGame, *, options: Mapping[str, Json] | None = None) -> I
         yield CheckedPart("random plays come to an end", seats, ())
         for title, check in CHECKS.items():
             yield CheckedPart(title, seats, findings(check, table))
+        if listed := findings(sightings, table, most=table.seats):
+            yield CheckedPart("hidden draws are seen when they may be", seats, (), listed)
 
 
-def findings(check: Check, table: PlayedTable) -> tuple[str, ...]:
+def findings(check: Check, table: PlayedTable, *, most: int = _TOLD) -> tuple[str, ...]:
     """The first sentences of a check; an exception of the game is one."""
     found: list[str] = []
     try:
-        found.extend(islice(check(table), _TOLD))
+        found.extend(islice(check(table), most))
     except Exception as error:  # noqa: BLE001 - the game is not ours
         found.append(f"the game failed: {told(error)}")
     return tuple(found)
@@ -355,6 +359,7 @@ CHECKS: Final[dict[str, Check]] = {
     "a draw that is not public hides something": hidden_draws,
     "the text for a person hides what their view hides": hidden_texts,
     "legal actions tell nothing that a view hides": hidden_legal,
+    "no view tells of a hidden draw before its seat may know": early_views,
     "each action has a number": numbered_actions,
     "views are encoded in one shape, and alike": encoded_views,
     "a value is a payoff for each seat": sound_values,

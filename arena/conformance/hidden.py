@@ -10,6 +10,7 @@ from typing import Any, Final
 import msgspec
 
 from arena.conformance.play import AnyGame, GameStep, PlayedTable
+from arena.errors import BotFault
 from arena.games.api import Chance, Dice, Over, Seat, Shuffle, Simulation, describe_for, heard_of
 
 _LISTED: Final = 3
@@ -159,4 +160,14 @@ def walked(game: AnyGame, state: Any, rest: Sequence[GameStep]) -> Iterator[tupl
 
 def is_allowed(game: AnyGame, state: Any, step: GameStep) -> bool:
     """Whether the actions of the step are legal in another state."""
-    return all(action in (game.legal(state, seat) or ()) for seat, action in step.actions.items())
+    return all(_is_legal(game, state, seat, action) for seat, action in step.actions.items())
+
+
+def _is_legal(game: AnyGame, state: Any, seat: Seat, action: Any) -> bool:
+    legal = game.legal(state, seat)
+    if legal is not None:
+        return action in legal
+    try:
+        return bool(game.parse(state, seat, msgspec.to_builtins(action)) == action)
+    except BotFault:
+        return False

@@ -294,6 +294,18 @@ def heard_of(game: Game[S, A]) -> Heard[S, A] | None:
     return cast("Heard[S, A] | None", getattr(game, "heard", None))
 
 
+MayKnow = Callable[[S, Seat, str, int], bool]
+
+
+def may_know_of(game: Game[S, Any]) -> MayKnow[S] | None:
+    """The optional method `may_know(state, seat, key, item)`: whether the seat may know an item of a hidden draw.
+
+    `key` is that of a draw that is not public, and `item` a place in its outcome, from 0. A seat that may know an item
+    may know it for ever. `arena check-game` tries that no view depends on an item before that.
+    """
+    return cast("MayKnow[S] | None", getattr(game, "may_know", None))
+
+
 def describe_for(game: Game[S, Any], state: S, seat: Seat, names: Sequence[str]) -> str:
     """The state as text for the person in that seat, from the game's optional method of that name.
 

@@ -71,6 +71,10 @@ class KuhnPoker(BaseGame):
         shown = [RANKS[card] if seat == own or _is_shown(state) else None for own, card in enumerate(state.cards)]
         return {"you": seat, "cards": shown, "moves": list(state.moves)}
 
+    def may_know(self, state: State, seat: Seat, _key: str, item: int) -> bool:
+        """The first card of the deal is that of seat 0, the second that of seat 1; nobody sees the third."""
+        return item == seat or (item < len(state.cards) and _is_shown(state))
+
     def legal(self, state: State, seat: Seat) -> tuple[Move, ...]:
         """Check and bet, or fold and call."""
         if seat != state.to_move:

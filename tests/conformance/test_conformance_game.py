@@ -10,6 +10,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from conformance_goofspiel import NextPrize
 from conformance_values import BROKEN_VALUES, NAMED_MISTAKES, SOUND_VALUES
 
 from arena.conformance.game import CHECKS, check_game, difference_elsewhere, findings
@@ -221,6 +222,7 @@ BROKEN: dict[str, tuple[type[Any], ...]] = {
     "a draw that is not public hides something": (OpenCards,),
     "the text for a person hides what their view hides": (OpenText,),
     "legal actions tell nothing that a view hides": (TellingLegal,),
+    "no view tells of a hidden draw before its seat may know": (OpenCards, NextPrize),
     "each action has a number": (UnlistedActions, ShuffledActions, NumbersTwice),
     "views are encoded in one shape, and alike": (GrowingCode, RaggedCode, NumberlessCode, CountingCode, GreedyCode),
     **BROKEN_VALUES,
@@ -258,7 +260,7 @@ def test_a_good_game_passes(kind: type[AnyGame]) -> None:
     """With every check, in order."""
     parts = list(check_game(kind()))
 
-    assert [part.title for part in parts[1:]] == list(CHECKS)
+    assert [part.title for part in parts[1:] if not part.to_read] == list(CHECKS)
     assert [part for part in parts if part.findings] == []
 
 

@@ -16,7 +16,7 @@ from arena.errors import IllegalAction, SpecError
 from arena.games.api import Decision, Json, Outcome, Over, Randomness, Seat, Turn, ranks_by_score, read_action
 from arena.games.shanghaien import view
 from arena.games.shanghaien.actions import Action, Adjust, Both, End, Joker, Place, Reroll, Roll, Shanghai
-from arena.games.shanghaien.cards import NATIONS, SHUFFLE
+from arena.games.shanghaien.cards import DECK_SIZE, NATIONS, SHUFFLE
 from arena.games.shanghaien.expansions import EXPANSIONS, encoding
 from arena.games.shanghaien.options import checked_options, first_state
 from arena.games.shanghaien.state import (
@@ -132,6 +132,10 @@ class Shanghaien:
             for restrict in restricting.values():
                 actions = restrict(state, actions)
         return actions
+
+    def may_know(self, state: State, _seat: Seat, _key: str, item: int) -> bool:
+        """The cards that have been turned up: all but those of the pile."""
+        return state.phase != "shuffle" and item < DECK_SIZE - len(state.pile)
 
     def all_actions(self, options: Mapping[str, Json], seats: int) -> tuple[Action, ...]:
         """Those of the variant."""

@@ -1,0 +1,191 @@
+"""Hidden draws over a whole play: the first step at which the view of a seat depends on an item of a draw.
+
+Rule: a play is repeated with the same actions and one change of a hidden draw: two items of a shuffle change places, a
+die shows another face, a choice falls otherwise. Until a seat sees the item its views of both plays are equal. A game
+that declares `may_know` is held to it; for another one the steps are listed, for its author to read.
+
+After a choice by weights the next one may mean something else, such as another of the cards that are left: of the
+hidden choices of a play only the last is changed. A play with a change may not go on as the first one did: an action is
+legal no more, another turn comes, or a simulation, which is not made again. The comparison ends there.
+"""
+
+import math
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
+from typing import Final, NamedTuple
+
+import msgspec
+
+from arena.conformance.hidden import is_allowed, swapped
+from arena.conformance.play import AnyGame, GameStep, PlayedTable
+from arena.games.api import Chance, Dice, Over, Seat, Shuffle, Simulation, Weighted, may_know_of
+from arena.text import shortened
+
+_MOST: Final = 16
+"""Draws of a play, and items of a draw, that are changed: the first, the last, and some between."""
+_OTHER_OUTCOMES: Final = 2
+"""Of a die or a choice."""
+_DISTANCES: Final = (1, 2)
+"""Places from an item to those with which it is exchanged, beside the last one: later items are mostly seen later."""
+_LONGEST: Final = 800
+"""Characters of the list for a seat."""
+
+
+class Change(NamedTuple):
+    """Another `outcome` of the hidden draw `key` at `place` of a play, by one or two of its `items`."""
+
+    place: int
+    key: str
+    items: tuple[int, ...]
+    outcome: tuple[int, ...]
+
+
+class Comparison(NamedTuple):
+    """A play beside the same play with a change.
+
+    `seen`: by seat, the first step, from 1, at which its views differ before it may know the items. `end` is the step
+    at which the comparison ended early, and `reason` says why. `is_visible`: the text of the whole state differs, too.
+    """
+
+    seen: dict[Seat, int]
+    end: int | None
+    reason: str
+    is_visible: bool
+
+
+def early_views(table: PlayedTable) -> Iterator[str]:
+    """No view depends on an item of a hidden draw before the game declares that the seat may know it."""
+    if may_know_of(table.game) is None:
+        return
+    for number, play in enumerate(table.plays, start=1):
+        for change in _changes(play):
+            for seat, step in _compare(table, play, change).seen.items():
+                yield (
+                    f"play {number}, step {step}: the view of seat {seat} follows from {_items(change.items)} of"
+                    f" `{change.key}`, which it may not know yet by `may_know`"
+                )
+
+
+def sightings(table: PlayedTable) -> Iterator[str]:
+    """By seat, the step of the first play at which it sees each item of the hidden draws.
+
+    Of a game that declares `may_know` only the items that no change can follow to the end.
+    """
+    compared = defaultdict[str, defaultdict[int, list[Comparison]]](lambda: defaultdict(list))
+    for change in _changes(table.plays[0]):
+        compared[change.key][change.items[0]].append(_compare(table, table.plays[0], change))
+    if may_know_of(table.game) is not None:
+        yield from _unfollowed(compared)
+        return
+    for seat in table.all_seats() if compared else ():
+        phrases = [phrase for key, by_item in compared.items() for phrase in _phrases(seat, key, by_item)]
+        yield shortened(f"seat {seat} sees {', '.join(phrases)}", _LONGEST)
+
+
+def _unfollowed(compared: Mapping[str, Mapping[int, Sequence[Comparison]]]) -> Iterator[str]:
+    for key, by_item in compared.items():
+        ends = {item: max(each, key=lambda one: one.end or math.inf) for item, each in by_item.items()}
+        for (end, reason), items in groupby(ends, key=lambda item: (ends[item].end, ends[item].reason)):
+            if end is not None:
+                yield f"{_items([*items])} of `{key}` cannot be followed beyond step {end}: there {reason}"
+
+
+def _phrases(seat: Seat, key: str, compared: Mapping[int, Sequence[Comparison]]) -> Iterator[str]:
+    """Items that a seat sees at one step, such as `item 5 of prizes at step 8`."""
+    for step, items in groupby(compared, key=lambda item: _sighting(seat, compared[item])):
+        yield f"{_items([*items])} of `{key}` {step}"
+
+
+def _items(places: Sequence[int]) -> str:
+    return f"item{'s' if len(places) > 1 else ''} {' and '.join(map(str, places))}"
+
+
+def _sighting(seat: Seat, compared: Sequence[Comparison]) -> str:
+    """The step at which a seat sees an item.
+
+    Exchanged with an item that the seat saw before, it makes a difference earlier; items that nobody can tell apart
+    make none. So the latest difference counts.
+    """
+    steps = [
+        (each.seen.get(seat, each.end or math.inf), seat not in each.seen, each.reason)
+        for each in compared
+        if each.seen or each.end or each.is_visible
+    ]
+    step, is_unseen, reason = max(steps, default=(math.inf, True, ""))
+    if math.isinf(step):
+        return "never"
+    return f"not before step {step}: there {reason}" if is_unseen else f"at step {step}"
+
+
+def _changes(play: Sequence[GameStep]) -> Iterator[Change]:
+    hidden = {
+        place: step.turn.kind
+        for place, step in enumerate(play)
+        if isinstance(step.turn, Chance) and not step.turn.is_public
+    }
+    last_choice = max((place for place, kind in hidden.items() if isinstance(kind, Weighted)), default=0)
+    for place in _spread(
+        [place for place, kind in hidden.items() if not isinstance(kind, Weighted) or place == last_choice]
+    ):
+        turn, drawn = play[place].turn, play[place].drawn
+        assert isinstance(turn, Chance), "a hidden draw is one"
+        for item in _spread(range(len(drawn))):
+            if isinstance(turn.kind, Shuffle):
+                last = len(drawn) - 1
+                others = {min(item + distance, last) for distance in _DISTANCES} | {last, max(0, last - 1)}
+                for other in sorted(other for other in others if other > item or item == last > other):
+                    yield Change(place, turn.key, (item, other), swapped(drawn, item, other))
+            else:
+                for outcome in _other_outcomes(turn.kind, drawn[item]):
+                    yield Change(place, turn.key, (item,), (*drawn[:item], outcome, *drawn[item + 1 :]))
+
+
+def _spread(places: Sequence[int]) -> list[int]:
+    """Some of the places, from the first to the last."""
+    last = len(places) - 1
+    return [*places] if last < _MOST else [places[number * last // (_MOST - 1)] for number in range(_MOST)]
+
+
+def _other_outcomes(kind: Dice | Weighted, drawn: int) -> list[int]:
+    faces = range(1, kind.faces + 1) if isinstance(kind, Dice) else range(len(kind.weights))
+    possible = [face for face in faces if isinstance(kind, Dice) or kind.weights[face]]
+    return [face for face in possible if face != drawn][:_OTHER_OUTCOMES]
+
+
+def _compare(table: PlayedTable, play: Sequence[GameStep], change: Change) -> Comparison:
+    """Repeat the play with a change, until no seat is left that has to be kept unaware."""
+    game, may_know = table.game, may_know_of(table.game)
+    state, unaware, seen = (
+        game.resolve(play[change.place].state, change.outcome),
+        [*table.all_seats()],
+        dict[Seat, int](),
+    )
+    is_visible = False
+    for number, step in enumerate(play[change.place + 1 :], start=change.place + 2):
+        for seat in [*unaware]:
+            is_allowed_to_know = may_know is not None and any(
+                may_know(each, seat, change.key, item) for each in (step.state, state) for item in change.items
+            )
+            if is_allowed_to_know or _view(game, step.state, seat) != _view(game, state, seat):
+                unaware.remove(seat)
+                seen |= {} if is_allowed_to_know else {seat: number}
+        is_visible = is_visible or (may_know is None and game.describe(step.state) != game.describe(state))
+        reason = _departure(game, state, step)
+        if not unaware or reason or isinstance(step.turn, Over):
+            return Comparison(seen, number if reason and unaware else None, reason, is_visible)
+        state = game.resolve(state, step.drawn) if step.drawn else game.apply(state, step.actions)
+    raise ValueError("a play without an end")
+
+
+def _view(game: AnyGame, state: object, seat: Seat) -> bytes:
+    return msgspec.json.encode(game.observe(state, seat))
+
+
+def _departure(game: AnyGame, state: object, step: GameStep) -> str:
+    """The reason why the play cannot go on from another state as it did; empty if it can."""
+    if isinstance(step.turn, Simulation):
+        return "a simulation follows"
+    if game.turn(state) != step.turn:
+        return "another turn comes"
+    return "" if is_allowed(game, state, step) else "an action is legal no more"
