@@ -5,6 +5,7 @@ Rule: tables for people and data for programs on stdout, everything else on stde
 """
 
 import gc
+import io
 import sys
 from importlib import import_module
 from typing import Any, Final
@@ -12,7 +13,15 @@ from typing import Any, Final
 import click
 
 from arena import __version__
-from arena.cli.edge import close_streams, explain, ignore_signals, print_error, secure_streams, tell_warnings
+from arena.cli.edge import (
+    close_streams,
+    explain,
+    ignore_signals,
+    keep_owner_rights,
+    print_error,
+    secure_streams,
+    tell_warnings,
+)
 from arena.errors import Interrupted
 
 COMMAND_MODULES: Final = {
@@ -99,6 +108,7 @@ def main() -> None:
     """Entry point of the console script."""
     gc.set_threshold(_NEW_OBJECTS)
     secure_streams()
+    keep_owner_rights()
     tell_warnings()
     try:
         exit_code = close_streams(execute(sys.argv[1:]))
@@ -115,7 +125,9 @@ def execute(arguments: list[str]) -> int:
     try:
         outcome: Any = cli.main(arguments, prog_name="arena", standalone_mode=False)
     except click.ClickException as error:
-        error.show()
+        shown = io.StringIO()
+        error.show(shown)
+        print_error(shown.getvalue().rstrip("\n"))
         return error.exit_code
     except SystemExit:
         # click's way to say that the reader of our output has gone (`| head`): nothing is wrong with that.

@@ -20,12 +20,17 @@ import time
 import traceback
 from collections.abc import Callable, Iterator
 from io import TextIOWrapper
-from typing import Final, TextIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, TextIO
 
 import click
 
 from arena.errors import ArenaError, Interrupted, MachineFault, SpecError
 from arena.process.shortage import SHORTAGES, as_shortage
+from arena.text import shortened
+
+if TYPE_CHECKING:
+    from arena.league.progress import OnStep
 
 _OF_THE_MACHINE: Final = {
     errno.ENOSPC: "make room, and give the same command again",
@@ -40,6 +45,9 @@ _MISTAKES: Final = {errno.EBADF, errno.EINVAL, errno.EFAULT, errno.ENOTTY, errno
 """Errors that say nothing to a person unless they name a file: somebody here made a mistake."""
 
 
+_LONGEST_LINE: Final = 2000
+"""Characters of a line of an error, which may quote a path, a key or a value of any length."""
+_OTHERS_RIGHTS: Final = 0o077
 _OTHERS: Final = (
     (EOFError, "the input ended before the command had all it needs", SpecError.exit_code),
     (
@@ -87,10 +95,15 @@ def close_streams(exit_code: int) -> int:
     return exit_code
 
 
+def keep_owner_rights() -> None:
+    """Let the owner use the files and folders that are made from now on, whatever the umask says of others."""
+    os.umask(os.umask(_OTHERS_RIGHTS) & _OTHERS_RIGHTS)
+
+
 def print_error(text: str) -> None:
-    """Say it on stderr, if anybody can hear."""
+    """Print it on stderr, if anybody can hear; of a line that quotes too much the middle is left out."""
     with contextlib.suppress(OSError, ValueError):
-        click.echo(text, err=True)
+        click.echo("\n".join(shortened(line, _LONGEST_LINE) for line in text.split("\n")), err=True)
 
 
 def explain(error: BaseException) -> tuple[str, int]:
@@ -129,10 +142,20 @@ def _of_the_system(error: OSError) -> tuple[str, int]:
     frames = traceback.extract_tb(error.__traceback__)
     if not place and any(frame.name in {"echo", "close_streams"} for frame in frames):
         place = "stdout"
+    if error.errno == errno.ENOENT and not Path(place or "").is_absolute() and not _has_working_folder():
+        return "error: the folder in which this command was typed does not exist any more", SpecError.exit_code
     what = f"error: {f'{place}: ' if place else ''}{error.strerror or error or type(error).__name__}"
     if error.errno in _OF_THE_MACHINE:
         return f"{what}; {_OF_THE_MACHINE[error.errno]}", MachineFault.exit_code
     return what, SpecError.exit_code if place else MachineFault.exit_code
+
+
+def _has_working_folder() -> bool:
+    try:
+        Path.cwd()
+    except FileNotFoundError:
+        return False
+    return True
 
 
 def _silence() -> None:
@@ -150,6 +173,7 @@ def _opened(number: int, mode: str) -> TextIO:
 PROGRESS_FD: Final = "ARENA_PROGRESS_FD"
 SAID_EVERY_S: Final = 30.0
 """The time between two lines of progress where stderr is no terminal."""
+_DRAWN_EVERY_S: Final = 0.2
 _WIDEST_BAR: Final = 30
 _NARROWEST_BAR: Final = 8
 _STOPS: Final = (signal.SIGINT, signal.SIGTERM, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else []))
@@ -287,3 +311,22 @@ class TerminalLine:
                 sys.stderr.flush()
             except OSError:
                 self._is_shown = False
+
+
+@contextlib.contextmanager
+def task_line(clock: Callable[[], float] = time.monotonic) -> "Iterator[OnStep]":
+    """A function that shows how far a long task is, at most five times a second; the line is wiped at the end."""
+    latest, drawn_s = ("", 0, 0), clock()
+    line = TerminalLine(lambda: f"{latest[0]}: {latest[1]} of {latest[2]}", lambda: latest[1:], clock=clock)
+
+    def on_step(words: str, done: int, total: int) -> None:
+        nonlocal latest, drawn_s
+        latest = (words, done, total)
+        if clock() - drawn_s >= _DRAWN_EVERY_S:
+            drawn_s = clock()
+            line.draw()
+
+    try:
+        yield on_step
+    finally:
+        line.wipe()

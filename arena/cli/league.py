@@ -26,7 +26,7 @@ from arena.api import (
 from arena.bundled import bundled_folder, find_tournament, tournaments_on_offer
 from arena.cli import SuggestingGroup
 from arena.cli.completion import complete_league, complete_tournament
-from arena.cli.edge import TerminalLine, stoppable
+from arena.cli.edge import TerminalLine, stoppable, task_line
 from arena.cli.options import (
     FILE_PATH,
     WORKERS,
@@ -49,7 +49,7 @@ from arena.cli.update import begun_versions, confirm_update, preview, replays_of
 from arena.doctor.machine import doubt_of_wall_time
 from arena.errors import DamagedStore, SpecError
 from arena.league.driver import Backend, BlocksLost, LocalBackend
-from arena.league.progress import progress_of
+from arena.league.progress import ignore_step, progress_of, steps_of
 from arena.league.state import LeagueState, state_of
 from arena.league.tournament import (
     TOURNAMENT_FILE_LIMIT,
@@ -330,17 +330,30 @@ def matches(name: str | None, faults: bool, form: str, results: Path, style: Sty
         def record(one: MatchResult) -> MatchRecord:
             return record_of(store.match(str(one.key)))
 
-        found = (one for one in store.results(state.blocks) if not faults or one.at_fault is not None or one.pardoned)
         told = record if faults else None
-        for piece in match_list(found, seats=state.tournament.seats, form=form, record_of=told, style=style):
-            click.echo(piece, nl=False)
+        with contextlib.nullcontext(ignore_step) if sys.stdout.isatty() else task_line() as on_step:
+            every = steps_of(store.results(state.blocks), "matches", state.stored, on_step)
+            found = (one for one in every if not faults or one.at_fault is not None or one.pardoned)
+            for piece in match_list(found, seats=state.tournament.seats, form=form, record_of=told, style=style):
+                click.echo(piece, nl=False)
 
 
 class _LogFile(logging.FileHandler):
-    """A log that cannot be written (a full disk) is said once: the matches matter more."""
+    """A log that cannot be written (a full disk) is said once: the matches and the leaderboard matter more."""
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - logging's name
-        click.echo(f"{self.baseFilename}: cannot be written: {sys.exc_info()[1]}; going on without a log", err=True)
+        self._give_up()
+
+    def close(self) -> None:
+        """Write out what is left, which fails where a record did."""
+        try:
+            super().close()
+        except OSError:
+            self._give_up()
+
+    def _give_up(self) -> None:
+        if self.level <= logging.CRITICAL:
+            click.echo(f"{self.baseFilename}: cannot be written: {sys.exc_info()[1]}; going on without a log", err=True)
         self.setLevel(logging.CRITICAL + 1)
 
 

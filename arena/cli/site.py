@@ -8,6 +8,7 @@ import click
 from arena.api import stored
 from arena.cli import SuggestingGroup
 from arena.cli.completion import complete_league
+from arena.cli.edge import task_line
 from arena.cli.options import FOLDER_PATH, results_option
 from arena.errors import SpecError
 from arena.text import counted
@@ -47,8 +48,8 @@ def build_site(leagues: tuple[str, ...], out: Path, which: "Which", private: tup
         from arena.site.build import write_site  # noqa: PLC0415 - packages of an extra
     except ModuleNotFoundError as error:
         raise SpecError(f"{INSTALL} ({error})") from None
-    with stored(results) as store:
-        written = write_site(store, leagues, out, which, private)
+    with stored(results) as store, task_line() as on_step:
+        written = write_site(store, leagues, out, which, private, on_step)
     click.echo(f"{counted(written, 'file')} in {out}; open {out / 'index.html'} in a browser", err=True)
 
 

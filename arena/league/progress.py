@@ -5,8 +5,8 @@ Rule: finished matches of process lives that are not over are told apart from st
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable
-from typing import Final
+from collections.abc import Callable, Iterable, Iterator
+from typing import Final, TypeVar
 
 from arena.league.schedule import Round, is_open_ended, match_count
 from arena.league.state import LeagueState
@@ -15,6 +15,24 @@ from arena.text import counted, printable
 
 _DAY_H: Final = 24
 _NAMED: Final = 3
+_AT_ONCE: Final = 500
+"""Steps of a task between two reports."""
+
+T = TypeVar("T")
+OnStep = Callable[[str, int, int], None]
+"""Gets the words of a part of a task, and how many of how many steps of it are done."""
+
+
+def ignore_step(_words: str, _done: int, _total: int) -> None:
+    """Report nothing."""
+
+
+def steps_of(items: Iterable[T], words: str, total: int, on_step: OnStep, *, every: int = _AT_ONCE) -> Iterator[T]:
+    """Yield the items, and report how many of `total` have been taken, each time after `every` of them."""
+    for number, item in enumerate(items):
+        if number % every == 0:
+            on_step(words, number, total)
+        yield item
 
 
 class Progress:

@@ -13,6 +13,7 @@ import msgspec
 
 from arena.api import record_of
 from arena.errors import CheckFailed, SpecError
+from arena.league.progress import OnStep, ignore_step, steps_of
 from arena.match.record import MatchRecord, SimulationStep
 from arena.match.results import MatchResult
 from arena.site.leagues import Chosen, LeagueView, league_views, require_players
@@ -40,7 +41,12 @@ class Gathered(msgspec.Struct, frozen=True):
 
 
 def write_site(
-    store: MatchStore, names: Sequence[str], out: Path, which: Which = "chosen", private: Sequence[str] = ()
+    store: MatchStore,
+    names: Sequence[str],
+    out: Path,
+    which: Which = "chosen",
+    private: Sequence[str] = (),
+    on_step: OnStep = ignore_step,
 ) -> int:
     """Write the site of these leagues, or of all, into a new folder or over a former one; the number of files.
 
@@ -52,7 +58,7 @@ def write_site(
     out.mkdir(parents=True, exist_ok=True)
     (out / MARK).write_text("`arena site build` made this folder and writes it anew.\n", encoding="utf-8")
     written = set[Path]()
-    for path, content in _contents(store, names, which, private):
+    for path, content in _contents(store, names, which, private, on_step):
         place = out / path
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_bytes(content)
@@ -71,9 +77,10 @@ def assets() -> Iterator[tuple[str, bytes]]:
             yield f"assets/{each.name}", each.read_bytes()
 
 
-def gathered(store: MatchStore, view: LeagueView, which: Which) -> Gathered:
+def gathered(store: MatchStore, view: LeagueView, which: Which, on_step: OnStep = ignore_step) -> Gathered:
     """All that the pages of a league are made from."""
-    chosen, by_pair = view.all_chosen(store)
+    read = steps_of(view.results(store), f"{view.name}: matches read", view.state.stored, on_step)
+    chosen, by_pair = view.all_chosen(read)
     shown = map(str, view.keys) if which == "all" else _worth_a_look(store, view, chosen) if which == "chosen" else ()
     return Gathered(view, chosen, by_pair, dict.fromkeys(shown))
 
@@ -88,19 +95,20 @@ def _worth_a_look(store: MatchStore, view: LeagueView, chosen: Chosen) -> Iterat
 
 
 def _contents(
-    store: MatchStore, names: Sequence[str], which: Which, private: Sequence[str]
+    store: MatchStore, names: Sequence[str], which: Which, private: Sequence[str], on_step: OnStep
 ) -> Iterator[tuple[str, bytes]]:
     yield from assets()
     views = [*league_views(store, names)]
     require_players(views, private)
-    leagues = [gathered(store, view, which) for view in views]
+    leagues = [gathered(store, view, which, on_step) for view in views]
     owners = {match: one.view for one in reversed(leagues) for match in one.shown}
     pages = Pages(owners.__contains__)
-    for path, text in _pages(pages, store, leagues):
+    for path, text in _pages(pages, store, leagues, on_step):
         yield path, text.encode()
     films = _Films()
     for one in leagues:
-        for match in (each for each in one.shown if owners[each] is one.view):
+        own = [each for each in one.shown if owners[each] is one.view]
+        for match in steps_of(own, f"{one.view.name}: matches replayed", len(own), on_step, every=1):
             for path, text in match_files(pages, store, one.view, match, private, films):
                 yield path, text.encode()
 
@@ -136,13 +144,14 @@ def match_files(
     yield f"data/match-{match}.js", script(f"match-{match}", data)
 
 
-def _pages(pages: Pages, store: MatchStore, leagues: Sequence[Gathered]) -> Iterator[tuple[str, str]]:
+def _pages(pages: Pages, store: MatchStore, leagues: Sequence[Gathered], on_step: OnStep) -> Iterator[tuple[str, str]]:
     views = [one.view for one in leagues]
     for name, make in site_pages(pages, views).items():
         yield name, make()
     for one in leagues:
         folder = f"league/{one.view.key}"
-        for name, make in league_pages(pages, store, one.view, views, partial(_kept, one)).items():
+        makers = league_pages(pages, store, one.view, views, partial(_kept, one))
+        for name, make in steps_of(makers.items(), f"{one.view.name}: pages", len(makers), on_step, every=1):
             yield f"{folder}/{name}", make()
 
 

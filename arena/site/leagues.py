@@ -204,10 +204,10 @@ class LeagueView(msgspec.Struct, frozen=True, dict=True):
             picker.offer(seen)
         return picker.chosen()
 
-    def all_chosen(self, store: MatchStore) -> tuple[Chosen, dict[tuple[str, str], Chosen]]:
-        """The matches worth a look of the league, and of each pair of `pairs`; each match is read once."""
+    def all_chosen(self, results: Iterable[MatchResult]) -> tuple[Chosen, dict[tuple[str, str], Chosen]]:
+        """The matches worth a look of the league, and of each pair of `pairs`; `results` are read once."""
         whole, by_pair = _Picker(), {pair: _Picker() for pair in self.pairs}
-        for seen in self._seen(self.results(store)):
+        for seen in self._seen(results):
             whole.offer(seen)
             for pair in combinations(sorted(seen.match.players), 2):
                 if pair in by_pair:

@@ -3,6 +3,7 @@
 import errno
 import multiprocessing.forkserver
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -22,6 +23,9 @@ from arena.process import workers
 from arena.process.sandbox import bubblewrap, self_test, syscalls
 
 LEAGUE = "{name: test, game: nim, seed: 1, cycles: 1, players: [{bot: random, name: a}, {bot: random, name: b}]}"
+
+
+LONG_KEY = "k" * 70_000
 
 
 def shell(folder: Path, line: str) -> "subprocess.CompletedProcess[str]":
@@ -221,3 +225,81 @@ def test_every_error_is_a_sentence(error: BaseException, code: int, said: str) -
 
     assert (exit_code, said in text) == (code, True), text
     assert ("mistake in arena" in text) == (code == 4)
+
+
+@pytest.mark.process
+def test_an_umask_that_takes_rights_from_the_owner(tmp_path: Path) -> None:
+    """The folders that the program makes can be used by their owner, and others get no rights."""
+    (tmp_path / "league.yaml").write_text(LEAGUE)
+
+    done = shell(tmp_path, "umask 777; arena league run league.yaml --isolation none --results made")
+
+    assert done.returncode == 0, done.stderr
+    assert [(tmp_path / "made" / name).stat().st_mode & 0o777 for name in ("bots", "logs")] == [0o700, 0o700]
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("command", ["league run first", "league run first --results new", "new-bot mybot"])
+def test_a_working_folder_that_was_deleted(tmp_path: Path, command: str) -> None:
+    """It is named, and the command cannot be done as typed."""
+    (tmp_path / "gone").mkdir()
+
+    done = shell(tmp_path, f"cd gone; rmdir ../gone; arena {command}")
+
+    assert (done.returncode, done.stderr.strip()) == (
+        2,
+        "error: the folder in which this command was typed does not exist any more",
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"? [{LONG_KEY}]\n: 1\n",
+        f"name: t\n{LONG_KEY}: 1\n",
+        f"name: t\ngame: {LONG_KEY}\nplayers: []\n",
+        f"name: t\ngame: nim\noptions: {{{LONG_KEY}: 1}}\nplayers: [{{bot: random}}, {{bot: random, name: b}}]\n",
+        f"name: t\ngame: nim\nplayers: [{{bot: {LONG_KEY}}}, {{bot: random, name: b}}]\ncycles: 1\n",
+        f"name: t\nname: {LONG_KEY}\n? {LONG_KEY[:1000]}\n: 1\n? {LONG_KEY[:1000]}\n: 2\n",
+    ],
+)
+def test_a_line_of_an_error_is_bounded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], text: str
+) -> None:
+    """Whatever it quotes of a file."""
+    terminal = Terminal(tmp_path, monkeypatch, capsys)
+    Path("league.yaml").write_text(text)
+
+    said = terminal.arena("league run league.yaml")
+
+    assert said.code == 2
+    assert "error: " in said.err
+    assert max(map(len, said.err.splitlines())) <= 2000
+
+
+@pytest.mark.parametrize("words", [[LONG_KEY], ["match", f"--{LONG_KEY}"], ["leaderboard", LONG_KEY]])
+def test_a_line_about_a_word_of_the_command_line_is_bounded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], words: list[str]
+) -> None:
+    """Those of click, too."""
+    said = Terminal(tmp_path, monkeypatch, capsys).arena("", *words)
+
+    assert said.code == 2
+    assert 0 < max(map(len, said.err.splitlines())) <= 2000
+
+
+def test_a_log_that_fails_to_the_end_costs_no_leaderboard(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The last bytes of a log are written when it is closed: that fails, too, and is said once, with its name."""
+    log = Path("/dev/full").open("w")  # noqa: SIM115 - the command closes it
+    monkeypatch.setattr("arena.cli.league._LogFile._open", lambda _self: log)
+    terminal = Terminal(tmp_path, monkeypatch, capsys)
+
+    found = terminal.league()
+
+    assert found.code == 0
+    assert "4 of 4 matches" in found.out
+    assert re.findall(r"(\S+)\.log: cannot be written: \[Errno 28\]", found.err) == [
+        str(terminal.results.absolute() / "logs" / "test")
+    ]

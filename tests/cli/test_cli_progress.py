@@ -4,13 +4,15 @@ import json
 import os
 import re
 import sys
+from pathlib import Path
 
 import pytest
 from cli_arena import Terminal
+from store_made import fill, tournament
 
 from arena.cli import edge
-from arena.cli.edge import SAID_EVERY_S, TerminalLine
-from arena.league.progress import Progress, duration_text
+from arena.cli.edge import SAID_EVERY_S, TerminalLine, task_line
+from arena.league.progress import Progress, duration_text, steps_of
 
 
 class Clock:
@@ -105,3 +107,46 @@ def test_commands_that_play_tell_their_progress_in_a_pipe(terminal: Terminal, mo
     assert "test, played again: 4/4 matches" in verified.err
     assert re.search(r"blocks, LLR .*(left|cap)", compared.err), compared.err
     assert "22/22 matches" in met.err
+
+
+def test_a_long_task_shows_its_steps_and_leaves_no_line(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a terminal: drawn at most five times a second, and wiped at the end."""
+    clock = Clock()
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+
+    with task_line(clock) as on_step:
+        for _ in steps_of(range(2500), "test: matches read", 2500, on_step):
+            clock.now_s += 0.001
+
+    drawn = capsys.readouterr().err
+    assert re.findall(r"test: matches read: (\d+) of 2500", drawn) == ["500", "1000", "1500", "2000"]
+    assert drawn.endswith("\r\x1b[K")
+
+
+@pytest.mark.parametrize(
+    ("command", "parts"),
+    [
+        ("site build --out site --matches none", {"test: matches read", "test: pages"}),
+        ("site build --out site --matches all", {"test: matches read", "test: pages", "test: matches replayed"}),
+        ("league matches --format csv", {"matches"}),
+    ],
+)
+def test_commands_that_read_all_matches_tell_how_far_they_are(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    command: str,
+    parts: set[str],
+) -> None:
+    """Of a million matches a site took a minute without a word."""
+    terminal = Terminal(tmp_path, monkeypatch, capsys)
+    fill(terminal.results, tournament("ann", "bob", cycles=2))
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    monkeypatch.setattr("arena.cli.edge._DRAWN_EVERY_S", 0.0)
+
+    found = terminal.arena(command)
+
+    assert found.code == 0
+    assert all(re.search(rf"{part}: 0 of \d+", found.err) for part in parts)
