@@ -13,10 +13,10 @@ secret. One dask worker plays one match at a time.
 
 1. `meet`: the driver opens a session with a worker. The worker looks at itself (versions, rules, physics, sandbox,
    speed) and answers with its `Identity`; one that differs is left out with a sentence.
-2. `exchange`, again and again: the driver gives lives, each under the id of an attempt, and tells how many blocks of
-   each attempt it holds. The worker answers with the blocks after those, the attempts that ended, its log records, and
-   the hashes of bots that it lacks; the driver sends these as archives with its next message. An exchange may be
-   repeated: a life that is known is not begun again, a block stays until the driver tells that it holds it.
+2. `exchange`, again and again: the driver gives lives, each under the id of an attempt, and names the attempts that it
+   waits for. The worker answers with the number of finished matches of each, all blocks of those that ended, its log
+   records, and the hashes of bots that it lacks; the driver sends these as archives with its next message. An exchange
+   may be repeated: a life that is known is not begun again, and its blocks stay until the driver waits for it no more.
 3. `part`: the session ends at once, with all that it plays.
 
 Exactly once: the driver alone commits. It takes blocks of attempts that are in its books, and of nobody else. A worker

@@ -158,10 +158,10 @@ def lives(
     Blocks are drawn under `secret`, which may be left out where the tournament has a public seed.
 
     Lives are cut at multiples of `chunk_blocks` and at the ends of rounds, whatever is finished, however many workers
-    there are and however long they take: which lives there are follows from the league alone. So a bot's process meets
-    the same matches in the same order in every run that nothing cuts short. After a stop, a void block or a worker's
-    death new processes play what is left of a life, in the same order. A bot that keeps nothing from match to match
-    plays the same in all these cases.
+    there are and however long they take: which lives there are follows from the league alone, and each is stored as a
+    whole. So a bot's process meets the same matches in the same order in every run, also after a stop. After a void
+    match, and after two deaths of a worker, new processes play what is left of a life, in the same order. A bot that
+    keeps nothing from match to match plays the same in all these cases.
     """
     secret = secret or public_secret(tournament)
     planned = Planner(tournament).plan(next(generator_of(tournament))) if of is None else of

@@ -11,7 +11,8 @@ Source: the recipes are published in protocol.md under "Luck":
     bot_seed      = the first 13 hex digits of HMAC-SHA256(S, "bot/<fixture>/<seat>"), as a number
     id on the wire = the first 16 hex digits of HMAC-SHA256(S, "match/<fixture>/<rotation>")
     order         = HMAC-SHA256(S, "order/<fixture>") as a number, modulo n!, is the place of the order of the n
-                    rotations among all their orders, sorted
+                    rotations among all their orders, sorted; that of the first block counts for all blocks played by
+                    the same processes
 
 A fixture is `<pairing>-<block>`.
 """
@@ -114,7 +115,7 @@ class BlockDraw(msgspec.Struct, frozen=True):
 
     `commitment` is that of the secret. `luck` is a text of 32 hex digits from which every die of the block follows.
     `bot_seeds` are by seat, the same in all matches of the block; `wire_ids` by rotation. `order`: the rotations in the
-    order in which they are played.
+    order in which a process life plays them that begins with this block.
     """
 
     commitment: str

@@ -25,6 +25,7 @@ from arena.standings.rows import Row, ends
 from arena.standings.scores import Mean
 from arena.standings.sums import PairingSums, sums_of
 from arena.standings.table import Standings, Timing, timing
+from arena.statistics.distributions import Z_95
 from arena.statistics.drift import LEAST_BLOCKS_FOR_DRIFT, LEAST_UNUSUAL, Drift
 from arena.store.matches import MatchStore
 from arena.text import counted
@@ -157,7 +158,7 @@ def head_sentences(page: ProfilePage) -> Iterator[str]:
         yield f"luck-adjusted score {adjusted}; the rank is by results alone"
     elif page.no_luck_reason:
         yield f"luck-adjusted score: not shown, as {page.no_luck_reason}"
-    skill = f", rating {fixed(row.rating.value)} {half_width(row.rating)}" if row.rating else ""
+    skill = f", MAP {fixed(row.map.value)} {half_width(row.map)}" if row.map else ""
     yield f"Rank {row.rank} of {page.ranked}{skill}"
 
 
@@ -259,7 +260,7 @@ def _extremes(title: str, found: Sequence[Extreme]) -> Iterator[str]:
 def _records(page: ProfilePage) -> Iterator[dict[str, Any]]:
     """A row per line of a table, per time, per fault's match and per extreme match."""
     found = page.profile
-    skill = ends("value", page.row.rating)
+    skill = ends("value", page.row.map)
     yield _record("all", msgspec.structs.replace(page.profile.total, name=page.row.name)) | skill
     for section, lines in page.sections:
         yield from (_record(section, line) for line in lines)
@@ -287,11 +288,11 @@ def _time_values(page: ProfilePage) -> dict[str, float | None]:
         for which, value in msgspec.structs.asdict(getattr(times, name)).items()
     }
     names = ("moves", "mean_ms", "slowest_ms", "startup_s", "idle_s", "timeouts_by_load")
-    return {name: getattr(timing, name) for name in names} | percentiles
+    return {name: getattr(timing, name) for name in names} | percentiles | {"decisions": timing.moves}  # as in 0.1
 
 
 def _record(section: str, line: ProfileLine) -> dict[str, Any]:
-    """Return a line for CSV."""
+    """A line for CSV; the last four names are those of version 0.1."""
     return {
         "section": section,
         "name": line.name,
@@ -304,16 +305,22 @@ def _record(section: str, line: ProfileLine) -> dict[str, Any]:
         "forfeits": line.forfeits,
         "value": None,
         "match": None,
+        "score_se": line.score and line.score.standard_error,
+        "margin_se": line.margin and line.margin.standard_error,
+        "score_without_luck": line.luck_adjusted and line.luck_adjusted.value,
+        "score_without_luck_se": line.luck_adjusted and line.luck_adjusted.standard_error,
     }
 
 
 def _document(page: ProfilePage) -> dict[str, Any]:
-    """Return the whole page for JSON."""
+    """All of it for JSON; `skill` and `error` of the standing, and `score_without_luck`, are names of version 0.1."""
     found, row = page.profile, page.row
     standing = {
         "rank": row.rank,
         "players": page.ranked,
-        **ends("rating", row.rating),
+        **ends("map", row.map),
+        "skill": row.map and row.map.value,
+        "error": row.map and row.map.error / Z_95,
     }
     percentiles = {name: getattr(found.times, name) for name in ("means_ms", "slowest_decisions_ms")}
     match = found.times.slowest_match and str(found.times.slowest_match)
@@ -335,11 +342,13 @@ def _document(page: ProfilePage) -> dict[str, Any]:
 
 
 def _line(line: ProfileLine) -> dict[str, Any]:
+    adjusted = _mean(line.luck_adjusted)
     return {
         **{name: getattr(line, name) for name in ("name", "matches", "wins", "draws", "losses")},
         "score": _mean(line.score),
         "margin": _mean(line.margin),
-        "luck_adjusted": _mean(line.luck_adjusted),
+        "luck_adjusted": adjusted,
+        "score_without_luck": adjusted,
         "forfeits": line.forfeits,
     }
 

@@ -1,7 +1,7 @@
 """Process lives of a league played again, each from its start: evidence of who chose the actions.
 
-Rule: a difference is told and is no failure. A bot may draw lots or look at the clock, and a life that was cut short
-by a stop went on with new processes in its middle, which nobody noted.
+Rule: a difference is told and is no failure. A bot may draw lots or look at the clock, and a life with a void match or
+with two deaths of its worker went on with new processes in its middle, which nobody noted.
 """
 
 import random

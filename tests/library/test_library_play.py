@@ -58,7 +58,7 @@ def test_a_function_meets_a_bot() -> None:
     played = arena.play(last, "random", blocks=2, **PUBLIC)
 
     table, matches = played.standings(), played.matches()
-    assert {row["player"]: row["matches"] for row in table} == {"last": 4, "random": 4}
+    assert {row["name"]: row["matches"] for row in table} == {"last": 4, "random": 4}
     assert "isolation none" in table.title
     assert [row["termination"] for row in matches] == ["normal"] * 4
     assert threads == {threading.get_ident()}
@@ -312,7 +312,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 players = [{"bot": "random", "name": name} for name in "ab"]
 league = arena.League({"name": "long", "game": "nim", "seed": 1, "cycles": 300, "players": players})
 def heard(done, total):
-    if done > 80: os.kill(os.getpid(), signal.SIGINT)
+    if done: os.kill(os.getpid(), signal.SIGINT)
 try: league.run(progress=heard, isolation="none", workers=1)
 except KeyboardInterrupt: print("interrupted", descendants(os.getpid()), 0 < len(league.matches()) < 600)
 """
@@ -332,7 +332,7 @@ import arena, os, signal
 players = [{"bot": "random", "name": name} for name in "ab"]
 league = arena.League({"name": "long", "game": "nim", "seed": 1, "cycles": 3000, "players": players})
 def heard(done, total):
-    if done > 80: os.kill(os.getpid(), signal.SIGKILL)
+    if done: os.kill(os.getpid(), signal.SIGKILL)
 league.run(progress=heard, isolation="none", workers=1)
 """
     )

@@ -1,0 +1,104 @@
+"""`python benchmarks/kills.py NAME ...`: what `kill -9` costs a league in matches and in time.
+
+Each tournament is run anew with two workers and killed at a random moment. Lost is what the line of progress had as
+finished and the results have not; the seconds are those in which the same workers play so many matches.
+"""
+
+import contextlib
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from statistics import median
+from typing import Final, NamedTuple
+
+import click
+from measure import error_of_median
+from tables import Figure, Row, Table
+
+from arena.api import one_league, stored
+from arena.bundled import find_tournament
+from arena.errors import SpecError
+
+_WORKERS: Final = 2
+
+
+class Killed(NamedTuple):
+    """A run that was killed: matches that were finished, those that are stored, and seconds from the first match on."""
+
+    finished: int
+    stored: int
+    seconds: float
+
+    @property
+    def lost(self) -> int:
+        """Matches to be played again."""
+        return max(0, self.finished - self.stored)
+
+    @property
+    def lost_s(self) -> float:
+        """The time that they took."""
+        return self.lost * self.seconds / self.finished
+
+
+@click.command()
+@click.argument("names", nargs=-1, required=True)
+@click.option("--kills", default=12, help="Of each tournament.")
+@click.option("--within", type=(float, float), default=(3.0, 15.0), help="Seconds after the first match.")
+def main(names: tuple[str, ...], kills: int, within: tuple[float, float]) -> None:
+    """Kill leagues and print what that cost."""
+    drawn = random.Random(1)
+    print(
+        f"{kills} kills of each, {within[0]:g} to {within[1]:g} s after the first match, {_WORKERS} workers", flush=True
+    )
+    rows = tuple(_row(name, [_kill(name, drawn.uniform(*within)) for _ in range(kills)]) for name in names)
+    headers = ("tournament", "matches lost", "at most", "seconds lost", "at most")
+    print(Table(title="kill -9", headers=headers, rows=rows, notes=("medians, +- 95 % interval of the median",)).text())
+
+
+def _row(name: str, killed: list[Killed]) -> Row:
+    lost, lost_s = [float(each.lost) for each in killed], [each.lost_s for each in killed]
+    return (
+        name,
+        Figure(median(lost), 0, error=error_of_median(lost)),
+        Figure(max(lost), 0),
+        Figure(median(lost_s), 1, error=error_of_median(lost_s)),
+        Figure(max(lost_s), 1),
+    )
+
+
+def _kill(name: str, after_s: float) -> Killed:
+    """Run the tournament until so many seconds after its first match."""
+    with tempfile.TemporaryDirectory(prefix="arena-kills-") as folder:
+        results, (heard, telling) = Path(folder) / "results", os.pipe()
+        words = ["league", "run", str(find_tournament(name)), "--workers", str(_WORKERS), "--results", str(results)]
+        run = subprocess.Popen(
+            [sys.executable, "-m", "arena", *words],
+            env={**os.environ, "ARENA_PROGRESS_FD": str(telling)},
+            pass_fds=(telling,),
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        os.close(telling)
+        finished, first_s, now_s = 0, 0.0, 0.0
+        with os.fdopen(heard, encoding="utf-8") as lines:
+            for line in lines:
+                finished, now_s = json.loads(line)["done"], time.monotonic()
+                first_s = first_s or (now_s if finished else 0.0)
+                if first_s and now_s - first_s >= after_s:
+                    break
+        run.send_signal(signal.SIGKILL)
+        run.wait()
+        in_results = 0
+        with contextlib.suppress(SpecError), stored(results) as store:
+            in_results = one_league(store, None).stored
+        return Killed(finished, in_results, now_s - first_s)
+
+
+if __name__ == "__main__":
+    main()
