@@ -1,14 +1,16 @@
 """One core for a worker and its bots: claimed on this machine, and left for a free one where other work crowds it.
 
-Rule: where only one of them runs at a time, a wake-up on the same core is the cheapest. A claim is a local socket whose
-name has the core's number: one process on the machine can hold it, and the kernel takes it back when that one ends.
+Rule: where only one of them runs at a time, a wake-up on the same core is the cheapest. A claim is a lock on a file of
+that number, in a folder that only this user may enter: one process can hold it, and the kernel takes it back when that
+one ends. Claims of other users are not seen; a core that they use is crowded, and left.
 """
 
 import contextlib
 import logging
 import os
-import socket
+import stat
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -18,7 +20,8 @@ from arena.process.clock import CpuClock
 from arena.process.portable import usable_cores
 from arena.process.reaper import descendants
 
-_NAME: Final = "arena-core"
+_MOST_FOLDERS: Final = 20
+"""Names tried below the folder for temporary files, where others may make folders of any name."""
 _LOOK_S: Final = 1.0
 """Between two looks: the kernel counts the use of a core in hundredths of a second."""
 _CROWDED: Final = 0.25
@@ -48,40 +51,66 @@ def read_core_times() -> dict[int, CoreTimes]:
 
 
 def free_cores() -> list[int]:
-    """The cores that this process may use and nobody has claimed."""
+    """The cores that this process may use and that no other one of this user has claimed."""
     free: list[int] = []
+    folder = claims_folder()
     for core in usable_cores():
-        if (claimed := _claimed(_NAME, core)) is not None:
-            claimed.close()
+        if (claim := _claim_of(core, folder)) is not None:
+            os.close(claim)
             free.append(core)
     return free
 
 
-def _claimed(name: str, core: int) -> socket.socket | None:
-    """The claim of that core; None if somebody else has it."""
-    claim = socket.socket(socket.AF_UNIX)
+def claims_folder() -> Path | None:
+    """The folder of this user's claims, made if it is missing; None if there can be none that nobody else may enter."""
+    uid = os.geteuid()
+    beside = Path(tempfile.gettempdir(), f"arena-{uid}")
+    for folder in (
+        Path(f"/run/user/{uid}/arena"),
+        beside,
+        *(beside.with_name(f"{beside.name}-{number}") for number in range(2, _MOST_FOLDERS)),
+    ):
+        with contextlib.suppress(OSError):
+            with contextlib.suppress(FileExistsError):
+                folder.mkdir(mode=0o700)
+            status = folder.lstat()
+            if stat.S_ISDIR(status.st_mode) and status.st_uid == uid and not status.st_mode & 0o077:
+                return folder
+    return None
+
+
+def _claim_of(core: int, folder: Path | None) -> int | None:
+    """The descriptor that holds the claim of that core; None if it cannot be had."""
+    if folder is None:
+        return None
+    import fcntl  # noqa: PLC0415 - not on Windows
+
     try:
-        claim.bind(f"\0{name}-{core}")
+        claim = os.open(folder / f"core-{core}", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     except OSError:
-        claim.close()
+        return None
+    try:
+        fcntl.flock(claim, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(claim)
         return None
     return claim
 
 
 class OwnCore:
-    """The core that this process has claimed for itself and its bots, if any. `name` begins the names of the claims."""
+    """The core that this process has claimed for itself and its bots, if any. `folder` is that of the claims."""
 
     def __init__(
         self,
         *,
         read: Callable[[], dict[int, CoreTimes]] = read_core_times,
         wall: Callable[[], float] = time.monotonic,
-        name: str = _NAME,
+        folder: Callable[[], Path | None] = claims_folder,
     ) -> None:
         self.core: int | None = None
-        self._read, self._wall, self._name = read, wall, name
+        self._read, self._wall, self._folder = read, wall, folder
         self._usable = usable_cores()
-        self._claimed: socket.socket | None = None
+        self._claim: int | None = None
 
     def claim(self) -> None:
         """Stay on the core that is claimed, or on the last one that nobody else has; else on all, as before."""
@@ -90,9 +119,9 @@ class OwnCore:
 
     def release(self) -> None:
         """Give the core back: from now on the kernel chooses among all."""
-        if self._claimed is not None:
-            self._claimed.close()
-            self.core = self._claimed = None
+        if self._claim is not None:
+            os.close(self._claim)
+            self.core = self._claim = None
             _stay_on(self._usable)
 
     def look(self) -> None:
@@ -115,13 +144,14 @@ class OwnCore:
 
     def _move_to(self, cores: Iterable[int]) -> bool:
         """Claim the first of these that nobody has; whether there was one."""
+        folder = self._folder()
         for core in cores:
-            claimed = _claimed(self._name, core)
-            if claimed is None:
+            claim = _claim_of(core, folder)
+            if claim is None:
                 continue
-            if self._claimed is not None:
-                self._claimed.close()
-            self.core, self._claimed = core, claimed
+            if self._claim is not None:
+                os.close(self._claim)
+            self.core, self._claim = core, claim
             _stay_on([core])
             self._begin()
             return True

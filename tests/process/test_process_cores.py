@@ -1,17 +1,31 @@
 """A core for a worker and its bots: claimed by one process of the machine, inherited by bots, left when crowded."""
 
+import contextlib
+import fcntl
 import os
+import socket
+import stat
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from uuid import uuid4
 
 import pytest
-from process_boxes import BOT, FORKING, ask, eventually, folder_of, host_environment, in_a_box, talking
+from process_boxes import (
+    BOT,
+    FORKING,
+    as_ordinary_user,
+    ask,
+    eventually,
+    folder_of,
+    host_environment,
+    in_a_box,
+    talking,
+)
 
-from arena.process.cores import CoreTimes, OwnCore, free_cores, read_core_times
+from arena.process.cores import CoreTimes, OwnCore, claims_folder, free_cores, read_core_times
 from arena.process.limits import Limits
 
 CORES = sorted(os.sched_getaffinity(0))
@@ -21,12 +35,12 @@ Make = Callable[..., OwnCore]
 
 
 @pytest.fixture
-def make() -> Iterator[Make]:
+def make(tmp_path: Path) -> Iterator[Make]:
     """Makes processes' own cores, all of this one here, whose claims no other test or program meets."""
-    name, made = uuid4().hex, []
+    made = []
 
     def own_core(**more: object) -> OwnCore:
-        made.append(OwnCore(name=name, **more))  # type: ignore[arg-type]
+        made.append(OwnCore(folder=lambda: tmp_path, **more))  # type: ignore[arg-type]
         return made[-1]
 
     yield own_core
@@ -73,19 +87,20 @@ def affinity_of_a_child() -> set[int]:
 
 HOLDER = """
 import sys, time
+from pathlib import Path
 from arena.process.cores import OwnCore
-owner = OwnCore(name=sys.argv[1])
+owner = OwnCore(folder=lambda: Path(sys.argv[1]))
 owner.claim()
 print(owner.core, flush=True)
 time.sleep(60)
 """
 
 
-def test_the_claim_of_a_killed_process_is_free(make: Make) -> None:
+def test_the_claim_of_a_killed_process_is_free(make: Make, tmp_path: Path) -> None:
     """Also of another command, which claims another core meanwhile."""
     owner = make()
     with subprocess.Popen(
-        [sys.executable, "-c", HOLDER, owner._name], stdout=subprocess.PIPE, env=host_environment()
+        [sys.executable, "-c", HOLDER, tmp_path], stdout=subprocess.PIPE, env=host_environment()
     ) as holder:
         assert holder.stdout is not None
         assert int(holder.stdout.readline()) == LAST
@@ -199,7 +214,7 @@ for line in sys.stdin:
 def test_a_bot_cannot_leave_the_core_that_its_worker_has(make: Make, tmp_path: Path, limits: Limits) -> None:
     """It inherits it, and has no call to choose another."""
     make().claim()
-    with talking(folder_of(tmp_path, bot_py=LEAVING), limits=limits) as (channel, _):
+    with talking(folder_of(tmp_path / "bot", bot_py=LEAVING), limits=limits) as (channel, _):
         said = ask(channel, str(max(CORES) + 1).encode())
 
     assert said.decode() == f"{LAST} Function not implemented"
@@ -214,3 +229,53 @@ def test_a_claimed_core_is_not_free() -> None:
     owner.release()
 
     assert claimed not in during
+
+
+def test_another_user_takes_no_core(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither by a name that everybody may bind, nor by folders and links that lie where the claims shall be."""
+    tmp_path.chmod(0o1777)
+    for parent in tmp_path.parents[:2]:
+        parent.chmod(0o755)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    names = [f"arena-{os.geteuid()}", f"arena-{os.geteuid()}-2", f"arena-{os.geteuid()}-3"]
+
+    def take_all() -> str:
+        squatted, linked, locked = (tmp_path / name for name in names)
+        squatted.mkdir(mode=0o777)
+        linked.symlink_to(tmp_path / "elsewhere")
+        locked.mkdir(mode=0o700)
+        for core in CORES:
+            claim = os.open(squatted / f"core-{core}", os.O_RDWR | os.O_CREAT)
+            fcntl.flock(claim, fcntl.LOCK_EX)
+        return "taken"
+
+    if os.geteuid() == 0:
+        assert as_ordinary_user(take_all) == "taken"
+    listeners = [socket.socket(socket.AF_UNIX) for _ in CORES]
+    for core, listener in zip(CORES, listeners, strict=True):
+        with contextlib.suppress(OSError):
+            listener.bind(f"\0arena-core-{core}")
+    owner = OwnCore()
+    owner.claim()
+    folder, claimed = claims_folder(), owner.core
+    owner.release()
+    for listener in listeners:
+        listener.close()
+
+    assert folder is not None
+    assert folder.stat().st_uid == os.geteuid()
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    assert claimed in CORES
+
+
+def test_a_link_in_the_folder_is_not_followed(tmp_path: Path) -> None:
+    """The core is left to nobody; another one is claimed."""
+    victim = tmp_path / "victim"
+    (tmp_path / f"core-{LAST}").symlink_to(victim)
+    owner = OwnCore(folder=lambda: tmp_path)
+    owner.claim()
+    core = owner.core
+    owner.release()
+
+    assert core == CORES[-2]
+    assert not victim.exists()
