@@ -7,9 +7,8 @@
        `---- blocks (commit) <--------'                               `-> arena's own worker process -> sandboxed bots
 
 Dask starts and finds workers, encrypts, and carries messages: bytes of msgpack, made and checked by `messages` (and by
-`checker`, for `arena verify`). Nothing
-is a dask task, so dask repeats nothing and moves nothing; no message holds code, a path of the driver, or the league's
-secret. One dask worker plays one match at a time.
+`checker`, for `arena verify`). Nothing is a dask task, so dask repeats nothing and moves nothing. No message holds
+code, a path of the driver, or the league's secret. One dask worker plays one match at a time.
 
 1. `meet`: the driver opens a session with a worker. The worker looks at itself (versions, rules, physics, sandbox,
    speed) and answers with its `Identity`; one that differs is left out with a sentence.
@@ -21,8 +20,9 @@ secret. One dask worker plays one match at a time.
 
 Exactly once: the driver alone commits. It takes blocks of attempts that are in its books, and of nobody else. A worker
 that hears nothing for `lease_s` ends its session by itself; the driver declares a worker lost when the scheduler no
-longer knows it, or after `loss_s` > `lease_s` without an answer, and only then gives its lives to others, as new
-attempts.
+longer knows it, after `silent_s` > `lease_s` without an answer, or when it answers and gets nowhere for far longer than
+a match takes (`peers`); only then it gives the lives to others, as new attempts. An attempt is over when its future is,
+in whichever way, so the driver waits for none that nobody plays.
 
 Bots travel by content: `BotStore.packed` makes what the driver sends, `arena.store.cache` keeps it on the worker.
 """
