@@ -1,10 +1,10 @@
 """Worker processes: a function and its argument go in, results and log records come out.
 
 Rule: every worker has a thread of this process that waits for it, and a pipe of its own for answers and log records. So
-a death costs the call in hand only: those queued behind it come back as `Undelivered`. No worker waits for a lock that
-a dead process holds, and nothing of this has a name that could be left behind but the socket of the fork server, which
-lies in the scratch folder of this process. Nothing starts before the first call. A worker ends with its parent, and on
-its end kills all that it started.
+a death costs the call in hand only: those queued behind it come back as `Undelivered`. multiprocessing-logging collects
+the records here. No worker waits for a lock that a dead process holds, and nothing has a name that could be left behind
+but the socket of the fork server, which lies in the scratch folder of this process. Nothing starts before the first
+call. A worker ends with its parent, and on its end kills all that it started.
 """
 
 import contextlib
@@ -25,6 +25,8 @@ from multiprocessing import forkserver, resource_tracker
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import current_process
 from typing import Any, Final, NamedTuple, TypeVar
+
+from multiprocessing_logging import MultiProcessingHandler
 
 from arena.errors import MachineFault
 from arena.process import reaper
@@ -52,6 +54,7 @@ class Workers:
     def __init__(self, count: int, *, preload: str) -> None:
         self._workers: list[_Worker | None] = [None] * count
         self._preload = preload
+        self._logs: logging.Handler | None = None
 
     @property
     def pids(self) -> list[int]:
@@ -85,17 +88,20 @@ class Workers:
             worker = self._workers[number] = None
             self.kill_orphans()
         if worker is None:
-            worker = self._workers[number] = _started(f"worker-{number}", self._preload)
+            self._logs = self._logs or _LogCollector()
+            worker = self._workers[number] = _started(f"worker-{number}", self._preload, self._logs)
         return worker
 
     def close(self, *, is_interrupted: bool) -> None:
         """End all workers when they are done; at once, with all calls in flight thrown away, if interrupted."""
         if is_interrupted:
             self._end_now()
-            return
         for worker in self._workers:
             if worker is not None:
                 worker.end()
+        if self._logs is not None:
+            self._logs.close()
+            self._logs = None
 
     def kill_orphans(self) -> None:
         """Bots of a dead worker become our children: kill those, and spare workers and multiprocessing's own.
@@ -122,8 +128,9 @@ class Workers:
 class _Worker:
     """One worker process, its pipe, and the thread that waits for it."""
 
-    def __init__(self, name: str, process: Any, pipe: "Connection[Any, Any]") -> None:
+    def __init__(self, name: str, process: Any, pipe: "Connection[Any, Any]", logs: logging.Handler) -> None:
         self.process, self.pid = process, int(process.pid)
+        self._logs = logs
         self._pipe, self._is_lost = pipe, False
         self._thread = ThreadPoolExecutor(1, name)
         self._calls: list[Future[Any]] = []
@@ -159,7 +166,7 @@ class _Worker:
         """Take log records that came after the last answer, or the end of the pipe."""
         try:
             while not self._is_lost and self._pipe.poll():
-                _log_here(self._pipe.recv())
+                self._logs.handle(self._pipe.recv())
         except (EOFError, OSError):
             self._is_lost = True
 
@@ -171,7 +178,7 @@ class _Worker:
             self._pipe.send((function, argument, take is not None))
             while isinstance(message := self._pipe.recv(), logging.LogRecord) or message.is_part:
                 if isinstance(message, logging.LogRecord):
-                    _log_here(message)
+                    self._logs.handle(message)
                 else:
                     assert take is not None, "only a stream has parts"
                     take(message.value)
@@ -183,14 +190,14 @@ class _Worker:
         return message.value
 
 
-def _started(name: str, preload: str) -> _Worker:
+def _started(name: str, preload: str, logs: logging.Handler) -> _Worker:
     try:
-        return _start(name, preload)
+        return _start(name, preload, logs)
     except BrokenExecutor:  # multiprocessing has another fork server by now
-        return _start(name, preload)
+        return _start(name, preload, logs)
 
 
-def _start(name: str, preload: str) -> _Worker:
+def _start(name: str, preload: str, logs: logging.Handler) -> _Worker:
     held: list[int] = []
     context = multiprocessing.get_context(_START_METHOD)
     try:
@@ -202,7 +209,7 @@ def _start(name: str, preload: str) -> _Worker:
             # a stop waits for the end of this: a worker whose start was cut short would end with a traceback
             with _handled_by(lambda number, _: held.append(number), signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
                 process.start()
-            return _Worker(name, process, pipe)
+            return _Worker(name, process, pipe, logs)
     except (EOFError, ConnectionError) as error:
         raise BrokenExecutor("the process that starts workers died") from error
     except OSError as error:
@@ -223,11 +230,27 @@ class _Answer(NamedTuple):
     is_part: bool = False
 
 
-def _log_here(record: logging.LogRecord) -> None:
-    """Hand a worker's record to the handlers of this process, under their own locks and levels."""
-    for handler in logging.getLogger().handlers:
-        if record.levelno >= handler.level:
-            handler.handle(record)
+class _LogCollector(MultiProcessingHandler):  # type: ignore[misc]  # the package has no types
+    """A queue of the records of all workers, and a thread that hands them to the handlers of this process.
+
+    No other process has the queue, so none can die with its lock; of the method fork it has no name to be left behind.
+    """
+
+    def __init__(self) -> None:
+        multiprocessing.set_start_method("fork", force=True)  # workers ask for theirs by name
+        super().__init__("logs-of-workers", sub_handler=_OwnHandlers())
+
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - logging's name
+        """Drop a record that comes after the end."""
+
+
+class _OwnHandlers(logging.Handler):
+    """Hands records to the handlers of this process, under their own locks and levels."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        for handler in logging.getLogger().handlers:
+            if record.levelno >= handler.level:
+                handler.handle(record)
 
 
 def multiprocessing_pids() -> set[int]:

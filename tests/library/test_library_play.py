@@ -312,7 +312,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 players = [{"bot": "random", "name": name} for name in "ab"]
 league = arena.League({"name": "long", "game": "nim", "seed": 1, "cycles": 300, "players": players})
 def heard(done, total):
-    if done: os.kill(os.getpid(), signal.SIGINT)
+    if done > 80: os.kill(os.getpid(), signal.SIGINT)
 try: league.run(progress=heard, isolation="none", workers=1)
 except KeyboardInterrupt: print("interrupted", descendants(os.getpid()), 0 < len(league.matches()) < 600)
 """
@@ -332,7 +332,7 @@ import arena, os, signal
 players = [{"bot": "random", "name": name} for name in "ab"]
 league = arena.League({"name": "long", "game": "nim", "seed": 1, "cycles": 3000, "players": players})
 def heard(done, total):
-    if done: os.kill(os.getpid(), signal.SIGKILL)
+    if done > 80: os.kill(os.getpid(), signal.SIGKILL)
 league.run(progress=heard, isolation="none", workers=1)
 """
     )

@@ -29,7 +29,7 @@ POSIX_ONLY = {
     select: "poll POLLIN POLLOUT POLLHUP POLLERR",
 }
 FOUND_BEFORE = (
-    *("click", "msgspec", "multiprocessing.forkserver", "numpy", "sqlite3"),
+    *("click", "msgspec", "multiprocessing.forkserver", "multiprocessing_logging", "numpy", "sqlite3"),
     *("asyncio", "tabulate", "tempfile", "trueskill", "urllib.request", "yaml"),
 )
 """Others' modules, which on another system are other ones inside: they are to find what they need."""
