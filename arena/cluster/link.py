@@ -7,7 +7,10 @@ does not speak TLS, on this machine too, unless the user has typed --trust-netwo
 import asyncio
 import contextlib
 import logging
+import warnings
 from collections.abc import Awaitable, Callable
+from functools import cache
+from multiprocessing import resource_tracker
 from typing import Any, Final
 
 import dask
@@ -18,12 +21,14 @@ from arena.cluster.address import workers_here
 from arena.cluster.dealer import Unfit
 from arena.errors import MachineFault
 from arena.league.tournament import ClusterSettings
+from arena.process.scratch import own_folder
 from arena.text import counted
 
 _MOST_CALLS: Final = 250
 """Calls at once; a dask client has 512 connections at most, and so has its scheduler."""
 _CONNECT_S: Final = 10
 _CLOSE_S: Final = 5
+_START_ATTEMPTS: Final = 3
 PRELOAD: Final = [remote.__name__]
 """Modules that prepare a dask worker for matches."""
 _HERE: Final[list[tuple[str, Security]]] = []
@@ -35,6 +40,7 @@ _LOUD: Final = (
     "distributed.scheduler",
     "distributed.client",
 )
+log: Final = logging.getLogger("arena.cluster")
 
 
 def security_of(settings: ClusterSettings) -> Security:
@@ -51,6 +57,7 @@ def set_up_dask() -> None:
     """Dask's settings for workers of arena, in this process and those it starts; and its log as a part of ours."""
     dask.config.set(
         {
+            "temporary-directory": str(own_folder()),
             "distributed.worker.daemon": False,  # a worker starts processes
             "distributed.worker.profile.enabled": False,  # it would look at an idle thread a hundred times a second
             "distributed.admin.tick.interval": "1s",  # it would look at each event loop fifty times a second
@@ -63,6 +70,29 @@ def set_up_dask() -> None:
         logger = logging.getLogger(name)
         logger.handlers[:] = [logging.NullHandler()]
         logger.propagate, logger.level = True, logging.WARNING
+    _bear_without_tracker()
+
+
+@cache
+def _bear_without_tracker() -> None:
+    """Let multiprocessing's resource tracker die in peace: it only tidies up after us, and a new one only complains.
+
+    A new one has never heard of the semaphores of dask's queues, and prints a traceback for each that is taken back.
+    """
+    warnings.filterwarnings("ignore", message="resource_tracker: process died unexpectedly")
+    tracker: Any = resource_tracker._resource_tracker  # noqa: SLF001 - there is no public way
+    send, heard = tracker._send, set[tuple[int, str]]()  # noqa: SLF001
+
+    def send_if_heard(command: str, name: str, kind: str) -> None:
+        key = (tracker._pid, name)  # noqa: SLF001
+        if command == "REGISTER":
+            send(command, name, kind)
+            heard.add((tracker._pid, name))  # noqa: SLF001
+        elif key in heard and tracker._check_alive():  # noqa: SLF001
+            heard.discard(key)
+            send(command, name, kind)
+
+    tracker._send = send_if_heard  # noqa: SLF001
 
 
 async def open_link(settings: ClusterSettings) -> "DaskLink":
@@ -85,9 +115,10 @@ async def open_link(settings: ClusterSettings) -> "DaskLink":
 
 
 async def _started_here(count: int) -> LocalCluster:
-    """So many workers on this machine. MachineFault if they cannot be started."""
-    try:
-        return await LocalCluster(
+    """So many workers on this machine. MachineFault if one ends while they start, again and again."""
+    what = f"{counted(count, 'worker')} of dask did not start here, tried {_START_ATTEMPTS} times"
+    for attempt in range(_START_ATTEMPTS):
+        cluster = LocalCluster(
             n_workers=count,
             threads_per_worker=1,
             memory_limit=0,
@@ -98,9 +129,14 @@ async def _started_here(count: int) -> LocalCluster:
             preload=PRELOAD,
             asynchronous=True,
         )
-    except (OSError, RuntimeError) as error:  # RuntimeError of dask: a worker has not begun
-        what = f"{counted(count, 'worker')} cannot be started on this machine"
-        raise MachineFault(f"{what}: {error.__cause__ or error}") from error
+        try:
+            return await cluster
+        except (OSError, RuntimeError) as error:  # RuntimeError of dask: a worker has not begun
+            log.warning("%s do not start, attempt %d: %s", counted(count, "worker"), attempt + 1, error)
+            what += "" if attempt + 1 < _START_ATTEMPTS else f"; at last: {error.__cause__ or error}"
+            with contextlib.suppress(OSError, RuntimeError):
+                await asyncio.wait_for(cluster.close(), _CLOSE_S)
+    raise MachineFault(what)
 
 
 class DaskLink:

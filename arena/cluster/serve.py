@@ -20,7 +20,6 @@ from arena.cluster.link import PRELOAD, security_of, set_up_dask
 from arena.cluster.session import CACHE_VARIABLE, hear_no_ctrl_c
 from arena.errors import MachineFault
 from arena.league.tournament import ClusterSettings
-from arena.process.scratch import scratch_folder
 
 _AGAIN_S: Final = 1.0
 _CLOSE_S: Final = 5.0
@@ -44,11 +43,10 @@ def keep_workers(settings: ClusterSettings, places: WorkerPlaces) -> None:
     set_up_dask()
     if places.cache:
         os.environ[CACHE_VARIABLE] = str(Path(places.cache).absolute())
-    with scratch_folder("arena-worker-") as folder:
-        asyncio.run(_serve(settings, places, folder))
+    asyncio.run(_serve(settings, places))
 
 
-async def _serve(settings: ClusterSettings, places: WorkerPlaces, folder: Path) -> None:
+async def _serve(settings: ClusterSettings, places: WorkerPlaces) -> None:
     loop, stop = asyncio.get_running_loop(), asyncio.Event()
 
     def wait_for_ctrl_c() -> None:
@@ -59,7 +57,7 @@ async def _serve(settings: ClusterSettings, places: WorkerPlaces, folder: Path) 
     hear_no_ctrl_c()
     threading.Thread(target=wait_for_ctrl_c, name="ctrl-c", daemon=True).start()
     names = [f"{places.name}-{number}" for number in range(places.count)]
-    slots = [asyncio.create_task(_keep(settings, places, name, folder)) for name in names]
+    slots = [asyncio.create_task(_keep(settings, places, name)) for name in names]
     waiting = asyncio.create_task(stop.wait())
     try:
         done, _ = await asyncio.wait([waiting, *slots], return_when=asyncio.FIRST_COMPLETED)
@@ -71,7 +69,7 @@ async def _serve(settings: ClusterSettings, places: WorkerPlaces, folder: Path) 
         await asyncio.gather(waiting, *slots, return_exceptions=True)
 
 
-async def _keep(settings: ClusterSettings, places: WorkerPlaces, name: str, folder: Path) -> None:
+async def _keep(settings: ClusterSettings, places: WorkerPlaces, name: str) -> None:
     """One worker after the other. MachineFault if one does not find the scheduler in time, or is not taken there."""
     loop, security = asyncio.get_running_loop(), security_of(settings)
     give_up_s = loop.time() + places.patience_s
@@ -83,7 +81,6 @@ async def _keep(settings: ClusterSettings, places: WorkerPlaces, name: str, fold
             memory_limit=0,
             security=security,
             death_timeout=places.patience_s,
-            local_directory=str(folder),
             preload=PRELOAD,
         )
         try:
@@ -93,10 +90,10 @@ async def _keep(settings: ClusterSettings, places: WorkerPlaces, name: str, fold
             log.warning("worker %s has lost its scheduler; a new one looks for it", name)
             give_up_s = loop.time() + places.patience_s
         except RuntimeError as error:  # of dask, as while the scheduler still knows the one before by this name
-            why = f"worker {name} does not begin: {_origin(error)}"
+            origin = _origin(error)
             if loop.time() > give_up_s:
-                raise MachineFault(f"{why}; no other one at {settings.address} may have its --name") from error
-            log.warning("%s; it tries again", why)
+                raise MachineFault(_why(name, settings.address, origin)) from error
+            log.warning("worker %s does not begin: %s; it tries again", name, origin)
         finally:
             with contextlib.suppress(TimeoutError):  # a busy machine; what is left ends with this process
                 await asyncio.wait_for(nanny.close(timeout=_CLOSE_S / 2), _CLOSE_S)
@@ -109,6 +106,14 @@ async def _begun(nanny: Any, address: str, patience_s: float) -> None:
     except OSError as error:
         why = str(error) or f"nothing was heard for {patience_s:.0f} s"
         raise MachineFault(f"no scheduler answers at {address}: {why}") from error
+
+
+def _why(name: str, address: str, origin: BaseException) -> str:
+    """The sentence about a worker that does not begin."""
+    if isinstance(origin, ConnectionError | TimeoutError):
+        return f"no scheduler answers at {address}: {origin}"
+    hint = f"; no other one at {address} may have its --name" if "name taken" in str(origin) else ""
+    return f"worker {name} does not begin: {origin}{hint}"
 
 
 def _origin(error: BaseException) -> BaseException:

@@ -57,6 +57,7 @@ def dask_setup(worker: Any) -> None:  # noqa: ARG001 - dask's name and argument
     signal.signal(signal.SIGINT, lambda *_: None)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})  # see `hear_no_ctrl_c`
     logging.getLogger("distributed.worker").addFilter(_is_no_exchange)
+    logging.getLogger("arena").addHandler(logging.NullHandler())  # no terminal gets what no driver asks for
 
 
 def hear_no_ctrl_c() -> None:

@@ -18,16 +18,31 @@ def test_workers_that_cannot_be_started_here_are_told(
     terminal: Terminal, monkeypatch: pytest.MonkeyPatch, line: str
 ) -> None:
     """As where no more processes are allowed; dask has an error of its own for that."""
+    made, closed = list[FailingHere](), list[FailingHere]()
 
-    async def fail(**_: Any) -> None:
-        raise RuntimeError("Nanny failed to start.") from BlockingIOError(11, "Resource temporarily unavailable")
+    class Failing(FailingHere):
+        def __init__(self, **_: Any) -> None:
+            made.append(self)
 
-    monkeypatch.setattr(link, "LocalCluster", fail)
+        async def close(self) -> None:
+            closed.append(self)
+
+    monkeypatch.setattr(link, "LocalCluster", Failing)
 
     said = terminal.arena(f"{line} --isolation none" if "compare" in line else line)
 
     assert said.code == 5
-    assert "2 workers cannot be started on this machine: [Errno 11] Resource temporarily unavailable" in said.err
+    assert "2 workers of dask did not start here, tried 3 times; at last: [Errno 11] Resource temporarily" in said.err
+    assert len(made) == 3
+    assert closed == made
+
+
+class FailingHere:
+    """Workers of which one does not start, or was killed while it did."""
+
+    def __await__(self) -> Any:
+        yield from ()
+        raise RuntimeError("Nanny failed to start.") from BlockingIOError(11, "Resource temporarily unavailable")
 
 
 class StuckNanny:
@@ -87,6 +102,25 @@ def test_a_worker_whose_name_is_taken_tries_again(monkeypatch: pytest.MonkeyPatc
     RefusedNanny.refused = 0
     with pytest.raises(MachineFault, match=r"no scheduler answers at tcp://127.0.0.1:1: nothing was heard for 60 s"):
         keep_workers(settings, WorkerPlaces(1, "w", "", 60.0))
+
+
+class DeafNanny(StuckNanny):
+    """Its scheduler is gone, which the worker process found out."""
+
+    async def start(self) -> None:
+        raise RuntimeError("Nanny failed to start.") from ConnectionRefusedError(111, "Connection refused")
+
+    async def close(self, **_: float) -> None: ...
+
+
+def test_a_worker_without_a_scheduler_blames_no_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(serve, "Nanny", DeafNanny)
+    monkeypatch.setattr(serve, "_AGAIN_S", 0.05)
+
+    with pytest.raises(MachineFault) as told:
+        keep_workers(ClusterSettings("tcp://127.0.0.1:1"), WorkerPlaces(1, "w", "", 0.01))
+
+    assert str(told.value) == "no scheduler answers at tcp://127.0.0.1:1: [Errno 111] Connection refused"
 
 
 class FakeHere:
