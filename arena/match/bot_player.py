@@ -13,7 +13,7 @@ from typing import Any, Final
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from arena.errors import BotFault, Crashed, MalformedReply, OutOfTime
+from arena.errors import BotFault, Crashed, MalformedReply, OutOfTime, ProtocolViolation
 from arena.games.api import Game
 from arena.match.dialogue import Dialogue, error_of
 from arena.match.line_recorder import HELLO, READY, LineRecorder
@@ -36,6 +36,10 @@ STOPPED: Final = 16
 
 It may have used that time after its last answer. A Python bot clears up now and then, so none is stopped for ever.
 """
+
+
+TAKEN: Final = 2
+"""Requests of a match before which a bot used time while it was stopped: then it has evaded its stop on purpose."""
 
 
 class BotPlayer(Participant):
@@ -73,6 +77,7 @@ class BotPlayer(Participant):
         self._stops = 0
         self._talk: Dialogue | None = None
         self._answered_cpu_s: float | None = None
+        self._taken_s = 0.0
         self._failed_starts: list[BotFault] = []
         self._request_id = 0
         self._recorder = LineRecorder()
@@ -90,7 +95,7 @@ class BotPlayer(Participant):
         self._recorder = self._new_recorder(() if self._talk is None else self._recorder.form)
         self._first_id = self._request_id + 1
         self._is_new = self._is_abandoned = self._wants_events = False
-        self.timeouts_by_load = 0
+        self.timeouts_by_load = self._taken_times = 0
         self._events: list[m.AnyEvent] = []
         self._clock: MoveClock | None = None
 
@@ -184,6 +189,7 @@ class BotPlayer(Participant):
         answer = None
         try:
             talk.ask(message, clock)
+            self._charge_taken(talk.channel, clock)
             answer = talk.hear(m.Answer, clock, request.look_ahead or NO_LOOK_AHEAD)
             clock.stop()
             if clock.cpu_s > QUIET_S:
@@ -208,6 +214,19 @@ class BotPlayer(Participant):
             self._charge(clock, talk.channel.stderr_bytes())
             self._recorder.close(message.id, None if answer is None else answer.action)
         return answer
+
+    def _charge_taken(self, channel: Channel, clock: MoveClock) -> None:
+        """Charge what the bot used while it was stopped. ProtocolViolation if that is no accident."""
+        taken_s = channel.taken_s - self._taken_s
+        if taken_s:
+            self._taken_s, self._taken_times = channel.taken_s, self._taken_times + 1
+            clock.charge(taken_s)
+            if self._taken_times >= TAKEN:
+                raise ProtocolViolation(
+                    f"used {taken_s * 1000:.0f} ms of CPU time while it was stopped, before request {self._request_id},"
+                    " and in this match not for the first time",
+                    hint="a bot that is not on move is stopped: whatever lets it run on is an evasion",
+                )
 
     def refuse(self, fault: BotFault, step: int) -> None:
         """Tell the bot, and stop it; the CPU time that it still used is charged to its next move."""
@@ -273,7 +292,7 @@ class BotPlayer(Participant):
     def start_process(self) -> Dialogue:
         """The dialogue with a new process that has said hello. Raises BotFault."""
         self.last_stderr, self._said_hello, self._is_new = "", None, True
-        self._answered_cpu_s, self._stops = None, 0
+        self._answered_cpu_s, self._stops, self._taken_s = None, 0, 0.0
         channel = self._open_channel()
         self._copy_stderr(channel)
         self._talk = Dialogue(

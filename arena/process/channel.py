@@ -18,6 +18,7 @@ from arena.errors import Crashed, MalformedReply, Shortage
 from arena.process.clock import MoveClock
 from arena.process.death import judge
 from arena.process.process import BotProcess
+from arena.process.standstill import Standstill
 from arena.process.suspension import WATCH
 from arena.text import printable
 
@@ -107,6 +108,7 @@ class ProcessChannel:
         self._taken = 0
         self._stderr = BoundedLog(kept_stderr // 2)
         self._may_ponder = may_ponder
+        self._standstill = Standstill(group)
         self._is_last = is_last
         self._looked_s = self._stopped_s = time.monotonic()
         self._is_stdout_open = True
@@ -191,6 +193,7 @@ class ProcessChannel:
     def wake(self) -> None:
         """Let the bot run: it is on move."""
         if self._process.is_frozen:
+            self._standstill.end()
             self._process.thaw()
             self._looked_s += time.monotonic() - self._stopped_s  # it could take no memory since it was stopped
 
@@ -201,6 +204,7 @@ class ProcessChannel:
         """
         if not self.stop():
             raise self._crash()
+        self._standstill.confirm()
         self._look_at_memory()
 
     def run_on(self) -> None:
@@ -214,9 +218,18 @@ class ProcessChannel:
         """Stop the bot where it is; False if it has ended, which its next request will tell."""
         if self._may_ponder:
             return self._process.is_there()
-        if not self._process.is_frozen:
-            self._stopped_s = time.monotonic()
-        return self._process.freeze()
+        if self._process.is_frozen:
+            return True
+        self._stopped_s = time.monotonic()
+        is_stopped = self._process.freeze()
+        if is_stopped:
+            self._standstill.begin()
+        return is_stopped
+
+    @property
+    def taken_s(self) -> float:
+        """CPU seconds that the bot used while it was stopped, after all of it had been seen to stand still."""
+        return self._standstill.taken_s
 
     def stderr(self) -> str:
         """Head and tail of what the bot wrote to its stderr."""

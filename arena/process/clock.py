@@ -28,6 +28,14 @@ _MOST_STRETCH: Final = 10
 """A machine with more to do than this has no business with a league; without an end a bot could play for time."""
 
 
+def read_cpu(pid: int) -> float | None:
+    """CPU seconds used by all threads of a process so far; None once it is gone."""
+    try:
+        return time.clock_gettime((~pid << 3) | _PER_PROCESS_SCHED)
+    except OSError:
+        return None
+
+
 class CpuClock:
     """A clock, to be called, of the CPU seconds used by all threads of a process so far.
 
@@ -134,6 +142,12 @@ class MoveClock:
     def charged_s(self) -> float:
         """The greater of CPU time and of what counts for the backstop, as of the last look."""
         return max(self.cpu_s, self._elapsed_undelayed_s())
+
+    def charge(self, taken_s: float) -> None:
+        """Add CPU time that the bot used while it was stopped. The CPU clock has counted it already."""
+        if not self.decides_cpu:
+            self._wall_start -= taken_s
+            self.elapsed_s += taken_s
 
     def look(self) -> None:
         """Take both times, whatever they are. HarnessFault if all processes were suspended since the last look."""

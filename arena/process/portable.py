@@ -73,6 +73,7 @@ class PortableChannel:
         self.cpu: Callable[[], float] = lambda: 0.0
         self.delayed_s: Callable[[], float] = lambda: 0.0
         self.is_asleep: Callable[[], bool] = lambda: False
+        self.taken_s = 0.0
         self.origin = f"`{shell_text(map(str, process.args))}`"  # type: ignore[arg-type]
         self._process, self._stdin, self._limit = process, process.stdin, limit
         self._stderr = BoundedLog(kept_stderr // 2)

@@ -16,7 +16,7 @@ from functools import cache
 from pathlib import Path
 from typing import ClassVar, Final, NamedTuple
 
-from arena.process.clock import CpuClock
+from arena.process.clock import CpuClock, read_cpu
 from arena.process.death import Evidence
 from arena.process.limits import Limits
 from arena.process.reaper import delay_in, descendants, read_proc, read_threads
@@ -30,6 +30,8 @@ _SHELLS_SIGNAL: Final = 128
 """A wrapper ends with 128 + n when what it wraps was ended by signal n, as shells do."""
 _COUNTED: Final = (b"VmRSS:", b"VmPTE:", b"VmSwap:")
 """In KiB."""
+_STOPPED: Final = {b"T", b"Z", b"X"}
+"""Letters of the kernel for threads: stopped, and ended."""
 
 
 class ProcessGroup:
@@ -77,6 +79,14 @@ class ProcessGroup:
         if not states or b"R" in states:
             return False
         return b"D" not in states or not self._has_paged(pids)
+
+    def is_stopped(self) -> bool:
+        """Whether all threads of the bot stand still by a stop signal, or have ended."""
+        return set().union(*map(_states_of_threads, self.bot_pids())) <= _STOPPED
+
+    def cpu_by_process(self) -> dict[int, float]:
+        """CPU seconds of each process that runs the bot's program now, with all its threads."""
+        return {pid: cpu_s for pid in self.bot_pids() if (cpu_s := read_cpu(pid)) is not None}
 
     def _has_paged(self, pids: Iterable[int]) -> bool:
         """Whether pages had to be read from the disk since this was asked last."""

@@ -25,6 +25,7 @@ class ScriptedChannel:
         self.cpu = cpu
         self.delayed_s: Callable[[], float] = lambda: 0.0
         self.is_asleep: Callable[[], bool] = lambda: False
+        self.taken_s = 0.0
         self.origin = "a function in this process"
         self._respond = respond
         self._replies: deque[Reply] = deque()

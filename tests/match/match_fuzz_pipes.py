@@ -86,6 +86,10 @@ class PipedProcess:
         """It never takes too much."""
         return ""
 
+    def cpu_by_process(self) -> dict[int, float]:
+        """None: it is no process."""
+        return {}
+
     def has_pipe_open(self, _inode: int) -> bool:
         """The pipes tell."""
         return True

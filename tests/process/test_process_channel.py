@@ -110,6 +110,9 @@ class Pipes:
     def freeze(self) -> bool:
         return True
 
+    def cpu_by_process(self) -> dict[int, float]:
+        return {}
+
     def has_pipe_open(self, _inode: int) -> bool:
         return True
 

@@ -1,14 +1,22 @@
 """Ways to go on for a bot that is stopped: each that the kernel has is refused, or leads nowhere."""
 
+import contextlib
+import os
 import shutil
 import subprocess
+import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+import msgspec
 import pytest
-from process_boxes import BOT, FORKING, ask, folder_of, in_a_box, talking
+from process_boxes import BOT, FORKING, ask, bot_in, folder_of, in_a_box, talking
 
+from arena.process import launch
+from arena.process.channel import ProcessChannel
+from arena.process.launch import Confinement
 from arena.process.limits import Limits
 
 pytestmark = in_a_box
@@ -60,6 +68,63 @@ def racing(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_stop_cannot_be_thrown_away(racing: Path, way: str, threads: int, limits: Limits) -> None:
     """By SIGCONT from the bot's own threads in the moment of the stop."""
     assert burnt(racing, "./racing", way, str(threads), limits=limits) < MOST_BURNT
+
+
+@contextlib.contextmanager
+def load(number: int) -> Iterator[None]:
+    """So many programs that want a core, all the time."""
+    spinners = [subprocess.Popen([sys.executable, "-S", "-c", "while True: pass"]) for _ in range(number)]
+    try:
+        yield
+    finally:
+        for spinner in spinners:
+            spinner.kill()
+            spinner.wait()
+
+
+MANY: Final = msgspec.structs.replace(BOT, tasks=64)
+THREADS: Final = 60
+"""With the two of the sandbox and the bot's first one, nearly all that it may have."""
+
+
+@pytest.mark.parametrize("load_of_a_core", [0, pytest.param(10, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("affinity", ["one core", "all cores"])
+def test_sixty_honest_threads_have_never_taken_anything(racing: Path, affinity: str, load_of_a_core: int) -> None:
+    """All of them at work when the stop comes, watched from the start, on a machine with ten times too much to do."""
+    cores, seen = os.sched_getaffinity(0), 0
+    with load(load_of_a_core * len(cores)):
+        os.sched_setaffinity(0, {max(cores)} if affinity == "one core" else cores)
+        try:
+            with talking(racing, "./racing", "none", str(THREADS), limits=MANY) as (channel, process):
+                channel._standstill._is_watched = True
+                for number in range(20):
+                    ask(channel)
+                    seen += channel._standstill._is_seen
+                    time.sleep(0.001 * (number % 5))
+                used_s = process.group.cpu()
+        finally:
+            os.sched_setaffinity(0, cores)
+
+    assert used_s > 0.01
+    assert seen > 0
+    assert channel.taken_s == 0.0
+
+
+def test_a_stop_that_was_thrown_away_is_repeated(racing: Path) -> None:
+    """Where no filter stands around the bot: it races once, and then finds itself watched."""
+    bare = launch.start(bot_in(racing, "./racing", "kill", "3"), (), Confinement(isolation="none", limits=BOT))
+    shares = []
+    try:
+        channel = ProcessChannel(bare, limit=BOT.line_bytes)
+        for _ in range(ROUNDS):
+            ask(channel)
+            before_s = bare.group.cpu()
+            time.sleep(WAIT_S)
+            shares.append((bare.group.cpu() - before_s) / WAIT_S)
+    finally:
+        bare.kill()
+
+    assert max(shares[1:]) < MOST_BURNT
 
 
 BURNING: Final = """

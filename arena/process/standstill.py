@@ -1,0 +1,57 @@
+"""Standstill of a stopped bot: what it used all the same.
+
+Rule: nobody waits for a stop without a reason. The bot's CPU time is read when it is stopped and when it is woken. If
+more than a millisecond lies between the two, the bot is watched from then on: at each answer the stop is repeated until
+all threads are seen stopped. Honest threads use nothing after that, however many they are and however busy the machine
+is; whatever was used has been taken.
+"""
+
+import contextlib
+import signal
+import time
+from typing import Final
+
+from arena.process.process import ProcessGroup
+
+NEGLIGIBLE_S: Final = 0.001
+"""CPU time after a stop. A thread seen stopped may still be leaving its core, which takes microseconds."""
+_UNSTOPPABLE_S: Final = 0.5
+"""CPU time after a stop that was repeated in vain: no system call of an honest bot lasts so long."""
+_PATIENCE_S: Final = 0.1
+_LOOK_S: Final = 0.0002
+
+
+class Standstill:
+    """The time between a stop and the next wake-up of one bot. `taken_s`: CPU seconds used in all such times."""
+
+    def __init__(self, group: ProcessGroup) -> None:
+        self.taken_s = 0.0
+        self._group = group
+        self._is_watched = self._is_seen = False
+        self._before: dict[int, float] = {}
+
+    def begin(self) -> None:
+        """Note the CPU time at the stop."""
+        self._is_seen = False
+        self._before = self._group.cpu_by_process()
+
+    def confirm(self) -> None:
+        """See that the bot has stopped, if it is watched, while nobody's clock runs: it may take a tenth of a second."""
+        if not self._is_watched or self._is_seen:
+            return
+        deadline_s = time.monotonic() + _PATIENCE_S
+        while not self._group.is_stopped():
+            if time.monotonic() > deadline_s:
+                return
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                self._group.signal(signal.SIGSTOP)
+            time.sleep(_LOOK_S)
+        self._before, self._is_seen = self._group.cpu_by_process(), True
+
+    def end(self) -> None:
+        """Add what was used since the stop, just before the bot is woken."""
+        before = self._before
+        used_s = sum(cpu_s - before.get(pid, 0.0) for pid, cpu_s in self._group.cpu_by_process().items())
+        if used_s > (NEGLIGIBLE_S if self._is_seen else _UNSTOPPABLE_S) and self._is_watched:
+            self.taken_s += used_s
+        self._is_watched = self._is_watched or used_s > NEGLIGIBLE_S
