@@ -36,7 +36,7 @@ class Standstill:
         self._before = self._group.cpu_by_process()
 
     def confirm(self) -> None:
-        """See that the bot has stopped, if it is watched, while nobody's clock runs: it may take a tenth of a second."""
+        """See that the bot has stopped, if it is watched, while nobody's clock runs, for 0.1 s at most."""
         if not self._is_watched or self._is_seen:
             return
         deadline_s = time.monotonic() + _PATIENCE_S
