@@ -36,10 +36,10 @@ VIEW = "24 84 480 464"
 """The part of the game's picture that is shown: the ship above the water, from the front."""
 WORDLESS = (110, 530)
 """Words above the first height name the view, and the ship may reach as high; those below the second tell of yards."""
-WIDTH, HEIGHT, SHIP_WIDTH = 1080, 380, 414
+WIDTH, HEIGHT, SHIP_WIDTH = 1150, 380, 414
 INK, FADED, LINE, PAPER, BAR = "#2b2a26", "#6f6a5e", "#d8ccb4", "#fbf6ea", "#3f97ab"
-PLACES = (446, 500, 716, 822, 938, 1050)
-"""Of the six columns of the leaderboard, in pixels: their texts end there; those of the first two begin there."""
+PLACES = (446, 500, 712, 800, 934, 1052, 1120)
+"""Of the default columns of the leaderboard, in pixels: their texts end there; those of the first two begin there."""
 
 
 def main() -> None:
@@ -107,7 +107,7 @@ def leaderboard(table: dict[str, Any]) -> Iterator[str]:
     yield text(500, 44, "a league of three bots at Shanghaien", 14, colour=FADED)
     rows = table["rows"]
     for column, at in zip(LEADERBOARD, PLACES, strict=False):
-        yield text(at, 92, column.header.replace("\n", " "), 14, anchor(column), colour=FADED)
+        yield text(at, 92, column.header.replace("\n", " "), 12, anchor(column), colour=FADED)
         for number, cell in enumerate(column.cells(rows, PLAIN)):
             yield text(at, 130 + 52 * number, re.sub("(?<=-) +", "", " ".join(cell.split())), 16, anchor(column))
     for number, row in enumerate(rows):
@@ -115,7 +115,7 @@ def leaderboard(table: dict[str, Any]) -> Iterator[str]:
     luck, games = table["luck"]["commitments"][0], f"{table['matches']} of {table['scheduled']} matches"
     notes = (
         f"{games}, each luck played twice with the seats swapped",
-        "bar: the score, dark line: its 95 % interval; MAP: skill by all matches at once",
+        "bar: the score, dark line: its 95 % interval; rating: TrueSkill's model fitted to all matches at once",
         f"luck drawn in secret, commitment {luck[:16]}…",
     )
     for number, note in enumerate(notes):
@@ -124,7 +124,7 @@ def leaderboard(table: dict[str, Any]) -> Iterator[str]:
 
 def bar(row: dict[str, Any], y: int) -> Iterator[str]:
     """The score of a player with its interval."""
-    left, width = PLACES[1], 540
+    left, width = PLACES[1], 620
     low, score, high = (left + width * row[key] for key in ("score_low", "score", "score_high"))
     yield f'<rect x="{left}" y="{y}" width="{width}" height="6" rx="3" fill="{LINE}" fill-opacity="0.5"/>'
     yield f'<rect x="{left}" y="{y}" width="{score - left:.1f}" height="6" rx="3" fill="{BAR}"/>'

@@ -292,7 +292,7 @@ def column_names(_context: click.Context, parameter: click.Parameter, value: str
 
 
 _table_options = (
-    click.option("--wide", is_flag=True, help="Show all columns, not only six."),
+    click.option("--wide", is_flag=True, help="Show all columns, not only the first ones."),
     click.option(
         "--columns",
         metavar="A,B,...",

@@ -25,7 +25,7 @@ from arena.library.command import OnCounts, run_command
 from arena.library.match import Match, load_match
 from arena.library.table import Table
 from arena.process.scratch import scratch_folder
-from arena.report.columns import LEADERBOARD, SHOWN
+from arena.report.columns import LEADERBOARD, SHOWN_STANDINGS
 from arena.report.matches import match_list
 from arena.yaml_file import read_yaml
 
@@ -101,14 +101,14 @@ class League:
     def standings(self) -> Table:
         """A row for each player, best first, with all the columns of `arena leaderboard --format json`.
 
-        A notebook shows the six of the leaderboard.
+        A notebook shows the default columns of the leaderboard.
         """
         found = json.loads(self._command("leaderboard", self.name, "--format", "json"))["standings"]
         state = "" if found["is_complete"] else f" of {found['scheduled']}"
         title = f"{self.name}: {found['matches']}{state} matches, isolation {found['isolation']}"
-        faulty = [f"{row['name']} {sum(row['faults'].values())}" for row in found["rows"] if row["faults"]]
+        faulty = [f"{row['player']} {sum(row['faults'].values())}" for row in found["rows"] if row["faults"]]
         title += f", faults: {', '.join(faulty)}" if faulty else ""
-        return Table(found["rows"], shown=LEADERBOARD[:SHOWN], title=title)
+        return Table(found["rows"], shown=LEADERBOARD[:SHOWN_STANDINGS], title=title)
 
     def matrix(self) -> Table:
         """A row for each player and each opponent, with all the columns of `arena matrix --format csv`."""

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from arena.report.formats import Column, Style, fixed, half_width, intervals, percent
 from arena.report.page import Page
-from arena.standings.calibration import COIN, MAP, TRUESKILL, Bin, Calibration, Judged, favourite_bias
+from arena.standings.calibration import COIN, RATING, TRUESKILL, Bin, Calibration, Judged, favourite_bias
 from arena.standings.rows import ends
 from arena.text import counted
 
@@ -20,9 +20,8 @@ LEAST_OFF: Final = 0.02
 _COLUMNS: Final = (
     *("method", "low", "high", "comparisons", "predicted", "observed", "observed_low", "observed_high"),
     *("log_loss", "log_loss_low", "log_loss_high", "behind", "behind_low", "behind_high", "brier"),
-    *("error", "log_loss_error"),
 )
-"""Of CSV. The last two are standard errors: names of version 0.1, which go with the next version."""
+"""Columns of CSV."""
 
 
 def calibration_page(found: Judged, luck: str | None = None) -> Page:
@@ -111,8 +110,10 @@ def _methods(found: Judged) -> list[Column]:
 
 
 def _tenths(found: Judged) -> list[Column]:
-    """The tenths of MAP and TrueSkill side by side."""
-    shown = sorted((one for one in found.methods if one.method in {MAP, TRUESKILL}), key=lambda one: one.method != MAP)
+    """Put the tenths of the rating and of TrueSkill side by side."""
+    shown = sorted(
+        (one for one in found.methods if one.method in {RATING, TRUESKILL}), key=lambda one: one.method != RATING
+    )
     bins = zip(*(one.bins for one in shown), strict=True)
     rows = [own for own in bins if any(one.comparisons for one in own)]
     columns = [Column("predicted", [f"{100 * row[0].low:.0f} to {100 * row[0].high:.0f} %" for row in rows])]
@@ -135,19 +136,17 @@ def _records(found: Judged) -> Iterator[dict[str, Any]]:
 
 
 def _method(one: Calibration) -> dict[str, Any]:
-    """A method for programs, but for its tenths. Errors are standard errors: names of version 0.1."""
+    """Return a method for programs, without its tenths."""
     return {
         "method": one.method,
         "comparisons": one.comparisons,
         **ends("log_loss", one.cost),
         "brier": one.brier,
         **ends("behind", one.distance),
-        "log_loss_error": one.log_loss_error,
-        "behind_error": one.behind_error,
     }
 
 
 def _tenth(one: Bin) -> dict[str, Any]:
-    """A tenth for programs. `error` is a standard error: a name of version 0.1."""
+    """Return a tenth for programs."""
     counts = {name: getattr(one, name) for name in ("low", "high", "comparisons", "predicted")}
-    return counts | ends("observed", one.came) | {"error": one.error}
+    return counts | ends("observed", one.came)

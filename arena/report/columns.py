@@ -20,6 +20,8 @@ TableRows = Sequence[Mapping[str, Any]]
 """TableRows for programs: values by the names of JSON."""
 SHOWN: Final = 6
 """Columns of a table that nobody asked for more; the first ones of each list here."""
+SHOWN_STANDINGS: Final = 7
+"""Default columns of the leaderboard."""
 MOST_FAULTS: Final = 2
 """Kinds named in a cell for a terminal, the most frequent ones."""
 PLUS_MINUS: Final = (
@@ -56,14 +58,17 @@ class Definition(msgspec.Struct, frozen=True):
 
 
 def chosen(definitions: Sequence[Definition], style: Style, shown: int = SHOWN) -> list[Definition]:
-    """The columns that a style asks for: by name, all, or the first `shown`. SpecError for unknown names."""
+    """Return the columns of a style: by their names or those of their fields, all, or the first `shown`.
+
+    SpecError for unknown names.
+    """
     if not style.columns:
         return list(definitions if style.is_wide else definitions[:shown])
-    known = {typed_name(each.name): each for each in definitions}
+    known = {typed_name(name): each for each in definitions for name in (*each.fields, each.name)}
     for name in style.columns:
         if typed_name(name) not in known:
             raise SpecError(f"--columns: {unknown('column', name, [each.name for each in definitions])}")
-    return [known[typed_name(name)] for name in style.columns]
+    return list(dict.fromkeys(known[typed_name(name)] for name in style.columns))
 
 
 def chosen_fields(groups: Mapping[str, Sequence[str]], names: Iterable[str], fields: Sequence[str]) -> list[str]:
@@ -180,7 +185,7 @@ LUCK_ADJUSTED: Final = Definition(
     "luck-adjusted",
     "luck-adjusted %\n±95 %",
     "the score with the measured luck of each match subtracted: the same mean, a narrower interval; shown if it is"
-    " surer, and no part of rank, mu or MAP",
+    " surer, and no part of rank, mu or rating",
     _intervals("luck_adjusted", 1, 100.0),
 )
 FORFEITS: Final = Definition(
@@ -201,7 +206,7 @@ LEADERBOARD: Final = (
     Definition(
         "rank",
         "rank",
-        "place in the order of MAP, 1 is best; a rank has no error, so read it with `ahead`",
+        "place in the order of the rating, 1 is best; a rank has no error, so read it with `ahead`",
         _texts("rank", _whole),
         is_key=True,
     ),
@@ -216,16 +221,26 @@ LEADERBOARD: Final = (
     SCORE,
     RESULTS,
     Definition(
-        "MAP",
-        "MAP\n±95 %",
-        "skill, fitted to all matches at once, so that their order does not matter; more is better, and only"
-        " differences mean anything",
-        _intervals("map"),
+        "TrueSkill",
+        "TrueSkill\nmu  sigma",
+        "mu, the skill by TrueSkill in one pass over the matches in the order of the schedule, more is better; and"
+        " sigma, its standard deviation by TrueSkill's own model, less is surer; a newcomer has 25.00 and 8.33",
+        _joined(("mu", "sigma"), "  ", fixed),
+        fields=("mu", "sigma"),
+    ),
+    Definition(
+        "rating",
+        "rating\n±95 %",
+        "TrueSkill's prior, beta and draw margin fitted to all matches at once, with an effect of each seat, so that"
+        " their order does not matter; more is better, only differences mean anything; ± from blocks; a match of more"
+        " than two counts as its pairs",
+        _intervals("rating"),
     ),
     Definition(
         "ahead",
         "ahead\n95 %",
-        "`yes` if LOS is 95 % or more; `no` does not mean equal: the matches cannot tell yet",
+        "`yes` if the player is significantly better than the next: the 95 % interval of the difference in rating is"
+        " above 0 (LOS 97.5 % or more); `no` does not mean equal: the matches cannot tell yet",
         _texts("ahead", _YES_NO.__getitem__),
     ),
     Definition(
@@ -238,21 +253,9 @@ LEADERBOARD: Final = (
     MARGIN,
     LUCK_ADJUSTED,
     Definition(
-        "mu",
-        "mu",
-        "skill by TrueSkill, more is better; a newcomer has 25. Unlike MAP it depends on the order of the matches",
-        _texts("mu", fixed),
-    ),
-    Definition(
-        "sigma",
-        "sigma",
-        "standard deviation of mu, in the same points, less is surer; a newcomer has 25/3",
-        _texts("sigma", fixed),
-    ),
-    Definition(
         "mu-3s",
         "mu-3s",
-        "mu less three sigma: a skill that the player has almost surely, more is better",
+        "TrueSkill's mu less three sigma: a skill that the player has almost surely, more is better",
         _texts("mu_3s", fixed),
     ),
     Definition(
@@ -274,7 +277,7 @@ LEADERBOARD: Final = (
     DECISION_TIMES,
     Definition("bot", "bot", "the bot: its name, version and the beginning of its hash", _bots, align="left"),
 )
-"""Of the leaderboard; the first six are its default."""
+"""The columns of the leaderboard; the first SHOWN_STANDINGS are its default."""
 
 
 def section_columns(section: str) -> tuple[Definition, ...]:

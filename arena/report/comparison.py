@@ -67,10 +67,8 @@ def as_json(compared: Compared, names: tuple[str, str], luck: LuckOrigin) -> str
         "fishtest": _fishtest(compared),
     }
     if found := compared.estimate or margins:
-        document["estimate"] = msgspec.to_builtins(found) | {"los": found.superiority}
-        if isinstance(found, MarginEstimate):  # names of version 0.1, as `superiority` is
-            error = found.margin.error if found.margin.is_bounded else None
-            document["estimate"] |= {"mean": found.margin.value, "error": error}
+        estimate = msgspec.to_builtins(found)
+        document["estimate"] = {"los": estimate.pop("superiority")} | estimate
     return msgspec.json.format(msgspec.json.encode(document), indent=2).decode()
 
 

@@ -24,6 +24,8 @@ FORMATS: Final = ("table", "markdown", "csv", "json")
 UNKNOWN: Final = "-"
 LONGEST_NAME: Final = 24
 """In a table for a terminal; longer names lose their middle. It is stretched while two names would look the same."""
+LEAST_NAME: Final = 8
+"""The shortest length to which names are cut so that a table fits; one that never fits is printed in parts."""
 LONGEST_NAME_AT_ALL: Final = 60
 LEAST_TEXT: Final = 20
 """The narrowest column of descriptions, however narrow the page."""
@@ -60,6 +62,17 @@ class Style(msgspec.Struct, frozen=True):
     columns: tuple[str, ...] = ()
     is_wide: bool = False
     is_explained: bool = False
+    longest_name: int = LONGEST_NAME
+
+    def fitted(self, columns: Callable[["Style"], Sequence[Column]]) -> Sequence[Column]:
+        """Make columns; names are cut where that makes a table that is too wide fit."""
+        made = columns(self)
+        lengths = [len(cell) for column in made if column.is_key and column.align == "left" for cell in column.cells]
+        if self.is_markdown or not lengths or self.fits(text := tabulated(made)):
+            return made
+        excess = max(map(len, text.splitlines())) - (self.width or 0)
+        cut = columns(msgspec.structs.replace(self, longest_name=max(LEAST_NAME, max(lengths) - excess)))
+        return cut if self.fits(tabulated(cut)) else made
 
     def table(self, columns: Sequence[Column]) -> str:
         """The columns side by side; a table that is too wide in parts, one below the other, so that nothing is lost."""
@@ -73,7 +86,7 @@ class Style(msgspec.Struct, frozen=True):
 
     def names(self, names: Sequence[str]) -> list[str]:
         """The names of players as cells."""
-        return [escaped(name) for name in names] if self.is_markdown else clipped(names)
+        return [escaped(name) for name in names] if self.is_markdown else clipped(names, self.longest_name)
 
     def sentences(self, lines: Iterable[str], *, title: str = "") -> str:
         """A line for each sentence, in Markdown a paragraph; below a title."""
@@ -139,11 +152,11 @@ def escaped(text: str) -> str:
     return _MARKUP.sub(lambda found: "\\" + found[0], printable(text))
 
 
-def clipped(names: Sequence[str]) -> list[str]:
-    """`names`, printable, within the first length that tells them all apart."""
+def clipped(names: Sequence[str], longest: int = LONGEST_NAME) -> list[str]:
+    """Cut names, made printable, to the first length from `longest` on that tells them all apart."""
     shown = [printable(name) for name in names]
     found: list[str] = []
-    for length in range(LONGEST_NAME, LONGEST_NAME_AT_ALL + 1):
+    for length in range(longest, LONGEST_NAME_AT_ALL + 1):
         head, tail = length - length // 3 - 1, length // 3
         found = [name if len(name) <= length else f"{name[:head]}…{name[-tail:]}" for name in shown]
         if len(set(found)) == len(set(shown)):

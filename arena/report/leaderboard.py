@@ -1,29 +1,38 @@
 """Standings -> a leaderboard: a table for a person in a terminal, Markdown, CSV or JSON.
 
-Rule: a table for people has six columns unless they ask for others, and says what its numbers cannot. Below it stand
+Rule: a table for people has seven columns unless they ask for others, and says what its numbers cannot. Below it stand
 its sources, and conclusions that it does not allow: one sentence a line, and only those that say something about this
 table. CSV and JSON have all numbers.
 """
 
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
+from itertools import combinations
 from typing import Final
 
 import msgspec
 
 from arena.match.record import FAULTS, PARDONABLE
-from arena.report.columns import DECISION_TIMES, LEADERBOARD, LUCK_ADJUSTED, chosen, explanation, fault_counts
+from arena.report.columns import (
+    DECISION_TIMES,
+    LEADERBOARD,
+    LUCK_ADJUSTED,
+    SHOWN_STANDINGS,
+    chosen,
+    explanation,
+    fault_counts,
+)
 from arena.report.formats import Style, clipped, half_width, percent, some
 from arena.report.luck_origin import luck_description
 from arena.report.page import Page, Records
 from arena.standings.luck_audit import LEVEL, PlayerLuck
-from arena.standings.rows import Row, deprecated, record
+from arena.standings.rows import Row, record
 from arena.standings.skills import worth
 from arena.standings.table import Standings, Timing, standings_json
 from arena.statistics.model import ProbitSettings, chances_at
 from arena.statistics.probit import SeatAdvantage
 from arena.text import counted
 
-_ORDERS: Final = {"map": "MAP", "mu": "mu (too many players for MAP)"}
+_ORDERS: Final = {"rating": "rating", "mu": "mu of TrueSkill (too many players for a rating)"}
 _MORE: Final = "`--wide` shows all columns, `--explain` says what they mean"
 _MOST_NAMED: Final = 5
 _IDLE_S: Final = 0.1
@@ -41,13 +50,14 @@ def leaderboard_page(standings: Standings, timing: Sequence[Timing] | None, news
     def text(style: Style) -> Iterator[str]:
         rows = table_rows(standings, timing)
         known = [each for each in definitions if each is not LUCK_ADJUSTED or style.columns or _is_adjusted(standings)]
-        shown = chosen(known, style)
-        yield style.table([each.column(rows, style) for each in shown])
+        shown = chosen(known, style, SHOWN_STANDINGS)
+        yield style.table(style.fitted(lambda style: [each.column(rows, style) for each in shown]))
         if style.is_explained:
             yield style.sentences(explanation(shown, _more(standings)))
         hint = [] if style != Style(width=style.width) else [_MORE]
         names = {each.name for each in shown}
-        yield style.sentences([*notes(standings, timing or (), news, names), *hint])
+        below = notes(standings, timing or (), news, names, has_luck_audit=style.is_wide)
+        yield style.sentences([*below, *hint])
 
     return Page(
         text,
@@ -75,16 +85,13 @@ def _is_adjusted(standings: Standings) -> bool:
 def _more(standings: Standings) -> dict[str, str]:
     """Explanations of columns that are those of this league only."""
     version = f"by the game's value function, version {standings.luck_version}" if _is_adjusted(standings) else ""
-    return {"MAP": _of_skills(standings), LUCK_ADJUSTED.name: version}
+    return {"rating": _of_skills(standings), LUCK_ADJUSTED.name: version}
 
 
 def _records(standings: Standings, timing: Sequence[Timing] | None) -> Records:
     by_name = {one.name: one for one in timing or ()}
     luck = {"luck": luck_description(standings.luck, standings.isolation)}
-    records = [
-        _spread_out(row, by_name.get(row.name)) | luck | old
-        for row, old in zip(standings.rows, deprecated(standings.rows), strict=True)
-    ]
+    records = [_spread_out(row, by_name.get(row.name)) | luck for row in standings.rows]
     return tuple(records[0]) if records else (), records
 
 
@@ -113,9 +120,17 @@ def _document(standings: Standings, timing: Sequence[Timing] | None, news: Seque
 
 
 def notes(
-    standings: Standings, timing: Sequence[Timing], news: Sequence[str] = (), shown: Container[str] = ()
+    standings: Standings,
+    timing: Sequence[Timing],
+    news: Sequence[str] = (),
+    shown: Container[str] = (),
+    *,
+    has_luck_audit: bool = False,
 ) -> list[str]:
-    """The sentences below a table with the columns of these names; `timing` is empty where times are left out."""
+    """Return the sentences below a table with the columns `shown`; `timing` is empty where times are left out.
+
+    A player who is luckier than chance explains is named in any case.
+    """
     luck = luck_description(standings.luck, standings.isolation)
     return [
         _summary(standings),
@@ -126,25 +141,28 @@ def notes(
         *_of_waiting(timing),
         *_of_load(timing),
         *_of_seats(standings.seats),
-        *luck_audit(standings),
-        *_of_contradictions(standings),
+        *(luck_audit(standings) if has_luck_audit else _outliers(standings)),
+        *_one_pass(standings),
         *_of_groups(standings),
     ]
 
 
 def luck_audit(standings: Standings) -> list[str]:
-    """The audit of luck: a sentence for each player who stands out, or one that says that nobody does."""
-    known = {row.name: row.luck for row in standings.rows if row.luck is not None}
+    """Return a sentence for each player who stands out in luck, or one that says that nobody does."""
+    measured = [row.luck.matches for row in standings.rows if row.luck is not None]
     if not standings.matches:
         return []
-    if not known:
-        return ["luck audit: not tested: no match has its luck measured (no value of the game, or `luck: false`)"]
-    named = {name: luck for name, luck in known.items() if luck.stands_out}
-    if named:
-        return [_outlier(name, luck) for name, luck in zip(clipped([*named]), named.values(), strict=True)]
-    measured = counted(max(luck.matches for luck in known.values()), "match", "matches")
-    chance = f"somebody is named by chance in at most {percent(LEVEL)} % of leagues"
-    return [f"luck audit: nobody is luckier than chance explains (up to {measured} a player; {chance})"]
+    if not measured:
+        return ["luck audit: not tested: no match has its luck measured"]
+    matches = counted(max(measured), "match", "matches")
+    chance = f"family-wise error {percent(LEVEL)} %"
+    return _outliers(standings) or [f"luck audit: no outlier (up to {matches} a player; {chance})"]
+
+
+def _outliers(standings: Standings) -> list[str]:
+    """Return a warning for each player who is luckier than chance explains."""
+    lucky = {row.name: row.luck for row in standings.rows if row.luck is not None and row.luck.stands_out}
+    return [_outlier(name, luck) for name, luck in zip(clipped([*lucky]), lucky.values(), strict=True)]
 
 
 def _outlier(name: str, luck: PlayerLuck) -> str:
@@ -166,7 +184,7 @@ def _summary(standings: Standings) -> str:
 
 
 def _of_skills(standings: Standings) -> str:
-    """The meaning of a point of MAP in this league."""
+    """Explain a point of the rating in this league."""
     if not standings.matches:
         return ""
     effect, rating = standings.design_effect, standings.rating
@@ -233,11 +251,23 @@ def _of_seats(seats: Sequence[SeatAdvantage]) -> Iterator[str]:
         yield f"seat advantage, percentage points of score ±95 %: {listed}"
 
 
-def _of_contradictions(standings: Standings) -> Iterator[str]:
-    pairs = standings.contradictions
-    if pairs:
-        named = some([" better than ".join(clipped((lower, higher))) for higher, lower in pairs])
-        yield f"mu depends on the order of matches; its order contradicts MAP at 95 % for: {named}"
+def _one_pass(standings: Standings) -> Iterator[str]:
+    """Compare the order of ranks with that of TrueSkill's mu."""
+    ranked = [row for row in standings.rows if row.rank is not None]
+    if standings.sorted_by == "mu" or len(ranked) < 2:
+        return
+    pairs = [
+        (higher.name, lower.name)
+        for lower, higher in combinations(ranked, 2)
+        if lower.group == higher.group and round(higher.mu - lower.mu, 9) > 0
+    ]
+    yield f"TrueSkill in one pass: {_above(pairs)}" if pairs else "TrueSkill in one pass: same order"
+    if standings.contradictions:
+        yield f"TrueSkill in one pass contradicts the rating at 95 %: {_above(standings.contradictions)}"
+
+
+def _above(pairs: Iterable[tuple[str, str]]) -> str:
+    return some([" above ".join(clipped(pair)) for pair in pairs])
 
 
 def _of_groups(standings: Standings) -> Iterator[str]:

@@ -65,8 +65,8 @@ def matrix_sentences(found: HeadToHead) -> Iterator[str]:
     """The table in words."""
     yield (
         f"{found.league}: {counted(found.matches, 'match', 'matches')}. A cell is the score in % of the player of its"
-        " row against that of its column (matches). The players stand in the order of MAP, their skill by all matches"
-        " jointly."
+        " row against that of its column (matches). The players stand in the order of their rating,"
+        " which is by all matches jointly."
     )
     if len(found.players) < found.field:
         left = found.field - len(found.players)
@@ -77,9 +77,8 @@ def matrix_sentences(found: HeadToHead) -> Iterator[str]:
     if not found.meetings:
         return
     yield (
-        f"> or <: the player of the row is surely better, or worse, than that of the column, by MAP. So it is for"
-        f" {found.decided} of {counted(found.pairs, 'pair')}; the chance that any of these is wrong is"
-        f" {100 * WRONG:.0f} % at most (Holm's correction)."
+        f"> or <: the player of the row is surely better, or worse, than that of the column, by their rating."
+        f" Significant for {found.decided} of {counted(found.pairs, 'pair')} (Holm, {100 * WRONG:.0f} %)."
     )
     cells = sum(one.matches > 0 for one in found.meetings) // 2
     yield (
@@ -121,12 +120,14 @@ def _tables(found: HeadToHead, width: int | None, *, is_shaded: bool) -> list[st
 
 
 def _players(found: HeadToHead, shown: Sequence[str]) -> list[Column]:
-    halves = [None if one.map is None or one.map_high is None else one.map_high - one.map for one in found.players]
-    skills = [(fixed(one.map), fixed(half)) for one, half in zip(found.players, halves, strict=True)]
+    halves = [
+        None if one.rating is None or one.rating_high is None else one.rating_high - one.rating for one in found.players
+    ]
+    skills = [(fixed(one.rating), fixed(half)) for one, half in zip(found.players, halves, strict=True)]
     return [
         Column("#", _numbers(found), is_key=True),
         Column("player", shown, "left", is_key=True),
-        Column("MAP\n±95 %", _skill_cells(skills)),
+        Column("rating\n±95 %", _skill_cells(skills)),
     ]
 
 

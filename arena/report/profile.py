@@ -25,7 +25,6 @@ from arena.standings.rows import Row, ends
 from arena.standings.scores import Mean
 from arena.standings.sums import PairingSums, sums_of
 from arena.standings.table import Standings, Timing, timing
-from arena.statistics.distributions import Z_95
 from arena.statistics.drift import LEAST_BLOCKS_FOR_DRIFT, LEAST_UNUSUAL, Drift
 from arena.store.matches import MatchStore
 from arena.text import counted
@@ -158,7 +157,7 @@ def head_sentences(page: ProfilePage) -> Iterator[str]:
         yield f"luck-adjusted score {adjusted}; the rank is by results alone"
     elif page.no_luck_reason:
         yield f"luck-adjusted score: not shown, as {page.no_luck_reason}"
-    skill = f", MAP {fixed(row.map.value)} {half_width(row.map)}" if row.map else ""
+    skill = f", rating {fixed(row.rating.value)} {half_width(row.rating)}" if row.rating else ""
     yield f"Rank {row.rank} of {page.ranked}{skill}"
 
 
@@ -260,7 +259,7 @@ def _extremes(title: str, found: Sequence[Extreme]) -> Iterator[str]:
 def _records(page: ProfilePage) -> Iterator[dict[str, Any]]:
     """A row per line of a table, per time, per fault's match and per extreme match."""
     found = page.profile
-    skill = ends("value", page.row.map)
+    skill = ends("value", page.row.rating)
     yield _record("all", msgspec.structs.replace(page.profile.total, name=page.row.name)) | skill
     for section, lines in page.sections:
         yield from (_record(section, line) for line in lines)
@@ -288,11 +287,11 @@ def _time_values(page: ProfilePage) -> dict[str, float | None]:
         for which, value in msgspec.structs.asdict(getattr(times, name)).items()
     }
     names = ("moves", "mean_ms", "slowest_ms", "startup_s", "idle_s", "timeouts_by_load")
-    return {name: getattr(timing, name) for name in names} | percentiles | {"decisions": timing.moves}  # as in 0.1
+    return {name: getattr(timing, name) for name in names} | percentiles
 
 
 def _record(section: str, line: ProfileLine) -> dict[str, Any]:
-    """A line for CSV; the last four names are those of version 0.1."""
+    """Return a line for CSV."""
     return {
         "section": section,
         "name": line.name,
@@ -305,22 +304,16 @@ def _record(section: str, line: ProfileLine) -> dict[str, Any]:
         "forfeits": line.forfeits,
         "value": None,
         "match": None,
-        "score_se": line.score and line.score.standard_error,
-        "margin_se": line.margin and line.margin.standard_error,
-        "score_without_luck": line.luck_adjusted and line.luck_adjusted.value,
-        "score_without_luck_se": line.luck_adjusted and line.luck_adjusted.standard_error,
     }
 
 
 def _document(page: ProfilePage) -> dict[str, Any]:
-    """All of it for JSON; `skill` and `error` of the standing, and `score_without_luck`, are names of version 0.1."""
+    """Return the whole page for JSON."""
     found, row = page.profile, page.row
     standing = {
         "rank": row.rank,
         "players": page.ranked,
-        **ends("map", row.map),
-        "skill": row.map and row.map.value,
-        "error": row.map and row.map.error / Z_95,
+        **ends("rating", row.rating),
     }
     percentiles = {name: getattr(found.times, name) for name in ("means_ms", "slowest_decisions_ms")}
     match = found.times.slowest_match and str(found.times.slowest_match)
@@ -342,13 +335,11 @@ def _document(page: ProfilePage) -> dict[str, Any]:
 
 
 def _line(line: ProfileLine) -> dict[str, Any]:
-    adjusted = _mean(line.luck_adjusted)
     return {
         **{name: getattr(line, name) for name in ("name", "matches", "wins", "draws", "losses")},
         "score": _mean(line.score),
         "margin": _mean(line.margin),
-        "luck_adjusted": adjusted,
-        "score_without_luck": adjusted,
+        "luck_adjusted": _mean(line.luck_adjusted),
         "forfeits": line.forfeits,
     }
 

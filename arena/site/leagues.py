@@ -215,7 +215,7 @@ class LeagueView(msgspec.Struct, frozen=True, dict=True):
         return whole.chosen(), {pair: each.chosen() for pair, each in by_pair.items()}
 
     def _seen(self, results: Iterable[MatchResult]) -> Iterator["_Seen"]:
-        skill = {row.name: row.map.value if row.map else row.mu for row in self.table.rows}
+        skill = {row.name: row.rating.value if row.rating else row.mu for row in self.table.rows}
         for number, one in enumerate(results):
             best, second, *_ = (0, 0) if one.scores is None else sorted(one.scores, reverse=True)
             yield _Seen(one, (one.key.block, -number), best - second, _surprise(one, skill))

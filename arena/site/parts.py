@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from arena.match.record import MatchRecord
 from arena.match.results import MatchResult
-from arena.report.columns import LEADERBOARD, LUCK_ADJUSTED, SHOWN, Definition
+from arena.report.columns import LEADERBOARD, LUCK_ADJUSTED, SHOWN_STANDINGS, Definition
 from arena.report.formats import UNKNOWN, Column, Style, fixed, percent
 from arena.report.leaderboard import table_rows
 from arena.report.matches import fault_reasons, match_words
@@ -89,7 +89,7 @@ def _defined(
     columns = [each.column(rows, _WIDE) for each in shown]
     places = {place: links[each.name] for place, each in enumerate(shown) if each.name in links}
     made = table(columns, {each.header: each.meaning for each in shown}, places)
-    return replace(made, columns=[replace(each, more=at >= SHOWN) for at, each in enumerate(made.columns)])
+    return replace(made, columns=[replace(each, more=at >= SHOWN_STANDINGS) for at, each in enumerate(made.columns)])
 
 
 def standings_table(view: LeagueView) -> PageTable:
@@ -102,16 +102,16 @@ def standings_table(view: LeagueView) -> PageTable:
 
 def skill_plot(view: LeagueView) -> Plot | None:
     """The skill of each player with its interval; None without a match."""
-    rows = [row for row in view.table.rows if row.map][:MOST_INTERVALS]
+    rows = [row for row in view.table.rows if row.rating][:MOST_INTERVALS]
     if not rows:
         return None
-    names, found = [row.name for row in rows], [row.map for row in rows if row.map]
+    names, found = [row.name for row in rows], [row.rating for row in rows if row.rating]
     told = "; ".join(f"{row.name} {fixed(one.value)}" for row, one in zip(rows[:MOST_LINES], found, strict=False))
     caption = (
-        "MAP, the skill fitted to all matches, with its 95 % interval. Two intervals that overlap do not show who is"
+        "The rating, fitted to all matches, with its 95 % interval. Two intervals that overlap do not show who is"
         " better; the column `ahead` and the matrix do."
     )
-    return Plot(interval_plot(names, found, "MAP", printable(f"Skill by player, best first: {told}")), caption)
+    return Plot(interval_plot(names, found, "rating", printable(f"Skill by player, best first: {told}")), caption)
 
 
 def rating_plot(view: LeagueView) -> Plot | None:
@@ -122,7 +122,7 @@ def rating_plot(view: LeagueView) -> Plot | None:
     lines = {name: [found[name].mu for _, found in view.ratings] for name in names}
     told = "; ".join(f"{name} {fixed(values[-1])}" for name, values in lines.items())
     left = f" The best {MOST_LINES} are drawn." if len(names) < len(view.players) else ""
-    caption = f"mu of TrueSkill, in the order of the schedule; it settles as matches are played.{left}"
+    caption = f"TrueSkill's mu, in the order of the schedule; it settles as matches are played.{left}"
     picture = line_plot(
         [matches for matches, _ in view.ratings], lines, ("matches", "mu"), printable(f"Ratings at the end: {told}")
     )

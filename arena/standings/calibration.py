@@ -3,7 +3,7 @@
 Rule: nobody is judged by what they were fitted to. The blocks of each pairing are dealt in turn onto two folds; each
 fold is predicted by a fit to the other. Bots do not learn between matches, so the future may be used to predict the
 past, and every match is predicted exactly once. A method has half of the matches that it has in use, and does a little
-worse here. Like is compared with like: TrueSkill knows no seats, so MAP is judged with seats and without.
+worse here. Like is compared with like: TrueSkill knows no seats, so the rating is judged with seats and without.
 
 Errors come from blocks. Blocks of one fold and pairing that took the same course were predicted alike and cost the
 same, so they are counted, not gone through.
@@ -31,8 +31,8 @@ from arena.statistics.pairs import comparisons, signs
 from arena.statistics.probit import fit
 
 COIN: Final = "coin"
-MAP: Final = "MAP"
-MAP_WITHOUT_SEATS: Final = "MAP without seats"
+RATING: Final = "rating"
+RATING_WITHOUT_SEATS: Final = "rating without seats"
 TRUESKILL: Final = "TrueSkill (no seats)"
 BINS: Final = 10
 FOLDS: Final = 2
@@ -136,8 +136,8 @@ def judged(league: str, players: Iterable[str], ranks: Sequence[PairingRanks], s
     names = tuple(players)
     methods: dict[str, Method] = {
         COIN: coin,
-        MAP: map_method(names, settings),
-        MAP_WITHOUT_SEATS: map_method(names, settings, knows_seats=False),
+        RATING: batch_method(names, settings),
+        RATING_WITHOUT_SEATS: batch_method(names, settings, knows_seats=False),
         TRUESKILL: trueskill_method(names, settings),
     }
     blocks = sum(len(one.blocks) for one in ranks)
@@ -154,7 +154,7 @@ def calibrations(ranks: Sequence[PairingRanks], methods: Mapping[str, Method]) -
     return tuple(_calibration(name, blocks, chances[name], losses[name], losses[order[0]]) for name in order)
 
 
-def map_method(players: Iterable[str], settings: RatingSettings, *, knows_seats: bool = True) -> Method:
+def batch_method(players: Iterable[str], settings: RatingSettings, *, knows_seats: bool = True) -> Method:
     """Make a method of the batch fit, which predicts with the doubt about the skills taken in."""
     names = tuple(players)
     model = model_of(settings)

@@ -23,7 +23,7 @@ from arena.standings.scores import Mean, scores_between
 from arena.standings.skills import fitted, points_of, ranking, skills
 from arena.statistics.comparisons import ComparisonTable, table_of
 from arena.statistics.confidence_sequence import holm
-from arena.statistics.distributions import Z_95, two_sided
+from arena.statistics.distributions import two_sided
 from arena.statistics.interval import Interval, interval
 from arena.statistics.matrix import Cell, Intransitivity, Matrix, head_to_head
 from arena.statistics.probit import ProbitFit
@@ -35,28 +35,25 @@ USUAL_POINTS: Final = 5.0
 """Expected for either side of every pair, and of all but a few."""
 MOST_UNUSUAL: Final = 0.2
 _COUNTS: Final = ("matches", "blocks", "wins", "draws", "losses")
-_ESTIMATES: Final = ("expected", "z", "likelihood_better", "error")
+_ESTIMATES: Final = ("expected", "z", "likelihood_better")
 """Fields of a meeting that are those of its cell; 0 or None without one."""
 WRONG: Final = 0.05
 """The chance that anybody in a league is wrongly called better, at most."""
 
 
 class Ranked(msgspec.Struct, frozen=True):
-    """A player's place by MAP, and MAP with the ends of its 95 % interval; None without a match.
+    """A player's place by rating, and the rating with the ends of its 95 % interval; None without a match.
 
-    `rank` is among the players whom matches connect, who are one `group` (from 1). `skill` and `error`, a standard
-    error, are the names of version 0.1 for MAP; they go with the next version.
+    `rank` is among the players whom matches connect, who are one `group` (from 1).
     """
 
     rank: int | None
     group: int | None
     name: str
     matches: int
-    map: float | None
-    map_low: float | None
-    map_high: float | None
-    skill: float | None
-    error: float | None
+    rating: float | None
+    rating_low: float | None
+    rating_high: float | None
 
 
 class Meeting(msgspec.Struct, frozen=True):
@@ -64,10 +61,9 @@ class Meeting(msgspec.Struct, frozen=True):
 
     By their matches: `score` with the ends of its 95 % interval; `expected` is the score that the skills expect, `z`
     the surprise of the score, in standard errors of the model; `likelihood_better` is how likely `player` is better by
-    these matches alone. By all matches: `map_difference` of the two with the ends of its 95 % interval, the two-sided
-    `p` of a difference as large between equals, and `p_holm`, the same with Holm's correction for all pairs of the
-    league. `is_better` is true if `player` is surely better than `opponent` by that. `error`, the standard error of the
-    model, is a name of version 0.1; it goes with the next version.
+    these matches alone. By all matches: `rating_difference` of the two with the ends of its 95 % interval, the
+    two-sided `p` of a difference as large between equals, and `p_holm`, the same with Holm's correction for all pairs
+    of the league. `is_better` is true if `player` is significantly better than `opponent` by that.
     """
 
     player: str
@@ -83,13 +79,12 @@ class Meeting(msgspec.Struct, frozen=True):
     expected: float | None
     z: float | None
     likelihood_better: float | None
-    map_difference: float
-    map_difference_low: float
-    map_difference_high: float
+    rating_difference: float
+    rating_difference_low: float
+    rating_difference_high: float
     p: float
     p_holm: float
     is_better: bool
-    error: float | None
 
 
 class Intransitive(msgspec.Struct, frozen=True):
@@ -166,7 +161,7 @@ def compared(
 
 
 class _Test(msgspec.Struct, frozen=True, gc=False):
-    """Of two players, the first by name and the other: their difference by MAP, and both p."""
+    """Of two players, the first by name and the other: their difference of ratings, and both p."""
 
     difference: Interval
     p: float
@@ -200,14 +195,12 @@ def _ranked(names: Sequence[str], found: ProbitFit | None, settings: RatingSetti
             group=group,
             name=name,
             matches=played[name].matches,
-            map=own.value if own else None,
-            map_low=own.low if own else None,
-            map_high=own.high if own else None,
-            skill=own.value if own else None,
-            error=own.error / Z_95 if own else None,
+            rating=own.value if own else None,
+            rating_low=own.low if own else None,
+            rating_high=own.high if own else None,
         )
         for name, rank, group, own in lines
-    ] + [Ranked(None, None, name, 0, *(None,) * 5) for name in names if name not in played]
+    ] + [Ranked(None, None, name, 0, *(None,) * 3) for name in names if name not in played]
 
 
 def _meetings(
@@ -233,9 +226,9 @@ def _meeting(player: str, opponent: str, cell: Cell | None, score: Mean | None, 
         score=score.value if score else None,
         score_low=score.interval.low if score else None,
         score_high=score.interval.high if score else None,
-        map_difference=sign * known.value,
-        map_difference_low=low,
-        map_difference_high=high,
+        rating_difference=sign * known.value,
+        rating_difference_low=low,
+        rating_difference_high=high,
         p=test.p,
         p_holm=test.p_holm,
         is_better=test.p_holm <= WRONG and sign * known.value > 0.0,

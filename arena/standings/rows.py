@@ -1,13 +1,14 @@
 """Sums of pairings, ratings and skills -> the rows of a table, best first.
 
-Rule: a rank is by MAP, complete or not, among the players whom matches connect; equal ones by their score, then by
-name. Groups that no match connects stand one after the other, the largest first, each with ranks of its own; players
+Rule: a rank is by the rating, complete or not, among the players whom matches connect; equal ones by their score, then
+by name. Groups that no match connects stand one after the other, the largest first, each with ranks of its own; players
 without a match come last and have none.
 """
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
+from typing import Final
 
 import msgspec
 
@@ -19,9 +20,13 @@ from arena.standings.ratings import Rating, RatingSettings
 from arena.standings.scores import Mean, Scores, mean_of, scores, shares
 from arena.standings.skills import ranking, skills
 from arena.standings.sums import NOT_MET, Array, Met, PairingSums, met
-from arena.statistics.distributions import CONFIDENCE
+from arena.statistics.distributions import SURE_SIGN
 from arena.statistics.interval import Interval
 from arena.statistics.probit import ProbitFit
+
+_EVEN: Final = 0.5
+"""The score of equals."""
+_PAIR: Final = 2
 
 
 class Entrant(msgspec.Struct, frozen=True):
@@ -43,10 +48,10 @@ class Row(msgspec.Struct, frozen=True):
     margin, over matches without a forfeit, is the own score minus the best of the others. `luck` is the audit of luck;
     None without a match whose luck was measured.
 
-    `map` is the batch estimate of skill, which no order of matches can change; its interval is against the mean of all
-    whom matches connect (or against the anchor). `los` is the likelihood of superiority over the player of the next row
-    (None if no matches connect the two), and `ahead` tells whether that is 95 % or more. `mu` and `sigma` are of
-    TrueSkill.
+    `rating` is the batch estimate of skill, which no order of matches can change; its interval is against the mean of
+    all whom matches connect (or against the anchor). `los` is the likelihood of superiority over the player of the next
+    row (None if no matches connect the two), and `ahead` whether the 95 % interval of their difference excludes 0.
+    `mu` and `sigma` are of TrueSkill.
 
     `faults` counts the matches that the entrant's own faults ended, by kind; `pardoned` the faults after which a
     lenient game went on.
@@ -65,7 +70,7 @@ class Row(msgspec.Struct, frozen=True):
     score: Mean | None
     luck_adjusted: Mean | None
     margin: Mean | None
-    map: Interval | None
+    rating: Interval | None
     los: float | None
     ahead: bool | None
     mu: float
@@ -122,7 +127,7 @@ def _row(
         score=score,
         luck_adjusted=adjustment.score(where, score) if adjustment and score else None,
         margin=mean_of(shares(played.margins, where)),
-        map=None,
+        rating=None,
         los=None,
         ahead=None,
         mu=rating.mu,
@@ -154,7 +159,7 @@ def ranked(
 ) -> tuple[Row, ...]:
     """Put in what the fit says of each row, and the ranks; best first.
 
-    Without a fit (a field too large for it) mu takes the place of MAP.
+    Without a fit (a field too large for it) mu takes the place of the rating.
     """
     found = skills(fit, settings) if fit else {}
     by_name = {row.name: row for row in rows}
@@ -163,17 +168,25 @@ def ranked(
     places = {place.name: place for place in ranking(groups, strength, score)}
     ordered = [by_name[name] for name in (*places, *sorted(by_name.keys() - places.keys()))]
     los = {one.name: _superiority(one, other, fit) for one, other in pairwise(ordered)}
+    pairs = {name for group in groups if len(group) == _PAIR for name in group}
     return tuple(
         msgspec.structs.replace(
             row,
             rank=places[row.name].rank if row.matches else None,
             group=places[row.name].group if row.matches else None,
-            map=found.get(row.name) if row.matches else None,
+            rating=found.get(row.name) if row.matches else None,
             los=los.get(row.name),
-            ahead=None if los.get(row.name) is None else (los[row.name] or 0.0) >= CONFIDENCE,
+            ahead=_is_ahead(row, los.get(row.name), is_in_pair=row.name in pairs),
         )
         for row in ordered
     )
+
+
+def _is_ahead(row: Row, los: float | None, *, is_in_pair: bool) -> bool | None:
+    """Return whether the 95 % interval of the difference excludes 0, and of two alone that of the score 1/2."""
+    if los is None:
+        return None
+    return los >= SURE_SIGN and not (is_in_pair and row.score and row.score.interval.low <= _EVEN)
 
 
 def _superiority(one: Row, other: Row, fit: ProbitFit | None) -> float | None:
@@ -181,10 +194,7 @@ def _superiority(one: Row, other: Row, fit: ProbitFit | None) -> float | None:
 
 
 def record(row: Row) -> dict[str, object]:
-    """A row for programs, by the names of the columns; each interval is a value with its `_low` and `_high`.
-
-    Those of version 0.1 are in `deprecated`.
-    """
+    """Return a row for programs, by the names of the columns; an interval is a value with its `_low` and `_high`."""
     return {
         "rank": row.rank,
         "group": row.group,
@@ -193,34 +203,10 @@ def record(row: Row) -> dict[str, object]:
         **ends("score", row.score),
         **ends("luck_adjusted", row.luck_adjusted),
         **ends("margin", row.margin),
-        **ends("map", row.map),
+        **ends("rating", row.rating),
         **{name: getattr(row, name) for name in ("los", "ahead", "mu", "sigma", "mu_3s")},
         **{name: getattr(row, name) for name in ("score_by_seat", "faults", "pardoned", "luck")},
     }
-
-
-def deprecated(rows: Sequence[Row]) -> list[dict[str, object]]:
-    """The names of version 0.1, row by row, for programs that still read them."""
-    found: list[dict[str, object]] = []
-    band = 1
-    for row in rows:
-        found.append(
-            {
-                "name": row.name,
-                "score_error": row.score and _half(row.score.interval),
-                "luck_free": row.luck_adjusted and row.luck_adjusted.value,
-                "luck_free_error": row.luck_adjusted and _half(row.luck_adjusted.interval),
-                "mean_margin": row.margin and row.margin.value,
-                "margin_error": row.margin and row.margin.standard_error,
-                "exposure": row.mu_3s,
-                "skill": row.map and row.map.value,
-                "skill_error": row.map and _half(row.map),
-                "superiority": row.los,
-                "band": band,
-            }
-        )
-        band += bool(row.ahead)
-    return found
 
 
 def ends(name: str, found: Mean | Interval | None) -> dict[str, float | None]:
@@ -231,7 +217,3 @@ def ends(name: str, found: Mean | Interval | None) -> dict[str, float | None]:
         return {name: None, f"{name}_low": None, f"{name}_high": None}
     low, high = (end if math.isfinite(end) else None for end in (found.low, found.high))
     return {name: found.value, f"{name}_low": low, f"{name}_high": high}
-
-
-def _half(found: Interval) -> float | None:
-    return found.error if found.is_bounded else None

@@ -1,4 +1,4 @@
-"""Pairings -> the skill of every player by the batch estimate (MAP), which no order of matches can change.
+"""Pairings -> the skill of every player by the batch estimate, the rating, which no order of matches can change.
 
 Rule: this is the one road to a fit: the table, schedules, `stats`, `matrix` and `calibration` all come here. The model
 is that of the ratings. An error is against the mean of all whom matches connect, or against the anchor, as ± 95 %; how
@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 from arena.standings.ratings import RatingSettings
 from arena.statistics.comparisons import ComparisonTable, table_of
-from arena.statistics.distributions import CONFIDENCE
+from arena.statistics.distributions import SURE_SIGN
 from arena.statistics.interval import Interval, interval
 from arena.statistics.model import ProbitSettings
 from arena.statistics.pairs import PlayedPairing
@@ -107,7 +107,7 @@ class LeaguePlace(NamedTuple):
 def ranking(
     groups: Sequence[Sequence[str]], strength: Mapping[str, float], score: Mapping[str, float]
 ) -> tuple[LeaguePlace, ...]:
-    """The one order of a league: by `strength` (MAP) in each group, equal ones by score, then by name.
+    """The one order of a league: by `strength` (the rating) in each group, equal ones by score, then by name.
 
     The largest group comes first. Values that agree to 9 decimals differ by rounding only; equal strength and score
     share the rank. Players without a score have not played, and no rank.
@@ -174,7 +174,7 @@ def contradicted(order: Sequence[str], found: ProbitFit) -> tuple[tuple[str, str
         (order[one], order[other])
         for one, mean in enumerate(means)
         for other in range(one + 1, len(means))
-        if means[other] > mean and (found.likelihood_better(order[other], order[one]) or 0.0) >= CONFIDENCE
+        if means[other] > mean and (found.likelihood_better(order[other], order[one]) or 0.0) >= SURE_SIGN
     )
 
 

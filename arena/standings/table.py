@@ -14,7 +14,7 @@ import msgspec
 from arena.match.secret_luck import UNKNOWN_ORIGIN, LuckOrigin
 from arena.standings.luck_adjustment import common_luck_version
 from arena.standings.ratings import Rating, RatingSettings
-from arena.standings.rows import Entrant, Row, deprecated, ends, ranked, record, rows_of
+from arena.standings.rows import Entrant, Row, ends, ranked, record, rows_of
 from arena.standings.skills import contradicted, fitted, worth
 from arena.standings.sums import Met, PairingSums, met, sums_digest, total
 from arena.statistics.comparisons import table_of
@@ -23,7 +23,7 @@ from arena.statistics.probit import SeatAdvantage
 
 
 class Standings(msgspec.Struct, frozen=True):
-    """The table and what it was made from. Rows are `sorted_by` MAP; by mu where the field is too large to be fitted.
+    """The table and what it was made from. Rows are `sorted_by` rating; by mu where the field is too large for one.
 
     `results` is the digest of all ranks in the order of blocks, and of the sums of the pairings without times. `groups`
     are players whom no match connects to those of another group, the largest group first; players without any match
@@ -32,7 +32,7 @@ class Standings(msgspec.Struct, frozen=True):
     pairs that mu puts in an order of which the skills are sure it is wrong.
     """
 
-    sorted_by: Literal["map", "mu"]
+    sorted_by: Literal["rating", "mu"]
     is_complete: bool
     matches: int
     scheduled: int
@@ -87,7 +87,7 @@ def standings(
     rows, drawn = rows_of(field, played, ratings)
     by_mu = [one.name for one in sorted(rows, key=lambda row: (-round(row.mu, 9), row.name))]
     return Standings(
-        sorted_by="map" if fit or not matches else "mu",
+        sorted_by="rating" if fit or not matches else "mu",
         is_complete=matches == scheduled,
         matches=matches,
         scheduled=scheduled,
@@ -108,15 +108,13 @@ def standings(
 def standings_json(table: Standings) -> bytes:
     """Write the canonical form: keys in a fixed order, floats by their shortest exact digits, no spaces."""
     document = {name: getattr(table, name) for name in Standings.__struct_fields__}
-    rows = [record(row) | old for row, old in zip(table.rows, deprecated(table.rows), strict=True)]
-    return msgspec.json.encode(document | {"seats": [*map(_seat, table.seats)], "rows": rows})
+    return msgspec.json.encode(document | {"seats": [*map(_seat, table.seats)], "rows": [*map(record, table.rows)]})
 
 
 def _seat(one: SeatAdvantage) -> dict[str, object]:
-    """A seat for programs. `error` and `points_error`, standard errors, are names of version 0.1."""
-    found = worth(one)
-    intervals = ends("skill", found.skill) | ends("points", found.points)
-    return {"seat": one.seat, **intervals, "error": one.error, "points_error": one.points_error}
+    """Return a seat for programs."""
+    effect = worth(one)
+    return {"seat": one.seat, **ends("skill", effect.skill), **ends("points", effect.points)}
 
 
 def timing(entrants: Iterable[Entrant], played: PairingSums) -> tuple[Timing, ...]:

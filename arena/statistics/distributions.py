@@ -14,7 +14,9 @@ from arena.statistics.roots import find_root
 
 NORMAL: Final = NormalDist()
 CONFIDENCE: Final = 0.95
-Z_95: Final = NORMAL.inv_cdf((1.0 + CONFIDENCE) / 2.0)
+SURE_SIGN: Final = (1.0 + CONFIDENCE) / 2.0
+"""The likelihood of a sign from which on the 95 % interval excludes 0."""
+Z_95: Final = NORMAL.inv_cdf(SURE_SIGN)
 """Half the width, in standard errors, of an interval that holds 95 % of a normal distribution."""
 
 _ASYMPTOTIC: Final = 1000.0
@@ -40,7 +42,7 @@ def two_sided(z: float) -> float:
     return math.erfc(abs(z) / math.sqrt(2.0))
 
 
-def t_quantile(degrees: float, probability: float = (1.0 + CONFIDENCE) / 2.0) -> float:
+def t_quantile(degrees: float, probability: float = SURE_SIGN) -> float:
     """Student's t, so that a share of `probability` lies below; the normal quantile for infinitely many degrees.
 
     ValueError without a degree of freedom, or for a probability outside 0.5 to 1.

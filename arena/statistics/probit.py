@@ -22,9 +22,9 @@ import msgspec
 import numpy as np
 
 from arena.statistics import newton
-from arena.statistics.block_correlation import block_effect, score_covariance
+from arena.statistics.block_correlation import block_effect, groups_of, score_covariance
 from arena.statistics.comparisons import ComparisonTable
-from arena.statistics.distributions import NORMAL
+from arena.statistics.distributions import NORMAL, Z_95, t_quantile
 from arena.statistics.model import BlockEffect, Chances, ProbitSettings, chances_at, score_slope
 from arena.statistics.newton import Design, Floats, Optimum
 
@@ -108,8 +108,8 @@ def fit(table: ComparisonTable, settings: ProbitSettings | None = None) -> Probi
     """Find the most likely skills, and their errors from blocks.
 
     With H the information of the results and the prior, and J the covariance of the slope of the log likelihood as
-    `block_correlation` makes it of the blocks, the covariance is H^-1 (J + prior) H^-1. The means stay what they are
-    whatever the blocks share.
+    `block_correlation` makes it of the blocks, the covariance is H^-1 (J + prior) H^-1, widened for few blocks. The
+    means stay what they are whatever the blocks share.
     """
     chosen, names = settings or ProbitSettings(), table.players
     if not names:
@@ -199,7 +199,19 @@ def _errors(
         )
         # einsum keeps away from BLAS: see `newton.solve`
         inverse = np.einsum("ij,jk->ik", np.einsum("ij,jk->ik", inverse, told + prior), inverse)
+        inverse *= _widening(table, effect)
     return effect, (inverse + inverse.T) / 2.0
+
+
+def _widening(table: ComparisonTable, effect: BlockEffect | None) -> float:
+    """Return the factor on all variances with which the normal 95 % interval holds for few blocks, too.
+
+    The correlation of blocks is an estimate: Student's t with its degrees of freedom, and one more of the independent
+    matches that are added. At most it is as if all matches of a block were one.
+    """
+    blocks = groups_of(table).blocks
+    student = t_quantile(math.fsum(blocks) - len(blocks) + 1.0) / Z_95
+    return max(1.0, min(student**2, table.seats / (effect.players if effect else 1.0)))
 
 
 def _centred(values: Sequence[float], centre: float) -> tuple[float, ...]:

@@ -10,7 +10,7 @@ import click
 import pytest
 from cli_arena import Terminal, commands
 
-NAMES = "rank,player,score,W-D-L,MAP,ahead"
+NAMES = "rank,player,score,W-D-L,TrueSkill,rating,ahead"
 WIDE_TABLES = ("leaderboard", "stats p0", "league matches", "league run league.yaml", "match random random --game nim")
 
 
@@ -50,7 +50,10 @@ def test_the_leaderboard_is_the_same_wherever_it_is_printed(played: Terminal) ->
 @pytest.mark.parametrize(
     ("command", "said"),
     [
-        ("leaderboard --columns score,palyer", 'unknown column "palyer"; known: rank, player, score, W-D-L, MAP, '),
+        (
+            "leaderboard --columns score,palyer",
+            "known: rank, player, score, W-D-L, TrueSkill, rating, ",
+        ),
         ("stats p0 --columns palyer", "known: name, matches, score, W-D-L, margin, forfeits, luck-adjusted"),
         (
             "league matches --columns scroe",

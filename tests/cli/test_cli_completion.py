@@ -37,7 +37,7 @@ def completed(*words: str) -> list[str]:
         (("arena", "league", "run", "fi"), ["first"]),
         (("arena", "match", "./x"), ["as", "default"]),
         (("arena", "leaderboard", ""), []),
-        (("arena", "leaderboard", "--columns", "m"), ["MAP", "margin", "mu", "mu-3s", "matches", "ms/move"]),
+        (("arena", "leaderboard", "--columns", "m"), ["margin", "mu-3s", "matches", "ms/move"]),
         (("arena", "stats", "p0", "--columns", "matches,s"), ["matches,score"]),
         (("arena", "league", "matches", "--columns", "id,bl"), ["id,block"]),
     ],

@@ -66,7 +66,7 @@ def test_a_block_that_stays_void_is_named_and_tried_again_by_the_next_run(
     assert "the same command tries them again" in incomplete.err
     assert "Traceback" not in incomplete.err
     assert whole.code == 0
-    assert "6 of 6 matches; ranks by MAP" in whole.out
+    assert "6 of 6 matches; ranks by rating" in whole.out
 
 
 @pytest.mark.process

@@ -47,7 +47,7 @@ def test_the_leaderboard_has_all_formats(terminal: Terminal) -> None:
     found = {form: terminal.arena(f"leaderboard test --format {form}").out for form in FORMATS}
 
     assert json.loads(found["json"])["standings"]["rows"][0]["rank"] == 1
-    assert {row["name"] for row in csv.DictReader(io.StringIO(found["csv"]))} == {"p0", "p1"}
+    assert {row["player"] for row in csv.DictReader(io.StringIO(found["csv"]))} == {"p0", "p1"}
     assert found["markdown"].startswith("|")
     assert "ms/move" in terminal.arena("leaderboard test --wide").out
     assert "ms/move" not in terminal.arena("leaderboard test --wide --no-timing").out

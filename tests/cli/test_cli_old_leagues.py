@@ -32,7 +32,7 @@ def test_an_old_league_is_shown(terminal: Terminal) -> None:
 
     assert "old-dice: 2 of 2 matches" in status
     assert "old-nim: 12 of 12 matches" in status
-    assert "12 of 12 matches; ranks by MAP" in board
+    assert "12 of 12 matches; ranks by rating" in board
     assert PUBLIC in board
     assert "luck from a public seed: bots can predict the luck (arena 0.1.0)" in shown
     assert terminal.arena("league reveal old-nim").code == 2

@@ -71,7 +71,7 @@ def test_every_command_tells_of_it(terminal: Terminal) -> None:
     verified = terminal.arena("verify")
 
     assert {each.code for each in (board, matches, *pages, verified)} == {0}
-    assert "3 of 3 matches; ranks by MAP" in board.out
+    assert "3 of 3 matches; ranks by rating" in board.out
     seats = terminal.arena("leaderboard --columns player,seats").out
     assert re.search(r"^p0 +[\d.]+/ *[\d.]+/ *[\d.]+$", seats, re.MULTILINE)
     assert re.search(r"^p2: (\d+) faults in 3 matches, after which the game went on \(\1 ill", board.out, re.MULTILINE)
@@ -200,5 +200,5 @@ def test_blocks_of_four_are_played_on_all_cores(
     said = terminal.arena(f"match {'./passer.py ' * 4} --game riffraff --blocks 2")
 
     assert said.code == 0, said.err
-    assert "8 of 8 matches; ranks by MAP" in said.out
+    assert "8 of 8 matches; ranks by rating" in said.out
     assert said.out.count(" passer-") == 4

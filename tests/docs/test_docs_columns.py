@@ -32,8 +32,8 @@ def test_every_column_is_in_a_table() -> None:
 
 def test_a_change_of_a_meaning_is_found() -> None:
     """A word that is not in the code goes, a table that does not exist is no silent hole."""
-    text = "<!-- meaning of MAP -->\n\nsomething else\n\n<!-- end -->"
+    text = "<!-- meaning of rating -->\n\nsomething else\n\n<!-- end -->"
 
     assert "something else" not in PROGRAM["filled"](text)
     with pytest.raises(KeyError):
-        PROGRAM["filled"](text.replace("MAP", "WAP"))
+        PROGRAM["filled"](text.replace("rating", "raiting"))

@@ -18,7 +18,7 @@ from arena.league.tournament import ClusterSettings, TournamentFile, read_tourna
 from arena.match.settings import ClockSettings
 from arena.process.limits import Limits
 from arena.process.manifest import Manifest
-from arena.report.columns import LEADERBOARD, SHOWN
+from arena.report.columns import LEADERBOARD, SHOWN_STANDINGS
 from arena.standings.ratings import RatingSettings
 from arena.store.bots import BotStore
 from arena.yaml_file import parse_yaml, read_yaml
@@ -122,7 +122,7 @@ def test_the_picture_has_the_table_of_the_first_page() -> None:
     texts = re.findall(r"<text [^>]*>([^<]*)</text>", picture)
     (table,) = [block.text for block in blocks("docs/index.md") if block.text.startswith("  rank")]
 
-    places = [texts.index(column.header.replace("\n", " ")) for column in LEADERBOARD[:SHOWN]]
+    places = [texts.index(column.header.replace("\n", " ")) for column in LEADERBOARD[:SHOWN_STANDINGS]]
     for number, line in enumerate(re.findall(r"^ +\d  .*$", table, re.MULTILINE), start=1):
         assert "".join(line.split()) == "".join("".join(texts[place + number].split()) for place in places)
     assert any(text.endswith("…") and text.split()[-1][:-1] in table for text in texts)

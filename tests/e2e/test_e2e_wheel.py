@@ -123,7 +123,7 @@ def test_a_bundled_tournament_runs_in_an_empty_folder(installed: Installed, tmp_
     shown = installed.arena(f"leaderboard {name} --no-timing", tmp_path)
 
     assert "isolation: sandbox" in ran_league.stdout
-    assert "matches; ranks by MAP" in shown.stdout
+    assert "matches; ranks by rating" in shown.stdout
     assert sorted(path.name for path in tmp_path.iterdir()) == ["results"]
 
 

@@ -119,7 +119,7 @@ def test_a_gauntlet_plays_on_with_its_challengers_only() -> None:
 @settings(max_examples=25)
 @given(seed=st.integers(0, 10**6), step=st.integers(1, 4), cap=st.integers(3, 12))
 def test_no_decided_pair_plays_again_and_no_pair_beyond_the_cap(seed: int, step: int, cap: int) -> None:
-    """Whatever the results: each extra pair was an undecided pair of neighbours by MAP, and it all ends."""
+    """Whatever the results: each extra pair was an undecided pair of neighbours by rating, and it all ends."""
     rule = Decided(likelihood=0.6, step_blocks=step, cap_blocks=cap)
 
     found = event(rule, lambda *key: Random(f"{seed}{key}").choice([key[0], key[1], None]), count=3)

@@ -58,7 +58,7 @@ def test_a_function_meets_a_bot() -> None:
     played = arena.play(last, "random", blocks=2, **PUBLIC)
 
     table, matches = played.standings(), played.matches()
-    assert {row["name"]: row["matches"] for row in table} == {"last": 4, "random": 4}
+    assert {row["player"]: row["matches"] for row in table} == {"last": 4, "random": 4}
     assert "isolation none" in table.title
     assert [row["termination"] for row in matches] == ["normal"] * 4
     assert threads == {threading.get_ident()}

@@ -27,30 +27,35 @@ from arena.statistics.interval import interval
 WIDE = Style(is_wide=True)
 
 
-def test_the_table_has_six_columns() -> None:
-    """Rank, player, score with its error, results, skill, and whether that is sure; below it, what it is made from."""
-    found = leaderboard_page(*league(["random", "greedy"])).render("table")
+def test_the_table_has_seven_columns() -> None:
+    """Rank, player, score with its error, results, TrueSkill, rating, and whether that is sure; then its sources."""
+    standings, times = league(["random", "greedy"])
+    mu, sigma = standings.rows[0].mu, standings.rows[0].sigma
+
+    found = leaderboard_page(standings, times).render("table")
 
     lines = found.splitlines()
-    assert cells(lines[0]) == ["rank", "player", "score %", "W-D-L", "MAP", "ahead"]
+    assert cells(lines[0]) == ["rank", "player", "score %", "W-D-L", "TrueSkill", "rating", "ahead"]
+    assert cells(lines[1]) == ["±95 %", "mu", "sigma", "±95 %", "95 %"]
     assert cells(lines[3])[:4] == ["1", "random", "87.5 -87.5/+12.5", "3-1-0"]
     assert cells(lines[4])[:4] == ["2", "greedy", "12.5 -12.5/+87.5", "0-1-3"]
-    assert re.fullmatch(r"\d\d\.\d\d ±\d\.\d\d", cells(lines[3])[4])
-    assert [cells(line)[5] for line in lines[3:5]] == ["no", "-"]
-    assert below(found)[0] == "4 of 4 matches; ranks by MAP; draws 25.0 %; isolation: sandbox"
+    assert [float(text) for text in cells(lines[3])[4:6]] == pytest.approx([mu, sigma], abs=0.005)
+    assert re.fullmatch(r"\d\d\.\d\d ±\d\.\d\d", cells(lines[3])[6])
+    assert [cells(line)[7] for line in lines[3:5]] == ["no", "-"]
+    assert below(found)[0] == "4 of 4 matches; ranks by rating; draws 25.0 %; isolation: sandbox"
 
 
-def test_the_wide_table_begins_with_the_six_and_has_the_rest() -> None:
-    """Likelihood, margin, TrueSkill, seats, faults, time, bot."""
+def test_the_wide_table_begins_with_the_default_columns() -> None:
+    """After them likelihood, margin, mu less three sigma, seats, faults, time, bot."""
     arguments = league(["random", "greedy"])
     lines = leaderboard_page(*arguments).render("table", WIDE).splitlines()
 
     assert cells(lines[0]) == [
         *cells(leaderboard_page(*arguments).render("table").splitlines()[0]),
-        *("LOS", "margin", "mu", "sigma", "mu-3s", "seats", "matches", "faults", "ms/move", "bot"),
+        *("LOS", "margin", "mu-3s", "seats", "matches", "faults", "ms/move", "bot"),
     ]
-    assert re.fullmatch(r"\d\d\.\d", cells(lines[3])[6])
-    assert cells(lines[4])[6:8] == ["-", "-8.67 ±73.41"]
+    assert re.fullmatch(r"\d\d\.\d", cells(lines[3])[8])
+    assert cells(lines[4])[8:10] == ["-", "-8.67 ±73.41"]
     assert cells(lines[3])[11:] == ["100.0/75.0", "4", "-", "3.75/61.50", "random 1.10 (01234567)"]
     assert cells(lines[4])[11:15] == ["25.0/ 0.0", "4", "1 timeout", "3.75/61.50"]
 
@@ -72,8 +77,8 @@ def test_a_table_before_the_first_match() -> None:
     found = leaderboard_page(made_standings(field, [], scheduled=2), timing(field, sums_of(()))).render("table", WIDE)
 
     lines = found.splitlines()
-    assert cells(lines[3]) == ["-", "a", "-", "0-0-0", *"----", "25.00", "8.33", "0.00", "-", "0", *"--", "a 1 (00)"]
-    assert lines[-1] == "0 of 2 matches, incomplete; ranks by MAP; isolation: not stated"
+    assert cells(lines[3]) == ["-", "a", "-", "0-0-0", "25.00", "8.33", *"----", "0.00", "-", "0", *"--", "a 1 (00)"]
+    assert lines[-1] == "0 of 2 matches, incomplete; ranks by rating; isolation: not stated"
 
 
 def test_the_numbers_stand_below_each_other() -> None:
@@ -143,37 +148,6 @@ def test_no_likelihood_is_certain(los: float | None, cell: str) -> None:
     assert likelihood_percent(los) == cell
 
 
-def test_old_names_can_still_be_read() -> None:
-    """For one version, with the values of today; a margin's old error stays a standard error."""
-    found, _ = league(["a", "b", "idle"])
-    row = found.rows[0]
-    assert row.score is not None
-    assert row.margin is not None
-    assert row.map is not None
-    expected = {
-        "name": "a",
-        "score_error": row.score.interval.error,
-        "mean_margin": row.margin.value,
-        "margin_error": row.margin.standard_error,
-        "skill": row.map.value,
-        "skill_error": row.map.error,
-        "superiority": row.los,
-        "exposure": row.mu_3s,
-        "luck_free": None,
-        "luck_free_error": None,
-        "band": 1,
-    }
-
-    written = json.loads(leaderboard_page(found, None).render("json"))["standings"]["rows"]
-    lines = list(csv.DictReader(io.StringIO(leaderboard_page(found, None).render("csv"))))
-
-    assert {name: written[0][name] for name in expected} == expected
-    assert {name: lines[0][name] for name in expected} == {
-        name: "" if one is None else str(one) for name, one in expected.items()
-    }
-    assert [one["band"] for one in written] == [1, 1, 1]
-
-
 def test_headers_are_the_names_of_the_exports() -> None:
     """In small letters, with underscores: a column of the table is found in CSV and in JSON by its name."""
     arguments = league(["a", "b"])
@@ -205,21 +179,22 @@ def test_a_table_that_is_too_wide_is_shown_in_parts(width: int) -> None:
         assert page.render(form, Style(width=width)) == page.render(form)
 
 
-def test_ordinary_names_fit_eighty_columns() -> None:
-    """Names of sixteen characters, thousands of matches, an interval at the edge of what is possible: one table."""
+@pytest.mark.parametrize(("wins", "draws", "score", "error"), [(321, 12, 0.97, 0.02), (1234, 123, 0.5, 0.01)])
+@pytest.mark.parametrize("width", [80, 90])
+def test_the_default_table_fits_eighty_columns(wins: int, draws: int, score: float, error: float, width: int) -> None:
+    """Hundreds of matches with an interval at an edge, or thousands: in one part; names are cut where they must be."""
     found, times = league(["x" * 16, "y" * 16])
-    busy: dict[str, Any] = {
-        "wins": 1234,
-        "draws": 123,
-        "losses": 1234,
-        "score": with_score(0.97, 100, 0.02).rows[0].score,
-    }
+    cell = with_score(score, 100, error).rows[0].score
+    busy: dict[str, Any] = {"wins": wins, "draws": draws, "losses": wins, "score": cell}
     rows = tuple(msgspec.structs.replace(row, **busy) for row in found.rows)
 
     page = leaderboard_page(msgspec.structs.replace(found, rows=rows), times)
 
-    assert page.render("table", Style(width=80)).split("\n\n")[0] == page.render("table").split("\n\n")[0]
-    assert max(map(len, page.render("table", Style(width=80)).splitlines())) <= 80
+    table = page.render("table", Style(width=width)).split("\n\n")[0].splitlines()
+    assert cells(table[0]) == cells(page.render("table").splitlines()[0])
+    assert max(map(len, table)) <= width
+    assert ("x" * 16 in table[3]) == (width == 90)
+    assert ("…" in table[3]) == (width == 80)
 
 
 def test_columns_are_shown_as_they_are_asked_for() -> None:
@@ -228,6 +203,10 @@ def test_columns_are_shown_as_they_are_asked_for() -> None:
     style = Style(columns=("faults", "wdl", "Player", "mu_3s", "seats"))
 
     assert cells(page.render("table", style).splitlines()[0]) == ["faults", "W-D-L", "player", "mu-3s", "seats"]
+    for joined in (("mu",), ("sigma", "mu"), ("trueskill", "sigma")):
+        (head, *_) = page.render("table", Style(columns=joined)).splitlines()
+        assert cells(head) == ["TrueSkill"], "a column of two fields is found by each, and shown once"
+    assert page.render("csv", Style(columns=("TrueSkill",))).startswith("mu,sigma\n")
     (row, _) = csv.DictReader(io.StringIO(page.render("csv", style)))
     assert [*row][5:] == ["wins", "draws", "losses", "player", "mu_3s", "score_seat_0", "score_seat_1"]
     assert all(name.startswith("faults_") for name in [*row][:5])
@@ -240,7 +219,7 @@ def test_a_column_of_csv_is_chosen_by_its_own_name() -> None:
     page = leaderboard_page(*league(["a", "b"]))
 
     assert page.render("csv", Style(columns=("player", "score"))) == "player,score\na,0.875\nb,0.125"
-    assert page.render("csv", Style(columns=("map_low", "hash"))).startswith("map_low,hash\n")
+    assert page.render("csv", Style(columns=("rating_low", "hash"))).startswith("rating_low,hash\n")
 
 
 @pytest.mark.parametrize("form", FORMATS)
@@ -255,11 +234,11 @@ def test_an_unknown_column_is_refused(form: str) -> None:
 
 
 def test_the_columns_change_nothing_of_the_sentences() -> None:
-    """But those that tell what a column would, and those about the columns themselves."""
+    """But for what a column says, the columns themselves, and the audit of luck of `--wide`."""
     page = leaderboard_page(*league(["a", "b"]))
     plain, wide = (set(below(page.render("table", style))) for style in (Style(), WIDE))
 
-    assert wide < plain
+    assert {line.split(":")[0] for line in wide - plain} == {"luck audit"}
     assert {line.split(":")[0] for line in plain - wide} == {
         "matches lost by the bot's own fault",
         "`--wide` shows all columns, `--explain` says what they mean",
@@ -369,7 +348,7 @@ def test_no_name_breaks_a_format(hostile: list[str]) -> None:
     text = page.render("csv")
     document = json.loads(page.render("json"))
 
-    assert {len(re.findall(r"(?<!\\)(?:\\\\)*\|", line)) for line in lines[: 2 + len(hostile)]} == {17}
+    assert {len(re.findall(r"(?<!\\)(?:\\\\)*\|", line)) for line in lines[: 2 + len(hostile)]} == {16}
     assert not any(re.search(r"(?<!\\)(?:\\\\)*[<`\[]", line) for line in lines[2 + len(hostile) :])
     rows = list(csv.reader(io.StringIO(text)))
     assert len(check_plain_lines(text, len(hostile) + 1)) == len(rows)

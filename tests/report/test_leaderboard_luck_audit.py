@@ -11,7 +11,7 @@ from report_leagues import FOUR, league
 from support.made_matches import made_standings
 
 from arena.match.results import LUCK_UNIT, MatchResult
-from arena.report.formats import FORMATS
+from arena.report.formats import FORMATS, Style
 from arena.report.leaderboard import leaderboard_page, luck_audit
 from arena.standings.luck_audit import LEVEL
 from arena.standings.rows import Entrant
@@ -54,14 +54,14 @@ def test_every_format_has_it(form: str) -> None:
 
     if form == "csv":
         rows = list(csv.DictReader(io.StringIO(found)))
-        assert {row["name"]: row["luck_stands_out"] for row in rows} == {
+        assert {row["player"]: row["luck_stands_out"] for row in rows} == {
             name: str(int(name == FOUR[0])) for name in FOUR
         }
-        assert float(next(row["luck_p"] for row in rows if row["name"] == FOUR[0])) <= LEVEL
+        assert float(next(row["luck_p"] for row in rows if row["player"] == FOUR[0])) <= LEVEL
     else:
         assert "luckier than a player can be who does not know draws" in found
         assert "WARNING: luck audit" not in fair
-        assert "luck audit: nobody is luckier than chance explains (up to 360 matches a player;" in fair
+        assert ("luck audit: no outlier (up to 360 matches a player; family-wise" in fair) == (form == "json")
     if form == "json":
         document = json.loads(found)
         assert document["luck_audit"] == luck_audit(table(lucky(0.5)))
@@ -70,13 +70,13 @@ def test_every_format_has_it(form: str) -> None:
 
 
 def test_without_luck_it_says_that_nothing_was_tested() -> None:
-    """Games without a value, and leagues with `luck: false`; before the first match there is nothing to say."""
+    """In the wide table and in JSON; before the first match there is nothing to say."""
     without = table(list(league(SKILLS, 2, 5)))
 
-    assert luck_audit(without) == [
-        "luck audit: not tested: no match has its luck measured (no value of the game, or `luck: false`)"
-    ]
-    assert luck_audit(without)[0] in below(leaderboard_page(without, None).render("table"))
+    assert luck_audit(without) == ["luck audit: not tested: no match has its luck measured"]
+    page = leaderboard_page(without, None)
+    assert luck_audit(without)[0] not in below(page.render("table"))
+    assert luck_audit(without)[0] in below(page.render("table", Style(is_wide=True)))
     assert json.loads(leaderboard_page(without, None).render("json"))["luck_audit"] == luck_audit(without)
     assert luck_audit(table([])) == []
     csv_rows = list(csv.DictReader(io.StringIO(leaderboard_page(without, None).render("csv"))))

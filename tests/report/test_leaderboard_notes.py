@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import re
+from typing import Any
 
 import msgspec
 import pytest
@@ -40,12 +41,12 @@ def test_what_the_columns_mean_stands_below_them_on_request() -> None:
     plain = page.render("table", Style(width=60)).split("\n\n")
 
     heads = [line.split(":")[0] for line in explained[-2].splitlines() if not line.startswith(" ")]
-    assert heads == ["rank", "player", "score", "W-D-L", "MAP", "ahead", "±"]
+    assert heads == ["rank", "player", "score", "W-D-L", "TrueSkill", "rating", "ahead", "±"]
     assert max(map(len, explained[-2].splitlines())) <= 60
     assert [*explained[:-2], explained[-1]] == [*plain[:-1], plain[-1].rsplit("\n", 1)[0]]
     assert re.search(r"seat advantage.*: seat 0\s+[+-]\d+\.\d\s+(±\d+\.\d|-\d+\.\d/\+\d+\.\d)", explained[-1])
     chosen = page.render("table", Style(columns=("bot", "mu"), is_explained=True)).split("\n\n")[-2]
-    assert [line.split(":")[0] for line in chosen.splitlines()] == ["bot", "mu"]
+    assert [line.split(":")[0] for line in chosen.splitlines()] == ["bot", "TrueSkill"]
 
 
 @pytest.mark.parametrize("each", [*LEADERBOARD, *section_columns("seat")], ids=lambda each: each.name)
@@ -54,18 +55,18 @@ def test_a_meaning_is_plain(each: Definition) -> None:
     assert 10 < len(each.meaning) < 4 * 80
     assert "\n" not in each.meaning
     assert not each.meaning.endswith(".")
-    is_measure = "±" in each.header or each.name in {"mu", "mu-3s", "sigma"}
+    is_measure = "±" in each.header or each.name in {"TrueSkill", "mu-3s"}
     assert not is_measure or any(word in each.meaning for word in ("more is better", "less is surer", "narrower"))
 
 
-def test_a_point_of_map_is_explained() -> None:
+def test_a_point_of_the_rating_is_explained() -> None:
     """By the beta and the draws of this very league."""
     found, _ = league(["a", "b"])
     drawish = msgspec.structs.replace(found, rating=RatingSettings(beta=2.0, draw_probability=0.5))
 
     for standings, said in ((found, "4.17 points (beta) more are a score of 76.0 %"), (drawish, "2.00 points (beta)")):
         text = leaderboard_page(standings, None).render("table", Style(is_explained=True))
-        (line,) = [line for line in text.splitlines() if line.startswith("MAP:")]
+        (line,) = [line for line in text.splitlines() if line.startswith("rating:")]
         assert said in line
     usual = ProbitSettings()
     worth = [chances_at(times * usual.beta, usual.scale, usual.margin).score for times in (1, 2, 0.5)]
@@ -113,6 +114,27 @@ def test_players_whom_nothing_connects_are_told() -> None:
     ]
 
 
+def test_the_footer_compares_the_order_of_one_pass() -> None:
+    """`same order`, or each pair in which mu puts the lower rank above the higher one; never pairs of two groups."""
+    found, times = league(["a", "b", "c"])
+    played = [msgspec.structs.replace(row, rank=place, group=1) for place, row in enumerate(found.rows, start=1)]
+
+    def said(*mus: float, **changes: Any) -> list[str]:
+        rows = tuple(msgspec.structs.replace(row, mu=mu) for row, mu in zip(played, mus, strict=True))
+        page = leaderboard_page(msgspec.structs.replace(found, rows=rows, **changes), times)
+        return [line for line in below(page.render("table")) if line.startswith("TrueSkill in one pass")]
+
+    names = [row.name for row in played]
+    assert said(30.0, 25.0, 20.0) == ["TrueSkill in one pass: same order"]
+    assert said(25.0, 25.0, 25.0) == ["TrueSkill in one pass: same order"]
+    assert said(25.0, 20.0, 30.0) == [
+        f"TrueSkill in one pass: {names[2]} above {names[0]}, {names[2]} above {names[1]}"
+    ]
+    assert said(30.0, 25.0, 20.0, sorted_by="mu") == [], "ranks are that order"
+    played[2] = msgspec.structs.replace(played[2], group=2)
+    assert said(25.0, 20.0, 30.0) == ["TrueSkill in one pass: same order"]
+
+
 def test_an_order_that_the_skills_contradict_is_warned_of() -> None:
     """With the pairs it is about, the first of them if there are many."""
     found, times = league(["a" * 100, "b"])
@@ -120,8 +142,8 @@ def test_an_order_that_the_skills_contradict_is_warned_of() -> None:
 
     lines = below(leaderboard_page(wrong, times).render("table"))
 
-    (warning,) = [line for line in lines if "contradicts MAP" in line]
-    assert warning.count("b better than aaa") == 5
+    (warning,) = [line for line in lines if "contradicts the rating" in line]
+    assert warning.count("a above b") == 5
     assert warning.endswith(" and 2 more")
     assert len(warning) < 300
 
@@ -136,10 +158,10 @@ def test_matches_without_a_sandbox_are_told() -> None:
 
 
 def test_the_table_tells_when_it_is_incomplete() -> None:
-    """The order is by MAP all the same."""
+    """The order is by the rating all the same."""
     found = leaderboard_page(*league(["a", "b"], scheduled=9)).render("table")
 
-    assert below(found)[0] == "4 of 9 matches, incomplete; ranks by MAP; draws 25.0 %; isolation: sandbox"
+    assert below(found)[0] == "4 of 9 matches, incomplete; ranks by rating; draws 25.0 %; isolation: sandbox"
 
 
 def test_who_lets_others_wait_is_told() -> None:

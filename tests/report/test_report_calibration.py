@@ -15,8 +15,8 @@ from arena.report.calibration import calibration_page, calibration_verdict
 from arena.report.formats import FORMATS, Style
 from arena.standings.calibration import (
     COIN,
-    MAP,
-    MAP_WITHOUT_SEATS,
+    RATING,
+    RATING_WITHOUT_SEATS,
     TRUESKILL,
     Bin,
     Calibration,
@@ -46,7 +46,7 @@ def tenth(low: int, predicted: float, observed: float, error: float = 0.02) -> B
 
 def best(*bins: Bin) -> Judged:
     """A league in which the probit fit is far better than a coin, with these tenths."""
-    return Judged("test", 400, 200, (method(MAP, 0.0, 0.0, *bins), method(COIN, 0.2, 0.01)))
+    return Judged("test", 400, 200, (method(RATING, 0.0, 0.0, *bins), method(COIN, 0.2, 0.01)))
 
 
 def test_trueskill_predicts_with_the_doubt_about_both_skills() -> None:
@@ -78,7 +78,7 @@ def test_skills_are_found_out() -> None:
 
     losses = {one.method: one.log_loss or 0.0 for one in page.methods}
     assert [one.method for one in page.methods][-1] == COIN
-    assert max(losses[MAP], losses[TRUESKILL]) < losses[COIN] - 0.05
+    assert max(losses[RATING], losses[TRUESKILL]) < losses[COIN] - 0.05
     leaning = favourite_bias(page.methods[0])
     assert leaning is not None
     assert abs(leaning.value) < 3 * leaning.error
@@ -105,12 +105,12 @@ def test_too_strong_a_belief_in_skill_is_seen() -> None:
 
 def test_the_tilt_is_that_of_the_favourites() -> None:
     """Predicted 70 and 30 %, came 80 and 20: they scored 10 points more, on both sides of the table."""
-    leaning = favourite_bias(method(MAP, 0.0, 0.0, tenth(7, 0.7, 0.8), tenth(2, 0.3, 0.2)))
+    leaning = favourite_bias(method(RATING, 0.0, 0.0, tenth(7, 0.7, 0.8), tenth(2, 0.3, 0.2)))
 
     assert leaning is not None
     assert leaning.value == pytest.approx(0.1)
     assert leaning.error == pytest.approx(math.hypot(0.02, 0.02) / 2)
-    assert favourite_bias(method(MAP, 0.0, 0.0, Bin(0.5, 0.6, 0, None, None, None, 0))) is None
+    assert favourite_bias(method(RATING, 0.0, 0.0, Bin(0.5, 0.6, 0, None, None, None, 0))) is None
 
 
 @pytest.mark.parametrize(
@@ -130,14 +130,17 @@ def test_the_tilt_is_that_of_the_favourites() -> None:
         (best(tenth(7, 0.75, 0.765, 0.001), tenth(2, 0.25, 0.265, 0.001)), "Its chances come true"),
         (best(), "Whether its chances come true cannot be told."),
         (
-            Judged("test", 400, 200, (method(MAP, 0.0, 0.0), method(TRUESKILL, 0.001, 0.001), method(COIN, 0.2, 0.01))),
-            "MAP predicts best, and TrueSkill (no seats) cannot be told from it.",
+            Judged(
+                *("test", 400, 200),
+                (method(RATING, 0.0, 0.0), method(TRUESKILL, 0.001, 0.001), method(COIN, 0.2, 0.01)),
+            ),
+            "rating predicts best, and TrueSkill (no seats) cannot be told from it.",
         ),
         (
-            Judged("test", 400, 200, (method(MAP, 0.0, 0.0), method(COIN, 0.01, 0.01))),
-            "MAP is best, but not surely better than a coin.",
+            Judged("test", 400, 200, (method(RATING, 0.0, 0.0), method(COIN, 0.01, 0.01))),
+            "rating is best, but not surely better than a coin.",
         ),
-        (Judged("test", 400, 200, (method(COIN, 0.0, 0.0), method(MAP, 0.01, 0.01))), "No method predicts better"),
+        (Judged("test", 400, 200, (method(COIN, 0.0, 0.0), method(RATING, 0.01, 0.01))), "No method predicts better"),
     ],
 )
 def test_the_verdict_in_words(page: Judged, said: str) -> None:
@@ -185,7 +188,7 @@ def test_sure_things_have_an_error() -> None:
     """Blocks that all came as predicted do not vary; the error is then that of the chance: sqrt(p (1 - p) / n)."""
     page = found([one for block in range(60) for one in mirrored(block, "ann", "bob", 3, 3)])
 
-    last = next(one for one in page.methods if one.method == MAP).bins[-1]
+    last = next(one for one in page.methods if one.method == RATING).bins[-1]
     assert last.predicted is not None
     assert last.observed == 1.0
     assert last.error == pytest.approx(math.sqrt(last.predicted * (1 - last.predicted) / last.comparisons))
@@ -199,7 +202,7 @@ def test_tables_and_sentences() -> None:
     markdown = calibration_page(page).render("markdown")
 
     assert "log-loss" in text.splitlines()[0]
-    assert "MAP without seats" in text
+    assert "rating without seats" in text
     assert "TrueSkill" in text
     assert "to 60 %" in text
     assert max(map(len, text.splitlines())) <= 80
@@ -213,9 +216,9 @@ def test_csv_has_a_row_for_each_tenth_and_one_for_the_whole() -> None:
 
     assert len(rows) == 4 * 11
     whole = [row for row in rows if row["log_loss"]]
-    assert {row["method"] for row in whole} == {COIN, MAP, MAP_WITHOUT_SEATS, TRUESKILL}
+    assert {row["method"] for row in whole} == {COIN, RATING, RATING_WITHOUT_SEATS, TRUESKILL}
     assert {(row["low"], row["high"], row["comparisons"]) for row in whole} == {("0.0", "1.0", "60")}
-    own = [int(row["comparisons"]) for row in rows if row["method"] == MAP and not row["log_loss"]]
+    own = [int(row["comparisons"]) for row in rows if row["method"] == RATING and not row["log_loss"]]
     assert (len(own), sum(own)) == (10, 60)
 
 

@@ -53,11 +53,11 @@ def test_cells_are_scores_in_the_order_of_skill() -> None:
 
     lines = matrix_page(page).render("table").splitlines()
     assert [one.name for one in page.players] == ["bob", "ann", "cid", "dan"]
-    assert lines[0].split() == ["#", "player", "MAP", "bob", "ann", "cid", "dan"]
+    assert lines[0].split() == ["#", "player", "rating", "bob", "ann", "cid", "dan"]
     assert re.search(r"1  bob +2\d\.\d\d ±\d\.\d\d +· +75\.0 \(4\)$", lines[3])
     assert re.search(r"2  ann +2\d\.\d\d ±\d\.\d\d +25\.0 \(4\) +·$", lines[4])
     assert re.search(r"3  cid +- +·$", lines[5])
-    assert (page.players[2].matches, page.players[2].map) == (0, None)
+    assert (page.players[2].matches, page.players[2].rating) == (0, None)
 
 
 def test_skills_are_moved_like_the_ratings() -> None:
@@ -67,9 +67,9 @@ def test_skills_are_moved_like_the_ratings() -> None:
 
     free, moved = (compared("test", FOUR, ranks_of(results), chosen) for chosen in (SETTINGS, anchored))
 
-    gaps = [(one.map or 0.0) - (other.map or 0.0) for one, other in zip(moved.players, free.players, strict=True)]
+    gaps = [(one.rating or 0.0) - (other.rating or 0.0) for one, other in zip(moved.players, free.players, strict=True)]
     bob = next(one for one in moved.players if one.name == "bob")
-    assert (bob.map, bob.map_low, bob.map_high) == (100.0, 100.0, 100.0)
+    assert (bob.rating, bob.rating_low, bob.rating_high) == (100.0, 100.0, 100.0)
     assert gaps == pytest.approx([gaps[0]] * 4)
 
 
@@ -205,7 +205,7 @@ def test_csv_has_a_row_for_each_cell() -> None:
         ("ann", "bob", "0.75", "1", "1"),
         ("bob", "ann", "0.25", "0", "1"),
     ]
-    for name in ("z", "map_difference"):
+    for name in ("z", "rating_difference"):
         assert float(rows[0][name]) == -float(rows[1][name])
     assert float(rows[0]["expected"]) == pytest.approx(1.0 - float(rows[1]["expected"]))
     assert rows[0]["p"] == rows[1]["p_holm"]
@@ -223,7 +223,7 @@ def test_the_players_are_a_table_of_csv_too() -> None:
 
 
 def test_who_is_surely_better_is_marked_from_both_sides() -> None:
-    """By MAP, with Holm's correction: of six pairs each p of at least one is multiplied by six."""
+    """By the rating, with Holm's correction: of six pairs each p of at least one is multiplied by six."""
     page = found(league(dict(zip(FOUR, (22.0, 22.5, 27.0, 33.0), strict=True)), 40, 2))
 
     text = matrix_page(page).render("table")
@@ -235,7 +235,7 @@ def test_who_is_surely_better_is_marked_from_both_sides() -> None:
     assert min(one.p_holm / one.p for one in page.meetings) >= 1.0
     assert max(one.p_holm / one.p for one in page.meetings) == pytest.approx(6.0)
     assert (page.pairs, page.decided) == (6, sum(one.is_better for one in page.meetings))
-    assert f"So it is for {page.decided} of 6 pairs" in text
+    assert f"Significant for {page.decided} of 6 pairs" in text
     assert text.count(") >") == text.count(") <") == page.decided
 
 
@@ -244,7 +244,7 @@ def test_a_difference_by_map_has_the_p_of_the_normal_distribution() -> None:
     page = found(league(dict.fromkeys(FOUR, 25.0), 10, 4))
 
     for one in page.meetings:
-        z = one.map_difference / ((one.map_difference_high - one.map_difference_low) / 2 / 1.959964)
+        z = one.rating_difference / ((one.rating_difference_high - one.rating_difference_low) / 2 / 1.959964)
         assert one.p == pytest.approx(2.0 * NormalDist().cdf(-abs(z)), rel=1e-5)
 
 
@@ -339,7 +339,7 @@ def test_no_name_breaks_a_format() -> None:
     assert all(char.isprintable() or char == "\n" for char in table)
     assert len(table.split("\n\n")[0].splitlines()) == 3 + len(names)
     assert {len(re.findall(r"(?<!\\)(?:\\\\)*\|", line)) for line in markdown[: 2 + len(names)]} == {4 + len(names)}
-    assert {len(row) for row in rows} == {20}
+    assert {len(row) for row in rows} == {19}
     assert not any(cell.lstrip().startswith(("=", "+", "@")) for row in rows for cell in row[:2])
 
 

@@ -103,7 +103,7 @@ def test_the_standings_show_the_cells_of_the_leaderboard(tmp_path: Path) -> None
     rows = table_rows(view.table, view.timing)
 
     for column in LEADERBOARD:
-        if column.name in {"rank", "player", "score", "MAP", "W-D-L", "mu", "LOS", "ms/move"}:
+        if column.name in {"rank", "player", "score", "rating", "TrueSkill", "W-D-L", "LOS", "ms/move"}:
             for cell in column.cells(rows, Style()):
                 assert cell.strip() in page.text, column.name
 
@@ -127,7 +127,7 @@ def test_names_in_plots_are_no_formulas() -> None:
     names = ["$x^2$", "_hidden", "$\\frac{1}{0}$"]
 
     lines = line_plot([0, 1], {name: [1.0, 2.0] for name in names}, ("matches", "mu"), "told")
-    points = interval_plot(names, [Interval(0.0, 0.0, 1.0)] * 3, "MAP", "told")
+    points = interval_plot(names, [Interval(0.0, 0.0, 1.0)] * 3, "rating", "told")
 
     for svg in (lines, points):
         texts = [

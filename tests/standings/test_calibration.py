@@ -12,23 +12,23 @@ from support.made_matches import pairing_ranks
 from arena.match.results import PairingRanks
 from arena.standings.calibration import (
     LEAST_CHANCE,
-    MAP,
-    MAP_WITHOUT_SEATS,
+    RATING,
+    RATING_WITHOUT_SEATS,
     TRUESKILL,
     Calibration,
     Forecaster,
     Method,
+    batch_method,
     calibrations,
     coin,
     judged,
-    map_method,
     trueskill_method,
 )
 from arena.standings.ratings import RatingSettings
 from arena.statistics.model import Chances
 
 SKILLS = {f"p{place}": 25.0 + 2.0 * place for place in range(6)}
-RATING = RatingSettings()
+SETTINGS = RatingSettings()
 
 
 def course(*scores: int) -> str:
@@ -41,7 +41,7 @@ def league(
     skills: Mapping[str, float], rng: random.Random, *, blocks: int, first_seat: float = 0.0
 ) -> list[PairingRanks]:
     """A complete round robin of two, without draws."""
-    noise = math.sqrt(2.0) * RATING.beta
+    noise = math.sqrt(2.0) * SETTINGS.beta
 
     def won(one: str, other: str) -> int:
         return int(rng.gauss(skills[one] - skills[other] + first_seat, noise) > 0.0)
@@ -141,8 +141,8 @@ def test_the_model_that_made_the_matches_is_calibrated_and_beats_a_coin() -> Non
     played = league(SKILLS, random.Random(2), blocks=60, first_seat=2.0)
     methods = {
         "coin": coin,
-        "probit": map_method(SKILLS, RATING),
-        "blind to seats": map_method(SKILLS, RATING, knows_seats=False),
+        "probit": batch_method(SKILLS, SETTINGS),
+        "blind to seats": batch_method(SKILLS, SETTINGS, knows_seats=False),
     }
 
     found = calibrations(played, methods)
@@ -172,7 +172,7 @@ def test_a_coin_knows_how_often_matches_are_drawn() -> None:
 
 def test_nothing_played_has_no_scores() -> None:
     """Every number that nothing tells is None; the bins are there."""
-    found = judge([], map_method(("ann", "bob"), RATING))
+    found = judge([], batch_method(("ann", "bob"), SETTINGS))
 
     assert (found.comparisons, found.log_loss, found.brier, found.behind) == (0, None, None, None)
     assert len(found.bins) == 10
@@ -180,12 +180,12 @@ def test_nothing_played_has_no_scores() -> None:
 
 
 def test_like_is_compared_with_like() -> None:
-    """TrueSkill knows no seats: where seats matter it is no worse than MAP without seats, and behind MAP with them."""
-    page = judged("test", SKILLS, league(SKILLS, random.Random(5), blocks=60, first_seat=4.0), RATING)
+    """TrueSkill knows no seats: where seats matter it is as good as the rating without seats, and behind the rating."""
+    page = judged("test", SKILLS, league(SKILLS, random.Random(5), blocks=60, first_seat=4.0), SETTINGS)
 
     losses = {one.method: one.log_loss or 0.0 for one in page.methods}
-    assert losses[MAP] < losses[TRUESKILL] - 0.02
-    assert losses[MAP_WITHOUT_SEATS] == pytest.approx(losses[TRUESKILL], abs=0.01)
+    assert losses[RATING] < losses[TRUESKILL] - 0.02
+    assert losses[RATING_WITHOUT_SEATS] == pytest.approx(losses[TRUESKILL], abs=0.01)
     assert (page.blocks, page.matches) == (900, 1800)
 
 
@@ -212,7 +212,7 @@ def test_trueskill_learns_in_the_order_of_the_schedule() -> None:
         for course in [list(one.courses)[block]]
     ]
 
-    one, other = (trueskill_method(SKILLS, RATING)(each)("p0", "p5", (0, 1)) for each in (played, by_block))
+    one, other = (trueskill_method(SKILLS, SETTINGS)(each)("p0", "p5", (0, 1)) for each in (played, by_block))
 
     assert one == other
 
@@ -225,6 +225,6 @@ def test_blocks_of_many_matches_are_counted_not_gone_through() -> None:
     played = [pairing_ranks((one, other), rng.choices(pool, k=2222)) for one, other in combinations(names, 2)]
     begun = process_time()
 
-    judged("test", names, played, RATING)
+    judged("test", names, played, SETTINGS)
 
     assert process_time() - begun < 6.0

@@ -55,7 +55,7 @@ def test_who_has_not_played_has_no_score() -> None:
     """What cannot be told is None, not 0."""
     cid = row(table(played("ab", (1, 0))), "cid")
 
-    assert (cid.matches, cid.rank, cid.group, cid.score, cid.margin, cid.map) == (0, None, None, None, None, None)
+    assert (cid.matches, cid.rank, cid.group, cid.score, cid.margin, cid.rating) == (0, None, None, None, None, None)
     assert cid.score_by_seat == (None, None)
 
 
@@ -64,7 +64,7 @@ def test_a_league_that_has_not_begun_has_a_table() -> None:
     found = table(scheduled=10)
 
     assert [(row.rank, row.name) for row in found.rows] == [(None, name) for name in NAMES]
-    assert (found.draw_rate, found.is_complete, found.sorted_by) == (None, False, "map")
+    assert (found.draw_rate, found.is_complete, found.sorted_by) == (None, False, "rating")
 
 
 def test_places_of_many_players_are_scaled() -> None:
@@ -174,7 +174,7 @@ def test_ranks_are_by_map_in_every_league() -> None:
     for scheduled in (len(results), 100):
         found = standings(FIELD, sums_of(results), ratings, SETTINGS, scheduled=scheduled)
         assert [(one.rank, one.name) for one in found.rows] == [(1, "ann"), (2, "bob"), (3, "cid"), (None, "dot")]
-        assert (found.sorted_by, found.is_complete) == ("map", scheduled == len(results))
+        assert (found.sorted_by, found.is_complete) == ("rating", scheduled == len(results))
         assert ("cid", "ann") in found.contradictions
 
 
@@ -186,7 +186,7 @@ def test_equal_values_share_the_rank_and_stand_by_name() -> None:
 
 
 def test_equal_map_goes_by_the_score() -> None:
-    """Of players with one MAP those with the better score stand before those with the better name."""
+    """Of players with one rating those with the better score stand before those with the better name."""
     rows = [row(table(played("ab", (1, 0)), played("cd", (1, 0), block=1, pairing=1)), name) for name in ("ann", "bob")]
     alike = [replace(one, matches=1) for one in rows]
     fit = fitted(table_of(["ann", "bob"], ranks_by_pairing([played("ab", (1, 1))]).values()), SETTINGS)
@@ -375,7 +375,7 @@ def test_the_canonical_form_is_plain_json() -> None:
     assert len(document["results"]) == 64
     first = document["rows"][0]
     assert (first["player"], first["rank"]) == (found.rows[0].name, 1)
-    for ends in ("score", "margin", "map"):
+    for ends in ("score", "margin", "rating"):
         assert {ends, f"{ends}_low", f"{ends}_high"} <= set(first)
 
 

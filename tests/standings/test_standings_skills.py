@@ -94,9 +94,9 @@ def test_a_row_has_the_skill_by_all_matches_at_once(seats: int) -> None:
 
     for name in NAMES:
         own = row(found, name)
-        assert own.map is not None
-        assert own.map.value == pytest.approx(expected.mean(name), abs=1e-9)
-        assert own.map.error == pytest.approx(Z_95 * doubts[name], abs=1e-9)
+        assert own.rating is not None
+        assert own.rating.value == pytest.approx(expected.mean(name), abs=1e-9)
+        assert own.rating.error == pytest.approx(Z_95 * doubts[name], abs=1e-9)
     assert found.seats == expected.seats
     assert found.design_effect == expected.effect is not None
     assert len(found.groups) == 1
@@ -146,7 +146,7 @@ def test_who_has_not_played_has_no_skill() -> None:
     found = table(played("ab", (1, 0)))
 
     cid = row(found, "cid")
-    assert (cid.rank, cid.map, cid.los, cid.ahead) == (None, None, None, None)
+    assert (cid.rank, cid.rating, cid.los, cid.ahead) == (None, None, None, None)
     assert found.groups == (("ann", "bob"), ("cid",), ("dot",))
 
 
@@ -204,6 +204,6 @@ def test_a_field_too_large_for_the_fit_goes_without() -> None:
 
     found = standings(field, sums_of(results), rate(names, [], SETTINGS), SETTINGS, scheduled=1)
 
-    assert (found.rows[0].map, found.sorted_by) == (None, "mu")
+    assert (found.rows[0].rating, found.sorted_by) == (None, "mu")
     assert [one.rank for one in found.rows[:3]] == [1, 2, None]
     assert found.groups[0] == ("p0000", "p0001")
