@@ -56,8 +56,8 @@ _FORMATS = {"text": as_text, "json": as_json}
     help="Kind of Elo that --elo0 and --elo1 are; `luck-adjusted` is `logistic` with luck taken off the scores,"
     " `student` compares margins instead of wins.",
 )
-@click.option("--alpha", default=0.05, help="Chance that H1 is accepted if H0 is true, at most.")
-@click.option("--beta", default=0.05, help="Chance that H0 is accepted if H1 is true, at most.")
+@click.option("--alpha", default=0.05, help="Chance that H1 is accepted if H0 is true, about.")
+@click.option("--beta", default=0.05, help="Chance that H0 is accepted if H1 is true, about.")
 @click.option("--batch", type=click.IntRange(1, 10_000), default=8, help="Blocks between two looks.")
 @click.option("--cap", type=click.IntRange(1, 10_000_000), help="Blocks after which it is given up; default: computed.")
 @click.option("--workers", type=WORKERS, help="Matches played at once; default: all cores.")
