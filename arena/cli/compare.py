@@ -20,6 +20,7 @@ from arena.cli.options import (
     backend_of,
     cluster_options,
     format_option,
+    local_workers,
     match_options,
 )
 from arena.errors import Interrupted, SpecError
@@ -30,10 +31,9 @@ from arena.league.progress import Progress
 from arena.league.schedule import Life, lives
 from arena.league.sprt import SequentialComparison
 from arena.league.state import state_of
-from arena.league.tournament import DEFAULT_SEATS, Player, Tournament, luck_origin
+from arena.league.tournament import DEFAULT_SEATS, Player, Tournament, largest_limits, luck_origin
 from arena.match.columns import PlayedBlock
 from arena.process.manifest import BotSpec
-from arena.process.portable import usable_cores
 from arena.report.comparison import as_json, as_text, state_line
 from arena.report.luck_origin import luck_description
 from arena.statistics.sequential import Model, SequentialSettings
@@ -99,7 +99,7 @@ def compare_bots(
             click.echo(luck_description(luck_origin(tournament)), err=True)
         needed = comparison.needed(lives(tournament, finished, setup.isolation, secret=secret))
 
-        local = LocalBackend(workers or len(usable_cores()))
+        local = LocalBackend(1 if used else local_workers(workers, largest_limits(tournament)))
         _play(store, needed, comparison, backend_of(used, tournament, setup.bots, setup.isolation, local))
     click.echo(_FORMATS[form](comparison.compared, names, luck_origin(tournament)))
 

@@ -37,6 +37,7 @@ from arena.cli.options import (
     cluster_options,
     format_option,
     isolation_option,
+    local_workers,
     prepare_isolation,
     require_columns,
     results_option,
@@ -56,6 +57,7 @@ from arena.league.tournament import (
     Tournament,
     TournamentFile,
     decided_by_wall,
+    largest_limits,
     luck_origin,
     read_tournament,
 )
@@ -64,7 +66,6 @@ from arena.match.results import MatchResult
 from arena.match.secret_luck import Secret
 from arena.plugins import TRUST
 from arena.process.limits import Isolation
-from arena.process.portable import usable_cores
 from arena.report.formats import Style, listing
 from arena.report.luck_origin import luck_description, secret_descriptions
 from arena.report.matches import MATCH_FORMATS, match_list
@@ -177,8 +178,8 @@ class _RunOptions(msgspec.Struct, frozen=True):
         return BotStore(self.results, self.bots_folder, self.isolation)
 
     def slots(self, tournament: Tournament) -> int:
-        """The matches that are played at once."""
-        return self.workers or tournament.workers or len(usable_cores())
+        """The matches that are played at once on this machine."""
+        return local_workers(self.workers or tournament.workers, largest_limits(tournament))
 
     def tournament(self, bots: BotStore, newer: list[str]) -> Tournament:
         """The tournament of the file, with the bots with which it began; `newer` gets those that changed since."""
@@ -191,8 +192,8 @@ class _RunOptions(msgspec.Struct, frozen=True):
 
 def _run(asked: _RunOptions, tournament: Tournament, *, bots: BotStore, given: Secret | None, newer: list[str]) -> None:
     """Play what is left, and print the leaderboard."""
-    count = asked.slots(tournament)
     used = asked.cluster.chosen(tournament.cluster, asked.workers)
+    count = 1 if used else asked.slots(tournament)
     backend = backend_of(used, tournament, bots, asked.isolation, LocalBackend(count, may_pin=asked.pin))
     prepare_isolation(asked.isolation, tournament.game)
     with stoppable(), writable(asked.results) as store:

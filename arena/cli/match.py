@@ -29,7 +29,7 @@ from arena.league.driver import LocalBackend, play_lives
 from arena.league.exhibition import named_apart, play_here, require_seats
 from arena.league.progress import Progress
 from arena.league.schedule import lives, match_count
-from arena.league.tournament import Tournament
+from arena.league.tournament import Tournament, largest_limits
 from arena.league.worker import SeatedBots, bot_player
 from arena.match.bot_player import BotPlayer
 from arena.match.columns import PlayedBlock
@@ -42,6 +42,7 @@ from arena.match.secret_luck import Secret, draw_block
 from arena.match.settings import MatchSettings, spec_of
 from arena.process.limits import Isolation
 from arena.process.portable import IS_LINUX, usable_cores
+from arena.process.room import matches_that_fit, require_least
 from arena.process.suspension import never_suspended
 from arena.report.formats import Style
 from arena.report.luck_origin import secret_description
@@ -174,7 +175,8 @@ def _play_in_parallel(tournament: Tournament, secret: Secret, played: list[Match
         progress.finished = finished
         draw()
 
-    backend = LocalBackend(len(usable_cores()))
+    require_least()
+    backend = LocalBackend(max(1, min(len(usable_cores()), matches_that_fit(largest_limits(tournament)))))
     try:
         with TerminalLine(progress.words, progress.counts).shown() as draw:
             play_lives(lives(tournament, {}, isolation, secret=secret), backend, commit=commit, tick=tick)

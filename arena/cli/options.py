@@ -26,14 +26,16 @@ from arena.games.api import require_simulator
 from arena.league.tournament import ClusterSettings, Player, Tournament, require_game
 from arena.match.secret_luck import Secret
 from arena.match.settings import ClockSettings, MatchSettings
-from arena.process.limits import DEFAULT_ISOLATION, Isolation
+from arena.process.limits import DEFAULT_ISOLATION, Isolation, Limits
 from arena.process.manifest import BotSpec
-from arena.process.portable import IS_LINUX, LINUX_ONLY
+from arena.process.portable import IS_LINUX, LINUX_ONLY, usable_cores
+from arena.process.room import lack_of_room, matches_that_fit, require_least, room_for
 from arena.process.sandbox import cgroup, leftovers, scope, self_test
 from arena.process.scratch import scratch_folder
 from arena.report.formats import FORMATS, Style
 from arena.store.bots import BotStore
 from arena.store.secrets import read_secret
+from arena.text import counted
 
 if TYPE_CHECKING:
     from arena.league.driver import Backend
@@ -226,6 +228,35 @@ def chosen_secret(seed: str | None, secret_file: Path | None) -> Secret | None:
         with option_named("--secret-file"):
             return read_secret(secret_file)
     return None if seed is None else Secret.public(seed)
+
+
+def local_workers(wanted: int | None, limits: Sequence[Limits]) -> int:
+    """Return the matches to play at once on this machine: those wanted, else one on each core as far as there is room.
+
+    `limits` are those of the bots of a match. It is printed if there is no room for so many. MachineFault if there is
+    room for none, and the user has not asked for any.
+    """
+    require_least()
+    cores, fitting = len(usable_cores()), matches_that_fit(limits)
+    if wanted is not None:
+        if fitting < wanted:
+            click.echo(
+                f"WARNING: {counted(wanted, 'match', 'matches')} at once may use more memory or processes than are"
+                f" free; there is room for {fitting}. A match for which the machine runs short is void and played again"
+                " alone.",
+                err=True,
+            )
+        return wanted
+    if fitting == 0:
+        raise MachineFault(f"{lack_of_room(room_for(limits, workers=1))}; `--workers 1` plays all the same")
+    if fitting < cores:
+        need = room_for(limits, workers=1)
+        click.echo(
+            f"{counted(fitting, 'match', 'matches')} at once, not {cores}: each may use {need.memory_mib} MiB of memory"
+            f" and {need.tasks} processes and threads, and no more are free",
+            err=True,
+        )
+    return min(fitting, cores)
 
 
 def prepare_isolation(isolation: Isolation, game: str) -> None:

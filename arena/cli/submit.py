@@ -13,14 +13,14 @@ from arena.bundled import is_path
 from arena.cli.bots import told_luck
 from arena.cli.completion import complete_bot
 from arena.cli.edge import TerminalLine, stoppable
-from arena.cli.options import FOLDER_PATH, WORKERS, MatchSetup, option_named, width_option
+from arena.cli.options import FOLDER_PATH, WORKERS, MatchSetup, local_workers, option_named, width_option
 from arena.cli.trials import Trials, trial_options
 from arena.conformance.submission import Examined, Trial, examine_all, examine_bot
 from arena.errors import CheckFailed, Interrupted, SpecError
 from arena.league.progress import Progress
 from arena.match.secret_luck import Secret
+from arena.process.limits import Limits
 from arena.process.manifest import MANIFEST, BotSpec
-from arena.process.portable import usable_cores
 from arena.report.formats import listing
 from arena.store import database
 from arena.store.bots import BotStore, is_note
@@ -89,7 +89,7 @@ def submit(
     trials.prepare(each.bot for each in left if each.bot is not None)
     with stoppable():
         try:
-            _examine(left, rival, trials, claims, min(workers or len(usable_cores()), len(left)))
+            _examine(left, rival, trials, claims, min(local_workers(workers, [Limits()] * 2), len(left)))
         except KeyboardInterrupt:
             missed = counted(sum(not each.result for each in left), "bot")
             raise Interrupted(f"interrupted: {missed} not examined; give the same command again") from None

@@ -21,6 +21,7 @@ from arena.cli.options import (
     chosen_secret,
     cluster_options,
     isolation_option,
+    local_workers,
     prepare_isolation,
     results_option,
     secret_file_option,
@@ -30,7 +31,7 @@ from arena.games import load_game
 from arena.games.api import simulator_of
 from arena.league.driver import Backend, LocalBackend
 from arena.league.progress import Progress
-from arena.league.tournament import ClusterSettings, Tournament
+from arena.league.tournament import ClusterSettings, Tournament, largest_limits
 from arena.match.secret_luck import Secret
 from arena.process.limits import Isolation
 from arena.process.portable import usable_cores
@@ -113,7 +114,8 @@ def verify(
         bots = BotStore(results, bots_folder)
 
         def open_backend(tournament: Tournament) -> Backend:
-            return backend_of(used, tournament, bots, isolation, LocalBackend(processes))
+            local = 1 if used else min(processes, local_workers(workers, largest_limits(tournament)))
+            return backend_of(used, tournament, bots, isolation, LocalBackend(local))
 
         at_hand = partial(_secrets, SecretKeeper(store, results), given)
         with _checker(used, games, processes) as checked:

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import click
 
-from arena.cli.options import WORKERS, ClusterOptions, option_named, scheduler_options
+from arena.cli.options import WORKERS, ClusterOptions, local_workers, option_named, scheduler_options
 from arena.errors import SpecError
-from arena.process.portable import usable_cores
+from arena.process.limits import Limits
 
 
 @click.command()
@@ -38,7 +38,7 @@ def worker(address: str, workers: int | None, name: str, cache: str, patience: f
     settings = cluster.placed(address)
     from arena.cluster.serve import WorkerPlaces, keep_workers  # noqa: PLC0415 - dask is slow to import
 
-    count = workers or len(usable_cores())
+    count = local_workers(workers, [Limits()] * 2)
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(name)s %(levelname)s %(message)s")
     first, last = f"{name}-0", f"{name}-{count - 1}"
     click.echo(f"{first if count == 1 else f'{first} to {last}'} for {settings.address}; Ctrl-C ends", err=True)

@@ -21,6 +21,7 @@ from arena.league.schedule import Fixture, Life
 from arena.league.worker import ATTEMPTS, OnFinished, play_life_alone, play_life_on_a_core
 from arena.match.columns import PlayedBlock
 from arena.process.sandbox import self_test
+from arena.process.shortage import as_shortage, oom_kills
 from arena.process.workers import Undelivered, Workers
 from arena.text import counted
 
@@ -28,6 +29,7 @@ COMMIT_EVERY_S: Final = 0.2
 """Blocks that arrive within this time are stored in one transaction: a disk takes some milliseconds for each."""
 _LOOK_EVERY_S: Final = 0.5
 _NAMED: Final = 3
+_CONTINUE: Final = "; what is stored is safe, and the same command continues"
 _WHICH: Final = re.compile(r"^.*?\): |\b[0-9a-f]{12}-\d+-\d+\b")
 """The block, and its match, in a sentence about a lost one."""
 log: Final = logging.getLogger("arena.league")
@@ -101,6 +103,8 @@ def play_lives(
             run.launch(lives)
             if run.is_flying:
                 run.receive()
+                if run.trouble is not None:
+                    raise run.trouble
                 run.launch(lives)  # before the commit, so that no worker waits for the disk
                 run.commit_if_due()
                 tick(run.finished)
@@ -111,7 +115,7 @@ def play_lives(
                 break
             lives = more
         is_done = True
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, MachineFault):
         run.land_all()
         run.commit()
         raise
@@ -141,7 +145,9 @@ class _Run:
 
     def __init__(self, backend: Backend, commit: Callable[[Finished], None]) -> None:
         self.lost: list[str] = []
+        self.trouble: MachineFault | None = None
         self._backend, self._commit = backend, commit
+        self._oom_kills = oom_kills()
         self._flights: set[_Flight] = set()
         self._again: list[Life] = []
         self._arrived: SimpleQueue[tuple[_Flight, Future[Finished]]] = SimpleQueue()
@@ -169,7 +175,7 @@ class _Run:
             try:
                 future = self._backend.submit(life, flight.progress)
             except BrokenExecutor as error:
-                raise MachineFault(f"{error}; what is stored is safe, and the same command continues") from error
+                raise MachineFault(f"{error}{_CONTINUE}") from error
             self._flights.add(flight)
             future.add_done_callback(partial(self._arrive, flight))
 
@@ -205,12 +211,24 @@ class _Run:
     def _land(self, flight: _Flight, future: "Future[Finished]") -> None:
         self._flights.remove(flight)
         error = future.exception()
-        if error is not None:
+        if fault := self._fault_of_machine(flight.life, error):
+            self.trouble = MachineFault(f"{_named(flight.life, flight.life.fixtures)}: {fault}{_CONTINUE}")
+        elif error is not None:
             self._try_again(flight.life, error)
         elif {block.block for block in future.result()} != {fixture.block for fixture in flight.life.fixtures}:
             self._try_again(flight.life, HarnessFault("it came back without all of its blocks"))
         else:
             self._take(flight.life, future.result())
+
+    def _fault_of_machine(self, life: Life, error: BaseException | None) -> str:
+        """Return the lack of this machine that failed the life, in words; empty if there was none."""
+        if error is None:
+            return ""
+        if isinstance(error, MachineFault):
+            return str(error)
+        if isinstance(error, BrokenExecutor) and life.attempt == ATTEMPTS and oom_kills() > self._oom_kills:
+            return f"its worker died {ATTEMPTS} times, and the machine ran out of memory: use fewer --workers"
+        return str(as_shortage(error) or "")
 
     def _take(self, life: Life, blocks: Finished) -> None:
         fixtures = {fixture.block: fixture for fixture in life.fixtures}

@@ -133,6 +133,15 @@ def public_secret(tournament: Tournament) -> Secret | None:
     return None if tournament.seed is None else Secret.public(tournament.seed)
 
 
+def largest_limits(tournament: Tournament) -> list[Limits]:
+    """Return the limits of the bots of the match that may use most memory."""
+    manifests, startup_ms = [each.bot.manifest for each in tournament.players], tournament.clock.startup_ms
+    limits = [
+        negotiate(each.limits, tournament.limits, processes=each.processes, startup_ms=startup_ms) for each in manifests
+    ]
+    return sorted(limits, key=lambda bot: (bot.memory_mib, bot.tasks))[-tournament.seats :]
+
+
 def decided_by_wall(tournament: Tournament) -> tuple[str, ...]:
     """The players for whom wall time decides: all, or those whose bots start processes of their own."""
     is_for_all = tournament.clock.decides == "wall"

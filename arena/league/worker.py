@@ -15,7 +15,7 @@ from typing import Final, NamedTuple, NoReturn
 
 from msgspec import UNSET
 
-from arena.errors import HarnessFault
+from arena.errors import HarnessFault, MachineFault, Shortage
 from arena.games import load_game, require_package
 from arena.games.api import is_simultaneous, value_of
 from arena.league.schedule import Fixture, Life
@@ -27,9 +27,9 @@ from arena.match.record import MatchRecord, pack
 from arena.match.referee import hello_for, play_match
 from arena.match.results import MatchResult, PlayedMatch, result_of, rotate
 from arena.match.settings import MatchSettings, clock_for, confine, open_channel, spec_of
-from arena.process import reaper
+from arena.process import reaper, room
 from arena.process.cores import OwnCore
-from arena.process.limits import Isolation
+from arena.process.limits import Isolation, Limits
 
 ATTEMPTS: Final = 3
 _REPORT_EVERY_S: Final = 0.5
@@ -56,11 +56,17 @@ def _raise(_: Fixture, fault: HarnessFault) -> NoReturn:
 
 
 def bot_player(
-    player: Player, setting: MatchSettings, isolation: Isolation, *, seats: int = 2, keep_transcript: bool = False
+    player: Player,
+    setting: MatchSettings,
+    isolation: Isolation,
+    *,
+    seats: int = 2,
+    keep_transcript: bool = False,
+    is_last: bool = False,
 ) -> BotPlayer:
     """The player's bot as a bot_player on the terms of `setting`, at tables with that many seats.
 
-    Its process starts with its first match.
+    Its process starts with its first match. With `is_last` its end is its own fault, see `death`.
 
     SpecError if the bot asks for more than it is allowed.
     """
@@ -69,7 +75,9 @@ def bot_player(
     found = BotPlayer(
         player=player.name,
         bot=player.bot.digest,
-        open_channel=lambda: open_channel(player.bot, confinement, player.arguments, may_ponder=clock.ponder),
+        open_channel=lambda: open_channel(
+            player.bot, confinement, player.arguments, may_ponder=clock.ponder, is_last=is_last
+        ),
         hello=hello_for(
             load_game(setting.game), setting.options, clock.startup_ms, confinement.limits.line_bytes, seats
         ),
@@ -96,32 +104,52 @@ def play_rotations(
     A match that is void is played again by new players, and so are those after it in its rotation. `lose` gets a block
     of which matches were void ATTEMPTS times; the other rotations meet it all the same, so that each process meets the
     same matches as without a void one. Closing the generator ends the bots.
+
+    A match for which the machine ran short is played again alone on this machine, and for the last time so that the end
+    of a bot is its own fault. MachineFault if the limits of its bots do not fit then, or if the machine lacks anything.
     """
     voids: Counter[int] = Counter()
     for rotation in life.fixtures[0].draw.order:
-        left = list(life.fixtures)
+        left, shortages = list(life.fixtures), 0
         while left:
-            table = _seat(life, keep_transcript=keep_transcript)
-            watch(table)
-            grace_s = 0.0
-            try:
-                while left:
-                    yield _play(life, left[0], rotation, table)
-                    del left[0]
-                grace_s = GRACE_S
-            except HarnessFault as fault:
-                # The failed starts of these players go with them: the next attempt must not depend on which was void.
-                fixture = left[0]
-                voids[fixture.block] += 1
-                attempt = voids[fixture.block]
-                log.warning("block %s-%d is void, attempt %d: %s", fixture.pairing, fixture.block, attempt, fault)
-                if attempt >= ATTEMPTS:
-                    lose(fixture, fault)
-                    del left[0]
-            finally:
-                for each in table:
-                    each.close(grace_s=grace_s)
-                sweep()
+            with room.alone(limits_of(life)) if shortages else room.beside_others():
+                table = _seat(life, keep_transcript=keep_transcript, is_last=shortages == ATTEMPTS - 1)
+                watch(table)
+                grace_s = 0.0
+                try:
+                    for fixture in left[: 1 if shortages else None]:
+                        yield _play(life, fixture, rotation, table)
+                        del left[0]
+                    grace_s, shortages = GRACE_S, 0
+                except Shortage as shortage:
+                    shortages += 1
+                    log.warning("block %s-%d is void: %s", left[0].pairing, left[0].block, shortage)
+                    if shortages == ATTEMPTS:
+                        raise MachineFault(f"{shortage}; with nothing else playing, too") from shortage
+                except MachineFault:
+                    raise
+                except HarnessFault as fault:
+                    # Their failed starts go with these players: the next attempt must not depend on which was void.
+                    fixture = left[0]
+                    voids[fixture.block] += 1
+                    attempt = voids[fixture.block]
+                    log.warning("block %s-%d is void, attempt %d: %s", fixture.pairing, fixture.block, attempt, fault)
+                    if attempt >= ATTEMPTS:
+                        lose(fixture, fault)
+                        del left[0]
+                        shortages = 0
+                finally:
+                    for each in table:
+                        each.close(grace_s=grace_s)
+                    sweep()
+
+
+def limits_of(life: Life) -> list[Limits]:
+    """Return the limits of each bot of a life."""
+    settings = life.settings
+    return [
+        confine(player.bot, settings.limits, settings.clock, life.isolation).limits for player in life.pairing.players
+    ]
 
 
 def play_life(
@@ -189,11 +217,12 @@ def does_on_one_core(life: Life) -> bool:
     return is_by_cpu and not clock.ponder and not uses_more and not is_simultaneous(game)
 
 
-def _seat(life: Life, *, keep_transcript: bool) -> SeatedBots:
+def _seat(life: Life, *, keep_transcript: bool, is_last: bool = False) -> SeatedBots:
     """Seat all players of the life anew: they have met nothing. Their processes start with their first match."""
     players, setting, isolation = life.pairing.players, life.settings, life.isolation
     return [
-        bot_player(each, setting, isolation, seats=len(players), keep_transcript=keep_transcript) for each in players
+        bot_player(each, setting, isolation, seats=len(players), keep_transcript=keep_transcript, is_last=is_last)
+        for each in players
     ]
 
 

@@ -133,9 +133,14 @@ def confine(bot: BotSpec, allowed: Limits, clock: ClockSettings, isolation: Isol
 
 
 def open_channel(
-    bot: BotSpec, confinement: Confinement, arguments: tuple[str, ...] = (), *, may_ponder: bool = False
+    bot: BotSpec,
+    confinement: Confinement,
+    arguments: tuple[str, ...] = (),
+    *,
+    may_ponder: bool = False,
+    is_last: bool = False,
 ) -> ProcessChannel | PortableChannel:
-    """A channel to a fresh process of the bot."""
+    """A channel to a fresh process of the bot; with `is_last` its end is its own fault."""
     if not IS_LINUX:
         line_bytes, kept_bytes = confinement.limits.line_bytes, confinement.limits.stderr_bytes
         return PortableChannel(start_portably(bot, arguments), limit=line_bytes, kept_stderr=kept_bytes)
@@ -144,4 +149,5 @@ def open_channel(
         limit=confinement.limits.line_bytes,
         kept_stderr=confinement.limits.stderr_bytes,
         may_ponder=may_ponder,
+        is_last=is_last,
     )

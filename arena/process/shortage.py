@@ -8,6 +8,7 @@ import contextlib
 import errno
 import os
 import re
+import sys
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -32,6 +33,7 @@ _LIMIT_FILES: Final = ("memory.max", "memory.high", "memory.limit_in_bytes")
 _USAGE_FILES: Final = ("memory.current", "memory.usage_in_bytes")
 _RECLAIMABLE: Final = re.compile(r"^(?:total_)?inactive_file (\d+)$", re.MULTILINE)
 """Of memory.stat: version 1 counts groups below in `total_` only."""
+_AVAILABLE: Final = re.compile(r"^MemAvailable: +(\d+) kB$", re.MULTILINE)
 _KILLS: Final = re.compile(r"^oom_kill (\d+)$", re.MULTILINE)
 
 
@@ -68,8 +70,8 @@ def _upwards(mount: Path, top: str, name: str) -> list[Path]:
 
 def free_memory(root: Path = _ROOT) -> int:
     """Return the bytes that new processes can use before the kernel ends some for want of memory."""
-    meminfo = (root / "proc/meminfo").read_text(encoding="ascii")
-    free = int(meminfo.partition("MemAvailable:")[2].split()[0]) << 10
+    available = _AVAILABLE.search(_text(root / "proc/meminfo"))
+    free = sys.maxsize if available is None else int(available[1]) << 10
     for folder in (*group_folders("", root), *group_folders("memory", root)):
         used = next(_numbers(folder, *_USAGE_FILES), 0)
         reclaimable = max(map(int, _RECLAIMABLE.findall(_text(folder / "memory.stat"))), default=0)
@@ -88,6 +90,16 @@ def free_tasks(root: Path = _ROOT) -> int | None:
     if (allowed := _allowed_tasks()) is not None:
         free.append(allowed - _own_tasks(root))
     return max(0, min(free)) if free else None
+
+
+def address_space() -> int:
+    """Return the bytes of address space that a process may have."""
+    if sys.platform != "linux":
+        return sys.maxsize
+    import resource  # noqa: PLC0415 - not on Windows
+
+    soft, _ = resource.getrlimit(resource.RLIMIT_AS)
+    return sys.maxsize if soft == resource.RLIM_INFINITY else soft
 
 
 def oom_kills(root: Path = _ROOT) -> int:
@@ -139,10 +151,12 @@ def _text(file: Path) -> str:
 
 def _allowed_tasks() -> int | None:
     """The tasks that this user may have; None without a limit, as for root."""
+    if sys.platform != "linux" or os.geteuid() == 0:
+        return None
     import resource  # noqa: PLC0415 - not on Windows
 
     soft, _ = resource.getrlimit(resource.RLIMIT_NPROC)
-    return None if soft == resource.RLIM_INFINITY or os.geteuid() == 0 else soft
+    return None if soft == resource.RLIM_INFINITY else soft
 
 
 def _own_tasks(root: Path) -> int:

