@@ -21,10 +21,12 @@ from process_boxes import (
 )
 
 from arena.errors import Crashed, MalformedReply
+from arena.process.limits import Limits
 
 pytestmark = in_a_box
 
 SCRATCH = msgspec.structs.replace(BOT, scratch_mib=1)
+CROWD = msgspec.structs.replace(FORKING, tasks=64, memory_mib=512)
 SPEAK = "print(input(), flush=True)\n"
 
 BETWEEN = "x = bytearray(b'x') * (160 << 20)\n"
@@ -237,6 +239,33 @@ while signal.sigtimedwait({signal.SIGRTMIN}, 0):
 print(queued, flush=True)
 input()
 """
+PIPES = """
+import os, time
+children = int(input())
+ready, done = os.pipe()
+for _ in range(children):
+    if os.fork() == 0:
+        kept = [os.pipe() for _ in range(110)]
+        os.write(done, b".")
+        while True:
+            time.sleep(60)
+kept = []
+try:
+    while not children:
+        kept.append(os.pipe())
+except OSError:
+    pass
+for _ in range(children):
+    os.read(ready, 1)
+print("held", flush=True)
+input()
+"""
+PIPE_SIZE = """
+import fcntl, os
+while True:
+    input()
+    print(fcntl.fcntl(os.pipe()[0], 1032), flush=True)
+"""
 MOST = 300
 """Of the user, set here; far more than two bots may have, and so few that a test can fill them up."""
 PYTHON_OF_ALL = "/usr/bin/python3"
@@ -264,6 +293,28 @@ def test_queued_signals_of_one_bot_are_not_seen_by_another(tmp_path: Path) -> No
         return " ".join(found)
 
     assert as_ordinary_user(two_boxes) == "64 64"
+
+
+@pytest.mark.skipif(not Path(PYTHON_OF_ALL).exists(), reason=f"no {PYTHON_OF_ALL}")
+@pytest.mark.parametrize(("limits", "children", "size"), [(BOT, 0, "65536"), (CROWD, 40, "8192")])
+def test_pipes_of_one_bot_are_seen_by_another_only_with_processes(
+    tmp_path: Path, limits: Limits, children: int, size: str
+) -> None:
+    """The kernel counts their pages by user, and makes new ones small beyond 16384."""
+    for parent in (tmp_path, *tmp_path.parents[:2]):
+        parent.chmod(0o755)
+    holder, reader = (folder_of(tmp_path / name, bot_py=code) for name, code in (("a", PIPES), ("b", PIPE_SIZE)))
+
+    def two_boxes() -> str:
+        with (
+            talking(holder, PYTHON_OF_ALL, "bot.py", limits=limits) as (sender, _),
+            talking(reader, PYTHON_OF_ALL, "bot.py") as (receiver, _),
+        ):
+            before = ask(receiver)
+            ask(sender, str(children).encode())
+            return f"{before.decode()} {ask(receiver).decode()}"
+
+    assert as_ordinary_user(two_boxes) == f"65536 {size}"
 
 
 def test_limits_of_the_harness_are_left_alone(tmp_path: Path) -> None:
