@@ -7,6 +7,7 @@ and a version lasts so long that the server takes a small part of a core, howeve
 
 import asyncio
 import contextlib
+import errno
 import re
 import socket
 import threading
@@ -14,7 +15,7 @@ import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import uvicorn
 from starlette.applications import Starlette
@@ -170,6 +171,7 @@ def application(site: LiveSite, hosts: Sequence[str] = _LOCAL) -> Starlette:
 
     @contextlib.asynccontextmanager
     async def lifespan(_app: Starlette) -> AsyncIterator[None]:
+        asyncio.get_running_loop().set_exception_handler(_report)
         task = asyncio.create_task(_watch(site, news))
         yield
         task.cancel()
@@ -180,6 +182,13 @@ def application(site: LiveSite, hosts: Sequence[str] = _LOCAL) -> Starlette:
         Route("/{path:path}", file, methods=["GET"]),
     ]
     return Starlette(routes=routes, lifespan=lifespan, middleware=[Middleware(TrustedHostMiddleware, hosts)])
+
+
+def _report(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """Report an error of the loop, unless a new connection waits for a free descriptor, as many may do at once."""
+    error = context.get("exception")
+    if not isinstance(error, OSError) or error.errno not in {errno.EMFILE, errno.ENFILE}:
+        loop.default_exception_handler(context)
 
 
 async def _watch(site: LiveSite, news: asyncio.Condition) -> None:

@@ -1,10 +1,14 @@
 """The site live: the same pages, news when more is stored, and nothing for strangers, other methods and other paths."""
 
+import contextlib
 import re
+import resource
+import socket
 import urllib.error
+import urllib.parse
 import urllib.request
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pytest
 from site_made import LONGEST_S, NAMES, made_site, serving
@@ -15,6 +19,8 @@ from arena.site.build import write_site
 from arena.site.leagues import key_of
 from arena.site.parts import player_file
 from arena.site.serve import LiveSite
+
+FEW_FILES: Final = 64
 
 
 def asked(url: str, **more: Any) -> tuple[int, str, Any]:
@@ -153,8 +159,6 @@ def test_the_server_tells_news_and_answers_nobody_else(tmp_path: Path) -> None:
 
 def test_a_port_that_is_taken_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """With the options, and exit code 2."""
-    import socket  # noqa: PLC0415
-
     from arena.cli import execute  # noqa: PLC0415
 
     fill(tmp_path, tournament("ann", "bob", cycles=1))
@@ -179,3 +183,22 @@ def test_the_files_of_a_server_and_of_a_build_share_the_store(tmp_path: Path) ->
         write_site(store, (), tmp_path / "out")
 
     assert "2 of 4 matches" in (tmp_path / "out" / "index.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.process
+def test_more_connections_than_descriptors_print_nothing(tmp_path: Path) -> None:
+    """Those beyond wait, and are answered when others have gone; `serving` finds no traceback on stderr."""
+    fill(tmp_path, tournament("ann", "bob", cycles=1))
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (FEW_FILES, before[1]))
+    with serving(tmp_path) as url, contextlib.ExitStack() as stack:
+        resource.setrlimit(resource.RLIMIT_NOFILE, before)
+        parts = urllib.parse.urlsplit(url)
+        for _ in range(2 * FEW_FILES):
+            stack.enter_context(socket.create_connection((parts.hostname, parts.port), LONGEST_S))
+        with pytest.raises(OSError):  # noqa: PT011 - no answer, in whatever words
+            urllib.request.urlopen(f"{url}index.html", timeout=2)
+        stack.close()
+        status = asked(f"{url}index.html")[0]
+
+    assert status == 200
