@@ -7,7 +7,7 @@ import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import click
 import msgspec
@@ -69,6 +69,7 @@ from arena.process.limits import Isolation
 from arena.report.formats import Style, listing
 from arena.report.luck_origin import luck_description, secret_descriptions
 from arena.report.matches import MATCH_FORMATS, match_list
+from arena.store import files
 from arena.store.bots import BotStore
 from arena.store.matches import MatchStore
 from arena.store.secrets import SecretKeeper
@@ -217,8 +218,8 @@ def _run(asked: _RunOptions, tournament: Tournament, *, bots: BotStore, given: S
 
 def _play(league_run: LeagueRun, backend: Backend, results: Path) -> BlocksLost | None:
     """Play with a log, and a line of progress."""
-    log, progress = results / "logs" / f"{league_run.name}.log", league_run.progress
-    with _logging_to(log), TerminalLine(progress.words, progress.counts).shown() as draw:
+    progress = league_run.progress
+    with _logging_to(results, league_run.name), TerminalLine(progress.words, progress.counts).shown() as draw:
         return league_run.play(backend, draw)
 
 
@@ -339,30 +340,37 @@ def matches(name: str | None, faults: bool, form: str, results: Path, style: Sty
                 click.echo(piece, nl=False)
 
 
-class _LogFile(logging.FileHandler):
+class _LogFile(logging.StreamHandler[TextIO]):
     """A log that cannot be written (a full disk) is said once: the matches and the leaderboard matter more."""
+
+    def __init__(self, stream: TextIO, path: Path) -> None:
+        super().__init__(stream)
+        self._path = path
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - logging's name
         self._give_up()
 
     def close(self) -> None:
         """Write out what is left, which fails where a record did."""
+        super().close()
         try:
-            super().close()
+            self.stream.close()
         except OSError:
             self._give_up()
 
     def _give_up(self) -> None:
         if self.level <= logging.CRITICAL:
-            click.echo(f"{self.baseFilename}: cannot be written: {sys.exc_info()[1]}; going on without a log", err=True)
+            click.echo(f"{self._path}: cannot be written: {sys.exc_info()[1]}; going on without a log", err=True)
         self.setLevel(logging.CRITICAL + 1)
 
 
 @contextlib.contextmanager
-def _logging_to(path: Path) -> Iterator[None]:
+def _logging_to(results: Path, league: str) -> Iterator[None]:
     """Everything logged here and in the workers goes to one file."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handler = _LogFile(path, encoding="utf-8")
+    files.make_folder(results, "logs")
+    name = f"logs/{league}.log"
+    number = files.open_file(results, name, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o666)
+    handler = _LogFile(os.fdopen(number, "a", encoding="utf-8"), (results / name).absolute())
     handler.setFormatter(logging.Formatter("%(asctime)s %(processName)s %(name)s %(levelname)s %(message)s"))
     root = logging.getLogger()
     root.addHandler(handler)

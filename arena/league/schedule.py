@@ -23,15 +23,13 @@ from arena.league.schedules import Plan, ScheduleGenerator, TableNames, tables
 from arena.league.schedules.knockout import knockout
 from arena.league.schedules.settings import Gauntlet, Knockout, Swiss, decided
 from arena.league.schedules.swiss import swiss
-from arena.league.tournament import DEFAULT_SEATS, OLD_FORMAT, Player, Tournament, luck_origin, public_secret
+from arena.league.tournament import DEFAULT_SEATS, Player, Tournament, luck_origin, public_secret
 from arena.match.secret_luck import BlockDraw, Secret, draw_block
-from arena.match.settings import ClockSettings, MatchSettings
+from arena.match.settings import MatchSettings
 from arena.plugins import Package
-from arena.process.limits import DEFAULT_ISOLATION, Isolation, Limits
+from arena.process.limits import DEFAULT_ISOLATION, Isolation
 
 KEY_LENGTH: Final = 12
-_OLD_CLOCK: Final = ("decides", "move_ms", "bank_ms", "wall_ms", "startup_ms", "strict", "ponder")
-_OLD_LIMITS: Final = ("memory_mib", "tasks", "processes", "scratch_mib", "line_bytes", "stderr_bytes")
 
 
 class Pairing(msgspec.Struct, frozen=True, gc=False):
@@ -242,23 +240,9 @@ def _encode(value: Any) -> bytes:
 
 
 def _terms_and_luck(tournament: Tournament) -> dict[str, Any]:
-    """Clock, limits, and the commitment under which the league was begun, which stays whatever is revealed.
-
-    The pairings of arena 0.1.0 have the seed instead, and nothing of what came later to clock and limits.
-    """
-    if tournament.format == OLD_FORMAT:
-        return {
-            "clock": _only(_OLD_CLOCK, tournament.clock),
-            "limits": _only(_OLD_LIMITS, tournament.limits),
-            "seed": tournament.seed,
-        }
+    """Clock, limits, and the commitment under which the league was begun, which stays whatever is revealed."""
     commitment = luck_origin(tournament).commitments[0]
     return {"clock": tournament.clock, "limits": tournament.limits, "commitment": commitment}
-
-
-def _only(names: Sequence[str], settings: ClockSettings | Limits) -> msgspec.Raw:
-    """These settings in this order, which sorting the keys of the identity must not change."""
-    return msgspec.Raw(msgspec.json.encode({name: getattr(settings, name) for name in names}))
 
 
 def _around_the_table(players: tuple[Player, ...], digest: str) -> tuple[Player, ...]:

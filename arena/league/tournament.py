@@ -25,8 +25,6 @@ from arena.yaml_file import read_yaml
 FORMAT: Final = "arena-fixture/2"
 TOURNAMENT_FILE_LIMIT: Final = 256 << 10
 """Bytes of a tournament file: thousands of players fit in."""
-OLD_FORMAT: Final = "arena-fixture/1"
-"""Of arena 0.1.0: its pairings hold the seed, from which the luck of a block follows by a hash."""
 DEFAULT_SEATS: Final = 2
 """Seats of a match where nothing else is said; so also the matches of a block, one for each rotation of the players."""
 
@@ -149,11 +147,11 @@ def decided_by_wall(tournament: Tournament) -> tuple[str, ...]:
 
 
 def luck_origin(tournament: Tournament) -> LuckOrigin:
-    """The commitments to all luck of the tournament, and its public seed; a league of arena 0.1.0 has no commitment."""
+    """The commitments to all luck of the tournament, and its public seed."""
     secret = public_secret(tournament)
     if secret is None:
         return LuckOrigin(tournament.commitments)
-    return LuckOrigin(() if tournament.format == OLD_FORMAT else (secret.commitment,), secret.seed)
+    return LuckOrigin((secret.commitment,), secret.seed)
 
 
 Keep = Callable[[str, PlayerEntry, BotSpec], BotSpec]

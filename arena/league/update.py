@@ -27,7 +27,7 @@ def changes(former: Tournament, now: Tournament) -> list[str]:
     )
     return [
         *_changed((name, getattr(former, name), getattr(now, name)) for name in fields),
-        *_luck(former, now),
+        *_changed([("seed", former.seed or "none", now.seed or "none")]),
         *_changed(terms),
         *(f"player {name} left" for name in old if name not in new),
         *(f"player {name} joined" for name in new if name not in old),
@@ -39,14 +39,6 @@ def _changed(pairs: Iterable[tuple[str, Any, Any]]) -> Iterator[str]:
     for name, old, new in pairs:
         if old != new:
             yield f"{name} changed from {_text(old)} to {_text(new)}"
-
-
-def _luck(former: Tournament, now: Tournament) -> Iterable[str]:
-    if former.format == now.format:
-        then, today = ("none" if each.seed is None else each.seed for each in (former, now))
-        return _changed([("seed", then, today)])
-    luck = "a secret" if now.seed is None else f"public seed {now.seed}"
-    return [f"the recipe of luck changed from that of arena 0.1.0 (seed {former.seed}) to {luck}"]
 
 
 def _text(value: Any) -> str:

@@ -14,10 +14,13 @@ from typing import Any, Final, Literal
 import msgspec
 from msgspec import UNSET, UnsetType
 
+from arena.errors import HarnessFault
 from arena.plugins import Package
 from arena.protocol.messages import ClockTerms
 
 CODEC: Final = "json+zlib"
+RECORD_BYTES: Final = 8 << 20
+"""The largest record, as JSON; one of Riff Raff has 0.3 MB. Compressed bytes can stand for a thousand times as many."""
 _FRACTION: Final = re.compile(r"-?[1-9][0-9]*/[1-9][0-9]*", re.ASCII)
 
 
@@ -247,7 +250,8 @@ class MatchRecord(msgspec.Struct, frozen=True):
     `simulator` (JSON: `nature`) is the fingerprint of the simulation, for games that have one: only results under the
     same fingerprint can be compared.
     `seed` is the luck of the block, `bot_seeds` are by seat, and `wire_id` is the id that the bots got: drawn under the
-    secret of that `commitment`. Matches of arena 0.1.0 have none of the three; their bots got `match` as the id.
+    secret of that `commitment`. A match without a commitment has none of the three; its
+    bots got `match` as the id.
     `package` is that of a game which does not come with arena.
     """
 
@@ -288,6 +292,13 @@ class PackedRecord(msgspec.Struct, frozen=True):
 def pack(record: MatchRecord) -> PackedRecord:
     """The record compressed, with its digest."""
     text = encoded(record)
+    if len(text) > RECORD_BYTES:  # no bot can make a record this large but by its stderr
+        seats = tuple(msgspec.structs.replace(seat, stderr=UNSET) for seat in record.seats)
+        text = encoded(msgspec.structs.replace(record, seats=seats))
+    if len(text) > RECORD_BYTES:
+        raise HarnessFault(
+            f"the record of match {record.match} has {len(text)} bytes, at most {RECORD_BYTES} are stored"
+        )
     return PackedRecord(codec=CODEC, digest=sha256(text).hexdigest(), body=zlib.compress(text, 6))
 
 
@@ -296,9 +307,12 @@ def unpack(packed: PackedRecord) -> MatchRecord:
     if packed.codec != CODEC:
         raise ValueError(f"unknown codec {packed.codec!r}, expected {CODEC!r}")
     try:
-        text = zlib.decompress(packed.body)
+        unpacker = zlib.decompressobj()
+        text = unpacker.decompress(packed.body, RECORD_BYTES)
     except zlib.error as error:
         raise ValueError(f"the stored bytes cannot be decompressed: {error}") from None
+    if not unpacker.eof or unpacker.unused_data:
+        raise ValueError(f"the stored bytes cannot be decompressed to one record of at most {RECORD_BYTES} bytes")
     if sha256(text).hexdigest() != packed.digest:
         raise ValueError("the stored bytes do not have the stored digest")
     try:

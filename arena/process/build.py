@@ -67,15 +67,15 @@ def digest_of_folder(folder: Path) -> str:
     for path in _everything(folder):
         name = os.fsencode(path.relative_to(folder))
         mode = path.lstat().st_mode
-        if stat.S_ISLNK(mode):
-            content = os.fsencode(path.readlink())
-        elif stat.S_ISREG(mode):
-            content = path.read_bytes()
-        else:
-            continue
         kind = f"{int(bool(mode & stat.S_IXUSR))}{int(stat.S_ISLNK(mode))}"
-        total.update(f"\n{len(name)}\n{kind}\n{len(content)}\n".encode() + name)
-        total.update(content)
+        if stat.S_ISLNK(mode):
+            text = os.fsencode(path.readlink())
+            total.update(f"\n{len(name)}\n{kind}\n{len(text)}\n".encode() + name + text)
+        elif stat.S_ISREG(mode):
+            with os.fdopen(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb") as file:
+                total.update(f"\n{len(name)}\n{kind}\n{os.fstat(file.fileno()).st_size}\n".encode() + name)
+                while part := file.read(READ_SIZE):
+                    total.update(part)
     return total.hexdigest()
 
 

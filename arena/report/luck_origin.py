@@ -55,7 +55,7 @@ def match_luck_description(record: MatchRecord, known: LeagueSecret | None) -> s
     if record.wire_id is not UNSET:
         block = f"bots got it as {record.wire_id}, {block}"
     if record.commitment is UNSET:
-        return f"{block}, luck from a {PUBLIC} (arena 0.1.0)"
+        return f"{block}, luck without a commitment"
     if known is not None and known.origin == "public":
         return f"{block}, luck from a {PUBLIC} (commitment {record.commitment})"
     told = f"{block}, luck drawn in secret, commitment {record.commitment}"

@@ -6,7 +6,6 @@ Rule: what plays is a copy that nobody edits (see arena.store.homes).
 import contextlib
 import logging
 import os
-import sqlite3
 import stat
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
@@ -22,6 +21,7 @@ from arena.process.manifest import MANIFEST, BotSpec, label_of, read_bot
 from arena.store import database, owners
 from arena.store.archives import pack_bot
 from arena.store.homes import Homes
+from arena.store.view import Connection
 from arena.text import unknown
 
 _NOTES: Final = {"", ".md", ".rst", ".txt"}
@@ -120,9 +120,9 @@ class BotStore:
             ORDER BY name, submitted_at DESC, digest
         """
         with contextlib.closing(connection), database.translating_sqlite_errors(self._path):
-            return [Submission(*row) for row in connection.execute(query)]
+            return [Submission(*row) for row in connection.collect(query)]
 
-    def register(self, bot: BotSpec, owner: str, connection: sqlite3.Connection, *, takes_over: bool = False) -> None:
+    def register(self, bot: BotSpec, owner: str, connection: Connection, *, takes_over: bool = False) -> None:
         """Put an installed bot on the list of submissions, and give its name to `owner`.
 
         NameTaken if another owner has the name by now, unless it `takes_over`.

@@ -1,11 +1,10 @@
-"""The database file: opening it, refusing a damaged or foreign one, migrations, and the lock of the one writer.
+"""The database file: opening it for reading or writing, refusing a damaged or foreign one, and the lock of the writer.
 
 Rule: a malformed file is refused before anything in it changes; a large one is looked at in samples, and that is said.
 WAL with synchronous=FULL: a match that was reported as stored is on the disk. Keep results/ off network file systems,
 where WAL does not work.
 
-Several processes may open a folder at once, a new one or one of an older layout too: SQLite's lock for writing decides
-who brings it up to date, in one transaction, and the others wait.
+A folder may come from somebody else: `arena.store.view` reads it without a trace, `arena.store.files` opens its files.
 """
 
 import contextlib
@@ -16,155 +15,119 @@ import random
 import sqlite3
 import time
 from collections.abc import Callable, Iterator
-from hashlib import sha256
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final, TypeVar
 
 from arena.errors import ArenaError, DamagedStore, MachineFault, SpecError
-from arena.store import history, migration, owners, rows
-
-FILE_NAME: Final = "arena.db"
-APPLICATION_ID: Final = 0x41524E41
-"""`ARNA`: marks the file as ours."""
+from arena.store import files, schema, view
+from arena.store.view import Connection
 
 DATABASE_PAGE_BYTES: Final = 1 << 14
 """Of a new file. A record of up to a quarter of a page lies beside its key; a longer one has pages of its own."""
 BUSY_S: Final = 30.0
 """The longest wait for another command that is writing; a transaction of ours takes milliseconds."""
-_MIGRATION_S: Final = 900.0
-"""The same for another one that brings an older layout up to date: a million matches take minutes."""
+WAL_BYTES: Final = 1000 * DATABASE_PAGE_BYTES
+"""The size from which the WAL is moved into the database."""
 FULL_CHECK_BYTES: Final = 512 << 20
 """Up to this size SQLite looks at every page; a page of a larger file costs as much, and a start must not take long."""
 SAMPLES: Final = 2000
 _LARGE: Final = {"match": "pairing, block", "record": "pairing, block", "seat": "pairing, place, block"}
 """The large tables, with the first columns of their keys."""
+_NO_BOUND: Final = 1 << 62
 _LOOK_S: Final = 0.5
 _SILENT_S: Final = 3.0
 """A wait that takes longer is told."""
 _IS_BUSY: Final = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL}
+_IS_DAMAGED: Final = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 _OF_THE_MACHINE: Final = {sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL}
 _OF_THE_PLACE: Final = {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM}
 """SQLite's primary error codes by cause: a neighbour, the machine, rights. Any other: the file is damaged."""
+_T = TypeVar("_T")
 log: Final = logging.getLogger("arena.store")
-
-
-class Migration(NamedTuple):
-    """From one layout to the next: SQL statements, and what only a program can fill in after them."""
-
-    statements: str
-    then: Callable[[sqlite3.Connection], None] = lambda _: None
-
-
-def _digest_leagues(connection: sqlite3.Connection) -> None:
-    rows = connection.execute("SELECT CAST(tournament AS BLOB), name FROM league WHERE digest IS NULL").fetchall()
-    digested = [(sha256(text).hexdigest(), name) for text, name in rows]
-    connection.executemany("UPDATE league SET digest = ? WHERE name = ?", digested)
-
-
-MIGRATIONS: Final = (
-    Migration("""
-    CREATE TABLE bot (
-        digest TEXT PRIMARY KEY, name TEXT NOT NULL, version TEXT NOT NULL, submitted_at TEXT NOT NULL
-    ) WITHOUT ROWID;
-    CREATE TABLE league (name TEXT PRIMARY KEY, tournament BLOB NOT NULL, standings BLOB) WITHOUT ROWID;
-    CREATE TABLE pairing (id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE);
-    CREATE TABLE match (
-        pairing INTEGER NOT NULL REFERENCES pairing, block INTEGER NOT NULL, rotation INTEGER NOT NULL,
-        summary BLOB NOT NULL, PRIMARY KEY (pairing, block, rotation)
-    ) WITHOUT ROWID;
-    CREATE TABLE record (
-        pairing INTEGER NOT NULL REFERENCES pairing, block INTEGER NOT NULL, rotation INTEGER NOT NULL,
-        codec TEXT NOT NULL, digest TEXT NOT NULL, body BLOB NOT NULL, PRIMARY KEY (pairing, block, rotation)
-    ) WITHOUT ROWID;
-    """),
-    # SHA-256 of `tournament`, so that `verify` finds an edited one; NULL for what was stored before this version.
-    Migration("ALTER TABLE league ADD COLUMN digest TEXT"),
-    # Here tallies were kept of what a leaderboard is made of, until the columns of layout 10.
-    Migration("UPDATE league SET standings = NULL"),
-    # Standings tell of luck as well.
-    Migration("UPDATE league SET standings = NULL"),
-    # And of faults after which the game went on. Nothing else changes: where there were none, nothing is stored.
-    Migration("UPDATE league SET standings = NULL"),
-    # The digest of a tournament is checked at every read: those without one get it now.
-    Migration("", _digest_leagues),
-    # The secrets of a league's luck, the first one first, by their commitments; standings tell of these, too.
-    Migration("""
-    CREATE TABLE secret (
-        league TEXT NOT NULL, number INTEGER NOT NULL, commitment TEXT NOT NULL, origin TEXT NOT NULL, revealed_at TEXT,
-        PRIMARY KEY (league, number), UNIQUE (league, commitment)
-    ) WITHOUT ROWID;
-    UPDATE league SET standings = NULL
-    """),
-    # Standings hold the audit of luck.
-    Migration("UPDATE league SET standings = NULL"),
-    # Which matches were stored, in the order of their commits: so that nobody replaces one later.
-    Migration(history.HISTORY_TABLE, history.set_up),
-    # Standings have other numbers, and other names for them.
-    Migration("UPDATE league SET standings = NULL"),
-    # A match is rows that SQLite adds up, and its pairing knows the names of its players.
-    Migration(migration.SUMMARIES + rows.MATCH_TABLES, migration.fill),
-    # The tables of matches have constraints on every value.
-    Migration("", migration.constrain),
-    # Of a block that a cluster played: the machine.
-    Migration(rows.MACHINE_TABLES),
-    Migration(owners.OWNER_TABLE.replace("TABLE", "TABLE IF NOT EXISTS", 1)),
-)
-"""The n-th leads from version n to n+1, kept in the file as `user_version`."""
 
 
 def path_in(results: Path) -> Path:
     """The database file of a results folder."""
-    return results / FILE_NAME
+    return results / view.FILE_NAME
 
 
-def open_for_writing(results: Path) -> sqlite3.Connection:
-    """The database of `results`, made or migrated if need be. DamagedStore, and no byte changed, if it is not sound."""
+def open_for_writing(results: Path) -> Connection:
+    """Open the database of `results`, made if need be. DamagedStore, and no byte changed, if it is not sound."""
     path = path_in(results)
     _make(results)
     if not _may_write(path):
         raise unwritable(results, PermissionError(errno.EACCES, os.strerror(errno.EACCES)))
-    if _holds_something(path):
-        # Looked at without the right to write: even opening a file for WAL would change one that is not ours.
-        with contextlib.closing(_connect_to_read(path)) as connection, translating_sqlite_errors(path):
-            _version_of(connection, path)
-            if fault := _first_fault(connection, path):
-                raise _damaged(path, fault)
-    opened = sqlite3.connect(path, timeout=_LOOK_S, isolation_level=None)
-    with translating_sqlite_errors(path), _closed_on_error(opened) as connection:
+    _look_twice(lambda: _require_sound(results))
+    opened = sqlite3.connect(path, timeout=_LOOK_S, isolation_level=None, check_same_thread=False, factory=Connection)
+    with _translating(path), _closed_on_error(opened) as connection:
+        connection.bound(path.stat().st_size)
         connection.execute(f"PRAGMA page_size={DATABASE_PAGE_BYTES}")
         _execute_when_free(connection, "PRAGMA journal_mode=WAL", path, BUSY_S)
+        if connection.execute("PRAGMA journal_mode").fetchone() != ("wal",):
+            raise MachineFault(f"{path}: SQLite has no WAL there; choose a folder on a disk of this machine")
         connection.execute("PRAGMA synchronous=FULL")
         connection.execute("PRAGMA foreign_keys=ON")
-        _migrate(connection, path)
+        _create(connection, path)
         connection.execute(f"PRAGMA busy_timeout={BUSY_S * 1000:.0f}")
+        view.open_guard(connection, results)
     return connection
 
 
-def open_for_reading(results: Path) -> sqlite3.Connection | None:
-    """The database of `results` without the right to write; None if nothing has been stored yet.
+def open_for_reading(results: Path) -> Connection | None:
+    """Open the last committed state of the database of `results`; None if nothing has been stored yet.
 
-    One of an older layout is brought up to date first. SpecError if that is not allowed here.
+    The folder may be somebody else's: nothing in it changes, and what arena did not write is DamagedStore.
     """
+    return _look_twice(lambda: _read(results))
+
+
+def _look_twice(look: Callable[[], _T]) -> _T:
+    """Look once more before a file is called damaged: a disk may fail once."""
+    try:
+        return look()
+    except DamagedStore:
+        return look()
+
+
+def _read(results: Path) -> Connection | None:
     path = path_in(results)
-    if not _holds_something(path):
-        return None
-    with translating_sqlite_errors(path), _closed_on_error(_connect_to_read(path)) as connection:
-        version = _version_of(connection, path)
-        if version == len(MIGRATIONS):
-            # A bit flipped in the index of pairings hides one from a query: a leaderboard would miss its matches.
-            if fault := _check(connection, "PRAGMA integrity_check(pairing)"):
+    with _translating(path):
+        opened = view.open_view(results, BUSY_S)
+        if opened is None:
+            return None
+        with _closed_on_error(opened) as connection:
+            if schema.is_made(connection, path):
+                # A bit flipped in the index of pairings hides one from a query: a leaderboard would miss its matches.
+                if fault := _check(connection, "PRAGMA integrity_check(pairing)"):
+                    raise _damaged(path, fault)
+                return connection
+    connection.close()  # another process is making it just now
+    return None
+
+
+def _require_sound(results: Path) -> None:
+    """DamagedStore unless the database may be written into."""
+    path = path_in(results)
+    view.require_plain(results)
+    with _translating(path):
+        opened = view.open_view(results, BUSY_S)
+        if opened is None:
+            return
+        with contextlib.closing(opened) as connection:
+            if schema.is_made(connection, path) and (fault := _first_fault(connection, path)):
                 raise _damaged(path, fault)
-            return connection
-    connection.close()
-    if version == 0:  # another process is making it just now
-        return None
-    if not _may_write(path):
-        raise SpecError(
-            f"{path} has layout version {version}, of an older arena; this one reads version {len(MIGRATIONS)}, and"
-            f" you may not write there to bring it up to date: copy {results} and name the copy with --results"
-        )
-    open_for_writing(results).close()
-    return open_for_reading(results)
+
+
+def collect_in_thread(connection: Connection, query: str) -> list[Any]:
+    """Return the rows of a query that takes long without a look at signals; a signal ends it at once."""
+    with ThreadPoolExecutor(1) as pool:
+        rows = pool.submit(connection.collect, query)
+        try:
+            return rows.result()
+        except BaseException:
+            connection.interrupt()
+            raise
 
 
 def _may_write(path: Path) -> bool:
@@ -173,16 +136,20 @@ def _may_write(path: Path) -> bool:
 
 
 @contextlib.contextmanager
-def transaction(connection: sqlite3.Connection, path: Path) -> Iterator[None]:
+def transaction(connection: Connection, path: Path) -> Iterator[None]:
     """All statements inside, or none; errors of SQLite are translated."""
     with translating_sqlite_errors(path):
+        connection.renew(_NO_BOUND)  # its statements are ours, and as many as there are matches
         connection.execute("BEGIN IMMEDIATE")
         with _committed(connection):
             yield
+        connection.renew(view.size(path.parent, path.name))
+        if view.size(path.parent, view.WAL) > WAL_BYTES:
+            connection.checkpoint()
 
 
 @contextlib.contextmanager
-def _committed(connection: sqlite3.Connection) -> Iterator[None]:
+def _committed(connection: Connection) -> Iterator[None]:
     """Commit the transaction that is open, or undo it."""
     try:
         yield
@@ -197,6 +164,21 @@ def _committed(connection: sqlite3.Connection) -> Iterator[None]:
 def translating_sqlite_errors(path: Path) -> Iterator[None]:
     """Raise errors of ours for those of SQLite, with the file and a way out."""
     try:
+        with _translating(path):
+            yield
+    except DamagedStore as error:
+        cause = error.__context__
+        if isinstance(cause, sqlite3.Error) and _primary_code(cause) in _IS_DAMAGED and _is_sound(path.parent):
+            raise MachineFault(
+                f"{path}: it could not be read ({cause}), and is sound at a second look: the disk or its"
+                " driver fails; save a copy of the folder, and give the same command again"
+            ) from None
+        raise
+
+
+@contextlib.contextmanager
+def _translating(path: Path) -> Iterator[None]:
+    try:
         yield
     except sqlite3.Error as error:
         raise _translated(error, path) from None
@@ -204,15 +186,28 @@ def translating_sqlite_errors(path: Path) -> Iterator[None]:
         raise _damaged(path, "the schema is malformed") from None
 
 
+def _is_sound(results: Path) -> bool:
+    """Whether SQLite finds no damage in a database of which a query failed."""
+    try:
+        with _translating(path_in(results)):
+            opened = view.open_view(results, BUSY_S)
+            if opened is not None:
+                with contextlib.closing(opened) as connection:
+                    return not _check(connection, "PRAGMA integrity_check(1)")
+    except (ArenaError, OSError):
+        pass
+    return False
+
+
 @contextlib.contextmanager
 def writer_lock(results: Path) -> Iterator[None]:
     """Only one program at a time plays leagues into a results folder; the lock ends with the process."""
     _make(results)
     try:
-        file = (results / "arena.lock").open("w", encoding="ascii")
+        number = files.open_file(results, "arena.lock", os.O_RDWR | os.O_CREAT)
     except OSError as error:
         raise unwritable(results, error) from None
-    with file:
+    with os.fdopen(number, "rb") as file:
         try:
             import fcntl  # noqa: PLC0415 - not on Windows
 
@@ -231,40 +226,32 @@ def unwritable(results: Path, error: OSError) -> SpecError:
     return SpecError(f"{results}: {error.strerror}; choose another folder for the results with --results")
 
 
-def _translated(error: sqlite3.Error, path: Path) -> ArenaError:
-    """The error of ours that tells a person of this one."""
+def _translated(error: sqlite3.Error, path: Path) -> BaseException:
+    """The error of ours that tells a person of this one; what a signal raised, if that stopped the query."""
     code = _primary_code(error)
+    if code == sqlite3.SQLITE_INTERRUPT:
+        if not view.is_endless():
+            return KeyboardInterrupt()
+        return _damaged(path, "a query of it does not end, as if its pages led in circles")
     if code in _IS_BUSY:
-        return SpecError(
-            f"{path}: another program was writing into it for over {BUSY_S:.0f} s; what was stored before is safe:"
-            " wait until that program ends, and give the same command again"
-        )
+        return SpecError(view.busy(path, BUSY_S))
     if code in _OF_THE_MACHINE:
         advice = "not enough memory" if code == sqlite3.SQLITE_NOMEM else "make room"
         return MachineFault(
             f"{path}: {error}; what was stored before is safe; {advice} and give the same command again"
         )
     if code in _OF_THE_PLACE:
-        return SpecError(_without_rights(path, str(error)))
-    return _damaged(path, str(error))
-
-
-def _without_rights(path: Path, reason: str) -> str:
-    """The sentence for a database that SQLite may not open."""
-    wal = path.with_name(f"{path.name}-wal")
-    if _size(wal) and not os.access(path.parent, os.W_OK):
-        return (
-            f"{path}: its last matches are still in {wal.name} beside it, and nobody can read them where you may not"
-            f" write; copy all of {path.parent} to a place where you may, and name the copy with --results"
+        return SpecError(
+            f"{path}: {error}; check who owns it and who may write there, or copy the folder and use --results"
         )
-    return f"{path}: {reason}; check who owns it and who may write there, or copy the folder and use --results"
+    return _damaged(path, str(error))
 
 
 def _primary_code(error: sqlite3.Error) -> int:
     return getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
 
 
-def _execute_when_free(connection: sqlite3.Connection, statement: str, path: Path, patience_s: float) -> None:
+def _execute_when_free(connection: Connection, statement: str, path: Path, patience_s: float) -> None:
     """Execute the statement, again and again while another process is in its way. SQLITE_BUSY after `patience_s`.
 
     SQLite's own patience does not do for all statements, and would be silent.
@@ -286,7 +273,7 @@ def _execute_when_free(connection: sqlite3.Connection, statement: str, path: Pat
 
 
 @contextlib.contextmanager
-def _closed_on_error(connection: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
+def _closed_on_error(connection: Connection) -> Iterator[Connection]:
     try:
         yield connection
     except BaseException:
@@ -301,66 +288,14 @@ def _make(results: Path) -> None:
         raise unwritable(results, error) from None
 
 
-def _connect_to_read(path: Path) -> sqlite3.Connection:
-    with path.open("rb") as file:
-        header = file.read(100)
-    if not header.startswith(b"SQLite format 3\x00") or len(header) < 100:
-        raise _damaged(path, "it is not an SQLite database")
-    # SQLite reads a WAL database only with files beside it. If we may not make them, nobody else does while there is
-    # no WAL; so the file can be read as one that does not change.
-    wal = path.with_name(f"{path.name}-wal")
-    is_still = not os.access(path.parent, os.W_OK) and not _size(wal)
-    mode = "mode=ro&immutable=1" if is_still else "mode=ro"
-    with translating_sqlite_errors(path):
-        return sqlite3.connect(f"{path.resolve().as_uri()}?{mode}", uri=True, timeout=BUSY_S)
-
-
-def _holds_something(path: Path) -> bool:
-    """Whether there is anything in the file, after what a killed program left half made in it has been undone."""
-    journal = path.with_name(f"{path.name}-journal")
-    if _size(journal):
-        # SQLite undoes it by itself, but only for a connection that may write. A bad file is told of later.
-        with contextlib.suppress(sqlite3.Error), contextlib.closing(sqlite3.connect(path, timeout=BUSY_S)) as opened:
-            opened.execute("SELECT count(*) FROM sqlite_master")
-    return _size(path) > 0
-
-
-def _size(path: Path) -> int:
-    """Bytes in the file; 0 if it is not there, or gone before the second look: SQLite's own files come and go."""
-    try:
-        return path.stat().st_size
-    except (FileNotFoundError, NotADirectoryError):
-        return 0
-
-
-def _version_of(connection: sqlite3.Connection, path: Path) -> int:
-    """The layout version of a file that is ours, 0 if it is empty. DamagedStore if it is not ours, or too new."""
-    # One statement sees one state of the file, though another process may be changing it just now.
-    query = (
-        "SELECT application_id, user_version, (SELECT count(*) FROM sqlite_master)"
-        " FROM pragma_application_id, pragma_user_version"
-    )
-    owner, version, tables = connection.execute(query).fetchone()
-    if owner != APPLICATION_ID and (owner or version or tables):
-        raise _damaged(path, f"it belongs to another program (application id {owner:#x})")
-    if version > len(MIGRATIONS):
-        raise DamagedStore(f"{path} has layout version {version}, this program knows {len(MIGRATIONS)}; update arena")
-    return int(version)
-
-
-def _migrate(connection: sqlite3.Connection, path: Path) -> None:
-    """Bring the layout up to date, all of it or nothing."""
-    if _version_of(connection, path) == len(MIGRATIONS):
+def _create(connection: Connection, path: Path) -> None:
+    """Create the tables of a new file, all or none."""
+    if schema.is_made(connection, path):
         return
-    _execute_when_free(connection, "BEGIN IMMEDIATE", path, _MIGRATION_S)
+    _execute_when_free(connection, "BEGIN IMMEDIATE", path, BUSY_S)
     with _committed(connection):
-        version = _version_of(connection, path)  # again: another process may have done it while this one waited
-        for migration in MIGRATIONS[version:]:
-            for statement in migration.statements.split(";"):
-                connection.execute(statement)
-            migration.then(connection)
-        connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
-        connection.execute(f"PRAGMA user_version={len(MIGRATIONS)}")
+        if not schema.is_made(connection, path):  # another process may have done it while this one waited
+            schema.create(connection)
 
 
 def _damaged(path: Path, reason: str) -> DamagedStore:
@@ -370,7 +305,7 @@ def _damaged(path: Path, reason: str) -> DamagedStore:
     )
 
 
-def _first_fault(connection: sqlite3.Connection, path: Path) -> str:
+def _first_fault(connection: Connection, path: Path) -> str:
     """The first thing that is wrong with the structure of the file, empty if nothing was found.
 
     Raises sqlite3.Error where SQLite ends the look instead.
@@ -391,13 +326,13 @@ def _first_fault(connection: sqlite3.Connection, path: Path) -> str:
     return fault
 
 
-def _check(connection: sqlite3.Connection, statement: str) -> str:
+def _check(connection: Connection, statement: str) -> str:
     """The first error that a check finds; empty without any."""
-    (text,) = connection.execute(statement).fetchone()
+    text = collect_in_thread(connection, statement)[0][0]
     return "" if text == "ok" else " ".join(str(text).split())
 
 
-def _sample(connection: sqlite3.Connection, tables: list[str]) -> None:
+def _sample(connection: Connection, tables: list[str]) -> None:
     """Read whole rows at random places, so that SQLite looks at the pages on the way to them."""
     query = "SELECT (SELECT max(id) FROM pairing), (SELECT max(place) FROM seat), (SELECT max(block) FROM match)"
     most = dict(zip(("pairing", "place", "block"), connection.execute(query).fetchone(), strict=True))

@@ -18,13 +18,11 @@ from typing import Final, NamedTuple
 from arena.errors import DamagedStore, SpecError
 from arena.match.results import MatchKey
 
-HISTORY_TABLE: Final = """
-    CREATE TABLE history (
-        number INTEGER PRIMARY KEY, pairing INTEGER NOT NULL, block INTEGER NOT NULL, rotation INTEGER NOT NULL,
-        digest TEXT NOT NULL, node BLOB NOT NULL
-    )
-"""
-_TRIGGERS: Final = tuple(
+HISTORY_TABLE: Final = """CREATE TABLE history (
+    number INTEGER PRIMARY KEY, pairing INTEGER NOT NULL, block INTEGER NOT NULL, rotation INTEGER NOT NULL,
+    digest TEXT NOT NULL, node BLOB NOT NULL
+)"""
+TRIGGERS: Final = tuple(
     f"CREATE TRIGGER history_{event.lower()} BEFORE {event} ON history"
     " BEGIN SELECT raise(ABORT, 'the history only grows'); END"
     for event in ("UPDATE", "DELETE")
@@ -116,19 +114,13 @@ def head(connection: sqlite3.Connection) -> Head:
 
 
 def entries(connection: sqlite3.Connection) -> Iterator[Entry]:
-    """All entries in their order; tampered ones may have values of any type."""
-    return (Entry(*row) for row in connection.execute(_ENTRIES))
-
-
-def set_up(connection: sqlite3.Connection) -> None:
-    """Begin the history of a database that has none with the matches it holds, in the order of their keys."""
-    for trigger in _TRIGGERS:
-        connection.execute(trigger)
-    query = (
-        "SELECT pairing, key, block, rotation, CAST(digest AS TEXT) FROM record r JOIN pairing p ON p.id = r.pairing"
-        " ORDER BY pairing, block, rotation"
-    )
-    append(connection, ((pairing, MatchKey(*key), digest) for pairing, *key, digest in connection.execute(query)))
+    """All entries in their order; tampered ones may have values of any type but for their number."""
+    last = -1
+    for row in connection.execute(_ENTRIES):
+        if row[0] <= last:  # pages that lead in a circle have no last one
+            raise DamagedStore(f"the history of stored matches is damaged at entry {last}: its pages are out of order")
+        last = row[0]
+        yield Entry(*row)
 
 
 def _stored_tree(connection: sqlite3.Connection) -> tuple[Tree, int]:

@@ -11,16 +11,19 @@ import contextlib
 import errno
 import logging
 import os
+import re
 from pathlib import Path
 from typing import Final
 
-from arena.errors import MachineFault, SpecError
-from arena.process.build import build, digest_of_folder
+from arena.errors import DamagedStore, MachineFault, SpecError
+from arena.process.build import build, digest_of_folder, is_too_large
 from arena.process.limits import Isolation
 from arena.process.manifest import MANIFEST, BotFile, BotSpec, bot_digest, bot_files, read_bot
 from arena.process.scratch import scratch_folder, sweep
+from arena.store import files
 
 _BUILT: Final = "built"
+_DIGEST: Final = re.compile(r"[0-9a-f]{64}")
 _IN_THE_MAKING: Final = "new-"
 _NO_ROOM: Final = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
 _ADVICE: Final = "choose another folder with --results"
@@ -37,9 +40,11 @@ class Homes:
 
     def read(self, digest: str) -> BotSpec:
         """The installed bot of that hash, read from its source. SpecError if it is missing or was changed."""
-        home = self._folder / digest
-        if not (home / "source").is_dir():
-            raise SpecError(f"{home} is missing: the bot with hash {digest[:8]} has to be submitted again")
+        home = self._home(digest)
+        try:
+            self._require_plain(digest, "source")
+        except FileNotFoundError:
+            raise SpecError(f"{home} is missing: the bot with hash {digest[:8]} has to be submitted again") from None
         bot = read_bot(root_of(home.resolve() / "source"))  # the folder of results may be a link of its owner
         if bot.digest != digest:
             raise SpecError(
@@ -47,6 +52,17 @@ class Homes:
                 f" or a disk lost a part of it: delete {home} and submit the bot again"
             )
         return bot
+
+    def _home(self, digest: str) -> Path:
+        """The home of that hash. SpecError for what is no hash, and could name any folder."""
+        if not _DIGEST.fullmatch(digest):
+            raise SpecError(f"{digest!a:.80} is no hash of a bot; put a copy of the database back")
+        return self._folder / digest
+
+    def _require_plain(self, digest: str, part: str) -> None:
+        """DamagedStore for a link in the place of a folder: it leads anywhere."""
+        with files.open_folder(self._folder.parent, f"{self._folder.name}/{digest}/{part}"):
+            pass
 
     def run_of(self, digest: str) -> str:
         """The folder in which the bot of that hash runs."""
@@ -66,7 +82,7 @@ class Homes:
                 return
             if home.is_dir():
                 log.warning(
-                    "%s: nothing tells of the build there, as after an older arena or a power cut; it is built again",
+                    "%s: nothing tells of the build there, as after a power cut; it is built again",
                     home,
                 )
             self._make(bot)
@@ -80,22 +96,25 @@ class Homes:
         """Whether a home is missing, or not what was put there."""
         try:
             self._check(digest)
-        except (SpecError, OSError):
+        except (SpecError, DamagedStore, OSError):
             return True
         return False
 
     def built(self, digest: str) -> str:
         """The hash of the build in that home; empty if nothing tells it."""
         text = ""
-        with contextlib.suppress(OSError, UnicodeDecodeError):
-            text = (self._folder / digest / _BUILT).read_text(encoding="ascii")
+        with contextlib.suppress(OSError, UnicodeDecodeError, DamagedStore):
+            text = files.read_plain(
+                self._folder.parent, f"{self._folder.name}/{digest}/{_BUILT}", 2 * len(digest)
+            ).decode("ascii")
         return text if len(text) == len(digest) else ""
 
     def _check(self, digest: str) -> None:
         """SpecError if the home is missing, or if its source or its build was changed."""
         self.read(digest)
         home, built = self._folder / digest, self.built(digest)
-        if not built or built != digest_of_folder(home / "run"):
+        self._require_plain(digest, "run")
+        if not built or is_too_large(home / "run") or built != digest_of_folder(home / "run"):
             raise SpecError(
                 f"{home / 'run'} is not what was built there: somebody changed it, or a disk lost a part of it;"
                 f" delete {home}, and it is made anew"

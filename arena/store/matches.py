@@ -5,23 +5,23 @@ stays as it is. Results come out in schedule order, whatever the order in which 
 """
 
 import contextlib
-import sqlite3
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
 from arena.errors import DamagedStore, SpecError
-from arena.league.tournament import OLD_FORMAT, Tournament, portable
+from arena.league.tournament import Tournament, portable
 from arena.match.columns import Machine, PlayedBlock
 from arena.match.results import MatchKey, MatchResult, PairingRanks, PlayedMatch
 from arena.store import database, history, rows
 from arena.store.ranks import Wanted, ranks, unchecked_ranks, wanted
+from arena.store.view import Connection
 from arena.text import counted
 
 if TYPE_CHECKING:
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from arena.standings.sums import PairingSums
 
 _R = TypeVar("_R")
-_OLD_RULES: Final = "1"
-"""Of every game in arena 0.1.0, which stored no version of the rules with a league."""
 
 
 class LeagueSecret(msgspec.Struct, frozen=True):
@@ -47,7 +45,7 @@ class LeagueSecret(msgspec.Struct, frozen=True):
 class MatchStore:
     """The stored matches of a results folder; `results` is where the database lies."""
 
-    def __init__(self, connection: sqlite3.Connection, results: Path) -> None:
+    def __init__(self, connection: Connection, results: Path) -> None:
         self._connection = connection
         self._path = database.path_in(results)
         self._asked: tuple[dict[str, int], list[Wanted]] = {}, []
@@ -82,7 +80,7 @@ class MatchStore:
             raise SpecError(f'no league "{name}" in {self._path}; known: {known}')
         text, digest = stored[0]
         try:
-            found = _decoded(text)
+            found = msgspec.json.decode(text, type=Tournament)
         except rows.UNREADABLE as error:
             raise self._edited(name, f" ({error})") from None
         if sha256(text).hexdigest() != digest or found.name != name:
@@ -139,6 +137,7 @@ class MatchStore:
         if self._connection.in_transaction:
             yield
             return
+        self._connection.renew()
         self._connection.execute("BEGIN")
         try:
             yield
@@ -146,7 +145,7 @@ class MatchStore:
             self._asked = {}, []
             self._connection.execute("ROLLBACK")
 
-    def _aggregated(self, blocks: Mapping[str, int], read: Callable[[sqlite3.Connection, Sequence[Wanted]], _R]) -> _R:
+    def _aggregated(self, blocks: Mapping[str, int], read: Callable[[Connection, Sequence[Wanted]], _R]) -> _R:
         """The reader's answer about these pairings, which are looked up once a snapshot."""
         with database.translating_sqlite_errors(self._path), self.snapshot():
             if not blocks.items() <= self._asked[0].items():
@@ -249,7 +248,8 @@ class MatchStore:
 
     def integrity_errors(self) -> list[str]:
         """The errors that SQLite itself finds in the file: pages, constraints, rows of matches that are not there."""
-        found = [text for (text,) in self._read("PRAGMA integrity_check(5)")]
+        with database.translating_sqlite_errors(self._path):
+            found = [text for (text,) in database.collect_in_thread(self._connection, "PRAGMA integrity_check(5)")]
         lost = Counter(table for table, *_ in self._read("PRAGMA foreign_key_check"))
         found += [f"{counted(number, 'row')} of {table} without a match or a pairing" for table, number in lost.items()]
         return found[found[:1] == ["ok"] :]
@@ -257,7 +257,7 @@ class MatchStore:
     def _read(self, query: str, *values: Any) -> list[Any]:
         """The rows that a query finds."""
         with database.translating_sqlite_errors(self._path):
-            return self._connection.execute(query, values).fetchall()
+            return self._connection.collect(query, values)
 
     def _write(self, query: str, *values: Any) -> None:
         """Execute one statement in a transaction of its own."""
@@ -290,10 +290,3 @@ class MatchStore:
         )
         (found,) = self._connection.execute("SELECT id FROM pairing WHERE key = ?", (key,)).fetchone()
         return int(found)
-
-
-def _decoded(text: bytes) -> Tournament:
-    found = msgspec.json.decode(text, type=Tournament)
-    if "format" in msgspec.json.decode(text):
-        return found
-    return msgspec.structs.replace(found, format=OLD_FORMAT, rules=_OLD_RULES)  # 0.1.0 wrote neither

@@ -18,6 +18,7 @@ from arena.errors import DamagedStore
 from arena.match.results import PairingRanks, canonical_ranks, points
 from arena.standings.ranks import matches_of, no_match
 from arena.store import rows
+from arena.store.view import Connection
 
 _MATCHES: Final = (
     "SELECT pairing, count(*), sum(block), sum(rotation), max(block), group_concat(ranks, '') FROM match"
@@ -39,10 +40,10 @@ class Wanted(NamedTuple):
     last: int
 
 
-def wanted(connection: sqlite3.Connection, blocks: Mapping[str, int]) -> list[Wanted]:
+def wanted(connection: Connection, blocks: Mapping[str, int]) -> list[Wanted]:
     """Those of the pairings that have matches, in the order given."""
     query = "SELECT key, id, players, (SELECT max(block) FROM match WHERE pairing = p.id) FROM pairing p"
-    known = {row[0]: row for row in connection.execute(query) if row[0] in blocks and row[3] is not None}
+    known = {row[0]: row for row in connection.collect(query) if row[0] in blocks and row[3] is not None}
     asked = [(end, *known[key]) for key, end in blocks.items() if key in known]
     for _, key, *_, last in asked:
         if type(last) is not int:

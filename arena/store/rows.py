@@ -148,8 +148,12 @@ def read_matches(
     pardons: defaultdict[MatchKey, list[Any]] = defaultdict(list)
     for block, rotation, *pardon in connection.execute(_PARDON, (pairing, *blocks)):
         pardons[MatchKey(key, block, rotation)].append(pardon)
+    last: tuple[Any, ...] = ()
     for match in connection.execute(_WITH_RECORD if with_records else _ALONE, (pairing, *blocks)):
         place = MatchKey(key, *match[:2])
+        if match[:2] <= last:  # pages that lead in a circle have no last one
+            raise damaged(str(place), "it is there again")
+        last = match[:2]
         try:
             columns = _columns(match, [next(own, ()) for own in seats], pardons.pop(place, []))
             result = result_from(place, players, columns)

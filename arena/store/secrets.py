@@ -5,8 +5,9 @@ one secret and keeps it until that is revealed; a revealed secret gives no new b
 does not go on: a new secret drawn silently would look like the old promise.
 """
 
+import contextlib
 import os
-import tempfile
+import re
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,22 +16,33 @@ from typing import Final
 from msgspec.structs import replace
 
 from arena.errors import DamagedStore, SpecError
-from arena.league.tournament import OLD_FORMAT, Tournament
+from arena.league.tournament import Tournament
 from arena.match.secret_luck import Secret
-from arena.store import database
+from arena.store import database, files
 from arena.store.homes import sync
 from arena.store.matches import LeagueSecret, MatchStore
 
 FOLDER: Final = "secrets"
 _OF_THE_OWNER: Final = 0o700
+_NEW: Final = "new-secret"
+_MOST_BYTES: Final = 64 << 10
+_COMMITMENT: Final = re.compile(r"[0-9a-f]{64}")
 
 
 def read_secret(path: Path) -> Secret:
     """The secret in a file that a person gives. SpecError if there is none; it quotes nothing of the file."""
     try:
-        return Secret.read(path.read_text(encoding="utf-8"), str(path))
+        with path.open("rb") as file:
+            content = file.read(_MOST_BYTES)
     except OSError as error:
         raise SpecError(f"{path}: {error.strerror}; expected a secret file") from None
+    return _parse(content, path)
+
+
+def _parse(content: bytes, path: Path) -> Secret:
+    """SpecError if these bytes are no secret; it quotes none of them."""
+    try:
+        return Secret.read(content.decode(), str(path))
     except UnicodeDecodeError:
         raise SpecError(f"{path}: this is no secret file: found bytes that are not UTF-8") from None
 
@@ -39,6 +51,7 @@ class SecretFiles:
     """The folder `secrets` of a results folder."""
 
     def __init__(self, results: Path) -> None:
+        self._results = results
         self.folder = results / FOLDER
 
     def path(self, commitment: str) -> Path:
@@ -60,10 +73,12 @@ class SecretFiles:
         DamagedStore if the file holds another secret, or none.
         """
         path = self.path(commitment)
-        if not os.access(path, os.R_OK):
-            return None
+        if not _COMMITMENT.fullmatch(commitment):  # it would name another file
+            raise DamagedStore(f"{path}: {commitment!a:.80} is no commitment; put a copy of the database back")
         try:
-            secret = read_secret(path)
+            secret = _parse(files.read_plain(self._results, f"{FOLDER}/{commitment}", _MOST_BYTES), path)
+        except (FileNotFoundError, PermissionError):
+            return None
         except SpecError as error:
             raise DamagedStore(f"{error}; put a copy back") from None
         if secret.commitment != commitment:
@@ -71,22 +86,19 @@ class SecretFiles:
         return secret
 
     def _write(self, secret: Secret) -> None:
-        self.folder.mkdir(mode=_OF_THE_OWNER, parents=True, exist_ok=True)
-        self.folder.chmod(_OF_THE_OWNER)
-        for left in self.folder.glob("new-*"):  # by a program that was killed; nobody else writes here just now
-            left.unlink()
-        number, name = tempfile.mkstemp(prefix="new-", dir=self.folder)  # which gives it mode 0600
-        try:
+        files.make_folder(self._results, FOLDER, _OF_THE_OWNER)
+        with files.open_folder(self._results, FOLDER) as folder:
+            os.fchmod(folder, _OF_THE_OWNER)
+            with contextlib.suppress(FileNotFoundError):  # by a program that was killed; nobody else writes here
+                os.unlink(_NEW, dir_fd=folder)
+            number = files.open_file(self._results, f"{FOLDER}/{_NEW}", os.O_WRONLY | os.O_CREAT | os.O_EXCL)
             with os.fdopen(number, "w", encoding="ascii") as file:
                 file.write(f"{secret.reveal()}\n")
                 file.flush()
                 os.fsync(file.fileno())
-            Path(name).replace(self.path(secret.commitment))
-        except BaseException:
-            Path(name).unlink(missing_ok=True)
-            raise
-        for folder in (self.folder, self.folder.parent):
-            sync(folder)
+            os.replace(_NEW, secret.commitment, src_dir_fd=folder, dst_dir_fd=folder)
+            os.fsync(folder)
+        sync(self._results)
 
 
 class SecretKeeper:
@@ -125,8 +137,7 @@ class SecretKeeper:
         known = self._store.secrets(league)
         tournament = self._store.league(league)
         if tournament.seed is not None or not known:
-            reason = "by a hash (arena 0.1.0)" if tournament.format == OLD_FORMAT else "for everybody"
-            raise SpecError(f"league {league}: its luck follows {reason} from the public seed: nothing is secret")
+            raise SpecError(f"league {league}: its luck follows for everybody from the public seed: nothing is secret")
         secret = self._current(league, known)
         if known[-1].revealed_at is None:
             self._store.mark_revealed(secret.commitment, datetime.now(UTC).isoformat(timespec="seconds"))

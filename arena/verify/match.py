@@ -16,9 +16,8 @@ from msgspec import UNSET, UnsetType
 from arena.errors import DamagedStore, HarnessFault
 from arena.games import load_game
 from arena.games.api import value_of
-from arena.games.luck import derive
 from arena.league.schedule import Pairing
-from arena.league.tournament import OLD_FORMAT, Player, Tournament, luck_origin
+from arena.league.tournament import Player, Tournament, luck_origin
 from arena.match.luck import luck_of
 from arena.match.record import MatchRecord, unpack
 from arena.match.replay import other_package, other_rules, problems
@@ -55,17 +54,15 @@ class Expected(msgspec.Struct, frozen=True):
 
 
 class Task(msgspec.Struct, frozen=True):
-    """A stored match, and all that its league gives; the last three are None for one of no current league.
+    """A stored match, and all that its league gives; the last two are None for one of no current league.
 
-    `draws`: what each secret at hand gives its block. `commitments`: those of all secrets of its league. `seed`: its
-    luck by the recipe of arena 0.1.0, for a league of that time.
+    `draws`: what each secret at hand gives its block. `commitments`: those of all secrets of its league.
     """
 
     match: PlayedMatch
     draws: tuple[BlockDraw, ...] = ()
     expected: Expected | None = None
     commitments: tuple[str, ...] | None = None
-    seed: str | None = None
 
 
 class Checked(msgspec.Struct, frozen=True):
@@ -191,7 +188,6 @@ def task_of(tournament: Tournament, pairing: Pairing, match: PlayedMatch, secret
     """A match of this pairing with all that the tournament, and the secrets at hand, give."""
     key = match.result.key
     seats: tuple[Player, ...] = rotate(pairing.players, key.rotation)
-    is_old, seed = tournament.format == OLD_FORMAT, tournament.seed or ""
     return Task(
         match,
         draws=draws_of(match, secrets),
@@ -204,7 +200,6 @@ def task_of(tournament: Tournament, pairing: Pairing, match: PlayedMatch, secret
             seats=tuple((player.name, player.bot.digest) for player in seats),
         ),
         commitments=luck_origin(tournament).commitments,
-        seed=derive("block", seed, key.pairing, key.block) if is_old else None,
     )
 
 
@@ -219,8 +214,6 @@ def _misfits(expected: Expected, record: MatchRecord) -> Iterator[str]:
     due = msgspec.structs.asdict(expected)
     found = {name: getattr(record, name) for name in due}
     found["seats"] = tuple((seat.player, seat.bot) for seat in record.seats)
-    if record.clock.idle_ms is UNSET:  # it was played by arena 0.1.0, which had no idle bank
-        found["clock"] = msgspec.structs.replace(record.clock, idle_ms=due["clock"].idle_ms)
     return _differences(found, due, "the tournament")
 
 
@@ -233,10 +226,9 @@ def _differences(found: Mapping[str, Any], due: Mapping[str, Any], origin: str) 
 def _compared_luck(task: Task, record: MatchRecord) -> tuple[Iterable[str], str]:
     """Differences between the luck in the record and that of its secret or seed, and the remark about them."""
     commitment = record.commitment
-    if task.seed is not None or commitment is UNSET:  # of arena 0.1.0, or without a commitment, as only such a league
-        wrong = f"its seed is {record.seed}, without a commitment; the tournament gives {task.seed or 'a commitment'}"
-        is_due = task.commitments is None or (commitment is UNSET and record.seed == task.seed)
-        return [] if is_due else [wrong], "" if task.seed is None else _COMPARED
+    if commitment is UNSET:
+        wrong = f"its luck {record.seed} has no commitment, and its league has"
+        return [] if task.commitments is None else [wrong], ""
     for drawn in task.draws:
         if drawn.commitment == commitment:
             wire_id = drawn.wire_ids[task.match.result.key.rotation]

@@ -15,7 +15,7 @@ from arena.games import load_game
 from arena.league.driver import Backend, BlocksLost, play_lives
 from arena.league.schedule import Life, fixture, lives
 from arena.league.state import LeagueState
-from arena.league.tournament import OLD_FORMAT, Tournament
+from arena.league.tournament import Tournament
 from arena.match.columns import PlayedBlock
 from arena.match.record import ActionStep, MatchRecord, unpack
 from arena.match.secret_luck import Secret
@@ -105,8 +105,6 @@ def _seated(chosen: Sequence[Life], tournament: Tournament, bots: BotStore) -> I
 
 def _obstacle(tournament: Tournament, secrets: Sequence[Secret]) -> str:
     """The reason for which nothing of the league can be played again; empty without one."""
-    if tournament.format == OLD_FORMAT:
-        return "its luck follows the recipe of arena 0.1.0"
     now = load_game(tournament.game).rules_version
     if tournament.rules not in {"", now}:
         return f"it was played by rules {tournament.rules} of {tournament.game}; this arena plays rules {now}"

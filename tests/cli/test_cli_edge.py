@@ -21,6 +21,7 @@ from arena.cli.edge import TerminalLine
 from arena.errors import HarnessFault, SpecError
 from arena.process import workers
 from arena.process.sandbox import bubblewrap, self_test, syscalls
+from arena.store import files
 
 LEAGUE = "{name: test, game: nim, seed: 1, cycles: 1, players: [{bot: random, name: a}, {bot: random, name: b}]}"
 
@@ -292,8 +293,12 @@ def test_a_log_that_fails_to_the_end_costs_no_leaderboard(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The last bytes of a log are written when it is closed: that fails, too, and is said once, with its name."""
-    log = Path("/dev/full").open("w")  # noqa: SIM115 - the command closes it
-    monkeypatch.setattr("arena.cli.league._LogFile._open", lambda _self: log)
+    open_file = files.open_file
+
+    def open_full(results: Path, name: str, *more: int) -> int:
+        return os.open("/dev/full", os.O_WRONLY) if name.startswith("logs/") else open_file(results, name, *more)
+
+    monkeypatch.setattr(files, "open_file", open_full)
     terminal = Terminal(tmp_path, monkeypatch, capsys)
 
     found = terminal.league()

@@ -15,7 +15,7 @@ from support.made_matches import bot, tournament
 from arena.league.schedule import KEY_LENGTH, lives, pairings
 from arena.league.schedules.settings import Knockout, RoundRobin, Schedule, Swiss
 from arena.league.state import Replay, state_of
-from arena.league.tournament import OLD_FORMAT, Player, Tournament, luck_origin
+from arena.league.tournament import Player, Tournament, luck_origin
 from arena.match.results import PairingRanks
 from arena.match.settings import ClockSettings
 
@@ -112,14 +112,13 @@ TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=8
     arguments=st.lists(TEXT, max_size=3),
     options=st.dictionaries(st.sampled_from(["players", "misere", "é", "]}"]), st.booleans()),
     seats=st.sampled_from([2, 3]),
-    form=st.sampled_from([OLD_FORMAT, "arena-fixture/2"]),
 )
 def test_a_key_is_the_hash_of_the_whole_identity(
-    names: list[str], arguments: list[str], options: dict[str, Any], seats: int, form: str
+    names: list[str], arguments: list[str], options: dict[str, Any], seats: int
 ) -> None:
     """Though what all pairings of a league have in common is encoded once: byte for byte as if each was encoded."""
     field = tuple(Player(name=name, bot=bot(name), arguments=tuple(arguments)) for name in names)
-    league = tournament(players=field, options=options, seats=seats, format=form, rules="1", seed='"]}')
+    league = tournament(players=field, options=options, seats=seats, rules="1", seed='"]}')
 
     for pairing in pairings(league):
         text = identity(league, sorted(pairing.players, key=lambda one: one.name))
@@ -135,28 +134,16 @@ def identity(league: Tournament, players: list[Player]) -> bytes:
         "options": league.options,
         "players": [[one.name, one.bot.digest, list(one.arguments)] for one in players],
     }
-    if league.format == OLD_FORMAT:
-        clock_of_then = ("decides", "move_ms", "bank_ms", "wall_ms", "startup_ms", "strict", "ponder")
-        limits_of_then = ("memory_mib", "tasks", "processes", "scratch_mib", "line_bytes", "stderr_bytes")
-        whole["clock"] = raw({name: getattr(league.clock, name) for name in clock_of_then})
-        whole["limits"] = raw({name: getattr(league.limits, name) for name in limits_of_then})
-        whole["seed"] = league.seed
-    else:
-        whole |= {"clock": league.clock, "limits": league.limits, "commitment": luck_origin(league).commitments[0]}
+    whole |= {"clock": league.clock, "limits": league.limits, "commitment": luck_origin(league).commitments[0]}
     return msgspec.json.encode(whole, order="deterministic")
-
-
-def raw(value: dict[str, Any]) -> msgspec.Raw:
-    return msgspec.Raw(msgspec.json.encode(value))
 
 
 def test_known_keys() -> None:
     """Of pairings as they lie in stored leagues: a key that changes loses their matches."""
     league = tournament("ann", "bob", "cid", seed="1", clock=ClockSettings(move_ms=50.0), rules="1")
     three = tournament("ann", "bob", "cid", "dot", seats=3, commitments=("c" * 64,), seed=None, rules="2")
-    old = tournament("ann", "bob", format=OLD_FORMAT, rules="1")
 
-    found = [[(pairing.key, *pairing.names) for pairing in pairings(each)] for each in (league, three, old)]
+    found = [[(pairing.key, *pairing.names) for pairing in pairings(each)] for each in (league, three)]
 
     assert found == KNOWN
 
@@ -169,5 +156,4 @@ KNOWN = [
         ("f410a96420b0", "ann", "dot", "cid"),
         ("cd178c15a3d3", "bob", "cid", "dot"),
     ],
-    [("5d3907154689", "ann", "bob")],
 ]

@@ -312,11 +312,3 @@ def test_a_record_survives_packing(tmp_path: Path) -> None:
     record = unpack(Kept(tmp_path).blocks[0].matches[0].record)
 
     assert unpack(pack(record)) == record
-
-
-def test_a_record_from_before_there_was_an_idle_bank_fits(tmp_path: Path) -> None:
-    """Its clock lacks a field that every clock has now; the rest of it must be that of the tournament."""
-    kept = Kept(tmp_path)
-    change_record(kept, lambda record: record["clock"].pop("idle_ms"))
-
-    assert not [problem for problem in problems(kept) if "clock" in problem]

@@ -88,7 +88,7 @@ class Forger:
 
     def _in_order(self, change: Callable[[list[Any]], list[Any]]) -> None:
         """Write the history anew, of the records that are there."""
-        connection = sqlite3.connect(self.kept.results / database.FILE_NAME)
+        connection = sqlite3.connect(database.path_in(self.kept.results))
         query = (
             "SELECT h.pairing, key, h.block, h.rotation, r.digest FROM history h JOIN pairing p ON p.id = h.pairing"
             " JOIN record r ON (r.pairing, r.block, r.rotation) = (h.pairing, h.block, h.rotation) ORDER BY number"
@@ -96,7 +96,7 @@ class Forger:
         entries = change(connection.execute(query).fetchall())
         connection.execute("DROP TRIGGER history_delete")
         connection.execute("DELETE FROM history")
-        connection.execute(history._TRIGGERS[1])
+        connection.execute(history.TRIGGERS[1])
         history.append(connection, ((pairing, MatchKey(*key), digest) for pairing, *key, digest in entries))
         connection.commit()
         connection.close()
@@ -180,7 +180,7 @@ def test_what_only_lies_in_the_history_is_found_without_a_root(tmp_path: Path) -
         place = tmp_path / str(number)
         place.mkdir()
         kept = Kept(place)
-        execute_sql(kept.results / database.FILE_NAME, *statements)
+        execute_sql(database.path_in(kept.results), *statements)
 
         assert any(sentence in text for text in problems(kept)), sentence
 

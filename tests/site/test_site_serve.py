@@ -180,7 +180,8 @@ def test_the_files_of_a_server_and_of_a_build_share_the_store(tmp_path: Path) ->
         with store.snapshot():
             assert site.file("index.html")
             writer.save([block_of(league, pairings(league)[0], 0)])
-        write_site(store, (), tmp_path / "out")
+        with reading(tmp_path) as later:
+            write_site(later, (), tmp_path / "out")
 
     assert "2 of 4 matches" in (tmp_path / "out" / "index.html").read_text(encoding="utf-8")
 

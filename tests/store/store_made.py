@@ -1,6 +1,5 @@
 """Leagues of nim for these tests, played in this process by bots that are functions, and a store that holds them."""
 
-import json
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -16,7 +15,6 @@ from arena.league.state import state_of
 from arena.league.tournament import Player, Tournament
 from arena.match.bot_player import BotPlayer
 from arena.match.columns import PlayedBlock
-from arena.match.results import MatchResult
 from arena.match.secret_luck import Secret
 from arena.match.settings import ClockSettings
 from arena.process.scripted import Reply
@@ -89,48 +87,3 @@ def dump(results: Path) -> list[Any]:
     with opened(results) as connection:
         queries = (f"SELECT * FROM {table} ORDER BY 1, 2, 3, 4" for table in ("match", "record", "seat"))
         return [connection.execute(query).fetchall() for query in queries]
-
-
-def older(path: Path, version: int, *statements: str) -> None:
-    """A database of a former layout, with a finished and published league."""
-    league = tournament("ann", "bob", cycles=2)
-    fill(path.parent, league)
-    with reading(path.parent) as store:
-        summaries = [summary(one) for one in store.results(counted(league))]
-    undone = [
-        "UPDATE league SET standings = x'7b7d'",
-        *(f"DROP TABLE {name}" for name in ("secret", "history", "played_on", "machine", "match", "seat", "pardon")),
-        "ALTER TABLE pairing DROP COLUMN players",
-        "CREATE TABLE match (pairing, block, rotation, summary, PRIMARY KEY (pairing, block, rotation)) WITHOUT ROWID",
-    ]
-    if version >= 3:
-        undone += [
-            "CREATE TABLE tally (seats)",
-            "CREATE TABLE checkpoint (league)",
-            "CREATE TRIGGER match_update AFTER UPDATE ON match BEGIN UPDATE tally SET seats = 0; END",
-            "CREATE TRIGGER match_delete AFTER DELETE ON match BEGIN UPDATE tally SET seats = 0; END",
-        ]
-    if version < 2:
-        undone.append("ALTER TABLE league DROP COLUMN digest")
-    rows = [(each.pop("block"), each.pop("rotation"), json.dumps(each).encode()) for each in summaries]
-    with opened(path) as connection:
-        for statement in undone:
-            connection.execute(statement)
-        connection.executemany("INSERT INTO match VALUES (1, ?, ?, ?)", rows)
-        for statement in (*statements, f"PRAGMA user_version={version}"):
-            connection.execute(statement)
-
-
-def summary(one: MatchResult) -> dict[str, Any]:
-    """A match as layouts up to 9 had it."""
-    return {
-        "block": one.key.block,
-        "rotation": one.key.rotation,
-        "ranks": one.ranks,
-        "scores": None if one.scores is None else [int(score) for score in one.scores],
-        "termination": one.termination.value,
-        "at_fault": -1 if one.at_fault is None else one.at_fault,
-        "moves": one.moves,
-        "time_ms": [us / 1000 for us in one.time_us],
-        "slowest_ms": [us / 1000 for us in one.slowest_us],
-    }

@@ -6,10 +6,9 @@ from hashlib import sha256
 from pathlib import Path
 
 import pytest
-from store_made import blocks_of, counted, fill, older, reading, tournament, writing
+from store_made import blocks_of, counted, fill, tournament, writing
 
 from arena.errors import DamagedStore, SpecError
-from arena.store import database
 from arena.store.history import Head, Tree, read_head
 
 
@@ -52,17 +51,6 @@ def test_grows_in_the_order_of_commits(tmp_path: Path) -> None:
             assert store.head() == Head(len(leaves), reference(leaves))
         assert [f"{one.match} {one.digest}".encode() for one in store.entries()] == leaves
         assert all(one.stored == one.digest for one in store.entries())
-
-
-def test_an_older_database_begins_with_what_it_holds(tmp_path: Path) -> None:
-    """In the order of the keys, since nobody knows that of the commits."""
-    older(tmp_path / database.FILE_NAME, 4)
-    fill(tmp_path / "today", tournament("ann", "bob", cycles=2))
-
-    with reading(tmp_path) as store, reading(tmp_path / "today") as today:
-        assert [one.match for one in store.entries()] == [one.match for one in today.entries()]
-        assert store.head().size == 4
-        assert store.orphans_of("record", "history") == 0
 
 
 @pytest.mark.parametrize("statement", ["DELETE FROM history", "UPDATE history SET digest = 'x' WHERE number = 0"])

@@ -1,21 +1,16 @@
-"""Many processes open one results folder at the same moment: new, of an older layout, while somebody writes into it."""
+"""Many processes open one results folder at the same moment: new, or while somebody writes into it."""
 
 import contextlib
-import sqlite3
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from store_made import blocks_of, counted, fill, older, reading, tournament, writing
-from support.tampering import opened
+from store_made import blocks_of, fill, tournament, writing
 
 from arena.errors import SpecError
-from arena.standings.sums import sums_of
 from arena.store import database
-from arena.store.database import Migration
 
 pytestmark = pytest.mark.process
 PROCESSES = 8
@@ -100,20 +95,6 @@ def test_many_folders_are_made_by_eight_processes_each(tmp_path: Path) -> None:
         test_eight_processes_make_one_folder(tmp_path / str(attempt))
 
 
-@pytest.mark.parametrize("version", [1, pytest.param(2, marks=pytest.mark.slow)])
-def test_eight_processes_meet_an_older_layout(tmp_path: Path, version: int) -> None:
-    """One brings it up to date, readers and writers alike see all that was stored; nobody calls it damaged."""
-    older(tmp_path / database.FILE_NAME, version)
-
-    found = all_at_once(tmp_path, *["reads", "writes"] * (PROCESSES // 2))
-
-    assert found == [("1 4", "", 0)] * PROCESSES
-    with reading(tmp_path) as store:
-        league = tournament("ann", "bob", cycles=2)
-        assert store.integrity_errors() == []
-        assert store.sums(counted(league)).facts() == sums_of(store.results(counted(league))).facts()
-
-
 @pytest.mark.slow
 def test_seven_processes_open_while_one_stores(tmp_path: Path) -> None:
     """Each sees whole blocks of what is stored by then."""
@@ -127,33 +108,6 @@ def test_seven_processes_open_while_one_stores(tmp_path: Path) -> None:
     assert all(leagues == "1" and 2 <= int(matches) <= 80 and int(matches) % 2 == 0 for leagues, matches in counts)
 
 
-@pytest.mark.slow
-def test_a_long_migration_is_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Processes that meet it wait much longer than for an ordinary transaction, and work with the outcome."""
-    older(tmp_path / database.FILE_NAME, 2)
-    monkeypatch.setattr(database, "BUSY_S", 0.2)
-    with standing_by(tmp_path, "reads", "writes") as waiting:
-        *others, last = database.MIGRATIONS
-
-        def slowly(connection: sqlite3.Connection) -> None:
-            last.then(connection)
-            for process in waiting:
-                assert process.stdin is not None
-                process.stdin.write("\n")
-                process.stdin.flush()
-            time.sleep(7.0)  # longer than the five seconds for which SQLite alone was patient
-            assert [process.poll() for process in waiting] == [None, None], "they did not wait"
-
-        with monkeypatch.context() as patch:
-            # The layout stays the one that other processes know: the last migration only takes its time.
-            patch.setattr(database, "MIGRATIONS", (*others, Migration(last.statements, slowly)))
-            database.open_for_writing(tmp_path).close()
-        found = [process.communicate(timeout=60) for process in waiting]
-
-    assert [out for out, _ in found] == ["1 4\n", "1 4\n"]
-    assert [err.count("waiting for another program that is writing into it") for _, err in found] == [1, 1]
-
-
 def test_a_writer_that_does_not_end_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """After a while there is a sentence with the file and the advice; it is nobody's mistake, least of all ours."""
     league = tournament("ann", "bob", cycles=2)
@@ -165,24 +119,3 @@ def test_a_writer_that_does_not_end_is_told(tmp_path: Path, monkeypatch: pytest.
             store.save(blocks_of(league))
         with pytest.raises(SpecError, match="another program was writing into it"):
             store.save_league(league)
-
-
-def test_a_migration_is_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One that fails at its last step leaves the layout that was there, and the next attempt begins with that."""
-    older(tmp_path / database.FILE_NAME, 1)
-
-    def fails(_: sqlite3.Connection) -> None:
-        raise OSError(28, "No space left on device")
-
-    with monkeypatch.context() as patch:
-        patch.setattr(database, "MIGRATIONS", (*database.MIGRATIONS, Migration("CREATE TABLE late (x)", fails)))
-        with pytest.raises(OSError, match="No space left"):
-            database.open_for_writing(tmp_path)
-    with opened(tmp_path) as connection:
-        version = connection.execute("PRAGMA user_version").fetchone()[0]
-        tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-
-    assert version == 1
-    assert not {"seat", "late"} & tables
-    with reading(tmp_path) as store:
-        assert len(list(store.results(counted(tournament("ann", "bob", cycles=2))))) == 4

@@ -22,7 +22,7 @@ def sound(folder: Path, league: Tournament | None = None) -> Path:
     fill(folder, league or tournament("ann", "bob", cycles=60))
     with opened(folder) as connection:
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    return folder / database.FILE_NAME
+    return database.path_in(folder)
 
 
 def is_refused(path: Path, content: bytes) -> bool:

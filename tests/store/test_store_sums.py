@@ -126,7 +126,7 @@ def test_a_reader_sees_one_moment(tmp_path: Path) -> None:
     results = [result(block=block, rotation=rotation) for block in range(2) for rotation in (0, 1)]
     with writing(tmp_path) as writer:
         saved(writer, results[:2])
-        with closing(database.open_for_reading(tmp_path) or sqlite3.connect(":memory:")) as connection:
+        with closing(database.open_for_reading(tmp_path) or writer._connection) as connection:
             reader = MatchStore(connection, tmp_path)
             with reader.snapshot():
                 before = reader.ranks({"p": 9})
@@ -134,7 +134,8 @@ def test_a_reader_sees_one_moment(tmp_path: Path) -> None:
 
                 assert reader.sums({"p": 9}).facts() == sums_of(results[:2]).facts()
             assert before["p"].matches == 2
-            assert reader.sums({"p": 9}).facts() == sums_of(results).facts()
+        with closing(database.open_for_reading(tmp_path) or writer._connection) as connection:
+            assert MatchStore(connection, tmp_path).sums({"p": 9}).facts() == sums_of(results).facts()
 
 
 def test_flipped_bits_never_change_who_won(tmp_path: Path) -> None:

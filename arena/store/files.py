@@ -1,0 +1,102 @@
+"""Files of a results folder, which may come from somebody else: the only way to open one.
+
+Rule: below the results folder no link is followed and nothing is waited for. A link in the place of a file could name
+any file of the reader's, a pipe has no end, and a device has no size: only plain files are opened, in plain folders.
+"""
+
+import contextlib
+import errno
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path, PurePath
+from typing import Final
+
+from arena.errors import DamagedStore
+
+_KINDS: Final = {
+    stat.S_IFLNK: "a link",
+    stat.S_IFDIR: "a folder",
+    stat.S_IFIFO: "a pipe",
+    stat.S_IFSOCK: "a socket",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+}
+
+
+@contextlib.contextmanager
+def open_folder(results: Path, name: str = ".") -> Iterator[int]:
+    """Open the folder `name` below `results`, which may itself be a link: its user named it.
+
+    DamagedStore if a link, or anything else but a folder, lies on the way. OSError as from `os.open`.
+    """
+    folder = os.open(results, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        place = results
+        for part in PurePath(name).parts:
+            place /= part
+            _require(place, stat.S_IFDIR, os.lstat(part, dir_fd=folder))
+            inner = _open(place, part, os.O_RDONLY | os.O_DIRECTORY, 0, folder)
+            os.close(folder)
+            folder = inner
+        yield folder
+    finally:
+        os.close(folder)
+
+
+def open_file(results: Path, name: str, flags: int = os.O_RDONLY, mode: int = 0o600) -> int:
+    """Open the plain file `name` below `results`; the descriptor.
+
+    DamagedStore for a link, pipe, device or folder, there or on the way. OSError as from `os.open`.
+    """
+    path = PurePath(name)
+    place = results / name
+    with open_folder(results, str(path.parent)) as folder:
+        with contextlib.suppress(FileNotFoundError):  # even to open a device may do something
+            _require(place, stat.S_IFREG, os.lstat(path.name, dir_fd=folder))
+        number = _open(place, path.name, flags | os.O_NONBLOCK, mode, folder)
+    try:
+        _require(place, stat.S_IFREG, os.fstat(number))
+    except BaseException:
+        os.close(number)
+        raise
+    return number
+
+
+def read_plain(results: Path, name: str, limit: int) -> bytes:
+    """The content of the plain file `name` below `results`. DamagedStore if it has more than `limit` bytes."""
+    with os.fdopen(open_file(results, name), "rb") as file:
+        content = file.read(limit + 1)
+    if len(content) > limit:
+        raise DamagedStore(f"{results / name} has more than {limit} bytes; put a copy back")
+    return content
+
+
+def make_folder(results: Path, name: str, mode: int = 0o777) -> None:
+    """Make the folder `name` in `results` unless it is there. DamagedStore if a link has that name."""
+    with open_folder(results) as folder, contextlib.suppress(FileExistsError):
+        os.mkdir(name, mode, dir_fd=folder)
+    with open_folder(results, name):
+        pass
+
+
+def _open(place: Path, name: str, flags: int, mode: int, folder: int) -> int:
+    try:
+        return os.open(name, flags | os.O_NOFOLLOW | os.O_CLOEXEC, mode, dir_fd=folder)
+    except OSError as error:
+        if error.errno in (errno.ELOOP, errno.ENOTDIR):  # exchanged since it was looked at
+            raise _refusal(place, "a link") from None
+        raise OSError(error.errno, error.strerror, str(place)) from None
+
+
+def _require(place: Path, kind: int, status: os.stat_result) -> None:
+    found = stat.S_IFMT(status.st_mode)
+    if found != kind:
+        raise _refusal(place, _KINDS.get(found, "a plain file"))
+
+
+def _refusal(place: Path, kind: str) -> DamagedStore:
+    return DamagedStore(
+        f"{place} is {kind}; a results folder holds plain files and folders only, and arena opens nothing else there:"
+        " move it away or put a copy back"
+    )

@@ -1,0 +1,91 @@
+"""The layout of the database: its tables, and the one sentence for a file that has another one.
+
+Rule: a file has these tables, indexes and triggers, word for word, or no query is made of it: a view that never ends
+can have the name of a table.
+"""
+
+import sqlite3
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+from arena.errors import DamagedStore
+from arena.store import history, owners, rows
+
+APPLICATION_ID: Final = 0x41524E41
+"""`ARNA`: marks the file as ours."""
+VERSION: Final = 15
+"""The version of the layout, kept in the file as `user_version`."""
+_TABLES: Final = (
+    """CREATE TABLE bot (
+        digest TEXT PRIMARY KEY, name TEXT NOT NULL, version TEXT NOT NULL, submitted_at TEXT NOT NULL
+    ) WITHOUT ROWID""",
+    """CREATE TABLE league (
+        name TEXT PRIMARY KEY, tournament BLOB NOT NULL, digest TEXT NOT NULL, standings BLOB
+    ) WITHOUT ROWID""",
+    "CREATE TABLE pairing (id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, players TEXT NOT NULL)",
+    *map(str.strip, rows.MATCH_TABLES.split(";")),
+    """CREATE TABLE record (
+        pairing INTEGER NOT NULL REFERENCES pairing, block INTEGER NOT NULL, rotation INTEGER NOT NULL,
+        codec TEXT NOT NULL, digest TEXT NOT NULL, body BLOB NOT NULL, PRIMARY KEY (pairing, block, rotation)
+    ) WITHOUT ROWID""",
+    # The secrets of a league's luck, the first one first, by their commitments.
+    """CREATE TABLE secret (
+        league TEXT NOT NULL, number INTEGER NOT NULL, commitment TEXT NOT NULL, origin TEXT NOT NULL, revealed_at TEXT,
+        PRIMARY KEY (league, number), UNIQUE (league, commitment)
+    ) WITHOUT ROWID""",
+    *map(str.strip, rows.MACHINE_TABLES.split(";")),
+    history.HISTORY_TABLE,
+    owners.OWNER_TABLE,
+    *history.TRIGGERS,
+)
+_NAMES: Final = "SELECT type, name, tbl_name, sql FROM sqlite_master"
+
+
+def create(connection: sqlite3.Connection) -> None:
+    """Create all tables, within the caller's transaction."""
+    for statement in _TABLES:
+        connection.execute(statement)
+    connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
+    connection.execute(f"PRAGMA user_version={VERSION}")
+
+
+def is_made(connection: sqlite3.Connection, path: Path) -> bool:
+    """Whether the file has our tables; False for an empty one. DamagedStore if it has anything else."""
+    # One statement sees one state of the file, though another process may be changing it just now.
+    query = (
+        "SELECT application_id, user_version, (SELECT count(*) FROM sqlite_master)"
+        " FROM pragma_application_id, pragma_user_version"
+    )
+    owner, version, count = connection.execute(query).fetchone()
+    if not (owner or version or count):
+        return False
+    if owner != APPLICATION_ID:
+        raise DamagedStore(
+            f"{path} cannot be used: it belongs to another program (application id {owner:#x}). It was left untouched;"
+            " choose another folder with --results"
+        )
+    if version != VERSION:
+        raise DamagedStore(
+            f"{path} has layout version {version}, and this arena reads version {VERSION} alone: read it with the arena"
+            " that made it, or choose another folder with --results"
+        )
+    # So many names, and no more: a schema without end is not read to its end.
+    found = {*connection.execute(f"{_NAMES} LIMIT {len(_expected()) + 1}")}
+    if found != _expected():
+        odd = sorted(str(name)[:80] for _, name, *_ in found ^ _expected())
+        raise DamagedStore(
+            f"{path} cannot be used: its tables are not those of an arena database ({', '.join(odd)!a:.200}). It was"
+            " left untouched; put a copy back"
+        )
+    return True
+
+
+@cache
+def _expected() -> frozenset[tuple[str, str, str, str | None]]:
+    connection = sqlite3.connect(":memory:")
+    try:
+        create(connection)
+        return frozenset(connection.execute(_NAMES))
+    finally:
+        connection.close()

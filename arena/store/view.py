@@ -1,0 +1,440 @@
+"""A database as it is read: one state of it, and no trace in its folder, which may come from somebody else.
+
+Rule: no file of a results folder is made, changed, removed or followed by reading. SQLite opens a file there only if it
+is plain, and only as `immutable`, in which case it looks at no journal, makes no file and writes nothing. A view is
+
+- the file in place, while nothing but the file is there: no `-wal`, no `-journal`;
+- else a copy of all three in a folder of ours, where SQLite brings the copy to its last commit. The copy is read as
+  `immutable` too, and its name is gone before the first query: nothing is left behind, whatever ends the process.
+
+Why a view is one committed state, whatever others do meanwhile. The locks are those that SQLite itself takes (see its
+"File Locking" and "WAL-mode File Format"), as open file descriptions, which need no right to write:
+
+- SHARED on the database excludes EXCLUSIVE: no writer with a rollback journal changes the file, and no last connection
+  moves its WAL into it and removes the WAL. So no WAL, seen under this lock, means that everything is in the file.
+- A shared lock on the byte of checkpoints in `-shm`, where that file is: no connection moves its WAL into the file.
+- A program that opens the database after a view in place makes a new `-shm`. Arena's own writers move their WAL only
+  while they hold `_GUARD`, one more byte behind SHARED, that every view shares (`Connection.checkpoint`).
+- So the file stands still, and a WAL grows only, except that a writer may begin it anew once, if all of it was in the
+  file before. It writes a new header first: a copy is taken again unless the header is the same before and after.
+  Frames behind the last commit, or torn, have no checksum that fits, and SQLite leaves them out.
+- Other programs that write without these locks are noticed by size and time of the file, and the copy is taken again.
+
+Closing any descriptor of a file drops all locks that SQLite has in this process. While a connection of ours may
+write, descriptors are put by instead (`_release`), and closed with the last of these connections.
+"""
+
+import contextlib
+import logging
+import os
+import sqlite3
+import struct
+import tempfile
+import time
+import weakref
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, Final, NamedTuple, Self
+
+from arena.errors import DamagedStore, MachineFault, SpecError
+from arena.process.scratch import scratch_folder
+from arena.store import files
+
+FILE_NAME: Final = "arena.db"
+WAL, SHM, JOURNAL = f"{FILE_NAME}-wal", f"{FILE_NAME}-shm", f"{FILE_NAME}-journal"
+SUPER_JOURNAL: Final = bytes.fromhex("d9d505f920a163d7")
+"""At the end of a journal that names another file, and at its beginning."""
+_HEADER: Final = b"SQLite format 3\x00"
+_SHARED: Final = 0x40000002
+_SHARED_BYTES: Final = 510
+_GUARD: Final = _SHARED + _SHARED_BYTES
+_CHECKPOINT: Final = 121
+"""Places of locks: in the database, and in its `-shm`."""
+_WAL_HEADER: Final = 32
+_ATTEMPTS: Final = 20
+_TICK_S: Final = 0.02
+"""The longest step of the clock of files."""
+_MOST_PARTS: Final = 1000
+"""Parts between holes of a file; SQLite leaves one hole at most, at 1 GiB."""
+_AT_ONCE: Final = 64 << 20
+_ROOM: Final = 16 << 20
+_SMALL: Final = 128 << 20
+"""The largest copy that is put into memory (tmpfs), where there is no folder on a disk."""
+_PREFIX: Final = "arena-view-"
+_STEPS: Final = 1 << 16
+"""Steps of SQLite between two looks at the bound and at signals, about a millisecond."""
+_LEAST_STEPS: Final = 5_000_000
+_STEPS_PER_BYTE: Final = 20
+_LEAST_BYTES: Final = 32 << 20
+_MOST_BYTES: Final = 10**9
+_TIMES: Final = 4
+"""The bounds of a view, from the size of its file: steps of all queries together, bytes of a value and of a list."""
+_SILENT_S: Final = 3.0
+log: Final = logging.getLogger("arena.store")
+
+
+class Connection(sqlite3.Connection):
+    """A connection with bounds that follow from the size of its file; it hears signals within a query."""
+
+    _left = _most = _bytes = 0
+    guard: int | None = None
+    """The descriptor for `_GUARD`, of a connection that writes."""
+    _end: Any = None
+
+    def bound(self, size: int) -> Self:
+        """Set the bounds of one that reads a file with `size` bytes of data."""
+        self.renew(size)
+        self._bytes = min(_MOST_BYTES, _LEAST_BYTES + _TIMES * size)
+        self.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, self._bytes)
+        self.set_progress_handler(self._look, _STEPS)
+        self.execute("PRAGMA trusted_schema=OFF")
+        self.execute("PRAGMA cell_size_check=ON")
+        return self
+
+    def collect(self, query: str, values: Sequence[Any] = ()) -> list[Any]:
+        """Return all rows of a query that finds few. sqlite3.DataError if they hold more than the file could."""
+        rows, left = [], self._bytes
+        for row in self.execute(query, values):
+            left -= sum(len(value) for value in row if isinstance(value, str | bytes))
+            if left < 0:
+                raise sqlite3.DataError("its rows hold more than the file")
+            rows.append(row)
+        return rows
+
+    def renew(self, size: int | None = None) -> None:
+        """Begin to count anew, for a file of that size by now: a writer lives as long as its league."""
+        if size is not None:
+            self._most = _LEAST_STEPS + _STEPS_PER_BYTE * size
+        self._left = self._most
+
+    def hold(self, *numbers: int) -> None:
+        """Release these descriptors when the connection is closed, or forgotten."""
+        self._end = weakref.finalize(self, _release, *numbers)
+
+    def close(self) -> None:
+        """Close the connection and release what it holds."""
+        super().close()
+        self.guard = None
+        if self._end is not None:
+            self._end()
+
+    def checkpoint(self) -> None:
+        """Move the WAL into the database, unless somebody reads that in place; the next commit tries again."""
+        if self.guard is not None and _try_lock(self.guard, _GUARD, 1, is_exclusive=True):
+            try:
+                self.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+            finally:
+                _unlock(self.guard)
+
+    def _look(self) -> bool:
+        """Stop the query if its bound is reached; SQLite stops it, too, if a signal raises an exception here."""
+        self._left -= _STEPS
+        if self._left > 0:
+            return False
+        _ENDLESS.add(self)
+        return True
+
+
+def is_endless() -> bool:
+    """Whether a query was stopped by its bound, once; else a signal did it."""
+    was_endless = bool(_ENDLESS)
+    _ENDLESS.clear()
+    return was_endless
+
+
+def open_view(results: Path, patience_s: float) -> Connection | None:
+    """The last committed state of the database in `results`; None if there is no database, or an empty one.
+
+    DamagedStore for what is no plain file, no database, or has a journal that arena does not write.
+    """
+    try:
+        number = files.open_file(results, FILE_NAME)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    with contextlib.ExitStack() as stack:
+        stack.callback(_release, number)
+        _lock(number, _SHARED, _SHARED_BYTES + 1, results / FILE_NAME, patience_s)
+        if _status(results, WAL) is None and _status(results, JOURNAL) is None:
+            return _in_place(results, number, stack)
+        return _copied(results, number, patience_s)
+
+
+def require_plain(results: Path) -> None:
+    """Check the files before SQLite may write to them. DamagedStore for any that arena does not write."""
+    for name in (FILE_NAME, WAL, SHM):
+        with contextlib.suppress(FileNotFoundError):
+            _release(files.open_file(results, name))
+    try:
+        number = files.open_file(results, JOURNAL)
+    except FileNotFoundError:
+        return
+    with os.fdopen(number, "rb") as file:
+        _refuse_super_journal(file.fileno(), results / JOURNAL)
+        start = os.pread(number, 20, 0)
+        # A new database is made in WAL mode, by a first transaction that knows of no page before it.
+        if start.startswith(SUPER_JOURNAL) and any(start[16:]):
+            raise DamagedStore(
+                f"{results / JOURNAL}: arena leaves no such journal behind, so nothing is written; `arena verify` reads"
+                " the folder, and a sound copy of it can be played on"
+            )
+
+
+def open_guard(connection: Connection, results: Path) -> None:
+    """Let the connection, which writes, move its WAL by itself, and only while nobody reads in place."""
+    connection.execute("PRAGMA wal_autocheckpoint=0")
+    connection.guard = files.open_file(results, FILE_NAME, os.O_RDWR)
+    _WRITERS.add(connection.guard)
+    connection.hold(connection.guard)
+
+
+def size(results: Path, name: str) -> int:
+    """The size of a file in bytes, 0 without it."""
+    status = _status(results, name)
+    return 0 if status is None else status.st_size
+
+
+def _in_place(results: Path, number: int, stack: contextlib.ExitStack) -> Connection | None:
+    """A view of the file itself; its lock goes from `stack` to the view."""
+    status = os.fstat(number)
+    if status.st_size == 0:
+        return None
+    path = results.resolve() / FILE_NAME
+    _require_database(number, path)
+    view = _connect(path, number)
+    if not os.path.samestat(status, path.lstat()):  # what SQLite opened by its name is not what was looked at
+        view.close()
+        raise SpecError(f"{path} was exchanged just now; give the same command again")
+    stack.pop_all()
+    view.hold(number)
+    return view
+
+
+def _connect(path: Path, number: int) -> Connection:
+    uri = f"{path.as_uri()}?mode=ro&immutable=1"
+    view = sqlite3.connect(uri, uri=True, isolation_level=None, check_same_thread=False, factory=Connection)
+    try:
+        return view.bound(sum(end - start for start, end in _parts(number, path)))
+    except BaseException:
+        view.close()
+        raise
+
+
+def _copied(results: Path, number: int, patience_s: float) -> Connection | None:
+    path = results / FILE_NAME
+    with contextlib.ExitStack() as stack:
+        sources = {FILE_NAME: number}
+        for name in (WAL, JOURNAL, SHM):
+            with contextlib.suppress(FileNotFoundError):
+                sources[name] = files.open_file(results, name)
+                stack.callback(_release, sources[name])
+        if SHM in sources:
+            _lock(sources.pop(SHM), _CHECKPOINT, 1, path, patience_s)
+        for _ in range(_ATTEMPTS):
+            place = _place(sum(end - start for each in sources.values() for start, end in _parts(each, path)))
+            with scratch_folder(_PREFIX, place) as folder:
+                before = _state(results, sources)
+                for name, source in sources.items():
+                    _copy(source, folder / name, path)
+                if _state(results, sources) == before:
+                    return _recovered(folder, path)
+    raise SpecError(f"{path}: another program wrote into it all the time; give the same command again")
+
+
+class _State(NamedTuple):
+    """The facts of a file that a change does not leave as they are; of a WAL, which may grow, the header alone."""
+
+    start: bytes
+    inode: int | None
+    size: int = 0
+    changed_ns: int = 0
+
+
+def _state(results: Path, sources: dict[str, int]) -> dict[str, _State]:
+    """The states of database, WAL and journal, and their names: a file without a name is not read any more."""
+    states = {}
+    for name in (FILE_NAME, WAL, JOURNAL):
+        named = _status(results, name)
+        start = os.pread(sources[name], _WAL_HEADER, 0) if name in sources else b""
+        states[name] = _State(start, named and named.st_ino)
+        if name in sources and name != WAL:
+            status = os.fstat(sources[name])
+            if 0 <= time.time() - status.st_mtime < _TICK_S:  # a change from now on has to have another time
+                time.sleep(_TICK_S)
+            states[name] = states[name]._replace(size=status.st_size, changed_ns=status.st_mtime_ns)
+    return states
+
+
+def _recovered(folder: Path, path: Path) -> Connection | None:
+    """A view of the copy in `folder`, after SQLite has brought it to its last commit; `path` is for messages."""
+    copy = folder / FILE_NAME
+    if (folder / JOURNAL).exists():
+        with (folder / JOURNAL).open("rb") as journal:
+            _refuse_super_journal(journal.fileno(), path.with_name(JOURNAL))
+    else:
+        with copy.open("rb") as file:
+            _require_database(file.fileno(), path)
+    opened = sqlite3.connect(copy, isolation_level=None, factory=Connection)
+    with contextlib.closing(opened.bound(0)):
+        opened.execute("PRAGMA synchronous=OFF")
+        opened.execute("SELECT count(*) FROM sqlite_master").fetchall()
+        opened.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+    with copy.open("rb") as file:
+        if os.fstat(file.fileno()).st_size == 0:
+            return None
+        _require_database(file.fileno(), path)
+        return _connect(copy, file.fileno())
+
+
+def _require_database(number: int, path: Path) -> None:
+    """DamagedStore unless the file begins as a database of SQLite does."""
+    header = os.pread(number, 100, 0)
+    if not header.startswith(_HEADER) or len(header) < 100:
+        raise DamagedStore(
+            f"{path} cannot be used: it is not an SQLite database. It was left untouched; move it away or put a copy"
+            " back"
+        )
+
+
+def _refuse_super_journal(number: int, path: Path) -> None:
+    """DamagedStore for a journal that names another file, which SQLite would remove."""
+    size = os.fstat(number).st_size
+    if size >= len(SUPER_JOURNAL) and os.pread(number, len(SUPER_JOURNAL), size - len(SUPER_JOURNAL)) == SUPER_JOURNAL:
+        raise DamagedStore(
+            f"{path} names another file, a super-journal, which SQLite would remove; arena never writes such a journal,"
+            " so somebody made it for you. Nothing was opened; put a copy back"
+        )
+
+
+def _place(size: int) -> Path:
+    """A folder on a disk that has room for a copy of `size` bytes. MachineFault without any."""
+    places = dict.fromkeys((tempfile.gettempdir(), "/var/tmp"))  # noqa: S108 - a folder of ours is made there
+    on_disk = [Path(place) for place in places if os.access(place, os.W_OK | os.X_OK) and not _is_memory(place)]
+    if not on_disk and size > _SMALL:
+        raise MachineFault(
+            f"no folder on a disk for a copy of {size >> 20} MiB, which a database needs that is written just now:"
+            f" {' and '.join(places)} lie in memory; name another one with TMPDIR"
+        )
+    place = (on_disk or [Path(tempfile.gettempdir())])[0]
+    room = os.statvfs(place)
+    if room.f_bavail * room.f_frsize < size + _ROOM:
+        raise MachineFault(
+            f"{place}: no room for a copy of {size >> 20} MiB, which a database needs that is written just now;"
+            " make room, or name another folder with TMPDIR"
+        )
+    return place
+
+
+def _is_memory(place: str) -> bool:
+    """Whether files in that folder lie in memory."""
+    device = Path(place).stat().st_dev
+    name = f"{os.major(device)}:{os.minor(device)}"
+    with contextlib.suppress(OSError):
+        mounts = Path("/proc/self/mountinfo").read_text(encoding="utf-8", errors="replace").splitlines()
+        kinds = {line.split()[2]: line.partition(" - ")[2].split()[0] for line in mounts}
+        return kinds.get(name) in {"tmpfs", "ramfs"}
+    return False
+
+
+def _copy(source: int, target: Path, path: Path) -> None:
+    """Copy a file within the kernel, its holes as holes."""
+    with target.open("xb", buffering=0) as file:
+        for start, end in _parts(source, path):
+            while start < end and (count := _transfer(source, file.fileno(), start, min(end - start, _AT_ONCE))):
+                start += count  # noqa: PLW2901 - the rest of the part
+        file.truncate(max(os.fstat(source).st_size, os.fstat(file.fileno()).st_size))
+
+
+def _transfer(source: int, target: int, start: int, count: int) -> int:
+    try:
+        return os.copy_file_range(source, target, count, start, start)
+    except OSError:  # between some file systems
+        os.lseek(target, start, os.SEEK_SET)
+        return os.sendfile(target, source, start, count)
+
+
+def _parts(number: int, path: Path) -> Iterator[tuple[int, int]]:
+    """The parts of a file that have data, without its holes: a file that says it is large need not be."""
+    end, size = 0, os.fstat(number).st_size
+    for _ in range(_MOST_PARTS):
+        try:
+            start = os.lseek(number, end, os.SEEK_DATA)
+            end = min(os.lseek(number, start, os.SEEK_HOLE), size)
+        except OSError:  # nothing but a hole from there on
+            return
+        if start >= size:
+            return
+        yield start, end
+    raise DamagedStore(f"{path} cannot be used: it has more than {_MOST_PARTS} holes; put a copy back")
+
+
+def _status(results: Path, name: str) -> os.stat_result | None:
+    with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+        return (results / name).lstat()
+    return None
+
+
+def _lock(number: int, start: int, count: int, path: Path, patience_s: float) -> None:
+    """Wait for a shared lock. SpecError after `patience_s`."""
+    begin_s, is_told = time.monotonic(), False
+    while not _is_locked(number, start, count, path):
+        waited_s = time.monotonic() - begin_s
+        if waited_s > patience_s:
+            raise SpecError(busy(path, patience_s))
+        if waited_s > _SILENT_S and not is_told:
+            log.warning("%s: waiting for another program that is writing into it", path)
+            is_told = True
+        time.sleep(0.005)
+
+
+def _is_locked(number: int, start: int, count: int, path: Path) -> bool:
+    try:
+        return _try_lock(number, start, count)
+    except OSError as error:
+        raise MachineFault(f"{path}: it cannot be locked: {error.strerror}; copy the folder to a disk") from None
+
+
+def busy(path: Path, waited_s: float) -> str:
+    """The sentence for a database that another program keeps busy."""
+    return (
+        f"{path}: another program was writing into it for over {waited_s:.0f} s; what was stored before is safe:"
+        " wait until that program ends, and give the same command again"
+    )
+
+
+def _try_lock(number: int, start: int, count: int, *, is_exclusive: bool = False) -> bool:
+    import fcntl  # noqa: PLC0415 - not on Windows
+
+    try:
+        _set_lock(number, fcntl.F_WRLCK if is_exclusive else fcntl.F_RDLCK, start, count)
+    except (BlockingIOError, PermissionError):
+        return False
+    return True
+
+
+def _unlock(number: int) -> None:
+    import fcntl  # noqa: PLC0415 - not on Windows
+
+    _set_lock(number, fcntl.F_UNLCK, 0, 0)
+
+
+def _set_lock(number: int, kind: int, start: int, count: int) -> None:
+    """Change a lock of the open file description, which other descriptors of this process do not share."""
+    import fcntl  # noqa: PLC0415 - not on Windows
+
+    fcntl.fcntl(number, fcntl.F_OFD_SETLK, struct.pack("hhqqi4x", kind, os.SEEK_SET, start, count, 0))
+
+
+_ENDLESS: Final[weakref.WeakSet[Connection]] = weakref.WeakSet()
+_WRITERS: Final[set[int]] = set()
+"""The guards of connections that may write, in this process."""
+_PUT_BY: Final[list[int]] = []
+
+
+def _release(*numbers: int) -> None:
+    """Unlock descriptors, and close them once no connection of this process may write."""
+    _WRITERS.difference_update(numbers)
+    for number in numbers:
+        _unlock(number)
+    _PUT_BY.extend(numbers)
+    while _PUT_BY and not _WRITERS:
+        os.close(_PUT_BY.pop())

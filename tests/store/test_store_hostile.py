@@ -1,0 +1,95 @@
+"""Results folders that somebody sends: whatever they hold, reading them ends, says something, and touches nothing."""
+
+import os
+import resource
+import shutil
+import signal
+import sys
+import traceback
+from pathlib import Path
+
+import pytest
+from hostile_folders import CHANGES, picture, sound
+from store_made import reading
+
+from arena.cli import execute
+
+pytestmark = pytest.mark.process
+COMMANDS = (
+    "league status",
+    "league matches",
+    "leaderboard",
+    "stats ann",
+    "matrix",
+    "show {match}",
+    "bots",
+    "verify",
+)
+MOST_S, MOST_MB = 10, 500
+
+
+def in_a_fork(results: Path, match: str, said: Path) -> tuple[int, int]:
+    """All commands in a process of their own, each with its output in `said`; its exit code, and its megabytes."""
+    if child := os.fork():
+        _, status, used = os.wait4(child, 0)
+        return os.waitstatus_to_exitcode(status), used.ru_maxrss >> 10
+    code = 99
+    try:
+        number = os.open(said, os.O_WRONLY | os.O_CREAT)
+        os.dup2(number, 1)
+        os.dup2(number, 2)
+        sys.stdout, sys.stderr = os.fdopen(1, "w"), os.fdopen(2, "w")
+        resource.setrlimit(resource.RLIMIT_FSIZE, (200 << 20, resource.RLIM_INFINITY))
+        for command in COMMANDS:
+            signal.signal(signal.SIGALRM, signal.SIG_DFL)
+            signal.alarm(MOST_S)
+            code = execute([*command.format(match=match).split(), "--results", str(results)])
+            sys.stdout.write(f"\n{command}: exit {code}\n")
+            sys.stdout.flush()
+        code = 0
+    except BaseException:  # noqa: BLE001 - a fork never goes on as a test
+        traceback.print_exc()
+    finally:
+        sys.stderr.flush()
+        os._exit(code)
+
+
+@pytest.fixture(scope="module")
+def template(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """A sound folder, and the id of a match in it; all that the commands import is there."""
+    results = tmp_path_factory.mktemp("sound") / "results"
+    sound(results)
+    with reading(results) as store:
+        match = next(store.entries()).match
+    for command in COMMANDS:
+        execute([*command.format(match=match).split(), "--results", str(results)])
+    return results, match
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_reading_touches_nothing(
+    tmp_path: Path, template: tuple[Path, str], name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No file is made, changed, removed or followed, none of ours is left; under 10 s and 500 MB, in a sentence."""
+    sent, scratch = tmp_path / "results", tmp_path.parent / f"{tmp_path.name}-scratch"
+    shutil.copytree(template[0], sent)
+    scratch.mkdir()
+    victim = tmp_path / "victim"
+    victim.write_text("TOPSECRET\n")
+    CHANGES[name](sent, victim)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("TMPDIR", str(scratch))
+    monkeypatch.setattr("tempfile.tempdir", None)
+    before = [*picture(tmp_path)]
+
+    code, megabytes = in_a_fork(sent, template[1], tmp_path.parent / f"{tmp_path.name}.txt")
+    said = (tmp_path.parent / f"{tmp_path.name}.txt").read_text(errors="replace")
+
+    assert code == 0, said
+    assert [*picture(tmp_path)] == before
+    assert [*scratch.iterdir()] == []
+    assert megabytes < MOST_MB
+    exits = {line.rpartition("exit ")[2] for line in said.splitlines() if ": exit " in line}
+    assert exits <= {"0", "1", "2", "5"}, said
+    assert "Traceback" not in said
+    assert "TOPSECRET" not in said

@@ -1,0 +1,495 @@
+"""What a reader sees beside programs that write: one committed state, whole, and no trace of the reader."""
+
+import contextlib
+import fcntl
+import os
+import signal
+import sqlite3
+import struct
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hostile_folders import commitment, hot, journal, link, picture, pipe, sound, wal
+from store_made import block_of, blocks_of, counted, fill, reading, tournament, writing
+from support.tampering import execute_sql, opened
+
+from arena.cli import execute
+from arena.errors import DamagedStore, MachineFault, SpecError
+from arena.league.schedule import pairings
+from arena.store import database, files, view
+from arena.store.secrets import SecretFiles
+
+ROOT = Path(__file__).parents[1]
+START = """
+import sys
+from pathlib import Path
+sys.path[:0] = [sys.argv[2], sys.argv[2] + "/store"]
+results = Path(sys.argv[1])
+"""
+ARENA = """
+from store_made import block_of, pairings, tournament, writing
+from arena.store import database
+database.WAL_BYTES = 0
+league = tournament("ann", "bob", cycles=1)
+(pair,) = pairings(league)
+number = 0
+while True:
+    with writing(results) as store:
+        store.save_league(league)
+        for _ in range(20):
+            store.save([block_of(league, pair, number)])
+            print(number, flush=True)
+            number += 1
+"""
+"""Stores blocks of two matches, moves the WAL into the database after each, and opens it anew after every twentieth."""
+
+FOREIGN = """
+import sqlite3
+number = 0
+while True:
+    connection = sqlite3.connect(results / "arena.db", isolation_level=None, timeout=60)
+    for _ in range(20):
+        connection.execute("BEGIN IMMEDIATE")
+        connection.execute("DELETE FROM bot WHERE version < ?", (str(10**6 + number - 20),))
+        for place in range(2):
+            row = (f"{number * 7919 % 1000:04}-{number}-{place}", "x" * 5000, str(10**6 + number), "")
+            connection.execute("INSERT INTO bot VALUES (?, ?, ?, ?)", row)
+        connection.execute("COMMIT")
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        print(number, flush=True)
+        number += 1
+    connection.close()
+"""
+"""A program that is not arena's: pairs of rows that come and go, and a checkpoint after each transaction."""
+
+
+@contextlib.contextmanager
+def beside(program: str, results: Path) -> Iterator["subprocess.Popen[str]"]:
+    """A program that writes, after its first commits, until the end."""
+    command = [sys.executable, "-c", START + program, str(results), str(ROOT)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None
+            for _ in range(3):
+                assert process.stdout.readline()
+            numbers: list[str] = []
+            reader = threading.Thread(target=lambda: numbers.extend(process.stdout or ()))
+            reader.start()
+            yield process
+            assert process.poll() is None, "it ended by itself"
+        finally:
+            process.kill()
+            reader.join()
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("times", [60, pytest.param(2000, marks=pytest.mark.slow)])
+def test_a_reader_beside_a_league_sees_whole_blocks(tmp_path: Path, times: int) -> None:
+    """While every block is moved into the database at once, and the database is closed and opened again and again."""
+    seen = [0]
+    kinds = set()
+    with beside(ARENA, tmp_path):
+        for _ in range(times):
+            with reading(tmp_path) as store:
+                kinds.add(store._connection._end is None)
+                assert store.integrity_errors() == []
+                assert store.orphans_of("match", "record") == store.orphans_of("match", "history") == 0
+                seen.append(store.head().size)
+                assert len([*store.entries()]) == seen[-1]
+
+    assert seen == sorted(seen)
+    assert seen[-1] > seen[1]
+    assert not any(count % 2 for count in seen)
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("times", [60, pytest.param(2000, marks=pytest.mark.slow)])
+def test_a_reader_beside_another_program_sees_one_state(tmp_path: Path, times: int) -> None:
+    """Though that takes none of our locks, and moves its WAL after each transaction."""
+    with writing(tmp_path):
+        pass
+    states = set()
+    with beside(FOREIGN, tmp_path):
+        for _ in range(times):
+            connection = database.open_for_reading(tmp_path)
+            assert connection is not None
+            with contextlib.closing(connection):
+                rows = connection.execute("SELECT version, count(*) FROM bot GROUP BY version").fetchall()
+                assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+            numbers = sorted(int(version) for version, _ in rows)
+            assert {count for _, count in rows} == {2}
+            assert numbers == [*range(numbers[0], numbers[-1] + 1)]
+            states.add(numbers[-1])
+
+    assert len(states) > times / 10
+
+
+def test_a_writer_leaves_a_file_that_is_read_in_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A long look at a finished league, and meanwhile another one is played: what was opened stays as it was."""
+    monkeypatch.setattr(database, "WAL_BYTES", 0)
+    league = tournament("ann", "bob", cycles=20)
+    (pair,) = pairings(league)
+    blocks = blocks_of(league)
+    with writing(tmp_path) as store:
+        store.save_league(league)
+        store.save(blocks[:5])
+    before = (tmp_path / "arena.db").read_bytes()
+    with reading(tmp_path) as old:
+        assert not (tmp_path / "arena.db-wal").exists()
+        for block in blocks[5:]:
+            with writing(tmp_path) as store:
+                store.save([block])
+        with reading(tmp_path) as new:
+            assert (len([*old.entries()]), len([*new.entries()])) == (10, 40)
+        assert old.integrity_errors() == []
+        assert (tmp_path / "arena.db").read_bytes() == before
+    with writing(tmp_path) as store:
+        store.save([block_of(league, pair, 99)])
+    assert not (tmp_path / "arena.db-wal").exists()
+    with reading(tmp_path) as store:
+        assert store.head().size == 42
+
+
+def test_the_locks_of_a_writer_outlive_readers_of_its_process(tmp_path: Path) -> None:
+    """Who closes any descriptor of a file loses all locks of SQLite on it, and another program removes its WAL."""
+    fill(tmp_path, tournament("ann", "bob", cycles=1))
+    with writing(tmp_path) as store:
+        store.save(blocks_of(tournament("ann", "cid", cycles=1)))
+        for _ in range(3):
+            with reading(tmp_path):
+                pass
+        other = "import sqlite3, sys; c = sqlite3.connect(sys.argv[1]); c.execute('SELECT * FROM bot'); c.close()"
+        subprocess.run([sys.executable, "-c", other, str(database.path_in(tmp_path))], check=True)
+
+        assert (tmp_path / "arena.db-wal").stat().st_size > 0
+        store.save(blocks_of(tournament("ann", "dot", cycles=1)))
+    with reading(tmp_path) as store:
+        assert store.head().size == 6
+    assert view._PUT_BY == []
+
+
+def test_a_league_that_was_killed_is_read_with_its_wal(tmp_path: Path) -> None:
+    """The blocks that are committed and not yet in the database; the folder stays as it was left."""
+    with writing(tmp_path / "running") as store:
+        store.save_league(tournament("ann", "bob", cycles=2))
+        store.save(blocks_of(tournament("ann", "bob", cycles=2)))
+        (tmp_path / "left").mkdir()
+        for name in ("arena.db", "arena.db-wal"):
+            (tmp_path / "left" / name).write_bytes((tmp_path / "running" / name).read_bytes())
+    before = [*picture(tmp_path / "left")]
+
+    with reading(tmp_path / "left") as store:
+        assert len([*store.results(counted(tournament("ann", "bob", cycles=2)))]) == 4
+
+    assert [*picture(tmp_path / "left")] == before
+
+
+def test_a_wal_that_begins_anew_is_copied_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A program whose WAL was moved before the copy began writes over its beginning in the midst of it."""
+    fill(tmp_path, tournament("ann", "bob", cycles=1))
+    copy, copied = view._copy, list[str]()
+    with writing(tmp_path) as store:
+        store.save(blocks_of(tournament("ann", "cid", cycles=3)))
+        store._connection.checkpoint()
+
+        def copy_and_write(source: int, target: Path, path: Path) -> None:
+            copied.append(target.name)
+            if target.name == view.WAL and copied.count(view.WAL) == 1:
+                store.save(blocks_of(tournament("ann", "dot", cycles=3)))
+            copy(source, target, path)
+
+        monkeypatch.setattr(view, "_copy", copy_and_write)
+        with reading(tmp_path) as other:
+            assert other.integrity_errors() == []
+            assert other.head().size == 14
+
+    assert copied.count(view.WAL) == 2
+
+
+def test_a_checkpoint_without_our_locks_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a program that came after the first look: the file has another time, and is copied again."""
+    fill(tmp_path, tournament("ann", "bob", cycles=1))
+    wal(tmp_path)
+    (tmp_path / "arena.db-shm").unlink(missing_ok=True)
+    copy, copied = view._copy, list[str]()
+
+    def copy_and_write(source: int, target: Path, path: Path) -> None:
+        copied.append(target.name)
+        copy(source, target, path)
+        if copied == [view.FILE_NAME]:
+            with contextlib.closing(sqlite3.connect(database.path_in(tmp_path), isolation_level=None)) as connection:
+                connection.execute("INSERT INTO bot VALUES ('e', 'later', '1', 'now')")
+                assert connection.execute("PRAGMA wal_checkpoint(FULL)").fetchone()[0] == 0
+                kept.append(connection)
+                copied.append("moved")
+
+    kept: list[sqlite3.Connection] = []
+    monkeypatch.setattr(view, "_copy", copy_and_write)
+    connection = database.open_for_reading(tmp_path)
+    assert connection is not None
+    with contextlib.closing(connection):
+        assert connection.execute("SELECT digest FROM bot ORDER BY 1").fetchall() == [("d",), ("e",)]
+
+    assert copied.count(view.FILE_NAME) == 2
+
+
+def test_a_program_that_holds_the_database_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """After a while; the folder is nobody's mistake."""
+    fill(tmp_path, tournament("ann", "bob", cycles=1))
+    monkeypatch.setattr(database, "BUSY_S", 0.1)
+    with contextlib.closing(sqlite3.connect(database.path_in(tmp_path), isolation_level=None)) as connection:
+        connection.execute("PRAGMA journal_mode=DELETE")
+        connection.execute("BEGIN EXCLUSIVE")
+        with pytest.raises(SpecError, match="another program was writing into it"):
+            database.open_for_reading(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        hot(lambda victim: victim.name.encode()),
+        hot(lambda victim: str(victim).encode()),
+        hot(),
+        link("arena.db"),
+        link("arena.db-wal"),
+        link("arena.db-shm"),
+        link("arena.db-journal"),
+        pipe("arena.db"),
+        pipe("arena.db-wal"),
+        pipe("arena.db-journal"),
+    ],
+)
+def test_nothing_is_played_into_such_a_folder(tmp_path: Path, change: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever sent it; SQLite has no look at it, and nothing is written."""
+    (tmp_path / "victim").write_text("TOPSECRET")
+    sound(tmp_path / "results")
+    assert callable(change)
+    change(tmp_path / "results", tmp_path / "victim")
+    monkeypatch.chdir(tmp_path)
+    before = [*picture(tmp_path)]
+
+    with pytest.raises(DamagedStore):
+        database.open_for_writing(tmp_path / "results")
+
+    assert [*picture(tmp_path)] == before
+
+
+def test_a_journal_of_a_new_database_is_undone(tmp_path: Path) -> None:
+    """A program was killed when it made the file: nothing is stored, and a league may be."""
+    sound(tmp_path)
+    (tmp_path / "arena.db-journal").write_bytes(journal())
+
+    assert database.open_for_reading(tmp_path) is None
+    with writing(tmp_path) as store:
+        assert store.leagues() == []
+
+
+@pytest.mark.parametrize("kind", [link("arena.lock"), pipe("arena.lock")])
+def test_the_lock_is_a_plain_file(tmp_path: Path, kind: object) -> None:
+    """A link there had its target truncated."""
+    (tmp_path / "victim").write_text("TOPSECRET")
+    (tmp_path / "results").mkdir()
+    assert callable(kind)
+    kind(tmp_path / "results", tmp_path / "victim")
+
+    with pytest.raises(DamagedStore, match=r"arena\.lock is a (link|pipe)"), database.writer_lock(tmp_path / "results"):
+        pass
+
+    assert (tmp_path / "victim").read_text() == "TOPSECRET"
+
+
+@pytest.mark.parametrize("kind", [link("secrets/COMMITMENT"), link("secrets/COMMITMENT", "/dev/zero"), link("secrets")])
+def test_a_secret_is_read_from_a_plain_file(tmp_path: Path, kind: object) -> None:
+    """In a folder that is one."""
+    (tmp_path / "victim").write_text("ab" * 32)
+    sound(tmp_path / "results")
+    assert callable(kind)
+    kind(tmp_path / "results", tmp_path / "victim")
+
+    with pytest.raises(DamagedStore, match="is a link"):
+        SecretFiles(tmp_path / "results").find(commitment(tmp_path))
+
+
+@pytest.mark.parametrize("name", ["logs", "logs/test.log"])
+def test_no_log_is_written_through_a_link(tmp_path: Path, name: str) -> None:
+    """Lines of the log were appended to whatever it named."""
+    from arena.cli.league import _logging_to  # noqa: PLC0415 - it imports all of the command line
+
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "test.log").write_text("TOPSECRET")
+    place = tmp_path / "results" / name
+    place.parent.mkdir(parents=True)
+    place.symlink_to(tmp_path / "elsewhere" / place.name if "." in name else tmp_path / "elsewhere")
+
+    with pytest.raises(DamagedStore, match="is a link"), _logging_to(tmp_path / "results", "test"):
+        pass
+
+    assert (tmp_path / "elsewhere" / "test.log").read_text() == "TOPSECRET"
+
+
+def test_only_plain_files_are_opened(tmp_path: Path) -> None:
+    """Whatever else has the name of one, there or on the way, is said and not waited for."""
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "file").write_text("text")
+    (tmp_path / "way").symlink_to("folder")
+    (tmp_path / "link").symlink_to("folder/file")
+    os.mkfifo(tmp_path / "pipe")
+
+    assert files.read_plain(tmp_path, "folder/file", 4) == b"text"
+    with pytest.raises(DamagedStore, match="more than 3 bytes"):
+        files.read_plain(tmp_path, "folder/file", 3)
+    for name, kind in {"way/file": "a link", "link": "a link", "pipe": "a pipe", "folder": "a folder"}.items():
+        for flags in (os.O_RDONLY, os.O_RDWR, os.O_WRONLY | os.O_CREAT | os.O_APPEND):
+            with pytest.raises(DamagedStore, match=kind):
+                files.open_file(tmp_path, name, flags)
+    with pytest.raises(FileNotFoundError, match="folder/none"):
+        files.open_file(tmp_path, "folder/none")
+
+
+class Failing:
+    """A stand-in for the first looks at a folder, which a disk lets fail."""
+
+    def __init__(self, times: int) -> None:
+        self.left = times
+        self.look = view.open_view
+
+    def __call__(self, results: Path, patience_s: float) -> view.Connection | None:
+        self.left -= 1
+        if self.left >= 0:
+            error = sqlite3.DatabaseError("database disk image is malformed")
+            error.sqlite_errorcode = sqlite3.SQLITE_CORRUPT
+            raise error
+        return self.look(results, patience_s)
+
+
+def test_a_file_is_called_damaged_after_a_second_look(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One error of a disk gives no advice to move a sound file away."""
+    fill(tmp_path, tournament("ann", "bob", cycles=1))
+    monkeypatch.setattr(view, "open_view", Failing(1))
+    with reading(tmp_path) as store:
+        assert store.head().size == 2
+    monkeypatch.setattr(view, "open_view", Failing(2))
+    with pytest.raises(DamagedStore, match="malformed"):
+        database.open_for_reading(tmp_path)
+    monkeypatch.undo()
+
+    error = sqlite3.DatabaseError("database disk image is malformed")
+    error.sqlite_errorcode = sqlite3.SQLITE_CORRUPT
+    said = pytest.raises(MachineFault, match="is sound at a second look")
+    with said, database.translating_sqlite_errors(database.path_in(tmp_path)):
+        raise error
+
+
+ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
+
+
+def test_a_query_without_an_end_is_stopped(tmp_path: Path) -> None:
+    """After so many steps as the size of the file allows."""
+    fill(tmp_path, tournament("ann", "bob", cycles=1))
+    with reading(tmp_path) as store, pytest.raises(DamagedStore, match="does not end"):
+        store._read(ENDLESS)
+
+
+def test_a_signal_ends_a_query(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """At once, and as what its handler raises."""
+    monkeypatch.setattr(view, "_LEAST_STEPS", 1 << 60)
+    fill(tmp_path, tournament("ann", "bob", cycles=1))
+
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    former = signal.signal(signal.SIGTERM, stop)
+    try:
+        with reading(tmp_path) as store:
+            for query in (store._read, lambda query: database.collect_in_thread(store._connection, query)):
+                timer = threading.Timer(0.2, lambda: os.kill(os.getpid(), signal.SIGTERM))
+                timer.start()
+                with pytest.raises(KeyboardInterrupt), database.translating_sqlite_errors(tmp_path):
+                    query(ENDLESS)
+                timer.join()
+    finally:
+        signal.signal(signal.SIGTERM, former)
+
+
+def test_rows_are_collected_up_to_a_bound(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A list of values holds no more than the file could."""
+    monkeypatch.setattr(view, "_LEAST_BYTES", 1 << 20)
+    fill(tmp_path, tournament("ann", "bob", cycles=1))
+    many = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 999) SELECT printf('%9999s', i) FROM n"
+    with reading(tmp_path) as store, pytest.raises(DamagedStore, match="more than the file"):
+        store._read(many)
+
+
+def test_a_database_of_another_version_is_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Which version, and what to do; for readers and writers."""
+    fill(tmp_path, tournament("ann", "bob", cycles=1))
+    execute_sql(database.path_in(tmp_path), "PRAGMA user_version=13")
+
+    code = execute(["league", "status", "--results", str(tmp_path)])
+
+    assert (code, capsys.readouterr().err.count("has layout version 13, and this arena reads version 15 alone")) == (
+        1,
+        1,
+    )
+    with pytest.raises(DamagedStore, match="has layout version 13"):
+        database.open_for_writing(tmp_path)
+
+
+def test_a_copy_is_put_on_a_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not into memory; without any disk, a small one there, and for a large one there is a sentence."""
+    monkeypatch.setattr("tempfile.tempdir", "/dev/shm")
+    monkeypatch.setattr(view, "_is_memory", lambda place: place == "/dev/shm")
+    assert view._place(1 << 30) == Path("/var/tmp")
+    monkeypatch.setattr(view, "_is_memory", lambda _: True)
+    assert view._place(1 << 20) == Path("/dev/shm")
+    with pytest.raises(MachineFault, match="name another one with TMPDIR"):
+        view._place(1 << 30)
+    monkeypatch.undo()
+    assert view._is_memory("/dev/shm")
+    assert not view._is_memory(str(tmp_path)) or not view._is_memory("/var/tmp")
+    with pytest.raises(MachineFault, match="no room for a copy"):
+        view._place(1 << 60)
+
+
+def test_readers_hold_sqlites_own_lock(tmp_path: Path) -> None:
+    """SHARED, by which every program of SQLite knows that somebody reads."""
+    fill(tmp_path, tournament("ann", "bob", cycles=1))
+    asked = struct.pack("hhqqi4x", fcntl.F_WRLCK, 0, 0x40000002, 510, 0)
+    with reading(tmp_path), (tmp_path / "arena.db").open("r+b") as file:
+        kind, *_ = struct.unpack("hhqqi4x", fcntl.fcntl(file, fcntl.F_OFD_GETLK, asked))
+        assert kind == fcntl.F_RDLCK
+    with (tmp_path / "arena.db").open("r+b") as file:
+        kind, *_ = struct.unpack("hhqqi4x", fcntl.fcntl(file, fcntl.F_OFD_GETLK, asked))
+        assert kind == fcntl.F_UNLCK
+
+
+def test_memory_of_a_copy_is_not_that_of_the_process(tmp_path: Path) -> None:
+    """A copy is made by the kernel; its name is gone, and its bytes go with the connection."""
+    fill(tmp_path, tournament("ann", "bob", cycles=1))
+    wal(tmp_path)
+    with reading(tmp_path):
+        assert sum(map(is_copy, Path("/proc/self/fd").iterdir())) == 1
+    assert not any(map(is_copy, Path("/proc/self/fd").iterdir()))
+
+
+def is_copy(each: Path) -> bool:
+    with contextlib.suppress(FileNotFoundError):
+        text = str(each.readlink())
+        return "arena-view-" in text and text.endswith("arena.db (deleted)")
+    return False
+
+
+def test_opened_and_closed_without_a_trace(tmp_path: Path) -> None:
+    """A finished league is read in place: no file comes, not even for a moment."""
+    sound(tmp_path)
+    with opened(tmp_path) as connection:
+        assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+    before = [*picture(tmp_path)]
+    with reading(tmp_path) as store:
+        assert store.leagues() == ["test"]
+        assert [*picture(tmp_path)] == before
+    assert [*picture(tmp_path)] == before
