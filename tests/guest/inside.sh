@@ -52,7 +52,7 @@ run "groups of a scope made by hand" \
     runuser -l ada -c "$with export ARENA_GUEST_BASE='user@1000\.service/app\.slice/run-[^/]*\.scope$';
         systemd-run --user --quiet --scope -p Delegate=yes $pytest $groups -k '$few'"
 root='system\.slice/arena-[0-9]+-[0-9a-f]+\.scope'
-run "groups of root" runuser -l root -c "$with export ARENA_GUEST_BASE='$root'; $pytest $groups -k '$few or together or within'"
+run "groups of root" runuser -l root -c "$with export ARENA_GUEST_BASE='$root'; $pytest $groups -k '$few or together or within or above'"
 run "commands of root" \
     runuser -l root -c "$with export ARENA_GUEST_BASE='$root'; $pytest tests/cli/test_cli_guest.py -k killed"
 

@@ -15,6 +15,7 @@ from typing import Final, NamedTuple
 import pytest
 from process_boxes import BOT, FORKING, ask, eventually, folder_of, ran, started, talking
 
+from arena.errors import Crashed, Shortage
 from arena.process import launch
 from arena.process.limits import Limits
 from arena.process.sandbox import bubblewrap, cgroup, runtimes, sandbox, scope
@@ -174,6 +175,26 @@ def test_a_bot_within_its_limit_lives(tmp_path: Path, base: Path) -> None:
     code = f"kept = [bytearray(b'x' * (1 << 20)) for _ in range({LIMIT_MIB * 3 // 4})]; print(len(kept))"
 
     assert ran(tmp_path / "bot", code, limits=SMALL).out == f"{LIMIT_MIB * 3 // 4}\n"
+
+
+def test_a_limit_above_a_bots_group_is_not_its_fault(
+    tmp_path: Path, base: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The kernel ends a bot for the memory of all bots; one that meets its own limit is to blame as ever."""
+    above = base / "limited"
+    above.mkdir()
+    try:
+        (above / "cgroup.subtree_control").write_text("+memory +pids")
+        monkeypatch.setattr(cgroup, "delegated", lambda: above)
+        for most_mib, kind in ((LIMIT_MIB // 2, Shortage), (2 * LIMIT_MIB, Crashed)):
+            (above / "memory.max").write_text(str(most_mib << 20))
+            code = f"input(); kept = [bytearray(b'x' * (1 << 20)) for _ in range({2 * LIMIT_MIB})]; print(len(kept))"
+            folder = folder_of(tmp_path / kind.__name__, bot_py=code)
+            with talking(folder, limits=SMALL) as (channel, _), pytest.raises(kind):
+                ask(channel)
+    finally:
+        assert eventually(lambda: not list(above.glob("arena-*")))
+        above.rmdir()
 
 
 def test_all_of_it_ends_together(tmp_path: Path, base: Path) -> None:

@@ -1,0 +1,310 @@
+"""A machine that runs short of memory or processes: nobody loses by it, and nobody wins by it."""
+
+import csv
+import io
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+import yaml
+from cli_arena import ROOT
+from league_made import FakeBackend, played
+from support.kernel_groups import group_of_version_1, limited, run_in
+from support.made_matches import tournament
+
+from arena.errors import HarnessFault, MachineFault, Shortage
+from arena.league import worker
+from arena.league.driver import play_lives
+from arena.league.schedule import Life, lives
+from arena.league.worker import LifeMatch, play_rotations
+from arena.process import room
+from arena.process.limits import Limits
+
+MIB: Final = 1 << 20
+HOG: Final = """
+import json, sys, time
+held = []
+for line in sys.stdin:
+    message = json.loads(line)
+    if message["type"] == "hello":
+        answer = {"type": "hello", "protocols": [1]}
+    elif message["type"] == "match_start":
+        answer = {"type": "ready", "match": message["match"]}
+    elif message["type"] == "request":
+        while len(held) < 40:
+            held.append(bytearray(b"x" * (1 << 20)))
+            time.sleep(0.03)
+        answer = {"type": "action", "id": message["id"], "action": 0}
+    else:
+        continue
+    print(json.dumps(answer), flush=True)
+"""
+"""Within its limit of 64 MiB, from its first move on."""
+ARENA: Final = (sys.executable, "-m", "arena", "league")
+
+
+class _Player:
+    def close(self, *, grace_s: float) -> None: ...
+
+
+class Machine:
+    """A machine that runs short when a match is played for the first `short` times; it notes how each was played."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, faults: list[HarnessFault], lack: str = "") -> None:
+        self.faults = faults
+        self.played: list[tuple[int, str]] = []
+        self._how = ""
+        monkeypatch.setattr(room, "lack_of_room", lambda _: lack)
+        monkeypatch.setattr(worker, "_seat", self._seat)
+        monkeypatch.setattr(worker, "_play", self._play)
+        monkeypatch.setattr(room, "_locked", self._locked)
+        self._held: list[str] = []
+
+    def _seat(self, _life: Life, *, keep_transcript: bool, is_last: bool) -> list[_Player]:
+        assert not keep_transcript
+        alone = self._held == ["entry", "tables"]
+        self._how = "last" if is_last else "alone" if alone else "shared"
+        return [_Player(), _Player()]
+
+    def _play(self, _life: Life, fixture: Any, rotation: int, _table: object) -> LifeMatch:
+        self.played.append((fixture.block, self._how))
+        if rotation == 0 and fixture.block == 1 and self.faults:
+            raise self.faults.pop(0)
+        return LifeMatch(fixture, None, None)  # type: ignore[arg-type]
+
+    def _locked(self, name: str, *, is_shared: bool = False) -> Any:
+        machine = self
+
+        class Lock:
+            def __enter__(self) -> None:
+                machine._held.append(f"{name} shared" if is_shared else name)
+
+            def __exit__(self, *_: object) -> None:
+                machine._held.pop()
+
+        return Lock()
+
+
+def life(cycles: int = 3) -> Life:
+    """A life whose first rotation is 0."""
+    whole = lives(tournament("ann", "bob", cycles=cycles, chunk_blocks=cycles, luck=False), {}, "none")
+    return next(each for each in whole)
+
+
+def short() -> Shortage:
+    return Shortage("the machine ran out of memory")
+
+
+@pytest.mark.parametrize(
+    ("faults", "repeats"),
+    [([short()], ["alone"]), ([short(), short()], ["alone", "last"])],
+    ids=["once", "twice"],
+)
+def test_a_match_for_which_the_machine_ran_short_is_repeated_alone(
+    monkeypatch: pytest.MonkeyPatch, faults: list[HarnessFault], repeats: list[str]
+) -> None:
+    """It alone: those before it stay, and those after it are played beside others again."""
+    machine = Machine(monkeypatch, faults)
+
+    assert len(list(play_rotations(life()))) == 6
+
+    begin = machine.played.index((1, repeats[0])) - 2
+    assert machine.played[begin : begin + 3 + len(repeats)] == [
+        (0, "shared"),
+        (1, "shared"),
+        *((1, how) for how in repeats),
+        (2, "shared"),
+    ]
+
+
+def test_a_machine_that_is_short_all_the_same_ends_the_life(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No bot has any part in it, as the last repeat makes each end its own."""
+    Machine(monkeypatch, [short(), short(), short()])
+
+    with pytest.raises(MachineFault, match="ran out of memory; with nothing else playing, too"):
+        list(play_rotations(life()))
+
+
+def test_a_match_that_does_not_fit_alone_is_nobodys_loss(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The sentence tells what to do."""
+    Machine(monkeypatch, [short()], lack="a match may use 9 MiB of memory, and 5 are free")
+
+    with pytest.raises(MachineFault, match="with nothing else playing, a match may use 9 MiB"):
+        list(play_rotations(life()))
+
+
+def test_what_a_machine_lacks_is_not_tried_three_times(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A program, say."""
+    machine = Machine(monkeypatch, [MachineFault("no bubblewrap")])
+
+    with pytest.raises(MachineFault, match="no bubblewrap"):
+        list(play_rotations(life()))
+    assert [how for block, how in machine.played if block == 1].count("alone") == 0
+
+
+@pytest.mark.parametrize(
+    "error",
+    [MachineFault("no room"), MemoryError(), OSError(24, "Too many files")],
+    ids=["room", "memory", "files"],
+)
+def test_a_lack_of_the_machine_ends_the_league_and_keeps_what_was_played(error: Exception) -> None:
+    """Its exit code is that of the machine, and the sentence tells that the same command continues."""
+    stored: list[object] = []
+    backend = FakeBackend(_failing_after(2, error), slots=1)
+    league = tournament("ann", "bob", cycles=4, chunk_blocks=1)
+
+    with pytest.raises(MachineFault, match="what is stored is safe, and the same command continues"):
+        play_lives(lives(league, {}, "none"), backend, commit=stored.extend)
+    assert len(stored) == 2
+    assert backend.closed == [True]
+
+
+def _failing_after(count: int, error: Exception) -> Callable[[Life], Any]:
+    calls: Iterator[int] = iter(range(100))
+
+    def play(life: Life) -> Any:
+        if next(calls) >= count:
+            raise error
+        return played(life)
+
+    return play
+
+
+def test_as_many_matches_fit_as_there_is_memory_and_processes_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whichever is less; a bot with scratch folders takes them beside its memory."""
+    bots = [Limits(memory_mib=100, tasks=8, scratch_mib=0), Limits(memory_mib=100, tasks=8, scratch_mib=20)]
+    need = room.room_for(bots, workers=1)
+    monkeypatch.setattr(room, "free_memory", lambda: (3 * need.memory_mib + 5) * MIB)
+
+    for tasks, count in ((None, 3), (2 * need.tasks, 2), (need.tasks - 1, 0)):
+        monkeypatch.setattr(room, "free_tasks", lambda tasks=tasks: tasks)
+        assert room.matches_that_fit(bots) == count
+    assert need.memory_mib >= 240
+    assert "processes and threads" in room.lack_of_room(need)
+
+
+@pytest.mark.process
+def test_a_match_alone_waits_for_all_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also for those of other commands, and new ones wait for it."""
+    monkeypatch.setattr(room, "claims_folder", lambda: tmp_path)
+    with room.beside_others(), room.beside_others():
+        assert not _can_lock(tmp_path / "tables", exclusive=True)
+        assert _can_lock(tmp_path / "entry", exclusive=True)
+    with room.alone([Limits(memory_mib=16)]):
+        assert not _can_lock(tmp_path / "tables", exclusive=False)
+        assert not _can_lock(tmp_path / "entry", exclusive=True)
+
+
+def _can_lock(file: Path, *, exclusive: bool) -> bool:
+    words = ["flock", "--nonblock", "--exclusive" if exclusive else "--shared", str(file), "true"]
+    return subprocess.run(words, check=False).returncode == 0
+
+
+def league_file(folder: Path, **changes: Any) -> Path:
+    """A league of two honest bots and one that fills its memory."""
+    folder.chmod(0o755)
+    bots = folder / "bots"
+    bots.mkdir()
+    (bots / "hog.py").write_text(HOG)
+    content = {
+        "name": "test",
+        "game": "shanghaien",
+        "seed": 1,
+        "cycles": 6,
+        "chunk_blocks": 1,
+        "limits": {"memory_mib": 64},
+        "players": [
+            {"bot": str(bots / "hog.py")},
+            {"bot": str(ROOT / "bots" / "random"), "name": "ann"},
+            {"bot": str(ROOT / "bots" / "random"), "name": "bob"},
+        ],
+    }
+    file = folder / "league.yaml"
+    file.write_text(yaml.safe_dump(content | changes))
+    return file
+
+
+def outcomes(results: Path) -> list[tuple[str, ...]]:
+    """Each match: its id, who sat where, how it ended, and the ranks."""
+    words = (*ARENA, "matches", "--results", str(results), "--format", "csv")
+    said = subprocess.run(words, capture_output=True, text=True, check=True, cwd=results.parent).stdout
+    rows = csv.DictReader(io.StringIO(said))
+    wanted = ("match", "termination", "at_fault", "rank_0", "rank_1", "score_0", "score_1")
+    return [tuple(row.get(name) or "" for name in wanted) for row in rows]
+
+
+@pytest.mark.slow
+@pytest.mark.process
+@group_of_version_1("memory")
+def test_a_league_short_of_memory_ends_as_on_a_large_machine(tmp_path: Path) -> None:
+    """The kernel kills bots, their matches are void and repeated alone: no forfeit, and the hog loses as ever."""
+    file, found, most = league_file(tmp_path), {}, 8192 * MIB
+    for name in ("large", "small"):
+        with limited("memory", most) as group:
+            words = (*ARENA, "run", str(file), "--results", str(tmp_path / name), "--workers", "6")
+            ended = run_in(group, *words, cwd=tmp_path)
+            kills = int((group / "memory.oom_control").read_text().split()[-1])
+            most = int((group / "memory.max_usage_in_bytes").read_text()) * 17 // 20
+        assert ended.returncode == 0, ended.stderr
+        assert (kills > 0) == (name == "small")
+        found[name] = outcomes(tmp_path / name)
+
+    assert found["small"] == found["large"]
+    assert {termination for _, termination, *_ in found["small"]} == {"normal"}
+    assert "is void" in (tmp_path / "small" / "logs" / "test.log").read_text()
+
+
+@pytest.mark.slow
+@pytest.mark.process
+@group_of_version_1("memory")
+@pytest.mark.parametrize("mib", [90, 120])
+@pytest.mark.parametrize("workers", [[], ["--workers", "2"]], ids=["by default", "as asked"])
+def test_a_machine_without_room_blames_nobody(tmp_path: Path, mib: int, workers: list[str]) -> None:
+    """It plays nothing by itself; where the user wants it to, it plays as far as it gets, and no match is a forfeit."""
+    file = league_file(tmp_path, limits={"memory_mib": 512})
+    with limited("memory", mib * MIB) as group:
+        words = (*ARENA, "run", str(file), "--results", str(tmp_path / "results"), *workers)
+        ended = run_in(group, *words, cwd=tmp_path)
+
+    assert ended.returncode in ((5, 0) if workers else (5,)), ended.stderr
+    assert "Traceback" not in ended.stderr
+    assert "may use" in ended.stderr
+    if workers:
+        assert {termination for _, termination, *_ in outcomes(tmp_path / "results")} <= {"normal"}
+
+
+@pytest.mark.slow
+@pytest.mark.process
+@group_of_version_1("pids")
+@pytest.mark.parametrize(("most", "exit_codes"), [(8, {5}), (12, {5}), (24, {0, 5}), (40, {0, 5})])
+def test_a_machine_with_few_processes_blames_nobody(tmp_path: Path, most: int, exit_codes: set[int]) -> None:
+    """Nothing is a mistake of arena's own, and no match is a forfeit."""
+    file = league_file(tmp_path)
+    with limited("pids", most) as group:
+        words = (*ARENA, "run", str(file), "--results", str(tmp_path / "results"), "--workers", "2")
+        ended = run_in(group, *words, cwd=tmp_path)
+
+    assert ended.returncode in exit_codes, ended.stderr
+    assert "Traceback" not in ended.stderr
+    if (tmp_path / "results" / "arena.db").exists() and ended.returncode == 0:
+        assert {termination for _, termination, *_ in outcomes(tmp_path / "results")} == {"normal"}
+
+
+@pytest.mark.process
+@pytest.mark.parametrize(
+    ("limit", "sentence"),
+    [("-v 150000", "`ulimit -v` allows 146 MiB"), ("-n 24", "`ulimit -n`")],
+    ids=["memory", "files"],
+)
+def test_limits_of_the_shell_are_named(tmp_path: Path, limit: str, sentence: str) -> None:
+    """One sentence, and the exit code of a machine that lacks something."""
+    command = f'ulimit {limit} && exec "$@"'
+    words = ["sh", "-c", command, "sh", *ARENA, "run", str(league_file(tmp_path)), "--results", str(tmp_path / "r")]
+    ended = subprocess.run([*words, "--workers", "1"], capture_output=True, text=True, check=False, cwd=tmp_path)
+
+    assert ended.returncode == MachineFault.exit_code
+    assert sentence in ended.stderr
+    assert "Traceback" not in ended.stderr
