@@ -62,16 +62,16 @@ def main(blocks: int) -> None:
     with tempfile.TemporaryDirectory(prefix="arena-collusion-") as folder:
         scratch = Path(folder)
         scratch.chmod(0o777)
-        _build(scratch)
-        _play(scratch, 1)  # imports what is needed: an ordinary user may be unable to read root's Python
+        build_bots(scratch)
+        play_hands(scratch, 1)  # imports what is needed: an ordinary user may be unable to read root's Python
         rows = [
-            _row("both side by side, no limit", _as_ordinary_user(scratch, blocks, beside=True, limit=False)),
-            _row("both side by side, limit", _as_ordinary_user(scratch, blocks, beside=True)),
-            _row("one at a time, no limit", _as_ordinary_user(scratch, blocks, limit=False)),
-            _row("one at a time, limit", _as_ordinary_user(scratch, blocks)),
+            _row("both side by side, no limit", play_as_ordinary_user(scratch, blocks, beside=True, limit=False)),
+            _row("both side by side, limit", play_as_ordinary_user(scratch, blocks, beside=True)),
+            _row("one at a time, no limit", play_as_ordinary_user(scratch, blocks, limit=False)),
+            _row("one at a time, limit", play_as_ordinary_user(scratch, blocks)),
         ]
-        relayed = _as_ordinary_user(scratch, blocks, count=2, limit=False)
-        closed = _as_ordinary_user(scratch, blocks, count=2)
+        relayed = play_as_ordinary_user(scratch, blocks, count=2, limit=False)
+        closed = play_as_ordinary_user(scratch, blocks, count=2)
     rows += [_row("relay: two leagues, no limit", relayed), _row("relay: two leagues, limit", closed)]
     headers = (
         "rotations",
@@ -103,7 +103,8 @@ def _row(label: str, hands: list[Hands]) -> Row:
     )
 
 
-def _build(scratch: Path) -> None:
+def build_bots(scratch: Path) -> None:
+    """Compile the bot that colludes and the same one that does not."""
     for name, words in (("colluder", "./colluder"), ("plain", "./colluder, plain")):
         (scratch / name).mkdir(mode=0o755)
         source = _HERE / "bots" / "colluder.c"
@@ -111,10 +112,13 @@ def _build(scratch: Path) -> None:
         (scratch / name / "bot.yaml").write_text(f"name: {name}\ncommand: [{words}]\n", encoding="utf-8")
 
 
-def _as_ordinary_user(
+def play_as_ordinary_user(
     scratch: Path, blocks: int, *, count: int = 1, beside: bool = False, limit: bool = True
 ) -> list[Hands]:
-    """The hands of so many leagues at once, each in a copy of this process that is not root's."""
+    """Play so many leagues at once, each in a copy of this process that is not root's; the hands of each.
+
+    `beside`: the processes of both rotations live together. Whatever plays must have been imported before.
+    """
     pipes = []
     for _ in range(count):
         reading, writing = os.pipe()
@@ -126,7 +130,7 @@ def _as_ordinary_user(
                 if not limit:
                     setattr(sandbox, "sandbox_rlimits", _without_signals)  # noqa: B010
                 with os.fdopen(writing, "wb") as out:
-                    pickle.dump(_play(scratch, blocks), out)
+                    pickle.dump(play_hands(scratch, blocks), out)
             except BaseException:  # noqa: BLE001 - the end of this copy
                 traceback.print_exc()
             finally:
@@ -171,7 +175,8 @@ def _side_by_side(life: Life, **_: object) -> Generator[worker.LifeMatch, None, 
                 yield worker._play(life, fixture, rotation, tables[rotation])  # noqa: SLF001
 
 
-def _play(scratch: Path, blocks: int) -> Hands:
+def play_hands(scratch: Path, blocks: int) -> Hands:
+    """Play so many blocks of both bots in this process."""
     players = [Player(name=name, bot=read_bot(scratch / name)) for name in ("colluder", "plain")]
     secret, clock = Secret.random(), ClockSettings()
     meeting = exhibition(players, game="kuhn_poker", options={}, clock=clock, secret=secret, blocks=blocks)

@@ -83,6 +83,21 @@ def test_a_league_that_goes_on_does_not_say_0_s_left() -> None:
     assert progress.words() == "40/100 matches, 0.0/s"
 
 
+def test_finished_matches_are_told_apart_from_stored_ones() -> None:
+    """A stop loses those of lives that are not over; they count for the rate and the time that is left."""
+    clock = Clock()
+    progress = Progress(total=100, done=40, clock=clock)
+    clock.now_s += 10.0
+
+    progress.finished = 20
+    shown = progress.words(), progress.counts()
+    progress.finished = 0
+    progress.add(20, 0)
+
+    assert shown == ("60/100 matches (40 stored), 2.0/s, 20s left", (60, 100))
+    assert (progress.words(), progress.counts()) == ("60/100 matches, 2.0/s, 20s left", (60, 100))
+
+
 @pytest.mark.parametrize(
     ("seconds", "told"), [(42.9, "42s"), (187, "3m07s"), (3720, "1h02m"), (86_399, "23h59m"), (183_600, "2d03h")]
 )
