@@ -146,6 +146,21 @@ def test_no_worker_is_ended_by_ctrl_c_while_it_begins(terminal: Terminal) -> Non
     assert "Traceback" not in (terminal.folder / "run.log").read_text()
 
 
+@pytest.mark.parametrize("word", [b"spawn_main", b"resource_tracker"])
+def test_a_process_that_is_killed_while_workers_start_costs_nothing(terminal: Terminal, word: bytes) -> None:
+    """A dask worker is started again; without multiprocessing's tracker nobody reads of its insides."""
+    words = "league run league.yaml --cluster local:2"
+    run = start(terminal.folder / "run.log", "arena", *words.split())
+    happens(lambda: any(word in command_of(pid) for pid in reaper.children(run.pid)))
+    pid = next(pid for pid in reaper.children(run.pid) if word in command_of(pid))
+    if word == b"resource_tracker":
+        happens(lambda: any(b"forkserver" in command_of(each) for each in reaper.descendants(run.pid)))
+    os.kill(pid, signal.SIGKILL)
+
+    assert run.wait(PATIENCE_S) == 0, (terminal.folder / "run.log").read_text()
+    assert "Traceback" not in (terminal.folder / "run.log").read_text()
+
+
 def happens(condition: Callable[[], object]) -> None:
     end_s = time.monotonic() + PATIENCE_S
     while not condition():
