@@ -158,7 +158,7 @@ def test_a_killed_resource_tracker_is_no_ones_business(tmp_path: Path) -> None:
 def test_a_killed_program_leaves_nothing_to_the_next_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, length: int
 ) -> None:
-    """SIGKILL of a driver and of the tracker that would tidy up: the next command does; semaphores there are none.
+    """SIGKILL of a driver and of the tracker that would tidy up: the next command does; semaphores have no name.
 
     The folder of temporary files may have a longer path than a socket can have.
     """
@@ -179,8 +179,8 @@ def test_a_killed_program_leaves_nothing_to_the_next_one(
     place.league("--workers", "1")
 
     assert left
-    assert "/dev/shm/" not in maps
-    assert list(scratch.iterdir()) == []
+    assert [name for name in re.findall(r"/dev/shm/\S+", maps) if Path(name).exists()] == []
+    assert [path for path in scratch.iterdir() if path.name != f"arena-{os.geteuid()}"] == []  # which stays
     assert len(place.matches()) == 12
 
 
