@@ -10,6 +10,7 @@ import errno
 import json
 import os
 import resource
+import signal
 import socket
 import sys
 import threading
@@ -148,13 +149,13 @@ def other_processes(facts: Facts) -> Ways:
     mine = {1, os.getpid()}
     seen = {int(name) for name in os.listdir("/proc") if name.isdigit()} - mine
 
-    def signal() -> str:
+    def reach() -> str:
         if facts["pid"] in mine:
             return ""
         os.kill(facts["pid"], 0)
         return "can signal processes outside"
 
-    return {"seeing them": f"sees {len(seen)} processes outside" if seen else "", "signals": got(signal)}
+    return {"seeing them": f"sees {len(seen)} processes outside" if seen else "", "signals": got(reach)}
 
 
 def namespaces(facts: Facts) -> Ways:
@@ -229,6 +230,8 @@ def arguments(facts: Facts) -> Ways:
     tried["open O_DIRECT"] = got(opened, "/proc/self/exe", os.O_RDONLY | os.O_DIRECT)
     flags = ctypes.c_long(CLONE_NEWUSER | CLONE_VM | 1 << 16)
     tried["clone into a user namespace"] = passes(system_call, facts["clone"], flags, *[0] * 4)
+    tried["kill with SIGCONT"] = passes(LIBC.kill, os.getpid(), int(signal.SIGCONT))
+    tried["tgkill with SIGCONT"] = passes(system_call, facts["tgkill"], *[os.getpid()] * 2, int(signal.SIGCONT))
     os.close(reading)
     os.close(writing)
     return tried

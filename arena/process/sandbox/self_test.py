@@ -119,6 +119,7 @@ def _facts() -> dict[str, Any]:
         "synthetic": {path: zlib.crc32(text) for path, text in synthetic.items()},
         "calls": closed_calls(),
         "clone": syscalls.number_of("clone"),
+        "tgkill": syscalls.number_of("tgkill"),
         "counts_shared_memory": cgroup.delegated() is not None,
     }
 
