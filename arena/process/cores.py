@@ -10,7 +10,6 @@ import logging
 import os
 import stat
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -20,8 +19,10 @@ from arena.process.clock import CpuClock
 from arena.process.portable import usable_cores
 from arena.process.reaper import descendants
 
+_SHARED: Final = "/dev/shm"  # noqa: S108 - its owner is looked at
+"""Memory of this machine alone, where everybody may make folders of any name."""
 _MOST_FOLDERS: Final = 20
-"""Names tried below the folder for temporary files, where others may make folders of any name."""
+"""Names tried there."""
 _LOOK_S: Final = 1.0
 """Between two looks: the kernel counts the use of a core in hundredths of a second."""
 _CROWDED: Final = 0.25
@@ -64,7 +65,7 @@ def free_cores() -> list[int]:
 def claims_folder() -> Path | None:
     """The folder of this user's claims, made if it is missing; None if there can be none that nobody else may enter."""
     uid = os.geteuid()
-    beside = Path(tempfile.gettempdir(), f"arena-{uid}")
+    beside = Path(_SHARED, f"arena-{uid}")
     for folder in (
         Path(f"/run/user/{uid}/arena"),
         beside,

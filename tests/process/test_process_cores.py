@@ -7,7 +7,6 @@ import socket
 import stat
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -25,6 +24,7 @@ from process_boxes import (
     talking,
 )
 
+from arena.process import cores
 from arena.process.cores import CoreTimes, OwnCore, claims_folder, free_cores, read_core_times
 from arena.process.limits import Limits
 
@@ -88,6 +88,7 @@ def affinity_of_a_child() -> set[int]:
 HOLDER = """
 import sys, time
 from pathlib import Path
+from arena.process import cores
 from arena.process.cores import OwnCore
 owner = OwnCore(folder=lambda: Path(sys.argv[1]))
 owner.claim()
@@ -236,7 +237,7 @@ def test_another_user_takes_no_core(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     tmp_path.chmod(0o1777)
     for parent in tmp_path.parents[:2]:
         parent.chmod(0o755)
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(cores, "_SHARED", str(tmp_path))
     names = [f"arena-{os.geteuid()}", f"arena-{os.geteuid()}-2", f"arena-{os.geteuid()}-3"]
 
     def take_all() -> str:
