@@ -189,7 +189,8 @@ class BotPlayer(Participant):
         answer = None
         try:
             talk.ask(message, clock)
-            self._charge_taken(talk.channel, clock)
+            if talk.channel.taken_s != self._taken_s:
+                self._charge_taken(talk.channel.taken_s, clock)
             answer = talk.hear(m.Answer, clock, request.look_ahead or NO_LOOK_AHEAD)
             clock.stop()
             if clock.cpu_s > QUIET_S:
@@ -215,18 +216,17 @@ class BotPlayer(Participant):
             self._recorder.close(message.id, None if answer is None else answer.action)
         return answer
 
-    def _charge_taken(self, channel: Channel, clock: MoveClock) -> None:
+    def _charge_taken(self, taken_in_all_s: float, clock: MoveClock) -> None:
         """Charge what the bot used while it was stopped. ProtocolViolation if that is no accident."""
-        taken_s = channel.taken_s - self._taken_s
-        if taken_s:
-            self._taken_s, self._taken_times = channel.taken_s, self._taken_times + 1
-            clock.charge(taken_s)
-            if self._taken_times >= TAKEN:
-                raise ProtocolViolation(
-                    f"used {taken_s * 1000:.0f} ms of CPU time while it was stopped, before request {self._request_id},"
-                    " and in this match not for the first time",
-                    hint="a bot that is not on move is stopped: whatever lets it run on is an evasion",
-                )
+        taken_s, self._taken_s = taken_in_all_s - self._taken_s, taken_in_all_s
+        self._taken_times += 1
+        clock.charge(taken_s)
+        if self._taken_times >= TAKEN:
+            raise ProtocolViolation(
+                f"used {taken_s * 1000:.0f} ms of CPU time while it was stopped, before request {self._request_id},"
+                " and in this match not for the first time",
+                hint="a bot that is not on move is stopped: whatever lets it run on is an evasion",
+            )
 
     def refuse(self, fault: BotFault, step: int) -> None:
         """Tell the bot, and stop it; the CPU time that it still used is charged to its next move."""

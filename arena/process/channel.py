@@ -84,7 +84,8 @@ class ProcessChannel:
 
     `cpu`: CPU seconds the bot has used so far; `delayed_s`: seconds for which it was ready to run and the machine had
     no time for it; `is_asleep`: whether no thread of it runs now, is ready to run, or waits for memory that was swapped
-    out; `origin`: the command and its folder, for the author of a bot that does not start.
+    out; `taken_s`: CPU seconds that it used after it was seen stopped; `origin`: the command and its folder, for the
+    author of a bot that does not start.
     """
 
     def __init__(
@@ -109,6 +110,7 @@ class ProcessChannel:
         self._stderr = BoundedLog(kept_stderr // 2)
         self._may_ponder = may_ponder
         self._standstill = Standstill(group)
+        self.taken_s = 0.0
         self._is_last = is_last
         self._looked_s = self._stopped_s = time.monotonic()
         self._is_stdout_open = True
@@ -193,7 +195,7 @@ class ProcessChannel:
     def wake(self) -> None:
         """Let the bot run: it is on move."""
         if self._process.is_frozen:
-            self._standstill.end()
+            self.taken_s += self._standstill.end()
             self._process.thaw()
             self._looked_s += time.monotonic() - self._stopped_s  # it could take no memory since it was stopped
 
@@ -225,11 +227,6 @@ class ProcessChannel:
         if is_stopped:
             self._standstill.begin()
         return is_stopped
-
-    @property
-    def taken_s(self) -> float:
-        """CPU seconds that the bot used while it was stopped, after all of it had been seen to stand still."""
-        return self._standstill.taken_s
 
     def stderr(self) -> str:
         """Head and tail of what the bot wrote to its stderr."""

@@ -121,7 +121,7 @@ class MoveClock:
         self._delay_start = None
         self._cpu_start = self.cpu() if cpu_since is None else cpu_since
         self._wall_start = self.wall()
-        self.restart_looks()
+        self._looked_s, self._look_gap_s, self.look_at_s = 0.0, _FIRST_LOOK_S, _FIRST_LOOK_S
 
     @property
     def used_s(self) -> float:

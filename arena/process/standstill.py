@@ -22,10 +22,9 @@ _LOOK_S: Final = 0.0002
 
 
 class Standstill:
-    """The time between a stop and the next wake-up of one bot. `taken_s`: CPU seconds used in all such times."""
+    """The time between a stop and the next wake-up of one bot."""
 
     def __init__(self, group: ProcessGroup) -> None:
-        self.taken_s = 0.0
         self._group = group
         self._is_watched = self._is_seen = False
         self._before: dict[int, float] = {}
@@ -48,10 +47,10 @@ class Standstill:
             time.sleep(_LOOK_S)
         self._before, self._is_seen = self._group.cpu_by_process(), True
 
-    def end(self) -> None:
-        """Add what was used since the stop, just before the bot is woken."""
+    def end(self) -> float:
+        """Return the CPU seconds that the bot has taken, just before it is woken."""
         before = self._before
         used_s = sum(cpu_s - before.get(pid, 0.0) for pid, cpu_s in self._group.cpu_by_process().items())
-        if used_s > (NEGLIGIBLE_S if self._is_seen else _UNSTOPPABLE_S) and self._is_watched:
-            self.taken_s += used_s
+        is_taken = self._is_watched and used_s > (NEGLIGIBLE_S if self._is_seen else _UNSTOPPABLE_S)
         self._is_watched = self._is_watched or used_s > NEGLIGIBLE_S
+        return used_s if is_taken else 0.0
