@@ -365,6 +365,8 @@ class Dealer:
         flight.progress(progressed.finished)
         if not progressed.ending:
             return
+        if progressed.ending == "lacking":
+            self._leave_out(peer, progressed.error)
         is_played = progressed.ending == "played"
         asked = [(each.pairing, each.block) for each in flight.life.fixtures]
         if is_played and sorted((each.pairing, each.block) for each in progressed.blocks) != asked:

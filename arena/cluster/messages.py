@@ -83,14 +83,14 @@ class Dispatch(msgspec.Struct, frozen=True):
     wait_s: float = 0.0
 
 
-Ending = Literal["", "played", "failed", "died", "undelivered"]
+Ending = Literal["", "played", "failed", "died", "undelivered", "lacking"]
 
 
 class Progressed(msgspec.Struct, frozen=True):
     """An attempt: the number of its matches that are finished, and its ending, empty as long as it goes on.
 
     "played" comes with all its blocks, the others with an `error`. "died": its process did; "undelivered": it had not
-    begun when its process was lost.
+    begun when its process was lost. "lacking": the machine lacks something, such as memory for the bots of one match.
     """
 
     finished: int = 0

@@ -35,7 +35,7 @@ from arena.cluster.messages import (
     unpacked,
 )
 from arena.doctor.machine import speed
-from arena.errors import ArenaError
+from arena.errors import ArenaError, MachineFault
 from arena.games import fingerprint_of, load_game
 from arena.games.api import simulator_of
 from arena.league.driver import Backend, Finished, LocalBackend
@@ -166,6 +166,8 @@ class _Attempt:
             return Progressed(0, "undelivered", error=_sentence(error))
         except BrokenExecutor as error:
             return Progressed(self.finished, "died", error=_sentence(error))
+        except MachineFault as error:
+            return Progressed(0, "lacking", error=_sentence(error))
         except Exception as error:  # noqa: BLE001 - the edge: the driver gets it, whatever it is
             return Progressed(self.finished, "failed", error=_sentence(error))
 

@@ -25,11 +25,13 @@ from arena.games import GAMES, load_game
 from arena.games.api import simulator_of
 from arena.process.clock import CpuClock
 from arena.process.cores import free_cores
+from arena.process.limits import Limits
 from arena.process.portable import usable_cores
+from arena.process.room import lack_of_room, matches_that_fit, room_for
+from arena.process.shortage import free_memory
 from arena.text import counted
 
 _NETWORK: Final = {"nfs", "nfs4", "cifs", "smb3", "9p", "fuse.sshfs", "afs", "ceph"}
-_LITTLE_MIB: Final = 1024
 _SLOW_MS: Final = 100
 _SPEED_LOOPS: Final = 3
 _SPEED_STEPS: Final = 200_000
@@ -100,9 +102,8 @@ def games() -> Iterator[CheckResult]:
 def cores() -> Iterator[CheckResult]:
     """Cores, memory and other work of this machine."""
     count, load = len(usable_cores()), os.getloadavg()[0]
-    meminfo = dict(line.split(":") for line in Path("/proc/meminfo").read_text(encoding="ascii").splitlines())
-    free_mib = int(meminfo["MemAvailable"].split()[0]) // 1024
-    yield ok(f"{counted(count, 'core')}, {free_mib / 1024:.1f} GiB of memory free, load {load:.1f}")
+    yield ok(f"{counted(count, 'core')}, {free_memory() / 2**30:.1f} GiB of memory free, load {load:.1f}")
+    yield from _room(count)
     if count > 1 and sys.platform == "linux":
         free = len(free_cores())
         text = "each worker of a league and its bots keep to one core, where that is enough"
@@ -110,8 +111,18 @@ def cores() -> Iterator[CheckResult]:
         yield ok(text) if free == count else note(taken)
     if load > count * 0.75:
         yield note("other work keeps the cores busy: a league takes longer; CPU time, which decides, stays fair")
-    if free_mib < _LITTLE_MIB:
-        yield note("little memory is free: run leagues with `--workers 1`")
+
+
+def _room(cores: int) -> Iterator[CheckResult]:
+    """The workers for which there is room, with two bots each that use all of the usual limits."""
+    usual = [Limits()] * 2
+    fitting, need = matches_that_fit(usual), room_for(usual, workers=1)
+    if fitting < 1:
+        yield note(f"no worker fits with two bots of the usual limits: {lack_of_room(need)}")
+        return
+    each = f"{usual[0].memory_mib} MiB and {usual[0].tasks} tasks"
+    text = f"room for {counted(fitting, 'worker')} with two bots of {each}"
+    yield ok(text) if fitting >= cores else note(f"{text}, fewer than cores: leagues start no more")
 
 
 def speed() -> float:

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from arena.cluster.backend import ClusterBackend
 from arena.cluster.dealer import DealingTimes, Terms
 from arena.cluster.messages import Dispatch, Identity, Opening, Progressed, Report, Welcome, packed, unpacked
+from arena.errors import MachineFault
 from arena.games import fingerprint_of
 from arena.league.driver import Finished
 from arena.league.schedule import Fixture, Life
@@ -157,6 +158,9 @@ class FakeWorker:
                     break
                 except Silenced:
                     await asyncio.Event().wait()
+                except MachineFault as error:
+                    self.tell(attempt, Progressed(ending="lacking", error=str(error)))
+                    break
                 except Exception as error:  # noqa: BLE001 - as a worker tells it
                     self.tell(attempt, Progressed(ending="failed", error=str(error)))
                     break

@@ -191,6 +191,22 @@ def test_a_worker_on_which_everything_fails_is_left_out() -> None:
     assert cluster.said == ["worker w1 is left out: it failed 3 times in a row, at last: the disk is full"]
 
 
+def test_a_worker_whose_machine_lacks_room_is_left_out_at_once() -> None:
+    """No life was tried by that, and the others play all; where there is no other one, the sentence ends the league."""
+    league, cluster, alone = tournament(cycles=100, chunk_blocks=5), FakeCluster(), FakeCluster()
+
+    def lack(_life: Life, _fixture: Fixture) -> PlayedBlock:
+        raise MachineFault("a match may use 1056 MiB of memory, and 9 MiB are free")
+
+    committed = run(league, cluster, w1={"play": lack})
+    with pytest.raises(MachineFault, match="w0 is left out: a match may use 1056 MiB"):
+        run(league, alone, workers=1, w0={"play": lack})
+
+    assert Counter(committed) == Counter(all_blocks(league))
+    assert cluster.attempts == {1}
+    assert cluster.said == ["worker w1 is left out: a match may use 1056 MiB of memory, and 9 MiB are free"]
+
+
 def test_a_worker_that_dies_again_and_again_is_left_out() -> None:
     """Also when another process with its name comes in its place each time."""
     league, cluster = tournament(cycles=100, chunk_blocks=5), FakeCluster()
