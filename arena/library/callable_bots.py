@@ -20,6 +20,7 @@ import yaml
 
 from arena.errors import SpecError
 from arena.process.manifest import Name
+from arena.store import files
 from arena.validation import first_mistake
 
 CALLABLES: Final = "callables"
@@ -99,8 +100,8 @@ class Switchboard:
 
     def __enter__(self) -> Self:
         if self._bots:
-            self._folder.mkdir(parents=True, exist_ok=True)
-            self._stack.enter_context(_only_run(self._folder))
+            make_callables(self._folder.parent)
+            self._stack.enter_context(_only_run(self._folder.parent))
         for name, bot in self._bots.items():
             self.listening[self._stack.enter_context(_listener(self._folder / f"{name}.socket"))] = bot
         return self
@@ -146,15 +147,13 @@ def _number(value: Any) -> Any:
 
 
 @contextlib.contextmanager
-def _only_run(folder: Path) -> Iterator[None]:
+def _only_run(results: Path) -> Iterator[None]:
     """SpecError if another run has functions of its own in these results: it would take over their sockets."""
-    with (folder / "lock").open("w", encoding="ascii") as lock:
+    with os.fdopen(files.open_file(results, f"{CALLABLES}/lock", os.O_RDWR | os.O_CREAT), "rb") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise SpecError(
-                f"another run of a league with functions plays into {folder.parent}; wait for its end"
-            ) from None
+            raise SpecError(f"another run of a league with functions plays into {results}; wait for its end") from None
         yield
 
 
@@ -181,11 +180,17 @@ def require_name(name: object) -> str:
         raise SpecError(first_mistake(name, Name, place="players: name")) from None
 
 
+def make_callables(results: Path) -> None:
+    """Make the folder of functions in a results folder, which need not be there."""
+    results.mkdir(parents=True, exist_ok=True)
+    files.make_folder(results, CALLABLES)
+
+
 def bridge_folder(results: Path, name: str, version: str) -> Path:
     """Write the bot whose process hands the lines on; its folder. Name and version are all of its identity."""
-    folder = results / CALLABLES / f"{name}.bot"
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "bridge.py").write_text(BRIDGE, encoding="utf-8")
+    folder = f"{CALLABLES}/{name}.bot"
+    files.make_folder(results, folder)
+    files.write_plain(results, f"{folder}/bridge.py", BRIDGE)
     manifest = {
         "name": name,
         "version": version,
@@ -193,5 +198,5 @@ def bridge_folder(results: Path, name: str, version: str) -> Path:
         "processes": True,  # the time of the caller's process is none of the bot's, so wall time decides
         "description": "a function of the caller, in whose process it runs",
     }
-    (folder / "bot.yaml").write_text(yaml.safe_dump(manifest), encoding="utf-8")
-    return folder
+    files.write_plain(results, f"{folder}/bot.yaml", yaml.safe_dump(manifest))
+    return results / folder

@@ -20,13 +20,14 @@ from arena.api import one_league, stored
 from arena.bundled import find_tournament
 from arena.errors import SpecError
 from arena.league.tournament import TOURNAMENT_FILE_LIMIT, TournamentFile
-from arena.library.callable_bots import CALLABLES, CallableBot, Switchboard, bridge_folder, require_name
+from arena.library.callable_bots import CALLABLES, CallableBot, Switchboard, bridge_folder, make_callables, require_name
 from arena.library.command import OnCounts, run_command
 from arena.library.match import Match, load_match
 from arena.library.table import Table
 from arena.process.scratch import scratch_folder
 from arena.report.columns import LEADERBOARD, SHOWN_STANDINGS
 from arena.report.matches import match_list
+from arena.store import files
 from arena.yaml_file import read_yaml
 
 AnyPlayer = str | Path | Callable[[Any, Any], Any] | Any
@@ -172,12 +173,11 @@ class League:
         """The tournament as a file, beside the results if it is not one."""
         if self._content is None:
             return self._file
-        (self._results / CALLABLES).mkdir(parents=True, exist_ok=True)
+        make_callables(self._results)
         for name, (_, version) in self._callables.items():
             bridge_folder(self._results, name, version)
-        path = self._results / CALLABLES / "tournament.yaml"
-        path.write_text(yaml.safe_dump(self._content), encoding="utf-8")
-        return path
+        files.write_plain(self._results, name := f"{CALLABLES}/tournament.yaml", yaml.safe_dump(self._content))
+        return self._results / name
 
 
 def play(  # noqa: PLR0913 - all by name

@@ -72,10 +72,18 @@ def read_plain(results: Path, name: str, limit: int) -> bytes:
     return content
 
 
+def write_plain(results: Path, name: str, text: str) -> None:
+    """Write the plain file `name` below `results`, in place of one that is there."""
+    number = open_file(results, name, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666)
+    with os.fdopen(number, "w", encoding="utf-8") as file:
+        file.write(text)
+
+
 def make_folder(results: Path, name: str, mode: int = 0o777) -> None:
-    """Make the folder `name` in `results` unless it is there. DamagedStore if a link has that name."""
-    with open_folder(results) as folder, contextlib.suppress(FileExistsError):
-        os.mkdir(name, mode, dir_fd=folder)
+    """Make the folder `name` below `results` unless it is there. DamagedStore if a link has that name."""
+    path = PurePath(name)
+    with open_folder(results, str(path.parent)) as folder, contextlib.suppress(FileExistsError):
+        os.mkdir(path.name, mode, dir_fd=folder)
     with open_folder(results, name):
         pass
 

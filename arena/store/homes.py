@@ -75,6 +75,7 @@ class Homes:
         """
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
+            files.make_folder(self._folder.parent, self._folder.name)
             sweep(self._folder)
             home = self._folder / bot.digest
             if home.is_dir() and self.built(bot.digest):

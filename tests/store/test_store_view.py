@@ -13,15 +13,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hostile_folders import commitment, hot, journal, link, picture, pipe, sound, wal
+from hostile_folders import hot, journal, link, picture, pipe, sound, wal
 from store_made import block_of, blocks_of, counted, fill, reading, tournament, writing
 from support.tampering import execute_sql, opened
 
 from arena.cli import execute
 from arena.errors import DamagedStore, MachineFault, SpecError
 from arena.league.schedule import pairings
-from arena.store import database, files, view
-from arena.store.secrets import SecretFiles
+from arena.store import database, view
 
 ROOT = Path(__file__).parents[1]
 START = """
@@ -286,68 +285,6 @@ def test_a_journal_of_a_new_database_is_undone(tmp_path: Path) -> None:
     assert database.open_for_reading(tmp_path) is None
     with writing(tmp_path) as store:
         assert store.leagues() == []
-
-
-@pytest.mark.parametrize("kind", [link("arena.lock"), pipe("arena.lock")])
-def test_the_lock_is_a_plain_file(tmp_path: Path, kind: object) -> None:
-    """A link there had its target truncated."""
-    (tmp_path / "victim").write_text("TOPSECRET")
-    (tmp_path / "results").mkdir()
-    assert callable(kind)
-    kind(tmp_path / "results", tmp_path / "victim")
-
-    with pytest.raises(DamagedStore, match=r"arena\.lock is a (link|pipe)"), database.writer_lock(tmp_path / "results"):
-        pass
-
-    assert (tmp_path / "victim").read_text() == "TOPSECRET"
-
-
-@pytest.mark.parametrize("kind", [link("secrets/COMMITMENT"), link("secrets/COMMITMENT", "/dev/zero"), link("secrets")])
-def test_a_secret_is_read_from_a_plain_file(tmp_path: Path, kind: object) -> None:
-    """In a folder that is one."""
-    (tmp_path / "victim").write_text("ab" * 32)
-    sound(tmp_path / "results")
-    assert callable(kind)
-    kind(tmp_path / "results", tmp_path / "victim")
-
-    with pytest.raises(DamagedStore, match="is a link"):
-        SecretFiles(tmp_path / "results").find(commitment(tmp_path))
-
-
-@pytest.mark.parametrize("name", ["logs", "logs/test.log"])
-def test_no_log_is_written_through_a_link(tmp_path: Path, name: str) -> None:
-    """Lines of the log were appended to whatever it named."""
-    from arena.cli.league import _logging_to  # noqa: PLC0415 - it imports all of the command line
-
-    (tmp_path / "elsewhere").mkdir()
-    (tmp_path / "elsewhere" / "test.log").write_text("TOPSECRET")
-    place = tmp_path / "results" / name
-    place.parent.mkdir(parents=True)
-    place.symlink_to(tmp_path / "elsewhere" / place.name if "." in name else tmp_path / "elsewhere")
-
-    with pytest.raises(DamagedStore, match="is a link"), _logging_to(tmp_path / "results", "test"):
-        pass
-
-    assert (tmp_path / "elsewhere" / "test.log").read_text() == "TOPSECRET"
-
-
-def test_only_plain_files_are_opened(tmp_path: Path) -> None:
-    """Whatever else has the name of one, there or on the way, is said and not waited for."""
-    (tmp_path / "folder").mkdir()
-    (tmp_path / "folder" / "file").write_text("text")
-    (tmp_path / "way").symlink_to("folder")
-    (tmp_path / "link").symlink_to("folder/file")
-    os.mkfifo(tmp_path / "pipe")
-
-    assert files.read_plain(tmp_path, "folder/file", 4) == b"text"
-    with pytest.raises(DamagedStore, match="more than 3 bytes"):
-        files.read_plain(tmp_path, "folder/file", 3)
-    for name, kind in {"way/file": "a link", "link": "a link", "pipe": "a pipe", "folder": "a folder"}.items():
-        for flags in (os.O_RDONLY, os.O_RDWR, os.O_WRONLY | os.O_CREAT | os.O_APPEND):
-            with pytest.raises(DamagedStore, match=kind):
-                files.open_file(tmp_path, name, flags)
-    with pytest.raises(FileNotFoundError, match="folder/none"):
-        files.open_file(tmp_path, "folder/none")
 
 
 class Failing:

@@ -1,0 +1,116 @@
+"""Files of a results folder: plain ones in plain folders, and nothing else is opened."""
+
+import ast
+import os
+from pathlib import Path
+
+import pytest
+from hostile_folders import commitment, link, pipe, sound
+
+from arena.errors import DamagedStore
+from arena.library.callable_bots import CALLABLES, bridge_folder, make_callables
+from arena.store import database, files
+from arena.store.secrets import SecretFiles
+
+ROOT = Path(__file__).parents[1]
+
+
+@pytest.mark.parametrize("kind", [link("arena.lock"), pipe("arena.lock")])
+def test_the_lock_is_a_plain_file(tmp_path: Path, kind: object) -> None:
+    """A link there had its target truncated."""
+    (tmp_path / "victim").write_text("TOPSECRET")
+    (tmp_path / "results").mkdir()
+    assert callable(kind)
+    kind(tmp_path / "results", tmp_path / "victim")
+
+    with pytest.raises(DamagedStore, match=r"arena\.lock is a (link|pipe)"), database.writer_lock(tmp_path / "results"):
+        pass
+
+    assert (tmp_path / "victim").read_text() == "TOPSECRET"
+
+
+@pytest.mark.parametrize("kind", [link("secrets/COMMITMENT"), link("secrets/COMMITMENT", "/dev/zero"), link("secrets")])
+def test_a_secret_is_read_from_a_plain_file(tmp_path: Path, kind: object) -> None:
+    """In a folder that is one."""
+    (tmp_path / "victim").write_text("ab" * 32)
+    sound(tmp_path / "results")
+    assert callable(kind)
+    kind(tmp_path / "results", tmp_path / "victim")
+
+    with pytest.raises(DamagedStore, match="is a link"):
+        SecretFiles(tmp_path / "results").find(commitment(tmp_path))
+
+
+@pytest.mark.parametrize("name", ["logs", "logs/test.log"])
+def test_no_log_is_written_through_a_link(tmp_path: Path, name: str) -> None:
+    """Lines of the log were appended to whatever it named."""
+    from arena.cli.league import _logging_to  # noqa: PLC0415 - it imports all of the command line
+
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "test.log").write_text("TOPSECRET")
+    place = tmp_path / "results" / name
+    place.parent.mkdir(parents=True)
+    place.symlink_to(tmp_path / "elsewhere" / place.name if "." in name else tmp_path / "elsewhere")
+
+    with pytest.raises(DamagedStore, match="is a link"), _logging_to(tmp_path / "results", "test"):
+        pass
+
+    assert (tmp_path / "elsewhere" / "test.log").read_text() == "TOPSECRET"
+
+
+def test_only_plain_files_are_opened(tmp_path: Path) -> None:
+    """Whatever else has the name of one, there or on the way, is said and not waited for."""
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "file").write_text("text")
+    (tmp_path / "way").symlink_to("folder")
+    (tmp_path / "link").symlink_to("folder/file")
+    os.mkfifo(tmp_path / "pipe")
+
+    assert files.read_plain(tmp_path, "folder/file", 4) == b"text"
+    with pytest.raises(DamagedStore, match="more than 3 bytes"):
+        files.read_plain(tmp_path, "folder/file", 3)
+    for name, kind in {"way/file": "a link", "link": "a link", "pipe": "a pipe", "folder": "a folder"}.items():
+        for flags in (os.O_RDONLY, os.O_RDWR, os.O_WRONLY | os.O_CREAT | os.O_APPEND):
+            with pytest.raises(DamagedStore, match=kind):
+                files.open_file(tmp_path, name, flags)
+    with pytest.raises(FileNotFoundError, match="folder/none"):
+        files.open_file(tmp_path, "folder/none")
+
+
+OPENERS = {"open", "read_text", "read_bytes", "write_text", "write_bytes", "mkstemp", "fdopen"}
+ELSEWHERE = {
+    "files.py": {"open", "fdopen"},
+    "view.py": {"open", "fdopen", "read_text"},  # of copies in a folder of ours, and of the list of mounts
+    "database.py": {"fdopen"},
+    "secrets.py": {"open", "fdopen"},  # of a secret file that a person names
+    "homes.py": {"open", "write_text", "write_bytes"},  # in a home in the making
+    "cache.py": {"open"},  # of a worker of a cluster, without any results
+}
+"""The modules of the store that open files, and how; descriptors come from `files.open_file`."""
+
+
+def test_files_of_results_are_opened_in_one_place() -> None:
+    """A new call is either one of `arena.store.files`, or somebody says here why not."""
+    calls: dict[str, set[str]] = {}
+    for path in sorted((ROOT.parent / "arena" / "store").glob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call):
+                name = getattr(node.func, "attr", getattr(node.func, "id", ""))
+                if name in OPENERS:
+                    calls.setdefault(path.name, set()).add(name)
+
+    assert calls == ELSEWHERE
+
+
+def test_functions_are_put_into_plain_folders(tmp_path: Path) -> None:
+    """Those of the library, whose files a link could lead elsewhere."""
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "results").mkdir()
+    (tmp_path / "results" / CALLABLES).symlink_to(tmp_path / "elsewhere")
+
+    with pytest.raises(DamagedStore, match="is a link"):
+        make_callables(tmp_path / "results")
+    with pytest.raises(DamagedStore, match="is a link"):
+        bridge_folder(tmp_path / "results", "ann", "1")
+
+    assert [*(tmp_path / "elsewhere").iterdir()] == []
