@@ -13,7 +13,7 @@ import math
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
@@ -27,7 +27,7 @@ _MOST: Final = 16
 _OTHER_OUTCOMES: Final = 2
 """Of a die or a choice."""
 _DISTANCES: Final = (1, 2)
-"""Places from an item to those with which it is exchanged, beside the last one: later items are mostly seen later."""
+"""From an item to later ones with which it is exchanged, beside the one before it and the last one."""
 _LONGEST: Final = 800
 """Characters of the list for a seat."""
 
@@ -125,16 +125,15 @@ def _changes(play: Sequence[GameStep]) -> Iterator[Change]:
         if isinstance(step.turn, Chance) and not step.turn.is_public
     }
     last_choice = max((place for place, kind in hidden.items() if isinstance(kind, Weighted)), default=0)
-    for place in _spread(
-        [place for place, kind in hidden.items() if not isinstance(kind, Weighted) or place == last_choice]
-    ):
+    changed = [place for place, kind in hidden.items() if not isinstance(kind, Weighted) or place == last_choice]
+    for place in _spread(changed):
         turn, drawn = play[place].turn, play[place].drawn
         assert isinstance(turn, Chance), "a hidden draw is one"
         for item in _spread(range(len(drawn))):
             if isinstance(turn.kind, Shuffle):
                 last = len(drawn) - 1
-                others = {min(item + distance, last) for distance in _DISTANCES} | {last, max(0, last - 1)}
-                for other in sorted(other for other in others if other > item or item == last > other):
+                others = {item - 1, *(item + distance for distance in _DISTANCES), last}
+                for other in sorted(other for other in others if 0 <= other <= last and other != item):
                     yield Change(place, turn.key, (item, other), swapped(drawn, item, other))
             else:
                 for outcome in _other_outcomes(turn.kind, drawn[item]):
@@ -158,22 +157,25 @@ def _compare(table: PlayedTable, play: Sequence[GameStep], change: Change) -> Co
     game, may_know = table.game, may_know_of(table.game)
     state, unaware, seen = (
         game.resolve(play[change.place].state, change.outcome),
-        [*table.all_seats()],
+        {*table.all_seats()},
         dict[Seat, int](),
     )
     is_visible = False
+
+    def may(seat: Seat, states: Sequence[Any]) -> bool:
+        known = ((each, item) for each in states for item in change.items)
+        return may_know is not None and any(may_know(each, seat, change.key, item) for each, item in known)
+
     for number, step in enumerate(play[change.place + 1 :], start=change.place + 2):
-        for seat in [*unaware]:
-            is_allowed_to_know = may_know is not None and any(
-                may_know(each, seat, change.key, item) for each in (step.state, state) for item in change.items
-            )
-            if is_allowed_to_know or _view(game, step.state, seat) != _view(game, state, seat):
-                unaware.remove(seat)
-                seen |= {} if is_allowed_to_know else {seat: number}
+        unaware -= {seat for seat in unaware if may(seat, (step.state, state))}
+        differing = {seat for seat in unaware if _view(game, step.state, seat) != _view(game, state, seat)}
+        seen |= dict.fromkeys(sorted(differing), number)
+        unaware -= differing
         is_visible = is_visible or (may_know is None and game.describe(step.state) != game.describe(state))
-        reason = _departure(game, state, step)
+        if reason := _departure(game, state, step):  # an action may be legal no more because it shows the item
+            unaware -= {seat for seat in unaware if may(seat, (step.after,))}
         if not unaware or reason or isinstance(step.turn, Over):
-            return Comparison(seen, number if reason and unaware else None, reason, is_visible)
+            return Comparison(seen, number if unaware and reason else None, reason, is_visible)
         state = game.resolve(state, step.drawn) if step.drawn else game.apply(state, step.actions)
     raise ValueError("a play without an end")
 

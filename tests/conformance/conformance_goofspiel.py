@@ -137,3 +137,38 @@ class Rolls(Undeclared):
 
     def resolve(self, state: Table, drawn: tuple[int, ...]) -> Table:
         return Table((*state.prizes, *drawn), state.bids)
+
+
+class Hands(Goofspiel):
+    """The bids are hands of three cards, dealt from a deck of eight; a card that was bid is known to both."""
+
+    def turn(self, state: Table) -> Turn:
+        if not state.prizes:
+            return Chance("deal", Shuffle(8), is_public=False)
+        return Over() if len(state.bids) == 3 else Decision((Seat(0), Seat(1)))
+
+    def observe(self, state: Table, seat: Seat) -> dict[str, Json]:
+        return {"you": seat, "hand": [each.card for each in self._hand(state, seat)], "bids": state.bids}
+
+    def legal(self, state: Table, seat: Seat) -> tuple[Bid, ...]:
+        return self._hand(state, seat) if len(state.bids) < 3 else ()
+
+    def outcome(self, state: Table) -> Outcome:
+        scores = tuple(sum(bid[seat] > bid[1 - seat] for bid in state.bids) for seat in (0, 1))
+        return Outcome(scores=scores, ranks=ranks_by_score(scores))
+
+    def may_know(self, state: Table, seat: Seat, key: str, item: int) -> bool:
+        assert key == "deal"
+        owner = item // 3
+        return owner == seat or (owner < 2 and state.prizes[item] in [bid[owner] for bid in state.bids])
+
+    def _hand(self, state: Table, seat: Seat) -> tuple[Bid, ...]:
+        dealt = state.prizes[3 * seat : 3 * seat + 3]
+        return tuple(Bid(card) for card in dealt if card not in [bid[seat] for bid in state.bids])
+
+
+class NextCard(Hands):
+    """After two rounds the first card that was not dealt stands in every view."""
+
+    def observe(self, state: Table, seat: Seat) -> dict[str, Json]:
+        return super().observe(state, seat) | {"next": state.prizes[6:7] if len(state.bids) == 2 else ()}

@@ -7,7 +7,9 @@ from cli_arena import Terminal
 from conformance_goofspiel import (
     DealtBids,
     Goofspiel,
+    Hands,
     LastPrize,
+    NextCard,
     NextPrize,
     Rolls,
     Undeclared,
@@ -29,7 +31,11 @@ DICE = "item 0 of `dice` at step 2, item 1 of `dice` at step 4, item 2 of `dice`
 
 @pytest.mark.parametrize(
     ("kind", "step", "seats", "items"),
-    [(NextPrize, 2, {0, 1}, "items 1 and 2"), (LastPrize, 3, {1}, "items 2 and 4")],
+    [
+        (NextPrize, 2, {0, 1}, "items 1 and 2"),
+        (LastPrize, 3, {1}, "items 2 and 4"),
+        (NextCard, 4, {0, 1}, "items 6 and 7"),
+    ],
 )
 def test_a_view_that_shows_a_hidden_draw_too_early_is_found(
     kind: type[AnyGame], step: int, seats: set[int], items: str
@@ -43,9 +49,10 @@ def test_a_view_that_shows_a_hidden_draw_too_early_is_found(
     assert items in found[0]
 
 
-def test_a_game_that_keeps_its_declaration_passes() -> None:
-    """With all checks, and without a line for the author."""
-    parts = list(check_game(Goofspiel()))
+@pytest.mark.parametrize("kind", [Goofspiel, Hands])
+def test_a_game_that_keeps_its_declaration_passes(kind: type[AnyGame]) -> None:
+    """With all checks, and without a line for the author, also where a card that is played cannot be another."""
+    parts = list(check_game(kind()))
 
     assert [part for part in parts if part.findings or part.to_read] == []
 
@@ -75,7 +82,7 @@ def test_a_play_that_cannot_go_on_is_told() -> None:
 
     assert list(early_views(table)) == []
     assert list(sightings(table)) == [
-        "items 3 and 4 of `prizes` cannot be followed beyond step 2: there an action is legal no more"
+        "item 4 of `prizes` cannot be followed beyond step 2: there an action is legal no more"
     ]
 
 
