@@ -89,6 +89,10 @@ class Sandbox(ProcessGroup):
         """See ProcessGroup.bot_pids."""
         return self.pids() - {self.id}
 
+    def cpu_by_process(self) -> dict[int, float]:
+        """See ProcessGroup.cpu_by_process."""
+        return super().cpu_by_process() if self.limits.processes else {self._main: self._read_cpu()}
+
     def limit_violation(self) -> str:
         """See ProcessGroup.limit_violation. A control group counts memory exactly, and ends the bot itself."""
         self._read_cpu.look()
