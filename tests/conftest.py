@@ -3,6 +3,7 @@
 import gc
 import os
 import signal
+import tempfile
 from collections import Counter
 from collections.abc import Iterator
 from importlib.util import find_spec
@@ -18,6 +19,10 @@ os.environ.pop("COLUMNS", None)  # those of the terminal of whoever tests, which
 # that does nothing the suite itself ignores it as before, and its children do not.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, lambda _number, _frame: None)
+
+# The last matches of `arena match` are the user's; those of tests are not.
+_STATE = tempfile.TemporaryDirectory(prefix="arena-tests-state-")
+os.environ["XDG_STATE_HOME"] = _STATE.name
 
 pytest_plugins = ["cli_arena"]
 EXTRAS = {"pyspiel": "openspiel", "pettingzoo": "training"}  # the lanes of these names in CI install them

@@ -53,6 +53,19 @@ COMMAND_MODULES: Final = {
     "doctor": ("arena.cli.doctor", "Tell what this machine can do."),
 }
 
+_MEANT: Final = {
+    "run": "arena league run NAME",
+    "start": "arena league run NAME",
+    "standings": "arena leaderboard",
+    "table": "arena leaderboard",
+    "list": "arena tournaments, arena games or arena bots",
+    "init": "arena new-bot NAME or arena new-game NAME",
+    "new": "arena new-bot NAME or arena new-game NAME",
+    "help": "arena --help, or arena COMMAND --help",
+    "version": "arena --version",
+}
+"""Names that people type, and the command that does it."""
+
 _NEW_OBJECTS: Final = 50_000
 """Between two searches for cycles of garbage: with the 700 of Python they take a fifth of the time of a large table."""
 
@@ -68,7 +81,8 @@ class SuggestingGroup(click.Group):
         if args and args[0] not in known and not args[0].startswith("-"):
             from arena.text import unknown  # noqa: PLC0415 - only for this message
 
-            ctx.fail(unknown("command", args[0], known))
+            meant = _MEANT.get(args[0], "").replace("NAME", args[1] if args[1:] else "NAME")
+            ctx.fail(f'no command "{args[0]}"; try: {meant}' if meant else unknown("command", args[0], known))
         return super().resolve_command(ctx, args)
 
 

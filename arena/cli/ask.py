@@ -12,10 +12,11 @@ from msgspec.structs import replace
 
 from arena.api import record_of, stored
 from arena.cli.completion import complete_bot
-from arena.cli.dialogue import MATCH_ID, require_answer, seat_of
+from arena.cli.dialogue import require_answer, seat_of
 from arena.cli.edge import stoppable
 from arena.cli.options import (
     bots_option,
+    installing,
     isolation_option,
     option_named,
     prepare_isolation,
@@ -42,6 +43,7 @@ from arena.report.formats import listing
 from arena.report.transcript import result_line, transcript
 from arena.store.bots import BotStore
 from arena.store.matches import MatchStore
+from arena.store.recent import MATCH_ID, recent_match
 from arena.text import counted, printable
 
 _DAY_MS: Final = 86_400_000.0
@@ -77,10 +79,11 @@ def ask_bot(
     no_clock: bool,
     wait: bool,
 ) -> int:
-    """Ask BOT, by name or path, what it answers to the requests of the stored match MATCH. Exit 1 if anything differs.
+    """Ask BOT, by name or path, what it answers to the requests of MATCH. Exit 1 if anything differs.
 
-    BOT gets the lines that PLAYER got in the match, up to the step. Its answers are compared with the recorded ones,
-    which are played on whatever it says. With --play-on its own count from the step on, and so do those of the other
+    MATCH is stored in results or one of the last 50 of `arena match`. BOT gets the lines that PLAYER
+    got in the match, up to the step. Its answers are compared with the recorded ones, which are played on whatever it
+    says. With --play-on its own count from the step on, and so do those of the other
     bots, in the versions that played.
 
     With --wait no clock runs; docs/debug.md shows gdb, pdb and node. Sandboxed processes are hard to attach to:
@@ -91,23 +94,30 @@ def ask_bot(
     _require_together(step, is_all=is_all, play_on=play_on, wait=wait)
     bots = BotStore(results, bots_folder, isolation)
     found = _found(bots, bot)
-    with stored(results) as store:
-        record = record_of(store.match(match_id))
-        with option_named("--as"):
-            seat = _seat(record, found, player)
-        players = players_of(store, record)
+    record, _ = recent_match(match_id)
+    players: list[Player] = []
+    if record is not None and play_on:
+        raise SpecError(f"match {match_id}: `arena match` keeps no bots, so nobody can play on")
+    if record is None:
+        with stored(results) as store:
+            record = record_of(store.match(match_id))
+            players = players_of(store, record)
+    with option_named("--as"):
+        seat = _seat(record, found, player)
     if step is not None:
         require_answer(record, seat, step)
     require_game(found, record.game)
     prepare_isolation(isolation, record.game)
-    players[seat] = replace(players[seat], bot=bots.install(found))
+    player_asked = players[seat] if players else Player(name=record.players[seat], bot=found)
     table = AskedTable(record, isolation, has_clock=not (no_clock or wait))
-    with stoppable():
+    with installing(results, bots, isolation) as bots_here, stoppable():
+        asked = replace(player_asked, bot=bots_here.install(found))
         if play_on and step is not None:
-            instead = f"with {found.label} as {players[seat].name}"
+            players[seat] = asked
+            instead = f"with {found.label} as {asked.name}"
             return _play_on(table, [*_installed(players, seat, bots)], step, instead)
         before = _waiting(found) if wait else lambda _bot, _step: None
-        answers = ask(record, table.seat(players[seat]), seat, () if step is None else (step,), before=before)
+        answers = ask(record, table.seat(asked), seat, () if step is None else (step,), before=before)
     return _tell(record, seat, answers, step, width)
 
 

@@ -1,8 +1,6 @@
 """`arena dialogue`: the lines between the referee and one bot in a stored match."""
 
-import re
 from pathlib import Path
-from typing import Final
 
 import click
 
@@ -14,9 +12,8 @@ from arena.match.record import MatchRecord
 from arena.match.requests import answer_steps, requests_of
 from arena.report.transcript import dialogue_lines
 from arena.store.matches import MatchStore
+from arena.store.recent import MATCH_ID, recent_match
 from arena.text import unknown
-
-MATCH_ID: Final = re.compile(r"[0-9a-f]{12}-\d+-\d+")
 
 
 @click.command("dialogue")
@@ -26,7 +23,7 @@ MATCH_ID: Final = re.compile(r"[0-9a-f]{12}-\d+-\d+")
 @click.option("--raw", is_flag=True, help="Only the referee's lines, byte for byte, from `hello` on: for a pipe.")
 @results_option
 def print_dialogue(match_id: str, player: str, step: int | None, results: Path, *, raw: bool) -> None:
-    """Print every line between the referee and PLAYER in the stored match MATCH, request by request.
+    """Print every line between the referee and PLAYER in MATCH, stored or of `arena match`, request by request.
 
     With each request: its step, the time it took, the bot's stderr if the match keeps it, `>` a line to the bot, `<` a
     line from it. A number as PLAYER means that seat.
@@ -35,8 +32,10 @@ def print_dialogue(match_id: str, player: str, step: int | None, results: Path, 
 
     Example: arena dialogue 3f9a2c41d07b-0-1 mybot --step 12
     """
-    with stored(results) as store:
-        record = record_of_match(store, match_id, player)
+    record, _ = recent_match(match_id)
+    if record is None:
+        with stored(results) as store:
+            record = record_of_match(store, match_id, player)
     seat = seat_of(record, player)
     if step is not None:
         require_answer(record, seat, step)

@@ -5,9 +5,9 @@ import logging
 import os
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 import msgspec
@@ -16,6 +16,7 @@ from arena.api import (
     LeagueRun,
     begin_league,
     installed,
+    league_table,
     one_league,
     publish,
     record_of,
@@ -48,7 +49,7 @@ from arena.cli.options import (
 from arena.cli.plan import print_plan
 from arena.cli.update import begun_versions, confirm_update, preview, replays_of, report_kept_versions
 from arena.doctor.machine import doubt_of_wall_time
-from arena.errors import DamagedStore, SpecError
+from arena.errors import DamagedStore, Interrupted, SpecError
 from arena.league.driver import Backend, BlocksLost, LocalBackend
 from arena.league.progress import ignore_step, progress_of, steps_of
 from arena.league.state import LeagueState, state_of
@@ -66,15 +67,19 @@ from arena.match.results import MatchResult
 from arena.match.secret_luck import Secret
 from arena.plugins import TRUST
 from arena.process.limits import Isolation
-from arena.report.formats import Style, listing
+from arena.report.formats import Style, escaped, listing
 from arena.report.luck_origin import luck_description, secret_descriptions
 from arena.report.matches import MATCH_FORMATS, match_list
-from arena.store import files
+from arena.report.page import Page
+from arena.store import database, files
 from arena.store.bots import BotStore
 from arena.store.matches import MatchStore
 from arena.store.secrets import SecretKeeper
 from arena.text import counted, printable
 from arena.yaml_file import read_yaml
+
+if TYPE_CHECKING:
+    from arena.standings.table import Standings, Timing
 
 
 @click.group(cls=SuggestingGroup)
@@ -206,8 +211,13 @@ def _run(asked: _RunOptions, tournament: Tournament, *, bots: BotStore, given: S
         )
         _report_luck_and_clock(tournament, None if used else count)
         league_run = LeagueRun(store, replay_of(tournament), secret, asked.isolation)
-        lost = _play(league_run, backend, asked.results)
-        table = _published(store, league_run.state, asked.form, asked.style)
+        try:
+            lost = _play(league_run, backend, asked.results)
+        except Interrupted:
+            _written(league_table(store, league_run.state), league_run.state, asked.results)
+            raise
+        page = _written(publish(store, league_run.state), league_run.state, asked.results)
+        table = page.render(asked.form, asked.style)
         history = f"history: {store.head()}"
     click.echo(table)
     click.echo(f"\n{history}" if asked.form == "table" else history, err=asked.form != "table")
@@ -223,11 +233,24 @@ def _play(league_run: LeagueRun, backend: Backend, results: Path) -> BlocksLost 
         return league_run.play(backend, draw)
 
 
-def _published(store: MatchStore, state: LeagueState, form: str, style: Style) -> str:
-    """The leaderboard, whose standings are stored for `verify`."""
+def _written(table: "tuple[Standings, tuple[Timing, ...]]", state: LeagueState, results: Path) -> Page:
+    """Return the leaderboard, which is written as Markdown and as CSV."""
     from arena.report.leaderboard import leaderboard_page  # noqa: PLC0415 - numpy is for this page only
 
-    return leaderboard_page(*publish(store, state), state.news).render(form, style)
+    page = leaderboard_page(*table, state.news)
+    name = state.tournament.name
+    _write_tables(results, name, {".md": f"# {escaped(name)}\n\n{page.render('markdown')}", ".csv": page.render("csv")})
+    return page
+
+
+def _write_tables(results: Path, league: str, texts: Mapping[str, str]) -> None:
+    """Write `tables/LEAGUE.SUFFIX` for each suffix: text that anybody opens; arena never reads it again."""
+    try:
+        files.make_folder(results, "tables", 0o700)
+        for suffix, text in texts.items():
+            files.replace_plain(results, f"tables/{league}{suffix}", f"{text.rstrip()}\n")
+    except OSError as error:
+        raise database.unwritable(results / "tables", error) from None
 
 
 def _report_luck_and_clock(tournament: Tournament, here: int | None) -> None:

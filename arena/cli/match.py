@@ -3,7 +3,8 @@
 import contextlib
 import json
 import shlex
-from collections.abc import Callable
+from collections import Counter, deque
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -29,16 +30,16 @@ from arena.league.driver import LocalBackend, play_lives
 from arena.league.exhibition import named_apart, play_here, require_seats
 from arena.league.progress import Progress
 from arena.league.schedule import lives, match_count
-from arena.league.tournament import Tournament, largest_limits
+from arena.league.tournament import Player, Tournament, largest_limits
 from arena.league.worker import SeatedBots, bot_player
 from arena.match.bot_player import BotPlayer
 from arena.match.columns import PlayedBlock
 from arena.match.human import PERSON, TERMINAL_COLUMNS, HumanPlayer
 from arena.match.participant import Participant, TranscriptLine
-from arena.match.record import MatchRecord
+from arena.match.record import MatchRecord, PackedRecord, unpack
 from arena.match.referee import play_match
-from arena.match.results import MatchResult
-from arena.match.secret_luck import Secret, draw_block
+from arena.match.results import MatchKey, MatchResult
+from arena.match.secret_luck import UNKNOWN_ORIGIN, Secret, draw_block
 from arena.match.settings import MatchSettings, spec_of
 from arena.process.limits import Isolation
 from arena.process.portable import IS_LINUX, usable_cores
@@ -46,10 +47,13 @@ from arena.process.room import matches_that_fit, require_least
 from arena.process.suspension import never_suspended
 from arena.report.formats import Style
 from arena.report.luck_origin import secret_description
-from arena.report.transcript import dialogue, refusal_lines, result_line, transcript
+from arena.report.transcript import dialogue, refusal_lines, result_line, stderr_lines, transcript
+from arena.store.recent import MOST_RECENT, keep_recent
 from arena.text import counted, folded
 
 _GOES_ON: Final = " \\"
+LEAST_BLOCKS_OF_A_TABLE: Final = 10
+"""Blocks from which on a table with intervals is printed."""
 SHOWN_ONE_BY_ONE = 10
 """Blocks up to this number are played here and printed; more are played on all cores, and only the table is printed."""
 
@@ -67,9 +71,10 @@ SHOWN_ONE_BY_ONE = 10
 @table_options
 @match_options
 def match(bots: tuple[str, ...], blocks: int, steps: bool, log: Path | None, style: Style, setup: MatchSetup) -> None:
-    """Play each BOT, by name or path, against the others at one table, and print what came of it. Nothing is stored.
+    """Play each BOT, by name or path, against the others at one table, and print who won.
 
-    The luck is drawn under a new secret, which is printed at the end.
+    From 10 blocks on there is a table. Nothing is stored in results; the last 50 matches are kept for
+    `arena show`, `arena dialogue` and `arena ask`.
 
     Example: arena match ./mybot greedy --blocks 50
     """
@@ -81,26 +86,71 @@ def match(bots: tuple[str, ...], blocks: int, steps: bool, log: Path | None, sty
     require_columns(style, "table", tournament)
     setup.prepare_isolation()
     played: list[MatchResult] = []
+    recent: deque[MatchRecord] = deque(maxlen=MOST_RECENT)
     is_interrupted = False
     with setup.installing() as bots_here, stoppable():
         try:
             tournament = installed(tournament, bots_here)
             if steps or log or blocks <= SHOWN_ONE_BY_ONE or not IS_LINUX:
-                _play_here(tournament, secret, played, setup.isolation, steps=steps, log=log)
+                _play_here(tournament, secret, played, recent, setup.isolation, steps=steps, log=log)
             else:
-                _play_in_parallel(tournament, secret, played, setup.isolation)
+                _play_in_parallel(tournament, secret, played, recent, setup.isolation)
         except KeyboardInterrupt:
             is_interrupted = True
+        origin = None if setup.given is None else "file" if setup.given.seed is None else "public"
+        is_kept = keep_recent(recent, origin or "drawn")
         if played or not is_interrupted:
-            from arena.league.standings import standings_of  # noqa: PLC0415 - numpy is for the table only
-            from arena.report.leaderboard import leaderboard_page  # noqa: PLC0415 - see above
+            if blocks >= LEAST_BLOCKS_OF_A_TABLE or style != Style(width=style.width):
+                from arena.league.standings import standings_of  # noqa: PLC0415 - numpy is for the table only
+                from arena.report.leaderboard import leaderboard_page  # noqa: PLC0415 - see above
 
-            standings, times = standings_of(tournament, played)
-            click.echo(leaderboard_page(standings, times).render("table", style))
-            if setup.given is None:
-                click.echo(secret_description(secret, is_chosen=False))
+                standings, times = standings_of(tournament, played)
+                plain = replace(standings, luck=UNKNOWN_ORIGIN)  # the luck of a few matches is described once, below
+                click.echo(leaderboard_page(plain, times).render("table", style))
+            for line in _summary(players, played, recent, is_kept=is_kept):
+                click.echo(line)
+            if setup.given is not None:
+                click.echo(secret_description(setup.given, is_chosen=True))
     if is_interrupted:
         raise Interrupted(f"interrupted after {len(played)} of {match_count(tournament)} matches")
+
+
+def _summary(
+    players: Sequence[Player], played: Sequence[MatchResult], recent: Sequence[MatchRecord], *, is_kept: bool
+) -> Iterator[str]:
+    """Yield who won how often, what to know of these results, and the commands that show why."""
+    names = [player.name for player in players]
+    wins = Counter(winner for one in played if (winner := _winner(one)) is not None)
+    yield f"{counted(len(played), 'match', 'matches')}; won: {', '.join(f'{name} {wins[name]}' for name in names)}"
+    if _are_alike(played, recent):
+        yield f"same moves in all of them by {' and '.join(names)}: the same bot, or bots that use bot_seed alike"
+    if any(one.isolation == "none" for one in played):
+        yield "isolation: none. UNSANDBOXED: bots could read the files of this account, and each other's"
+    if is_kept and recent:
+        lost = next((one for one in recent if one.ranks[_seat_of(one, names[0])]), recent[-1])
+        yield f"step by step: arena show {lost.match}"
+        yield f"another bot in its place: arena ask BOT {lost.match} --as {names[0]}"
+
+
+def _winner(one: MatchResult) -> str | None:
+    """Return the player with a first place of its own."""
+    first = [name for name, rank in zip(one.players, one.ranks, strict=True) if rank == 0]
+    return first[0] if len(first) == 1 else None
+
+
+def _seat_of(record: MatchRecord, player: str) -> int:
+    return record.players.index(player)
+
+
+def _are_alike(played: Sequence[MatchResult], recent: Sequence[MatchRecord]) -> bool:
+    """Return whether the matches of each block are the same, move by move where their records are at hand."""
+    ends: dict[tuple[str, int], set[object]] = {}
+    for one in played:
+        ends.setdefault(one.key[:2], set()).add((one.ranks, one.scores, one.moves))
+    for record in recent:
+        key = MatchKey.read(record.match)
+        ends.setdefault((f"moves of {key.pairing}", key.block), set()).add(repr(record.steps))
+    return len(played) > 1 and all(len(kinds) == 1 for kinds in ends.values())
 
 
 class _Dialogue:
@@ -137,12 +187,13 @@ def _play_here(
     tournament: Tournament,
     secret: Secret,
     played: list[MatchResult],
+    recent: deque[MatchRecord],
     isolation: Isolation,
     *,
     steps: bool,
     log: Path | None,
 ) -> None:
-    """Play match after match and print each; the results go to `played`."""
+    """Play match after match and print each; the results go to `played`, the last records to `recent`."""
     tournament = replace(tournament, stderr="keep")
     with contextlib.ExitStack() as ending:
         said = None if log is None else ending.enter_context(contextlib.closing(_Dialogue(log)))
@@ -152,23 +203,30 @@ def _play_here(
         matches = ending.enter_context(contextlib.closing(playing))
         for _, record, result in matches:
             played.append(result)
-            told = (
-                [*transcript(record, every_state=False), ""] if steps else [result_line(record), *refusal_lines(record)]
-            )
-            click.echo("\n".join(told))
+            recent.append(record)
+            lines = [result_line(record), *refusal_lines(record), *stderr_lines(record)]
+            click.echo("\n".join([*transcript(record, every_state=False), ""] if steps else lines))
             if said is not None:
                 said.add()
         click.echo("")
 
 
-def _play_in_parallel(tournament: Tournament, secret: Secret, played: list[MatchResult], isolation: Isolation) -> None:
+def _play_in_parallel(
+    tournament: Tournament,
+    secret: Secret,
+    played: list[MatchResult],
+    recent: deque[MatchRecord],
+    isolation: Isolation,
+) -> None:
     """Play on all cores; the results go to `played` in schedule order, also those before an interruption."""
     progress = Progress(total=match_count(tournament))
     results: list[MatchResult] = []
+    last: deque[PackedRecord] = deque(maxlen=MOST_RECENT)
 
     def commit(blocks: list[PlayedBlock]) -> None:
         for each in blocks:
             results.extend(one.result for one in each.matches)
+            last.extend(one.record for one in each.matches)
             progress.add(len(each.storable), each.forfeits)
 
     def tick(finished: int) -> None:
@@ -182,6 +240,7 @@ def _play_in_parallel(tournament: Tournament, secret: Secret, played: list[Match
             play_lives(lives(tournament, {}, isolation, secret=secret), backend, commit=commit, tick=tick)
     finally:
         played += sorted(results, key=lambda one: one.key)
+        recent.extend(map(unpack, last))
 
 
 @click.command("play")

@@ -149,6 +149,16 @@ options_option = click.option(
 )
 
 
+@contextlib.contextmanager
+def installing(results: Path, bots: BotStore, isolation: Isolation) -> Iterator[BotStore]:
+    """Yield the store that installs bots for matches outside a league: no results folder is made for them."""
+    if results.is_dir():
+        yield bots
+        return
+    with scratch_folder("arena-bots-") as scratch:
+        yield BotStore(scratch, scratch, isolation)
+
+
 class MatchSetup(msgspec.Struct, frozen=True):
     """The options of a command that plays matches outside a league: game, luck, clock, isolation, folders.
 
@@ -172,14 +182,9 @@ class MatchSetup(msgspec.Struct, frozen=True):
         """MachineFault if bots cannot be isolated as asked for here, or if the game needs more."""
         prepare_isolation(self.isolation, self.game)
 
-    @contextlib.contextmanager
-    def installing(self) -> Iterator[BotStore]:
-        """The store that installs bots for matches of which nothing is kept: no results folder is made for them."""
-        if self.results.is_dir():
-            yield self.bots
-            return
-        with scratch_folder("arena-bots-") as scratch:
-            yield BotStore(scratch, scratch, self.isolation)
+    def installing(self) -> contextlib.AbstractContextManager[BotStore]:
+        """Return the store that installs bots for these matches."""
+        return installing(self.results, self.bots, self.isolation)
 
     def require_options(self, seats: int) -> None:
         """SpecError if the game has no such options, or is not for so many seats."""

@@ -20,6 +20,7 @@ from arena.report.transcript import luck_lines, step_lines, time_lines, transcri
 from arena.site.page import match_page
 from arena.site.replay import partners
 from arena.store.matches import MatchStore
+from arena.store.recent import recent_match
 
 
 @click.command()
@@ -52,7 +53,9 @@ def show(
     times: bool,
     results: Path,
 ) -> None:
-    """Replay the stored match MATCH_ID step by step; `arena league matches NAME` lists the ids.
+    """Replay the match MATCH_ID step by step; `arena league matches NAME` lists the ids of stored ones.
+
+    The last 50 matches of `arena match` are found, too.
 
     At the start: the luck of its block, from which every die follows, and the commitment to it. At the end: how much of
     it was luck, and the luckiest and unluckiest draws of each seat. A match by other rules than those of this arena is
@@ -70,22 +73,29 @@ def show(
         raise SpecError(f"--svg {svg}: the picture is an SVG, expected a name that ends in .svg")
     if private and html is None and not is_opened:
         raise SpecError(f"--private {private[0]}: no page to show it on; give --html FILE or --open, too")
-    with stored(results) as store:
-        found = store.match(match_id)
-        record = record_of(found)
-        others = _block(store, record) if html is not None or is_opened else []
-        origin = match_luck_description(record, None if record.commitment is UNSET else store.secret(record.commitment))
+    has_page = html is not None or is_opened
+    (record, secret), result = recent_match(match_id), None
+    if record is not None:
+        kept = (recent_match(other)[0] for other in partners(record.match, len(record.seats)))
+        others = [*filter(None, kept)] if has_page else []
+    else:
+        with stored(results) as store:
+            found = store.match(match_id)
+            record, result = record_of(found), found.result
+            others = _block(store, record) if has_page else []
+            secret = None if record.commitment is UNSET else store.secret(record.commitment)
+    origin = match_luck_description(record, secret)
     other = other_rules(record)
     if other and svg is not None:
         raise SpecError(f"match {match_id}: no picture without a replay: {other}")
     if svg is not None:
         svg.write_text(_picture(record, step), encoding="utf-8")
-    if html is not None or is_opened:
+    if has_page:
         _write_page(match_page(record, others, origin=origin, private=_seated(record, private)), html, is_opened)
     if step is not None and svg is None:
         click.echo("\n".join(step_lines(record, _checked(record, step))))
         return
-    luck = luck_lines(record, found.result if other else None)
+    luck = luck_lines(record, result if other else None)
     requests = time_lines(record) if times else ()
     for line in itertools.chain(transcript(record, every_state=states, luck=origin), luck, requests):
         click.echo(line)

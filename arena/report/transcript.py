@@ -113,7 +113,7 @@ def luck_lines(record: MatchRecord, stored: MatchResult | None = None) -> Iterat
 
 
 def result_line(record: MatchRecord) -> str:
-    """The match on one line: `3f9a2c41d07b-0-1  greedy 12 : 9 random`, with the fault if there was one."""
+    """Return the match on one line, with who won: `3f9a2c41d07b-0-1  greedy 12 : 9 random  greedy wins`."""
     names = record.players
     if record.fault is not None:
         fault = record.fault
@@ -121,7 +121,9 @@ def result_line(record: MatchRecord) -> str:
             f"{record.match}  {' v '.join(names)}  {names[fault.seat]} forfeits ({record.termination}): {fault.message}"
         )
     points = [f"{name} {score}" for name, score in zip(names, record.scores or (), strict=True)]
-    return f"{record.match}  {' : '.join(points)}"
+    best = [name for name, rank in zip(names, record.ranks, strict=True) if rank == 0]
+    end = f"{best[0]} wins" if len(best) == 1 else f"a draw of {' and '.join(best)}"
+    return f"{record.match}  {' : '.join(points)}  {end}"
 
 
 def refusal_lines(record: MatchRecord) -> Iterator[str]:
@@ -131,6 +133,13 @@ def refusal_lines(record: MatchRecord) -> Iterator[str]:
         if pardoned := _pardoned(entry):
             first = f"; the first, {told[0]}" if told else ""
             yield f"  {entry.player}: faults after which the game went on: {pardoned}{first}"
+
+
+def stderr_lines(record: MatchRecord) -> Iterator[str]:
+    """Yield the last line that the bot at fault wrote to stderr."""
+    fault = record.fault
+    if fault is not None and (lines := fault.stderr.strip().splitlines()):
+        yield f"  {record.seats[fault.seat].player}: the last line of its stderr: {printable(lines[-1])}"
 
 
 def dialogue(said: Mapping[str, Iterable[TranscriptLine]], start_s: float | None = None) -> Iterator[str]:

@@ -79,6 +79,14 @@ def write_plain(results: Path, name: str, text: str) -> None:
         file.write(text)
 
 
+def replace_plain(results: Path, name: str, text: str) -> None:
+    """Write the plain file `name` below `results`: whole or not at all."""
+    write_plain(results, f"{name}.new", text)
+    path = PurePath(name)
+    with open_folder(results, str(path.parent)) as folder:
+        os.replace(f"{path.name}.new", path.name, src_dir_fd=folder, dst_dir_fd=folder)
+
+
 def make_folder(results: Path, name: str, mode: int = 0o777) -> None:
     """Make the folder `name` below `results` unless it is there. DamagedStore if a link has that name."""
     path = PurePath(name)

@@ -220,8 +220,8 @@ class MatchStore:
                 if found.result.key == key:
                     return found
         raise SpecError(
-            f'no match "{match_id}" in {self._path}; `arena league matches NAME` lists the ids. `arena match` and'
-            " `arena play` store none, `arena league run` does"
+            f'no match "{match_id}" in {self._path}; `arena league matches NAME` lists the ids. `arena match` keeps'
+            " the last 50, `arena play` none, `arena league run` all"
         )
 
     def _played(self, key: str, first: int, end: int) -> Iterator[PlayedMatch]:

@@ -69,6 +69,7 @@ class Terminal:
         monkeypatch.chdir(folder)
         monkeypatch.setenv("ARENA_RESULTS", "results")
         monkeypatch.setenv("ARENA_BOTS", str(ROOT / "bots"))
+        monkeypatch.setenv("XDG_STATE_HOME", f"{folder}-state")
 
     def arena(self, line: str, *more: str) -> Said:
         """Run `arena LINE`."""

@@ -163,13 +163,13 @@ def test_bots_lists_the_folder_and_says_what_it_left_out(terminal: Terminal, mon
     assert 'left out: shelf/broken/bot.yaml: unknown key "verison"' in said.err
 
 
-def test_match_shows_each_match_and_the_table(terminal: Terminal) -> None:
+def test_match_shows_each_match(terminal: Terminal) -> None:
     """Two matches a block; a bot that meets itself gets two names."""
     said = terminal.arena("match random random --game nim --blocks 2")
 
     assert (said.code, said.err) == (0, "")
     assert len(re.findall(r"^[0-9a-f]{12}-[01]-[01]  random-[12] ", said.out, re.MULTILINE)) == 4
-    assert "4 of 4 matches" in said.out
+    assert "4 matches; won: random-1 " in said.out
     assert not (terminal.results / "arena.db").exists()
 
 

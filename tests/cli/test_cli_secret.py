@@ -288,7 +288,7 @@ def test_without_a_sandbox_the_table_says_that_the_secret_can_be_read(terminal: 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("command", ["match ./bot.py random", "check ./bot.py", "submit ./bot.py"])
+@pytest.mark.parametrize("command", ["check ./bot.py", "submit ./bot.py"])
 def test_what_is_played_at_once_prints_its_secret_and_is_repeated_by_it(terminal: Terminal, command: str) -> None:
     """With the result; the same secret in a file gives the same luck, and stays where it is."""
     Path("bot.py").write_text(TELLTALE.replace("99", "0"))

@@ -80,6 +80,31 @@ def type_in(block: Block, folder: Path) -> None:
     assert done.returncode == 0, f"{block.text}\n{done.stdout[-2000:]}\n{done.stderr[-2000:]}"
 
 
+def test_the_readme_shows_what_its_commands_print(folder: Path) -> None:
+    """On the published luck: the lines of `check` and `submit`, and the table of its league, byte for byte."""
+    shown = blocks("README.md")
+    for block in shown:
+        if block.file:
+            (folder / block.file).write_text(block.text, encoding="utf-8")
+    (lines,) = [block.text.splitlines() for block in shown if "submit" in block.text and block.language == "sh"]
+    (table,) = [block.text for block in shown if block.language == "text"]
+    secret = ("--secret-file", str(ROOT / "tournaments" / "first.secret"))
+
+    for line in lines:
+        command, _, said = line.partition("#")
+        done = subprocess.run(
+            [Path(sys.executable).with_name("arena"), *command.split()[1:], *secret],
+            cwd=folder,
+            env={**os.environ, "COLUMNS": str(COLUMNS)},
+            capture_output=True,
+            text=True,
+            timeout=LONGEST_S,
+            check=True,
+        )
+        assert said.partition("...  ")[2] in done.stdout
+    assert done.stdout.startswith(table)
+
+
 def test_the_first_table_is_that_of_its_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The secret of that league is published: whoever plays it again gets the same table."""
     monkeypatch.chdir(ROOT)

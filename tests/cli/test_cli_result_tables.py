@@ -1,0 +1,60 @@
+"""The tables in results: there at the end of a league and at a stop, whole, in the place of no link."""
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+from cli_arena import Terminal
+
+from arena.cli import league
+from arena.errors import Interrupted
+
+pytestmark = pytest.mark.process
+
+
+def test_a_league_leaves_its_table(terminal: Terminal) -> None:
+    """As Markdown and as CSV, with the numbers of the leaderboard; nothing else lies there."""
+    terminal.league()
+
+    folder = Path("results/tables")
+    rows = json.loads(terminal.arena("leaderboard --format json").out)["standings"]["rows"]
+    lines = list(csv.DictReader(io.StringIO((folder / "test.csv").read_text())))
+    text = (folder / "test.md").read_text()
+
+    assert sorted(path.name for path in folder.iterdir()) == ["test.csv", "test.md"]
+    assert [line["player"] for line in lines] == [row["player"] for row in rows]
+    assert [float(line["rating"]) for line in lines] == [row["rating"] for row in rows]
+    assert text.startswith("# test\n\n|")
+    assert terminal.arena("leaderboard --format markdown").out.strip() in text
+
+
+def test_a_stop_leaves_the_table_by_then(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of the blocks that are stored."""
+
+    def stop(*_: object) -> None:
+        raise Interrupted("stopped")
+
+    terminal.league()
+    monkeypatch.setattr(league, "_play", stop)
+    Path("results/tables/test.md").unlink()
+
+    assert terminal.league(cycles=3).code == 3
+    assert "4 of 6 matches, incomplete" in Path("results/tables/test.md").read_text()
+
+
+@pytest.mark.parametrize("place", ["results/tables", "results/tables/test.md"])
+def test_no_link_is_followed(terminal: Terminal, place: str) -> None:
+    """Neither of the folder nor of a file: what a sent results folder points at stays as it is."""
+    outside = Path("outside")
+    outside.mkdir()
+    (outside / "test.md").write_text("mine")
+    path = Path(place)
+    path.parent.mkdir(parents=True)
+    path.symlink_to((outside if path.name == "tables" else outside / "test.md").absolute())
+
+    said = terminal.league()
+
+    assert [(each.name, each.read_text()) for each in outside.iterdir()] == [("test.md", "mine")]
+    assert (said.code == 1) == (path.name == "tables")
