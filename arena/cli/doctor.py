@@ -54,7 +54,7 @@ def examine(results: Path, attempt_escapes: Callable[[], self_test.Attempts]) ->
         *checked("clocks", machine.clocks),
         *checked("open files", machine.descriptors),
         *checked("tools", machine.tools),
-        *checked("results", lambda: machine.disk(results)),
+        *checked("results", lambda: [*machine.disk(results), *machine.privacy(results)]),
     ]
     if is_safe:
         kept += checked("limits", lambda: sandbox.own_promises(why_no_group))

@@ -246,7 +246,7 @@ def _written(table: "tuple[Standings, tuple[Timing, ...]]", state: LeagueState, 
 def _write_tables(results: Path, league: str, texts: Mapping[str, str]) -> None:
     """Write `tables/LEAGUE.SUFFIX` for each suffix: text that anybody opens; arena never reads it again."""
     try:
-        files.make_folder(results, "tables", 0o700)
+        files.make_folder(results, "tables")
         for suffix, text in texts.items():
             files.replace_plain(results, f"tables/{league}{suffix}", f"{text.rstrip()}\n")
     except OSError as error:
@@ -392,7 +392,7 @@ def _logging_to(results: Path, league: str) -> Iterator[None]:
     """Everything logged here and in the workers goes to one file."""
     files.make_folder(results, "logs")
     name = f"logs/{league}.log"
-    number = files.open_file(results, name, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o666)
+    number = files.open_file(results, name, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     handler = _LogFile(os.fdopen(number, "a", encoding="utf-8"), (results / name).absolute())
     handler.setFormatter(logging.Formatter("%(asctime)s %(processName)s %(name)s %(levelname)s %(message)s"))
     root = logging.getLogger()

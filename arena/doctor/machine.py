@@ -9,6 +9,7 @@ import os
 import platform
 import shutil
 import sqlite3
+import stat
 import subprocess
 import sys
 import tempfile
@@ -37,6 +38,7 @@ _SPEED_LOOPS: Final = 3
 _SPEED_STEPS: Final = 200_000
 _SPARE_LOAD: Final = 0.5
 """The load of a machine that has nothing to do is seldom 0."""
+_OF_OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
 _WIDTH: Final = 99
 _INDENT: Final = " " * 8
 
@@ -207,6 +209,14 @@ def disk(results: Path) -> Iterator[CheckResult]:
         yield note(f"{found}: slow or nearly full; choose another disk with --results")
     else:
         yield ok(found)
+
+
+def privacy(results: Path) -> Iterator[CheckResult]:
+    """Rights of other users of the machine to the results, where bots, secrets and private actions lie."""
+    with contextlib.suppress(FileNotFoundError):
+        if results.stat().st_mode & _OF_OTHERS:
+            what = "bots that were handed in, matches and private actions"
+            yield weak(f"other users of this machine may enter {results}, which holds {what}: `chmod 700 {results}`")
 
 
 def _file_system(place: Path) -> str:

@@ -100,7 +100,7 @@ class Switchboard:
 
     def __enter__(self) -> Self:
         if self._bots:
-            make_callables(self._folder.parent)
+            files.make_folder(self._folder.parent, CALLABLES)
             self._stack.enter_context(_only_run(self._folder.parent))
         for name, bot in self._bots.items():
             self.listening[self._stack.enter_context(_listener(self._folder / f"{name}.socket"))] = bot
@@ -178,12 +178,6 @@ def require_name(name: object) -> str:
         return msgspec.convert(name, Name)
     except msgspec.ValidationError:
         raise SpecError(first_mistake(name, Name, place="players: name")) from None
-
-
-def make_callables(results: Path) -> None:
-    """Make the folder of functions in a results folder, which need not be there."""
-    results.mkdir(parents=True, exist_ok=True)
-    files.make_folder(results, CALLABLES)
 
 
 def bridge_folder(results: Path, name: str, version: str) -> Path:

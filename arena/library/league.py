@@ -20,7 +20,7 @@ from arena.api import one_league, stored
 from arena.bundled import find_tournament
 from arena.errors import SpecError
 from arena.league.tournament import TOURNAMENT_FILE_LIMIT, TournamentFile
-from arena.library.callable_bots import CALLABLES, CallableBot, Switchboard, bridge_folder, make_callables, require_name
+from arena.library.callable_bots import CALLABLES, CallableBot, Switchboard, bridge_folder, require_name
 from arena.library.command import OnCounts, run_command
 from arena.library.match import Match, load_match
 from arena.library.table import Table
@@ -173,7 +173,7 @@ class League:
         """The tournament as a file, beside the results if it is not one."""
         if self._content is None:
             return self._file
-        make_callables(self._results)
+        files.make_folder(self._results, CALLABLES)
         for name, (_, version) in self._callables.items():
             bridge_folder(self._results, name, version)
         files.write_plain(self._results, name := f"{CALLABLES}/tournament.yaml", yaml.safe_dump(self._content))

@@ -167,16 +167,18 @@ def _shown(place: Path, folder: Path) -> str:
 
 
 def _seal(folder: Path) -> None:
-    """The built files are ours, readable by all and writable by nobody else. SpecError for what is no file."""
+    """Make the built files ours, and readable where bots have other users. SpecError for what is no file."""
+    is_root = hasattr(os, "geteuid") and os.geteuid() == 0
+    mask = 0o755 if is_root else 0o700
     if is_too_large(folder):
         raise SpecError(f"the built bot is larger than {BUILT_SIZE_LIMIT >> 20} MiB or {BUILT_FILE_LIMIT} files")
     for path in (folder, *_everything(folder)):
         mode = path.lstat().st_mode
-        if hasattr(os, "geteuid") and os.geteuid() == 0:
+        if is_root:
             os.lchown(path, 0, 0)
         if stat.S_ISDIR(mode):
-            path.chmod(0o755)
+            path.chmod(mask)
         elif stat.S_ISREG(mode):
-            path.chmod(0o755 if mode & stat.S_IXUSR else 0o644)
+            path.chmod(mask if mode & stat.S_IXUSR else mask & 0o666)
         elif not stat.S_ISLNK(mode):
             raise SpecError(f"the build made {_shown(path, folder)}, which is no plain file, folder or link")

@@ -59,6 +59,7 @@ def open_for_writing(results: Path) -> Connection:
     if not _may_write(path):
         raise unwritable(results, PermissionError(errno.EACCES, os.strerror(errno.EACCES)))
     _look_twice(lambda: _require_sound(results))
+    os.close(files.open_file(results, view.FILE_NAME, os.O_WRONLY | os.O_CREAT))  # files beside it get its mode
     opened = sqlite3.connect(path, timeout=_LOOK_S, isolation_level=None, check_same_thread=False, factory=Connection)
     with _translating(path), _closed_on_error(opened) as connection:
         connection.bound(path.stat().st_size)
@@ -283,7 +284,7 @@ def _closed_on_error(connection: Connection) -> Iterator[Connection]:
 
 def _make(results: Path) -> None:
     try:
-        results.mkdir(parents=True, exist_ok=True)
+        files.make_folder(results)
     except OSError as error:
         raise unwritable(results, error) from None
 

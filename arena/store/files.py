@@ -36,7 +36,7 @@ def open_folder(results: Path, name: str = ".") -> Iterator[int]:
         for part in PurePath(name).parts:
             place /= part
             _require(place, stat.S_IFDIR, os.lstat(part, dir_fd=folder))
-            inner = _open(place, part, os.O_RDONLY | os.O_DIRECTORY, 0, folder)
+            inner = _open(place, part, os.O_RDONLY | os.O_DIRECTORY, folder)
             os.close(folder)
             folder = inner
         yield folder
@@ -44,8 +44,8 @@ def open_folder(results: Path, name: str = ".") -> Iterator[int]:
         os.close(folder)
 
 
-def open_file(results: Path, name: str, flags: int = os.O_RDONLY, mode: int = 0o600) -> int:
-    """Open the plain file `name` below `results`; the descriptor.
+def open_file(results: Path, name: str, flags: int = os.O_RDONLY) -> int:
+    """Open the plain file `name` below `results`; the descriptor. A new file is for this user alone.
 
     DamagedStore for a link, pipe, device or folder, there or on the way. OSError as from `os.open`.
     """
@@ -54,7 +54,7 @@ def open_file(results: Path, name: str, flags: int = os.O_RDONLY, mode: int = 0o
     with open_folder(results, str(path.parent)) as folder:
         with contextlib.suppress(FileNotFoundError):  # even to open a device may do something
             _require(place, stat.S_IFREG, os.lstat(path.name, dir_fd=folder))
-        number = _open(place, path.name, flags | os.O_NONBLOCK, mode, folder)
+        number = _open(place, path.name, flags | os.O_NONBLOCK, folder)
     try:
         _require(place, stat.S_IFREG, os.fstat(number))
     except BaseException:
@@ -74,7 +74,7 @@ def read_plain(results: Path, name: str, limit: int) -> bytes:
 
 def write_plain(results: Path, name: str, text: str) -> None:
     """Write the plain file `name` below `results`, in place of one that is there."""
-    number = open_file(results, name, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666)
+    number = open_file(results, name, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
     with os.fdopen(number, "w", encoding="utf-8") as file:
         file.write(text)
 
@@ -87,18 +87,25 @@ def replace_plain(results: Path, name: str, text: str) -> None:
         os.replace(f"{path.name}.new", path.name, src_dir_fd=folder, dst_dir_fd=folder)
 
 
-def make_folder(results: Path, name: str, mode: int = 0o777) -> None:
-    """Make the folder `name` below `results` unless it is there. DamagedStore if a link has that name."""
-    path = PurePath(name)
-    with open_folder(results, str(path.parent)) as folder, contextlib.suppress(FileExistsError):
-        os.mkdir(path.name, mode, dir_fd=folder)
+def make_folder(results: Path, name: str = ".") -> None:
+    """Make the folder `results` and those of `name` in it, for this user alone; what is there stays as it is.
+
+    DamagedStore if a link, or anything else but a folder, lies on the way below `results`. OSError as from `os.mkdir`.
+    """
+    with contextlib.suppress(FileExistsError):
+        results.mkdir(mode=0o700, parents=True)
+    place = PurePath()
+    for part in PurePath(name).parts:
+        with open_folder(results, str(place)) as folder, contextlib.suppress(FileExistsError):
+            os.mkdir(part, 0o700, dir_fd=folder)
+        place /= part
     with open_folder(results, name):
         pass
 
 
-def _open(place: Path, name: str, flags: int, mode: int, folder: int) -> int:
+def _open(place: Path, name: str, flags: int, folder: int) -> int:
     try:
-        return os.open(name, flags | os.O_NOFOLLOW | os.O_CLOEXEC, mode, dir_fd=folder)
+        return os.open(name, flags | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600, dir_fd=folder)
     except OSError as error:
         if error.errno in (errno.ELOOP, errno.ENOTDIR):  # exchanged since it was looked at
             raise _refusal(place, "a link") from None

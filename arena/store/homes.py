@@ -12,7 +12,7 @@ import errno
 import logging
 import os
 import re
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Final
 
 from arena.errors import DamagedStore, MachineFault, SpecError
@@ -74,7 +74,6 @@ class Homes:
         SpecError if its build fails, or if what lies there is not what was put there. MachineFault without room.
         """
         try:
-            self._folder.mkdir(parents=True, exist_ok=True)
             files.make_folder(self._folder.parent, self._folder.name)
             sweep(self._folder)
             home = self._folder / bot.digest
@@ -124,10 +123,12 @@ class Homes:
     def _make(self, bot: BotSpec) -> None:
         home = self._folder / bot.digest
         with scratch_folder(_IN_THE_MAKING, self._folder) as scratch:
+            files.make_folder(scratch, "home")
             made = scratch / "home"
             _fill(bot, made)
             build(bot.manifest, made / "run", self._isolation, given=bot.given_folder)
             (made / _BUILT).write_text(digest_of_folder(made / "run"), encoding="ascii")
+            (made / _BUILT).chmod(0o600)
             _sync_all(made)
             if home.is_dir() and not self.built(bot.digest):
                 home.rename(scratch / "former")
@@ -151,11 +152,11 @@ def _fill(bot: BotSpec, home: Path) -> None:
 
 
 def write_file(folder: Path, file: BotFile) -> None:
-    """Write a file of a bot below `folder`."""
+    """Write a file of a bot below `folder`, for this user alone."""
     target = folder / file.name
-    target.parent.mkdir(parents=True, exist_ok=True)
+    files.make_folder(folder, str(PurePath(file.name).parent))
     target.write_bytes(file.content)
-    target.chmod(0o755 if file.is_executable else 0o644)
+    target.chmod(0o700 if file.is_executable else 0o600)
 
 
 def root_of(source: Path) -> Path:

@@ -86,7 +86,7 @@ class SecretFiles:
         return secret
 
     def _write(self, secret: Secret) -> None:
-        files.make_folder(self._results, FOLDER, _OF_THE_OWNER)
+        files.make_folder(self._results, FOLDER)
         with files.open_folder(self._results, FOLDER) as folder:
             os.fchmod(folder, _OF_THE_OWNER)
             with contextlib.suppress(FileNotFoundError):  # by a program that was killed; nobody else writes here

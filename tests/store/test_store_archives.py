@@ -76,7 +76,7 @@ def test_a_bot_comes_out_as_it_went_in(tmp_path: Path, kind: str) -> None:
     assert (arrived.digest, arrived.manifest) == (bot.digest, bot.manifest)
     if kind == "folder":
         assert files(tmp_path / "there") == files(source)
-        assert (tmp_path / "there/deep/er/tool").stat().st_mode & 0o777 == 0o755
+        assert (tmp_path / "there/deep/er/tool").stat().st_mode & 0o777 == 0o700
     assert pack_bot(arrived, "") == pack_bot(bot, "")
 
 

@@ -290,7 +290,7 @@ def test_read_only_results_can_be_read() -> None:
         place.chmod(0o755)
         results = place / "results"
         fill(results, tournament("ann", "bob", cycles=2))
-        results.chmod(0o555)
+        subprocess.run(["chmod", "-R", "a=rX", str(results)], check=True)
         done = subprocess.run(
             [sys.executable, "-c", WITHOUT_RIGHTS, str(results), str(Path(__file__).parent)],
             capture_output=True,
@@ -322,7 +322,7 @@ def test_matches_in_the_wal_of_a_read_only_folder_are_read() -> None:
             results.mkdir()
             for name in ("arena.db", "arena.db-wal"):
                 shutil.copy(place / "running" / name, results / name)
-        results.chmod(0o555)
+        subprocess.run(["chmod", "-R", "a=rX", str(results)], check=True)
         done = subprocess.run(
             [sys.executable, "-c", WITHOUT_RIGHTS, str(results), str(Path(__file__).parent)],
             capture_output=True,

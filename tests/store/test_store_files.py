@@ -8,7 +8,7 @@ import pytest
 from hostile_folders import commitment, link, pipe, sound
 
 from arena.errors import DamagedStore
-from arena.library.callable_bots import CALLABLES, bridge_folder, make_callables
+from arena.library.callable_bots import CALLABLES, bridge_folder
 from arena.store import database, files
 from arena.store.secrets import SecretFiles
 
@@ -109,7 +109,7 @@ def test_functions_are_put_into_plain_folders(tmp_path: Path) -> None:
     (tmp_path / "results" / CALLABLES).symlink_to(tmp_path / "elsewhere")
 
     with pytest.raises(DamagedStore, match="is a link"):
-        make_callables(tmp_path / "results")
+        files.make_folder(tmp_path / "results", CALLABLES)
     with pytest.raises(DamagedStore, match="is a link"):
         bridge_folder(tmp_path / "results", "ann", "1")
 

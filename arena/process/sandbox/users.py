@@ -98,7 +98,9 @@ def reachable(path: Path) -> Path:
 def require_readable(folder: Path) -> None:
     """HarnessFault if a bot's own user could not read its folder."""
     if os.geteuid() == 0 and not _allows(folder, stat.S_IROTH | stat.S_IXOTH):
-        raise HarnessFault(f"{folder} can be read by its owner only, and bots have another user: `chmod o+rx {folder}`")
+        raise HarnessFault(
+            f"{folder} can be read by its owner only, and bots have another user: `chmod -R o+rX {folder}`"
+        )
 
 
 def _allows(path: Path, permission: int) -> bool:
