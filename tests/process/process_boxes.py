@@ -3,6 +3,7 @@
 import os
 import select
 import selectors
+import stat
 import subprocess
 import sys
 import time
@@ -185,6 +186,15 @@ def host_environment(**more: str) -> dict[str, str]:
     """For a Python that finds this project and these tests."""
     root = Path(__file__).parents[2]
     return {**os.environ, "PYTHONPATH": f"{root}:{Path(__file__).parent}", **more}
+
+
+def open_to_all(place: Path) -> Path:
+    """The folder, once all users can reach it: pytest keeps its own from them."""
+    for folder in (place, *place.parents):
+        mode = stat.S_IMODE(folder.stat().st_mode)
+        if mode & 0o005 != 0o005:
+            folder.chmod(mode | 0o055)
+    return place
 
 
 def as_ordinary_user(action: Callable[[], object]) -> str:

@@ -21,6 +21,7 @@ from process_boxes import (
     folder_of,
     host_environment,
     in_a_box,
+    open_to_all,
     talking,
 )
 
@@ -234,9 +235,7 @@ def test_a_claimed_core_is_not_free() -> None:
 
 def test_another_user_takes_no_core(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Neither by a name that everybody may bind, nor by folders and links that lie where the claims shall be."""
-    tmp_path.chmod(0o1777)
-    for parent in tmp_path.parents[:2]:
-        parent.chmod(0o755)
+    open_to_all(tmp_path).chmod(0o1777)
     monkeypatch.setattr(cores, "_SHARED", str(tmp_path))
     names = [f"arena-{os.geteuid()}", f"arena-{os.geteuid()}-2", f"arena-{os.geteuid()}-3"]
 

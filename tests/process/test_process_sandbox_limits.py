@@ -2,6 +2,7 @@
 
 import json
 import resource
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -14,6 +15,7 @@ from process_boxes import (
     eventually,
     folder_of,
     in_a_box,
+    open_to_all,
     ran,
     resident_mib,
     started,
@@ -275,9 +277,7 @@ PYTHON_OF_ALL = "/usr/bin/python3"
 @pytest.mark.skipif(not Path(PYTHON_OF_ALL).exists(), reason=f"no {PYTHON_OF_ALL}")
 def test_queued_signals_of_one_bot_are_not_seen_by_another(tmp_path: Path) -> None:
     """The kernel adds those of a user, over all namespaces; so both boxes are an ordinary user's."""
-    for parent in (tmp_path, *tmp_path.parents[:2]):  # pytest keeps them from all other users
-        parent.chmod(0o755)
-    place = tmp_path
+    place = open_to_all(tmp_path)
     holder, reader = (folder_of(place / name, bot_py=code) for name, code in (("holder", HOLDER), ("reader", READER)))
 
     def two_boxes() -> str:
@@ -296,16 +296,12 @@ def test_queued_signals_of_one_bot_are_not_seen_by_another(tmp_path: Path) -> No
 
 
 @pytest.mark.skipif(not Path(PYTHON_OF_ALL).exists(), reason=f"no {PYTHON_OF_ALL}")
-@pytest.mark.parametrize(("limits", "children", "size"), [(BOT, 0, "65536"), (CROWD, 40, "8192")])
-def test_pipes_of_one_bot_are_seen_by_another_only_with_processes(
-    tmp_path: Path, limits: Limits, children: int, size: str
-) -> None:
+def test_pipes_of_one_bot_are_seen_by_another_only_with_processes(tmp_path: Path) -> None:
     """The kernel counts their pages by user, and makes new ones small beyond 16384."""
-    for parent in (tmp_path, *tmp_path.parents[:2]):
-        parent.chmod(0o755)
+    open_to_all(tmp_path)
     holder, reader = (folder_of(tmp_path / name, bot_py=code) for name, code in (("a", PIPES), ("b", PIPE_SIZE)))
 
-    def two_boxes() -> str:
+    def two_boxes(limits: Limits, children: int) -> str:
         with (
             talking(holder, PYTHON_OF_ALL, "bot.py", limits=limits) as (sender, _),
             talking(reader, PYTHON_OF_ALL, "bot.py") as (receiver, _),
@@ -314,7 +310,8 @@ def test_pipes_of_one_bot_are_seen_by_another_only_with_processes(
             ask(sender, str(children).encode())
             return f"{before.decode()} {ask(receiver).decode()}"
 
-    assert as_ordinary_user(two_boxes) == f"65536 {size}"
+    assert as_ordinary_user(partial(two_boxes, BOT, 0)) == "65536 65536"
+    assert as_ordinary_user(partial(two_boxes, CROWD, 40)) == "65536 8192"
 
 
 def test_limits_of_the_harness_are_left_alone(tmp_path: Path) -> None:
