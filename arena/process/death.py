@@ -4,7 +4,7 @@
     the match is the last repeat, alone and with room for all limits           the bot's
     a signal ended the process around the sandbox                              the machine's
     the kernel ended a process for want of memory, and SIGKILL ended the bot   the machine's
-    the machine has fewer processes left than the bot may have                 the machine's
+    the machine refused a process, or has fewer left than the bot may have     the machine's
     all else: an exit code, another signal, SIGKILL by itself, closed pipes    the bot's
 
 Rule: one function judges, from evidence alone; the first line of this table that is true decides. A bot can bring about
@@ -23,7 +23,8 @@ class Evidence(msgspec.Struct, frozen=True):
     and not by us. `is_wrapper_killed`: a signal ended the process around the bot's sandbox, which no bot can reach, and
     not by us. `oom_kills`: processes that the kernel ended for want of memory since the bot started, of the bot where
     its group counts them, else of any. `has_processes`: whether the bot may have lost a process that was not its first.
-    `is_crowded`: whether fewer processes and threads are left on the machine than the bot was promised.
+    `is_crowded`: whether the machine refused a process or thread since the bot started, or has fewer left than the bot
+    may have.
     """
 
     ending: str

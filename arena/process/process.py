@@ -20,7 +20,7 @@ from arena.process.clock import CpuClock, read_cpu
 from arena.process.death import Evidence
 from arena.process.limits import Limits
 from arena.process.reaper import delay_in, descendants, read_proc, read_threads
-from arena.process.shortage import free_tasks, oom_kills
+from arena.process.shortage import free_tasks, oom_kills, refused_starts
 
 _EXIT_CODE_S: Final = 0.2
 """The most that an ended bot's exit code takes to come through its sandbox; it takes less than a millisecond."""
@@ -49,7 +49,7 @@ class ProcessGroup:
         self._read_cpu = CpuClock(pid)
         self.cpu: Callable[[], float] = self._read_cpu
         self._faults = 0
-        self._oom_kills = oom_kills()
+        self._oom_kills, self._refused_starts = oom_kills(), refused_starts()
 
     def pids(self) -> set[int]:
         """All processes, found anew at each look."""
@@ -103,6 +103,11 @@ class ProcessGroup:
     def oom_kills(self) -> int:
         """Return how many processes the kernel ended for want of memory since the bot started."""
         return oom_kills() - self._oom_kills
+
+    def is_crowded(self) -> bool:
+        """Return whether the machine cannot give the bot all its tasks, or refused some since the bot started."""
+        left = free_tasks()
+        return refused_starts() > self._refused_starts or (left is not None and left < self.limits.tasks)
 
     def socket_bytes(self) -> int:
         """Memory in sockets, as far as it counts."""
@@ -189,15 +194,14 @@ class BotProcess:
         """Return all that is known about the end of the bot; `ending` is the end in words."""
         end = self._end()
         is_others = end.signal > 0 and not self._is_killed_by_us
-        limits, left = self.group.limits, free_tasks()
         return Evidence(
             ending=ending,
             violation=self.group.limit_violation(),
             is_killed=is_others and end.signal == signal.SIGKILL,
             is_wrapper_killed=is_others and self.group.is_wrapped and end.is_direct,
             oom_kills=self.group.oom_kills(),
-            has_processes=limits.processes,
-            is_crowded=left is not None and left < limits.tasks,
+            has_processes=self.group.limits.processes,
+            is_crowded=self.group.is_crowded(),
         )
 
     def _end(self) -> "_End":

@@ -34,6 +34,7 @@ _USAGE_FILES: Final = ("memory.current", "memory.usage_in_bytes")
 _RECLAIMABLE: Final = re.compile(r"^(?:total_)?inactive_file (\d+)$", re.MULTILINE)
 """Of memory.stat: version 1 counts groups below in `total_` only."""
 _AVAILABLE: Final = re.compile(r"^MemAvailable: +(\d+) kB$", re.MULTILINE)
+_REFUSALS: Final = re.compile(r"^max (\d+)$", re.MULTILINE)
 _KILLS: Final = re.compile(r"^oom_kill (\d+)$", re.MULTILINE)
 
 
@@ -108,6 +109,23 @@ def oom_kills(root: Path = _ROOT) -> int:
     Those of this process's control group are counted; of the whole machine where no group counts them.
     """
     return sum(int(number) for file in _kill_files(root) for number in _KILLS.findall(_text(file)))
+
+
+def refused_starts(root: Path = _ROOT) -> int:
+    """Return how often the kernel refused a process or thread because a control group around this process was full.
+
+    Version 1 counts it in the group of whoever was refused. Version 2 counts it in the group that is full, where a
+    kernel has `pids.events.local`; bots have groups of their own there, whose limits are theirs.
+    """
+    return sum(int(number) for file in _refusal_files(root) for number in _REFUSALS.findall(_text(file)))
+
+
+@cache
+def _refusal_files(root: Path) -> list[Path]:
+    """The files that count refusals, which stay the same for a process that plays."""
+    own = [folder / "pids.events" for folder in group_folders("pids", root)[:1]]
+    files = [*own, *(folder / "pids.events.local" for folder in group_folders("", root))]
+    return [file for file in files if file.exists()]
 
 
 @cache

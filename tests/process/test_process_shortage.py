@@ -111,11 +111,25 @@ def test_the_nearest_limit_of_processes_counts(tmp_path: Path) -> None:
     files = {
         "sys/fs/cgroup/pids/a/pids.max": "40",
         "sys/fs/cgroup/pids/a/pids.current": "12",
+        "sys/fs/cgroup/pids/a/pids.events": "max 7\n",
         "sys/fs/cgroup/pids/pids.max": "max",
+        "sys/fs/cgroup/pids/pids.events": "max 100\n",
     }
     root = machine(tmp_path, files, V1.format(top="/", name="pids"), "2:pids:/a\n")
 
     assert shortage.free_tasks(root) == 28
+    assert shortage.refused_starts(root) == 7
+
+
+def test_refusals_of_full_groups_count_in_version_2(tmp_path: Path) -> None:
+    """Of groups around this process, and not those that a group below them counts for its own limit."""
+    files = {
+        "sys/fs/cgroup/a/pids.events": "max 9\n",
+        "sys/fs/cgroup/a/pids.events.local": "max 2\n",
+        "sys/fs/cgroup/a/b/pids.events.local": "max 0\n",
+    }
+
+    assert shortage.refused_starts(machine(tmp_path, files, V2, "0::/a/b\n")) == 2
 
 
 @pytest.mark.parametrize(
