@@ -131,24 +131,6 @@ def test_a_poisonous_block_is_found_alone() -> None:
     assert deaths == ATTEMPTS
 
 
-def test_a_future_given_up_by_its_executor_is_played_again() -> None:
-    """A distributed executor cancels what its lost workers had."""
-    league = tournament("ann", "bob")
-    given_up: list[Life] = []
-
-    class Fickle(FakeBackend):
-        def submit(self, life: Life, on_finished: OnFinished) -> "Future[Finished]":
-            if given_up:
-                return super().submit(life, on_finished)
-            given_up.append(life)
-            future: Future[Finished] = Future()
-            future.cancel()
-            future.set_running_or_notify_cancel()
-            return future
-
-    assert set(run_all(league, Fickle(played))) == all_blocks(league)
-
-
 def test_a_broken_backend_ends_the_league_with_a_sentence() -> None:
     """An executor that takes nothing any more is our fault; what was committed stays."""
 

@@ -31,6 +31,8 @@ _GLANCE_S: Final = 0.0002
 """Between two looks for the bot's own process, which comes half a millisecond after the sandbox."""
 _LATER: Final = 0.1
 """The part of the time waited so far that passes between two looks: a busy machine is not kept busy by looking."""
+_ENDING_S: Final = 0.5
+"""For a bubblewrap that closed its pipes to be seen as ended."""
 _GONE_S: Final = 5.0
 """For a killed sandbox to be empty; it takes 2 ms."""
 _SCRATCH_FILES: Final = 10_000
@@ -285,7 +287,9 @@ def _failure(popen: "subprocess.Popen[bytes] | None", error: Exception) -> Harne
     """The message of bwrap, with the remedy; no bot has any part in it, as none runs yet."""
     if popen is None:
         return as_shortage(error) or HarnessFault(f"bubblewrap cannot be started: {error}")
-    is_killed = popen.poll() == -signal.SIGKILL
+    with contextlib.suppress(subprocess.TimeoutExpired):  # one that ended closed its pipes a moment before
+        popen.wait(_ENDING_S if isinstance(error, EOFError) else 0)
+    is_killed = popen.returncode == -signal.SIGKILL
     popen.kill()
     _, said = popen.communicate()
     text = said.decode("utf-8", "backslashreplace").strip() or str(error)
