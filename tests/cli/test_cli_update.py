@@ -43,7 +43,7 @@ def matches(terminal: Terminal) -> list[str]:
 
 def versions(terminal: Terminal) -> set[str]:
     rows = json.loads(terminal.arena("leaderboard test --format json").out)["standings"]["rows"]
-    return {row["version"] for row in rows if row["name"] == "mine"}
+    return {row["version"] for row in rows if row["player"] == "mine"}
 
 
 @pytest.mark.slow

@@ -22,7 +22,7 @@ def test_faulty_bots_are_counted_and_explained(tmp_path: Path) -> None:
     table, _ = place.league("--workers", "2")
     listed, _ = place.run("league", "matches", "test", "--faults")
 
-    faults = {row["name"]: row["faults"] for row in place.rows()}
+    faults = {row["player"]: row["faults"] for row in place.rows()}
     assert set(faults["crashes"]) == {"crash"}
     assert set(faults["hangs"]) == {"timeout"}
     assert set(faults["cheats"]) == {"illegal_action"}

@@ -271,7 +271,7 @@ def test_killed_workers_cost_nothing(tmp_path: Path) -> None:
     assert sum("cheats forfeits (illegal_action)" in line for line in log) == 20
     assert any(line.endswith("120 forfeits by cheats in this run, the first 20 are above") for line in log)
     until(lambda: not place.alive(), within_s=a_second(), what="the end of all processes")
-    faults = {row["name"]: sum(row["faults"].values()) for row in place.rows()}
+    faults = {row["player"]: sum(row["faults"].values()) for row in place.rows()}
     listed, _ = place.run("league", "matches", "test", "--faults")
     assert sum(line.endswith("illegal_action by cheats") for line in listed.splitlines()) == 120
     assert faults == {"cheats": 120, "slow": 0, "p2": 0}

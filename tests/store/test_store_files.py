@@ -85,6 +85,7 @@ ELSEWHERE = {
     "secrets.py": {"open", "fdopen"},  # of a secret file that a person names
     "homes.py": {"open", "write_text", "write_bytes"},  # in a home in the making
     "cache.py": {"open"},  # of a worker of a cluster, without any results
+    "recent.py": {"read_bytes"},  # of the folder of states of the user, not of results
 }
 """The modules of the store that open files, and how; descriptors come from `files.open_file`."""
 
