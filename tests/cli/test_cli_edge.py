@@ -135,7 +135,7 @@ def raising(error: BaseException) -> Callable[..., Any]:
 @pytest.mark.parametrize(
     ("patched", "error", "said"),
     [
-        ((workers, "own_folder"), OSError(errno.EROFS, "Read-only file system"), "a folder for temporary files"),
+        ((workers, "_socket_folder"), OSError(errno.EROFS, "Read-only file system"), "a folder for temporary files"),
         (
             (multiprocessing.forkserver, "ensure_running"),
             FileNotFoundError(errno.ENOENT, "No usable temporary directory found in ['/tmp']"),

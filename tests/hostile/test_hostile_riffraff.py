@@ -68,7 +68,7 @@ EITHER: Final = "malformed_reply or protocol_violation"
 """The flood is met before the next request, or after it."""
 RASCALS: Final = (
     Rascal("beyond-the-budget", word="left 12 to 0", clock=ENDLESS),
-    Rascal("beyond-the-flood", "protocol_violation", "10000 lines", clock=ENDLESS),
+    Rascal("beyond-the-flood", "protocol_violation", "bytes that answer nothing", clock=ENDLESS),
     Rascal("beyond-the-flood", "timeout", "of CPU time", ("timeout",), ("early", "stale"), RUSHED),
     Rascal("wrong-ids", ignored=("stale",)),
     Rascal("answer-the-question", ignored=("stale",)),
@@ -82,7 +82,9 @@ RASCALS: Final = (
     Rascal("answer-into-a-full-pipe", "timeout", "of wall time", clock=HASTY),
     Rascal("ask-after-the-answer", ignored=("early", "stale")),
     Rascal("ask-after-the-answer", ignored=("early", "stale"), clock=PONDERING),
-    Rascal("flood-after-the-answer", "protocol_violation", "10000 lines", (), ("early", "stale"), ENDLESS),
+    Rascal(
+        "flood-after-the-answer", "protocol_violation", "bytes that answer nothing", (), ("early", "stale"), ENDLESS
+    ),
     Rascal("flood-after-the-answer", EITHER, "lines", (), ("early", "stale"), PONDERING),
     Rascal("ask-before-a-request", ignored=("early",)),
     Rascal("ask-uninvited", "protocol_violation", "without that capability", capabilities=()),

@@ -36,7 +36,7 @@ def ran(system: str, folder: Path, *lines: str, said: str = "") -> tuple[list[st
     return done.stdout.split("END\n")[:-1], done.stderr
 
 
-@pytest.mark.parametrize("system", ["darwin", "win32"])
+@pytest.mark.parametrize("system", ["darwin"])
 def test_trusted_bots_play_on_other_systems(system: str, tmp_path: Path) -> None:
     """A new bot passes its check and meets a bundled one; a person plays. Without the option no bot runs."""
     said, errors = ran(

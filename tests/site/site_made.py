@@ -50,7 +50,7 @@ def serving(results: Path, *options: str) -> Iterator[str]:
         finally:
             process.send_signal(signal.SIGINT)
             rest = process.communicate(timeout=LONGEST_S)[1]
-    assert "Traceback" not in rest
+    assert "Traceback" not in rest, rest
 
 
 class Read(HTMLParser):

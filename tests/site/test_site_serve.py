@@ -186,6 +186,7 @@ def test_the_files_of_a_server_and_of_a_build_share_the_store(tmp_path: Path) ->
     assert "2 of 4 matches" in (tmp_path / "out" / "index.html").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 @pytest.mark.process
 def test_more_connections_than_descriptors_print_nothing(tmp_path: Path) -> None:
     """Those beyond wait, and are answered when others have gone; `serving` finds no traceback on stderr."""
