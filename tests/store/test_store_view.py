@@ -86,7 +86,7 @@ def beside(program: str, results: Path) -> Iterator["subprocess.Popen[str]"]:
 
 
 @pytest.mark.process
-@pytest.mark.parametrize("times", [60, pytest.param(2000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("times", [60, pytest.param(300, marks=pytest.mark.slow)])
 def test_a_reader_beside_a_league_sees_whole_blocks(tmp_path: Path, times: int) -> None:
     """While every block is moved into the database at once, and the database is closed and opened again and again."""
     seen = [0]
@@ -106,7 +106,7 @@ def test_a_reader_beside_a_league_sees_whole_blocks(tmp_path: Path, times: int) 
 
 
 @pytest.mark.process
-@pytest.mark.parametrize("times", [60, pytest.param(2000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("times", [60, pytest.param(300, marks=pytest.mark.slow)])
 def test_a_reader_beside_another_program_sees_one_state(tmp_path: Path, times: int) -> None:
     """Though that takes none of our locks, and moves its WAL after each transaction."""
     with writing(tmp_path):
