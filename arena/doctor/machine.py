@@ -39,6 +39,7 @@ _SPEED_STEPS: Final = 200_000
 _SPARE_LOAD: Final = 0.5
 """The load of a machine that has nothing to do is seldom 0."""
 _OF_OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
+_PRIVATE: Final = ("arena.db", "arena.db-wal", "bots", "logs", "secrets")
 _WIDTH: Final = 99
 _INDENT: Final = " " * 8
 
@@ -214,9 +215,10 @@ def disk(results: Path) -> Iterator[CheckResult]:
 def privacy(results: Path) -> Iterator[CheckResult]:
     """Rights of other users of the machine to the results, where bots, secrets and private actions lie."""
     with contextlib.suppress(FileNotFoundError):
-        if results.stat().st_mode & _OF_OTHERS:
-            what = "bots that were handed in, matches and private actions"
-            yield weak(f"other users of this machine may enter {results}, which holds {what}: `chmod 700 {results}`")
+        found = [path for path in map(results.joinpath, _PRIVATE) if path.exists() and path.stat().st_mode & _OF_OTHERS]
+        if found and results.stat().st_mode & _OF_OTHERS:
+            names = ", ".join(path.name for path in found)
+            yield weak(f"other users of this machine may read {names} in {results}: `chmod -R go= {results}`")
 
 
 def _file_system(place: Path) -> str:

@@ -85,13 +85,17 @@ def test_a_site_is_for_everybody(terminal: Terminal) -> None:
 
 
 def test_the_doctor_names_results_that_others_may_enter(terminal: Terminal) -> None:
-    """Of an older version, say, or unpacked by somebody."""
-    terminal.results.mkdir(mode=0o755)
+    """Unpacked by somebody, say. An open folder with nothing in it is as Git makes it, and no matter."""
+    terminal.results.mkdir()
     terminal.results.chmod(0o755)
+    empty = terminal.arena("doctor").out
+    secrets = terminal.results / "secrets"
+    secrets.mkdir()
+    secrets.chmod(0o755)
 
     open_ones = terminal.arena("doctor").out
-    terminal.results.chmod(0o700)
+    secrets.chmod(0o700)
     closed_ones = terminal.arena("doctor").out
 
-    assert "`chmod 700 results`" in " ".join(open_ones.split())
-    assert "chmod 700" not in closed_ones
+    assert "`chmod -R go= results`" in " ".join(open_ones.split())
+    assert "chmod -R" not in empty + closed_ones
