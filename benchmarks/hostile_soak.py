@@ -31,11 +31,11 @@ from arena.process.workers import multiprocessing_pids
 from arena.store import database
 from arena.store.matches import MatchStore
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "hostile"))  # the hostile bots
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))  # the hostile bots
 
-from hostile_bots import HOSTILE_BOTS, HostileBot
-from hostile_grounds import EVIL, Grounds, grounds_in, shortfalls
-from hostile_league import honest_players, league_of
+from support.hostile_bots import HOSTILE_BOTS, HostileBot
+from support.hostile_grounds import EVIL, Grounds, grounds_in, shortfalls
+from support.hostile_league import honest_players, league_of
 
 _WORKERS: Final = 2
 _BLOCKS: Final = 5

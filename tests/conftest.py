@@ -24,7 +24,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 _STATE = tempfile.TemporaryDirectory(prefix="arena-tests-state-")
 os.environ["XDG_STATE_HOME"] = _STATE.name
 
-pytest_plugins = ["cli_arena"]
+pytest_plugins = ["support.cli_arena"]
 EXTRAS = {"pyspiel": "openspiel", "pettingzoo": "training"}  # the lanes of these names in CI install them
 collect_ignore = [folder for package, folder in EXTRAS.items() if not find_spec(package)]
 

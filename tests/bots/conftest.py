@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 import yaml
-from bots_driver import BOTS, KIT_BOTS, Prepare
 from click.testing import CliRunner
+from support.bots_driver import BOTS, KIT_BOTS, Prepare
 
 from arena.cli import cli
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from bots_driver import BOTS, bot_on, started
+from support.bots_driver import BOTS, bot_on, started
 
 from arena.bundled import bundled_folder
 from arena.protocol import messages as m

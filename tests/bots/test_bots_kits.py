@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import msgspec
 import pytest
-from bots_driver import BOTS, KIT_BOTS, LANGUAGES, Bot, Prepare, hello, started
+from support.bots_driver import BOTS, KIT_BOTS, LANGUAGES, Bot, Prepare, hello, started
 
 from arena.cli.new_bot import KITS
 from arena.protocol import messages as m

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import msgspec
 import pytest
-from bots_driver import DEADLINE_S, TEMPLATES, VARIANTS, Bot, Played, Prepare, hello, play, play_bots, started
+from support.bots_driver import DEADLINE_S, TEMPLATES, VARIANTS, Bot, Played, Prepare, hello, play, play_bots, started
 
 from arena.games.api import Seat
 from arena.protocol import messages as m

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from bots_driver import Bot, bot_on, hello
-from bots_riffraff import SEAT, SHIPMATE, kit, material, plain, position, to_load, view_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.bots_driver import Bot, bot_on, hello
+from support.bots_riffraff import SEAT, SHIPMATE, kit, material, plain, position, to_load, view_of
 
 from arena.errors import BotFault
 from arena.games.riffraff import GAME

@@ -5,10 +5,10 @@ from typing import Any
 
 import msgspec
 import pytest
-from bots_driver import Bot, Prepare, hello
-from bots_riffraff import SEAT, SHIPMATE, match, plain, position, scores, view_of
 from click.testing import CliRunner
 from msgspec.structs import replace
+from support.bots_driver import Bot, Prepare, hello
+from support.bots_riffraff import SEAT, SHIPMATE, match, plain, position, scores, view_of
 
 from arena.cli import cli
 from arena.cli.new_bot import OF_A_GAME

@@ -4,9 +4,9 @@ import math
 from typing import Any
 
 import pytest
-from bots_riffraff import SEAT, material, part, position, to_load, view_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.bots_riffraff import SEAT, material, part, position, to_load, view_of
 
 from arena.games.riffraff import GAME, turns
 from arena.games.riffraff.actions import Load

@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from cli_arena import ROOT, Terminal, bot_script
+from support.cli_arena import ROOT, Terminal, bot_script
 
 from arena.cli.new_bot import KITS, missing_programs
 from arena.games import GAMES

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 import pytest
-from cli_arena import Terminal, commands
+from support.cli_arena import Terminal, commands
 
 NAMES = "rank,player,score,W-D-L,TrueSkill,rating,ahead"
 WIDE_TABLES = ("leaderboard", "stats p0", "league matches", "league run league.yaml", "match random random --game nim")

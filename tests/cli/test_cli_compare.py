@@ -5,7 +5,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from cli_arena import Terminal, bot_script
+from support.cli_arena import Terminal, bot_script
 
 pytestmark = pytest.mark.process
 

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from cli_arena import ROOT, Terminal
+from support.cli_arena import ROOT, Terminal
 
 pytestmark = pytest.mark.process
 ASK = """

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import pytest
-from cli_arena import ROOT, Terminal
+from support.cli_arena import ROOT, Terminal
 
 from arena.cli.doctor import examine
 from arena.doctor import machine, sandbox

@@ -13,7 +13,7 @@ from typing import Any
 
 import click
 import pytest
-from cli_arena import ROOT, Terminal
+from support.cli_arena import ROOT, Terminal
 from support.tampering import opened
 
 from arena.cli import edge

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from cli_arena import Terminal, bot_script
+from support.cli_arena import Terminal, bot_script
 
 pytestmark = pytest.mark.process
 SECRET = "TOPSECRET teacher password 1234"

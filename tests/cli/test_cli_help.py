@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 import pytest
-from cli_arena import Terminal, commands
+from support.cli_arena import Terminal, commands
 
 from arena import __version__
 from arena.cli import COMMAND_MODULES, cli

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from cli_arena import ROOT, Said, Terminal
+from support.cli_arena import ROOT, Said, Terminal
 from support.tampering import opened
 
 sys.path.append(str(ROOT / "tests" / "process"))

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 import yaml
-from cli_arena import Terminal
+from support.cli_arena import Terminal
 from support.tampering import execute_sql
 from support.threads import play_in_threads
 

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
-from cli_arena import Terminal, bot_script
+from support.cli_arena import Terminal, bot_script
 from support.tampering import execute_sql
 
 from arena.report.formats import FORMATS

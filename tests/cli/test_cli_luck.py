@@ -7,7 +7,7 @@ from hashlib import sha256
 from pathlib import Path
 
 import pytest
-from cli_arena import Terminal
+from support.cli_arena import Terminal
 from support.tampering import execute_sql
 
 

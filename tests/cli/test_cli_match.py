@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
-from cli_arena import Terminal, bot_script
+from support.cli_arena import Terminal, bot_script
 
 from arena.store import recent
 

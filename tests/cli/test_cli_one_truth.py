@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cli_arena import Terminal
+from support.cli_arena import Terminal
 
 from arena.statistics.distributions import Z_95
 

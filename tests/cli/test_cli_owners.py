@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
-from cli_arena import Said, Terminal, bot_script
+from support.cli_arena import Said, Terminal, bot_script
 
 from arena.conformance.submission import Examined, Trial
 

@@ -5,8 +5,8 @@ import re
 from pathlib import Path
 
 import pytest
-from cli_arena import Terminal, bot_script
 from msgspec import structs
+from support.cli_arena import Terminal, bot_script
 
 from arena.cli import plan
 from arena.cluster import survey

@@ -11,8 +11,8 @@ from typing import Any
 import msgspec
 import numpy as np
 import pytest
-from cli_arena import Terminal
 from numpy.typing import NDArray
+from support.cli_arena import Terminal
 from support.hands import hands_on_offer
 
 from arena.cli.policy_bot import encoding_of

@@ -5,7 +5,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 import yaml
-from cli_arena import Terminal, bot_script
+from support.cli_arena import Terminal, bot_script
 
 pytestmark = pytest.mark.process
 

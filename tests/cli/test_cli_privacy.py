@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from cli_arena import Terminal
+from support.cli_arena import Terminal
 
 import arena as library
 

@@ -7,8 +7,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from cli_arena import Terminal
-from store_made import fill, tournament
+from support.cli_arena import Terminal
+from support.store_made import fill, tournament
 
 from arena.cli import edge
 from arena.cli.edge import SAID_EVERY_S, TerminalLine, task_line

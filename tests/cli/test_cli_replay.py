@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cli_arena import Terminal, bot_script
+from support.cli_arena import Terminal, bot_script
 
 from arena.api import one_league, stored
 from arena.match.secret_luck import Secret

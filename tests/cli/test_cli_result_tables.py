@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from cli_arena import Terminal
+from support.cli_arena import Terminal
 
 from arena.cli import league
 from arena.errors import Interrupted

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cli_arena import Terminal
-from cli_secret import PUBLIC, TELLTALE, begun, commitments, kept, league, records
+from support.cli_arena import Terminal
+from support.cli_secret import PUBLIC, TELLTALE, begun, commitments, kept, league, records
 
 from arena.match.secret_luck import Secret
 

@@ -4,7 +4,7 @@ from collections import Counter
 from typing import Any
 
 import pytest
-from cli_arena import Said, Terminal
+from support.cli_arena import Said, Terminal
 
 from arena.league import schedule
 

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
-from cli_arena import Terminal
+from support.cli_arena import Terminal
 from support.tampering import execute_sql
 
 from arena.cli.stats import wants_colours

@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 import pytest
-from cli_arena import Terminal, bot_script
+from support.cli_arena import Terminal, bot_script
 from support.tampering import opened
 
 from arena.store.bots import BotStore

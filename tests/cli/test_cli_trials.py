@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from cli_arena import Terminal, bot_script
+from support.cli_arena import Terminal, bot_script
 from support.toy_game import ToyGame, on_offer
 
 from arena.cli.trials import rival_names

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 import yaml
-from cli_arena import Said, Terminal, bot_script
+from support.cli_arena import Said, Terminal, bot_script
 
 pytestmark = pytest.mark.process
 

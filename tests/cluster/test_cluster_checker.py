@@ -6,8 +6,8 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from cli_arena import Terminal
 from msgspec.structs import replace
+from support.cli_arena import Terminal
 from support.made_matches import RECORD, match_result
 from support.tampering import execute_sql
 

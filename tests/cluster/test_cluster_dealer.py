@@ -7,9 +7,9 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from fake_cluster import IDENTITY, Died, FakeCluster, VirtualLoop
-from league_made import all_blocks, played_block
 from msgspec.structs import replace
+from support.fake_cluster import IDENTITY, Died, FakeCluster, VirtualLoop
+from support.league_made import all_blocks, played_block
 from support.made_matches import tournament
 
 from arena.cluster import dealer

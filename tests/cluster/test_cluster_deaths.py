@@ -8,8 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from fake_cluster import FakeCluster, PlayerDied, Silenced
-from league_made import all_blocks, played_block, real_tournament
+from support.fake_cluster import FakeCluster, PlayerDied, Silenced
+from support.league_made import all_blocks, played_block, real_tournament
 from support.made_matches import tournament
 from test_cluster_dealer import run
 from test_cluster_transfers import OPENING

@@ -1,6 +1,6 @@
 """Leagues on several machines of which one thing after the other dies: the same bytes of standings, nothing lost.
 
-Each test has machines of its own (see cluster_lab): their networks are parted, none sees the folder of another.
+Each test has machines of its own (`support.cluster_lab`): their networks are parted, none sees the folder of another.
 """
 
 import os
@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from cluster_lab import needs_lab
-from cluster_league import PATIENCE_S, Cluster, a_cluster, kill
-from e2e_arena import Place, until
+from support.cluster_lab import needs_lab
+from support.cluster_league import PATIENCE_S, Cluster, a_cluster, kill
+from support.e2e_arena import Place, until
 
 from arena.cluster.dealer import USUAL_TIMES
 

@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from cli_arena import ROOT
-from cluster_lab import BIN, Host, Lab, a_lab, needs_lab
-from cluster_league import PATIENCE_S, Cluster, Driver, a_cluster, make_certificates
-from docs_pages import blocks
-from e2e_arena import Place, until
+from support.cli_arena import ROOT
+from support.cluster_lab import BIN, Host, Lab, a_lab, needs_lab
+from support.cluster_league import PATIENCE_S, Cluster, Driver, a_cluster, make_certificates
+from support.docs_pages import blocks
+from support.e2e_arena import Place, until
 
 pytestmark = [pytest.mark.process, pytest.mark.slow]
 PAGE = "docs/cluster.md"

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from cli_arena import Terminal
+from support.cli_arena import Terminal
 
 from arena.process import reaper
 

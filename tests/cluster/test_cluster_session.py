@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from league_made import real_tournament
+from support.league_made import real_tournament
 from test_cluster_transfers import OPENING, Waiting
 
 from arena.api import installed

@@ -4,8 +4,8 @@ import asyncio
 from typing import Any
 
 import pytest
-from cli_arena import Terminal
 from distributed import Security
+from support.cli_arena import Terminal
 
 from arena.cluster import link, serve
 from arena.cluster.serve import WorkerPlaces, keep_workers

@@ -4,8 +4,8 @@ import sys
 from typing import Any
 
 import pytest
-from cli_arena import Terminal
 from msgspec.structs import replace
+from support.cli_arena import Terminal
 
 from arena.cluster.messages import Identity, packed, unpacked
 from arena.cluster.survey import SurveyedWorker, WorkerReport, faults, report

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from league_made import real_tournament
+from support.league_made import real_tournament
 
 from arena.api import installed
 from arena.cluster.messages import Assignment, Dispatch, Opening

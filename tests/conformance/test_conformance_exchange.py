@@ -3,8 +3,8 @@
 from pathlib import Path
 
 import pytest
-from cli_arena import Terminal
-from conformance_goofspiel import (
+from support.cli_arena import Terminal
+from support.conformance_goofspiel import (
     DealtBids,
     Goofspiel,
     Hands,

@@ -10,8 +10,8 @@ from typing import Any
 
 import msgspec
 import pytest
-from conformance_goofspiel import NextPrize
-from conformance_values import BROKEN_VALUES, NAMED_MISTAKES, SOUND_VALUES
+from support.conformance_goofspiel import NextPrize
+from support.conformance_values import BROKEN_VALUES, NAMED_MISTAKES, SOUND_VALUES
 
 from arena.conformance.game import CHECKS, check_game, difference_elsewhere, findings
 from arena.conformance.play import AnyGame, played_table

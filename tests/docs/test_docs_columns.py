@@ -4,7 +4,7 @@ import runpy
 from typing import Any
 
 import pytest
-from docs_pages import ROOT
+from support.docs_pages import ROOT
 
 from arena.report.columns import LEADERBOARD
 from arena.report.matches import MATCH_COLUMNS

@@ -10,7 +10,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from docs_pages import ROOT, blocks
+from support.docs_pages import ROOT, blocks
 
 from arena.cli import execute
 from arena.cli.new_bot import TEMPLATES

@@ -9,8 +9,8 @@ import click
 import msgspec
 import pytest
 import yaml
-from docs_pages import BLOCKS, NAMES, ROOT, Block, anchors, blocks, links, prose
 from msgspec import UNSET
+from support.docs_pages import BLOCKS, NAMES, ROOT, Block, anchors, blocks, links, prose
 
 from arena import validation
 from arena.cli import cli

@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from docs_pages import BLOCKS, ROOT, Block, blocks
+from support.docs_pages import BLOCKS, ROOT, Block, blocks
 
 from arena.api import league_table, stored
 from arena.cli import execute

@@ -7,8 +7,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from cli_arena import ROOT
-from e2e_arena import DEADLINE_S, Place, until
+from support.cli_arena import ROOT
+from support.e2e_arena import DEADLINE_S, Place, until
 
 pytestmark = pytest.mark.process
 

@@ -7,8 +7,8 @@ import zlib
 from pathlib import Path
 
 import pytest
-from cli_arena import ROOT
-from e2e_arena import DEADLINE_S, Place, a_second, until
+from support.cli_arena import ROOT
+from support.e2e_arena import DEADLINE_S, Place, a_second, until
 
 pytest.importorskip("mujoco", reason="the extra `riffraff` is not installed")
 pytestmark = pytest.mark.process

@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
-from e2e_arena import DEADLINE_S, Place, a_second, until
+from support.e2e_arena import DEADLINE_S, Place, a_second, until
 
 from arena.cli.edge import PROGRESS_FD
 

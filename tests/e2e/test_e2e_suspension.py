@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 import pytest
-from e2e_arena import DEADLINE_S, Place, until
+from support.e2e_arena import DEADLINE_S, Place, until
 
 pytestmark = pytest.mark.process
 STOPPED_S = 4.0

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from cli_arena import ROOT
-from docs_pages import blocks
-from e2e_arena import a_second
+from support.cli_arena import ROOT
+from support.docs_pages import blocks
+from support.e2e_arena import a_second
 
 pytestmark = [pytest.mark.slow, pytest.mark.process]
 

@@ -4,9 +4,9 @@ from functools import cache
 from xml.etree import ElementTree as ET
 
 import pytest
-from games_play import scripted_simulator
 from hypothesis import given
 from hypothesis import strategies as st
+from support.games_play import scripted_simulator
 
 from arena.conformance.game import CHECKS, findings
 from arena.conformance.play import AnyGame, PlayedTable, played_table

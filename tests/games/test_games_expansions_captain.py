@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from expansions_positions import (
+from support.expansions_positions import (
     CAPTAIN,
     SHARKS,
     asked,
@@ -15,7 +15,7 @@ from expansions_positions import (
     table,
     unnumbered,
 )
-from games_positions import FIRST, GAME, SECOND, cards, chance_key, every_card, go, options, player, tricks
+from support.games_positions import FIRST, GAME, SECOND, cards, chance_key, every_card, go, options, player, tricks
 
 from arena.games.api import Seat
 from arena.games.shanghaien.actions import Action, Adjust, Both, Joker, Place, Reroll, Roll, Shanghai

@@ -9,7 +9,7 @@ from random import Random
 
 import msgspec
 import pytest
-from expansions_positions import (
+from support.expansions_positions import (
     ALL,
     CAPTAIN,
     DOUBLES,
@@ -22,9 +22,9 @@ from expansions_positions import (
     rolled,
     table,
 )
-from expansions_quiz import NAME, QUIZ, Farewell, Greet, Guess, PlayQuiz
-from games_play import steps
-from games_positions import FIRST, GAME, SECOND, Event, chance_key, every_card, go, player
+from support.expansions_quiz import NAME, QUIZ, Farewell, Greet, Guess, PlayQuiz
+from support.games_play import steps
+from support.games_positions import FIRST, GAME, SECOND, Event, chance_key, every_card, go, player
 
 import arena.games.shanghaien
 from arena.errors import IllegalAction, SpecError

@@ -1,8 +1,20 @@
 """Doubles: one case for each line of the rule text, and for each ruling on it."""
 
 import pytest
-from expansions_positions import DOUBLES, asked, card_of, rolled, table, unnumbered
-from games_positions import FIRST, GAME, LAST_ROW, SECOND, chance_key, every_card, go, is_over, options, player, tricks
+from support.expansions_positions import DOUBLES, asked, card_of, rolled, table, unnumbered
+from support.games_positions import (
+    FIRST,
+    GAME,
+    LAST_ROW,
+    SECOND,
+    chance_key,
+    every_card,
+    go,
+    is_over,
+    options,
+    player,
+    tricks,
+)
 
 from arena.games.api import Chance, Dice, Seat
 from arena.games.shanghaien.actions import Adjust, Both, End, Place, Reroll, Roll, Shanghai

@@ -3,8 +3,8 @@
 from dataclasses import replace
 
 import pytest
-from expansions_positions import ALL, DOUBLES, NO_SHANGHAI, asked, card_of, rolled, table, unnumbered
-from games_positions import FIRST, GAME, LAST_ROW, SECOND, every_card, go, is_over, options, player, tricks
+from support.expansions_positions import ALL, DOUBLES, NO_SHANGHAI, asked, card_of, rolled, table, unnumbered
+from support.games_positions import FIRST, GAME, LAST_ROW, SECOND, every_card, go, is_over, options, player, tricks
 
 from arena.games.api import Chance, Dice
 from arena.games.shanghaien.actions import Place, Roll, Shanghai

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from expansions_positions import (
+from support.expansions_positions import (
     ALL,
     CAPTAIN,
     DOUBLES,
@@ -17,7 +17,7 @@ from expansions_positions import (
     table,
     unnumbered,
 )
-from games_positions import FIRST, GAME, SECOND, cards, chance_key, go, options, player, tricks
+from support.games_positions import FIRST, GAME, SECOND, cards, chance_key, go, options, player, tricks
 
 from arena.games.api import Json
 from arena.games.shanghaien.actions import Action, Both, Roll, Shanghai

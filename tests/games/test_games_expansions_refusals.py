@@ -1,10 +1,21 @@
 """The expansions: bad options and illegal actions, each refused with a sentence that names what was found."""
 
 import pytest
-from expansions_positions import ALL, CAPTAIN, DOUBLES, NO_SHANGHAI, SHARKS, VARIANTS, played, rolled, table, unnumbered
-from games_positions import FIRST, GAME, NUMBERED, SECOND, UNNUMBERED, do, go, player, refused
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.expansions_positions import (
+    ALL,
+    CAPTAIN,
+    DOUBLES,
+    NO_SHANGHAI,
+    SHARKS,
+    VARIANTS,
+    played,
+    rolled,
+    table,
+    unnumbered,
+)
+from support.games_positions import FIRST, GAME, NUMBERED, SECOND, UNNUMBERED, do, go, player, refused
 
 from arena.errors import BotFault, MalformedReply, SpecError
 from arena.games.api import Chance, Json, Seat

@@ -3,8 +3,8 @@
 from dataclasses import replace
 
 import pytest
-from expansions_positions import SHARKS, asked, card_of, rolled, table, unnumbered
-from games_positions import FIRST, GAME, SECOND, cards, every_card, go, options, player, tricks
+from support.expansions_positions import SHARKS, asked, card_of, rolled, table, unnumbered
+from support.games_positions import FIRST, GAME, SECOND, cards, every_card, go, options, player, tricks
 
 from arena.games.shanghaien.actions import Both, Place, Roll, Shanghai
 from arena.games.shanghaien.expansions.actions import Exchange, Feed

@@ -5,7 +5,8 @@ from random import Random
 from xml.etree import ElementTree as ET
 
 import pytest
-from expansions_positions import (
+from msgspec.json import encode
+from support.expansions_positions import (
     ALL,
     CAPTAIN,
     DOUBLES,
@@ -19,9 +20,8 @@ from expansions_positions import (
     table,
     unnumbered,
 )
-from games_play import steps
-from games_positions import FIRST, GAME, LAST_ROW, SECOND, Event, every_card, go, options, player, tricks
-from msgspec.json import encode
+from support.games_play import steps
+from support.games_positions import FIRST, GAME, LAST_ROW, SECOND, Event, every_card, go, options, player, tricks
 
 from arena.games.api import observer_of, summary_of
 from arena.games.shanghaien.actions import Action, Both, Joker, Place, Roll, Shanghai

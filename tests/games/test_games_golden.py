@@ -10,8 +10,8 @@ from random import Random
 from typing import Any, cast
 
 import pytest
-from expansions_positions import ALL, CAPTAIN, DOUBLES, NO_SHANGHAI, SHARKS
-from games_play import scripted_simulator, steps
+from support.expansions_positions import ALL, CAPTAIN, DOUBLES, NO_SHANGHAI, SHARKS
+from support.games_play import scripted_simulator, steps
 
 from arena.games import GAMES, load_game
 from arena.games.api import Chance, Decision, Game, Json, Over, Randomness, Seat, Simulation

@@ -6,7 +6,7 @@ from itertools import permutations, product
 from random import Random
 
 import pytest
-from games_play import steps
+from support.games_play import steps
 
 from arena.games.api import Decision, Over, Seat
 from arena.games.kuhn_poker import GAME, RANKS, Move, State

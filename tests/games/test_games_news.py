@@ -3,8 +3,8 @@
 from dataclasses import replace
 
 import pytest
-from expansions_positions import SHARKS
-from games_positions import FRESH, GAME, go, player, to_move
+from support.expansions_positions import SHARKS
+from support.games_positions import FRESH, GAME, go, player, to_move
 
 from arena.games import GAMES, load_game
 from arena.games.api import news_of, summary_of

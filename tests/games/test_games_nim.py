@@ -5,9 +5,9 @@ from operator import xor
 from random import Random
 
 import pytest
-from games_play import steps
 from hypothesis import given
 from hypothesis import strategies as st
+from support.games_play import steps
 
 from arena.errors import IllegalAction, MalformedReply, SpecError
 from arena.games.api import Decision, Json, Over, Seat

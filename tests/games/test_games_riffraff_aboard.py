@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from riffraff_play import counts, played, raw_load, start
+from support.riffraff_play import counts, played, raw_load, start
 
 from arena.errors import IllegalAction
 from arena.games.api import Chance, Decision, Over, Seat, cost_of

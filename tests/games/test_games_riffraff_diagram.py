@@ -4,11 +4,23 @@ from collections.abc import Iterator
 from random import Random
 
 import pytest
-from games_play import steps
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
-from riffraff_scenes import AT_SEA, CROWDED, EMPTY, LISTING, ONE_CRATE, QUIET, TIPPED, Row, fallen, fresh, tabled
+from support.games_play import steps
+from support.riffraff_scenes import (
+    AT_SEA,
+    CROWDED,
+    EMPTY,
+    LISTING,
+    ONE_CRATE,
+    QUIET,
+    TIPPED,
+    Row,
+    fallen,
+    fresh,
+    tabled,
+)
 
 from arena.games import load_game
 from arena.games.api import Seat

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 from msgspec.structs import replace
-from riffraff_scenes import CROWDED
+from support.riffraff_scenes import CROWDED
 
 from arena.games import load_game
 from arena.games.api import Chance, Decision, Simulation, filming_of, simulator_of

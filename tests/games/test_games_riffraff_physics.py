@@ -6,7 +6,7 @@ from random import Random
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from riffraff_tables import after, laden, piece, put, settled, tidy_load, tried
+from support.riffraff_tables import after, laden, piece, put, settled, tidy_load, tried
 
 from arena.errors import IllegalAction
 from arena.games.riffraff import engine, physics

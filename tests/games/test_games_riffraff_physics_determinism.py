@@ -15,7 +15,7 @@ from random import Random
 
 import msgspec
 import pytest
-from riffraff_tables import after, laden, random_load, random_noise, settled, tidy_load, tried
+from support.riffraff_tables import after, laden, random_load, random_noise, settled, tidy_load, tried
 
 from arena.games.riffraff import engine, physics
 from arena.games.riffraff.actions import Load

@@ -6,7 +6,7 @@ from random import Random
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from riffraff_tables import UPRIGHT, piece
+from support.riffraff_tables import UPRIGHT, piece
 
 from arena.games.riffraff.geometry import (
     Quaternion,

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from riffraff_tables import UPRIGHT, after, laden, piece, random_load, random_noise, settled, tried
+from support.riffraff_tables import UPRIGHT, after, laden, piece, random_load, random_noise, settled, tried
 
 from arena.errors import HarnessFault, IllegalAction
 from arena.games.riffraff import engine

@@ -6,9 +6,9 @@ from functools import partial
 from random import Random
 
 import pytest
-from riffraff_play import is_placeable
-from riffraff_tables import after, random_load, random_noise, settled, tidy_load
 from rocking import avalanches, matches_of, share_with_fall
+from support.riffraff_play import is_placeable
+from support.riffraff_tables import after, random_load, random_noise, settled, tidy_load
 
 from arena.errors import IllegalAction
 from arena.games.riffraff import physics

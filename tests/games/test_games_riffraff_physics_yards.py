@@ -4,7 +4,7 @@ import math
 
 import pytest
 from msgspec.structs import replace
-from riffraff_tables import UPRIGHT, after, laden, piece, put, settled
+from support.riffraff_tables import UPRIGHT, after, laden, piece, put, settled
 
 from arena.errors import IllegalAction
 from arena.games.riffraff import engine, physics

@@ -6,7 +6,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 from msgspec.structs import replace
-from riffraff_scenes import AT_SEA, CROWDED, EMPTY, ONE_CRATE, QUIET, TIPPED, fallen, fresh, loaded, tabled
+from support.riffraff_scenes import AT_SEA, CROWDED, EMPTY, ONE_CRATE, QUIET, TIPPED, fallen, fresh, loaded, tabled
 
 from arena.games.api import SHORT_NAME_MAX, named_picture
 from arena.games.riffraff import GAME

@@ -10,11 +10,11 @@ from typing import Any
 
 import msgspec
 import pytest
-from games_play import Step, steps
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
-from riffraff_play import GAME, counts, played, raw_load, start
+from support.games_play import Step, steps
+from support.riffraff_play import GAME, counts, played, raw_load, start
 
 from arena.errors import BotFault
 from arena.games.api import Chance, Decision, Json, Over, Seat, Simulation

@@ -3,8 +3,8 @@
 import msgspec
 import pytest
 from msgspec.structs import replace
-from riffraff_play import GAME, did, loaded, no_load, others_pass, played, start, under_way, with_pieces
-from riffraff_play import raw_load as load
+from support.riffraff_play import GAME, did, loaded, no_load, others_pass, played, start, under_way, with_pieces
+from support.riffraff_play import raw_load as load
 
 from arena.errors import BotFault, IllegalAction, MalformedReply
 from arena.games.api import Json, Seat

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
-from riffraff_play import (
+from support.riffraff_play import (
     GAME,
     HANDS,
     ScriptedShip,

@@ -2,7 +2,7 @@
 
 import pytest
 from msgspec.structs import replace
-from riffraff_play import (
+from support.riffraff_play import (
     AT_SEA,
     GAME,
     HANDS,

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
-from riffraff_play import AT_SEA, GAME, did, loaded, others_pass, played, raw_load, start, under_way
+from support.riffraff_play import AT_SEA, GAME, did, loaded, others_pass, played, raw_load, start, under_way
 
 from arena.games.api import Seat
 from arena.games.riffraff import simulator

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import msgspec
 import pytest
-from expansions_positions import (
+from support.expansions_positions import (
     DOUBLES,
     MATCHES,
     SPENT_ON,
@@ -19,7 +19,7 @@ from expansions_positions import (
     played,
     points_by_the_text,
 )
-from games_positions import GAME, every_card
+from support.games_positions import GAME, every_card
 
 from arena.games.api import Chance, Decision, Dice, Json, Over, Seat
 from arena.games.shanghaien.actions import Action, Adjust, Both, Joker, Place, Reroll, Roll, Shanghai

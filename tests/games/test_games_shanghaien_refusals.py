@@ -4,7 +4,9 @@ from dataclasses import replace
 from xml.etree import ElementTree as ET
 
 import pytest
-from games_positions import (
+from hypothesis import given
+from hypothesis import strategies as st
+from support.games_positions import (
     FIRST,
     FRESH,
     GAME,
@@ -19,8 +21,6 @@ from games_positions import (
     rolled,
     to_move,
 )
-from hypothesis import given
-from hypothesis import strategies as st
 
 from arena.errors import BotFault, MalformedReply
 from arena.games.api import Json, named_picture

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from games_positions import (
+from support.games_positions import (
     FACES,
     FIRST,
     FRESH,

@@ -4,7 +4,9 @@ from dataclasses import replace
 from fractions import Fraction
 
 import pytest
-from games_positions import (
+from hypothesis import given
+from hypothesis import strategies as st
+from support.games_positions import (
     FIRST,
     GAME,
     LAST_ROW,
@@ -20,8 +22,6 @@ from games_positions import (
     to_move,
     tricks,
 )
-from hypothesis import given
-from hypothesis import strategies as st
 
 from arena.games.shanghaien.actions import Action, Adjust, Both, Joker, Place, Reroll, Roll, Shanghai
 from arena.games.shanghaien.cards import card_winners, final_scores, neighbour_pips

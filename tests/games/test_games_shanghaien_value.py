@@ -16,12 +16,12 @@ from random import Random
 from typing import Any, Final
 
 import pytest
-from expansions_positions import VARIANTS
-from games_play import Step, steps
-from games_positions import FRESH, GAME, cards, player, rolled, to_move
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import asdict
+from support.expansions_positions import VARIANTS
+from support.games_play import Step, steps
+from support.games_positions import FRESH, GAME, cards, player, rolled, to_move
 
 from arena.games.api import LEAST_VALUE, Chance, Decision, Dice, Over, Seat
 from arena.games.shanghaien.cards import Card

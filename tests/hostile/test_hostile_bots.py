@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hostile_bots import HOSTILE_BOTS, HostileBot
-from hostile_grounds import Grounds, grounds_in, open_files, shortfalls
-from hostile_league import PATIENT, course, honest_players, league_of, played
-from hostile_play import is_soon, resident_mb
+from support.hostile_bots import HOSTILE_BOTS, HostileBot
+from support.hostile_grounds import Grounds, grounds_in, open_files, shortfalls
+from support.hostile_league import PATIENT, course, honest_players, league_of, played
+from support.hostile_play import is_soon, resident_mb
 
 pytestmark = pytest.mark.process
 

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hostile_play import BARE, CLOCK, HOSTILE
 from msgspec import structs
+from support.hostile_play import BARE, CLOCK, HOSTILE
 
 from arena.conformance.check import CheckPlan, CheckStep, StepVerdict, check_bot, check_draws
 from arena.match.secret_luck import Secret

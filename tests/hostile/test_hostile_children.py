@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from hostile_play import (
+from support.hostile_play import (
     BARE,
     HOSTILE,
     WITH_PROCESSES,
@@ -29,7 +29,7 @@ pytestmark = pytest.mark.process
 
 SWEEP = """
 import os, sys, time
-from hostile_play import BARE, against, hostile
+from support.hostile_play import BARE, against, hostile
 from arena.process import reaper
 
 reaper.become_subreaper()
@@ -45,7 +45,7 @@ print(bot.bot_player.stderr())
 
 KILLED = """
 import sys
-from hostile_play import BARE, STRICTEST, against, hostile
+from support.hostile_play import BARE, STRICTEST, against, hostile
 
 bot = hostile(sys.argv[1], confinement=BARE if sys.argv[2] == "none" else STRICTEST)
 bot.bot_player._open_channel()
@@ -58,7 +58,7 @@ EVERY_WAY = pytest.mark.parametrize("confinement", [BARE, STRICTEST], ids=["bare
 
 def python(script: str, *arguments: str) -> "subprocess.Popen[str]":
     """A referee of its own: a subreaper is one for good, so it must not be this process."""
-    places = [str(Path(__file__).parent), str(Path(__file__).parents[2])]
+    places = [str(Path(__file__).parents[1]), str(Path(__file__).parents[2])]
     return subprocess.Popen(
         [sys.executable, "-c", script, *arguments],
         env={**os.environ, "PYTHONPATH": os.pathsep.join(places)},

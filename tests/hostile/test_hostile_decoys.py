@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hostile_bots import BY_ID, HostileBot
-from hostile_grounds import EVIL, Grounds, grounds_in, said_in, seat_of
-from hostile_league import honest_players, league_of, played, without
-from hostile_play import is_soon
+from support.hostile_bots import BY_ID, HostileBot
+from support.hostile_grounds import EVIL, Grounds, grounds_in, said_in, seat_of
+from support.hostile_league import honest_players, league_of, played, without
+from support.hostile_play import is_soon
 
 from arena.match.record import MatchRecord
 

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from hostile_play import WideNim, against, elapsed_s, hostile, is_gone, left_of, slack_s
+from support.hostile_play import WideNim, against, elapsed_s, hostile, is_gone, left_of, slack_s
 
 from arena.match.record import MatchRecord
 

@@ -1,7 +1,7 @@
 """Output without end costs the flooder its match and the referee next to no memory."""
 
 import pytest
-from hostile_play import CLOCK, against, elapsed_s, forget_peak, hostile, resident_mb, slack_s
+from support.hostile_play import CLOCK, against, elapsed_s, forget_peak, hostile, resident_mb, slack_s
 
 from arena.match.record import MatchRecord
 

@@ -5,11 +5,11 @@ from pathlib import Path
 from typing import Final
 
 import pytest
-from hostile_bots import BY_ID, HostileBot
-from hostile_grounds import EVIL, Grounds, grounds_in, shortfalls
-from hostile_league import course, honest_players, league_of, played, without
-from hostile_play import is_soon
 from msgspec.structs import replace
+from support.hostile_bots import BY_ID, HostileBot
+from support.hostile_grounds import EVIL, Grounds, grounds_in, shortfalls
+from support.hostile_league import course, honest_players, league_of, played, without
+from support.hostile_play import is_soon
 
 from arena.match.settings import ClockSettings
 from arena.process.sandbox import cgroup, scope

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Final
 
 import pytest
-from hostile_play import CLOCK, NIM, Guest
 from msgspec.structs import replace
+from support.hostile_play import CLOCK, NIM, Guest
 
 from arena.match import bot_player
 from arena.match.bot_player import QUIET_S

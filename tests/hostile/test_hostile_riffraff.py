@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
-from hostile_bots import HostileBot, bot_of, stage
-from hostile_grounds import open_files
-from hostile_play import WITH_PROCESSES, Guest, forget_peak, is_gone, left_of, resident_mb, slack_s
 from msgspec import Struct
-from process_boxes import eventually
+from support.hostile_bots import HostileBot, bot_of, stage
+from support.hostile_grounds import open_files
+from support.hostile_play import WITH_PROCESSES, Guest, forget_peak, is_gone, left_of, resident_mb, slack_s
+from support.process_boxes import eventually
 
 from arena.games import load_game
 from arena.games.luck import derive

@@ -5,7 +5,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from hostile_play import BARE, CLOCK, HOSTILE, Guest, against, elapsed_s, hostile, is_gone, left_of, slack_s
+from support.hostile_play import BARE, CLOCK, HOSTILE, Guest, against, elapsed_s, hostile, is_gone, left_of, slack_s
 
 from arena.errors import HarnessFault
 from arena.match.record import Forfeit, MatchRecord

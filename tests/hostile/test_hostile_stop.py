@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Final
 
 import pytest
-from hostile_play import CLOCK, Guest
 from msgspec.structs import replace
+from support.hostile_play import CLOCK, Guest
 from test_hostile_meanwhile import PONDERS
 
 from arena.match.baseline import BaselinePlayer

@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 import pytest
-from hostile_league import PYTHON
+from support.hostile_league import PYTHON
 
 from arena.games import load_game
 from arena.match.baseline import BaselinePlayer

@@ -6,10 +6,10 @@ from itertools import combinations
 from pathlib import Path
 
 import pytest
-from hostile_bots import BY_ID
-from hostile_grounds import Grounds, grounds_in, said_in
-from hostile_league import PATIENT, course, honest_players, league_of, played
-from hostile_play import is_soon
+from support.hostile_bots import BY_ID
+from support.hostile_grounds import Grounds, grounds_in, said_in
+from support.hostile_league import PATIENT, course, honest_players, league_of, played
+from support.hostile_play import is_soon
 
 from arena.league.driver import LocalBackend
 from arena.match.record import MatchRecord

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 import yaml
-from league_made import RANDOM
+from support.league_made import RANDOM
 from support.scripted_bot import RandomBot
 from support.threads import play_in_threads
 

@@ -6,7 +6,7 @@ from random import Random
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from league_events import Event, Winner, better
+from support.league_events import Event, Winner, better
 
 from arena.league.schedules.decided import until_decided
 from arena.league.schedules.settings import Decided

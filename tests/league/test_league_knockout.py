@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from league_events import Event, better
+from support.league_events import Event, better
 
 from arena.league.schedules.knockout import knockout
 

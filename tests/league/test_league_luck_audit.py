@@ -4,9 +4,9 @@ from collections.abc import Callable, Sequence
 from random import Random
 
 import pytest
-from league_luck import FIELDS, looked_at_always, shares, until_it_is_decided
 from msgspec.structs import replace
-from standings_made import forfeited, played, table
+from support.league_luck import FIELDS, looked_at_always, shares, until_it_is_decided
+from support.standings_made import forfeited, played, table
 
 from arena.match.luck import LEAST
 from arena.match.results import LUCK_UNIT, MatchResult, rotate

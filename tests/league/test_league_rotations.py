@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from league_made import ROOT
+from support.league_made import ROOT
 from support.made_matches import tournament
 from support.threads import play_whole_life
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from league_ledger import Ledger, by_luck
+from support.league_ledger import Ledger, by_luck
 from support.made_matches import tournament
 
 from arena.league.schedule import Life, is_open_ended, lives, match_count, pairings

@@ -6,7 +6,7 @@ from concurrent.futures import BrokenExecutor, Future
 from typing import Any
 
 import pytest
-from league_made import FakeBackend, all_blocks, numbers, played, played_block
+from support.league_made import FakeBackend, all_blocks, numbers, played, played_block
 from support.made_matches import tournament
 
 from arena.errors import HarnessFault

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from league_made import everything
 from msgspec.structs import replace
+from support.league_made import everything
 from support.made_matches import bot, players, tournament
 
 from arena.league.schedule import Pairing, fixture, lives, match_count, pairings

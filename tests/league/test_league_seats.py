@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from league_ledger import Ledger
+from support.league_ledger import Ledger
 from support.made_matches import bot, tournament
 from support.scripted_bot import STRICT, ScriptedBot, answer, played_block, seated
 from support.toy_game import NAME

@@ -10,9 +10,9 @@ from typing import Any, Final
 
 import pytest
 import yaml
-from cli_arena import ROOT
-from league_made import FakeBackend, played
+from support.cli_arena import ROOT
 from support.kernel_groups import group_of_version_1, limited, run_in
+from support.league_made import FakeBackend, played
 from support.made_matches import tournament
 
 from arena.errors import HarnessFault, MachineFault, Shortage

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from league_ledger import Ledger, by_luck
+from support.league_ledger import Ledger, by_luck
 from support.made_matches import bot, tournament
 
 from arena.league.schedule import KEY_LENGTH, lives, pairings

@@ -7,7 +7,7 @@ from random import Random
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from league_events import Event, Winner, better
+from support.league_events import Event, Winner, better
 
 from arena.league.schedules import half_points
 from arena.league.schedules.swiss import BYE, pair_up, swiss

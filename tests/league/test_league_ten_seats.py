@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from itertools import permutations
 
 import pytest
-from league_ledger import Ledger
+from support.league_ledger import Ledger
 from support.lottery import Lottery, lottery_on_offer
 from support.made_matches import tournament
 from support.scripted_bot import ScriptedBot, answer, played_block, seated

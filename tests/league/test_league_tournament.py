@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 import pytest
 import yaml
-from league_made import ROOT
+from support.league_made import ROOT
 from support.made_matches import bot
 
 from arena.errors import SpecError

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from league_made import ROOT
+from support.league_made import ROOT
 from support.made_matches import RECORD, tournament
 from support.threads import play_whole_life
 

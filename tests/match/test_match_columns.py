@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from msgspec.structs import replace
-from profile_made import matches
 from support.made_matches import RECORD, match_result
+from support.profile_made import matches
 
 from arena.match.columns import PlayedBlock, columns_of, result_from
 from arena.match.results import MatchKey, MatchResult, PlayedMatch

@@ -4,8 +4,8 @@ from dataclasses import dataclass, field
 
 from hypothesis import given
 from hypothesis import strategies as st
-from match_fuzz_depth import fuzzed
-from match_fuzz_pipes import PipedProcess, lines_of, piped, stepping
+from support.match_fuzz_depth import fuzzed
+from support.match_fuzz_pipes import PipedProcess, lines_of, piped, stepping
 
 from arena.errors import BotFault, Crashed, MalformedReply, OutOfTime
 from arena.process.channel import ProcessChannel

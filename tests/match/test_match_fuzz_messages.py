@@ -7,8 +7,8 @@ from typing import Any
 import msgspec
 import pytest
 from hypothesis import given
-from match_fuzz_depth import fuzzed
-from match_fuzz_table import VARIANTS, Said, Scene, Table, scenes
+from support.match_fuzz_depth import fuzzed
+from support.match_fuzz_table import VARIANTS, Said, Scene, Table, scenes
 from support.toy_game import on_offer
 
 from arena.match.record import ActionStep, MatchRecord, Termination, encoded, pack, unpack

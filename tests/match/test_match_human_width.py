@@ -4,7 +4,7 @@ from random import Random
 from typing import Any
 
 import pytest
-from riffraff_play import TOPPLING
+from support.riffraff_play import TOPPLING
 from support.scripted_bot import match_of
 
 from arena.games import load_game

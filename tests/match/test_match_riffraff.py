@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import msgspec
 import pytest
-from riffraff_play import counts
+from support.riffraff_play import counts
 from support.scripted_bot import Message, ScriptedBot, answer, match_of, seated
 
 from arena.games import load_game

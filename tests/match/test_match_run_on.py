@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from match_fuzz_pipes import piped
+from support.match_fuzz_pipes import piped
 from support.scripted_bot import CLOCK, NIM, ScriptedBot, match_of, seated
 
 from arena.games.api import Seat

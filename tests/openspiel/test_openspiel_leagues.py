@@ -9,10 +9,10 @@ import msgspec
 import pyspiel
 import pytest
 import yaml
-from cli_arena import Terminal
-from docs_pages import ROOT, blocks
 from openspiel_table import rows
-from process_boxes import in_a_box
+from support.cli_arena import Terminal
+from support.docs_pages import ROOT, blocks
+from support.process_boxes import in_a_box
 from support.scripted_bot import RandomBot, match_of, seated
 
 from arena.games import fingerprint_of, load_game, openspiel, plugin_package

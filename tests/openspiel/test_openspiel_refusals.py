@@ -1,7 +1,7 @@
 """Names and parameters of games of OpenSpiel that cannot be played: each is a sentence, and arena lives on."""
 
 import pytest
-from cli_arena import Terminal
+from support.cli_arena import Terminal
 
 from arena.errors import SpecError
 from arena.games import is_plugin, known_names, load_game, openspiel

@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 import pytest
-from process_boxes import built, folder_of, in_a_box, refusal
+from support.process_boxes import built, folder_of, in_a_box, refusal
 
 from arena.errors import SpecError
 from arena.process import build as building

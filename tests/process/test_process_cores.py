@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from process_boxes import (
+from support.process_boxes import (
     BOT,
     FORKING,
     as_ordinary_user,

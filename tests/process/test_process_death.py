@@ -5,7 +5,7 @@ import signal
 from pathlib import Path
 
 import pytest
-from process_boxes import ask, folder_of, talking
+from support.process_boxes import ask, folder_of, talking
 
 from arena.errors import Crashed, Shortage
 from arena.process.death import Evidence, judge

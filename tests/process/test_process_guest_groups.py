@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 import pytest
-from process_boxes import BOT, FORKING, ask, eventually, folder_of, ran, started, talking
+from support.process_boxes import BOT, FORKING, ask, eventually, folder_of, ran, started, talking
 
 from arena.errors import Crashed, Shortage
 from arena.process import launch

@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 import pytest
-from process_boxes import ask, folder_of, in_a_box, talking
+from support.process_boxes import ask, folder_of, in_a_box, talking
 from test_process_sandbox_self_test import box_with, without
 from test_process_sandbox_takeover import boxed, on_x86_64
 

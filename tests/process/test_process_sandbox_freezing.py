@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from process_boxes import (
+from support.process_boxes import (
     BOT,
     FORKING,
     ask,
@@ -157,9 +157,9 @@ while True: time.sleep(1)
 HARNESS = """
 import sys, time
 from pathlib import Path
-from process_boxes import FORKING, ask, talking
+from support.process_boxes import FORKING, ask, talking, wall_clock
 with talking(Path(sys.argv[1]), limits=FORKING) as (channel, process):
-    channel.receive(__import__("process_boxes").wall_clock())
+    channel.receive(wall_clock())
     if sys.argv[2] == "frozen": channel.rest()
     print(process.group.id, flush=True)
     time.sleep(60)

@@ -8,7 +8,7 @@ import threading
 from pathlib import Path
 
 import pytest
-from process_boxes import Ran, ask, folder_of, in_a_box, ran, ran_command, talking
+from support.process_boxes import Ran, ask, folder_of, in_a_box, ran, ran_command, talking
 
 from arena.process.sandbox import kernel_files, runtimes
 

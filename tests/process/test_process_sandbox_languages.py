@@ -9,7 +9,7 @@ from typing import Final
 
 import msgspec
 import pytest
-from process_boxes import BOT, ask, bot_in, built, folder_of, in_a_box, ran, ran_command, talking
+from support.process_boxes import BOT, ask, bot_in, built, folder_of, in_a_box, ran, ran_command, talking
 
 from arena.errors import Crashed
 from arena.process import launch

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from process_boxes import eventually
+from support.process_boxes import eventually
 
 from arena.process.sandbox import leftovers
 

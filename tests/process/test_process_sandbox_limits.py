@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from process_boxes import (
+from support.process_boxes import (
     BOT,
     FORKING,
     as_ordinary_user,

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from process_boxes import bwrap_is, folder_of, host_python, in_a_box
+from support.process_boxes import bwrap_is, folder_of, host_python, in_a_box
 
 from arena.errors import HarnessFault
 from arena.process.sandbox import bubblewrap, self_test
@@ -144,7 +144,7 @@ def test_runtimes_that_are_named_are_seen(tmp_path: Path) -> None:
     lent = folder_of(tmp_path / "lent" / "bin", hello="#!/bin/sh\necho hello $0\n").parent
     folder_of(tmp_path / "beside", file="x")
     code = (
-        "import sys; from pathlib import Path; from process_boxes import *\n"
+        "import sys; from pathlib import Path; from support.process_boxes import *\n"
         f"print(ran_command(Path({str(tmp_path)!r}), 'hello').out)\n"
         f"print(ran_command(Path({str(tmp_path)!r}), 'ls', {str(tmp_path)!r}).out)\n"
     )

@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 import pyseccomp
 import pytest
-from process_boxes import bwrap_is, host_python, in_a_box
+from support.process_boxes import bwrap_is, host_python, in_a_box
 
 from arena.errors import HarnessFault
 from arena.process.limits import Limits, sandbox_rlimits

@@ -13,7 +13,7 @@ from typing import Final
 
 import msgspec
 import pytest
-from process_boxes import BOT, FORKING, ask, bot_in, folder_of, in_a_box, talking
+from support.process_boxes import BOT, FORKING, ask, bot_in, folder_of, in_a_box, talking
 
 from arena.process import launch
 from arena.process.channel import ProcessChannel

@@ -16,7 +16,7 @@ from typing import Final
 import msgspec
 import pyseccomp
 import pytest
-from process_boxes import BOT, FORKING, ask, built, folder_of, in_a_box, ran, talking
+from support.process_boxes import BOT, FORKING, ask, built, folder_of, in_a_box, ran, talking
 
 from arena.errors import Crashed
 from arena.process.limits import Limits

@@ -11,8 +11,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from process_boxes import BOT, FORKING, PATIENCE_S, ask, eventually, folder_of, in_a_box, started, talking
-from process_boxes import wall_clock as patient
+from support.process_boxes import BOT, FORKING, PATIENCE_S, ask, eventually, folder_of, in_a_box, started, talking
+from support.process_boxes import wall_clock as patient
 from test_process_sandbox_self_test import box_with, without
 
 from arena.errors import Crashed

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from process_boxes import ask, folder_of, host_python, in_a_box, ran_command, started, talking
+from support.process_boxes import ask, folder_of, host_python, in_a_box, ran_command, started, talking
 
 from arena.errors import HarnessFault
 from arena.process.process import BotProcess
@@ -102,7 +102,7 @@ def test_a_folder_that_only_root_can_reach_is_lent(tmp_path: Path) -> None:
 LENDING = """
 import os, sys, threading
 from pathlib import Path
-from process_boxes import ran_command
+from support.process_boxes import ran_command
 
 def lend():
     wait.wait()

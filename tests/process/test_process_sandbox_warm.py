@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 import pytest
-from process_boxes import ask, bot_in, folder_of, in_a_box, ran, talking
+from support.process_boxes import ask, bot_in, folder_of, in_a_box, ran, talking
 
 from arena.process import launch
 from arena.process.manifest import read_bot

@@ -9,8 +9,8 @@ from typing import Any
 
 import msgspec
 import pytest
-from protocol_matches import BOT_SEEDS, SEED, example_matches, expansions_match, lines, refused_match, timeless
-from protocol_pages import BLOCKS, PROTOCOL, RULES, Block, blocks_of, inline_actions, marked, only, section_of
+from support.protocol_matches import BOT_SEEDS, SEED, example_matches, expansions_match, lines, refused_match, timeless
+from support.protocol_pages import BLOCKS, PROTOCOL, RULES, Block, blocks_of, inline_actions, marked, only, section_of
 
 from arena.games import GAMES, load_game
 from arena.games.api import Chance, Dice

@@ -3,9 +3,9 @@
 import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
-from match_fuzz_depth import fuzzed
 from msgspec.structs import replace
-from protocol_messages import END, ERROR, EVENT, HELLO, QUIT, REQUEST, SIMULATED, START
+from support.match_fuzz_depth import fuzzed
+from support.protocol_messages import END, ERROR, EVENT, HELLO, QUIT, REQUEST, SIMULATED, START
 
 from arena.errors import ProtocolViolation
 from arena.protocol.messages import Answer, BotHello, Ready, Simulate, ToBot

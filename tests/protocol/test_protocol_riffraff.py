@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from protocol_pages import Block, marked, only, section_of
+from support.protocol_pages import Block, marked, only, section_of
 
 from arena.errors import BotFault, IllegalAction
 from arena.games import load_game

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from protocol_messages import END, REQUEST, TO_BOT
+from support.protocol_messages import END, REQUEST, TO_BOT
 
 from arena.errors import MalformedReply
 from arena.games.nim import Take

@@ -2,7 +2,7 @@
 
 import msgspec
 import pytest
-from protocol_messages import END, FROM_BOT, HELLO, QUIT, REQUEST, SIMULATED, START, TO_BOT
+from support.protocol_messages import END, FROM_BOT, HELLO, QUIT, REQUEST, SIMULATED, START, TO_BOT
 
 from arena.errors import ProtocolViolation
 from arena.protocol.messages import Answer, BotHello, FromBot, Message, Ready, Simulate, ToBot

@@ -8,7 +8,7 @@ from types import ModuleType
 import msgspec
 import pytest
 import yaml
-from protocol_pages import PROTOCOL, TEXT, blocks_of, section_of
+from support.protocol_pages import PROTOCOL, TEXT, blocks_of, section_of
 
 from arena import validation, yaml_file
 from arena.errors import SpecError

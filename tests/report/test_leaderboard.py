@@ -10,9 +10,9 @@ import msgspec
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from leaderboard_made import below, cells, league
-from report_leagues import HOSTILE
+from support.leaderboard_made import below, cells, league
 from support.made_matches import made_standings
+from support.report_leagues import HOSTILE
 
 from arena.errors import SpecError
 from arena.report.columns import LEADERBOARD

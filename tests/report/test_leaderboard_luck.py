@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 import pytest
 from msgspec.structs import replace
-from report_leagues import FOUR, league
 from support.made_matches import made_standings
+from support.report_leagues import FOUR, league
 
 from arena.match.results import LUCK_UNIT, MatchResult
 from arena.report.formats import FORMATS, Style

@@ -5,10 +5,10 @@ import io
 import json
 
 import pytest
-from leaderboard_made import below
 from msgspec.structs import replace
-from report_leagues import FOUR, league
+from support.leaderboard_made import below
 from support.made_matches import made_standings
+from support.report_leagues import FOUR, league
 
 from arena.match.results import LUCK_UNIT, MatchResult
 from arena.report.formats import FORMATS, Style

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from leaderboard_made import below, league, one
+from support.leaderboard_made import below, league, one
 from support.made_matches import made_standings
 
 from arena.match.results import MatchResult

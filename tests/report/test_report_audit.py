@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from report_made import Kept
+from support.report_made import Kept
 
 from arena.errors import DamagedStore
 from arena.games.nim import Nim

@@ -7,8 +7,8 @@ import math
 from statistics import NormalDist
 
 import pytest
-from report_leagues import FOUR, NUMBERS_THAT_ARE_NONE, league, mirrored, odd_leagues, ranks_of
 from support.made_matches import SETTINGS
+from support.report_leagues import FOUR, NUMBERS_THAT_ARE_NONE, league, mirrored, odd_leagues, ranks_of
 
 from arena.match.results import MatchResult
 from arena.report.calibration import calibration_page, calibration_verdict

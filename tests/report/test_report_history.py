@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from report_made import Kept
-from store_made import seated_bot, writing
+from support.report_made import Kept
 from support.scripted_bot import Message, answer
+from support.store_made import seated_bot, writing
 from support.tampering import execute_sql, opened
 
 from arena.api import league_table

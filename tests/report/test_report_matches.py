@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from report_leagues import HOSTILE
 from support.made_matches import match_result
+from support.report_leagues import HOSTILE
 
 from arena.match.record import Forfeit, MatchRecord, RefusedAnswer, SeatRecord, Termination
 from arena.match.results import MatchKey, MatchResult

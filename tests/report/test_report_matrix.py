@@ -9,9 +9,9 @@ from statistics import NormalDist
 
 import msgspec
 import pytest
-from profile_made import columns_of
-from report_leagues import FOUR, HOSTILE, NUMBERS_THAT_ARE_NONE, league, mirrored, odd_leagues, ranks_of, result
 from support.made_matches import SETTINGS
+from support.profile_made import columns_of
+from support.report_leagues import FOUR, HOSTILE, NUMBERS_THAT_ARE_NONE, league, mirrored, odd_leagues, ranks_of, result
 
 from arena.match.results import MatchResult
 from arena.report.formats import FORMATS, Style

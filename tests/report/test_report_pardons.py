@@ -5,7 +5,7 @@ import io
 import json
 
 import msgspec
-from leaderboard_made import below, league
+from support.leaderboard_made import below, league
 from support.scripted_bot import only, stored_toy_match, toy_bot
 
 from arena.errors import OutOfTime

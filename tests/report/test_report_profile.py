@@ -9,8 +9,9 @@ from functools import cache
 
 import pytest
 from msgspec.structs import replace
-from profile_made import columns_of
-from report_leagues import (
+from support.made_matches import SETTINGS, ranks_by_pairing
+from support.profile_made import columns_of
+from support.report_leagues import (
     FOUR,
     HOSTILE,
     NUMBERS_THAT_ARE_NONE,
@@ -21,7 +22,6 @@ from report_leagues import (
     result,
     tournament,
 )
-from support.made_matches import SETTINGS, ranks_by_pairing
 
 from arena.errors import SpecError
 from arena.league.standings import entrants

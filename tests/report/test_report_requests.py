@@ -2,7 +2,7 @@
 
 import msgspec
 import pytest
-from report_made import record
+from support.report_made import record
 
 from arena.errors import CheckFailed
 from arena.match.record import MatchRecord

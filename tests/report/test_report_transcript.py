@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from msgspec import UNSET
 from msgspec.structs import replace
-from report_made import record
+from support.report_made import record
 from support.scripted_bot import answer, stored_toy_match, toy_bot
 from support.toy_game import ToyGame, ToySimulator, on_offer
 

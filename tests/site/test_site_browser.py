@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from site_browser import PHONE, chromium, opened
-from site_made import LONGEST_S, NAMES, made_site, serving
-from store_made import block_of, tournament, writing
+from support.site_browser import PHONE, chromium, opened
+from support.site_made import LONGEST_S, NAMES, made_site, serving
+from support.store_made import block_of, tournament, writing
 
 from arena.league.schedule import pairings
 from arena.site.leagues import key_of

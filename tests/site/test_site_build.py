@@ -7,11 +7,11 @@ from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
-from cli_arena import Terminal
 from msgspec.structs import replace
-from site_made import NAMES, Read, made_site, pages_of
-from store_made import blocks_of, fill, reading, tournament
+from support.cli_arena import Terminal
 from support.made_matches import bot
+from support.site_made import NAMES, Read, made_site, pages_of
+from support.store_made import blocks_of, fill, reading, tournament
 from support.tampering import opened
 
 from arena.errors import SpecError

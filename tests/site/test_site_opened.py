@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from starlette.applications import Starlette
-from store_made import fill, tournament
+from support.store_made import fill, tournament
 
 from arena.site.opened import BURST_S, MOST_KEPT, MOST_WAITING, SHARE, Busy, Files, OpenedMatches
 from arena.site.serve import LiveSite, application

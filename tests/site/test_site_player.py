@@ -13,9 +13,9 @@ from typing import Any, Final
 
 import pytest
 from msgspec.structs import replace
-from riffraff_play import GAME
-from site_browser import PHONE, chromium, opened
+from support.riffraff_play import GAME
 from support.scripted_bot import match_of, random_match
+from support.site_browser import PHONE, chromium, opened
 
 from arena.errors import Crashed
 from arena.games import load_game

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
-from site_made import LONGEST_S, NAMES, made_site, serving
-from store_made import block_of, blocks_of, fill, reading, tournament, writing
+from support.site_made import LONGEST_S, NAMES, made_site, serving
+from support.store_made import block_of, blocks_of, fill, reading, tournament, writing
 
 from arena.league.schedule import pairings
 from arena.site.build import write_site

@@ -5,12 +5,12 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
-from site_browser import DESK, chromium, opened
-from store_made import reading, writing
 from support import made_matches
 from support.made_matches import bot
 from support.plugin_packages import install
 from support.scripted_bot import ScriptedBot, answer, played_block, seated
+from support.site_browser import DESK, chromium, opened
+from support.store_made import reading, writing
 
 from arena import games
 from arena.games import load_game

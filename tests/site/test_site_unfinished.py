@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from site_made import Read
-from store_made import block_of, blocks_of, reading, tournament, writing
+from support.site_made import Read
+from support.store_made import block_of, blocks_of, reading, tournament, writing
 from support.tampering import opened
 
 from arena.api import one_league

@@ -8,7 +8,7 @@ from statistics import fmean
 
 import numpy as np
 import pytest
-from standings_luck import (
+from support.standings_luck import (
     SYNTHETIC,
     Block,
     Coverage,

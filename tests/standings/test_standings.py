@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
-from standings_made import FIELD, NAMES, block_of, forfeited, leagues, numbers_in, played, row, table
-from standings_reference import draw_rate, reference, times
 from support.made_matches import SETTINGS, ranks_by_pairing
+from support.standings_made import FIELD, NAMES, block_of, forfeited, leagues, numbers_in, played, row, table
+from support.standings_reference import draw_rate, reference, times
 
 from arena.errors import SpecError
 from arena.match.results import MatchKey, MatchResult

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
-from standings_coverage import BLOCKS, Exact, simulated
-from standings_made import played, table
+from support.standings_coverage import BLOCKS, Exact, simulated
+from support.standings_made import played, table
 
 from arena.report.leaderboard import leaderboard_page
 from arena.standings.scores import mean_of, shares_of

@@ -6,7 +6,7 @@ from fractions import Fraction
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from profile_made import NAMES, Part, Reference, columns_of, error_of, leagues, made, mean_score
+from support.profile_made import NAMES, Part, Reference, columns_of, error_of, leagues, made, mean_score
 
 from arena.match.record import FAULTS, PARDONABLE
 from arena.match.results import MOST_SCORE, MatchResult

@@ -8,9 +8,9 @@ import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from standings_made import FIELD, NAMES, block_of, leagues, played, row, table
-from statistics_leagues import deviations
 from support.made_matches import SETTINGS, ranks_by_pairing
+from support.standings_made import FIELD, NAMES, block_of, leagues, played, row, table
+from support.statistics_leagues import deviations
 
 from arena.match.results import MatchResult, rotate
 from arena.standings.ratings import RatingSettings, rate

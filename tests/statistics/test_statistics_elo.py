@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
-from statistics_duels import moments_of
+from support.statistics_duels import moments_of
 
 from arena.statistics import elo as of_elo
 from arena.statistics.distributions import Z_95, t_quantile

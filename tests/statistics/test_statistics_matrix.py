@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from statistics_leagues import Counted, blocks, fit_of, mirrored, names_in
+from support.statistics_leagues import Counted, blocks, fit_of, mirrored, names_in
 
 from arena.statistics.comparisons import table_of
 from arena.statistics.distributions import chi_square_tail

@@ -8,8 +8,8 @@ from statistics import NormalDist
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from statistics_leagues import Result, blocks, deviations, fit_of, mirrored, order_of, pairings_of, repeated
-from statistics_oracle import most_likely
+from support.statistics_leagues import Result, blocks, deviations, fit_of, mirrored, order_of, pairings_of, repeated
+from support.statistics_oracle import most_likely
 
 from arena.statistics import newton
 from arena.statistics.comparisons import table_of

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from statistics_bootstrap import bootstrap
-from statistics_leagues import Counted, blocks, deviations, fit_of, mirrored
+from support.statistics_bootstrap import bootstrap
+from support.statistics_leagues import Counted, blocks, deviations, fit_of, mirrored
 
 from arena.statistics import block_correlation
 from arena.statistics.block_correlation import MOST_CORRELATED, _exceeding_both

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import pytest
-from statistics_leagues import deviations, fit_of, mirrored
+from support.statistics_leagues import deviations, fit_of, mirrored
 
 from arena.statistics.distributions import Z_95
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from statistics_leagues import Counted, Result, deviations, fit_of, order_of, pairings_of, repeated
+from support.statistics_leagues import Counted, Result, deviations, fit_of, order_of, pairings_of, repeated
 
 from arena.statistics import newton
 from arena.statistics.comparisons import table_of

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from functools import cache
 
 import pytest
-from statistics_leagues import Counted, fit_of, mirrored
+from support.statistics_leagues import Counted, fit_of, mirrored
 
 from arena.statistics.distributions import Z_95
 from arena.statistics.probit import ProbitFit

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from statistics_leagues import fit_of, mirrored
+from support.statistics_leagues import fit_of, mirrored
 
 from arena.statistics import block_correlation, distributions, likelihood
 from arena.statistics.block_correlation import MOST_CORRELATED

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
-from statistics_duels import expected_blocks
+from support.statistics_duels import expected_blocks
 
 from arena.errors import SpecError
 from arena.statistics.pentanomial import Counts

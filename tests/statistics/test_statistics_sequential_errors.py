@@ -4,8 +4,8 @@ import math
 from random import Random
 
 import pytest
-from statistics_duels import behaviour, expected_blocks
-from statistics_luck_duels import ends, played
+from support.statistics_duels import behaviour, expected_blocks
+from support.statistics_luck_duels import ends, played
 
 from arena.statistics.sequential import SequentialSettings
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
-from statistics_duels import moments_of
+from support.statistics_duels import moments_of
 
 from arena.statistics.likelihood import logistic_llr, normalised_llr, sample_llr, student_llr
 from arena.statistics.pentanomial import LARGEST, Counts, Moments

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from statistics_equals import EQUALS, SETTINGS, UNLIKE, Blocks, Setting, called_different
+from support.statistics_equals import EQUALS, SETTINGS, UNLIKE, Blocks, Setting, called_different
 
 from arena.statistics.newton import Floats
 from arena.statistics.spending import Decider, Look, Walk, spent, sum_of_signs

@@ -6,7 +6,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from store_made import fill, tournament, writing
+from support.store_made import fill, tournament, writing
 from support.tampering import execute_sql, opened
 
 from arena.cli import execute

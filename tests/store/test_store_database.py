@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from store_made import blocks_of, counted, dump, fill, reading, tournament, writing
+from support.store_made import blocks_of, counted, dump, fill, reading, tournament, writing
 from support.tampering import execute_sql, opened
 
 from arena.errors import ArenaError, DamagedStore, SpecError
@@ -187,7 +187,7 @@ FULL_DISK = """
 import resource, sys
 from pathlib import Path
 sys.path[:0] = [sys.argv[2], sys.argv[2] + "/.."]
-from store_made import blocks_of, tournament, writing
+from support.store_made import blocks_of, tournament, writing
 from arena.errors import HarnessFault
 from arena.store.database import DATABASE_PAGE_BYTES
 
@@ -215,7 +215,7 @@ with writing(results) as store:
 def test_a_full_disk_loses_nothing_that_was_stored(tmp_path: Path) -> None:
     """Writing fails with a sentence; what was reported as stored is there, nothing else, and a resume completes it."""
     done = subprocess.run(
-        [sys.executable, "-c", FULL_DISK, str(tmp_path), str(Path(__file__).parent)],
+        [sys.executable, "-c", FULL_DISK, str(tmp_path), str(Path(__file__).parents[1])],
         capture_output=True,
         text=True,
         timeout=60,
@@ -255,7 +255,7 @@ def test_a_full_database_rolls_back_and_goes_on(tmp_path: Path) -> None:
 
 
 def fill_with(store: object) -> None:
-    from store_made import blocks_of  # noqa: PLC0415
+    from support.store_made import blocks_of  # noqa: PLC0415
 
     store.save(blocks_of(tournament("ann", "bob", cycles=60)))  # type: ignore[attr-defined]
 
@@ -264,7 +264,7 @@ WITHOUT_RIGHTS = """
 import os, sys
 from pathlib import Path
 sys.path[:0] = [sys.argv[2], sys.argv[2] + "/.."]
-from store_made import blocks_of, counted, reading, tournament
+from support.store_made import blocks_of, counted, reading, tournament
 from arena.errors import SpecError
 from arena.games import load_game
 from arena.store import database, schema
@@ -292,7 +292,7 @@ def test_read_only_results_can_be_read() -> None:
         fill(results, tournament("ann", "bob", cycles=2))
         subprocess.run(["chmod", "-R", "a=rX", str(results)], check=True)
         done = subprocess.run(
-            [sys.executable, "-c", WITHOUT_RIGHTS, str(results), str(Path(__file__).parent)],
+            [sys.executable, "-c", WITHOUT_RIGHTS, str(results), str(Path(__file__).parents[1])],
             capture_output=True,
             text=True,
             timeout=60,
@@ -324,7 +324,7 @@ def test_matches_in_the_wal_of_a_read_only_folder_are_read() -> None:
                 shutil.copy(place / "running" / name, results / name)
         subprocess.run(["chmod", "-R", "a=rX", str(results)], check=True)
         done = subprocess.run(
-            [sys.executable, "-c", WITHOUT_RIGHTS, str(results), str(Path(__file__).parent)],
+            [sys.executable, "-c", WITHOUT_RIGHTS, str(results), str(Path(__file__).parents[1])],
             capture_output=True,
             text=True,
             timeout=60,

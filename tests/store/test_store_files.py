@@ -5,7 +5,7 @@ import os
 from pathlib import Path
 
 import pytest
-from hostile_folders import commitment, link, pipe, sound
+from support.hostile_folders import commitment, link, pipe, sound
 
 from arena.errors import DamagedStore
 from arena.library.callable_bots import CALLABLES, bridge_folder

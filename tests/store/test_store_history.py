@@ -6,7 +6,7 @@ from hashlib import sha256
 from pathlib import Path
 
 import pytest
-from store_made import blocks_of, counted, fill, tournament, writing
+from support.store_made import blocks_of, counted, fill, tournament, writing
 
 from arena.errors import DamagedStore, SpecError
 from arena.store.history import Head, Tree, read_head

@@ -9,8 +9,8 @@ import traceback
 from pathlib import Path
 
 import pytest
-from hostile_folders import CHANGES, picture, sound
-from store_made import reading
+from support.hostile_folders import CHANGES, picture, sound
+from support.store_made import reading
 
 from arena.cli import execute
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
-from store_made import blocks_of, counted, dump, fill, reading, tournament, writing
+from support.store_made import blocks_of, counted, dump, fill, reading, tournament, writing
 from support.tampering import opened
 
 from arena.api import publish

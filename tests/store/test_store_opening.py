@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from store_made import blocks_of, fill, tournament, writing
+from support.store_made import blocks_of, fill, tournament, writing
 
 from arena.errors import SpecError
 from arena.store import database
@@ -22,7 +22,7 @@ sys.path[:0] = [sys.argv[3], sys.argv[3] + "/.."]
 from arena.errors import ArenaError
 from arena.store import database
 from arena.store.matches import MatchStore
-from store_made import blocks_of, counted, tournament
+from support.store_made import blocks_of, counted, tournament
 
 results, does = Path(sys.argv[1]), sys.argv[2]
 league = tournament("ann", "bob", cycles=40)
@@ -51,7 +51,7 @@ def standing_by(results: Path, *does: str) -> Iterator[list["subprocess.Popen[st
     """Processes that are about to open the folder."""
     processes = [
         subprocess.Popen(
-            [sys.executable, "-c", OPENER, str(results), each, str(Path(__file__).parent)],
+            [sys.executable, "-c", OPENER, str(results), each, str(Path(__file__).parents[1])],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

@@ -4,7 +4,7 @@ import random
 from pathlib import Path
 
 import pytest
-from store_made import fill, reading, tournament
+from support.store_made import fill, reading, tournament
 from support.tampering import opened
 
 from arena.api import league_table

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
-from store_made import writing
 from support.made_matches import RECORD, ranks_by_pairing
+from support.store_made import writing
 from test_sums import made, result
 
 from arena.errors import DamagedStore

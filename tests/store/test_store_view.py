@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hostile_folders import hot, journal, link, picture, pipe, sound, wal
-from store_made import block_of, blocks_of, counted, fill, reading, tournament, writing
+from support.hostile_folders import hot, journal, link, picture, pipe, sound, wal
+from support.store_made import block_of, blocks_of, counted, fill, reading, tournament, writing
 from support.tampering import execute_sql, opened
 
 from arena.cli import execute
@@ -26,11 +26,11 @@ ROOT = Path(__file__).parents[1]
 START = """
 import sys
 from pathlib import Path
-sys.path[:0] = [sys.argv[2], sys.argv[2] + "/store"]
+sys.path[:0] = [sys.argv[2]]
 results = Path(sys.argv[1])
 """
 ARENA = """
-from store_made import block_of, pairings, tournament, writing
+from support.store_made import block_of, pairings, tournament, writing
 from arena.store import database
 database.WAL_BYTES = 0
 league = tournament("ann", "bob", cycles=1)

@@ -1,4 +1,4 @@
-"""Shared doubles of the tests: one toy game, one scripted bot, one fake clock.
+"""All that test modules share: doubles, made leagues, independent references, boxes to start bots in.
 
 Tests import them as `from support.toy_game import ToyGame`.
 """

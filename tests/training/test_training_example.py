@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from docs_pages import blocks
+from support.docs_pages import blocks
 
 pytestmark = [pytest.mark.slow, pytest.mark.process]
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from cli_arena import Terminal
 from pettingzoo.test import api_test, parallel_api_test, seed_test
+from support.cli_arena import Terminal
 
 import arena
 from arena.errors import SpecError

@@ -1,0 +1,313 @@
+"""A cluster in virtual time: workers that play by sleeping, and a network that can be cut; no process, no socket."""
+
+import asyncio
+import selectors
+import threading
+from collections import defaultdict
+from collections.abc import Callable
+from concurrent.futures import Future
+from typing import Any
+
+from msgspec.structs import replace
+
+from arena.cluster.backend import ClusterBackend
+from arena.cluster.dealer import DealingTimes, Terms
+from arena.cluster.messages import Dispatch, Identity, Opening, Progressed, Report, Welcome, packed, unpacked
+from arena.errors import MachineFault
+from arena.games import fingerprint_of
+from arena.league.driver import Finished
+from arena.league.schedule import Fixture, Life
+from arena.league.worker import OnFinished
+from arena.match.columns import Machine, PlayedBlock
+from support.league_made import numbers, played_block
+
+IDENTITY = Identity("1", fingerprint_of("nim"))
+TERMS = Terms("league test", "nim", "none", IDENTITY)
+
+
+class VirtualLoop(asyncio.SelectorEventLoop):
+    """An event loop whose clock stands until `released`; then it jumps to the next timer when nothing is to be done."""
+
+    def __init__(self, released: threading.Event) -> None:
+        loop = self
+        self.now_s = 0.0
+
+        class Selector(selectors.DefaultSelector):
+            def select(self, timeout: float | None = None) -> Any:
+                if found := super().select(0):
+                    return found
+                if timeout is None or not released.is_set():
+                    return super().select(0.01)
+                loop.now_s += timeout
+                return []
+
+        super().__init__(Selector())
+
+    def time(self) -> float:
+        return self.now_s
+
+
+class PausedBackend(ClusterBackend):
+    """Time stands while the driver looks at a life that came back, until its `tick`."""
+
+    released: threading.Event
+
+    def submit(self, life: Life, on_finished: OnFinished) -> "Future[Finished]":
+        future = super().submit(life, on_finished)
+        future.add_done_callback(lambda _: self.released.clear())
+        return future
+
+
+class FakeWorker:
+    """A worker that takes `block_s` for a block. `play` may raise Died, or an error that ends the life."""
+
+    def __init__(self, cluster: "FakeCluster", name: str, play: Callable[[Life, Fixture], PlayedBlock]) -> None:
+        self.cluster, self.name, self.play = cluster, name, play
+        self.block_s, self.host, self.speed = 0.4, "host", 1.0
+        self.identity: Identity | None = IDENTITY
+        self.refusal = ""
+        self.missing: tuple[str, ...] = ()
+        self.is_busy_until_s = 0.0
+        self.sessions = 0
+        self.session, self.has_played = "", False
+        self.attempts: dict[str, Progressed] = {}
+        self.queue: list[tuple[str, Life]] = []
+        self.most_lives = 0
+        self.playing: asyncio.Task[None] | None = None
+        self.changed, self.queued = asyncio.Event(), asyncio.Event()
+        self.heard_s = 0.0
+        self.lease_s = 0.0
+
+    def end(self) -> None:
+        """End the session, with what is played."""
+        self.session = ""
+        if self.playing is not None:
+            self.playing.cancel()
+        self.queue.clear()
+        self.attempts.clear()
+        self.cluster.running.pop(self.name, None)
+
+    def look_at_lease(self) -> None:
+        if self.session and asyncio.get_running_loop().time() - self.heard_s >= self.lease_s:
+            self.end()
+
+    def meet(self, opening: Opening) -> Welcome:
+        now_s = asyncio.get_running_loop().time()
+        if now_s < self.is_busy_until_s:
+            return Welcome(is_busy=True, refusal="it plays for somebody")
+        self.end()
+        self.session, self.heard_s, self.lease_s = opening.session, now_s, opening.lease_s
+        self.sessions += 1
+        self.playing = asyncio.get_running_loop().create_task(self.play_all())
+        return Welcome(self.identity, self.host, self.speed, refusal=self.refusal)
+
+    async def exchange(self, dispatch: Dispatch) -> Report:
+        loop = asyncio.get_running_loop()
+        self.look_at_lease()
+        if dispatch.session != self.session:
+            return Report(is_known=False)
+        self.heard_s = loop.time()
+        for attempt in [key for key, one in self.attempts.items() if one.ending and key not in dispatch.awaited]:
+            del self.attempts[attempt]
+        if dispatch.archives:
+            self.cluster.sent.append(tuple(dispatch.archives))
+            self.missing = tuple(digest for digest in self.missing if digest not in dispatch.archives)
+        for each in dispatch.lives:
+            if each.attempt not in self.attempts:
+                self.attempts[each.attempt] = Progressed()
+                self.cluster.attempts.add(each.life.attempt)
+                self.queue.append((each.attempt, each.life))
+                self.queued.set()
+        self.most_lives = max(self.most_lives, sum(not one.ending for one in self.attempts.values()))
+        end_s = loop.time() + dispatch.wait_s
+        while self.left() > dispatch.enough and loop.time() < end_s:
+            self.changed.clear()
+            try:
+                await asyncio.wait_for(self.changed.wait(), end_s - loop.time())
+            except TimeoutError:
+                break
+        if dispatch.session != self.session:
+            return Report(is_known=False)
+        attempts = {key: one if one.ending else replace(one, blocks=()) for key, one in self.attempts.items()}
+        return Report(attempts=attempts, missing=self.missing, match_s=self.block_s / 2 if self.has_played else 0.0)
+
+    def left(self) -> int:
+        sizes = {attempt: 2 * len(life.fixtures) for attempt, life in self.queue}
+        return sum(1 + size - self.attempts[attempt].finished for attempt, size in sizes.items())
+
+    async def play_all(self) -> None:
+        while True:
+            while not self.queue:
+                self.queued.clear()
+                await self.queued.wait()
+            attempt, life = self.queue[0]
+            for fixture in life.fixtures:
+                self.cluster.begin(self.name, fixture)
+                await asyncio.sleep(self.block_s)
+                self.cluster.running.pop(self.name, None)
+                try:
+                    block = self.play(life, fixture)
+                except Died:
+                    self.cluster.kill(self.name)
+                    return
+                except PlayerDied:
+                    for queued, _ in self.queue[1:]:
+                        self.tell(queued, Progressed(ending="undelivered", error="its process was lost"))
+                    del self.queue[1:]
+                    self.tell(attempt, Progressed(ending="died", error="a worker process died"))
+                    break
+                except Silenced:
+                    await asyncio.Event().wait()
+                except MachineFault as error:
+                    self.tell(attempt, Progressed(ending="lacking", error=str(error)))
+                    break
+                except Exception as error:  # noqa: BLE001 - as a worker tells it
+                    self.tell(attempt, Progressed(ending="failed", error=str(error)))
+                    break
+                blocks = (*self.attempts[attempt].blocks, block)
+                self.tell(attempt, Progressed(2 * len(blocks), blocks=blocks))
+            else:
+                self.tell(attempt, replace(self.attempts[attempt], ending="played"))
+            self.queue.pop(0)
+            self.changed.set()
+
+    def tell(self, attempt: str, news: Progressed) -> None:
+        self.attempts[attempt] = news
+        self.has_played |= news.finished > 0
+        self.changed.set()
+
+
+class Died(Exception):
+    """The worker, and its machine, die in the middle of this."""
+
+
+class PlayerDied(Exception):
+    """The process that plays dies in the middle of this; the worker has it replaced."""
+
+
+class Silenced(Exception):
+    """The worker answers from now on, and plays no more."""
+
+
+class FakeCluster:
+    """Workers by name, their network, and a scheduler. A `Link` by itself."""
+
+    def __init__(self, play: Callable[[Life, Fixture], PlayedBlock] | None = None) -> None:
+        self.play = play or (lambda life, fixture: played_block(fixture, life.pairing.names))
+        self.scheduler = "first"
+        self.is_cut = False
+        self.found: dict[str, FakeWorker] = {}
+        self.unreachable: set[str] = set()
+        self.hanging: set[str] = set()
+        """Workers that answer nothing, though the scheduler hears them."""
+        self.deaf: set[str] = set()
+        """Workers that hear, and whose answers are lost."""
+        self.running: dict[str, tuple[str, int]] = {}
+        self.sent: list[tuple[str, ...]] = []
+        """The bots in each message that has any, by hash."""
+        self.attempts: set[int] = set()
+        """Of the lives that were dealt: whether it is their first one."""
+        self.archive_of: Callable[[str], bytes] = lambda _: b""
+        self.started: dict[tuple[str, int], int] = defaultdict(int)
+        self.doubled: list[tuple[str, int]] = []
+        self.killed: list[str] = []
+        self.parted: list[str] = []
+        self.said: list[str] = []
+        self.committed: list[tuple[str, int]] = []
+        self.machines: set[Machine | None] = set()
+        self.released = threading.Event()
+        self.returns_after_s: float | None = None
+        self.script: Callable[[FakeCluster], Any] | None = None
+        self.wishes: dict[str, dict[str, Any]] = {}
+
+    def commit(self, blocks: Finished) -> None:
+        """As a store."""
+        self.committed += numbers(blocks)
+        self.machines.update(each.machine for each in blocks)
+
+    def backend(self, workers: int = 3, times: DealingTimes | None = None, **wishes: dict[str, Any]) -> ClusterBackend:
+        """A backend on so many workers w0, w1, ...; `wishes` are their attributes, by name."""
+
+        async def opened() -> FakeCluster:
+            for number in range(workers):
+                self.join(f"w{number}", **wishes.get(f"w{number}", {}))
+            if self.script is not None:
+                self.task = asyncio.get_running_loop().create_task(self.script(self))
+            return self
+
+        made = PausedBackend(
+            opened,
+            TERMS,
+            self.archive_of,
+            times=times or DealingTimes(),
+            say=self.said.append,
+            new_loop=lambda: VirtualLoop(self.released),
+        )
+        made.released = self.released
+        return made
+
+    def join(self, name: str, **wishes: Any) -> None:
+        worker = self.found[name] = FakeWorker(self, name, self.play)
+        for key, value in wishes.items():
+            setattr(worker, key, value)
+
+    def begin(self, name: str, fixture: Fixture) -> None:
+        """A block begins; `doubled` gets it if it is being played elsewhere."""
+        key = (fixture.pairing, fixture.block)
+        self.end_expired()
+        if key in self.running.values():
+            self.doubled.append(key)
+        self.running[name] = key
+        self.started[key] += 1
+
+    def kill(self, name: str) -> None:
+        worker = self.found.pop(name)
+        worker.end()
+        self.killed.append(name)
+        if self.returns_after_s is not None:
+            asyncio.get_running_loop().call_later(self.returns_after_s, self.join, name)
+
+    def end_expired(self) -> None:
+        """End the sessions whose driver was not heard for too long."""
+        for each in self.found.values():
+            each.look_at_lease()
+
+    async def workers(self) -> tuple[str, dict[str, str]]:
+        await asyncio.sleep(0.001)
+        if self.is_cut:
+            raise ConnectionError("cut")
+        return self.scheduler, {f"tls://{id(each)}": name for name, each in self.found.items()}
+
+    async def meet(self, address: str, opening: bytes) -> bytes:
+        worker = self.at(address)
+        if worker.name in self.hanging:
+            await asyncio.Event().wait()
+        return packed(worker.meet(unpacked(opening, Opening)))
+
+    async def exchange(self, address: str, dispatch: bytes) -> bytes:
+        worker = self.at(address)
+        report = await worker.exchange(unpacked(dispatch, Dispatch))
+        if self.at(address).name in self.deaf:
+            raise ConnectionError("the answer is lost")
+        return packed(report)
+
+    async def part(self, address: str, session: str) -> None:
+        worker = self.at(address)
+        if worker.session == session:
+            self.parted.append(worker.name)
+            worker.end()
+
+    async def close(self) -> None:
+        for each in self.found.values():
+            each.end()
+        if self.script is not None:
+            self.task.cancel()
+
+    def at(self, address: str) -> FakeWorker:
+        self.end_expired()
+        for each in self.found.values():
+            if address == f"tls://{id(each)}":
+                if self.is_cut or each.name in self.unreachable:
+                    break
+                return each
+        raise ConnectionError(f"no way to {address}")

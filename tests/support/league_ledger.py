@@ -1,0 +1,90 @@
+"""A league in memory: what is committed is kept once, and rounds are asked for as a store would be."""
+
+from collections.abc import Callable, Iterator, Mapping
+from hashlib import sha256
+from itertools import chain
+
+from arena.league.driver import play_lives
+from arena.league.schedule import Life, lives
+from arena.league.state import LeagueState, Replay, state_of
+from arena.league.tournament import Tournament
+from arena.match.columns import PlayedBlock
+from arena.match.results import MatchKey, MatchResult, PairingRanks, rotate
+from support.league_made import FakeBackend, match
+from support.made_matches import ranks_by_pairing
+
+Play = Callable[[Life], list[PlayedBlock]]
+
+
+class Ledger:
+    """Blocks by pairing key and number; the first that comes stays."""
+
+    def __init__(self) -> None:
+        self.blocks: dict[tuple[str, int], PlayedBlock] = {}
+        self.commits: list[tuple[str, int]] = []
+
+    def commit(self, blocks: list[PlayedBlock]) -> None:
+        for block in blocks:
+            key = (block.pairing, block.block)
+            self.commits.append(key)
+            self.blocks.setdefault(key, block)
+
+    def ranks(self, blocks: Mapping[str, int]) -> dict[str, PairingRanks]:
+        """The ranks of these pairings, as a store has them."""
+        found = ranks_by_pairing(
+            each.result for (key, _), block in self.blocks.items() if key in blocks for each in block.matches
+        )
+        return {key: found[key].between(0, end) for key, end in blocks.items() if key in found}
+
+    def state(self, league: Tournament) -> LeagueState:
+        """The league with what there is of it."""
+        return state_of(league, self.ranks)
+
+    def results(self, league: Tournament) -> list[MatchResult]:
+        """What there is of the league, in schedule order."""
+        found = [
+            (number, order, each.result.key.rotation, each.result)
+            for order, (key, end) in enumerate(self.state(league).blocks.items())
+            for number in range(end)
+            if (key, number) in self.blocks
+            for each in self.blocks[key, number].matches
+        ]
+        return [result for *_, result in sorted(found, key=lambda one: one[:3])]
+
+    def play(self, league: Tournament, play: Play, *, slots: int = 3, most_chunks: int | None = None) -> LeagueState:
+        """Play what is left, as `league run` does; the state at the end. KeyboardInterrupt after `most_chunks`."""
+        replay = Replay(league, self.ranks)
+        left = most_chunks
+
+        def then() -> Iterator[Life] | None:
+            state = replay.state
+            more = lives(league, state.finished, of=state.rounds[-1])
+            first = next(more, None)
+            return None if first is None else chain((first,), more)
+
+        def commit(blocks: list[PlayedBlock]) -> None:
+            nonlocal left
+            if left is not None and left == 0:
+                raise KeyboardInterrupt
+            left = None if left is None else left - 1
+            self.commit(blocks)
+            replay.add(blocks)
+
+        play_lives(iter(()), FakeBackend(play, slots=slots), commit=commit, then=then)
+        return replay.state
+
+
+def by_luck(life: Life) -> list[PlayedBlock]:
+    """The life as if it had been played: who wins depends on the seed and the players alone."""
+    return [_block(life, number) for number in range(len(life.fixtures))]
+
+
+def _block(life: Life, number: int) -> PlayedBlock:
+    fixture = life.fixtures[number]
+    matches = []
+    for rotation in range(len(life.pairing.players)):
+        seats = [player.name for player in rotate(life.pairing.players, rotation)]
+        luck = [sha256(f"{fixture.draw.luck}{name}{rotation}".encode()).digest()[0] // 64 for name in seats]
+        scores = tuple(value + (name < "c") for value, name in zip(luck, seats, strict=True))
+        matches.append(match(MatchKey(fixture.pairing, fixture.block, rotation), life.pairing.names, scores))
+    return PlayedBlock.of(matches)
