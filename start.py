@@ -49,6 +49,8 @@ def main() -> int:
     """Set up if need be, then run what the arguments say; its exit code."""
     if sys.version_info < (3, 11):  # noqa: UP036 - an older Python gets this sentence instead of a traceback
         return _fail(f"Python 3.11 or newer is needed, this is {sys.version.split()[0]}")
+    if sys.platform != "linux":
+        return _fail("arena works on Linux only: use WSL2, Docker or a virtual machine")
     os.chdir(ROOT)
     arguments = sys.argv[1:] or ["--help"]
     is_test = arguments[0] == "test"

@@ -4,8 +4,12 @@ The packages read as one sentence, and imports go only from right to left in it:
 over processes, in a match, in a league, kept in a store, shown in a report, driven by a command line or from Python.
 """
 
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
+
+if sys.platform != "linux":
+    raise ImportError("arena works on Linux only: use WSL2, Docker or a virtual machine")
 
 __version__ = "0.2.0"
 

@@ -23,11 +23,11 @@ from tables import Figure, Goal, Row, Table
 from arena.match.bot_player import BotPlayer
 from arena.match.referee import play_match
 from arena.match.settings import open_channel
+from arena.process.channel import Channel
 from arena.process.clock import MoveClock
 from arena.process.launch import Confinement
 from arena.process.limits import Isolation, Limits
 from arena.process.manifest import BotSpec
-from arena.process.portable import Channel
 from arena.process.sandbox import runtimes, self_test
 
 _LIMITS: Final = Limits(processes=False, scratch_mib=0)

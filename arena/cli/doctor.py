@@ -10,9 +10,8 @@ from msgspec import UNSET
 
 from arena.cli.options import ClusterOptions, cluster_options, results_option, width_option
 from arena.doctor import machine, sandbox
-from arena.doctor.machine import bad, checked
+from arena.doctor.machine import checked
 from arena.league.tournament import ClusterSettings
-from arena.process.portable import IS_LINUX, LINUX_ONLY
 from arena.process.sandbox import runtimes, scope, self_test
 from arena.report.formats import listing
 from arena.text import counted, printable
@@ -44,8 +43,8 @@ def doctor(results: Path, cluster: ClusterOptions, width: int | None) -> int:
 
 def examine(results: Path, attempt_escapes: Callable[[], self_test.Attempts]) -> int:
     """Print what is found; the exit code."""
-    why_no_group = scope.enter() if IS_LINUX else ""
-    kept = checked("sandbox", lambda: sandbox.sandbox(attempt_escapes) if IS_LINUX else [bad(LINUX_ONLY)])
+    why_no_group = scope.enter()
+    kept = checked("sandbox", lambda: sandbox.sandbox(attempt_escapes))
     is_safe = all(result.status == "ok" for result in kept)
     around = [
         *checked("system", machine.system),

@@ -176,7 +176,7 @@ SAID_EVERY_S: Final = 30.0
 _DRAWN_EVERY_S: Final = 0.2
 _WIDEST_BAR: Final = 30
 _NARROWEST_BAR: Final = 8
-_STOPS: Final = (signal.SIGINT, signal.SIGTERM, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else []))
+_STOPS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _CLEAN_UP_S: Final = 5.0
 """The time after a stop in which another one is ignored; a clean-up takes less than a second of its own time."""
 

@@ -41,8 +41,8 @@ from arena.match.referee import play_match
 from arena.match.results import MatchKey, MatchResult
 from arena.match.secret_luck import UNKNOWN_ORIGIN, Secret, draw_block
 from arena.match.settings import MatchSettings, spec_of
+from arena.process.cores import usable_cores
 from arena.process.limits import Isolation
-from arena.process.portable import IS_LINUX, usable_cores
 from arena.process.room import matches_that_fit, require_least
 from arena.process.suspension import never_suspended
 from arena.report.formats import Style
@@ -91,7 +91,7 @@ def match(bots: tuple[str, ...], blocks: int, steps: bool, log: Path | None, sty
     with setup.installing() as bots_here, stoppable():
         try:
             tournament = installed(tournament, bots_here)
-            if steps or log or blocks <= SHOWN_ONE_BY_ONE or not IS_LINUX:
+            if steps or log or blocks <= SHOWN_ONE_BY_ONE:
                 _play_here(tournament, secret, played, recent, setup.isolation, steps=steps, log=log)
             else:
                 _play_in_parallel(tournament, secret, played, recent, setup.isolation)

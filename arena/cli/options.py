@@ -26,9 +26,9 @@ from arena.games.api import require_simulator
 from arena.league.tournament import ClusterSettings, Player, Tournament, require_game
 from arena.match.secret_luck import Secret
 from arena.match.settings import ClockSettings, MatchSettings
+from arena.process.cores import usable_cores
 from arena.process.limits import DEFAULT_ISOLATION, Isolation, Limits
 from arena.process.manifest import BotSpec
-from arena.process.portable import IS_LINUX, LINUX_ONLY, usable_cores
 from arena.process.room import lack_of_room, matches_that_fit, require_least, room_for
 from arena.process.sandbox import cgroup, leftovers, scope, self_test
 from arena.process.scratch import scratch_folder
@@ -271,8 +271,6 @@ def prepare_isolation(isolation: Isolation, game: str) -> None:
     except SpecError as error:
         raise MachineFault(str(error)) from None
     if isolation == "sandbox":
-        if not IS_LINUX:
-            raise MachineFault(LINUX_ONLY)
         leftovers.end_leftovers()
         obstacle = scope.enter()
         if obstacle and cgroup.setting() == "required":

@@ -33,8 +33,8 @@ from arena.league.driver import Backend, LocalBackend
 from arena.league.progress import Progress
 from arena.league.tournament import ClusterSettings, Tournament, largest_limits
 from arena.match.secret_luck import Secret
+from arena.process.cores import usable_cores
 from arena.process.limits import Isolation
-from arena.process.portable import usable_cores
 from arena.store.bots import BotStore
 from arena.store.history import read_head
 from arena.store.matches import MatchStore

@@ -22,8 +22,8 @@ from arena.doctor.sandbox import languages_in
 from arena.errors import ArenaError
 from arena.games import known_names
 from arena.league.tournament import ClusterSettings
+from arena.process.cores import usable_cores
 from arena.process.limits import Isolation
-from arena.process.portable import usable_cores
 from arena.process.sandbox import runtimes, self_test
 
 _LATE_S: Final = 120.0

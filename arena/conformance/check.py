@@ -24,11 +24,11 @@ from arena.match.record import REFUSALS_KEPT, ActionStep, MatchRecord, SeatRecor
 from arena.match.referee import hello_for, play_match
 from arena.match.secret_luck import BlockDraw, Secret, draw_block
 from arena.match.settings import MatchSettings, clock_for, confine, open_channel, spec_of
+from arena.process.channel import Channel
 from arena.process.clock import MoveClock
 from arena.process.launch import Confinement, shell_text
 from arena.process.limits import Isolation
 from arena.process.manifest import BotSpec
-from arena.process.portable import Channel
 from arena.process.suspension import never_suspended
 from arena.protocol.messages import ClockTerms
 from arena.text import counted

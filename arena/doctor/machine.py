@@ -7,11 +7,11 @@ import contextlib
 import math
 import os
 import platform
+import resource
 import shutil
 import sqlite3
 import stat
 import subprocess
-import sys
 import tempfile
 import textwrap
 import time
@@ -25,9 +25,8 @@ from arena.errors import SpecError
 from arena.games import GAMES, load_game
 from arena.games.api import simulator_of
 from arena.process.clock import CpuClock
-from arena.process.cores import free_cores
+from arena.process.cores import free_cores, usable_cores
 from arena.process.limits import Limits
-from arena.process.portable import usable_cores
 from arena.process.room import lack_of_room, matches_that_fit, room_for
 from arena.process.shortage import free_memory
 from arena.text import counted
@@ -80,12 +79,9 @@ def checked(title: str, check: Callable[[], Iterable[CheckResult]]) -> list[Chec
 
 
 def system() -> Iterator[CheckResult]:
-    """Versions; and whether this is a system where bots can be kept and clocked."""
+    """Yield the versions of the programs that leagues depend on."""
     versions = f"arena {__version__}, Python {platform.python_version()}, SQLite {sqlite3.sqlite_version}"
-    if sys.platform == "linux":
-        yield ok(f"{versions}, Linux {platform.release()}")
-    else:
-        yield bad(f"{versions}, {sys.platform}: leagues are played on Linux only")
+    yield ok(f"{versions}, Linux {platform.release()}")
 
 
 def games() -> Iterator[CheckResult]:
@@ -107,7 +103,7 @@ def cores() -> Iterator[CheckResult]:
     count, load = len(usable_cores()), os.getloadavg()[0]
     yield ok(f"{counted(count, 'core')}, {free_memory() / 2**30:.1f} GiB of memory free, load {load:.1f}")
     yield from _room(count)
-    if count > 1 and sys.platform == "linux":
+    if count > 1:
         free = len(free_cores())
         text = "each worker of a league and its bots keep to one core, where that is enough"
         taken = f"{text}; other arena commands have claimed {count - free} of {count}: workers beyond that use any core"
@@ -174,8 +170,6 @@ def clocks() -> Iterator[CheckResult]:
 
 def descriptors() -> Iterator[CheckResult]:
     """Open files; each match needs some twenty."""
-    import resource  # noqa: PLC0415 - not on Windows
-
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft < 256:
         yield note(f"only {soft} files may be open at once: `ulimit -n 1024`")

@@ -20,9 +20,8 @@ from arena.match.line_recorder import HELLO, READY, LineRecorder
 from arena.match.participant import NO_LOOK_AHEAD, ActionRequest, Participant, TranscriptLine
 from arena.match.record import Requests, Said, SeatLines, SeatRecord, sums_by_request
 from arena.match.settings import ClockSettings
-from arena.process.channel import QUICK_S, BoundedLog
+from arena.process.channel import QUICK_S, BoundedLog, Channel
 from arena.process.clock import MoveClock
-from arena.process.portable import Channel
 from arena.process.reaper import own_delay_s
 from arena.process.suspension import WATCH
 from arena.protocol import messages as m

@@ -15,8 +15,8 @@ from msgspec import UNSET
 from arena.errors import BotFault, Crashed, MalformedReply, OutOfTime, ProtocolViolation, Shortage
 from arena.match.line_recorder import LineRecorder
 from arena.match.participant import NO_LOOK_AHEAD, LookAhead, TranscriptLine
+from arena.process.channel import Channel
 from arena.process.clock import MoveClock
-from arena.process.portable import Channel
 from arena.protocol import codec
 from arena.protocol import messages as m
 from arena.protocol.session import Session

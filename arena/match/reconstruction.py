@@ -31,8 +31,8 @@ from arena.match.record import (
 from arena.match.referee import hello_for, play_match
 from arena.match.replay import other_rules
 from arena.match.settings import ClockSettings, MatchSpec
+from arena.process.channel import Channel
 from arena.process.clock import MoveClock
-from arena.process.portable import Channel
 from arena.process.scripted import ScriptedChannel
 from arena.process.suspension import never_suspended
 

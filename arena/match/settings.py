@@ -16,7 +16,6 @@ from arena.process.channel import ProcessChannel
 from arena.process.launch import Confinement
 from arena.process.limits import Isolation, Limits, negotiate
 from arena.process.manifest import BotSpec
-from arena.process.portable import IS_LINUX, PortableChannel, start_portably
 from arena.protocol.messages import ClockTerms
 
 Milliseconds = Annotated[float, Meta(gt=0, le=86_400_000)]
@@ -112,11 +111,10 @@ def spec_of(setting: MatchSettings, match: str, drawn: BlockDraw, rotation: int,
 def clock_for(bot: BotSpec, clock: ClockSettings) -> ClockSettings:
     """The clock with the wishes of the bot: less start-up time, or wall time.
 
-    CPU time cannot be trusted in a bot that starts processes of its own, so wall time decides for it; so it does where
-    no kernel tells the CPU time of others.
+    CPU time cannot be trusted in a bot that starts processes of its own, so wall time decides for it.
     """
     manifest = bot.manifest
-    decides = "wall" if manifest.processes or not IS_LINUX else clock.decides
+    decides = "wall" if manifest.processes else clock.decides
     return msgspec.structs.replace(clock, decides=decides, startup_ms=manifest.limits.startup_ms or clock.startup_ms)
 
 
@@ -139,11 +137,8 @@ def open_channel(
     *,
     may_ponder: bool = False,
     is_last: bool = False,
-) -> ProcessChannel | PortableChannel:
+) -> ProcessChannel:
     """A channel to a fresh process of the bot; with `is_last` its end is its own fault."""
-    if not IS_LINUX:
-        line_bytes, kept_bytes = confinement.limits.line_bytes, confinement.limits.stderr_bytes
-        return PortableChannel(start_portably(bot, arguments), limit=line_bytes, kept_stderr=kept_bytes)
     return ProcessChannel(
         launch.start(bot, arguments, confinement),
         limit=confinement.limits.line_bytes,

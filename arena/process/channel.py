@@ -5,14 +5,17 @@ the clock.
 """
 
 import contextlib
+import fcntl
 import math
 import os
 import random
 import select
 import struct
+import termios
 import time
 from collections import deque
-from typing import Final
+from collections.abc import Callable
+from typing import Final, Protocol
 
 from arena.errors import Crashed, MalformedReply, Shortage
 from arena.process.clock import MoveClock
@@ -41,8 +44,7 @@ core twice, and on a virtual machine that costs more than the rest of the wait.
 """
 _LONGEST_WAIT_S: Final = 0.05
 KEPT_STDERR: Final = 8 << 10
-_READABLE: Final = select.POLLIN | select.POLLHUP | select.POLLERR if hasattr(select, "poll") else 0
-"""Windows has no poll."""
+_READABLE: Final = select.POLLIN | select.POLLHUP | select.POLLERR
 
 
 class BoundedLog:
@@ -73,6 +75,52 @@ class BoundedLog:
         gap = f"\n... {left_out} bytes left out ...\n".encode() if left_out else b""
         text = (head + gap + tail).decode("utf-8", "backslashreplace")
         return printable(text, keep="\n\t")  # escapes of a terminal are no way for a bot to draw on somebody's screen
+
+
+class Channel(Protocol):
+    """The lines to and from one bot; `ProcessChannel` explains the attributes."""
+
+    cpu: Callable[[], float]
+    delayed_s: Callable[[], float]
+    is_asleep: Callable[[], bool]
+    taken_s: float
+    origin: str
+
+    def send(self, line: bytes, clock: MoveClock) -> None:
+        """Write a whole line."""
+
+    def receive(self, clock: MoveClock) -> bytes:
+        """Return the next line, without its newline."""
+
+    def pending(self) -> list[bytes]:
+        """Return the lines that have arrived already."""
+
+    def wake(self) -> None:
+        """Let a stopped bot run."""
+
+    def rest(self) -> None:
+        """Stop the bot after its answer."""
+
+    def run_on(self) -> None:
+        """Let the bot run after its answer."""
+
+    def stop(self) -> bool:
+        """Stop the bot; False if it has ended."""
+
+    def stderr(self) -> str:
+        """Return head and tail of its stderr."""
+
+    def stderr_bytes(self) -> int:
+        """Return the number of bytes of its stderr."""
+
+    def pids(self) -> set[int]:
+        """Return the processes that run its program."""
+
+    def copy_stderr(self, log: BoundedLog) -> None:
+        """Copy the following stderr into `log`."""
+
+    def close(self, grace_s: float) -> str:
+        """End the bot, by force after `grace_s`; return how it ended."""
 
 
 class ProcessChannel:
@@ -340,9 +388,6 @@ class ProcessChannel:
             if not self._lines:
                 raise self._crash()
         if not self._group.has_pipe_open(self._stdin_inode):
-            import fcntl  # noqa: PLC0415 - not on Windows
-            import termios  # noqa: PLC0415 - see above
-
             (unread,) = struct.unpack("i", fcntl.ioctl(self._process.stdin, termios.FIONREAD, bytes(4)))
             if unread:
                 raise self._crash()

@@ -6,17 +6,17 @@ one ends. Claims of other users are not seen; a core that they use is crowded, a
 """
 
 import contextlib
+import fcntl
 import logging
 import os
+import resource
 import stat
-import sys
 import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from arena.process.clock import CpuClock
-from arena.process.portable import usable_cores
 from arena.process.reaper import descendants
 
 _SHARED: Final = "/dev/shm"  # noqa: S108 - its owner is looked at
@@ -28,7 +28,7 @@ _LOOK_S: Final = 1.0
 _CROWDED: Final = 0.25
 _FREE: Final = 0.75
 """Shares of a core: other work that is worth a move, and the idle time of the core to move to."""
-_TICKS_PER_S: Final = os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100
+_TICKS_PER_S: Final = os.sysconf("SC_CLK_TCK")
 log: Final = logging.getLogger("arena.cores")
 
 
@@ -37,6 +37,11 @@ class CoreTimes(NamedTuple):
 
     busy_s: float
     idle_s: float
+
+
+def usable_cores() -> list[int]:
+    """Return the cores that this process may use."""
+    return sorted(os.sched_getaffinity(0))
 
 
 def read_core_times() -> dict[int, CoreTimes]:
@@ -84,8 +89,6 @@ def _claim_of(core: int, folder: Path | None) -> int | None:
     """The descriptor that holds the claim of that core; None if it cannot be had."""
     if folder is None:
         return None
-    import fcntl  # noqa: PLC0415 - not on Windows
-
     try:
         claim = os.open(folder / f"core-{core}", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     except OSError:
@@ -115,7 +118,7 @@ class OwnCore:
 
     def claim(self) -> None:
         """Stay on the core that is claimed, or on the last one that nobody else has; else on all, as before."""
-        if self.core is None and sys.platform == "linux" and len(self._usable) > 1:
+        if self.core is None and len(self._usable) > 1:
             self._move_to(reversed(self._usable))
 
     def release(self) -> None:
@@ -164,8 +167,6 @@ class OwnCore:
 
 def _used_s() -> float:
     """CPU seconds of this process and all below it, those that have ended included."""
-    import resource  # noqa: PLC0415 - not on Windows
-
     ended = resource.getrusage(resource.RUSAGE_CHILDREN)
     living_s = sum(CpuClock(pid)() for pid in {os.getpid()} | descendants(os.getpid()))
     return ended.ru_utime + ended.ru_stime + living_s

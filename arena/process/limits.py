@@ -5,6 +5,7 @@ kernel's limits are set on a process from outside, before the bot's program runs
 """
 
 import contextlib
+import resource
 from pathlib import Path
 from typing import Annotated, Final, Literal
 
@@ -93,8 +94,6 @@ def sandbox_rlimits(limits: Limits) -> dict[str, int]:
 
 def set_rlimits(pid: int, values: dict[str, int]) -> None:
     """Set them on a running process, none above its present limit."""
-    import resource  # noqa: PLC0415 - not on Windows
-
     for name, value in values.items():
         kind = getattr(resource, f"RLIMIT_{name}")
         with contextlib.suppress(ProcessLookupError):

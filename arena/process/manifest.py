@@ -9,7 +9,6 @@ import errno
 import os
 import shlex
 import stat
-import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from hashlib import sha256
@@ -35,13 +34,9 @@ DEEPEST_FOLDER: Final = 64
 """Folders within each other."""
 IGNORED: Final = {"__pycache__", ".git", ".DS_Store", ".mypy_cache", ".pytest_cache"}
 """Names of files and folders that are no part of a bot."""
-_HAS_FOLDERS: Final = sys.platform == "linux"
-"""Elsewhere files are read by their paths: bots that run there are trusted."""
-FileHandle = int | Path
-"""An open descriptor, or a path."""
-_A_FOLDER: Final = getattr(os, "O_DIRECTORY", 0)
-_NO_LINK: Final = getattr(os, "O_NOFOLLOW", 0)
-_NAME_ONLY: Final = getattr(os, "O_PATH", 0) | getattr(os, "O_CLOEXEC", 0)
+_A_FOLDER: Final = os.O_DIRECTORY
+_NO_LINK: Final = os.O_NOFOLLOW
+_NAME_ONLY: Final = os.O_PATH | os.O_CLOEXEC
 """A device does something when it is opened."""
 _MAY_RUN: Final = stat.S_IXUSR | stat.S_IXGRP | stat.S_IXOTH
 _INTERPRETERS: Final = {
@@ -164,7 +159,7 @@ def read_bot(path: Path, given: str = "", *, is_handed_in: bool = False) -> BotS
     named = Path(given) if given else path
     text: bytes | None = None
     with _reached(path, named) as entry:
-        mode = _stat(entry).st_mode
+        mode = os.fstat(entry).st_mode
         if stat.S_ISDIR(mode):
             text = _manifest_text(entry, named)
             manifest = parse_yaml(text, Manifest, place=str(named / MANIFEST), limit=MANIFEST_LIMIT)
@@ -180,7 +175,7 @@ def read_bot(path: Path, given: str = "", *, is_handed_in: bool = False) -> BotS
     )
 
 
-def _manifest_text(folder: FileHandle, named: Path) -> bytes:
+def _manifest_text(folder: int, named: Path) -> bytes:
     """The bytes of the manifest in an open folder; a link is refused before it is opened."""
     place = named / MANIFEST
     try:
@@ -242,9 +237,9 @@ def bot_files(path: Path) -> Iterator[BotFile]:
         yield from _files(entry, path.name, path)
 
 
-def _files(entry: FileHandle, name: str, named: Path, *, is_handed_in: bool = False) -> Iterator[BotFile]:
+def _files(entry: int, name: str, named: Path, *, is_handed_in: bool = False) -> Iterator[BotFile]:
     """The files of the open file or folder of a bot."""
-    if not stat.S_ISDIR(_stat(entry).st_mode):
+    if not stat.S_ISDIR(os.fstat(entry).st_mode):
         yield _read(named, entry, name, SOURCE_SIZE_LIMIT, is_handed_in=is_handed_in)
         return
     size = 0
@@ -257,7 +252,7 @@ def _files(entry: FileHandle, name: str, named: Path, *, is_handed_in: bool = Fa
                 yield file
 
 
-def read_file(place: Path, name: Path | str, *, folder: FileHandle | None = None, limit: int) -> BotFile:
+def read_file(place: Path, name: Path | str, *, folder: int | None = None, limit: int) -> BotFile:
     """The file `name`, in the open `folder` if one is given; `place` is the whole path, for messages.
 
     SpecError for what is no plain file, has more than `limit` bytes, or is not there any more.
@@ -266,9 +261,9 @@ def read_file(place: Path, name: Path | str, *, folder: FileHandle | None = None
         return _read(place, entry, place.name, limit)
 
 
-def _read(place: Path, entry: FileHandle, relative: str, limit: int, *, is_handed_in: bool = False) -> BotFile:
+def _read(place: Path, entry: int, relative: str, limit: int, *, is_handed_in: bool = False) -> BotFile:
     """The file behind a descriptor that only names it (O_PATH)."""
-    found = _stat(entry)
+    found = os.fstat(entry)
     if not stat.S_ISREG(found.st_mode):
         raise _odd(place, found.st_mode)
     if is_handed_in and found.st_nlink > 1:
@@ -276,7 +271,7 @@ def _read(place: Path, entry: FileHandle, relative: str, limit: int, *, is_hande
     content = b""
     if found.st_size <= limit:
         try:
-            with Path(f"/proc/self/fd/{entry}" if isinstance(entry, int) else entry).open("rb") as file:
+            with Path(f"/proc/self/fd/{entry}").open("rb") as file:
                 content = file.read(limit + 1)
         except OSError as error:
             raise SpecError(f"{safe_path(place)}: {error.strerror}") from None
@@ -290,7 +285,7 @@ def safe_path(path: Path | str) -> str:
     return printable(str(path))
 
 
-def _walk(path: Path, folder: FileHandle, before: str, *, is_handed_in: bool) -> Iterator[BotFile | None]:
+def _walk(path: Path, folder: int, before: str, *, is_handed_in: bool) -> Iterator[BotFile | None]:
     """All in an open folder and below it; nothing in place of a folder. The names of folders are sorted with a `/`."""
     if before.count("/") > DEEPEST_FOLDER:
         raise SpecError(f"{safe_path(path)}: folders lie more than {DEEPEST_FOLDER} deep in each other")
@@ -313,7 +308,7 @@ def _walk(path: Path, folder: FileHandle, before: str, *, is_handed_in: bool) ->
 
 
 @contextmanager
-def _reached(path: Path, named: Path) -> Iterator[FileHandle]:
+def _reached(path: Path, named: Path) -> Iterator[int]:
     """The file or folder at `path`, opened for its name only, part by part, and no link followed.
 
     An archive that somebody sent can put a link in place of any folder that it brings. So links are followed only on
@@ -321,12 +316,12 @@ def _reached(path: Path, named: Path) -> Iterator[FileHandle]:
     there. `named` is the path in messages. SpecError for a link, and for what is neither a file nor a folder.
     """
     try:
-        entry = _reach(path) if _HAS_FOLDERS else path
+        entry = _reach(path)
     except OSError as error:
         reason = "no such file or folder" if isinstance(error, FileNotFoundError) else error.strerror
         raise SpecError(f"{safe_path(named)}: {reason}") from None
     try:
-        mode = _stat(entry).st_mode
+        mode = os.fstat(entry).st_mode
         if not stat.S_ISDIR(mode) and not stat.S_ISREG(mode):
             is_link = stat.S_ISLNK(mode)
             what = "it, or a folder on the way to it, is a symbolic link; name the place that it leads to"
@@ -334,8 +329,7 @@ def _reached(path: Path, named: Path) -> Iterator[FileHandle]:
             raise SpecError(f"{safe_path(named)}: {what if is_link else odd}")
         yield entry
     finally:
-        if isinstance(entry, int):
-            os.close(entry)
+        os.close(entry)
 
 
 def _reach(path: Path) -> int:
@@ -362,17 +356,10 @@ def _trusted_part(path: Path) -> Path:
     return max((each for each in (first, *own) if path.is_relative_to(each)), key=lambda each: len(each.parts))
 
 
-def _stat(entry: FileHandle) -> os.stat_result:
-    return os.fstat(entry) if isinstance(entry, int) else entry.lstat()
-
-
 @contextmanager
-def _opened(place: Path, name: Path | str, flags: int, folder: FileHandle | None = None) -> Iterator[FileHandle]:
-    """An open descriptor of `name`, or its path; SpecError, with `place`, if that or something done with it fails."""
+def _opened(place: Path, name: Path | str, flags: int, folder: int | None = None) -> Iterator[int]:
+    """Open `name`; SpecError, with `place`, if that or something done with it fails."""
     try:
-        if isinstance(folder, Path) or not _HAS_FOLDERS:
-            yield place if folder else Path(name)
-            return
         descriptor = os.open(name, os.O_RDONLY | os.O_CLOEXEC | flags, dir_fd=folder)
         try:
             yield descriptor

@@ -8,7 +8,6 @@ import contextlib
 import ctypes
 import os
 import signal
-import sys
 import time
 from collections.abc import Callable
 from typing import Final
@@ -18,8 +17,7 @@ _PR_SET_CHILD_SUBREAPER: Final = 36
 
 def become_subreaper() -> None:
     """Orphans among our descendants become our children from now on."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
 def read_proc(path: str) -> bytes:

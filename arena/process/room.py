@@ -6,16 +6,15 @@ in a folder of the user; where none can be made, nobody waits.
 """
 
 import contextlib
+import fcntl
 import logging
 import os
-import sys
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 from arena.errors import MachineFault
-from arena.process.cores import claims_folder
+from arena.process.cores import claims_folder, usable_cores
 from arena.process.limits import Limits
-from arena.process.portable import usable_cores
 from arena.process.shortage import address_space, free_memory, free_tasks
 
 _SCRATCH_FOLDERS: Final = 2
@@ -105,12 +104,10 @@ def alone(limits: Sequence[Limits]) -> Iterator[None]:
 @contextlib.contextmanager
 def _locked(name: str, *, is_shared: bool = False) -> Iterator[None]:
     """Hold that lock of the user; the kernel takes it back from a process that ends."""
-    folder = claims_folder() if sys.platform == "linux" else None
+    folder = claims_folder()
     if folder is None:
         yield
         return
-    import fcntl  # noqa: PLC0415 - not on Windows
-
     number = os.open(folder / name, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(number, fcntl.LOCK_SH if is_shared else fcntl.LOCK_EX)

@@ -1,15 +1,15 @@
 """Folders for a while, removed at the end; those of killed programs at the next look.
 
 Rule: a folder is locked (flock) while its maker lives, so that any other one is a leftover; and nobody removes what
-belongs to another user. Windows has no such locks: a leftover stays there.
+belongs to another user.
 """
 
 import contextlib
+import fcntl
 import logging
 import os
 import shutil
 import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator
 from functools import cache
@@ -65,9 +65,6 @@ def sweep(place: Path) -> None:
 
 def remove(folder: Path) -> None:
     """Remove a folder with all in it, folders that lie a thousand deep too, where Python's own way ends."""
-    if sys.platform == "win32":
-        shutil.rmtree(folder, ignore_errors=True)
-        return
     run_on(folder, "chmod", "-R", "u+rwX")
     run_on(folder, "rm", "-rf")
 
@@ -79,14 +76,9 @@ def run_on(folder: Path, *command: str) -> None:
 
 @contextlib.contextmanager
 def _locked(folder: Path) -> Iterator[bool | None]:
-    """Whether the folder could be locked; it is held inside. None where there are no locks."""
+    """Whether the folder could be locked; it is held inside. None where the file system has no locks."""
     try:
-        import fcntl  # noqa: PLC0415 - not on Windows
-
         number = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
-    except ImportError:
-        yield None
-        return
     except OSError:  # gone meanwhile, or another user's
         yield False
         return

@@ -8,6 +8,7 @@ import contextlib
 import errno
 import os
 import re
+import resource
 import sys
 from collections.abc import Iterator
 from functools import cache
@@ -95,10 +96,6 @@ def free_tasks(root: Path = _ROOT) -> int | None:
 
 def address_space() -> int:
     """Return the bytes of address space that a process may have."""
-    if sys.platform != "linux":
-        return sys.maxsize
-    import resource  # noqa: PLC0415 - not on Windows
-
     soft, _ = resource.getrlimit(resource.RLIMIT_AS)
     return sys.maxsize if soft == resource.RLIM_INFINITY else soft
 
@@ -169,10 +166,8 @@ def _text(file: Path) -> str:
 
 def _allowed_tasks() -> int | None:
     """The tasks that this user may have; None without a limit, as for root."""
-    if sys.platform != "linux" or os.geteuid() == 0:
+    if os.geteuid() == 0:
         return None
-    import resource  # noqa: PLC0415 - not on Windows
-
     soft, _ = resource.getrlimit(resource.RLIMIT_NPROC)
     return None if soft == resource.RLIM_INFINITY else soft
 

@@ -7,6 +7,7 @@ none can hold it up.
 """
 
 import re
+import resource
 import threading
 import time
 from collections.abc import Callable
@@ -55,20 +56,10 @@ def take_reading() -> Reading:
         at_s=time.monotonic(),
         waited_s=own_delay_s(),
         cpu_s=time.process_time(),
-        faults=_major_faults_here(),
+        faults=resource.getrusage(resource.RUSAGE_THREAD).ru_majflt,
         memory_s=_stalled_s("memory"),
         disk_s=_stalled_s("io"),
     )
-
-
-def _major_faults_here() -> int:
-    """Of this thread; 0 where no system counts them so."""
-    try:
-        import resource  # noqa: PLC0415 - not on Windows
-
-        return resource.getrusage(resource.RUSAGE_THREAD).ru_majflt
-    except (ImportError, AttributeError):
-        return 0
 
 
 def _stalled_s(resource_name: str) -> float | None:

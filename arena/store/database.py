@@ -9,6 +9,7 @@ A folder may come from somebody else: `arena.store.view` reads it without a trac
 
 import contextlib
 import errno
+import fcntl
 import logging
 import os
 import random
@@ -210,12 +211,7 @@ def writer_lock(results: Path) -> Iterator[None]:
         raise unwritable(results, error) from None
     with os.fdopen(number, "rb") as file:
         try:
-            import fcntl  # noqa: PLC0415 - not on Windows
-
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except ImportError:
-            text = "leagues need locks on files, which this system lacks; they are played on Linux"
-            raise MachineFault(text) from None
         except BlockingIOError:
             text = f"{results}: another `arena` is playing into this folder; wait for it, or use --results"
             raise SpecError(text) from None

@@ -178,9 +178,7 @@ def _sync_all(folder: Path) -> None:
 
 
 def sync(path: Path) -> None:
-    """Put a file or a folder on the disk; a folder only where it can be opened, which Windows does not do."""
-    if os.name == "nt" and path.is_dir():
-        return
+    """Put a file or a folder on the disk."""
     number = os.open(path, os.O_RDONLY)
     try:
         os.fsync(number)

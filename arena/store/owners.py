@@ -6,6 +6,7 @@ no file of a bot has a say. An owner's own name is no name for the bots of other
 """
 
 import os
+import pwd
 import re
 import sqlite3
 import unicodedata
@@ -52,8 +53,6 @@ def owner_of_folder(folder: Path) -> str:
 
 def owner_of_user() -> str:
     """The owner of bots that are handed in as files: this user, with a slash, which no folder has."""
-    import pwd  # noqa: PLC0415 - not on Windows
-
     try:
         return f"user/{pwd.getpwuid(os.getuid()).pw_name}"
     except KeyError:

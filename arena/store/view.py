@@ -25,6 +25,7 @@ write, descriptors are put by instead (`_release`), and closed with the last of 
 """
 
 import contextlib
+import fcntl
 import logging
 import os
 import sqlite3
@@ -402,8 +403,6 @@ def busy(path: Path, waited_s: float) -> str:
 
 
 def _try_lock(number: int, start: int, count: int, *, is_exclusive: bool = False) -> bool:
-    import fcntl  # noqa: PLC0415 - not on Windows
-
     try:
         _set_lock(number, fcntl.F_WRLCK if is_exclusive else fcntl.F_RDLCK, start, count)
     except (BlockingIOError, PermissionError):
@@ -412,15 +411,11 @@ def _try_lock(number: int, start: int, count: int, *, is_exclusive: bool = False
 
 
 def _unlock(number: int) -> None:
-    import fcntl  # noqa: PLC0415 - not on Windows
-
     _set_lock(number, fcntl.F_UNLCK, 0, 0)
 
 
 def _set_lock(number: int, kind: int, start: int, count: int) -> None:
     """Change a lock of the open file description, which other descriptors of this process do not share."""
-    import fcntl  # noqa: PLC0415 - not on Windows
-
     fcntl.fcntl(number, fcntl.F_OFD_SETLK, struct.pack("hhqqi4x", kind, os.SEEK_SET, start, count, 0))
 
 

@@ -16,11 +16,10 @@ from arena.match.record import MatchRecord
 from arena.match.referee import hello_for, play_match
 from arena.match.settings import ClockSettings, MatchSpec
 from arena.process import reaper
-from arena.process.channel import ProcessChannel
+from arena.process.channel import Channel, ProcessChannel
 from arena.process.launch import STRICTEST, Confinement, start
 from arena.process.limits import Limits
 from arena.process.manifest import BotSpec, read_bot
-from arena.process.portable import Channel
 from arena.process.process import BotProcess
 from arena.protocol.codec import LINE_FROM_BOT_LIMIT
 from arena.protocol.messages import Hello

@@ -20,7 +20,7 @@ from arena.match.bot_player import BotPlayer
 from arena.match.record import MatchRecord, pack, unpack
 from arena.match.referee import hello_for, play_match
 from arena.match.settings import ClockSettings, MatchSpec
-from arena.process.portable import Channel
+from arena.process.channel import Channel
 from arena.process.scripted import Reply, ScriptedChannel
 from support.match_fuzz_lines import LIMIT, MATCH, MUTATIONS, Brain, Plan, plans
 from support.match_fuzz_pipes import PipedProcess, channel_to, lines_of

@@ -34,8 +34,8 @@ Rows = tuple[tuple[When, ...], ...]
 """A call is allowed if all conditions of one of the rows hold."""
 
 _WORD: Final = 0xFFFF_FFFF
-_O_DIRECT: Final = getattr(os, "O_DIRECT", 0)
-"""Its bit depends on the processor; Python has it on Linux only, and `arena doctor` shall speak everywhere."""
+_O_DIRECT: Final = os.O_DIRECT
+"""Its bit depends on the processor."""
 
 
 def _names(text: str) -> frozenset[str]:

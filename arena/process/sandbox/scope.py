@@ -6,6 +6,7 @@ unless lingering is enabled. Every `no` has a reason and an advice, for `arena d
 """
 
 import os
+import pwd
 import secrets
 import shutil
 import signal
@@ -174,8 +175,6 @@ def _start_unit(*preference: str) -> str:
 def user_name(uid: int) -> str:
     """The user's name; their number if they have none."""
     try:
-        import pwd  # noqa: PLC0415 - not on Windows, where the doctor speaks, too
-
         return pwd.getpwuid(uid).pw_name
-    except (ImportError, KeyError):
+    except KeyError:
         return str(uid)
