@@ -8,7 +8,9 @@ and a version lasts so long that the server takes a small part of a core, howeve
 import asyncio
 import contextlib
 import errno
+import os
 import re
+import resource
 import socket
 import threading
 import time
@@ -40,6 +42,8 @@ _SHARE: Final = 25
 """The least time of a version, in times of the CPU time of this process meanwhile: four hundredths of a core."""
 _ALIVE_S: Final = 15.0
 """Between two signs of life to a browser, without which some would close the connection."""
+_SPARE: Final = 16
+"""Descriptors that connections leave free, so that a page can always be made."""
 _PLAYED: Final = re.compile(r"match/([^/]+)\.html|data/match-([^/]+)\.js")
 _LOCAL: Final = ("localhost", "127.0.0.1", "[::1]", "::1")
 _KINDS: Final = {"html": "text/html", "css": "text/css", "js": "text/javascript", "txt": "text/plain"}
@@ -184,10 +188,24 @@ def application(site: LiveSite, hosts: Sequence[str] = _LOCAL) -> Starlette:
     return Starlette(routes=routes, lifespan=lifespan, middleware=[Middleware(TrustedHostMiddleware, hosts)])
 
 
+class _Listener(socket.socket):
+    """A listening socket that lets connections wait while few descriptors are free."""
+
+    def accept(self) -> tuple[socket.socket, Any]:
+        """Accept a connection; OSError, as without any free descriptor, if it would leave too few."""
+        if len([*Path("/proc/self/fd").iterdir()]) > resource.getrlimit(resource.RLIMIT_NOFILE)[0] - _SPARE:
+            raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+        return super().accept()
+
+
 def _report(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-    """Report an error of the loop, unless a new connection waits for a free descriptor, as many may do at once."""
+    """Report an error of the loop, but not that connections wait for a free descriptor.
+
+    Asyncio then accepts again a second later (`_start_serving`), which fails if the server has ended meanwhile.
+    """
     error = context.get("exception")
-    if not isinstance(error, OSError) or error.errno not in {errno.EMFILE, errno.ENFILE}:
+    waits = isinstance(error, OSError) and error.errno in {errno.EMFILE, errno.ENFILE}
+    if not waits and "_start_serving" not in context.get("message", ""):
         loop.default_exception_handler(context)
 
 
@@ -219,7 +237,7 @@ def serve(site: LiveSite, host: str, port: int, announce: Callable[[str], None])
     """Serve until a signal ends it; `announce` gets the address. SpecError if nobody can listen there."""
     try:
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
-        listener = socket.create_server((host, port), family=family)
+        listener = _Listener(fileno=socket.create_server((host, port), family=family).detach())
     except OSError as error:
         raise SpecError(f"--host {host} --port {port}: {error.strerror or error}; choose another one") from None
     with listener:
@@ -231,6 +249,7 @@ def serve(site: LiveSite, host: str, port: int, announce: Callable[[str], None])
             log_level="warning",
             access_log=False,
             server_header=False,
+            backlog=128,  # so often asyncio tries in vain to accept, each time that descriptors are used up
             timeout_graceful_shutdown=1,
         )
         uvicorn.Server(settings).run(sockets=[listener])

@@ -7,6 +7,7 @@ import socket
 import urllib.error
 import urllib.parse
 import urllib.request
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
@@ -186,21 +187,39 @@ def test_the_files_of_a_server_and_of_a_build_share_the_store(tmp_path: Path) ->
     assert "2 of 4 matches" in (tmp_path / "out" / "index.html").read_text(encoding="utf-8")
 
 
+@contextlib.contextmanager
+def crowded(folder: Path) -> Iterator[tuple[str, list[socket.socket]]]:
+    """The address of a server with more connections than descriptors, and its connections."""
+    fill(folder, tournament("ann", "bob", cycles=1))
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (FEW_FILES, before[1]))
+    with serving(folder) as url, contextlib.ExitStack() as stack:
+        resource.setrlimit(resource.RLIMIT_NOFILE, before)
+        parts = urllib.parse.urlsplit(url)
+        place = (parts.hostname, parts.port)
+        yield url, [stack.enter_context(socket.create_connection(place)) for _ in range(2 * FEW_FILES)]
+
+
 @pytest.mark.slow
 @pytest.mark.process
 def test_more_connections_than_descriptors_print_nothing(tmp_path: Path) -> None:
-    """Those beyond wait, and are answered when others have gone; `serving` finds no traceback on stderr."""
-    fill(tmp_path, tournament("ann", "bob", cycles=1))
-    before = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (FEW_FILES, before[1]))
-    with serving(tmp_path) as url, contextlib.ExitStack() as stack:
-        resource.setrlimit(resource.RLIMIT_NOFILE, before)
-        parts = urllib.parse.urlsplit(url)
-        for _ in range(2 * FEW_FILES):
-            stack.enter_context(socket.create_connection((parts.hostname, parts.port), LONGEST_S))
+    """Those beyond wait until others have gone, one of the first gets its page; `serving` finds no traceback."""
+    with crowded(tmp_path) as (url, connections):
         with pytest.raises(OSError):  # noqa: PT011 - no answer, in whatever words
             urllib.request.urlopen(f"{url}index.html", timeout=2)
-        stack.close()
+        connections[0].sendall(b"GET /index.html HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        page = connections[0].recv(100)
+        for connection in connections:
+            connection.close()
         status = asked(f"{url}index.html")[0]
 
+    assert page.startswith(b"HTTP/1.1 200")
     assert status == 200
+
+
+@pytest.mark.slow
+@pytest.mark.process
+def test_a_server_ends_in_silence_while_connections_wait(tmp_path: Path) -> None:
+    """Although asyncio would accept them a second later, when the listening socket is closed."""
+    with crowded(tmp_path):
+        pass
