@@ -2,15 +2,12 @@
 
 import json
 import os
-import sys
 from pathlib import Path
 
 import pytest
-from support.cli_arena import ROOT, Said, Terminal
+from support.cli_arena import Said, Terminal
+from support.hostile_manifests import HOSTILE
 from support.tampering import opened
-
-sys.path.append(str(ROOT / "tests" / "process"))
-from test_process_manifest_bytes import HOSTILE
 
 pytestmark = pytest.mark.process
 ESCAPE = "\x1b]0;pwn\x07"

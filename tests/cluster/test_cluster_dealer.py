@@ -8,36 +8,15 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
-from support.fake_cluster import IDENTITY, Died, FakeCluster, VirtualLoop
+from support.fake_cluster import IDENTITY, Died, FakeCluster, VirtualLoop, run
 from support.league_made import all_blocks, played_block
 from support.made_matches import tournament
 
-from arena.cluster import dealer
 from arena.cluster.messages import Report, packed, unpacked
 from arena.errors import HarnessFault, MachineFault, SpecError
-from arena.league import driver
 from arena.league.driver import BlocksLost, play_lives
 from arena.league.schedule import Fixture, Life, lives
-from arena.league.tournament import Tournament
 from arena.match.columns import Machine, PlayedBlock
-
-
-def run(league: Tournament, cluster: FakeCluster, workers: int = 3, **wishes: Any) -> list[tuple[str, int]]:
-    """The blocks that were committed, in their order; also in `cluster`, for a league that ends with an error.
-
-    Time begins when all lives are queued: so nothing depends on the threads of this process.
-    """
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(dealer, "_SPARE", 10**6)
-        patch.setattr(driver, "_LOOK_EVERY_S", 0.01)
-        play_lives(
-            lives(league, {}),
-            cluster.backend(workers, **wishes),
-            commit=cluster.commit,
-            tick=lambda _: cluster.released.set(),
-        )
-    assert cluster.doubled == []
-    return cluster.committed
 
 
 def test_every_block_is_played_once_and_little_is_dealt_ahead() -> None:

@@ -8,11 +8,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from support.fake_cluster import FakeCluster, PlayerDied, Silenced
+from support.fake_cluster import OPENING, FakeCluster, PlayerDied, Silenced, run
 from support.league_made import all_blocks, played_block, real_tournament
 from support.made_matches import tournament
-from test_cluster_dealer import run
-from test_cluster_transfers import OPENING
 
 from arena.api import installed
 from arena.cluster.messages import Assignment, Dispatch

@@ -6,7 +6,6 @@ import platform
 import re
 import signal
 import subprocess
-import sys
 import time
 import urllib.error
 import urllib.request
@@ -16,11 +15,11 @@ from pathlib import Path
 import pytest
 import yaml
 from support.cli_arena import Terminal
+from support.cluster_run import BIN, make_certificates
 
 from arena.process import reaper
 
 pytestmark = [pytest.mark.slow, pytest.mark.process]
-BIN = Path(sys.executable).parent
 PATIENCE_S = 120.0
 
 
@@ -84,16 +83,6 @@ def cluster(terminal: Terminal) -> Iterator[Cluster]:
 def start(log: Path, *words: str) -> "subprocess.Popen[bytes]":
     with log.open("w") as file:
         return subprocess.Popen([BIN / words[0], *words[1:]], stdout=file, stderr=file)
-
-
-def make_certificates(folder: Path) -> None:
-    new = "-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes"
-    for line in (
-        f"openssl req -x509 {new} -days 2 -keyout ca.key -out ca.pem -subj /CN=authority",
-        f"openssl req {new} -keyout host.key -out host.csr -subj /CN=host",
-        "openssl x509 -req -in host.csr -CA ca.pem -CAkey ca.key -CAcreateserial -days 2 -out host.pem",
-    ):
-        subprocess.run(line.split(), cwd=folder, check=True, capture_output=True)
 
 
 def test_workers_here_play_the_same_league(terminal: Terminal) -> None:

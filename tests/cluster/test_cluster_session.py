@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.fake_cluster import OPENING, Waiting
 from support.league_made import real_tournament
-from test_cluster_transfers import OPENING, Waiting
 
 from arena.api import installed
 from arena.cluster import session

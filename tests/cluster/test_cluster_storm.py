@@ -19,8 +19,8 @@ from io import StringIO
 from pathlib import Path
 
 import pytest
+from support.cluster_run import BIN, make_certificates
 from support.e2e_arena import Place, until
-from test_cluster_run import BIN, make_certificates
 
 from arena.process import reaper
 

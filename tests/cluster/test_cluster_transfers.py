@@ -2,38 +2,19 @@
 
 import asyncio
 import threading
-from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
 import pytest
+from support.fake_cluster import OPENING, Waiting
 from support.league_made import real_tournament
 
 from arena.api import installed
-from arena.cluster.messages import Assignment, Dispatch, Opening
+from arena.cluster.messages import Assignment, Dispatch
 from arena.cluster.session import Slot
-from arena.league.driver import Finished
-from arena.league.schedule import Life, lives
-from arena.league.worker import OnFinished
+from arena.league.schedule import lives
 from arena.store.bots import BotStore
 from arena.store.cache import BotCache
-
-OPENING = Opening("s", "league", "nim", "none", lease_s=600.0)
-
-
-class Waiting:
-    """A backend that begins lives and ends none."""
-
-    slots = 9
-
-    def __init__(self) -> None:
-        self.begun: list[Life] = []
-
-    def submit(self, life: Life, _: OnFinished) -> "Future[Finished]":
-        self.begun.append(life)
-        return Future()
-
-    def close(self, *, is_interrupted: bool) -> None: ...
 
 
 def test_a_bot_is_sent_to_a_worker_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,7 @@ from typing import Final
 
 import pytest
 from msgspec.structs import replace
-from support.hostile_play import CLOCK, NIM, Guest
+from support.hostile_play import CLOCK, NIM, PLAYS, PONDERS, Guest
 
 from arena.match import bot_player
 from arena.match.bot_player import QUIET_S
@@ -24,28 +24,6 @@ pytestmark = pytest.mark.process
 
 PATIENT: Final = replace(CLOCK, move_ms=5_000, wall_ms=20_000)
 HEAPS: Final = {"heaps": [15, 15, 15, 15]}
-PLAYS: Final = """\
-import json, sys
-for line in sys.stdin:
-    message = json.loads(line)
-    kind = message["type"]
-    if kind == "hello":
-        answer = {"type": "hello", "protocols": [1]}
-    elif kind == "match_start":
-        answer = {"type": "ready", "match": message["match"]}
-    elif kind == "request":
-        answer = {"type": "action", "id": message["id"], "action": 0}
-    else:
-        continue
-    print(json.dumps(answer), flush=True)
-"""
-PONDERS: Final = f"""\
-import hashlib, threading
-def burn():
-    while True:
-        hashlib.sha256(bytes(1 << 16))
-threading.Thread(target=burn, daemon=True).start()
-{PLAYS}"""
 THINKS_ON: Final = f"""\
 import time
 {PLAYS}

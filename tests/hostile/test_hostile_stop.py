@@ -7,8 +7,7 @@ from typing import Final
 
 import pytest
 from msgspec.structs import replace
-from support.hostile_play import CLOCK, Guest
-from test_hostile_meanwhile import PONDERS
+from support.hostile_play import CLOCK, PONDERS, Guest
 
 from arena.match.baseline import BaselinePlayer
 from arena.match.participant import ActionRequest

@@ -285,7 +285,7 @@ def test_workers_killed_while_logging_wedge_nothing(tmp_path: Path) -> None:
     """Twelve workers die in the middle of a log record: main logs on, and the program ends within two seconds."""
     script = tmp_path / "program.py"
     script.write_text(KILLED_WHILE_LOGGING)
-    path = os.pathsep.join([str(ROOT), str(ROOT / "tests")])
+    path = os.pathsep.join([str(ROOT), str(ROOT / "tests"), str(Path(__file__).parent)])
 
     done = subprocess.run(
         [sys.executable, str(script), str(tmp_path)],

@@ -8,9 +8,7 @@ import time
 from pathlib import Path
 
 import pytest
-from support.process_boxes import ask, folder_of, in_a_box, talking
-from test_process_sandbox_self_test import box_with, without
-from test_process_sandbox_takeover import boxed, on_x86_64
+from support.process_boxes import ask, box_with, boxed, folder_of, in_a_box, on_x86_64, talking, without
 
 from arena.process.sandbox import syscalls
 

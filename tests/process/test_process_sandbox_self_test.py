@@ -12,46 +12,17 @@ from pathlib import Path
 import msgspec
 import pyseccomp
 import pytest
-from support.process_boxes import bwrap_is, host_python, in_a_box
+from support.process_boxes import box_with, bwrap_is, host_python, in_a_box, without
 
 from arena.errors import HarnessFault
 from arena.process.limits import Limits, sandbox_rlimits
 from arena.process.sandbox import bubblewrap, calls, kernel_files, sandbox, self_test, syscalls
-from arena.process.sandbox.users import reachable
 from arena.process.scratch import scratch_folder
 
 pytestmark = in_a_box
 
 Words = list[str]
-BOTS_FILTER = syscalls.compile_filter(is_play=True, processes=False)
 ALONE = ["--unshare-user", "--unshare-ipc", "--unshare-uts", "--unshare-net"]
-
-
-def box_with(
-    edit: Callable[[Words], Words] = lambda words: words,
-    *,
-    filters: bytes | None = BOTS_FILTER,
-    **limits: int | bool,
-) -> sandbox.Start:
-    """The way bots are started, with other arguments, another filter, or other limits."""
-
-    def start(command: Words, folder: Path, environment: dict[str, str], allowed: Limits) -> sandbox.Started:
-        words = edit(bubblewrap.bwrap_arguments(reachable(folder), environment=environment, scratch_mib=0))
-        given = msgspec.structs.replace(allowed, **limits)
-        return sandbox.start_with(command, words, given, filters)
-
-    return start
-
-
-def without(*words: str) -> Callable[[Words], Words]:
-    """The arguments without this run of words."""
-
-    def edit(arguments: Words) -> Words:
-        length = len(words)
-        place = next(i for i in range(len(arguments)) if tuple(arguments[i : i + length]) == words)
-        return arguments[:place] + arguments[place + length :]
-
-    return edit
 
 
 def instead_of(word: str, *others: str) -> Callable[[Words], Words]:

@@ -6,24 +6,31 @@ Nothing may live on that is not stopped and clocked as the bot.
 import os
 import select
 import subprocess
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from support.process_boxes import BOT, FORKING, PATIENCE_S, ask, eventually, folder_of, in_a_box, started, talking
+from support.process_boxes import (
+    FORKING,
+    PATIENCE_S,
+    ask,
+    box_with,
+    boxed,
+    eventually,
+    folder_of,
+    in_a_box,
+    on_x86_64,
+    started,
+    talking,
+    without,
+)
 from support.process_boxes import wall_clock as patient
-from test_process_sandbox_self_test import box_with, without
 
 from arena.errors import Crashed
 from arena.process.channel import ProcessChannel
-from arena.process.limits import Limits
-from arena.process.process import BotProcess
 from arena.process.reaper import descendants
 from arena.process.sandbox import runtimes, sandbox
 
 pytestmark = in_a_box
-on_x86_64 = pytest.mark.skipif(os.uname().machine != "x86_64", reason="the attack is in the code of x86_64")
 
 STAGE = """
 import os, struct, sys, time
@@ -61,18 +68,6 @@ if os.fork():
 for line in sys.stdin: print("daemon", flush=True)
 """
 GRANDCHILD = DAEMON.replace("if os.fork():", "if os.fork() or os.fork():")
-
-
-@contextmanager
-def boxed(start: sandbox.Start, folder: Path, limits: Limits = BOT) -> Iterator[tuple[ProcessChannel, BotProcess]]:
-    """The bot of a folder in a box of one's own making, and a channel to it."""
-    environment = {"PATH": runtimes.search_path()}
-    popen, body = start([runtimes.require_python(), "bot.py"], folder, environment, limits)
-    process = BotProcess(popen, body, "a bot")
-    try:
-        yield ProcessChannel(process, limit=1 << 16), process
-    finally:
-        process.kill()
 
 
 def attack(place: Path) -> Path:

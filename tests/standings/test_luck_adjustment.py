@@ -8,6 +8,7 @@ from statistics import fmean
 
 import numpy as np
 import pytest
+from support.made_matches import result
 from support.standings_luck import (
     SYNTHETIC,
     Block,
@@ -25,7 +26,6 @@ from support.standings_luck import (
     shown,
     where,
 )
-from test_sums import result
 
 from arena.standings.luck_adjustment import LuckAdjustment, common_luck_version
 from arena.standings.luck_adjustment import _products as products

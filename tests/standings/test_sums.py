@@ -5,58 +5,13 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from support.made_matches import match_result, ranks_by_pairing
+from support.made_matches import made, ranks_by_pairing, result
 
 from arena.match.record import Termination
-from arena.match.results import MatchKey, MatchResult, PairingRanks, canonical_ranks, rotate
+from arena.match.results import MatchKey, MatchResult, PairingRanks
 from arena.standings.ranks import in_schedule_order, matches_of
 from arena.standings.scores import scores
 from arena.standings.sums import sums_digest, sums_of
-
-
-def result(
-    pairing: str = "p",
-    block: int = 0,
-    rotation: int = 0,
-    *,
-    places: tuple[str, ...] = ("ann", "bob"),
-    **changes: object,
-) -> MatchResult:
-    """A match that the first seat won by 3 : 1, with changes."""
-    seats = range(len(places))
-    values: Any = {
-        "isolation": "sandbox",
-        "moves": tuple(1 + seat for seat in seats),
-        "time_us": tuple(100 + 100 * seat for seat in seats),
-        "slowest_us": tuple(10 + 10 * seat for seat in seats),
-        "scores": [3 - 2 * seat for seat in seats],
-        **changes,
-    }
-    return match_result(MatchKey(pairing, block, rotation), rotate(places, rotation), **values)
-
-
-def made(rng: random.Random, key: MatchKey, places: tuple[str, ...], *, luck: float = 0.7) -> MatchResult:
-    """A match with random values of every kind that there is."""
-    seats = len(places)
-    is_forfeit = rng.random() < 0.15
-    names = ("time_us", "slowest_us", "startup_us", "idle_us", "timeouts_by_load")
-    times: Any = {name: tuple(rng.randrange(1000) for _ in range(seats)) for name in names}
-    ranks = canonical_ranks([rng.randrange(seats) for _ in range(seats)])
-    has_luck = rng.random() < luck
-    return result(
-        *key,
-        places=places,
-        ranks=ranks,
-        scores=() if is_forfeit else tuple(Fraction(rng.randrange(-9, 30), rng.choice([1, 1, 2, 3])) for _ in ranks),
-        termination=rng.choice([Termination.CRASH, Termination.TIMEOUT]) if is_forfeit else Termination.NORMAL,
-        at_fault=rng.randrange(seats) if is_forfeit else None,
-        isolation=rng.choice(["sandbox", "none"]),
-        luck=tuple(rng.randrange(-2_000_000, 2_000_000) for _ in ranks) if has_luck else (),
-        luck_version=rng.choice(["1", "2"]) if has_luck else "",
-        pardoned=rng.choice([(), ({"timeout": 2}, *({} for _ in ranks[1:]))]),
-        moves=tuple(rng.randrange(4) for _ in ranks),
-        **times,
-    )
 
 
 def test_two_blocks_by_hand() -> None:

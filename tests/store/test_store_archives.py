@@ -10,7 +10,7 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from test_store_bots import bot_folder, files, store
+from support.store_bots import bot_folder, files, store
 
 from arena.errors import SpecError
 from arena.process.build import digest_of_folder

@@ -5,23 +5,12 @@ import threading
 from pathlib import Path
 
 import pytest
+from support.store_bots import bot_folder, files, store
 
 from arena.errors import SpecError
 from arena.process.manifest import BotSpec, read_bot
 from arena.store import database
 from arena.store.bots import BotStore
-
-
-def bot_folder(place: Path, name: str, *, content: str = "print()", build: str = "") -> Path:
-    """A bot on disk."""
-    place.mkdir(parents=True)
-    (place / "bot.py").write_text(content)
-    (place / "bot.yaml").write_text(f"name: {name}\ncommand: [python3, bot.py]\n{build}")
-    return place
-
-
-def store(folder: Path) -> BotStore:
-    return BotStore(folder / "results", folder / "bots")
 
 
 def register(bots: BotStore, bot: BotSpec, folder: Path) -> BotSpec:
@@ -30,10 +19,6 @@ def register(bots: BotStore, bot: BotSpec, folder: Path) -> BotSpec:
     bots.register(installed, "ann", connection)
     connection.close()
     return installed
-
-
-def files(folder: Path) -> dict[str, bytes]:
-    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 def test_installs_a_copy_that_nobody_edits(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from test_store_bots import bot_folder, store
+from support.store_bots import bot_folder, store
 
 from arena.errors import HarnessFault, MachineFault, SpecError
 from arena.store.archives import pack_bot

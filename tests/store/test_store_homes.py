@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from test_store_bots import bot_folder, store
+from support.store_bots import bot_folder, store
 
 from arena.errors import MachineFault, SpecError
 from arena.process.manifest import BotSpec

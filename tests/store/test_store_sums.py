@@ -10,9 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
-from support.made_matches import RECORD, ranks_by_pairing
+from support.made_matches import RECORD, made, ranks_by_pairing, result
 from support.store_made import writing
-from test_sums import made, result
 
 from arena.errors import DamagedStore
 from arena.match.columns import PlayedBlock

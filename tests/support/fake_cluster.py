@@ -8,15 +8,28 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Any
 
+import pytest
 from msgspec.structs import replace
 
+from arena.cluster import dealer
 from arena.cluster.backend import ClusterBackend
 from arena.cluster.dealer import DealingTimes, Terms
-from arena.cluster.messages import Dispatch, Identity, Opening, Progressed, Report, Welcome, packed, unpacked
+from arena.cluster.messages import (
+    Dispatch,
+    Identity,
+    Opening,
+    Progressed,
+    Report,
+    Welcome,
+    packed,
+    unpacked,
+)
 from arena.errors import MachineFault
 from arena.games import fingerprint_of
-from arena.league.driver import Finished
-from arena.league.schedule import Fixture, Life
+from arena.league import driver
+from arena.league.driver import Finished, play_lives
+from arena.league.schedule import Fixture, Life, lives
+from arena.league.tournament import Tournament
 from arena.league.worker import OnFinished
 from arena.match.columns import Machine, PlayedBlock
 from support.league_made import numbers, played_block
@@ -311,3 +324,39 @@ class FakeCluster:
                     break
                 return each
         raise ConnectionError(f"no way to {address}")
+
+
+OPENING = Opening("s", "league", "nim", "none", lease_s=600.0)
+
+
+class Waiting:
+    """A backend that begins lives and ends none."""
+
+    slots = 9
+
+    def __init__(self) -> None:
+        self.begun: list[Life] = []
+
+    def submit(self, life: Life, _: OnFinished) -> "Future[Finished]":
+        self.begun.append(life)
+        return Future()
+
+    def close(self, *, is_interrupted: bool) -> None: ...
+
+
+def run(league: Tournament, cluster: FakeCluster, workers: int = 3, **wishes: Any) -> list[tuple[str, int]]:
+    """The blocks that were committed, in their order; also in `cluster`, for a league that ends with an error.
+
+    Time begins when all lives are queued: so nothing depends on the threads of this process.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(dealer, "_SPARE", 10**6)
+        patch.setattr(driver, "_LOOK_EVERY_S", 0.01)
+        play_lives(
+            lives(league, {}),
+            cluster.backend(workers, **wishes),
+            commit=cluster.commit,
+            tick=lambda _: cluster.released.set(),
+        )
+    assert cluster.doubled == []
+    return cluster.committed

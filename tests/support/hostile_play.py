@@ -157,3 +157,27 @@ def resident_mb(field: str = "VmRSS") -> float:
 def forget_peak() -> None:
     """`VmHWM` begins anew."""
     Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
+
+
+PLAYS: Final = """\
+import json, sys
+for line in sys.stdin:
+    message = json.loads(line)
+    kind = message["type"]
+    if kind == "hello":
+        answer = {"type": "hello", "protocols": [1]}
+    elif kind == "match_start":
+        answer = {"type": "ready", "match": message["match"]}
+    elif kind == "request":
+        answer = {"type": "action", "id": message["id"], "action": 0}
+    else:
+        continue
+    print(json.dumps(answer), flush=True)
+"""
+PONDERS: Final = f"""\
+import hashlib, threading
+def burn():
+    while True:
+        hashlib.sha256(bytes(1 << 16))
+threading.Thread(target=burn, daemon=True).start()
+{PLAYS}"""

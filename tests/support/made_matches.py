@@ -1,5 +1,6 @@
 """Made-up matches of named players, the standings after them, and leagues whose bots exist on paper only."""
 
+import random
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from typing import Any, Final
@@ -7,7 +8,7 @@ from typing import Any, Final
 from arena.games.api import ranks_by_score
 from arena.league.tournament import Player, Tournament
 from arena.match.record import PackedRecord, Termination
-from arena.match.results import MatchKey, MatchResult, PairingRanks
+from arena.match.results import MatchKey, MatchResult, PairingRanks, canonical_ranks, rotate
 from arena.match.settings import ClockSettings
 from arena.process.manifest import BotSpec, Manifest
 from arena.standings.ranks import by_pairing, ranks_of
@@ -104,3 +105,48 @@ def tournament(*names: str, **changes: Any) -> Tournament:
         "rating": SETTINGS,
     }
     return Tournament(**{**fields, **changes})
+
+
+def result(
+    pairing: str = "p",
+    block: int = 0,
+    rotation: int = 0,
+    *,
+    places: tuple[str, ...] = ("ann", "bob"),
+    **changes: object,
+) -> MatchResult:
+    """A match that the first seat won by 3 : 1, with changes."""
+    seats = range(len(places))
+    values: Any = {
+        "isolation": "sandbox",
+        "moves": tuple(1 + seat for seat in seats),
+        "time_us": tuple(100 + 100 * seat for seat in seats),
+        "slowest_us": tuple(10 + 10 * seat for seat in seats),
+        "scores": [3 - 2 * seat for seat in seats],
+        **changes,
+    }
+    return match_result(MatchKey(pairing, block, rotation), rotate(places, rotation), **values)
+
+
+def made(rng: random.Random, key: MatchKey, places: tuple[str, ...], *, luck: float = 0.7) -> MatchResult:
+    """A match with random values of every kind that there is."""
+    seats = len(places)
+    is_forfeit = rng.random() < 0.15
+    names = ("time_us", "slowest_us", "startup_us", "idle_us", "timeouts_by_load")
+    times: Any = {name: tuple(rng.randrange(1000) for _ in range(seats)) for name in names}
+    ranks = canonical_ranks([rng.randrange(seats) for _ in range(seats)])
+    has_luck = rng.random() < luck
+    return result(
+        *key,
+        places=places,
+        ranks=ranks,
+        scores=() if is_forfeit else tuple(Fraction(rng.randrange(-9, 30), rng.choice([1, 1, 2, 3])) for _ in ranks),
+        termination=rng.choice([Termination.CRASH, Termination.TIMEOUT]) if is_forfeit else Termination.NORMAL,
+        at_fault=rng.randrange(seats) if is_forfeit else None,
+        isolation=rng.choice(["sandbox", "none"]),
+        luck=tuple(rng.randrange(-2_000_000, 2_000_000) for _ in ranks) if has_luck else (),
+        luck_version=rng.choice(["1", "2"]) if has_luck else "",
+        pardoned=rng.choice([(), ({"timeout": 2}, *({} for _ in ranks[1:]))]),
+        moves=tuple(rng.randrange(4) for _ in ranks),
+        **times,
+    )

@@ -25,7 +25,8 @@ from arena.process.limits import Limits
 from arena.process.manifest import BotSpec, Manifest
 from arena.process.process import BotProcess, resident_bytes
 from arena.process.reaper import descendants
-from arena.process.sandbox import bubblewrap, runtimes, self_test
+from arena.process.sandbox import bubblewrap, runtimes, sandbox, self_test, syscalls
+from arena.process.sandbox.users import reachable
 
 BOT: Final = Limits(memory_mib=128, tasks=24, processes=False, scratch_mib=0)
 FORKING: Final = msgspec.structs.replace(BOT, processes=True)
@@ -233,3 +234,48 @@ def host_python(code: str, *arguments: str, **environment: str) -> "subprocess.C
         check=False,
         timeout=60,
     )
+
+
+BOTS_FILTER = syscalls.compile_filter(is_play=True, processes=False)
+
+
+def box_with(
+    edit: Callable[[list[str]], list[str]] = lambda words: words,
+    *,
+    filters: bytes | None = BOTS_FILTER,
+    **limits: int | bool,
+) -> sandbox.Start:
+    """The way bots are started, with other arguments, another filter, or other limits."""
+
+    def start(command: list[str], folder: Path, environment: dict[str, str], allowed: Limits) -> sandbox.Started:
+        words = edit(bubblewrap.bwrap_arguments(reachable(folder), environment=environment, scratch_mib=0))
+        given = msgspec.structs.replace(allowed, **limits)
+        return sandbox.start_with(command, words, given, filters)
+
+    return start
+
+
+def without(*words: str) -> Callable[[list[str]], list[str]]:
+    """The arguments without this run of words."""
+
+    def edit(arguments: list[str]) -> list[str]:
+        length = len(words)
+        place = next(i for i in range(len(arguments)) if tuple(arguments[i : i + length]) == words)
+        return arguments[:place] + arguments[place + length :]
+
+    return edit
+
+
+on_x86_64 = pytest.mark.skipif(os.uname().machine != "x86_64", reason="the attack is in the code of x86_64")
+
+
+@contextmanager
+def boxed(start: sandbox.Start, folder: Path, limits: Limits = BOT) -> Iterator[tuple[ProcessChannel, BotProcess]]:
+    """The bot of a folder in a box of one's own making, and a channel to it."""
+    environment = {"PATH": runtimes.search_path()}
+    popen, body = start([runtimes.require_python(), "bot.py"], folder, environment, limits)
+    process = BotProcess(popen, body, "a bot")
+    try:
+        yield ProcessChannel(process, limit=1 << 16), process
+    finally:
+        process.kill()
