@@ -1,9 +1,5 @@
-"""Leagues in a results folder: open it, play a tournament, read standings.
+"""Runs of a league in a results folder."""
 
-Rule: nothing is printed here. The command line is a few lines over these functions.
-"""
-
-import contextlib
 import logging
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -11,20 +7,19 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-import msgspec
 from msgspec.structs import replace
 
-from arena.errors import CheckFailed, DamagedStore, Interrupted, SpecError
+from arena.errors import DamagedStore, Interrupted
 from arena.league.progress import LeagueProgress, round_title
 from arena.league.schedule import Life, lives
-from arena.league.state import LeagueState, Replay, Stored, state_of
+from arena.league.state import LeagueState, Replay
 from arena.league.tournament import Tournament
 from arena.match.columns import PlayedBlock
-from arena.match.record import MatchRecord, unpack
+from arena.match.record import unpack
 from arena.match.results import PlayedMatch
 from arena.match.secret_luck import Secret
+from arena.operations.leagues import league_table
 from arena.process.limits import Isolation
-from arena.store import database
 from arena.store.bots import BotStore
 from arena.store.matches import MatchStore
 from arena.store.secrets import SecretKeeper
@@ -38,53 +33,6 @@ if TYPE_CHECKING:
     from arena.standings.table import Standings, Timing
 
 log: Final = logging.getLogger("arena.league")
-
-
-@contextlib.contextmanager
-def stored(results: Path) -> Iterator[MatchStore]:
-    """The stored matches of a results folder, for reading. SpecError if there are none."""
-    connection = database.open_for_reading(results)
-    if connection is None:
-        raise SpecError(f"nothing is stored in {results} yet; `arena league run FILE` plays a league")
-    store = MatchStore(connection, results)
-    with contextlib.closing(connection), store.snapshot():
-        yield store
-
-
-def record_of(found: PlayedMatch) -> MatchRecord:
-    """The record of a stored match. CheckFailed if its bytes are none."""
-    try:
-        return unpack(found.record)
-    except (ValueError, msgspec.MsgspecError) as error:
-        raise CheckFailed(f"match {found.result.key}: {error}") from None
-
-
-@contextlib.contextmanager
-def writable(results: Path) -> Iterator[MatchStore]:
-    """The stored matches of a results folder, for its only writer."""
-    with (
-        database.writer_lock(results),
-        contextlib.closing(database.open_for_writing(results)) as connection,
-    ):
-        yield MatchStore(connection, results)
-
-
-def one_league(store: MatchStore, name: str | None, read_ranks: Stored | None = None) -> LeagueState:
-    """The state of the league of that name, or of the only one. SpecError lists the known ones.
-
-    `read_ranks` is `store.ranks` unless the caller has another way to read them.
-    """
-    names = [name] if name else store.leagues()
-    if len(names) != 1:
-        raise SpecError(f"which league? known: {', '.join(names) or 'none'}")
-    return state_of(store.league(names[0]), read_ranks or store.ranks)
-
-
-def league_table(store: MatchStore, state: LeagueState) -> "tuple[Standings, tuple[Timing, ...]]":
-    """Standings and use of time after all stored matches of the league."""
-    from arena.league.standings import standings_and_timing  # noqa: PLC0415 - numpy is for tables only
-
-    return standings_and_timing(state, store.sums(state.blocks, state.ranks))
 
 
 def publish(store: MatchStore, state: LeagueState) -> "tuple[Standings, tuple[Timing, ...]]":

@@ -21,9 +21,10 @@ import click
 from measure import error_of_median
 from tables import Figure, Row, Table
 
-from arena.api import one_league, stored
 from arena.bundled import find_tournament
 from arena.errors import SpecError
+from arena.operations.leagues import one_league
+from arena.store.folder import stored
 
 _WORKERS: Final = 2
 

@@ -22,12 +22,13 @@ from commands import ARENA, cpu_s
 from leaderboard import synthetic, writing
 from tables import Figure, Goal, Row, Table
 
-from arena.api import one_league, stored
 from arena.league.schedule import Pairing, pairings
 from arena.league.tournament import Tournament
 from arena.match.columns import PlayedBlock, columns_of
 from arena.match.results import PlayedMatch, rotate
+from arena.operations.leagues import one_league
 from arena.store import database, rows
+from arena.store.folder import stored
 
 _PLAYERS: Final = 12
 _MATCHES: Final = 100_000

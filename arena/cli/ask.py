@@ -10,7 +10,6 @@ import click
 import msgspec
 from msgspec.structs import replace
 
-from arena.api import record_of, stored
 from arena.cli.completion import complete_bot
 from arena.cli.dialogue import require_answer, seat_of
 from arena.cli.edge import stoppable
@@ -42,6 +41,7 @@ from arena.process.suspension import never_suspended
 from arena.report.formats import listing
 from arena.report.transcript import result_line, transcript
 from arena.store.bots import BotStore
+from arena.store.folder import record_of, stored
 from arena.store.matches import MatchStore
 from arena.store.recent import MATCH_ID, recent_match
 from arena.text import counted, printable

@@ -10,7 +10,7 @@ import click
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from arena.api import begin_league, installed, writable
+from arena.api import begin_league, installed
 from arena.cli.completion import complete_bot
 from arena.cli.edge import TerminalLine, stoppable
 from arena.cli.options import (
@@ -37,6 +37,7 @@ from arena.process.manifest import BotSpec
 from arena.report.comparison import as_json, as_text, state_line
 from arena.report.luck_origin import luck_description
 from arena.statistics.sequential import Model, SequentialSettings
+from arena.store.folder import writable
 from arena.store.matches import MatchStore
 
 _LIVES_BETWEEN_LOOKS = 2

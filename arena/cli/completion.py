@@ -12,10 +12,10 @@ from typing import Final
 import click
 from click.shell_completion import CompletionItem, get_completion_class
 
-from arena.api import stored
 from arena.bundled import is_path, tournaments_on_offer
 from arena.errors import ArenaError
 from arena.store.bots import BotStore
+from arena.store.folder import stored
 
 _VARIABLE: Final = "_ARENA_COMPLETE"
 Complete = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]

@@ -4,13 +4,13 @@ from pathlib import Path
 
 import click
 
-from arena.api import record_of, stored
 from arena.cli.options import results_option
 from arena.errors import CheckFailed, SpecError
 from arena.match.reconstruction import lines_of
 from arena.match.record import MatchRecord
 from arena.match.requests import answer_steps, requests_of
 from arena.report.transcript import dialogue_lines
+from arena.store.folder import record_of, stored
 from arena.store.matches import MatchStore
 from arena.store.recent import MATCH_ID, recent_match
 from arena.text import unknown

@@ -31,6 +31,7 @@ from arena.text import shortened
 
 if TYPE_CHECKING:
     from arena.league.progress import OnStep
+    from arena.operations.events import OnEvent
 
 _OF_THE_MACHINE: Final = {
     errno.ENOSPC: "make room, and give the same command again",
@@ -330,3 +331,20 @@ def task_line(clock: Callable[[], float] = time.monotonic) -> "Iterator[OnStep]"
         yield on_step
     finally:
         line.wipe()
+
+
+@contextlib.contextmanager
+def shown_events() -> "Iterator[OnEvent]":
+    """Yield a function that draws the progress of an operation, as `task_line` does, and prints its warnings."""
+    from arena.operations.events import Event, Progress, Warned  # noqa: PLC0415 - `--help` needs none
+
+    with task_line() as on_step:
+
+        def on(event: Event) -> None:
+            match event:
+                case Warned():
+                    print_error(event.sentence)
+                case Progress():
+                    on_step(event.task, event.done, event.total)
+
+        yield on

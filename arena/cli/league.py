@@ -4,7 +4,6 @@ import contextlib
 import logging
 import os
 import sys
-from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
@@ -12,18 +11,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 import click
 import msgspec
 
-from arena.api import (
-    LeagueRun,
-    begin_league,
-    installed,
-    league_table,
-    one_league,
-    publish,
-    record_of,
-    require_whole_blocks,
-    stored,
-    writable,
-)
+from arena.api import LeagueRun, begin_league, installed, publish, require_whole_blocks
 from arena.bundled import bundled_folder, find_tournament, tournaments_on_offer
 from arena.cli import SuggestingGroup
 from arena.cli.completion import complete_league, complete_tournament
@@ -40,6 +28,7 @@ from arena.cli.options import (
     isolation_option,
     local_workers,
     prepare_isolation,
+    requesting,
     require_columns,
     results_option,
     secret_file_option,
@@ -52,7 +41,7 @@ from arena.doctor.machine import doubt_of_wall_time
 from arena.errors import DamagedStore, Interrupted, SpecError
 from arena.league.driver import Backend, BlocksLost, LocalBackend
 from arena.league.progress import ignore_step, progress_of, steps_of
-from arena.league.state import LeagueState, state_of
+from arena.league.state import LeagueState
 from arena.league.tournament import (
     TOURNAMENT_FILE_LIMIT,
     Tournament,
@@ -65,6 +54,8 @@ from arena.league.tournament import (
 from arena.match.record import MatchRecord
 from arena.match.results import MatchResult
 from arena.match.secret_luck import Secret
+from arena.operations.leagues import league_table, one_league
+from arena.operations.read_status import MachineShare, ReadStatus, read_status
 from arena.plugins import TRUST
 from arena.process.limits import Isolation
 from arena.report.formats import Style, escaped, listing
@@ -73,7 +64,7 @@ from arena.report.matches import MATCH_FORMATS, match_list
 from arena.report.page import Page
 from arena.store import database, files
 from arena.store.bots import BotStore
-from arena.store.matches import MatchStore
+from arena.store.folder import record_of, stored, writable
 from arena.store.secrets import SecretKeeper
 from arena.text import counted, printable
 from arena.yaml_file import read_yaml
@@ -262,46 +253,34 @@ def _report_luck_and_clock(tournament: Tournament, here: int | None) -> None:
 
 
 @league.command()
-@click.argument("name", required=False, shell_complete=complete_league)
+@requesting(ReadStatus)
+@click.argument("league", required=False, metavar="[NAME]", shell_complete=complete_league)
 @click.option("--machines", is_flag=True, help="Also tell on which machines of a cluster how many blocks were played.")
 @results_option
-def status(name: str | None, machines: bool, results: Path) -> None:
+def status(request: ReadStatus) -> None:
     """Print how many matches of league NAME (or of all leagues) are stored, and which round is on.
 
     Example: arena league status
     """
-    damage: list[str] = []
-    with stored(results) as store:
-        for each in [name] if name else store.leagues():
-            try:
-                state = state_of(store.league(each), store.ranks)
-            except DamagedStore as error:  # the others are told all the same
-                damage.append(str(error))
-                continue
-            tournament = state.tournament
-            luck = [luck_description(luck_origin(tournament))]
-            if tournament.seed is None:
-                luck = secret_descriptions(store.secrets(each))
-            click.echo(f"{each}: {progress_of(state)}, {len(tournament.players)} players, game {tournament.game}")
-            by_machine = _by_machine(store, state) if machines else ()
-            for sentence in (*luck, *state.news, *by_machine):
-                click.echo(f"  {sentence}")
-        click.echo(f"history: {store.head()}")
-    if damage:
-        raise DamagedStore("\n".join(damage))
+    found = read_status(request)
+    for known in found.leagues:
+        state, tournament = known.state, known.state.tournament
+        click.echo(
+            f"{tournament.name}: {progress_of(state)}, {len(tournament.players)} players, game {tournament.game}"
+        )
+        is_secret = tournament.seed is None
+        luck = secret_descriptions(known.secrets) if is_secret else [luck_description(luck_origin(tournament))]
+        for sentence in (*luck, *state.news, *map(_share, known.machines)):
+            click.echo(f"  {sentence}")
+    click.echo(f"history: {found.history}")
+    if found.damage:
+        raise DamagedStore("\n".join(found.damage))
 
 
-def _by_machine(store: MatchStore, state: LeagueState) -> Iterator[str]:
-    """`node7, speed 20.1 to 20.4: 120 blocks`, of each machine of a cluster; and the blocks of this one."""
-    found, speeds = Counter[str](), defaultdict[str, list[float]](list)
-    for machine, blocks in store.machines(state.blocks).items():
-        found[machine.name] += blocks
-        speeds[machine.name].append(machine.speed)
-    for name, blocks in found.most_common():
-        ends = dict.fromkeys((min(speeds[name]), max(speeds[name])))
-        yield f"{printable(name)}, speed {' to '.join(map(str, ends))}: {counted(blocks, 'block')}"
-    if own := sum(map(len, state.finished.values())) - found.total():
-        yield f"without a cluster: {counted(own, 'block')}"
+def _share(machine: MachineShare) -> str:
+    """Return `node7, speed 20.1 to 20.4: 120 blocks`, or the blocks of this machine."""
+    speeds = f"{printable(machine.name)}, speed {' to '.join(map(str, machine.speeds))}"
+    return f"{speeds if machine.name else 'without a cluster'}: {counted(machine.blocks, 'block')}"
 
 
 @league.command("reveal")

@@ -26,6 +26,7 @@ from arena.games.api import require_simulator
 from arena.league.tournament import ClusterSettings, Player, Tournament, require_game
 from arena.match.secret_luck import Secret
 from arena.match.settings import ClockSettings, MatchSettings
+from arena.operations.request import Request
 from arena.process.cores import usable_cores
 from arena.process.limits import DEFAULT_ISOLATION, Isolation, Limits
 from arena.process.manifest import BotSpec
@@ -49,6 +50,28 @@ F = TypeVar("F", bound=Callable[..., Any])
 FILE_PATH: Final = click.Path(dir_okay=False, path_type=Path)
 FOLDER_PATH: Final = click.Path(file_okay=False, path_type=Path)
 WORKERS: Final = click.IntRange(1, 1024)
+
+
+def requesting(request: type[Request]) -> Callable[[F], F]:
+    """Pass a command its options as `request`, of that type, and those that are no fields of it by name.
+
+    It stands above all options, which get their defaults from the request's fields.
+    """
+    fields = {field.name: field for field in structs.fields(request)}
+
+    def decorate(command: F) -> F:
+        @functools.wraps(command)
+        def with_request(**given: Any) -> object:
+            chosen = {name: given.pop(name) for name in fields if name in given}
+            return command(request=request(**chosen), **given)
+
+        for parameter in getattr(with_request, "__click_params__", ()):
+            if parameter.name in fields:
+                parameter.default = fields[parameter.name].default
+        decorated: Any = with_request
+        return decorated  # type: ignore[no-any-return]
+
+    return decorate
 
 
 @contextlib.contextmanager
@@ -81,7 +104,7 @@ def _report_if_made(context: click.Context, parameter: click.Parameter, folder: 
 results_option = click.option(
     "--results",
     type=FOLDER_PATH,
-    default=Path("results"),
+    default=Request().results,
     envvar="ARENA_RESULTS",
     callback=_report_if_made,
     help="Folder of the database, the installed bots and the logs.",

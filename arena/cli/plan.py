@@ -14,7 +14,6 @@ from typing import Final, NamedTuple
 
 import click
 
-from arena.api import stored
 from arena.cli.edge import TerminalLine, stoppable
 from arena.cli.options import prepare_isolation
 from arena.cli.update import begun_as, is_known, matches_in_words
@@ -28,6 +27,7 @@ from arena.process.limits import Isolation
 from arena.process.manifest import BotSpec
 from arena.process.scratch import scratch_folder
 from arena.store.bots import BotStore
+from arena.store.folder import stored
 from arena.text import counted, printable
 
 TIMES: Final = SampleTimes()

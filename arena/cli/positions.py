@@ -5,7 +5,6 @@ from pathlib import Path
 
 import click
 
-from arena.api import stored
 from arena.cli import SuggestingGroup
 from arena.cli.ask import AskedTable, players_of
 from arena.cli.completion import complete_bot
@@ -38,6 +37,7 @@ from arena.match.bot_player import BotPlayer
 from arena.process.limits import Isolation
 from arena.report.formats import listing
 from arena.store.bots import BotStore
+from arena.store.folder import stored
 
 
 @click.group(cls=SuggestingGroup)

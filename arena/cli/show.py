@@ -8,7 +8,6 @@ from pathlib import Path
 import click
 from msgspec import UNSET
 
-from arena.api import record_of, stored
 from arena.cli.options import FILE_PATH, results_option
 from arena.errors import SpecError
 from arena.games import load_game
@@ -19,6 +18,7 @@ from arena.report.luck_origin import match_luck_description
 from arena.report.transcript import luck_lines, step_lines, time_lines, transcript
 from arena.site.page import match_page
 from arena.site.replay import partners
+from arena.store.folder import record_of, stored
 from arena.store.matches import MatchStore
 from arena.store.recent import recent_match
 

@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from arena.api import stored
 from arena.cli import SuggestingGroup
 from arena.cli.completion import complete_league
 from arena.cli.edge import task_line
 from arena.cli.options import FOLDER_PATH, results_option
 from arena.errors import SpecError
+from arena.store.folder import stored
 from arena.text import counted
 
 if TYPE_CHECKING:

@@ -7,42 +7,43 @@ from pathlib import Path
 
 import click
 
-from arena.api import league_table, one_league, stored
 from arena.cli.completion import complete_league
-from arena.cli.options import column_names, format_option, results_option, table_options, width_option
+from arena.cli.options import column_names, format_option, requesting, results_option, table_options, width_option
 from arena.errors import SpecError
 from arena.league.standings import calibration_of, matrix_of, standings_after
 from arena.league.tournament import luck_origin
 from arena.match.luck import luck_of
 from arena.match.record import unpack
 from arena.match.results import MatchResult, PlayedMatch, result_of
+from arena.operations.leagues import one_league
+from arena.operations.read_standings import ReadStandings, read_standings
 from arena.report.calibration import calibration_page
 from arena.report.formats import Style
 from arena.report.leaderboard import leaderboard_page
 from arena.report.luck_origin import luck_description
 from arena.report.matrix import matrix_page
 from arena.report.profile import player_profile, profile_page, without_luck
+from arena.store.folder import stored
 from arena.text import unknown
 
 
 @click.command()
-@click.argument("name", required=False, shell_complete=complete_league)
+@requesting(ReadStandings)
+@click.argument("league", required=False, metavar="[NAME]", shell_complete=complete_league)
 @format_option()
 @click.option("--no-timing", is_flag=True, help="Leave times out: equal results then give equal bytes.")
 @table_options
 @results_option
-def leaderboard(name: str | None, form: str, no_timing: bool, results: Path, style: Style) -> None:
+def leaderboard(request: ReadStandings, form: str, no_timing: bool, style: Style) -> None:
     """Print the standings of league NAME; NAME may be left out if there is only one.
 
     Six columns are shown, --wide shows all. In csv and json all are there, unless --columns names some.
 
     Example: arena leaderboard first --columns player,score,faults --explain
     """
-    with stored(results) as store:
-        state = one_league(store, name, store.unchecked_ranks)
-        standings, timing = league_table(store, state)
-    times = None if no_timing else timing
-    click.echo(leaderboard_page(standings, times, news=state.news).render(form, style))
+    table = read_standings(request)
+    times = None if no_timing else table.timing
+    click.echo(leaderboard_page(table.standings, times, news=table.news).render(form, style))
 
 
 def _top(context: click.Context, parameter: click.Parameter, value: str) -> int | None:

@@ -12,7 +12,6 @@ from pathlib import Path
 import click
 import msgspec
 
-from arena.api import stored
 from arena.errors import DamagedStore, SpecError
 from arena.league.schedule import is_open_ended, match_count
 from arena.league.state import Replay, state_of
@@ -20,6 +19,7 @@ from arena.league.tournament import Keep, PlayerEntry, Tournament, portable
 from arena.league.update import Loss, changes, loss, loss_sentences
 from arena.process.manifest import BotSpec
 from arena.store.bots import BotStore
+from arena.store.folder import stored
 from arena.store.matches import MatchStore
 from arena.text import counted
 

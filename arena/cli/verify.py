@@ -10,7 +10,6 @@ from typing import Final
 import click
 from msgspec import UNSET
 
-from arena.api import stored
 from arena.cli.completion import complete_league
 from arena.cli.edge import TerminalLine, stoppable
 from arena.cli.options import (
@@ -36,6 +35,7 @@ from arena.match.secret_luck import Secret
 from arena.process.cores import usable_cores
 from arena.process.limits import Isolation
 from arena.store.bots import BotStore
+from arena.store.folder import stored
 from arena.store.history import read_head
 from arena.store.matches import MatchStore
 from arena.store.secrets import SecretKeeper

@@ -16,7 +16,6 @@ from typing import Any, Final
 
 import yaml
 
-from arena.api import one_league, stored
 from arena.bundled import find_tournament
 from arena.errors import SpecError
 from arena.league.tournament import TOURNAMENT_FILE_LIMIT, TournamentFile
@@ -24,10 +23,12 @@ from arena.library.callable_bots import CALLABLES, CallableBot, Switchboard, bri
 from arena.library.command import OnCounts, run_command
 from arena.library.match import Match, load_match
 from arena.library.table import Table
+from arena.operations.leagues import one_league
 from arena.process.scratch import scratch_folder
 from arena.report.columns import LEADERBOARD, SHOWN_STANDINGS
 from arena.report.matches import match_list
 from arena.store import files
+from arena.store.folder import stored
 from arena.yaml_file import read_yaml
 
 AnyPlayer = str | Path | Callable[[Any, Any], Any] | Any

@@ -5,7 +5,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
 
-from arena.api import record_of, stored
 from arena.games import load_game
 from arena.games.api import named_picture
 from arena.library.table import Picture, Table
@@ -14,6 +13,7 @@ from arena.match.record import ActionStep, MatchRecord
 from arena.match.replay import ReplayStep, other_rules, replay
 from arena.report.transcript import step_line, transcript
 from arena.site.page import framed, match_page
+from arena.store.folder import record_of, stored
 
 
 class MatchPage(str):

@@ -11,7 +11,6 @@ from typing import Final, Literal
 
 import msgspec
 
-from arena.api import record_of
 from arena.errors import CheckFailed, SpecError
 from arena.league.progress import OnStep, ignore_step, steps_of
 from arena.match.record import MatchRecord, SimulationStep
@@ -20,6 +19,7 @@ from arena.site.leagues import Chosen, LeagueView, league_views, require_players
 from arena.site.pages import Pages, all_file
 from arena.site.parts import pair_file, player_file, public_reasons
 from arena.site.replay import match_data, script
+from arena.store.folder import record_of
 from arena.store.matches import MatchStore
 
 MARK: Final = "made-by-arena.txt"

@@ -13,11 +13,10 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from arena.api import one_league
 from arena.errors import SpecError
 from arena.league.progress import progress_of
 from arena.league.standings import matrix_of, ratings_over_time, standings_and_timing
-from arena.league.state import LeagueState
+from arena.league.state import LeagueState, state_of
 from arena.match.results import MatchKey, MatchResult
 from arena.report.profile import ProfilePage, player_profile
 from arena.standings.matrix import HeadToHead
@@ -298,6 +297,6 @@ def require_players(views: Sequence[LeagueView], names: Sequence[str]) -> None:
 
 def league_view(store: MatchStore, name: str) -> LeagueView:
     """The league of that name. SpecError if there is none."""
-    state = one_league(store, name, store.unchecked_ranks)
+    state = state_of(store.league(name), store.unchecked_ranks)
     sums = store.sums(state.blocks, state.ranks)
     return LeagueView(state, sums, *standings_and_timing(state, sums))

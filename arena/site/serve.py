@@ -27,13 +27,13 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from arena.api import stored
 from arena.errors import ArenaError, SpecError
 from arena.match.results import MatchKey
 from arena.site.build import assets, league_pages, match_files, site_pages
 from arena.site.leagues import Chosen, LeagueView, league_views, require_players
 from arena.site.opened import Busy, Files, OpenedMatches
 from arena.site.pages import POLICY, Pages
+from arena.store.folder import stored
 from arena.store.matches import MatchStore
 
 _LOOK_S: Final = 1.0

@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 from support.cli_arena import Terminal, bot_script
 
-from arena.api import one_league, stored
 from arena.match.secret_luck import Secret
+from arena.operations.leagues import one_league
 from arena.store.bots import BotStore
+from arena.store.folder import stored
 from arena.verify.replay import audit_by_replay
 
 pytestmark = pytest.mark.process

@@ -14,11 +14,12 @@ from pathlib import Path
 import pytest
 from support.docs_pages import BLOCKS, ROOT, Block, blocks
 
-from arena.api import league_table, stored
 from arena.cli import execute
 from arena.league.state import state_of
+from arena.operations.leagues import league_table
 from arena.report.formats import Style
 from arena.report.leaderboard import leaderboard_page
+from arena.store.folder import stored
 
 pytestmark = [pytest.mark.slow, pytest.mark.process]
 

@@ -11,7 +11,6 @@ from support.scripted_bot import Message, answer
 from support.store_made import seated_bot, writing
 from support.tampering import execute_sql, opened
 
-from arena.api import league_table
 from arena.league.schedule import fixture, pairings
 from arena.league.state import state_of
 from arena.match.columns import columns_of
@@ -20,6 +19,7 @@ from arena.match.referee import play_match
 from arena.match.results import MatchKey, result_of
 from arena.match.secret_luck import Secret
 from arena.match.settings import MatchSettings, spec_of
+from arena.operations.leagues import league_table
 from arena.process.scripted import Reply
 from arena.standings.table import standings_json
 from arena.store import database, history, rows

@@ -11,9 +11,9 @@ from support.site_made import Read
 from support.store_made import block_of, blocks_of, reading, tournament, writing
 from support.tampering import opened
 
-from arena.api import one_league
 from arena.league.schedule import Pairing
 from arena.league.schedules.settings import Swiss
+from arena.operations.leagues import one_league
 from arena.site.build import site_pages, write_site
 from arena.site.leagues import league_view
 from arena.site.pages import Pages

@@ -7,10 +7,10 @@ import pytest
 from support.store_made import fill, reading, tournament
 from support.tampering import opened
 
-from arena.api import league_table
 from arena.errors import DamagedStore, SpecError
 from arena.league.state import state_of
 from arena.league.tournament import Tournament
+from arena.operations.leagues import league_table
 from arena.standings.table import standings_json
 from arena.store import database
 

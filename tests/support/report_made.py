@@ -4,12 +4,12 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
-from arena.api import league_table
 from arena.league.schedule import pairings
 from arena.league.state import state_of
 from arena.league.tournament import Player, Tournament
 from arena.match.record import MatchRecord
 from arena.match.results import PlayedMatch
+from arena.operations.leagues import league_table
 from arena.process.scripted import Reply
 from arena.standings.table import standings_json
 from arena.store.bots import BotStore

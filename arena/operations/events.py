@@ -1,0 +1,34 @@
+"""Events: what an operation reports while it runs. A door draws them, prints them or passes them on.
+
+Rule: an event holds numbers and names, never a line of a terminal; tags make all of them one format in msgpack.
+"""
+
+from collections.abc import Callable
+
+import msgspec
+
+
+class Event(msgspec.Struct, frozen=True, tag=True):
+    """Something that happened in an operation."""
+
+
+class Progress(Event, frozen=True):
+    """`done` of `total` steps of a task, which is named by the noun of its steps: matches, pages."""
+
+    task: str
+    done: int
+    total: int
+
+
+class Warned(Event, frozen=True):
+    """A sentence that the user should read, on something that ends nothing."""
+
+    sentence: str
+
+
+OnEvent = Callable[[Event], object]
+"""A door's function for the events of an operation. What it raises ends the operation."""
+
+
+def ignore(_event: Event) -> None:
+    """Drop an event."""
