@@ -1,4 +1,4 @@
-"""What a user can ask for: one module a use case, and the command line and the library are doors to them.
+"""The use cases, one module each; the command line and the library are doors to them.
 
 Rule: `operation(request, on=ignore) -> value`. A request is a frozen struct with every choice of the user and its
 default; a value is a struct or what a lower package computes; errors are those of `arena.errors`; progress and warnings

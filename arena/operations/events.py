@@ -27,7 +27,7 @@ class Warned(Event, frozen=True):
 
 
 OnEvent = Callable[[Event], object]
-"""A door's function for the events of an operation. What it raises ends the operation."""
+"""A door's function for the events of an operation. An exception of it ends the operation."""
 
 
 def ignore(_event: Event) -> None:
