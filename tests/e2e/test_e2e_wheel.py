@@ -1,7 +1,4 @@
-"""The wheel in a fresh environment outside the checkout: its commands work in an empty folder, on every Python here.
-
-The compiled wheel plays, measures and exports the same to the last bit.
-"""
+"""The wheel in a fresh environment outside the checkout: its commands work in an empty folder, on every Python here."""
 
 import os
 import shutil
@@ -59,10 +56,10 @@ def interpreter(version: str) -> str | None:
     return str(made[-1]) if made else shutil.which(f"python{version}", path="/usr/bin:/usr/local/bin")
 
 
-def built(folder: Path, *, compiled: str = "false") -> Path:
+def built(folder: Path) -> Path:
     """The wheel of this checkout."""
     command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", str(folder), str(ROOT)]
-    ran(command, folder, HATCH_BUILD_HOOK_ENABLE_CUSTOM=compiled)
+    ran(command, folder)
     (made,) = folder.glob("bot_arena-*.whl")
     return made
 
@@ -181,21 +178,15 @@ def test_the_wheel_has_its_licence_and_its_types(wheel: Path) -> None:
 
 
 PLAYED = """
-from pathlib import Path
 import msgspec
 from arena.games import load_game
-from arena.games.shanghaien import rules, state, turns
-from arena.games.shanghaien.expansions import crazy_captain, doubles, no_shanghai, sharks
-from arena.games.shanghaien.value import placed, position, stakes
 from arena.match.baseline import BaselinePlayer
 from arena.match.luck import LuckMeter
 from arena.match.referee import play_match
 from arena.match.settings import ClockSettings, MatchSpec
-modules = rules, state, turns, crazy_captain, doubles, no_shanghai, sharks, placed, position, stakes
-print(*{Path(each.__file__).suffix for each in modules})
 for number in range(120):
     options = {"expansions": ["crazy_captain", "no_shanghai", "sharks", "doubles"][: number % 5]}
-    seed = f"compiled {number}"
+    seed = f"played {number}"
     spec = MatchSpec("m", "shanghaien", options, seed, ClockSettings(), wire_id="m", bot_seeds=(number, -number))
     meter = LuckMeter(load_game("shanghaien"), 2)
     record = play_match(spec, [BaselinePlayer(), BaselinePlayer()], meter=meter)
@@ -203,58 +194,8 @@ for number in range(120):
     print(*[(node.step, *[each.hex() for each in node.luck]) for node in meter.luck().nodes])
 """
 
-LEAGUE = """
-name: forms
-game: shanghaien
-seed: public
-cycles: 3
-players: [{bot: random}, {bot: greedy}, {bot: sensible}]
-"""
-
-
 def test_luck_has_the_same_bits_on_every_python(installed: Installed, tmp_path: Path) -> None:
     """From 3.12 on `sum` compensates for rounding; the value of a game must not."""
     of_checkout = ran([sys.executable, "-c", PLAYED], ROOT).stdout
 
     assert ran([str(installed.python), "-c", PLAYED], tmp_path).stdout == of_checkout
-
-
-@pytest.fixture(scope="module")
-def native(tmp_path_factory: pytest.TempPathFactory) -> Installed:
-    """An environment with the compiled wheel."""
-    made = built(tmp_path_factory.mktemp("native"), compiled="true")
-    assert not made.name.endswith("-any.whl")
-    return fresh(OWN, sys.executable, made, tmp_path_factory.mktemp("environment"))
-
-
-def test_the_compiled_wheel_plays_measures_and_exports_the_same(wheel: Path, native: Installed, tmp_path: Path) -> None:
-    """Steps, outcomes and each bit of the luck; the checkout that it was built from keeps no compiled file."""
-    found = []
-    for form, each in (("pure", fresh(OWN, sys.executable, wheel, tmp_path / "pure")), ("native", native)):
-        folder = tmp_path / f"played {form}"
-        folder.mkdir()
-        played = ran([str(each.python), "-c", PLAYED], folder).stdout.splitlines()
-        (folder / "forms.yaml").write_text(LEAGUE)
-        each.arena("league run forms.yaml", folder)
-        found.append((played, each.arena("leaderboard forms --no-timing --format json", folder).stdout))
-    (pure, of_pure), (compiled, of_compiled) = found
-
-    assert wheel.name.endswith("-any.whl")
-    assert (pure[0], compiled[0]) == (".py", ".so")
-    assert pure[1:] == compiled[1:]
-    assert of_pure == of_compiled
-    assert not [*ROOT.glob("*.so"), *(ROOT / "arena").rglob("*.so")]
-
-
-def test_the_rules_hold_in_the_compiled_wheel(native: Installed, tmp_path: Path) -> None:
-    """The tests of Shanghaien and its golden plays, against compiled rules: no step changes a state before it."""
-    needed = ["pytest", "hypothesis"]
-    ran([sys.executable, "-m", "pip", "--python", str(native.python), "install", "--quiet", *needed], tmp_path)
-    folder = ROOT / "tests" / "games"
-    files = [*folder.glob("test_games_expansions_*.py"), *folder.glob("test_games_shanghaien_*.py")]
-    options = ["-q", "-p", "no:cacheprovider", "--rootdir", str(ROOT), "-c", str(ROOT / "pyproject.toml")]
-    golden = folder / "test_games_golden.py"
-
-    done = ran([str(native.python), "-m", "pytest", *options, str(golden), *map(str, files)], tmp_path)
-
-    assert " passed" in done.stdout.splitlines()[-1]

@@ -73,7 +73,7 @@ class Eager:
     """Shanghaien, decided at random, but three times as often for what an expansion adds."""
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(GAME, name)  # no class of Python inherits from a compiled one
+        return getattr(GAME, name)
 
     def sample(self, state: State, seat: Seat, rng: Randomness) -> Action:
         """One of the legal actions."""

@@ -1,7 +1,4 @@
-"""The actions that expansions add, in the order of their files.
-
-Rule: they stand apart from their rules, as the base game's do: mypyc compiles no msgspec Struct.
-"""
+"""The actions that expansions add, in the order of their files."""
 
 from arena.games.api import Number
 from arena.games.shanghaien.actions import Action, End, numbering

@@ -1,8 +1,7 @@
 """The dice that both seats have placed in a round: how each card stands by them, and who would win it.
 
 Rule: a `PlacedDice` never changes, and those that are met again and again are kept, linked to those with one more die.
-Standings are those of seat 0; numbers 1..6 are at index number-1. Compiled code keeps a tuple of a fixed length in
-registers and makes it an object to look up an index in it: tables are tuples of any length.
+Standings are those of seat 0; numbers 1..6 are at index number-1.
 """
 
 from functools import cache
@@ -29,7 +28,7 @@ _LEAD: Final = tuple([pair % 8 - pair // 8 for pair in range(64)])
 _STANDING: Final = tuple([_LEADS[lead] if pair else _EMPTY for pair, lead in enumerate(_LEAD)])
 """By the dice of both seats on a number: the standing of its card, if a tie is even."""
 
-CardStandings = tuple[int, int, int, int, int, int]
+CardStandings = tuple[int, ...]
 Won = int
 """The winners of all cards as a number to base 3, whose first digit is that of the card on the left.
 
@@ -99,12 +98,7 @@ class PlacedDice:
                 left += change * _PLACE_VALUES[near]
                 right += change * _PLACE_VALUES[-1 - near]
         totals = (self.first + 1, self.second) if seat == 0 else (self.first, self.second + 1)
-        return _keep(PlacedDice(counts, totals, _six(standings), (left, right)))
-
-
-def _six(standings: list[int]) -> CardStandings:
-    """The list as a tuple of six, which compiled code reads without a look at its length."""
-    return standings[0], standings[1], standings[2], standings[3], standings[4], standings[5]
+        return _keep(PlacedDice(counts, totals, tuple(standings), (left, right)))
 
 
 def _pair(counts: PackedCounts, number: int) -> int:
@@ -143,7 +137,7 @@ def placed_dice(first: DiceCounts, second: DiceCounts) -> PlacedDice:
     found = _kept.get(counts)
     if found is not None:
         return found
-    standings = _six([_standing(counts, index) for index in range(ROW_SIZE)])
+    standings = tuple([_standing(counts, index) for index in range(ROW_SIZE)])
     winners = [_WINNER[standing] for standing in standings]
     left, right = [
         sum([winner * value for winner, value in zip(each, _PLACE_VALUES, strict=True)])

@@ -294,7 +294,7 @@ class _Position:
         """Whether the state differs in nothing but phase and dice. Its parts never change, so they are the same."""
         first, second = state.players
         return (
-            first is self._first  # no tuple of a fixed length is an object in compiled code
+            first is self._first
             and second is self._second
             and state.pile is self._pile
             and state.row is self._row
