@@ -200,12 +200,7 @@ def play_life_on_a_core(life: Life, on_finished: OnFinished) -> list[PlayedBlock
         _OWN_CORE.claim()
     else:
         _OWN_CORE.release()
-
-    def report(count: int) -> None:
-        on_finished(count)
-        _OWN_CORE.look()
-
-    return play_life_alone(life, report)
+    return play_life_alone(life, on_finished)
 
 
 def does_on_one_core(life: Life) -> bool:

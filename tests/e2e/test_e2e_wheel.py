@@ -194,6 +194,7 @@ for number in range(120):
     print(*[(node.step, *[each.hex() for each in node.luck]) for node in meter.luck().nodes])
 """
 
+
 def test_luck_has_the_same_bits_on_every_python(installed: Installed, tmp_path: Path) -> None:
     """From 3.12 on `sum` compensates for rounding; the value of a game must not."""
     of_checkout = ran([sys.executable, "-c", PLAYED], ROOT).stdout

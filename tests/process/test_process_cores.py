@@ -1,4 +1,4 @@
-"""A core for a worker and its bots: claimed by one process of the machine, inherited by bots, left when crowded."""
+"""A core for a worker and its bots: claimed by one process of the machine, inherited by bots."""
 
 import contextlib
 import fcntl
@@ -7,7 +7,6 @@ import socket
 import stat
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -17,7 +16,6 @@ from support.process_boxes import (
     FORKING,
     as_ordinary_user,
     ask,
-    eventually,
     folder_of,
     host_environment,
     in_a_box,
@@ -26,13 +24,13 @@ from support.process_boxes import (
 )
 
 from arena.process import cores
-from arena.process.cores import CoreTimes, OwnCore, claims_folder, free_cores, read_core_times
+from arena.process.cores import OwnCore, claims_folder, free_cores
 from arena.process.limits import Limits
 
 CORES = sorted(os.sched_getaffinity(0))
 pytestmark = [pytest.mark.process, pytest.mark.skipif(len(CORES) < 2, reason="this machine has one core")]
-LAST, FIRST = CORES[-1], CORES[0]
-Make = Callable[..., OwnCore]
+LAST = CORES[-1]
+Make = Callable[[], OwnCore]
 
 
 @pytest.fixture
@@ -40,8 +38,8 @@ def make(tmp_path: Path) -> Iterator[Make]:
     """Makes processes' own cores, all of this one here, whose claims no other test or program meets."""
     made = []
 
-    def own_core(**more: object) -> OwnCore:
-        made.append(OwnCore(folder=lambda: tmp_path, **more))  # type: ignore[arg-type]
+    def own_core() -> OwnCore:
+        made.append(OwnCore(folder=lambda: tmp_path))
         return made[-1]
 
     yield own_core
@@ -113,90 +111,6 @@ def test_the_claim_of_a_killed_process_is_free(make: Make, tmp_path: Path) -> No
     owner.claim()
 
     assert owner.core == LAST
-
-
-class Machine:
-    """The times of its cores, and the clock on the wall, as the test says."""
-
-    def __init__(self) -> None:
-        self.now_s = 0.0
-        self.times = dict.fromkeys(CORES, CoreTimes(0.0, 0.0))
-
-    def read(self) -> dict[int, CoreTimes]:
-        return dict(self.times)
-
-    def wall(self) -> float:
-        return self.now_s
-
-    def passes(self, seconds: float, **busy: float) -> None:
-        """So much time, with this share of it busy on the first and the last core; all others are busy throughout."""
-        shares = {LAST: busy["last"], FIRST: busy["first"]}
-        self.now_s += seconds
-        for core, (busy_s, idle_s) in self.times.items():
-            share = shares.get(core, 1.0)
-            self.times[core] = CoreTimes(busy_s + share * seconds, idle_s + (1 - share) * seconds)
-
-
-@pytest.mark.parametrize(
-    ("window_s", "last", "first", "moves"),
-    [(2.0, 0.5, 0.1, True), (2.0, 0.2, 0.0, False), (2.0, 1.0, 0.3, False), (0.9, 1.0, 0.0, False)],
-    ids=["crowded", "quiet", "no-better", "too-early"],
-)
-def test_a_crowded_core_is_left_for_a_free_one(
-    make: Make, window_s: float, last: float, first: float, moves: bool
-) -> None:
-    """With all that was started on it. Where every core has work, a wake-up on the same one is still the cheapest."""
-    machine = Machine()
-    owner = make(read=machine.read, wall=machine.wall)
-    owner.claim()
-    with subprocess.Popen(["sleep", "60"]) as child:
-        machine.passes(window_s, last=last, first=first)
-        owner.look()
-        cores = os.sched_getaffinity(child.pid)
-        child.kill()
-
-    assert cores == os.sched_getaffinity(0) == {FIRST if moves else LAST}
-
-
-def test_a_free_core_that_somebody_else_has_is_no_better(make: Make) -> None:
-    """Two arena commands never share one."""
-    machine = Machine()
-    owner, other = make(read=machine.read, wall=machine.wall), make()
-    owner.claim()
-    other._move_to([FIRST])
-    os.sched_setaffinity(0, {LAST})
-
-    machine.passes(2.0, last=1.0, first=0.0)
-    owner.look()
-
-    assert owner.core == LAST
-
-
-@pytest.mark.parametrize("has_ended", [False, True])
-def test_what_a_worker_and_its_bots_use_crowds_nobody(make: Make, has_ended: bool) -> None:
-    """A child has burnt what the core was busy with, and may have ended since."""
-    machine = Machine()
-    owner = make(read=machine.read, wall=machine.wall)
-    owner.claim()
-    with subprocess.Popen([sys.executable, "-S", "-c", "while True: pass"]) as child:
-        clock_id = (~child.pid << 3) | 2
-        assert eventually(lambda: time.clock_gettime(clock_id) > 0.5)
-        if has_ended:
-            child.kill()
-            child.wait()
-        machine.passes(1.0, last=0.5, first=0.0)
-        owner.look()
-        child.kill()
-
-    assert owner.core == LAST
-
-
-def test_the_kernel_tells_the_times_of_all_cores() -> None:
-    """They grow with the time."""
-    before = read_core_times()
-
-    assert eventually(lambda: all(sum(read_core_times()[core]) > sum(before[core]) for core in CORES))
-    assert set(CORES) <= set(before)
 
 
 LEAVING = """
