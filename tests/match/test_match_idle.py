@@ -68,7 +68,7 @@ def played(folder: Path, thought: str, *, before: str = "", requests: int = 6, *
     path = folder / "bot.py"
     path.write_text(BOT.format(thought=thought, before=before), encoding="utf-8")
     bot = read_bot(path)
-    settings: ClockSettings = msgspec.structs.replace(CLOCK, move_ms=1000.0, startup_ms=30_000.0, **clock)
+    settings: ClockSettings = msgspec.structs.replace(CLOCK, **({"move_ms": 1000.0, "startup_ms": 30_000.0} | clock))
     bot_player = BotPlayer(
         player="bot",
         bot=bot.digest,
@@ -166,9 +166,9 @@ def test_a_lock_is_as_good_as_a_sleep(tmp_path: Path) -> None:
     ids=["alone", "a new thread each time", "two threads in turns"],
 )
 def test_a_bot_that_works_is_never_idle_however_busy_the_machine_is(tmp_path: Path, before: str, thought: str) -> None:
-    """Two other programs on each core: it takes three times as long, and what it waited is the machine's."""
+    """Two other programs on each core: it takes three times as long, for which nobody loses a move or is idle."""
     with two_spinners_a_core():
-        own = seat(played(tmp_path, thought, before=before))
+        own = seat(played(tmp_path, thought, before=before, move_ms=200.0, bank_ms=200.0))
 
     assert own.wall_ms > 0.95 * own.cpu_ms > 5 * 130  # after an answer the bot runs on, and pays for it
     assert idle_ms(own) < 0.05 * own.wall_ms  # a look may fall between two threads, when one wakes the other
