@@ -63,6 +63,14 @@ def test_all_lanes_have_a_turn() -> None:
     assert (refused.returncode, refused.stdout) == (2, f"ci: no lane nonsense; known: tests {listed}\n")
 
 
+def test_the_lanes_of_ci_run_tests_that_are_there() -> None:
+    """A lane whose file has moved would end with an error that only CI sees."""
+    named = re.findall(r"tests/[\w/.]*\w", (ROOT / ".ci" / "run").read_text(encoding="utf-8"))
+
+    assert len(named) > 10
+    assert [path for path in named if not (ROOT / path).exists()] == []
+
+
 def test_the_pythons_are_those_that_the_package_promises() -> None:
     """By its classifiers; the oldest one is what it requires, and builds the release."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
