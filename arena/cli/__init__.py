@@ -41,7 +41,6 @@ COMMAND_MODULES: Final = {
     "leaderboard": ("arena.cli.stats", "Print the standings of a league."),
     "stats": ("arena.cli.stats", "Print all that a league tells of one bot."),
     "matrix": ("arena.cli.stats", "Print who scored what against whom."),
-    "calibration": ("arena.cli.stats", "Print how well ratings predict matches."),
     "show": ("arena.cli.show", "Replay a stored match step by step."),
     "dialogue": ("arena.cli.dialogue", "Print every line between the referee and a bot in a stored match."),
     "ask": ("arena.cli.ask", "Ask a bot for its answers in a stored match, and compare."),

@@ -1,4 +1,4 @@
-"""`arena leaderboard`, `stats`, `matrix` and `calibration`: the pages of a league, computed from its stored matches."""
+"""`arena leaderboard`, `stats` and `matrix`: the pages of a league, computed from its stored matches."""
 
 import os
 import sys
@@ -10,14 +10,13 @@ import click
 from arena.cli.completion import complete_league
 from arena.cli.options import column_names, format_option, requesting, results_option, table_options, width_option
 from arena.errors import SpecError
-from arena.league.standings import calibration_of, matrix_of, standings_after
+from arena.league.standings import matrix_of, standings_after
 from arena.league.tournament import luck_origin
 from arena.match.luck import luck_of
 from arena.match.record import unpack
 from arena.match.results import MatchResult, PlayedMatch, result_of
 from arena.operations.leagues import one_league
 from arena.operations.read_standings import ReadStandings, read_standings
-from arena.report.calibration import calibration_page
 from arena.report.formats import Style
 from arena.report.leaderboard import leaderboard_page
 from arena.report.luck_origin import luck_description
@@ -102,24 +101,6 @@ def matrix(
 def wants_colours(environment: Mapping[str, str]) -> bool:
     """Whether whoever sits at a terminal wants colours, by the conventions of NO_COLOR and TERM."""
     return not environment.get("NO_COLOR") and environment.get("TERM") != "dumb"
-
-
-@click.command()
-@click.argument("league", required=False, shell_complete=complete_league)
-@format_option()
-@width_option
-@results_option
-def calibration(league: str | None, form: str, width: int | None, results: Path) -> None:
-    """Print how well ratings predict matches of LEAGUE, which may be left out if there is only one.
-
-    Chances of 70 % should come true in 7 of 10 matches. Every match is predicted from matches without it.
-
-    Example: arena calibration first
-    """
-    with stored(results) as store:
-        state = one_league(store, league)
-    luck = luck_description(luck_origin(state.tournament))
-    click.echo(calibration_page(calibration_of(state), luck=luck).render(form, Style(width=width)))
 
 
 @click.command()

@@ -1,4 +1,4 @@
-"""Standings, matrix and calibration of a league by its stored matches. Rule: ratings are always derived."""
+"""Standings and matrix of a league by its stored matches. Rule: ratings are always derived."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
@@ -14,7 +14,6 @@ from arena.standings.sums import PairingSums, sums_of
 from arena.standings.table import Standings, Timing, standings, timing
 
 if TYPE_CHECKING:
-    from arena.standings.calibration import Judged
     from arena.standings.matrix import HeadToHead
 
 
@@ -73,11 +72,3 @@ def matrix_of(state: LeagueState, *, top: int | None, only: Sequence[str]) -> "H
     tournament, ranks = state.tournament, [span.ranks for span in state.spans]
     names = [player.name for player in tournament.players]
     return compared(tournament.name, names, ranks, tournament.rating, top=top, only=tuple(only))
-
-
-def calibration_of(state: LeagueState) -> "Judged":
-    """The chances that ratings give to the matches of a league, against their results."""
-    from arena.standings.calibration import judged  # noqa: PLC0415 - no league that runs asks for it
-
-    tournament, ranks = state.tournament, [span.ranks for span in state.spans]
-    return judged(tournament.name, [player.name for player in tournament.players], ranks, tournament.rating)

@@ -1,6 +1,6 @@
 """Pairings -> the skill of every player by the batch estimate, the rating, which no order of matches can change.
 
-Rule: this is the one road to a fit: the table, schedules, `stats`, `matrix` and `calibration` all come here. The model
+Rule: this is the one road to a fit: the table, schedules, `stats` and `matrix` all come here. The model
 is that of the ratings. An error is against the mean of all whom matches connect, or against the anchor, as ± 95 %; how
 sure it is follows from blocks (`arena.statistics.block_correlation`).
 """

@@ -1,4 +1,4 @@
-"""Pairings with the courses of their blocks: all that skills, matrix and calibration need of a league.
+"""Pairings with the courses of their blocks: all that skills and matrix need of a league.
 
 Rule: whole numbers only. Counts do not depend on the order of the matches, and all that is calculated from them
 inherits that.

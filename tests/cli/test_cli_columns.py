@@ -113,7 +113,7 @@ def test_ids_of_csv_are_those_of_show(played: Terminal) -> None:
     assert '"' not in "".join(lines)
 
 
-PAGES = ("leaderboard", "leaderboard --wide", "stats p0", "matrix", "calibration", "tournaments", "bots")
+PAGES = ("leaderboard", "leaderboard --wide", "stats p0", "matrix", "tournaments", "bots")
 
 
 @pytest.mark.process

@@ -67,7 +67,7 @@ def tamper(results: Path, change: Callable[[Any], None]) -> None:
 def test_every_command_tells_of_it(terminal: Terminal) -> None:
     """The table with the pardoned faults, the matches, a page, the matrix, the forecasts, and that all is true."""
     board, matches = terminal.arena("leaderboard"), terminal.arena("league matches")
-    pages = [terminal.arena(words) for words in ("stats p0", "matrix", "calibration")]
+    pages = [terminal.arena(words) for words in ("stats p0", "matrix")]
     verified = terminal.arena("verify")
 
     assert {each.code for each in (board, matches, *pages, verified)} == {0}

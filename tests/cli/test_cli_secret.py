@@ -33,7 +33,7 @@ def test_the_commitment_is_shown_and_the_secret_is_kept(terminal: Terminal) -> N
     match = terminal.first_match()
     shown = [ran.err, ran.out, terminal.arena(f"show {match}").out, terminal.arena("league status").out]
     shown += [terminal.arena(f"leaderboard --format {form}").out for form in ("table", "markdown", "csv", "json")]
-    pages = ["matrix", "calibration", "stats ann"]
+    pages = ["matrix", "stats ann"]
     shown += [terminal.arena(f"{page} --format {form}").out for page in pages for form in ("table", "csv", "json")]
 
     (file,) = kept()
@@ -262,7 +262,7 @@ def test_a_public_seed_is_called_what_it_is(terminal: Terminal) -> None:
     """By every table, page, export and `show` made under it; there is nothing to reveal."""
     ran = league(terminal, seed=2026)
     match = terminal.first_match()
-    pages = ["leaderboard", "leaderboard --no-timing", "matrix", "calibration", "stats ann"]
+    pages = ["leaderboard", "leaderboard --no-timing", "matrix", "stats ann"]
     formats = ("table", "markdown", "csv", "json")
     shown = [terminal.arena(f"{page} --format {form}").out for page in pages for form in formats]
     shown += [ran.out, terminal.arena(f"show {match} --html page.html").out, Path("page.html").read_text()]

@@ -15,7 +15,6 @@ COMMAND_MODULES = (
     "leaderboard test",
     "matrix test",
     "stats p0 test",
-    "calibration test",
     "verify test",
     "verify test --isolation none --replay 2",
 )

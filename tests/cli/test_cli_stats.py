@@ -1,4 +1,4 @@
-"""`arena stats`, `matrix` and `calibration` in this process, over a league of real bots."""
+"""`arena stats` and `matrix` in this process, over a league of real bots."""
 
 import csv
 import io
@@ -13,7 +13,7 @@ from support.tampering import execute_sql
 from arena.cli.stats import wants_colours
 from arena.report.formats import FORMATS
 
-COMMAND_MODULES = ("stats p1", "matrix", "calibration")
+COMMAND_MODULES = ("stats p1", "matrix")
 
 
 @pytest.mark.process
@@ -34,7 +34,6 @@ def test_the_pages_of_a_league(terminal: Terminal) -> None:
     players = terminal.arena("matrix test --format csv --rows players").out
     assert [len(list(csv.DictReader(io.StringIO(text)))) for text in (cells, players)] == [6, 3]
     assert terminal.arena("matrix test --rows players").code == 2
-    assert "36 blocks" in terminal.arena("calibration").out
     ids = {one["match"] for one in (*document["wins"], *document["losses"])}
     listed = {line.split()[0] for line in terminal.arena("league matches test").out.splitlines()}
     assert ids
@@ -81,7 +80,6 @@ def test_luck_is_for_games_that_know_theirs(terminal: Terminal) -> None:
         ("stats pp1", 'league test: unknown player "pp1"; known: p0, p1; did you mean "p1"?'),
         ("stats p0 tset", 'no league "tset"'),
         ("matrix tset", 'no league "tset"'),
-        ("calibration tset", 'no league "tset"'),
     ],
 )
 def test_unknown_names_exit_with_2(terminal: Terminal, line: str, said: str) -> None:

@@ -12,7 +12,7 @@ from support.tampering import execute_sql, opened
 from arena.cli import execute
 
 SIZES = (0, 1, 3, 999_983, 2_000_000, 1 << 31, 1 << 53, 1 << 60, 1 << 61)
-PAGES = ("leaderboard", "stats ann", "stats ann --format json", "matrix", "calibration", "league status", "verify")
+PAGES = ("leaderboard", "stats ann", "stats ann --format json", "matrix", "league status", "verify")
 
 
 def absurd(results: Path, rng: Random, sizes: tuple[int, ...]) -> None:
