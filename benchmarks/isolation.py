@@ -214,7 +214,7 @@ def _used_s(ponderer: Channel, rival: Channel, end: Callable[[], None]) -> float
 
 def _ask(channel: Channel, stop_others: Callable[[], object] | None = None) -> None:
     clock = MoveClock(cpu=channel.cpu, wall=time.monotonic, budget_s=10.0, wall_s=10.0, decides_cpu=False)
-    clock.stop_others = stop_others
+    channel.before_wait(stop_others)
     channel.wake()
     channel.send(_HELLO, clock)
     channel.receive(clock)

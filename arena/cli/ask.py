@@ -153,7 +153,7 @@ class AskedTable(msgspec.Struct, frozen=True):
         clock = ClockSettings(**terms) if self.has_clock else ClockSettings(**terms, startup_ms=_DAY_MS, ponder=True)
         settings = MatchSettings(record.game, record.options, clock, stderr="keep")
         found = bot_player(player, settings, self.isolation, seats=len(record.seats))
-        found.has_clock, found.suspended = self.has_clock, never_suspended
+        found.account.has_clock, found.account.suspended = self.has_clock, never_suspended
         return found
 
 

@@ -276,7 +276,7 @@ def play_in_person(bots: tuple[str, ...], seat: int, setup: MatchSetup) -> None:
         for rival in rivals:
             installed = replace(rival, bot=bots_here.install(rival.bot))
             seated = bot_player(installed, setting, setup.isolation, seats=seats)
-            seated.suspended = never_suspended  # a person who presses Ctrl-Z comes back to the same match
+            seated.account.suspended = never_suspended  # a person who presses Ctrl-Z comes back to the same match
             ending.callback(seated.close, grace_s=0.0)
             table.append(seated)
         table.insert(seat, person)

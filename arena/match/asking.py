@@ -178,7 +178,7 @@ class _AskedPlayer(Participant):
         asking.reach(request.step)
         if asking.is_live:
             if not was_live:
-                self._bot.bank_us, self._bot.idle_bank_s = self._recorded.bank_us, self._recorded.idle_bank_s
+                self._bot.account.copy_banks(self._recorded.account)
             self.faults, self.refusals, self.transcript = self._bot.faults, self._bot.refusals, self._bot.transcript
             return self._bot.ask(request)
         if request.refused is None:
@@ -194,7 +194,7 @@ class _AskedPlayer(Participant):
         is_wanted, refused = number in asking.wanted, self._refused
         if is_wanted and refused is None:
             asking.before(bot, number)
-        bot.bank_us, bot.idle_bank_s = self._recorded.bank_us, self._recorded.idle_bank_s
+        bot.account.copy_banks(self._recorded.account)
         own = request.look_ahead and request.look_ahead.anew()
         fault, step = "", None
         reason, self._refused = None if refused is None else refusal_of(refused), None

@@ -23,6 +23,7 @@ from arena.errors import ArenaError, BotFault, IllegalAction, MalformedReply, Ou
 from arena.games.api import Game, Seat, Simulator, fault_policy_of, observer_of
 from arena.match.participant import ActionRequest, LookAhead, Participant, refusal_of
 from arena.match.record import LAST_TIMEOUT, PARDONABLE, ActionStep, Termination
+from arena.match.run_on import RunOn
 from arena.protocol.codec import excerpt
 from arena.text import printable
 
@@ -44,11 +45,6 @@ class Forfeited(Exception):
         self.fault = fault
 
 
-def others_of(participants: Sequence[Participant]) -> list[list[Participant]]:
-    """By seat: all other participants, in their order."""
-    return [[*participants[:seat], *participants[seat + 1 :]] for seat in range(len(participants))]
-
-
 class Decisions:
     """Asks the seats of one match. With `is_strict` no fault is pardoned, whatever the game's policy."""
 
@@ -59,9 +55,7 @@ class Decisions:
         self._simulator = simulator
         self._fault_policy = None if is_strict else fault_policy_of(game)
         self._participants = participants
-        may_run_on = simulator is None and all(each.may_run_on for each in participants)
-        self._others = others_of(participants)
-        self._stops = [partial(self._stop_others, seat) if may_run_on else None for seat in range(len(participants))]
+        self._run_on = RunOn.at(participants) if simulator is None else None
 
     def decide(self, state: Any, seats: tuple[Seat, ...], first: int) -> list[ActionStep]:
         """The action of each seat, in their order. Forfeited if the fault of one ends the match.
@@ -70,7 +64,7 @@ class Decisions:
         others end their processes too.
         """
         if len(seats) == 1:
-            due = self._due(state, seats[0], first, self._stops[seats[0]])
+            due = self._due(state, seats[0], first, self._run_on)
             alone = self._act(due) if isinstance(due, ActionRequest) else due
             if isinstance(alone, Forfeited):
                 raise alone
@@ -84,10 +78,7 @@ class Decisions:
         return [each for each in acted if isinstance(each, ActionStep)]
 
     def _act_concurrently(self, due: list[ActionStep | ActionRequest]) -> list[ActionStep | Forfeited]:
-        """The same with the answers in place of the requests, all of which go out before one is awaited.
-
-        Those that answered before stand still from now on: the others may take their time.
-        """
+        """Suspend all bots, send all requests, then collect the answers."""
         for each in self._participants:
             each.stop()
         requests = [each for each in due if isinstance(each, ActionRequest)]
@@ -95,29 +86,13 @@ class Decisions:
         answers = iter(_ask_concurrently(calls))
         return [next(answers) if isinstance(each, ActionRequest) else each for each in due]
 
-    def _due(
-        self, state: Any, seat: Seat, number: int, stop_others: Callable[[], None] | None = None
-    ) -> ActionStep | ActionRequest:
+    def _due(self, state: Any, seat: Seat, number: int, run_on: RunOn | None = None) -> ActionStep | ActionRequest:
         """The only legal action of the seat, or the request for one."""
         legal = self._game.legal(state, seat)
         if legal is not None and len(legal) == 1:
             return ActionStep(seat=seat, action=legal[0], forced=True)
         look_ahead = None if self._simulator is None else LookAhead(self._simulator, state, seat)
-        runs_on = stop_others is not None and self._are_quick(seat)
-        view = self._observe(state, seat)
-        return ActionRequest(state, seat, number, view, legal, None, look_ahead, stop_others, runs_on)
-
-    def _are_quick(self, seat: int) -> bool:
-        """Whether all but this seat answered quickly the last time."""
-        for other in self._others[seat]:  # noqa: SIM110 - a loop, as a generator takes three times the time
-            if not other.is_quick:
-                return False
-        return True
-
-    def _stop_others(self, seat: int) -> None:
-        """Nobody thinks while `seat` does: those that answered before it stand still from now on."""
-        for other in self._others[seat]:
-            other.stop()
+        return ActionRequest(state, seat, number, self._observe(state, seat), legal, None, look_ahead, run_on)
 
     def _act(self, request: ActionRequest) -> ActionStep | Forfeited:
         """The seat's answer to the request, or the fallback action. A human is asked until they answer."""
@@ -127,8 +102,8 @@ class Decisions:
                 return self.answered(request, participant)
             except BotFault as fault:
                 last = fault
-            if request.stop_others is not None:
-                request.stop_others()
+            if request.run_on is not None:
+                request.run_on.stop_others(request.seat)
             if policy is None or not _is_pardoned(participant, last):
                 return Forfeited(request.seat, last)
             try:

@@ -12,7 +12,7 @@ from typing import Final, TypeVar
 import msgspec
 from msgspec import UNSET
 
-from arena.errors import BotFault, Crashed, MalformedReply, OutOfTime, ProtocolViolation, Shortage
+from arena.errors import BotFault, MalformedReply, ProtocolViolation, Shortage
 from arena.match.line_recorder import LineRecorder
 from arena.match.participant import NO_LOOK_AHEAD, LookAhead, TranscriptLine
 from arena.process.channel import Channel
@@ -24,8 +24,6 @@ from arena.protocol.session import Session
 M = TypeVar("M", bound=m.Message)
 _NOTICE_S: Final = 1.0
 """Wall time a bot has to take a line that asks nothing of it."""
-_NAMED_S: Final = 0.05
-"""Of a start-up time: less went to `hello` than is worth a word."""
 _USELESS_LIMIT: Final = 10_000
 """Lines that count for nothing before the one that counts. More are a flood: it costs the referee more than the bot."""
 _USELESS_BYTES: Final = 1 << 20
@@ -100,7 +98,6 @@ class Dialogue:
         channel: Channel,
         *,
         wall: Callable[[], float],
-        suspended: Callable[[float], float],
         is_strict: bool,
         transcript: deque[TranscriptLine],
         recorder: LineRecorder,
@@ -112,60 +109,20 @@ class Dialogue:
         self.is_whole = False
         self.lost: BotFault | Shortage | None = None
         self._wall = wall
-        self._suspended = suspended
         self._is_strict = is_strict
         self._transcript = transcript
 
-    def ask_within_startup(
-        self,
-        message: m.Hello | m.MatchStart,
-        startup_s: float,
-        *,
-        spent_s: float,
-        decides_cpu: bool,
-        cpu_since: float | None = None,
-    ) -> tuple[float, float]:
-        """Ask for `hello` or `ready` in the rest of the time for both, then stop the bot.
-
-        Real time counts without the machine's own delays; and the bot's CPU time, unless it cannot be trusted, from the
-        reading `cpu_since` on.
-
-        The seconds used, and the bot's CPU clock.
-        """
-        channel, left_s = self.channel, startup_s - spent_s
-        clock = MoveClock(
-            cpu=channel.cpu,
-            wall=self._wall,
-            budget_s=left_s if decides_cpu else math.inf,
-            wall_s=left_s,
-            decides_cpu=True,
-            delayed=channel.delayed_s,
-            cpu_since=cpu_since,
-            suspended=self._suspended,
-        )
-        is_hello = isinstance(message, m.Hello)
-        owed = "hello" if is_hello else "ready"
+    def shake_hands(
+        self, message: m.Hello | m.MatchStart, owed: type[m.BotHello] | type[m.Ready], clock: MoveClock
+    ) -> float:
+        """Ask for `hello` or `ready`, then stop the bot; the reading of its CPU clock at its answer."""
         self.discarded = DiscardedOutput()
-        try:
-            self.ask(message, clock)
-            self.hear(m.BotHello if is_hello else m.Ready, clock)
-            clock.stop()
-            cpu_s = channel.cpu()
-            channel.rest()
-        except OutOfTime:
-            before = f' ({spent_s:.1f} s went to "hello")' if spent_s >= _NAMED_S else ""
-            strays = self.discarded.strays_text()
-            used = f"; its threads used {clock.cpu_s:.1f} s of CPU time" if decides_cpu and clock.cpu_s > left_s else ""
-            raise OutOfTime(
-                f'no "{owed}" within {startup_s:.1f} s{before} from {channel.origin}{used}{strays and "; " + strays}',
-                hint=f'answer {message.__struct_config__.tag} with "{owed}", and flush stdout',
-            ) from None
-        except Crashed as crash:
-            more = "" if is_hello else "; one process plays many matches: after match_end it must read on"
-            raise Crashed(
-                f'{crash.message} before its "{owed}"; it was started as {channel.origin}', hint=crash.hint + more
-            ) from None
-        return clock.charged_s if decides_cpu else clock.elapsed_s, cpu_s
+        self.ask(message, clock)
+        self.hear(owed, clock)
+        clock.stop()
+        cpu_reading = self.channel.cpu()
+        self.channel.rest()
+        return cpu_reading
 
     def forget(self) -> None:
         """Begin a new request: lines that lie there already are early."""

@@ -5,8 +5,7 @@ process read the game's state itself, bots get its observation.
 """
 
 from collections import Counter, deque
-from collections.abc import Callable
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
@@ -15,6 +14,9 @@ from arena.games.api import Game, Json, Seat, Simulator, cost_of
 from arena.match.record import REFUSALS_KEPT, RefusedAnswer, SeatRecord
 from arena.protocol.messages import Answer, AnyEvent, ClockTerms, MatchEnd, MatchStart, Refused, Simulate, Simulated
 from arena.text import printable
+
+if TYPE_CHECKING:
+    from arena.match.run_on import RunOn
 
 TranscriptLine = tuple[float, str, bytes]
 """Wall-clock seconds, `>` to the bot or `<` from it, the line."""
@@ -69,8 +71,7 @@ class ActionRequest(msgspec.Struct, frozen=True):
 
     `legal` is None where the game cannot list the actions. `refused`: the reason for which the last answer did not
     count; the same is asked once more, in the rest of the move's time. `look_ahead`: None in games without a simulator.
-    `stop_others`: to be called once the answer is not a quick one, because those who answered before may run on; None
-    where each is stopped at its answer. `runs_on`: whether the player may run on after it, as all others are quick.
+    `run_on`: the bots of the table of which those may run on that have answered; None where each is stopped.
     """
 
     state: Any
@@ -80,8 +81,14 @@ class ActionRequest(msgspec.Struct, frozen=True):
     legal: tuple[Any, ...] | None
     refused: Refused | None = None
     look_ahead: LookAhead | None = None
-    stop_others: Callable[[], None] | None = None
-    runs_on: bool = False
+    run_on: "RunOn | None" = None
+
+
+class Pace:
+    """Whether a bot answered quickly the last time, and at how many of its next answers it is stopped."""
+
+    is_quick = True
+    stops = 0
 
 
 class Participant:
@@ -93,10 +100,8 @@ class Participant:
 
     is_human = False
     """A human has the terminal, and so the thread of the caller."""
-    is_quick = True
-    """Whether the last answer was a quick one; nobody runs on while a player who is not is asked."""
-    may_run_on = False
-    """Whether the player may be left running after an answer, and stops the others when it is waited for."""
+    pace: Pace | None = None
+    """None for a player who is never left running after an answer, and at whose table nobody is."""
 
     def __init__(self, player: str, bot: str, terms: ClockTerms) -> None:
         self.player = player

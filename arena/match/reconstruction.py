@@ -159,8 +159,6 @@ class _RecordedClock(MoveClock):
 class RecordedPlayer(BotPlayer):
     """A bot on a clock that never runs out: the script raises faults of time."""
 
-    clock_type = _RecordedClock
-
     def __init__(self, record: MatchRecord, script: "_Script", game: Game[Any, Any]) -> None:
         self._script = script
         kept, entry = script.kept, record.seats[script.seat]
@@ -173,7 +171,7 @@ class RecordedPlayer(BotPlayer):
             wall=lambda: script.wall_s,
             suspended=never_suspended,
         )
-        self.has_clock = False
+        self.account.clock_type, self.account.has_clock = _RecordedClock, False
         self._request_id = kept.first_id - 1
 
     @property

@@ -28,7 +28,7 @@ from arena.games.api import (
     simulator_of,
 )
 from arena.games.luck import draw
-from arena.match.decision import Decisions, Forfeited, others_of
+from arena.match.decision import Decisions, Forfeited
 from arena.match.luck import LuckMeter
 from arena.match.participant import Participant
 from arena.match.record import (
@@ -42,6 +42,7 @@ from arena.match.record import (
     Termination,
     fraction_written,
 )
+from arena.match.run_on import others_of
 from arena.match.settings import MatchSpec
 from arena.plugins import told
 from arena.process.shortage import as_shortage

@@ -86,6 +86,9 @@ class Channel(Protocol):
     taken_s: float
     origin: str
 
+    def before_wait(self, stop_others: Callable[[], object] | None) -> None:
+        """Let waits that are not quick call `stop_others` first."""
+
     def send(self, line: bytes, clock: MoveClock) -> None:
         """Write a whole line."""
 
@@ -157,6 +160,7 @@ class ProcessChannel:
         self._taken = 0
         self._stderr = BoundedLog(kept_stderr // 2)
         self._may_ponder = may_ponder
+        self._stop_others: Callable[[], object] | None = None
         self._standstill = Standstill(group)
         self.taken_s = 0.0
         self._is_last = is_last
@@ -170,6 +174,10 @@ class ProcessChannel:
         os.set_blocking(process.stdin, False)
         WATCH.start()
 
+    def before_wait(self, stop_others: Callable[[], object] | None) -> None:
+        """Let each wait for the bot that is not a quick one call `stop_others` first, from now on."""
+        self._stop_others = stop_others
+
     def send(self, line: bytes, clock: MoveClock) -> None:
         """Write a whole line. Raises Crashed or OutOfTime.
 
@@ -181,12 +189,12 @@ class ProcessChannel:
 
     def receive(self, clock: MoveClock) -> bytes:
         """The next line without its newline. Raises Crashed, OutOfTime, or MalformedReply for an overlong line."""
-        if clock.stop_others is not None and not self._lines:
+        if self._stop_others is not None and not self._lines:
             self._pump(QUICK_S)
             if self._partial and not self._lines:  # Python's `print` writes the end of a line by itself
                 self._pump(QUICK_S)
             if not self._lines or clock.elapsed_s > 2 * QUICK_S:  # lines that answer nothing put nothing off
-                clock.stop_others()
+                self._stop_others()
         if not self._lines:
             self._wait_for_line(clock)
         return self._lines.popleft()
@@ -303,8 +311,8 @@ class ProcessChannel:
         return ending or "was killed"
 
     def _send_rest(self, rest: memoryview, clock: MoveClock) -> None:
-        if clock.stop_others is not None:
-            clock.stop_others()
+        if self._stop_others is not None:
+            self._stop_others()
         was_frozen = self._process.is_frozen
         self.wake()  # a frozen bot would never make room
         stdin = self._process.stdin

@@ -84,8 +84,7 @@ class MoveClock:
     `idle_bank_s`.
 
     `suspended` tells how long all processes stood still since a moment; then the clock raises HarnessFault, for the
-    match says nothing. `stop_others` stops all others at the table, once the answer is not a quick one; None where they
-    stand still already.
+    match says nothing.
     """
 
     cpu: Callable[[], float]
@@ -96,7 +95,6 @@ class MoveClock:
     delayed: Callable[[], float] = lambda: 0.0
     cpu_since: InitVar[float | None] = None
     suspended: Callable[[float], float] = lambda _: 0.0
-    stop_others: Callable[[], object] | None = None
     idle_bank_s: float = math.inf
     asleep_s: float = field(init=False)
     look_at_s: float = field(init=False)

@@ -33,6 +33,9 @@ class ScriptedChannel:
         self.is_closed = False
         self.stderr_log = BoundedLog()
 
+    def before_wait(self, stop_others: Callable[[], object] | None) -> None:
+        """Do nothing: a function lets nobody wait."""
+
     def send(self, line: bytes, clock: MoveClock) -> None:  # noqa: ARG002 - a function takes a line at once
         """Give the line to the script."""
         self.sent.append(line)

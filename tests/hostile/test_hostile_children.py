@@ -48,7 +48,7 @@ import sys
 from support.hostile_play import BARE, STRICTEST, against, hostile
 
 bot = hostile(sys.argv[1], confinement=BARE if sys.argv[2] == "none" else STRICTEST)
-bot.bot_player._open_channel()
+bot.bot_player.start_up.open()
 print(bot.processes[0].pid, bot.processes[0].group.id, flush=True)
 sys.stdin.readline()
 """

@@ -12,8 +12,7 @@ import pytest
 from msgspec.structs import replace
 from support.hostile_play import CLOCK, NIM, PLAYS, PONDERS, Guest
 
-from arena.match import bot_player
-from arena.match.bot_player import QUIET_S
+from arena.match import run_on
 from arena.match.record import MatchRecord
 from arena.match.referee import hello_for, play_match
 from arena.match.settings import ClockSettings, MatchSpec
@@ -27,7 +26,7 @@ HEAPS: Final = {"heaps": [15, 15, 15, 15]}
 THINKS_ON: Final = f"""\
 import time
 {PLAYS}
-    end_s = time.process_time() + {2 * QUIET_S}
+    end_s = time.process_time() + {2 * run_on.QUIET_S}
     while time.process_time() < end_s:
         pass
 """
@@ -90,9 +89,9 @@ def requests_of(record: MatchRecord) -> list[int]:
 
 def test_quick_bots_get_no_signal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """But at the start and the end of a match. Both limits are raised, so that no busy machine makes them seem slow."""
-    for module in (bot_player, channel):
+    for module in (run_on, channel):
         monkeypatch.setattr(module, "QUICK_S", 20.0)
-    monkeypatch.setattr(bot_player, "QUIET_S", 5.0)
+    monkeypatch.setattr(run_on, "QUIET_S", 5.0)
     with table(tmp_path, PLAYS, PLAYS) as made:
         record = made.play()
         signals = made.signals.copy()
@@ -117,7 +116,7 @@ def test_a_bot_that_thinks_on_is_stopped_at_each_answer(tmp_path: Path) -> None:
 
     (seat, _) = record.seats
     assert seat.requests
-    assert sum(seat.requests.cpu_us) > seat.moves * QUIET_S * 1e6
+    assert sum(seat.requests.cpu_us) > seat.moves * run_on.QUIET_S * 1e6
     assert made.signals[signal.SIGSTOP] >= seat.moves - 1 > 15
 
 
@@ -125,9 +124,9 @@ def test_a_bot_pays_for_all_that_it_uses(tmp_path: Path) -> None:
     """Its CPU clock went on by no more than what its requests and its start were charged, microseconds apart."""
     with table(tmp_path, PONDERS, PLAYS) as made:
         player = made.guests[0].bot_player
-        before_s = player._answered_cpu_s
+        before_s = player.account.cpu_since
         record = made.play()
-        after_s = player._answered_cpu_s
+        after_s = player.account.cpu_since
 
     (seat, _) = record.seats
     assert before_s is not None

@@ -280,7 +280,7 @@ def test_without_a_clock_an_answer_may_take_any_time() -> None:
 
     bot._odd = think
     player = asked(bot)
-    player.has_clock = False
+    player.account.has_clock = False
 
     found = ask(record, player, 0)
 

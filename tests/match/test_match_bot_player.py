@@ -293,7 +293,7 @@ def by_wall(*, waited: bool) -> MatchRecord:
 @pytest.mark.parametrize("waited", [True, False])
 def test_a_timeout_by_load_is_told_in_the_sentence_and_counted(waited: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """In the record and in the result that the table is made of."""
-    monkeypatch.setattr("arena.match.bot_player.own_delay_s", lambda: 0.0)  # of a busy machine
+    monkeypatch.setattr("arena.match.clock_account.own_delay_s", lambda: 0.0)  # of a busy machine
     record = by_wall(waited=waited)
 
     assert record.termination.value == "timeout"
@@ -313,7 +313,7 @@ def stopped_once(suspended_s: float) -> MatchRecord:
 
     bot._odd = stopped
     bot_player = seated(bot)
-    bot_player.suspended = lambda _: suspended_s
+    bot_player.account.suspended = lambda _: suspended_s
     return match_of(bot_player, house())
 
 

@@ -131,7 +131,7 @@ def test_bytes_of_stderr_are_counted_up_to_each_answer() -> None:
 
     bot = ScriptedBot(say)
     bot_player = seated(bot)
-    bot_player._open_channel = lambda: Talkative(bot._respond)
+    bot_player.start_up._open_channel = lambda: Talkative(bot._respond)
     written[0] = 1000
     record = match_of(bot_player, house())
     requests = record.seats[0].requests

@@ -1,6 +1,7 @@
 """A bot that has answered runs on until somebody is waited for; one that uses that time pays for it, and is stopped."""
 
 import math
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
@@ -11,10 +12,11 @@ from support.scripted_bot import CLOCK, NIM, ScriptedBot, match_of, seated
 
 from arena.games.api import Seat
 from arena.match.baseline import BaselinePlayer
-from arena.match.bot_player import QUIET_S, STOPPED, BotPlayer
+from arena.match.bot_player import BotPlayer
 from arena.match.decision import Decisions
-from arena.match.participant import ActionRequest, Participant
+from arena.match.participant import ActionRequest, Pace, Participant
 from arena.match.record import MatchRecord
+from arena.match.run_on import QUIET_S, STOPPED, RunOn
 from arena.match.settings import ClockSettings
 from arena.process.channel import QUICK_S
 from arena.process.clock import MoveClock
@@ -39,6 +41,10 @@ class Noted(ScriptedChannel):
         self._times = bot.times
         self._noted, self._name, self._quick = noted, name, quick
         self._runs = False
+        self._stop_others: Callable[[], object] | None = None
+
+    def before_wait(self, stop_others: Callable[[], object] | None) -> None:
+        self._stop_others = stop_others
 
     def wake(self) -> None:
         self._runs = True
@@ -46,8 +52,8 @@ class Noted(ScriptedChannel):
     def receive(self, clock: MoveClock) -> bytes:
         if not self._quick:
             self._times.wall_s += 2 * QUICK_S
-            if clock.stop_others is not None and self.looks:
-                clock.stop_others()
+            if self._stop_others is not None and self.looks:
+                self._stop_others()
         return super().receive(clock)
 
     def rest(self) -> None:
@@ -193,10 +199,9 @@ def test_what_is_used_after_the_last_answer_is_on_the_clock_of_the_next_start() 
 class Asked(Participant):
     """Keeps its requests, and takes the first action."""
 
-    may_run_on = True
-
     def __init__(self) -> None:
         super().__init__("", "", CLOCK.terms())
+        self.pace = Pace()
         self.requests: list[ActionRequest] = []
         self.stops = 0
 
@@ -217,7 +222,7 @@ def test_seats_that_are_asked_together_are_stopped_at_once(seats: tuple[int, ...
     )
 
     (request,) = table[0].requests
-    assert (request.stop_others is None) is (len(seats) > 1)
+    assert (request.run_on is None) is (len(seats) > 1)
     assert [each.stops for each in table] == [len(seats) - 1] * 2
 
 
@@ -238,7 +243,7 @@ def test_a_channel_stops_the_others_once_no_quick_answer_came(line: bytes) -> No
     with piped(limit=100) as (process, channel):
         process.say(line)
         clock = MoveClock(cpu=lambda: 0.0, wall=lambda: 0.0, budget_s=1.0, wall_s=1.0, decides_cpu=True)
-        clock.stop_others = lambda: stopped.append(process.say(b"the rest\n"))
+        channel.before_wait(lambda: stopped.append(process.say(b"the rest\n")))
 
         channel.receive(clock)
 
@@ -258,7 +263,7 @@ def test_a_line_in_two_parts_may_be_a_quick_answer(parts: int, monkeypatch: pyte
 
         monkeypatch.setattr(channel, "_poll", SimpleNamespace(poll=poll))
         clock = MoveClock(cpu=lambda: 0.0, wall=lambda: 0.0, budget_s=1.0, wall_s=1.0, decides_cpu=True)
-        clock.stop_others = lambda: stopped.append(None)
+        channel.before_wait(lambda: stopped.append(None))
 
         channel.receive(clock)
 
@@ -268,11 +273,8 @@ def test_a_line_in_two_parts_may_be_a_quick_answer(parts: int, monkeypatch: pyte
 @pytest.mark.parametrize("is_quick", [True, False])
 def test_nobody_runs_on_while_a_slow_one_is_asked(is_quick: bool) -> None:
     """A player is stopped at the answer if the other one took long for the last; to stop one that sleeps costs more."""
-    table = Asked(), Asked()
-    table[1].is_quick = is_quick
-    Decisions(AllAtOnce(), None, table, is_strict=True).decide(  # type: ignore[arg-type]
-        NIM.setup({}, 2), (Seat(0),), 1
-    )
+    run_on = RunOn.at([Asked(), Asked()])
+    assert run_on is not None
+    run_on.end_turn(1, 0.0 if is_quick else QUICK_S)
 
-    (request,) = table[0].requests
-    assert request.runs_on is is_quick
+    assert run_on.may_run_on(0, 0.0) is is_quick

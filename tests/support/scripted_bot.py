@@ -158,7 +158,7 @@ def match_of(
     """`rules` stand in for the game of that name, if it is none of ours."""
     spec = spec_for(game, options, clock=clock, match=match, seed=seed or derive("test"), seats=len(participants))
     for each in participants:
-        if isinstance(each, BotPlayer) and (each._hello.game, each._hello.options) != (game, spec.options):
+        if isinstance(each, BotPlayer):
             greet(each, rules or load_game(game), spec)
     record = play_match(spec, participants, game=rules)
     assert_told_again(record, participants, rules)
@@ -167,8 +167,10 @@ def match_of(
 
 def greet(bot_player: BotPlayer, game: Game[Any, Any], spec: MatchSpec) -> None:
     """Its `hello` is for this game, as in every league."""
-    limits = bot_player._hello.limits
-    bot_player._hello = hello_for(game, spec.options, limits.startup_ms, limits.line_from_bot, len(spec.bot_seeds))
+    hello, seats = bot_player.start_up.hello, len(spec.bot_seeds)
+    if (hello.game, hello.options) != (spec.game, spec.options):
+        limits = hello.limits
+        bot_player.start_up.hello = hello_for(game, spec.options, limits.startup_ms, limits.line_from_bot, seats)
 
 
 def assert_told_again(record: MatchRecord, participants: Iterable[Participant], rules: Game[Any, Any] | None) -> None:

@@ -1,0 +1,67 @@
+"""Quick bots run on: while all bots of a table answer quickly, none of them is stopped at its answer.
+
+Rule: one object decides for all bots of a table. A bot that runs on is stopped as soon as another one is waited for. A
+bot that uses the time of others pays for it, and is stopped at its next answers.
+"""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Final
+
+from arena.match.participant import Pace, Participant
+from arena.process.channel import QUICK_S
+
+QUIET_S: Final = 0.001
+STOPPED: Final = 16
+"""A bot that is charged more CPU time than QUIET_S for a request is stopped at that answer, and so many in all.
+
+It may have used that time after its last answer. A Python bot clears up now and then, so none is stopped for ever.
+"""
+
+
+class RunOn:
+    """The bots of a table by seat, of which those run on that have answered."""
+
+    def __init__(self, players: Sequence[Participant], paces: list[Pace]) -> None:
+        self._paces = paces
+        self._others = others_of(players)
+        self._stops = [partial(self.stop_others, seat) for seat in range(len(players))]
+
+    @staticmethod
+    def at(players: Sequence[Participant]) -> "RunOn | None":
+        """Return the object of a table; None where one of its players may not run on."""
+        paces = [player.pace for player in players if player.pace is not None]
+        return RunOn(players, paces) if len(paces) == len(players) else None
+
+    def stop_others(self, seat: int) -> None:
+        """Suspend all other bots."""
+        for player in self._others[seat]:
+            player.stop()
+
+    def before_wait(self, seat: int) -> Callable[[], None] | None:
+        """Return what stops the others once the answer of `seat` is not a quick one; None if they stand still."""
+        return self._stops[seat] if self._paces[seat].is_quick else None
+
+    def may_run_on(self, seat: int, cpu_s: float) -> bool:
+        """Count the CPU time of an answer; whether its bot may run on, as it is quiet and all others are quick."""
+        pace = self._paces[seat]
+        if cpu_s > QUIET_S:
+            pace.stops = STOPPED
+        elif pace.stops:
+            pace.stops -= 1
+        for other, its_pace in enumerate(self._paces):
+            if other != seat and not its_pace.is_quick:
+                return False
+        return not pace.stops
+
+    def end_turn(self, seat: int, elapsed_s: float) -> None:
+        """Note the time of an answer, or of a fault. After a slow one nobody waits for a quick one the next time."""
+        pace = self._paces[seat]
+        pace.is_quick = elapsed_s < QUICK_S
+        if not pace.is_quick:
+            self.stop_others(seat)
+
+
+def others_of(players: Sequence[Participant]) -> list[list[Participant]]:
+    """By seat: all other players, in their order."""
+    return [[*players[:seat], *players[seat + 1 :]] for seat in range(len(players))]

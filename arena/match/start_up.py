@@ -1,0 +1,116 @@
+"""The start-up of a bot: a process that says `hello`, and `ready` for each match, in one time for both.
+
+Rule: real time counts without the machine's own delays; and the bot's CPU time, where CPU time decides. A bot that
+failed START_ATTEMPTS times in a row is not started again: one that never says a word would cost its league the whole
+start-up time in every match.
+"""
+
+import contextlib
+import math
+from collections.abc import Callable, Iterator
+from typing import Final, NamedTuple
+
+from arena.errors import BotFault, Crashed, OutOfTime
+from arena.match.clock_account import ClockAccount
+from arena.match.dialogue import Dialogue
+from arena.match.line_recorder import HELLO, READY
+from arena.match.record import Said
+from arena.process.channel import Channel
+from arena.process.clock import MoveClock
+from arena.protocol import messages as m
+
+START_ATTEMPTS: Final = 2
+_NAMED_S: Final = 0.05
+"""Of a start-up time: less went to `hello` than is worth a word."""
+
+
+class _Handshake(NamedTuple):
+    """An answer that a bot owes before its first request; `number` is that of its lines, `hint` for one that ends."""
+
+    number: int
+    word: str
+    kind: type[m.BotHello | m.Ready]
+    hint: str = ""
+
+
+_HELLO: Final = _Handshake(HELLO, "hello", m.BotHello)
+_READY: Final = _Handshake(READY, "ready", m.Ready, "; one process plays many matches: after match_end it must read on")
+
+
+class StartUp:
+    """The starts of one bot. `hello` greets a new process, whose lines at that are `said_hello`.
+
+    `is_new` tells whether the process was started for this match.
+    """
+
+    def __init__(
+        self, open_channel: Callable[[], Channel], hello: m.Hello, startup_s: float, account: ClockAccount
+    ) -> None:
+        self.hello = hello
+        self.is_new = False
+        self.said_hello: Said | None = None
+        self._open_channel, self._startup_s, self._account = open_channel, startup_s, account
+        self._failures: list[BotFault] = []
+
+    @contextlib.contextmanager
+    def attempt(self) -> Iterator[None]:
+        """Let the bot get ready for a match in here. Raises its last fault if it failed too often."""
+        self.is_new = False
+        if len(self._failures) >= START_ATTEMPTS:
+            raise self._failures[-1]
+        try:
+            yield
+        except BotFault as fault:
+            self._failures.append(fault)
+            raise
+        self._failures.clear()
+
+    def open(self) -> Channel:
+        """Start a process. Raises BotFault."""
+        self.said_hello, self.is_new = None, True
+        self._account.begin_process()
+        return self._open_channel()
+
+    def greet(self, talk: Dialogue) -> None:
+        """Ask a new process for its `hello`. Raises BotFault."""
+        self._shake_hands(_HELLO, talk, self.hello)
+        self.said_hello = talk.recorder.said.get(HELLO)
+
+    def announce(self, talk: Dialogue, start: m.MatchStart) -> None:
+        """Ask for `ready`. Raises BotFault."""
+        self._shake_hands(_READY, talk, start)
+
+    def _shake_hands(self, owed: _Handshake, talk: Dialogue, message: m.Hello | m.MatchStart) -> None:
+        """Wait for an answer in what is left of the time for both, then stop the bot."""
+        account, channel = self._account, talk.channel
+        spent_s = account.startup_us / 1e6
+        left_s = self._startup_s - spent_s
+        clock = MoveClock(
+            cpu=channel.cpu,
+            wall=account.wall,
+            budget_s=left_s if account.decides_cpu else math.inf,
+            wall_s=left_s,
+            decides_cpu=True,
+            delayed=channel.delayed_s,
+            cpu_since=account.cpu_since,
+            suspended=account.suspended,
+        )
+        talk.recorder.open(owed.number)
+        try:
+            cpu_reading = talk.shake_hands(message, owed.kind, clock)
+        except OutOfTime:
+            before = f' ({spent_s:.1f} s went to "hello")' if spent_s >= _NAMED_S else ""
+            strays = talk.discarded.strays_text()
+            is_busy = account.decides_cpu and clock.cpu_s > left_s
+            used = f"; its threads used {clock.cpu_s:.1f} s of CPU time" if is_busy else ""
+            more = f"{before} from {channel.origin}{used}{strays and '; ' + strays}"
+            raise OutOfTime(
+                f'no "{owed.word}" within {self._startup_s:.1f} s{more}',
+                hint=f'answer {message.__struct_config__.tag} with "{owed.word}", and flush stdout',
+            ) from None
+        except Crashed as crash:
+            started = f'before its "{owed.word}"; it was started as {channel.origin}'
+            raise Crashed(f"{crash.message} {started}", hint=crash.hint + owed.hint) from None
+        finally:
+            talk.recorder.close()
+        account.start_up(clock.charged_s if account.decides_cpu else clock.elapsed_s, cpu_reading)
