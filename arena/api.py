@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from arena.errors import DamagedStore, Interrupted
 from arena.league.progress import LeagueProgress, round_title
-from arena.league.schedule import Life, lives
+from arena.league.schedule import Job, jobs
 from arena.league.state import LeagueState, Replay
 from arena.league.tournament import Tournament
 from arena.match.columns import PlayedBlock
@@ -87,7 +87,7 @@ class LeagueRun:
 
         `tick` is called about twice a second. Interrupted by Ctrl-C, the same call continues.
         """
-        from arena.league.driver import BlocksLost, play_lives  # noqa: PLC0415 - pages start no bots
+        from arena.league.driver import BlocksLost, play_jobs  # noqa: PLC0415 - pages start no bots
 
         log.info("%s: %d of %s matches are there", self.name, self.progress.done, self.progress.whole)
         lost: BlocksLost | None = None
@@ -97,7 +97,7 @@ class LeagueRun:
             tick()
 
         try:
-            play_lives(iter(()), backend, commit=self._commit, tick=report, then=self._next_round)
+            play_jobs(self._rounds(), backend, commit=self._commit, tick=report)
         except KeyboardInterrupt:
             self._log_end("interrupted")
             raise Interrupted(
@@ -118,17 +118,17 @@ class LeagueRun:
                     self._log_forfeit(match)
         self.progress.played(blocks)
 
-    def _next_round(self) -> Iterator[Life] | None:
-        """The rest of the open round; None if all that is known is stored."""
-        state = self.state
-        current = state.rounds[-1]
-        self.progress.begin(state)
-        left = lives(state.tournament, state.finished, self._isolation, of=current, secret=self._secret)
-        first = next(left, None)
-        if first is None:
-            return None
-        log.info("%s: %s", self.name, round_title(current))
-        return chain((first,), left)
+    def _rounds(self) -> Iterator[Iterator[Job]]:
+        """Yield what is left of each round; a round is known when all before it is stored."""
+        while True:
+            state = self.state
+            self.progress.begin(state)
+            left = jobs(state.tournament, state.finished, self._isolation, of=state.rounds[-1], secret=self._secret)
+            first = next(left, None)
+            if first is None:
+                return
+            log.info("%s: %s", self.name, round_title(state.rounds[-1]))
+            yield chain((first,), left)
 
     def _log_forfeit(self, match: PlayedMatch) -> None:
         """Count the forfeit of a match by player, and log the first of each."""

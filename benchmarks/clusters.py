@@ -26,8 +26,8 @@ from arena.cluster import session as remote
 from arena.cluster.backend import ClusterBackend, cluster_backend
 from arena.cluster.dealer import Terms
 from arena.cluster.messages import Dispatch, Opening, Progressed, Report, Welcome, packed, unpacked
-from arena.league.driver import Backend, Finished, LocalBackend, play_lives
-from arena.league.schedule import Fixture, Life, Pairing
+from arena.league.driver import Backend, Finished, LocalBackend, play_jobs
+from arena.league.schedule import Fixture, Job, Pairing
 from arena.league.tournament import ClusterSettings, Player, Tournament
 from arena.league.worker import OnFinished
 from arena.match.columns import MatchColumns, PlayedBlock, StorableMatch
@@ -40,7 +40,7 @@ from arena.store.bots import BotStore
 _MATCH_S: Final = 0.2
 _BLOCK_S: Final = 2 * _MATCH_S
 _LIFE_BLOCKS: Final = (10, 30)
-"""The shortest and the longest life: of different ones, so that workers do not end theirs in waves."""
+"""The shortest and the longest job: of different ones, so that workers do not end theirs in waves."""
 _REPORTED_BLOCKS: Final = 6
 """Blocks that a worker hands over at once, after some 2.5 s."""
 _COLUMNS: Final = MatchColumns("01", "normal", None, "sandbox", "", 1, ((2, 1, 1, None, 60, 9000, 400, 0, 0, 0),) * 2)
@@ -67,7 +67,7 @@ class Counted:
     def __init__(
         self,
         backend: Backend,
-        lives: Iterator[Life],
+        jobs: Iterator[Job],
         *,
         warm_s: float,
         seconds: float,
@@ -78,7 +78,7 @@ class Counted:
         self._other = other
         self._warm_s, self._seconds, self._first_s = warm_s, seconds, 0.0
         with contextlib.suppress(KeyboardInterrupt):
-            play_lives(lives, backend, commit=self._commit, tick=self._tick)
+            play_jobs([jobs], backend, commit=self._commit, tick=self._tick)
 
     def _commit(self, blocks: Finished) -> None:
         self._first_s = self._first_s or time.monotonic()
@@ -183,7 +183,7 @@ def _tournament(game: str, bot: BotSpec) -> Tournament:
     )
 
 
-def endless(tournament: Tournament) -> Iterator[Life]:
+def endless(tournament: Tournament) -> Iterator[Job]:
     """Lives of the first two players, for ever."""
     pairing, secret, block = Pairing("0" * 12, tournament.players[:2]), Secret.random(), 0
     settings, chance = MatchSettings(tournament.game, {}, tournament.clock), random.Random(1)
@@ -192,7 +192,7 @@ def endless(tournament: Tournament) -> Iterator[Life]:
         fixtures = tuple(
             Fixture(pairing.key, number, draw_block(secret, f"{pairing.key}-{number}", 2)) for number in numbers
         )
-        yield Life(tournament.name, settings, pairing, fixtures)
+        yield Job(tournament.name, settings, pairing, fixtures)
         block = numbers.stop
 
 
@@ -202,24 +202,24 @@ def played_by_nobody(pairing: str, names: tuple[str, ...], number: int) -> Playe
 
 
 class _NearWorker:
-    """A worker in the driver's process that plays by the clock: one life after the other, a block every _BLOCK_S."""
+    """A worker in the driver's process that plays by the clock: one job after the other, a block every _BLOCK_S."""
 
     def __init__(self) -> None:
         self.end_s = 0.0
-        self.lives: dict[str, tuple[float, str, tuple[str, ...], list[int]]] = {}
+        self.jobs: dict[str, tuple[float, str, tuple[str, ...], list[int]]] = {}
 
     def take(self, dispatch: Dispatch, now_s: float) -> None:
         """Forget what is over, and begin what is new."""
-        self.lives = {attempt: life for attempt, life in self.lives.items() if attempt in dispatch.awaited}
-        for each in dispatch.lives:
-            start_s, numbers = max(self.end_s, now_s), [fixture.block for fixture in each.life.fixtures]
-            self.lives[each.attempt] = (start_s, each.life.pairing.key, each.life.pairing.names, numbers)
+        self.jobs = {attempt: job for attempt, job in self.jobs.items() if attempt in dispatch.awaited}
+        for each in dispatch.jobs:
+            start_s, numbers = max(self.end_s, now_s), [fixture.block for fixture in each.job.fixtures]
+            self.jobs[each.attempt] = (start_s, each.job.pairing.key, each.job.pairing.names, numbers)
             self.end_s = start_s + _BLOCK_S * len(numbers)
 
     def news(self, now_s: float) -> dict[str, Progressed]:
-        """The progress of all lives that have begun, and the blocks of those that are over."""
+        """The progress of all jobs that have begun, and the blocks of those that are over."""
         told = {}
-        for attempt, (start_s, pairing, names, numbers) in self.lives.items():
+        for attempt, (start_s, pairing, names, numbers) in self.jobs.items():
             done = min(len(numbers), int((now_s - start_s) / _BLOCK_S))
             is_over = done == len(numbers)
             blocks = tuple(played_by_nobody(pairing, names, each) for each in numbers) if is_over else ()
@@ -252,7 +252,7 @@ class _NearLink:
         begun_s, dispatch = time.thread_time(), unpacked(request, Dispatch)
         worker.take(dispatch, loop.time())
         self.spent_s += time.thread_time() - begun_s
-        enough_s = worker.end_s - _MATCH_S * max(0, dispatch.enough - len(worker.lives))
+        enough_s = worker.end_s - _MATCH_S * max(0, dispatch.enough - len(worker.jobs))
         await asyncio.sleep(min(dispatch.wait_s, max(0.0, enough_s - loop.time())))
         begun_s = time.thread_time()
         answer = packed(Report(attempts=worker.news(loop.time()), match_s=_MATCH_S))
@@ -272,19 +272,19 @@ class _Waiting:
     def __init__(self, _: int) -> None:
         self._loop, self._end_s = asyncio.get_running_loop(), 0.0
 
-    def submit(self, life: Life, on_finished: OnFinished) -> "Future[Finished]":
+    def submit(self, job: Job, on_finished: OnFinished) -> "Future[Finished]":
         """See Backend.submit."""
         future: Future[Finished] = Future()
-        self._loop.call_soon_threadsafe(self._begin, life, on_finished, future)
+        self._loop.call_soon_threadsafe(self._begin, job, on_finished, future)
         return future
 
-    def _begin(self, life: Life, on_finished: OnFinished, future: "Future[Finished]") -> None:
-        numbers, names = [each.block for each in life.fixtures], life.pairing.names
+    def _begin(self, job: Job, on_finished: OnFinished, future: "Future[Finished]") -> None:
+        numbers, names = [each.block for each in job.fixtures], job.pairing.names
         start_s = max(self._loop.time(), self._end_s)
         for done in range(_REPORTED_BLOCKS, len(numbers), _REPORTED_BLOCKS):
             self._loop.call_at(start_s + _BLOCK_S * done, on_finished, len(names) * done)
         self._end_s = start_s + _BLOCK_S * len(numbers)
-        blocks = [played_by_nobody(life.pairing.key, names, each) for each in numbers]
+        blocks = [played_by_nobody(job.pairing.key, names, each) for each in numbers]
         self._loop.call_at(self._end_s, future.set_result, blocks)
 
     def close(self, *, is_interrupted: bool) -> None: ...

@@ -25,7 +25,7 @@ from tables import Figure, Row, Table
 
 from arena.league import worker
 from arena.league.exhibition import exhibition
-from arena.league.schedule import Life, lives
+from arena.league.schedule import Job, jobs
 from arena.league.tournament import Player
 from arena.match.record import ActionStep, ChanceStep, unpack
 from arena.match.secret_luck import Secret
@@ -164,15 +164,15 @@ def _without_signals(limits: Any) -> dict[str, int]:
     return {name: value for name, value in sandbox_rlimits(limits).items() if name != "SIGPENDING"}
 
 
-def _side_by_side(life: Life, **_: object) -> Generator[worker.LifeMatch, None, None]:
-    """As arena did: a table for each rotation, all there for the whole life."""
+def _side_by_side(job: Job, **_: object) -> Generator[worker.JobMatch, None, None]:
+    """As arena did: a table for each rotation, all there for the whole job."""
     with ExitStack() as ending:
-        tables = [worker._seat(life, keep_transcript=False) for _ in life.pairing.players]  # noqa: SLF001
+        tables = [worker._seat(job, keep_transcript=False) for _ in job.pairing.players]  # noqa: SLF001
         for player in (player for table in tables for player in table):
             ending.callback(player.close, grace_s=0.0)
-        for fixture in life.fixtures:
+        for fixture in job.fixtures:
             for rotation in fixture.draw.order:
-                yield worker._play(life, fixture, rotation, tables[rotation])  # noqa: SLF001
+                yield worker._play(job, fixture, rotation, tables[rotation])  # noqa: SLF001
 
 
 def play_hands(scratch: Path, blocks: int) -> Hands:
@@ -181,8 +181,8 @@ def play_hands(scratch: Path, blocks: int) -> Hands:
     secret, clock = Secret.random(), ClockSettings()
     meeting = exhibition(players, game="kuhn_poker", options={}, clock=clock, secret=secret, blocks=blocks)
     points, told, right, saw = Counter[int](), 0, 0, 0
-    for life in lives(meeting, {}, secret=secret):
-        for match in (match for block in worker.play_life(life) for match in block.matches):
+    for job in jobs(meeting, {}, secret=secret):
+        for match in (match for block in worker.play_job(job) for match in block.matches):
             record, result = unpack(match.record), match.result
             assert record.fault is None, record.fault
             seat = record.players.index("colluder")

@@ -1,6 +1,6 @@
 """The driver of a league alone: worker processes that play nothing hand over made-up matches, which are stored.
 
-Rule: all that a league does in its own process is in it: drawing blocks, the window of lives, transactions, progress.
+Rule: all that a league does in its own process is in it: drawing blocks, the window of jobs, transactions, progress.
 """
 
 import contextlib
@@ -18,7 +18,7 @@ from tables import Figure, Goal, Table
 
 from arena.api import LeagueRun
 from arena.league.driver import Finished
-from arena.league.schedule import Life
+from arena.league.schedule import Job
 from arena.league.state import Replay
 from arena.league.tournament import Player, Tournament
 from arena.league.worker import OnFinished
@@ -45,18 +45,18 @@ _COLUMNS: Final = MatchColumns(
 )
 
 
-def played_by_nobody(life: Life, _: OnFinished) -> Finished:
-    """All blocks of a life at once, with records of random bytes."""
-    return [_block(life, fixture.block) for fixture in life.fixtures]
+def played_by_nobody(job: Job, _: OnFinished) -> Finished:
+    """All blocks of a job at once, with records of random bytes."""
+    return [_block(job, fixture.block) for fixture in job.fixtures]
 
 
-def _block(life: Life, number: int) -> PlayedBlock:
-    bodies = [os.urandom(_RECORD_BYTES) for _ in life.pairing.players]
+def _block(job: Job, number: int) -> PlayedBlock:
+    bodies = [os.urandom(_RECORD_BYTES) for _ in job.pairing.players]
     matches = [
         StorableMatch(rotation, _COLUMNS, ("zlib", sha256(body[:32]).hexdigest(), body))
         for rotation, body in enumerate(bodies)
     ]
-    return PlayedBlock(life.pairing.key, number, life.pairing.names, tuple(matches))
+    return PlayedBlock(job.pairing.key, number, job.pairing.names, tuple(matches))
 
 
 class IdleBackend:
@@ -66,9 +66,9 @@ class IdleBackend:
         self._workers = Workers(workers, preload=played_by_nobody.__module__)
         self.slots = workers
 
-    def submit(self, life: Life, on_finished: OnFinished) -> "Future[Finished]":
+    def submit(self, job: Job, on_finished: OnFinished) -> "Future[Finished]":
         """See Backend.submit."""
-        return self._workers.stream(played_by_nobody, life, on_finished)
+        return self._workers.stream(played_by_nobody, job, on_finished)
 
     def close(self, *, is_interrupted: bool) -> None:
         """End the workers."""
@@ -87,7 +87,7 @@ def measure(scratch: Path, *, is_quick: bool) -> list[Table]:
     )
     matches = _PLAYERS * (_PLAYERS - 1) * cycles
     notes = (
-        f"{matches:,} matches of {_PLAYERS} players in lives of 20 blocks, records of {_RECORD_BYTES} bytes, 2 workers",
+        f"{matches:,} matches of {_PLAYERS} players in jobs of 20 blocks, records of {_RECORD_BYTES} bytes, 2 workers",
         "with their start and the end of the run; every transaction is synced",
     )
     headers = ("the driver alone", "matches/s", "CPU us a match,\nown process")

@@ -17,9 +17,9 @@ import msgspec
 from benchbots import ours
 from tables import Figure, Goal, Row, Table
 
-from arena.league.driver import LocalBackend, play_lives
+from arena.league.driver import LocalBackend, play_jobs
 from arena.league.exhibition import exhibition
-from arena.league.schedule import lives
+from arena.league.schedule import jobs
 from arena.league.tournament import Player
 from arena.match.columns import PlayedBlock
 from arena.match.record import unpack
@@ -85,7 +85,7 @@ def _play(workers: int, matches: int) -> tuple[list[MatchResult], float]:
     )
     small = msgspec.structs.replace(tournament, chunk_blocks=5)  # so that all workers have something to do
     played: list[PlayedBlock] = []
-    play_lives(lives(small, {}), LocalBackend(workers), commit=played.extend)
+    play_jobs([jobs(small, {})], LocalBackend(workers), commit=played.extend)
     results = [match.result for block in played for match in block.matches]
     seats = [seat for block in played for match in block.matches for seat in unpack(match.record).seats]
     return results, sum(seat.wall_ms for seat in seats) / sum(seat.cpu_ms for seat in seats)

@@ -22,8 +22,8 @@ import click
 import msgspec
 from tables import Figure, Goal, Table
 
-from arena.league.driver import LocalBackend, play_lives
-from arena.league.schedule import Life, lives
+from arena.league.driver import LocalBackend, play_jobs
+from arena.league.schedule import Job, jobs
 from arena.match.columns import PlayedBlock
 from arena.match.record import unpack
 from arena.process import reaper
@@ -41,7 +41,7 @@ _WORKERS: Final = 2
 _BLOCKS: Final = 5
 """Blocks of a bot in a row: ten matches with the same processes, as far as those live."""
 _SILENCE_S: Final = 120.0
-"""Without a finished life for so long, something hangs; the slowest one takes a quarter of it."""
+"""Without a finished job for so long, something hangs; the slowest one takes a quarter of it."""
 _SHOWN: Final = 10
 _QUICK, _FULL = 300, 2000
 
@@ -57,7 +57,7 @@ class Sample(msgspec.Struct, frozen=True):
 
 
 class Soak:
-    """A run: which bot plays in which life, and what came of it."""
+    """A run: which bot plays in which job, and what came of it."""
 
     def __init__(self, grounds: Grounds, store: MatchStore, matches: int, seed: int) -> None:
         self.wrong: list[str] = []
@@ -72,7 +72,7 @@ class Soak:
         self._hostile_bots: dict[str, HostileBot] = {}
         self._heard_s = time.monotonic()
 
-    def lives(self) -> Iterator[Life]:
+    def jobs(self) -> Iterator[Job]:
         """Ten matches of one bot after the other, each chosen at random; an honest one now and then moves first."""
         bots = [rogue for rogue in HOSTILE_BOTS if _is_quick(rogue)]
         honest = honest_players(self._grounds.honest)
@@ -80,9 +80,9 @@ class Soak:
             rogue = self._luck.choice(bots)
             evil = self._grounds.player(rogue, everywhere=True)
             league = league_of((self._luck.choice(honest), evil), rogue.clock, blocks=_BLOCKS)
-            for life in lives(msgspec.structs.replace(league, seed=f"soak-{number}"), {}):
-                self._hostile_bots[life.pairing.key] = rogue
-                yield life
+            for job in jobs(msgspec.structs.replace(league, seed=f"soak-{number}"), {}):
+                self._hostile_bots[job.pairing.key] = rogue
+                yield job
 
     def take(self, blocks: list[PlayedBlock]) -> None:
         """Store and judge what a worker brought, and look at the processes."""
@@ -98,10 +98,10 @@ class Soak:
         self.samples.append(_sample(self.matches))
 
     def tick(self) -> None:
-        """Now and then: TimeoutError if no life came back for too long."""
+        """Now and then: TimeoutError if no job came back for too long."""
         silence_s = time.monotonic() - self._heard_s
         if silence_s > _SILENCE_S:
-            raise TimeoutError(f"no life came back for {silence_s:.0f} s after {self.matches} matches")
+            raise TimeoutError(f"no job came back for {silence_s:.0f} s after {self.matches} matches")
 
     def _heard(self) -> None:
         now_s = time.monotonic()
@@ -123,7 +123,7 @@ def soak(scratch: Path, *, matches: int, seed: int) -> list[Table]:
         connection = database.open_for_writing(place / "results")
         soaked = Soak(grounds, MatchStore(connection, place / "results"), matches, seed)
         start_s = time.monotonic()
-        play_lives(soaked.lives(), backend, commit=soaked.take, tick=lambda _: soaked.tick())
+        play_jobs([soaked.jobs()], backend, commit=soaked.take, tick=lambda _: soaked.tick())
         elapsed_s = time.monotonic() - start_s
         connection.close()
         left = grounds.decoys.running() | set(grounds.decoys.left_processes())
@@ -181,7 +181,7 @@ def _outcome(soaked: Soak, elapsed_s: float, left: int, touched: int) -> Table:
     headers = (
         "matches",
         "matches/s",
-        "longest wait\nfor a life s",
+        "longest wait\nfor a job s",
         "processes\nleft",
         "wrong\nresults",
         "decoys\ntouched",
@@ -207,7 +207,7 @@ def _growth(samples: list[Sample]) -> Table:
         title="Soak: growth",
         headers=("median of a quarter", "first", "last", "growth"),
         rows=tuple(rows),
-        notes=("looked at when a life comes in; the open files of a worker are also those of the bots it has then",),
+        notes=("looked at when a job comes in; the open files of a worker are also those of the bots it has then",),
     )
 
 

@@ -23,8 +23,8 @@ from matches import CLOCK, SHANGHAIEN
 from measure import error_of_median, interleaved
 from tables import Figure, Goal, Row, Table
 
-from arena.league.driver import Backend, Finished, LocalBackend, play_lives
-from arena.league.schedule import Life, lives
+from arena.league.driver import Backend, Finished, LocalBackend, play_jobs
+from arena.league.schedule import Job, jobs
 from arena.league.tournament import Player, Tournament
 from arena.league.worker import OnFinished
 from arena.match.results import MatchResult
@@ -53,7 +53,7 @@ Samples = dict[str, list[Sample]]
 
 
 class Case(NamedTuple):
-    """Two bots of a language on so many workers; with luck, as a league is by default, in lives of 20 blocks."""
+    """Two bots of a language on so many workers; with luck, as a league is by default, in jobs of 20 blocks."""
 
     language: str
     workers: int
@@ -64,9 +64,9 @@ class Case(NamedTuple):
 
 
 class Timed(NamedTuple):
-    """A life with the times, in seconds, at which it told the number of its finished matches, and its blocks."""
+    """A job with the times, in seconds, at which it told the number of its finished matches, and its blocks."""
 
-    life: Life
+    job: Job
     reports: list[tuple[float, int]]
     future: "Future[Finished]"
 
@@ -78,21 +78,21 @@ class Timed(NamedTuple):
         blocks = {
             each.block: {one.result.key.rotation: one.result for one in each.matches} for each in self.future.result()
         }
-        played = [blocks[each.block][way] for way in self.life.fixtures[0].draw.order for each in self.life.fixtures]
+        played = [blocks[each.block][way] for way in self.job.fixtures[0].draw.order for each in self.job.fixtures]
         return played[first:last]
 
 
 class Watched:
     """Some slots of a backend that stays open after a league: workers are started once for all measurements.
 
-    `lives` are in the order in which they began.
+    `jobs` are in the order in which they began.
     """
 
     def __init__(self, backend: Backend, slots: int) -> None:
         self._backend, self.slots = backend, slots
-        self.lives: list[Timed] = []
+        self.jobs: list[Timed] = []
 
-    def submit(self, life: Life, on_finished: OnFinished) -> "Future[Finished]":
+    def submit(self, job: Job, on_finished: OnFinished) -> "Future[Finished]":
         """See Backend.submit."""
         reports: list[tuple[float, int]] = []
 
@@ -100,10 +100,10 @@ class Watched:
             reports.append((time.perf_counter(), finished))
             on_finished(finished)
 
-        future = self._backend.submit(life, note)
-        all_matches = len(life.fixtures) * len(life.pairing.players)
+        future = self._backend.submit(job, note)
+        all_matches = len(job.fixtures) * len(job.pairing.players)
         future.add_done_callback(lambda _: reports.append((time.perf_counter(), all_matches)))
-        self.lives.append(Timed(life, reports, future))
+        self.jobs.append(Timed(job, reports, future))
         return future
 
     def close(self, *, is_interrupted: bool) -> None:
@@ -118,17 +118,17 @@ class Busy(NamedTuple):
     requests: int
 
 
-def busy_time(lives: Sequence[Sequence[float]], workers: int) -> tuple[float, float]:
+def busy_time(jobs: Sequence[Sequence[float]], workers: int) -> tuple[float, float]:
     """From the moment when each worker has told of matches to the one when the first of them has no more to do.
 
-    By life the times at which it told of matches, the last with its end.
+    By job the times at which it told of matches, the last with its end.
     """
-    return max(life[0] for life in lives[:workers]), sorted(life[-1] for life in lives)[-workers]
+    return max(job[0] for job in jobs[:workers]), sorted(job[-1] for job in jobs)[-workers]
 
 
-def _busy(lives: Sequence[Timed], workers: int) -> Busy:
-    begin_s, end_s = busy_time([[at_s for at_s, _ in each.reports] for each in lives], workers)
-    results = [result for each in lives for result in each.between(begin_s, end_s)]
+def _busy(jobs: Sequence[Timed], workers: int) -> Busy:
+    begin_s, end_s = busy_time([[at_s for at_s, _ in each.reports] for each in jobs], workers)
+    results = [result for each in jobs for result in each.between(begin_s, end_s)]
     for each in results:
         assert each.at_fault is None, f"a benchmark's bot forfeits: {each.termination}"
     return Busy(end_s - begin_s, len(results), sum(sum(each.moves) for each in results))
@@ -158,8 +158,8 @@ class League:
         with contextlib.closing(database.open_for_writing(self._results)) as connection:
             store = MatchStore(connection, self._results)
             store.save_league(tournament)
-            play_lives(lives(tournament, {}), watched, commit=store.save)
-        return _busy(watched.lives, self._case.workers)
+            play_jobs([jobs(tournament, {})], watched, commit=store.save)
+        return _busy(watched.jobs, self._case.workers)
 
     def _tournament(self, blocks: int) -> Tournament:
         has_luck = self._case.has_luck

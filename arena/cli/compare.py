@@ -26,9 +26,9 @@ from arena.cli.options import (
 from arena.errors import Interrupted, SpecError
 from arena.games import load_game
 from arena.games.api import value_of
-from arena.league.driver import Backend, LocalBackend, play_lives
+from arena.league.driver import Backend, LocalBackend, play_jobs
 from arena.league.progress import Progress
-from arena.league.schedule import Life, lives
+from arena.league.schedule import Job, jobs
 from arena.league.sprt import SequentialComparison
 from arena.league.state import state_of
 from arena.league.tournament import DEFAULT_SEATS, Player, Tournament, largest_limits, luck_origin
@@ -40,8 +40,8 @@ from arena.statistics.sequential import Model, SequentialSettings
 from arena.store.folder import writable
 from arena.store.matches import MatchStore
 
-_LIVES_BETWEEN_LOOKS = 2
-"""Smaller lives leave fewer blocks in flight that come too late to count; larger ones start fewer processes."""
+_JOBS_BETWEEN_LOOKS = 2
+"""Smaller jobs leave fewer blocks in flight that come too late to count; larger ones start fewer processes."""
 _FORMATS = {"text": as_text, "json": as_json}
 
 
@@ -98,7 +98,7 @@ def compare_bots(
         comparison, finished = _compared(store, tournament, tester, names[0])
         if tournament.seed is None:
             click.echo(luck_description(luck_origin(tournament)), err=True)
-        needed = comparison.needed(lives(tournament, finished, setup.isolation, secret=secret))
+        needed = comparison.needed(jobs(tournament, finished, setup.isolation, secret=secret))
 
         local = LocalBackend(1 if used else local_workers(workers, largest_limits(tournament)))
         _play(store, needed, comparison, backend_of(used, tournament, setup.bots, setup.isolation, local))
@@ -120,7 +120,7 @@ def _players(new: BotSpec, old: BotSpec) -> tuple[Player, Player]:
 def _tournament(players: tuple[Player, Player], setup: MatchSetup, test: SequentialSettings) -> Tournament:
     meeting = setup.exhibition(players, setup.given, test.last)
     name = f"compare-{players[0].name}-{players[1].name}"
-    size = max(1, test.batch // _LIVES_BETWEEN_LOOKS)
+    size = max(1, test.batch // _JOBS_BETWEEN_LOOKS)
     return replace(meeting, name=name, chunk_blocks=size, luck=test.model == "luck-adjusted")
 
 
@@ -140,7 +140,7 @@ def _expected_matches(comparison: SequentialComparison) -> int:
     return (comparison.state.blocks + comparison.state.blocks_to_go) * DEFAULT_SEATS
 
 
-def _play(store: MatchStore, needed: Iterator[Life], comparison: SequentialComparison, backend: Backend) -> None:
+def _play(store: MatchStore, needed: Iterator[Job], comparison: SequentialComparison, backend: Backend) -> None:
     """Play until it is decided."""
     progress = Progress(total=_expected_matches(comparison), done=comparison.state.blocks * DEFAULT_SEATS)
 
@@ -159,7 +159,7 @@ def _play(store: MatchStore, needed: Iterator[Life], comparison: SequentialCompa
 
     try:
         with TerminalLine(words, progress.counts).shown() as draw:
-            play_lives(needed, backend, commit=commit, tick=tick)
+            play_jobs([needed], backend, commit=commit, tick=tick)
     except KeyboardInterrupt:
         raise Interrupted(
             f"interrupted, {state_line(comparison.state)}; what is played is stored, and the same command continues"

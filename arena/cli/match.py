@@ -26,10 +26,10 @@ from arena.cli.options import (
     table_options,
 )
 from arena.errors import Interrupted, SpecError
-from arena.league.driver import LocalBackend, play_lives
+from arena.league.driver import LocalBackend, play_jobs
 from arena.league.exhibition import named_apart, play_here, require_seats
 from arena.league.progress import Progress
-from arena.league.schedule import lives, match_count
+from arena.league.schedule import jobs, match_count
 from arena.league.tournament import Player, Tournament, largest_limits
 from arena.league.worker import SeatedBots, bot_player
 from arena.match.bot_player import BotPlayer
@@ -237,7 +237,7 @@ def _play_in_parallel(
     backend = LocalBackend(max(1, min(len(usable_cores()), matches_that_fit(largest_limits(tournament)))))
     try:
         with TerminalLine(progress.words, progress.counts).shown() as draw:
-            play_lives(lives(tournament, {}, isolation, secret=secret), backend, commit=commit, tick=tick)
+            play_jobs([jobs(tournament, {}, isolation, secret=secret)], backend, commit=commit, tick=tick)
     finally:
         played += sorted(results, key=lambda one: one.key)
         recent.extend(map(unpack, last))

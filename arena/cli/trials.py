@@ -21,7 +21,7 @@ from arena.errors import SpecError
 from arena.games import load_game
 from arena.games.api import trial_options_of
 from arena.league.exhibition import exhibition
-from arena.league.schedule import Life, lives
+from arena.league.schedule import Job, jobs
 from arena.league.tournament import (
     DEFAULT_SEATS,
     TOURNAMENT_FILE_LIMIT,
@@ -71,7 +71,7 @@ class Trials(msgspec.Struct, frozen=True):
         """The checks of the bot, one for each game. SpecError if a game has no such options."""
         return tuple(self._plan(game, secret) for game in self.games(bot))
 
-    def meeting(self, bot: BotSpec, rival: BotSpec, secret: Secret) -> Life:
+    def meeting(self, bot: BotSpec, rival: BotSpec, secret: Secret) -> Job:
         """A block of the bot's first game against the rival, who has all other seats."""
         settings = self._settings(self.games(bot)[0])
         names = rival_names(bot.name, rival.name, self._seats(settings.game) - 1)
@@ -80,7 +80,7 @@ class Trials(msgspec.Struct, frozen=True):
             players, game=settings.game, options=settings.options, clock=settings.clock, secret=secret, blocks=1
         )
         played = msgspec.structs.replace(played, limits=settings.limits)
-        return next(lives(played, {}, self.setup.isolation, secret=secret))
+        return next(jobs(played, {}, self.setup.isolation, secret=secret))
 
     def _seats(self, game: str) -> int:
         """Those of the tournament; else two, or the fewest that play the game."""

@@ -1,4 +1,4 @@
-"""A `Backend` whose lives are played by the workers of a dask cluster: a thread with the event loop of the dealer."""
+"""A `Backend` whose jobs are played by the workers of a dask cluster: a thread with the event loop of the dealer."""
 
 import asyncio
 import contextlib
@@ -12,7 +12,7 @@ from arena.cluster.dealer import USUAL_TIMES, Dealer, DealingTimes, Link, Terms
 from arena.cluster.peers import Flight
 from arena.cluster.session import hear_no_ctrl_c, identity_of
 from arena.league.driver import Finished
-from arena.league.schedule import Life
+from arena.league.schedule import Job
 from arena.league.tournament import ClusterSettings, Tournament
 from arena.league.worker import OnFinished
 from arena.process.limits import Isolation
@@ -61,7 +61,7 @@ class LoopThread:
 
 
 class ClusterBackend:
-    """A `Backend` that connects for its first life: MachineFault if there is no scheduler."""
+    """A `Backend` that connects for its first job: MachineFault if there is no scheduler."""
 
     def __init__(
         self,
@@ -79,16 +79,16 @@ class ClusterBackend:
 
     @property
     def slots(self) -> int:
-        """The lives that it takes by now; workers come and go."""
+        """The jobs that it takes by now; workers come and go."""
         return 1 if self.dealer is None else self.dealer.slots
 
-    def submit(self, life: Life, on_finished: OnFinished) -> "Future[Finished]":
-        """Queue a life. BrokenExecutor if there is no cluster any more."""
+    def submit(self, job: Job, on_finished: OnFinished) -> "Future[Finished]":
+        """Queue a job. BrokenExecutor if there is no cluster any more."""
         dealer = self.dealer or self._started()
         if dealer.broken:
             raise BrokenExecutor(dealer.broken)
         future: Future[Finished] = Future()
-        self._thread.loop.call_soon_threadsafe(dealer.add, Flight(life, on_finished, future))
+        self._thread.loop.call_soon_threadsafe(dealer.add, Flight(job, on_finished, future))
         return future
 
     def close(self, *, is_interrupted: bool) -> None:  # noqa: ARG002 - all sessions end at once; they have nothing left

@@ -1,7 +1,7 @@
-"""The driver's end of the cluster: lives are dealt to workers, little ahead, and come back whole.
+"""The driver's end of the cluster: jobs are dealt to workers, little ahead, and come back whole.
 
-Rule: a life is in the backlog or with one worker, and its blocks are taken from that worker only, under the id of the
-attempt. It goes back to `play_lives` only when its worker is lost: the scheduler has dropped it, or it was left alone
+Rule: a job is in the backlog or with one worker, and its blocks are taken from that worker only, under the id of the
+attempt. It goes back to `play_jobs` only when its worker is lost: the scheduler has dropped it, or it was left alone
 for longer than its lease. All here runs in one event loop; other threads have nothing but `add` and the futures.
 """
 
@@ -34,12 +34,12 @@ from arena.cluster.messages import (
 )
 from arena.cluster.peers import Flight, Lost, Patience, Peer
 from arena.errors import ArenaError, HarnessFault
-from arena.league.schedule import Life
+from arena.league.schedule import Job
 from arena.process.limits import Isolation
 from arena.process.workers import Undelivered
 from arena.text import printable
 
-_MOST_LIVES: Final = 64
+_MOST_JOBS: Final = 64
 """With one worker at once."""
 _SPARE: Final = 8
 _LOOKED_AT_A_SECOND: Final = 100
@@ -51,7 +51,7 @@ log: Final = logging.getLogger("arena.cluster")
 
 
 class DealingTimes(msgspec.Struct, frozen=True):
-    """Seconds. A worker gets lives until it has work for `ahead_s`; it answers after `wait_s` at the latest.
+    """Seconds. A worker gets jobs until it has work for `ahead_s`; it answers after `wait_s` at the latest.
 
     One that does not answer is asked again for `retry_s`, then left alone for `silent_s`, which is longer than its
     lease, and then lost; one that answers, but finishes no match, is lost after `quiet_s` or longer (`Patience`). The
@@ -94,7 +94,7 @@ class Link(Protocol):
         """Open a session; Unfit from any of these calls if the worker fails in it."""
 
     async def exchange(self, address: str, request: bytes) -> bytes:
-        """Exchange lives and blocks."""
+        """Exchange jobs and blocks."""
 
     async def part(self, address: str, session: str) -> None:
         """End a session."""
@@ -108,7 +108,7 @@ class Unfit(Exception):
 
 
 class Dealer:
-    """Deals lives to all workers of a link. `say` gets sentences for the person who waits."""
+    """Deals jobs to all workers of a link. `say` gets sentences for the person who waits."""
 
     def __init__(
         self,
@@ -134,11 +134,11 @@ class Dealer:
 
     @property
     def slots(self) -> int:
-        """The lives that it takes: those with workers, and some to choose from; never 0, as workers may still come."""
+        """The jobs that it takes: those with workers, and some to choose from; never 0, as workers may still come."""
         return self._flying + 2 * len(self.peers) + _SPARE
 
     def add(self, flight: Flight) -> None:
-        """Queue a life."""
+        """Queue a job."""
         if self.broken:
             flight.future.set_exception(Undelivered(self.broken))
             return
@@ -199,7 +199,7 @@ class Dealer:
                 self._take_in(peer, await self._exchanged(peer, request))
         except Lost as lost:
             self._lose(peer, lost)
-        except Exception as error:  # a mistake, there or here, must not hold lives for ever
+        except Exception as error:  # a mistake, there or here, must not hold jobs for ever
             log.exception("worker %s", peer.name)
             with contextlib.suppress(Lost):
                 self._leave_out(peer, f"{type(error).__name__}: {error}")
@@ -224,7 +224,7 @@ class Dealer:
             self._leave_out(peer, sentence)
 
     def _request(self, peer: Peer) -> Dispatch:
-        """The next message to a worker, with the lives that it gets now and the bots that it lacks."""
+        """The next message to a worker, with the jobs that it gets now and the bots that it lacks."""
         dealt = self._deal(peer)
         archives = self._archives(peer)
         is_more = bool(self._backlog)
@@ -232,7 +232,7 @@ class Dealer:
         return Dispatch(
             session=peer.session,
             awaited=frozenset(peer.flights),
-            lives=dealt,
+            jobs=dealt,
             archives=archives,
             enough=min(peer.left + len(peer.flights) - 1, soon) if is_more and peer.flights else 0,
             wait_s=self._times.wait_s,
@@ -243,7 +243,7 @@ class Dealer:
 
         Lost if the bot cannot be read here. That is no fault of a worker, and ends the league.
         """
-        due = {each.bot.digest for flight in peer.flights.values() for each in flight.life.pairing.players}
+        due = {each.bot.digest for flight in peer.flights.values() for each in flight.job.pairing.players}
         wanted, peer.wanted = [digest for digest in peer.wanted if digest in due], ()
         try:
             return {digest: self._archive_of(digest) for digest in wanted[:1]}
@@ -263,7 +263,7 @@ class Dealer:
             attempt = str(next(self._numbers))
             peer.flights[attempt] = flight
             self._flying += 1
-            dealt.append(Assignment(attempt, _plain(flight.life)))
+            dealt.append(Assignment(attempt, _plain(flight.job)))
         if dealt and len(dealt) == len(peer.flights):
             peer.heard_s = asyncio.get_running_loop().time()
         if dealt:
@@ -276,7 +276,7 @@ class Dealer:
         if not peer.flights:
             return True
         is_little = 0.0 < peer.match_s * peer.left < self._times.ahead_s
-        return is_little and len(peer.flights) < _MOST_LIVES and len(self._backlog) > idle
+        return is_little and len(peer.flights) < _MOST_JOBS and len(self._backlog) > idle
 
     async def _wait_for_work(self) -> None:
         """Wait until something is queued, but not so long that a lease would end."""
@@ -350,7 +350,7 @@ class Dealer:
         """Lost if it answers and finishes nothing for far longer than a match takes: others play what it has."""
         flight = next(iter(peer.flights.values()), None)
         quiet_s = asyncio.get_running_loop().time() - peer.heard_s
-        if flight is not None and quiet_s > self._patience.for_life(flight):
+        if flight is not None and quiet_s > self._patience.for_job(flight):
             self._patience.lose(flight)
             sentence = f"it has finished no match for {quiet_s:.0f} s"
             self._tell(f"worker {peer.name}: {sentence}; what it has is played again")
@@ -368,9 +368,9 @@ class Dealer:
         if progressed.ending == "lacking":
             self._leave_out(peer, progressed.error)
         is_played = progressed.ending == "played"
-        asked = [(each.pairing, each.block) for each in flight.life.fixtures]
+        asked = [(each.pairing, each.block) for each in flight.job.fixtures]
         if is_played and sorted((each.pairing, each.block) for each in progressed.blocks) != asked:
-            self._leave_out(peer, f"it sent other blocks of {flight.life.pairing.key} than it was asked for")
+            self._leave_out(peer, f"it sent other blocks of {flight.job.pairing.key} than it was asked for")
         del peer.flights[attempt]
         self._flying -= 1
         if not peer.flights:
@@ -381,11 +381,11 @@ class Dealer:
             return
         kind = {"died": BrokenExecutor, "undelivered": Undelivered}.get(progressed.ending, HarnessFault)
         flight.future.set_exception(kind(f"{peer.name}: {progressed.error}"))
-        if flight.life.attempt == 1 and kind is not Undelivered:
+        if flight.job.attempt == 1 and kind is not Undelivered:
             self._count_failure(peer, progressed.error)
 
     def _count_failure(self, peer: Peer, error: str) -> None:
-        """Leave out a worker on which one life after the other fails. Lives that failed elsewhere do not count."""
+        """Leave out a worker on which one job after the other fails. Lives that failed elsewhere do not count."""
         self._failures[peer.name] = self._failures.get(peer.name, 0) + 1
         if self._failures[peer.name] >= _FAILURES:
             self._leave_out(peer, f"it failed {_FAILURES} times in a row, at last: {error}")
@@ -396,7 +396,7 @@ class Dealer:
         raise Lost(sentence, is_death=False)
 
     def _lose(self, peer: Peer, lost: Lost) -> None:
-        """Give the lives of a worker back, and end what is left of its session."""
+        """Give the jobs of a worker back, and end what is left of its session."""
         del self.peers[peer.address]
         log.warning("worker %s is lost: %s", peer.name, lost)
         flights = list(peer.flights.values())
@@ -411,7 +411,7 @@ class Dealer:
             parting = asyncio.create_task(self._part(peer))
             self._partings.add(parting)  # a task that nobody holds may be collected
             parting.add_done_callback(self._partings.discard)
-        if lost.is_death and (not peer.is_ready or any(each.life.attempt == 1 for each in flights)):
+        if lost.is_death and (not peer.is_ready or any(each.job.attempt == 1 for each in flights)):
             try:
                 self._count_failure(peer, str(lost))
             except Lost:
@@ -454,12 +454,12 @@ async def watched(
         await asyncio.sleep(max(times.look_s, len(found) / _LOOKED_AT_A_SECOND))
 
 
-def _plain(life: Life) -> Life:
-    """The life without the places of this machine."""
+def _plain(job: Job) -> Job:
+    """The job without the places of this machine."""
     players = tuple(
-        replace(each, bot=replace(each.bot, source="", folder="", given="")) for each in life.pairing.players
+        replace(each, bot=replace(each.bot, source="", folder="", given="")) for each in job.pairing.players
     )
-    return replace(life, pairing=replace(life.pairing, players=players))
+    return replace(job, pairing=replace(job.pairing, players=players))
 
 
 def _log_again(peer: Peer, line: LogLine) -> None:

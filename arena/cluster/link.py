@@ -160,7 +160,7 @@ class DaskLink:
         return answer
 
     async def exchange(self, address: str, request: bytes) -> bytes:
-        """Exchange lives and blocks."""
+        """Exchange jobs and blocks."""
         answer: bytes = await self.call(remote.exchange, address, request)
         return answer
 

@@ -8,7 +8,7 @@ from typing import Final, Literal, TypeVar
 import msgspec
 
 from arena.games import GameFingerprint
-from arena.league.schedule import Life
+from arena.league.schedule import Job
 from arena.match.columns import Machine, PlayedBlock
 from arena.process.limits import Isolation
 
@@ -61,23 +61,23 @@ class Welcome(msgspec.Struct, frozen=True):
 
 
 class Assignment(msgspec.Struct, frozen=True):
-    """A life to be played, under the id of this attempt. Its bots are named by their hashes; they have no folders."""
+    """A job to be played, under the id of this attempt. Its bots are named by their hashes; they have no folders."""
 
     attempt: str
-    life: Life
+    job: Job
 
 
 class Dispatch(msgspec.Struct, frozen=True):
     """The driver's part of an exchange.
 
     `awaited`: the attempts that the driver waits for; the others are forgotten. `archives`: bots by hash. The answer
-    comes after `wait_s`, or when at most `enough` is left: each match to be played counts, and each life that is not
+    comes after `wait_s`, or when at most `enough` is left: each match to be played counts, and each job that is not
     over.
     """
 
     session: str
     awaited: frozenset[str]
-    lives: tuple[Assignment, ...] = ()
+    jobs: tuple[Assignment, ...] = ()
     archives: dict[str, bytes] = {}
     enough: int = 0
     wait_s: float = 0.0

@@ -1,7 +1,7 @@
-"""The workers as the driver knows them: the lives that each has, how far they are, and how long it may be silent.
+"""The workers as the driver knows them: the jobs that each has, how far they are, and how long it may be silent.
 
 Rule: a worker that answers and gets nowhere is given up. Its time follows from the clock of the match and from what
-matches took so far; a life that came back so has twice as long the next time.
+matches took so far; a job that came back so has twice as long the next time.
 """
 
 import asyncio
@@ -11,7 +11,7 @@ from concurrent.futures import Future
 from typing import Final
 
 from arena.league.driver import Finished
-from arena.league.schedule import Life
+from arena.league.schedule import Job
 from arena.league.worker import ATTEMPTS, OnFinished
 from arena.match.columns import Machine
 
@@ -22,21 +22,21 @@ _TIMES: Final = 20
 
 
 class Flight:
-    """A life with its future, and the number of its matches that are finished."""
+    """A job with its future, and the number of its matches that are finished."""
 
-    def __init__(self, life: Life, on_finished: OnFinished, future: "Future[Finished]") -> None:
-        self.life, self.future, self.finished = life, future, 0
-        self._on_finished, self._matches = on_finished, len(life.fixtures) * len(life.pairing.players)
+    def __init__(self, job: Job, on_finished: OnFinished, future: "Future[Finished]") -> None:
+        self.job, self.future, self.finished = job, future, 0
+        self._on_finished, self._matches = on_finished, len(job.fixtures) * len(job.pairing.players)
 
     @property
     def key(self) -> tuple[str, int]:
-        """The pairing, and the first block: the same whenever the life is played again."""
-        return self.life.pairing.key, self.life.fixtures[0].block
+        """The pairing, and the first block: the same whenever the job is played again."""
+        return self.job.pairing.key, self.job.fixtures[0].block
 
     @property
     def is_suspect(self) -> bool:
         """Whether its worker died twice: then it is dealt alone, so that a third death is its own."""
-        return self.life.attempt >= ATTEMPTS
+        return self.job.attempt >= ATTEMPTS
 
     @property
     def left(self) -> int:
@@ -50,7 +50,7 @@ class Flight:
 
 
 class Lost(Exception):
-    """The worker plays no more for us. `is_death`: it died; otherwise nothing can be said about its lives."""
+    """The worker plays no more for us. `is_death`: it died; otherwise nothing can be said about its jobs."""
 
     def __init__(self, text: str, *, is_death: bool) -> None:
         super().__init__(text)
@@ -58,7 +58,7 @@ class Lost(Exception):
 
 
 class Peer:
-    """A worker and its session: the lives that it has, by attempt. `heard_s`: when it last got on."""
+    """A worker and its session: the jobs that it has, by attempt. `heard_s`: when it last got on."""
 
     def __init__(self, address: str, name: str, scheduler: str) -> None:
         self.address, self.name, self.scheduler = address, name, scheduler
@@ -89,10 +89,10 @@ class Patience:
         """Take in what a match took of late."""
         self._slowest_s = max(self._slowest_s, match_s)
 
-    def for_life(self, flight: Flight) -> float:
-        """The time for a match of this life."""
-        clock = flight.life.settings.clock
-        moves_s = _MOVES * len(flight.life.pairing.players) * clock.terms().wall_ms / 1000 + clock.startup_ms / 1000
+    def for_job(self, flight: Flight) -> float:
+        """The time for a match of this job."""
+        clock = flight.job.settings.clock
+        moves_s = _MOVES * len(flight.job.pairing.players) * clock.terms().wall_ms / 1000 + clock.startup_ms / 1000
         return float(max(self._least_s, moves_s, _TIMES * self._slowest_s) * 2 ** self._silences[flight.key])
 
     def lose(self, flight: Flight) -> None:

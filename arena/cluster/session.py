@@ -1,7 +1,7 @@
-"""The worker's end of the cluster: a session plays the lives of one driver, in arena's own worker process.
+"""The worker's end of the cluster: a session plays the jobs of one driver, in arena's own worker process.
 
 Rule: a session ends by itself when its driver has not been heard for the time of the lease: then other machines may
-play its lives. Nothing blocks the event loop of the dask worker: bots are installed in a thread, blocks come from one.
+play its jobs. Nothing blocks the event loop of the dask worker: bots are installed in a thread, blocks come from one.
 """
 
 import asyncio
@@ -39,7 +39,7 @@ from arena.errors import ArenaError, MachineFault
 from arena.games import fingerprint_of, load_game
 from arena.games.api import simulator_of
 from arena.league.driver import Backend, Finished, LocalBackend
-from arena.league.schedule import Life
+from arena.league.schedule import Job
 from arena.process.sandbox import self_test
 from arena.process.workers import Undelivered
 from arena.store.cache import BotCache, BotsMissing, default_folder
@@ -101,7 +101,7 @@ def _slot_of(dask_worker: Any) -> "Slot":
 
 
 class Slot:
-    """The place for one session on a dask worker; `open_backend` gives what plays its lives."""
+    """The place for one session on a dask worker; `open_backend` gives what plays its jobs."""
 
     def __init__(self, folder: Path, open_backend: Callable[[], Backend] = lambda: LocalBackend(1)) -> None:
         self._folder, self._open_backend = folder, open_backend
@@ -134,14 +134,14 @@ class Slot:
 
 
 class _Attempt:
-    """A life that waits for its bots, is played, or is over: its future alone says which, so there is nothing else.
+    """A job that waits for its bots, is played, or is over: its future alone says which, so there is nothing else.
 
     `finished` counts its matches.
     """
 
-    def __init__(self, life: Life) -> None:
-        self.life = life
-        self.matches = len(life.fixtures) * len(life.pairing.players)
+    def __init__(self, job: Job) -> None:
+        self.job = job
+        self.matches = len(job.fixtures) * len(job.pairing.players)
         self.finished = 0
         self.future: Future[Finished] | None = None
 
@@ -152,7 +152,7 @@ class _Attempt:
 
     @property
     def left(self) -> int:
-        """Matches to be played, and the end of the life."""
+        """Matches to be played, and the end of the job."""
         return 0 if self.is_over else self.matches - self.finished + 1
 
     @property
@@ -244,19 +244,19 @@ class WorkerSession:
             for attempt, one in list(self._attempts.items()):
                 if one.is_over and attempt not in request.awaited:
                     del self._attempts[attempt]
-            for each in request.lives:
+            for each in request.jobs:
                 if each.attempt not in self._attempts:
-                    self._attempts[each.attempt] = _Attempt(each.life)
+                    self._attempts[each.attempt] = _Attempt(each.job)
             self._missing.difference_update(request.archives)
             if any(one.future is None for one in self._attempts.values()):
                 self._arriving.update(request.archives)
                 self._admission.submit(self._admit, request.archives)
 
     def _admit(self, archives: dict[str, bytes]) -> None:
-        """Install bots, and begin the lives that have theirs; in a thread."""
+        """Install bots, and begin the jobs that have theirs; in a thread."""
         with self._lock:
             waiting = [one for one in self._attempts.values() if one.future is None]
-        due = {player.bot.digest for one in waiting for player in one.life.pairing.players}
+        due = {player.bot.digest for one in waiting for player in one.job.pairing.players}
         try:
             with contextlib.ExitStack() as held:  # no bot makes room for one that plays with it
                 self._hold(due - archives.keys(), held)
@@ -279,21 +279,21 @@ class WorkerSession:
                 stack.enter_context(self._bots.held([digest]))
 
     def _begin(self, one: _Attempt) -> tuple[str, ...]:
-        """Queue a life whose bots are here, and hold them until it is over; the hashes of those that are missing."""
-        players = one.life.pairing.players
+        """Queue a job whose bots are here, and hold them until it is over; the hashes of those that are missing."""
+        players = one.job.pairing.players
         with contextlib.ExitStack() as stack:
             try:
                 folders = stack.enter_context(self._bots.held(player.bot.digest for player in players))
             except BotsMissing as missing:
                 return missing.digests
             here = tuple(replace(each, bot=replace(each.bot, folder=folders[each.bot.digest])) for each in players)
-            life = replace(one.life, pairing=replace(one.life.pairing, players=here))
+            job = replace(one.job, pairing=replace(one.job.pairing, players=here))
             with self._lock:
                 if not self.is_open:
                     return ()
                 if all(each.future is None or each.is_over for each in self._attempts.values()):
                     self._clock.start()
-                one.future = self._backend.submit(life, partial(self._progress, one))
+                one.future = self._backend.submit(job, partial(self._progress, one))
                 held = stack.pop_all()
         one.future.add_done_callback(lambda _: held.close())
         one.future.add_done_callback(lambda _: self._end(one))
@@ -332,14 +332,14 @@ class WorkerSession:
 
 
 class _MatchClock:
-    """Seconds a match of late, while lives are played one after the other."""
+    """Seconds a match of late, while jobs are played one after the other."""
 
     def __init__(self) -> None:
         self.match_s = 0.0
         self._last_s = 0.0
 
     def start(self) -> None:
-        """The first life after a while without any begins."""
+        """The first job after a while without any begins."""
         self._last_s = time.monotonic()
 
     def count(self, matches: int) -> None:

@@ -5,9 +5,11 @@ worker process; the process that writes the database runs none of them.
 """
 
 import contextlib
+from collections import Counter
 from collections.abc import Callable, Generator, Sequence
-from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, wait
+from concurrent.futures import BrokenExecutor, Future
 from functools import partial
+from itertools import chain
 from typing import Final
 
 import msgspec
@@ -15,19 +17,18 @@ from msgspec.structs import replace
 
 from arena.conformance.check import CheckPlan, StepFailed, outcome_text, require_conformance
 from arena.errors import CheckFailed, HarnessFault, MachineFault, SpecError
-from arena.league.schedule import Life
+from arena.league.schedule import Job
 from arena.league.worker import play_rotations
 from arena.match.record import MatchRecord
 from arena.process import reaper
 from arena.process.manifest import BotSpec
 from arena.process.sandbox import self_test
-from arena.process.workers import Workers, multiprocessing_pids
+from arena.process.workers import Window, Workers, multiprocessing_pids
 from arena.report.transcript import refusal_lines, result_line
 from arena.store.bots import BotStore
 
 _ATTEMPTS: Final = 2
 """A bot that brings down a worker process a second time is refused."""
-_LOOK_EVERY_S: Final = 0.5
 
 
 class Trial(msgspec.Struct, frozen=True):
@@ -36,7 +37,7 @@ class Trial(msgspec.Struct, frozen=True):
     bot: BotSpec
     store: BotStore
     checks: tuple[CheckPlan, ...]
-    meeting: Life
+    meeting: Job
 
 
 class Examined(msgspec.Struct, frozen=True):
@@ -76,24 +77,18 @@ def examine_all(
     MachineFault ends it: then no further bot can be examined, either. Closing the iterator ends all bots at once.
     """
     pool = Workers(workers, preload=__name__)
-    left = list(range(len(trials)))[::-1]
-    attempts = dict.fromkeys(left, 0)
-    flight: dict[Future[Examined], int] = {}
+    window: Window[int, Examined] = Window(lambda number: pool.submit(examine_apart, trials[number]), lambda: workers)
+    numbers, deaths = iter(range(len(trials))), Counter[int]()
     is_done = False
     try:
-        while left or flight:
-            while left and len(flight) < workers:
-                number = left.pop()
-                attempts[number] += 1
-                flight[pool.submit(examine_apart, trials[number])] = number
-            ended, _ = wait(flight, timeout=_LOOK_EVERY_S, return_when=FIRST_COMPLETED)
-            for future in ended:
-                number = flight.pop(future)
-                found = _result(future)
-                if found is None and attempts[number] < _ATTEMPTS:
-                    left.append(number)
+        while window.fill(numbers):
+            for number, future in window.ended():
+                examined = _result(future)
+                deaths[number] += examined is None
+                if examined is None and deaths[number] < _ATTEMPTS:
+                    numbers = chain((number,), numbers)
                 else:
-                    yield number, found or _refused(f"the process that examined it died {_ATTEMPTS} times", [])
+                    yield number, examined or _refused(f"the process that examined it died {_ATTEMPTS} times", [])
             tick()
         is_done = True
     finally:

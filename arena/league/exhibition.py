@@ -13,9 +13,9 @@ from msgspec import UNSET
 
 from arena.errors import SpecError
 from arena.games import load_game, plugin_package
-from arena.league.schedule import lives
+from arena.league.schedule import jobs
 from arena.league.tournament import Player, Tournament, require_game
-from arena.league.worker import LifeMatch, SeatedBots, play_rotations
+from arena.league.worker import JobMatch, SeatedBots, play_rotations
 from arena.match.secret_luck import Secret
 from arena.match.settings import ClockSettings
 from arena.process import reaper
@@ -88,9 +88,9 @@ def play_here(
     *,
     keep_transcript: bool = False,
     watch: Callable[[SeatedBots], object] = lambda _: None,
-) -> Generator[LifeMatch, None, None]:
+) -> Generator[JobMatch, None, None]:
     """Play match after match in this process; `watch` sees each table. Closing it ends the bots."""
     reaper.become_subreaper()
     sweep = partial(reaper.kill_descendants, spare=frozenset(multiprocessing_pids()))
-    for life in lives(tournament, {}, isolation, secret=secret):
-        yield from play_rotations(life, keep_transcript=keep_transcript, watch=watch, sweep=sweep)
+    for job in jobs(tournament, {}, isolation, secret=secret):
+        yield from play_rotations(job, keep_transcript=keep_transcript, watch=watch, sweep=sweep)

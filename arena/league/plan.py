@@ -8,26 +8,23 @@ import math
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Generator, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, wait
+from concurrent.futures import Future
 from functools import cached_property
-from typing import Final
 
 import msgspec
 from msgspec.structs import replace
 
 from arena.errors import MachineFault, SpecError
-from arena.league.schedule import Life, lives, most_blocks
+from arena.league.schedule import Job, jobs, most_blocks
 from arena.league.tournament import Tournament
-from arena.league.worker import LifeMatch, SeatedBots, play_rotations
+from arena.league.worker import JobMatch, SeatedBots, play_rotations
 from arena.match.results import MatchResult
 from arena.match.secret_luck import Secret
 from arena.process import reaper
 from arena.process.limits import Isolation
 from arena.process.manifest import BotSpec
 from arena.process.sandbox import self_test
-from arena.process.workers import Workers
-
-_LOOK_EVERY_S: Final = 0.5
+from arena.process.workers import Window, Workers
 
 
 class SampleTimes(msgspec.Struct, frozen=True):
@@ -42,9 +39,9 @@ class SampleTimes(msgspec.Struct, frozen=True):
 
 
 class Part(msgspec.Struct, frozen=True):
-    """The part of a worker: a life to play at most `pairing_s`; `prepare` gives the installed copy of a bot."""
+    """The part of a worker: a job to play at most `pairing_s`; `prepare` gives the installed copy of a bot."""
 
-    life: Life
+    job: Job
     prepare: Callable[[BotSpec], BotSpec]
     pairing_s: float
 
@@ -52,18 +49,18 @@ class Part(msgspec.Struct, frozen=True):
 class Timed(msgspec.Struct, frozen=True):
     """A match of a pairing and the time of its worker since the match before; without a result, the end of the bots.
 
-    `is_start`: new processes began with it. `life_blocks`: the blocks that a league plays with the same processes.
+    `is_start`: new processes began with it. `job_blocks`: the blocks that a league plays with the same processes.
     """
 
     pairing: str
     seconds: float
     result: MatchResult | None
     is_start: bool = False
-    life_blocks: int = 1
+    job_blocks: int = 1
 
 
 class LeagueSample(msgspec.Struct, frozen=True, dict=True):
-    """The matches that were played, within `wall_s` seconds; `failures` are the reasons of lives that broke off."""
+    """The matches that were played, within `wall_s` seconds; `failures` are the reasons of jobs that broke off."""
 
     timed: tuple[Timed, ...]
     wall_s: float
@@ -117,19 +114,16 @@ def take_sample(
     start_s = time.monotonic()
     pool = Workers(workers, preload=__name__)
     timed: list[Timed] = []
-    left = _parts(tournament, prepare, isolation, times)
-    flight: set[Future[None]] = set()
+    parts = _parts(tournament, prepare, isolation, times)
+    window: Window[Part, None] = Window(lambda part: pool.stream(play_part, part, timed.append), lambda: workers)
     failures: list[str] = []
     is_done = False
     try:
         while (spent_s := time.monotonic() - start_s) < times.end_s:
-            while len(flight) < workers and spent_s < times.begin_s and (part := next(left, None)) is not None:
-                flight.add(pool.stream(play_part, part, timed.append))
-            if not flight:
+            if not window.fill(parts if spent_s < times.begin_s else iter(())):
                 is_done = True
                 break
-            ended, flight = wait(flight, timeout=_LOOK_EVERY_S, return_when=FIRST_COMPLETED)
-            failures += [told for told in map(_failure, ended) if told]
+            failures += [failure for _, future in window.ended() if (failure := _failure(future))]
             tick(len(timed))
     finally:
         pool.close(is_interrupted=not is_done)
@@ -137,19 +131,19 @@ def take_sample(
 
 
 def play_part(part: Part, tell: Callable[[Timed], None]) -> None:
-    """Play the matches of a life until its time is up, and tell each as it ends; in a process that plays nothing else.
+    """Play the matches of a job until its time is up, and tell each as it ends; in a process that plays nothing else.
 
-    The blocks are played in lives of 1, 2, 4, ... blocks: so most blocks are complete whenever the time is up.
+    The blocks are played in jobs of 1, 2, 4, ... blocks: so most blocks are complete whenever the time is up.
     """
-    pairing = part.life.pairing
+    pairing = part.job.pairing
     players = tuple(replace(each, bot=part.prepare(each.bot)) for each in pairing.players)
-    life = replace(part.life, pairing=replace(pairing, players=players))
+    job = replace(part.job, pairing=replace(pairing, players=players))
     start_s = last_s = time.monotonic()
     seated: list[SeatedBots] = []
-    with contextlib.closing(_in_growing_lives(life, seated.append)) as matches:
+    with contextlib.closing(_in_growing_jobs(job, seated.append)) as matches:
         for match in matches:
             now_s = time.monotonic()
-            tell(Timed(pairing.key, now_s - last_s, match.result, bool(seated), len(life.fixtures)))
+            tell(Timed(pairing.key, now_s - last_s, match.result, bool(seated), len(job.fixtures)))
             seated.clear()
             last_s = now_s
             if now_s - start_s >= part.pairing_s:
@@ -157,10 +151,10 @@ def play_part(part: Part, tell: Callable[[Timed], None]) -> None:
     tell(Timed(pairing.key, time.monotonic() - last_s, None))
 
 
-def _in_growing_lives(life: Life, watch: Callable[[SeatedBots], object]) -> Generator[LifeMatch, None, None]:
+def _in_growing_jobs(job: Job, watch: Callable[[SeatedBots], object]) -> Generator[JobMatch, None, None]:
     first, size = 0, 1
-    while first < len(life.fixtures):
-        few = replace(life, fixtures=life.fixtures[first : first + size])
+    while first < len(job.fixtures):
+        few = replace(job, fixtures=job.fixtures[first : first + size])
         yield from play_rotations(few, watch=watch, sweep=reaper.kill_descendants)
         first, size = first + size, 2 * size
 
@@ -171,7 +165,7 @@ def _match_s(timed: Sequence[Timed]) -> float:
     others = [each.seconds for each in timed if not each.is_start and each.result is not None]
     starts_s = math.fsum(each.seconds for each in timed if each.is_start or each.result is None) / len(starts)
     match_s = math.fsum(others) / len(others) if others else starts_s
-    return match_s + max(0.0, starts_s - match_s) / starts[0].life_blocks
+    return match_s + max(0.0, starts_s - match_s) / starts[0].job_blocks
 
 
 def shown_difference(tournament: Tournament, results: Sequence[MatchResult]) -> ShownDifference:
@@ -220,14 +214,14 @@ def _variance(results: Sequence[MatchResult], seats: int) -> float | None:
 def _parts(
     tournament: Tournament, prepare: Callable[[BotSpec], BotSpec], isolation: Isolation, times: SampleTimes
 ) -> Iterator[Part]:
-    """The lives of the first round, drawn under a secret of their own."""
+    """The jobs of the first round, drawn under a secret of their own."""
     secret = Secret.random()
     thrown_away = replace(tournament, seed=None, commitments=(secret.commitment,))
-    return (Part(life, prepare, times.pairing_s) for life in lives(thrown_away, {}, isolation, secret=secret))
+    return (Part(job, prepare, times.pairing_s) for job in jobs(thrown_away, {}, isolation, secret=secret))
 
 
 def _failure(ended: "Future[None]") -> str:
-    """The reason for which a life broke off; empty if it did not. An error that ends every league is raised."""
+    """The reason for which a job broke off; empty if it did not. An error that ends every league is raised."""
     error = ended.exception()
     if isinstance(error, SpecError | MachineFault):
         raise error

@@ -59,7 +59,7 @@ class Fixture(msgspec.Struct, frozen=True):
         return f"{self.pairing}-{self.block}-{rotation}"
 
 
-class Life(msgspec.Struct, frozen=True):
+class Job(msgspec.Struct, frozen=True):
     """A process life: fixtures of one pairing that one worker plays in a row, with bots started once.
 
     `attempt` counts from 1. `luck`: whether that of each match is measured. `package`: that of a game which does not
@@ -143,22 +143,22 @@ def fixture(secret: Secret, pairing: Pairing, block: int) -> Fixture:
     return Fixture(pairing=pairing.key, block=block, draw=drawn)
 
 
-def lives(
+def jobs(
     tournament: Tournament,
     finished: Mapping[str, Collection[int]],
     isolation: Isolation = DEFAULT_ISOLATION,
     *,
     of: Round | None = None,
     secret: Secret | None = None,
-) -> Iterator[Life]:
+) -> Iterator[Job]:
     """The blocks left to play of a round, by default the first; `finished` holds the stored blocks by pairing key.
 
     Blocks are drawn under `secret`, which may be left out where the tournament has a public seed.
 
     Lives are cut at multiples of `chunk_blocks` and at the ends of rounds, whatever is finished, however many workers
-    there are and however long they take: which lives there are follows from the league alone, and each is stored as a
+    there are and however long they take: which jobs there are follows from the league alone, and each is stored as a
     whole. So a bot's process meets the same matches in the same order in every run, also after a stop. After a void
-    match, and after two deaths of a worker, new processes play what is left of a life, in the same order. A bot that
+    match, and after two deaths of a worker, new processes play what is left of a job, in the same order. A bot that
     keeps nothing from match to match plays the same in all these cases.
     """
     secret = secret or public_secret(tournament)
@@ -172,7 +172,7 @@ def lives(
             blocks = [block for block in span if block not in done]
             if blocks:
                 assert secret is not None, "a league without a public seed draws under a secret"
-                yield Life(
+                yield Job(
                     tournament=tournament.name,
                     settings=tournament.settings,
                     pairing=pairing,

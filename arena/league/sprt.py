@@ -11,7 +11,7 @@ from itertools import count, takewhile
 import msgspec
 
 from arena.errors import CheckFailed
-from arena.league.schedule import Life
+from arena.league.schedule import Job
 from arena.league.tournament import DEFAULT_SEATS
 from arena.match.luck import luck_of
 from arena.match.record import MatchRecord, unpack
@@ -93,9 +93,9 @@ class SequentialComparison:
         settings = self.state.settings
         self.state = state_after(self._values, settings, identical=self._identical, after=self.state)
 
-    def needed(self, lives: Iterator[Life]) -> Iterator[Life]:
-        """Those of `lives` that are handed out before the test is decided."""
-        return takewhile(lambda _: not self.is_decided, lives)
+    def needed(self, jobs: Iterator[Job]) -> Iterator[Job]:
+        """Those of `jobs` that are handed out before the test is decided."""
+        return takewhile(lambda _: not self.is_decided, jobs)
 
     def _take(self, number: int, matches: Sequence[PlayedMatch]) -> None:
         """NEW's scores in a block, and its score, luck or margin of the block: the mean of its matches."""

@@ -1,6 +1,6 @@
 """Work of a worker process: a process life goes in, all its blocks come out when they are played.
 
-Rule: `play_rotations` alone seats bots, one rotation of all blocks of a life at a time. The processes of a rotation
+Rule: `play_rotations` alone seats bots, one rotation of all blocks of a job at a time. The processes of a rotation
 have ended when the next one begins: so no process lives beside another one that meets the same luck. A worker writes
 nothing but log records. A process that does nothing else also kills what its bots left behind, and ends with everything
 it started when its parent ends.
@@ -18,7 +18,7 @@ from msgspec import UNSET
 from arena.errors import HarnessFault, MachineFault, Shortage
 from arena.games import load_game, require_package
 from arena.games.api import is_simultaneous, value_of
-from arena.league.schedule import Fixture, Life
+from arena.league.schedule import Fixture, Job
 from arena.league.tournament import Player
 from arena.match.bot_player import GRACE_S, BotPlayer
 from arena.match.columns import PlayedBlock
@@ -36,15 +36,15 @@ _REPORT_EVERY_S: Final = 0.5
 log: Final = logging.getLogger("arena.worker")
 
 _OWN_CORE: Final = OwnCore()
-"""Of this process, from one life to the next."""
+"""Of this process, from one job to the next."""
 OnFinished = Callable[[int], None]
-"""Gets the number of matches of a life that are finished, in any thread."""
+"""Gets the number of matches of a job that are finished, in any thread."""
 SeatedBots = Sequence[BotPlayer]
 """The players of a rotation, in the order of the pairing."""
 
 
-class LifeMatch(NamedTuple):
-    """A match of a life that is over."""
+class JobMatch(NamedTuple):
+    """A match of a job that is over."""
 
     fixture: Fixture
     record: MatchRecord
@@ -89,14 +89,14 @@ def bot_player(
 
 
 def play_rotations(
-    life: Life,
+    job: Job,
     *,
     keep_transcript: bool = False,
     watch: Callable[[SeatedBots], object] = lambda _: None,
     lose: Callable[[Fixture, HarnessFault], object] = _raise,
     sweep: Callable[[], object] = lambda: None,
-) -> Generator[LifeMatch, None, None]:
-    """Play the matches of a life: one rotation of all its blocks, then, with new processes, the next one.
+) -> Generator[JobMatch, None, None]:
+    """Play the matches of a job: one rotation of all its blocks, then, with new processes, the next one.
 
     The order of the rotations is that which was drawn for its first block. `watch` gets the players of each table
     before its first match; `sweep` ends what they left running, where nothing else runs below this process.
@@ -109,16 +109,16 @@ def play_rotations(
     of a bot is its own fault. MachineFault if the limits of its bots do not fit then, or if the machine lacks anything.
     """
     voids: Counter[int] = Counter()
-    for rotation in life.fixtures[0].draw.order:
-        left, shortages = list(life.fixtures), 0
+    for rotation in job.fixtures[0].draw.order:
+        left, shortages = list(job.fixtures), 0
         while left:
-            with room.alone(limits_of(life)) if shortages else room.beside_others():
-                table = _seat(life, keep_transcript=keep_transcript, is_last=shortages == ATTEMPTS - 1)
+            with room.alone(limits_of(job)) if shortages else room.beside_others():
+                table = _seat(job, keep_transcript=keep_transcript, is_last=shortages == ATTEMPTS - 1)
                 watch(table)
                 grace_s = 0.0
                 try:
                     for fixture in left[: 1 if shortages else None]:
-                        yield _play(life, fixture, rotation, table)
+                        yield _play(job, fixture, rotation, table)
                         del left[0]
                     grace_s, shortages = GRACE_S, 0
                 except Shortage as shortage:
@@ -144,95 +144,95 @@ def play_rotations(
                     sweep()
 
 
-def limits_of(life: Life) -> list[Limits]:
-    """Return the limits of each bot of a life."""
-    settings = life.settings
+def limits_of(job: Job) -> list[Limits]:
+    """Return the limits of each bot of a job."""
+    settings = job.settings
     return [
-        confine(player.bot, settings.limits, settings.clock, life.isolation).limits for player in life.pairing.players
+        confine(player.bot, settings.limits, settings.clock, job.isolation).limits for player in job.pairing.players
     ]
 
 
-def play_life(
-    life: Life, on_finished: OnFinished = lambda _: None, sweep: Callable[[], object] = lambda: None
+def play_job(
+    job: Job, on_finished: OnFinished = lambda _: None, sweep: Callable[[], object] = lambda: None
 ) -> list[PlayedBlock]:
-    """Play all blocks of a life; report the number of its finished matches about twice a second.
+    """Play all blocks of a job; report the number of its finished matches about twice a second.
 
     A block that is void each time it is played says so and has no matches; the others are played all the same.
 
-    Other lives may be played in the same process, in other threads: nothing but the life's own bots is ended. The
+    Other jobs may be played in the same process, in other threads: nothing but the job's own bots is ended. The
     caller has made sure that the isolation holds on this machine.
     """
-    require_package(life.settings.game, life.package or None)
-    matches: dict[int, list[PlayedMatch]] = {fixture.block: [] for fixture in life.fixtures}
+    require_package(job.settings.game, job.package or None)
+    matches: dict[int, list[PlayedMatch]] = {fixture.block: [] for fixture in job.fixtures}
     lost: dict[int, str] = {}
 
     def lose(fixture: Fixture, fault: HarnessFault) -> None:
         lost[fixture.block] = f"void {ATTEMPTS} times, the last time because {fault}"
 
     reported_s = time.monotonic()
-    with contextlib.closing(play_rotations(life, lose=lose, sweep=sweep)) as played:
+    with contextlib.closing(play_rotations(job, lose=lose, sweep=sweep)) as played:
         for count, (fixture, record, result) in enumerate(played, start=1):
             matches[fixture.block].append(PlayedMatch(result, pack(record)))
             if time.monotonic() - reported_s >= _REPORT_EVERY_S:
                 on_finished(count)
                 reported_s = time.monotonic()
     return [
-        PlayedBlock(life.pairing.key, block, void=lost[block])
+        PlayedBlock(job.pairing.key, block, void=lost[block])
         if block in lost
         else PlayedBlock.of(sorted(own, key=lambda one: one.result.key))
         for block, own in matches.items()
     ]
 
 
-def play_life_alone(life: Life, on_finished: OnFinished) -> list[PlayedBlock]:
-    """`play_life` in a process that plays nothing else: whatever runs below it between rotations was left by a bot."""
+def play_job_alone(job: Job, on_finished: OnFinished) -> list[PlayedBlock]:
+    """`play_job` in a process that plays nothing else: whatever runs below it between rotations was left by a bot."""
 
     def sweep() -> None:
         if left := reaper.kill_descendants():
-            log.warning("%s: killed %d processes that bots had left behind", life.pairing.key, left)
+            log.warning("%s: killed %d processes that bots had left behind", job.pairing.key, left)
 
-    return play_life(life, on_finished, sweep)
+    return play_job(job, on_finished, sweep)
 
 
-def play_life_on_a_core(life: Life, on_finished: OnFinished) -> list[PlayedBlock]:
-    """`play_life_alone`, with this process and all bots on one core where that is enough and one is free."""
-    if does_on_one_core(life):
+def play_job_on_a_core(job: Job, on_finished: OnFinished) -> list[PlayedBlock]:
+    """`play_job_alone`, with this process and all bots on one core where that is enough and one is free."""
+    if does_on_one_core(job):
         _OWN_CORE.claim()
     else:
         _OWN_CORE.release()
-    return play_life_alone(life, on_finished)
+    return play_job_alone(job, on_finished)
 
 
-def does_on_one_core(life: Life) -> bool:
+def does_on_one_core(job: Job) -> bool:
     """Whether only one of the referee and the bots runs at a time, and CPU time decides for all players."""
-    manifests = [player.bot.manifest for player in life.pairing.players]
-    clock, game = life.settings.clock, load_game(life.settings.game)
+    manifests = [player.bot.manifest for player in job.pairing.players]
+    clock, game = job.settings.clock, load_game(job.settings.game)
     is_by_cpu = clock.decides == "cpu" and not any(manifest.processes for manifest in manifests)
     uses_more = any(manifest.cores is not UNSET and manifest.cores > 1 for manifest in manifests)
     return is_by_cpu and not clock.ponder and not uses_more and not is_simultaneous(game)
 
 
-def _seat(life: Life, *, keep_transcript: bool, is_last: bool = False) -> SeatedBots:
-    """Seat all players of the life anew: they have met nothing. Their processes start with their first match."""
-    players, setting, isolation = life.pairing.players, life.settings, life.isolation
+def _seat(job: Job, *, keep_transcript: bool, is_last: bool = False) -> SeatedBots:
+    """Seat all players of the job anew: they have met nothing. Their processes start with their first match."""
+    players, setting, isolation = job.pairing.players, job.settings, job.isolation
     return [
         bot_player(each, setting, isolation, seats=len(players), keep_transcript=keep_transcript, is_last=is_last)
         for each in players
     ]
 
 
-def _play(life: Life, fixture: Fixture, rotation: int, table: SeatedBots) -> LifeMatch:
+def _play(job: Job, fixture: Fixture, rotation: int, table: SeatedBots) -> JobMatch:
     """Play a match of the block at this table."""
-    spec = spec_of(life.settings, fixture.match_id(rotation), fixture.draw, rotation, life.isolation)
-    meter = _meter(life)
+    spec = spec_of(job.settings, fixture.match_id(rotation), fixture.draw, rotation, job.isolation)
+    meter = _meter(job)
     record = play_match(spec, rotate(table, rotation), meter=meter)
-    return LifeMatch(fixture, record, result_of(record, None if meter is None else _luck(record, meter)))
+    return JobMatch(fixture, record, result_of(record, None if meter is None else _luck(record, meter)))
 
 
-def _meter(life: Life) -> LuckMeter | None:
+def _meter(job: Job) -> LuckMeter | None:
     """A meter for a match, where its luck is wanted and known."""
-    game = load_game(life.settings.game)
-    return LuckMeter(game, len(life.pairing.players)) if life.luck and value_of(game) is not None else None
+    game = load_game(job.settings.game)
+    return LuckMeter(game, len(job.pairing.players)) if job.luck and value_of(game) is not None else None
 
 
 def _luck(record: MatchRecord, meter: LuckMeter) -> MatchLuck:

@@ -20,11 +20,12 @@ import traceback
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import BrokenExecutor, Future, ThreadPoolExecutor
-from functools import cache
+from functools import cache, partial
 from multiprocessing import forkserver, resource_tracker
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import current_process
-from typing import Any, Final, NamedTuple, TypeVar
+from queue import Empty, SimpleQueue
+from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 from multiprocessing_logging import MultiProcessingHandler
 
@@ -41,6 +42,8 @@ _START_METHOD: Final = "forkserver"
 _END_WITHIN_S: Final = 0.4
 """The time that interrupted workers have to end their bots and themselves."""
 _LEAVE_WITHIN_S: Final = 0.3
+LOOK_EVERY_S: Final = 0.5
+"""The longest wait for workers without a look at anything else."""
 log: Final = logging.getLogger("arena.pool")
 
 
@@ -123,6 +126,35 @@ class Workers:
         _signal((worker.pid for worker in workers if worker.process.is_alive()), signal.SIGKILL)
         self._workers = [None] * len(self._workers)
         self.kill_orphans()
+
+
+class Window(Generic[T, R]):
+    """Items that are out at workers, `most` at once, and come back in any order."""
+
+    def __init__(self, submit: Callable[[T], "Future[R]"], most: Callable[[], int]) -> None:
+        self._submit, self._most, self._out = submit, most, 0
+        self._arrived: SimpleQueue[tuple[T, Future[R]]] = SimpleQueue()
+
+    def fill(self, items: Iterator[T]) -> bool:
+        """Hand out items; whether any is out."""
+        while self._out < self._most() and (item := next(items, None)) is not None:
+            future = self._submit(item)
+            self._out += 1
+            future.add_done_callback(partial(self._arrive, item))
+        return self._out > 0
+
+    def ended(self, patience_s: float = LOOK_EVERY_S) -> Iterator[tuple[T, "Future[R]"]]:
+        """Wait until an item is done, and yield all that are; none after `patience_s`."""
+        with contextlib.suppress(Empty):
+            ended = self._arrived.get(timeout=patience_s)
+            while True:
+                self._out -= 1
+                yield ended
+                ended = self._arrived.get_nowait()
+
+    def _arrive(self, item: T, future: "Future[R]") -> None:
+        """Note that an item is done; in any thread."""
+        self._arrived.put((item, future))
 
 
 class _Worker:

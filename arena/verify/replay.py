@@ -1,6 +1,6 @@
-"""Process lives of a league played again, each from its start: evidence of who chose the actions.
+"""Jobs of a league played again, each from its start: evidence of who chose the actions.
 
-Rule: a difference is told and is no failure. A bot may draw lots or look at the clock, and a life with a void match or
+Rule: a difference is told and is no failure. A bot may draw lots or look at the clock, and a job with a void match or
 with two deaths of its worker went on with new processes in its middle, which nobody noted.
 """
 
@@ -12,8 +12,8 @@ from msgspec.structs import replace
 
 from arena.errors import ArenaError
 from arena.games import load_game
-from arena.league.driver import Backend, BlocksLost, play_lives
-from arena.league.schedule import Life, fixture, lives
+from arena.league.driver import Backend, BlocksLost, play_jobs
+from arena.league.schedule import Job, fixture, jobs
 from arena.league.state import LeagueState
 from arena.league.tournament import Tournament
 from arena.match.columns import PlayedBlock
@@ -47,8 +47,8 @@ def audit_by_replay(
         yield False, f"no process life can be played again: {why}"
         return
     try:
-        whole = _whole_lives(store, state, secrets, isolation)
-        chosen = random.Random().sample(whole, min(count, len(whole)))  # noqa: S311 - other lives each time
+        whole = _whole_jobs(store, state, secrets, isolation)
+        chosen = random.Random().sample(whole, min(count, len(whole)))  # noqa: S311 - other jobs each time
         again = _PlayedAgain(store, sum(len(each.fixtures) for each in chosen) * state.tournament.seats, watch)
         again.play([*_seated(chosen, state.tournament, bots)], backend)
     except ArenaError as error:
@@ -63,7 +63,7 @@ def audit_by_replay(
 
 
 class _PlayedAgain:
-    """The lives that are played again: the matches by now, of `asked`, their differences, and why some were lost."""
+    """The jobs that are played again: the matches by now, of `asked`, their differences, and why some were lost."""
 
     def __init__(self, store: MatchStore, asked: int, watch: Callable[[int, int], object]) -> None:
         self._store, self._asked, self._watch = store, asked, watch
@@ -71,10 +71,10 @@ class _PlayedAgain:
         self.differences: list[str] = []
         self._lost = ""
 
-    def play(self, seated: Sequence[Life], backend: Backend) -> None:
+    def play(self, seated: Sequence[Job], backend: Backend) -> None:
         """Play them all; blocks that could not be played are told, and fail nothing."""
         try:
-            play_lives(iter(seated), backend, commit=self._take, tick=self._tell)
+            play_jobs([iter(seated)], backend, commit=self._take, tick=self._tell)
         except BlocksLost as lost:
             self._lost = str(lost)
 
@@ -96,11 +96,11 @@ class _PlayedAgain:
         self._watch(self.matches + finished, self._asked)
 
 
-def _seated(chosen: Sequence[Life], tournament: Tournament, bots: BotStore) -> Iterator[Life]:
-    """The lives with the bots that played, as they are kept here. SpecError if one is not."""
+def _seated(chosen: Sequence[Job], tournament: Tournament, bots: BotStore) -> Iterator[Job]:
+    """The jobs with the bots that played, as they are kept here. SpecError if one is not."""
     players = {each.name: replace(each, bot=bots.installed(each.bot.digest)) for each in tournament.players}
-    for life in chosen:
-        yield replace(life, pairing=replace(life.pairing, players=tuple(players[name] for name in life.pairing.names)))
+    for job in chosen:
+        yield replace(job, pairing=replace(job.pairing, players=tuple(players[name] for name in job.pairing.names)))
 
 
 def _obstacle(tournament: Tournament, secrets: Sequence[Secret]) -> str:
@@ -111,20 +111,20 @@ def _obstacle(tournament: Tournament, secrets: Sequence[Secret]) -> str:
     return "" if secrets else "the secret of its luck is not here (--secret-file gives it)"
 
 
-def _whole_lives(store: MatchStore, state: LeagueState, secrets: Sequence[Secret], isolation: Isolation) -> list[Life]:
-    """The lives of which every block is stored and drawn under a secret that is at hand, as they were drawn."""
+def _whole_jobs(store: MatchStore, state: LeagueState, secrets: Sequence[Secret], isolation: Isolation) -> list[Job]:
+    """The jobs of which every block is stored and drawn under a secret that is at hand, as they were drawn."""
     by_commitment = {secret.commitment: secret for secret in secrets}
-    found: list[Life] = []
+    found: list[Job] = []
     for planned in state.rounds:
-        for life in lives(state.tournament, {}, isolation, of=planned, secret=secrets[0]):
-            blocks = [each.block for each in life.fixtures]
-            if not set(blocks) <= state.finished[life.pairing.key]:
+        for job in jobs(state.tournament, {}, isolation, of=planned, secret=secrets[0]):
+            blocks = [each.block for each in job.fixtures]
+            if not set(blocks) <= state.finished[job.pairing.key]:
                 continue
-            commitments = [unpack(store.match(f"{life.pairing.key}-{block}-0").record).commitment for block in blocks]
+            commitments = [unpack(store.match(f"{job.pairing.key}-{block}-0").record).commitment for block in blocks]
             if all(each in by_commitment for each in commitments):
                 drawn = [by_commitment[str(each)] for each in commitments]
-                fixtures = (fixture(one, life.pairing, block) for one, block in zip(drawn, blocks, strict=True))
-                found.append(replace(life, fixtures=tuple(fixtures), luck=False))
+                fixtures = (fixture(one, job.pairing, block) for one, block in zip(drawn, blocks, strict=True))
+                found.append(replace(job, fixtures=tuple(fixtures), luck=False))
     return found
 
 

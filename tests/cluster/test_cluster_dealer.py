@@ -14,13 +14,13 @@ from support.made_matches import tournament
 
 from arena.cluster.messages import Report, packed, unpacked
 from arena.errors import HarnessFault, MachineFault, SpecError
-from arena.league.driver import BlocksLost, play_lives
-from arena.league.schedule import Fixture, Life, lives
+from arena.league.driver import BlocksLost, play_jobs
+from arena.league.schedule import Fixture, Job, jobs
 from arena.match.columns import Machine, PlayedBlock
 
 
 def test_every_block_is_played_once_and_little_is_dealt_ahead() -> None:
-    """Three workers, nothing goes wrong: nobody has more than two lives of 8 s at once, and all play."""
+    """Three workers, nothing goes wrong: nobody has more than two jobs of 8 s at once, and all play."""
     league, cluster = tournament(cycles=60, chunk_blocks=20), FakeCluster()
 
     committed = run(league, cluster)
@@ -32,7 +32,7 @@ def test_every_block_is_played_once_and_little_is_dealt_ahead() -> None:
 
 
 def test_short_lives_are_dealt_by_the_time_that_they_take() -> None:
-    """Lives of 10 ms go out by the dozen; a worker has work for some seconds, and no more than 64 lives."""
+    """Lives of 10 ms go out by the dozen; a worker has work for some seconds, and no more than 64 jobs."""
     league, cluster = tournament(cycles=60, chunk_blocks=1), FakeCluster()
 
     committed = run(league, cluster, workers=2, w0={"block_s": 0.01}, w1={"block_s": 0.01})
@@ -61,7 +61,7 @@ def later(seconds: float, act: Callable[[FakeCluster], None]) -> Callable[[FakeC
 
 
 def test_a_dead_worker_costs_what_it_had_not_sent() -> None:
-    """Its life goes elsewhere as a new attempt; what the driver holds is not played again."""
+    """Its job goes elsewhere as a new attempt; what the driver holds is not played again."""
     league, cluster = tournament(cycles=40, chunk_blocks=20), FakeCluster()
     cluster.script = later(6.0, lambda it: it.kill("w1"))
 
@@ -74,7 +74,7 @@ def test_a_dead_worker_costs_what_it_had_not_sent() -> None:
 
 @pytest.mark.parametrize("seconds", [1.0, 8.0])
 def test_lost_answers_cost_nothing(seconds: float) -> None:
-    """The worker was heard, its answer was not: the exchange is repeated, and no life begins twice."""
+    """The worker was heard, its answer was not: the exchange is repeated, and no job begins twice."""
     league, cluster = tournament(cycles=40, chunk_blocks=20), FakeCluster()
 
     async def script(it: FakeCluster) -> None:
@@ -130,13 +130,13 @@ def test_the_scheduler_may_be_gone_for_a_while(seconds: float, is_new: bool, is_
     assert (max(cluster.started.values()) > 1) == is_costly
 
 
-def poison(key: tuple[str, int], error: type[Exception]) -> Callable[[Life, Fixture], PlayedBlock]:
+def poison(key: tuple[str, int], error: type[Exception]) -> Callable[[Job, Fixture], PlayedBlock]:
     """One block that ends whatever plays it."""
 
-    def play(life: Life, fixture: Fixture) -> PlayedBlock:
+    def play(job: Job, fixture: Fixture) -> PlayedBlock:
         if (fixture.pairing, fixture.block) == key:
             raise error("poison")
-        return played_block(fixture, life.pairing.names)
+        return played_block(fixture, job.pairing.names)
 
     return play
 
@@ -158,10 +158,10 @@ def test_a_block_that_kills_three_workers_is_named_and_no_longer_dealt(error: ty
 
 
 def test_a_worker_on_which_everything_fails_is_left_out() -> None:
-    """After three lives in a row, with a sentence; the others play all."""
+    """After three jobs in a row, with a sentence; the others play all."""
     league, cluster = tournament(cycles=60, chunk_blocks=5), FakeCluster()
 
-    def fail(_life: Life, _fixture: Fixture) -> PlayedBlock:
+    def fail(_life: Job, _fixture: Fixture) -> PlayedBlock:
         raise HarnessFault("the disk is full")
 
     committed = run(league, cluster, w1={"play": fail})
@@ -171,10 +171,10 @@ def test_a_worker_on_which_everything_fails_is_left_out() -> None:
 
 
 def test_a_worker_whose_machine_lacks_room_is_left_out_at_once() -> None:
-    """No life was tried by that, and the others play all; where there is no other one, the sentence ends the league."""
+    """No job was tried by that, and the others play all; where there is no other one, the sentence ends the league."""
     league, cluster, alone = tournament(cycles=100, chunk_blocks=5), FakeCluster(), FakeCluster()
 
-    def lack(_life: Life, _fixture: Fixture) -> PlayedBlock:
+    def lack(_life: Job, _fixture: Fixture) -> PlayedBlock:
         raise MachineFault("a match may use 1056 MiB of memory, and 9 MiB are free")
 
     committed = run(league, cluster, w1={"play": lack})
@@ -234,8 +234,8 @@ def test_a_block_that_was_not_asked_for_counts_nothing() -> None:
     """Its worker is left out."""
     league, cluster = tournament(cycles=20), FakeCluster()
 
-    def forge(life: Life, fixture: Fixture) -> PlayedBlock:
-        return played_block(replace(fixture, block=fixture.block + 1000), life.pairing.names)
+    def forge(job: Job, fixture: Fixture) -> PlayedBlock:
+        return played_block(replace(fixture, block=fixture.block + 1000), job.pairing.names)
 
     committed = run(league, cluster, w0={"play": forge})
 
@@ -269,7 +269,7 @@ def test_a_stop_ends_all_sessions() -> None:
     cluster.released.set()
 
     with pytest.raises(KeyboardInterrupt):
-        play_lives(lives(league, {}), cluster.backend(3), commit=halt)
+        play_jobs([jobs(league, {})], cluster.backend(3), commit=halt)
 
     assert sorted(cluster.parted) == ["w0", "w1", "w2"]
 

@@ -16,7 +16,7 @@ from arena.api import installed
 from arena.cluster.messages import Assignment, Dispatch
 from arena.cluster.session import Slot
 from arena.league.driver import LocalBackend
-from arena.league.schedule import Fixture, Life, lives
+from arena.league.schedule import Fixture, Job, jobs
 from arena.match.columns import PlayedBlock
 from arena.process.workers import multiprocessing_pids
 from arena.store.bots import BotStore
@@ -32,16 +32,16 @@ PATIENCE_S = 240.0
 def test_a_death_below_a_worker_ends_no_life_but_the_one_in_play(
     tmp_path: Path, victim: str, endings: dict[str, int]
 ) -> None:
-    """Three lives are there when it comes, and a fourth one after it: all four are over.
+    """Three jobs are there when it comes, and a fourth one after it: all four are over.
 
-    Without its fork server a worker seemed dead; the lives behind the one in play were cancelled, and never over.
+    Without its fork server a worker seemed dead; the jobs behind the one in play were cancelled, and never over.
     """
     bots = BotStore(tmp_path / "results", tmp_path / "none", "none")
     league = real_tournament(tmp_path, cycles=32, chunk_blocks=8, options={"heaps": [3, 4]})
-    queued = list(lives(installed(league, bots), {}))
+    queued = list(jobs(installed(league, bots), {}))
     archives = {player.bot.digest: bots.packed(player.bot.digest) for player in queued[0].pairing.players}
     backend = LocalBackend(1)
-    assignments = tuple(Assignment(str(number), life) for number, life in enumerate(queued))
+    assignments = tuple(Assignment(str(number), job) for number, job in enumerate(queued))
 
     async def play() -> Counter[str]:
         slot = Slot(tmp_path / "worker", lambda: backend)
@@ -72,20 +72,20 @@ def named(pids: set[int], word: bytes) -> int:
     return found
 
 
-def once(error: type[Exception], times: int = 1) -> Callable[[Life, Fixture], PlayedBlock]:
+def once(error: type[Exception], times: int = 1) -> Callable[[Job, Fixture], PlayedBlock]:
     """The first blocks end in this way."""
     left = [error] * times
 
-    def play(life: Life, fixture: Fixture) -> PlayedBlock:
+    def play(job: Job, fixture: Fixture) -> PlayedBlock:
         if left:
             raise left.pop()
-        return played_block(fixture, life.pairing.names)
+        return played_block(fixture, job.pairing.names)
 
     return play
 
 
 def test_one_death_counts_once() -> None:
-    """Two deaths in a row of the process that plays, each with a dozen lives behind it, leave no worker out."""
+    """Two deaths in a row of the process that plays, each with a dozen jobs behind it, leave no worker out."""
     league, cluster = tournament(cycles=200, chunk_blocks=1), FakeCluster()
 
     committed = run(league, cluster, workers=1, w0={"play": once(PlayerDied, 2), "block_s": 0.01})

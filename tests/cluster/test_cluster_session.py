@@ -13,7 +13,7 @@ from arena.api import installed
 from arena.cluster import session
 from arena.cluster.messages import Assignment, Dispatch, Opening, Welcome
 from arena.cluster.session import Slot
-from arena.league.schedule import lives
+from arena.league.schedule import jobs
 from arena.store.bots import BotStore
 from arena.store.cache import BotCache
 
@@ -48,8 +48,8 @@ def test_a_look_at_the_machine_that_fails_is_told(tmp_path: Path, monkeypatch: p
 def test_a_session_that_ends_while_it_installs_begins_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The driver left while a bot was being built: its match would run on a worker that has another session."""
     bots = BotStore(tmp_path / "results", tmp_path / "none", "none")
-    life = next(lives(installed(real_tournament(tmp_path, cycles=1), bots), {}))
-    archives = {player.bot.digest: bots.packed(player.bot.digest) for player in life.pairing.players}
+    job = next(jobs(installed(real_tournament(tmp_path, cycles=1), bots), {}))
+    archives = {player.bot.digest: bots.packed(player.bot.digest) for player in job.pairing.players}
     backend, arrived, may_go_on, found = Waiting(), threading.Event(), threading.Event(), list[session.WorkerSession]()
 
     def install(cache: BotCache, digest: str, archive: bytes, install: Any = BotCache.install) -> None:
@@ -63,7 +63,7 @@ def test_a_session_that_ends_while_it_installs_begins_nothing(tmp_path: Path, mo
     async def play() -> None:
         slot = Slot(tmp_path / "worker", lambda: backend)
         await slot.meet(OPENING)
-        await slot.exchange(Dispatch("s", frozenset("1"), (Assignment("1", life),), archives))
+        await slot.exchange(Dispatch("s", frozenset("1"), (Assignment("1", job),), archives))
         await asyncio.to_thread(arrived.wait, 60)
         assert slot._session is not None
         found.append(slot._session)
@@ -79,14 +79,14 @@ def test_a_session_that_ends_while_it_installs_begins_nothing(tmp_path: Path, mo
 def test_no_bot_makes_room_for_the_other_one_of_its_match(tmp_path: Path) -> None:
     """On a full disk they would be sent one after the other for ever."""
     bots = BotStore(tmp_path / "results", tmp_path / "none", "none")
-    life = next(lives(installed(real_tournament(tmp_path, cycles=1), bots), {}))
-    archives = {player.bot.digest: bots.packed(player.bot.digest) for player in life.pairing.players}
+    job = next(jobs(installed(real_tournament(tmp_path, cycles=1), bots), {}))
+    archives = {player.bot.digest: bots.packed(player.bot.digest) for player in job.pairing.players}
     backend = Waiting()
 
     async def play() -> None:
         worker = session.WorkerSession(OPENING, BotCache(tmp_path / "worker", "none", 1), backend)
         for digest, archive in archives.items():
-            told = await worker.exchange(Dispatch("s", frozenset("1"), (Assignment("1", life),), {digest: archive}))
+            told = await worker.exchange(Dispatch("s", frozenset("1"), (Assignment("1", job),), {digest: archive}))
             await asyncio.to_thread(worker._admission.submit(bool).result)
         assert told.refusal == ""
         worker.close()

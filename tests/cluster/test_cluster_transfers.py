@@ -1,4 +1,4 @@
-"""Bots on their way to a worker: each is sent once, also to lives that come while it is being installed."""
+"""Bots on their way to a worker: each is sent once, also to jobs that come while it is being installed."""
 
 import asyncio
 import threading
@@ -12,15 +12,15 @@ from support.league_made import real_tournament
 from arena.api import installed
 from arena.cluster.messages import Assignment, Dispatch
 from arena.cluster.session import Slot
-from arena.league.schedule import lives
+from arena.league.schedule import jobs
 from arena.store.bots import BotStore
 from arena.store.cache import BotCache
 
 
 def test_a_bot_is_sent_to_a_worker_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The second life waits for the transfer of the first one; both run from the worker's own folder."""
+    """The second job waits for the transfer of the first one; both run from the worker's own folder."""
     bots = BotStore(tmp_path / "results", tmp_path / "none", "none")
-    first, second = list(lives(installed(real_tournament(tmp_path, cycles=40), bots), {}))[:2]
+    first, second = list(jobs(installed(real_tournament(tmp_path, cycles=40), bots), {}))[:2]
     digests = {player.bot.digest for player in first.pairing.players}
     archives = {digest: bots.packed(digest) for digest in digests}
     backend, arrived, may_go_on, installs = Waiting(), threading.Event(), threading.Event(), list[str]()
@@ -56,5 +56,5 @@ def test_a_bot_is_sent_to_a_worker_once(tmp_path: Path, monkeypatch: pytest.Monk
     asyncio.run(asyncio.wait_for(play(), 240))
 
     assert sorted(installs) == sorted(digests)
-    folders = {player.bot.folder for life in backend.begun for player in life.pairing.players}
+    folders = {player.bot.folder for job in backend.begun for player in job.pairing.players}
     assert folders == {str(tmp_path / "worker/none" / digest / "run") for digest in digests}

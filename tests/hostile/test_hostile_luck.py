@@ -7,9 +7,9 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 from support.made_matches import tournament
-from support.threads import play_whole_life
+from support.threads import play_whole_job
 
-from arena.league.schedule import lives
+from arena.league.schedule import jobs
 from arena.league.tournament import FORMAT, Player, Tournament
 from arena.match.record import ActionStep, MatchRecord, unpack
 from arena.match.secret_luck import Secret
@@ -66,8 +66,8 @@ def facts() -> str:
 def predicted(secret: Secret) -> list[tuple[int, int]]:
     """Of each match of a block: how many public rolls the seer knew beforehand, and how many there were."""
     found = replace(league((facts(),)), seed=secret.seed, commitments=() if secret.seed else (secret.commitment,))
-    (life,) = lives(found, {}, "none", secret=secret)
-    (block,) = play_whole_life(life)
+    (job,) = jobs(found, {}, "none", secret=secret)
+    (block,) = play_whole_job(job)
     return [_last_note(unpack(match.record)) for match in block.matches]
 
 

@@ -11,7 +11,7 @@ from arena.games.luck import derive
 from arena.games.shanghaien.state import State
 from arena.games.shanghaien.value.position import ShanghaienValue
 from arena.league.exhibition import exhibition
-from arena.league.schedule import lives, pairings
+from arena.league.schedule import jobs, pairings
 from arena.league.worker import _luck, _meter
 from arena.match.baseline import BaselinePlayer
 from arena.match.luck import LuckMeter, luck_of
@@ -28,19 +28,19 @@ def record(meter: LuckMeter | None = None) -> MatchRecord:
     return play_match(spec, [BaselinePlayer(), BaselinePlayer()], meter=meter)
 
 
-def life(**changes: Any) -> Any:
-    return next(lives(tournament("ann", "bob", **changes), {}))
+def job(**changes: Any) -> Any:
+    return next(jobs(tournament("ann", "bob", **changes), {}))
 
 
 def test_luck_is_measured_where_it_is_wanted_and_known() -> None:
     """By default, in games with a value; the file may say no."""
-    meter = _meter(life(game="shanghaien"))
+    meter = _meter(job(game="shanghaien"))
 
     assert meter is not None
     dice = record(meter)
     assert _luck(dice, meter) == luck_of(dice)
-    assert _meter(life(game="shanghaien", luck=False)) is None
-    assert _meter(life()) is None
+    assert _meter(job(game="shanghaien", luck=False)) is None
+    assert _meter(job()) is None
 
 
 class Broken(ShanghaienValue):
@@ -65,5 +65,5 @@ def test_whether_luck_is_measured_changes_no_match() -> None:
     meeting = exhibition((one, other), game="nim", options={}, clock=CLOCK, secret=Secret.public("1"), blocks=1)
 
     assert pairings(with_luck) == pairings(without)
-    assert [each.fixtures for each in lives(with_luck, {})] == [each.fixtures for each in lives(without, {})]
+    assert [each.fixtures for each in jobs(with_luck, {})] == [each.fixtures for each in jobs(without, {})]
     assert not meeting.luck

@@ -1,4 +1,4 @@
-"""The rotations of a life, one after the other: which players sit down when, and what a void match costs."""
+"""The rotations of a job, one after the other: which players sit down when, and what a void match costs."""
 
 import random
 from collections import Counter
@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 import pytest
 from support.league_made import ROOT
 from support.made_matches import tournament
-from support.threads import play_whole_life
+from support.threads import play_whole_job
 
 from arena.errors import HarnessFault
 from arena.league import worker
-from arena.league.schedule import Fixture, Life, lives
+from arena.league.schedule import Fixture, Job, jobs
 from arena.league.tournament import Player
 from arena.league.worker import ATTEMPTS, play_rotations
 from arena.match import referee
@@ -61,15 +61,15 @@ class Hall:
         monkeypatch.setattr(worker, "_seat", self._seat)
         monkeypatch.setattr(worker, "_play", self._play)
 
-    def _seat(self, life: Life, **_: object) -> list["Sitting"]:
+    def _seat(self, job: Job, **_: object) -> list["Sitting"]:
         assert not self.open, "others are still there"
         assert self.swept == self.sat_down, "what the former ones left is still there"
         self.sat_down += 1
-        players = [Sitting(self, self.sat_down, place) for place in range(len(life.pairing.players))]
+        players = [Sitting(self, self.sat_down, place) for place in range(len(job.pairing.players))]
         self.open = {player.place for player in players}
         return players
 
-    def _play(self, _: Life, fixture: Fixture, rotation: int, table: list["Sitting"]) -> tuple[Fixture, int]:
+    def _play(self, _: Job, fixture: Fixture, rotation: int, table: list["Sitting"]) -> tuple[Fixture, int]:
         assert {player.table for player in table} == {self.sat_down}
         assert self.open == {player.place for player in table}
         is_void = self._left[rotation, fixture.block] > 0
@@ -102,7 +102,7 @@ def test_a_rotation_has_its_players_to_itself(monkeypatch: pytest.MonkeyPatch, s
     """With 2 to 10 seats, also where matches are void: new players each time, and never two tables."""
     drawn = random.Random(seats)
     names = [f"p{number}" for number in range(seats)]
-    (life,) = lives(tournament(*names, seats=seats, cycles=6, chunk_blocks=6), {}, "none")
+    (job,) = jobs(tournament(*names, seats=seats, cycles=6, chunk_blocks=6), {}, "none")
     places = [(rotation, block) for rotation in range(seats) for block in range(6)]
     hall = Hall(monkeypatch, {place: drawn.choice((1, 2, 3)) for place in places if drawn.random() < chance})
     lost: list[int] = []
@@ -110,10 +110,10 @@ def test_a_rotation_has_its_players_to_itself(monkeypatch: pytest.MonkeyPatch, s
     def lose(fixture: Fixture, _: HarnessFault) -> None:
         lost.append(fixture.block)
 
-    matches: Iterable[Any] = play_rotations(life, lose=lose, sweep=hall.sweep)
+    matches: Iterable[Any] = play_rotations(job, lose=lose, sweep=hall.sweep)
     found = [(rotation, fixture.block) for fixture, rotation in matches]
 
-    order = life.fixtures[0].draw.order
+    order = job.fixtures[0].draw.order
     voids = Counter(each.block for each in hall.played if each.is_void)
     assert [rotation for rotation, _ in groupby(hall.played, key=lambda each: each.rotation)] == list(order)
     assert set(lost) == {block for block, count in voids.items() if count >= ATTEMPTS}
@@ -129,13 +129,13 @@ def test_a_rotation_has_its_players_to_itself(monkeypatch: pytest.MonkeyPatch, s
 
 
 @pytest.fixture
-def life(tmp_path: Path) -> Life:
+def job(tmp_path: Path) -> Job:
     """Five blocks between bots that play by all they have met."""
     script = tmp_path / "memory.py"
     script.write_text(MEMORY)
     players = tuple(Player(name=name, bot=read_bot(script)) for name in ("ann", "bob"))
     league = tournament(players=players, cycles=5, options={"heaps": [3, 4, 5]}, chunk_blocks=5)
-    (whole,) = lives(league, {}, "none")
+    (whole,) = jobs(league, {}, "none")
     return whole
 
 
@@ -144,9 +144,9 @@ def notes_of(record: MatchRecord) -> list[str]:
     return [step.note for step in record.steps if isinstance(step, ActionStep)]
 
 
-def courses(life: Life) -> dict[tuple[int, int], list[str]]:
+def courses(job: Job) -> dict[tuple[int, int], list[str]]:
     """The notes of each match, by rotation and block."""
-    matches = [match for block in play_whole_life(life) for match in block.matches]
+    matches = [match for block in play_whole_job(job) for match in block.matches]
     return {(match.result.key.rotation, match.result.key.block): notes_of(unpack(match.record)) for match in matches}
 
 
@@ -169,13 +169,13 @@ def void(monkeypatch: pytest.MonkeyPatch, match: str, times: int) -> None:
 @pytest.mark.parametrize("rotation", [0, 1])
 @pytest.mark.parametrize("times", [1, 2, 3])
 def test_a_void_match_changes_nothing_in_other_rotations(
-    monkeypatch: pytest.MonkeyPatch, life: Life, rotation: int, times: int
+    monkeypatch: pytest.MonkeyPatch, job: Job, rotation: int, times: int
 ) -> None:
     """Nor before it. After it new processes go on; a block that was void three times is left out."""
-    undisturbed = courses(life)
-    void(monkeypatch, life.fixtures[2].match_id(rotation), times)
+    undisturbed = courses(job)
+    void(monkeypatch, job.fixtures[2].match_id(rotation), times)
 
-    found = courses(life)
+    found = courses(job)
 
     kept = [place for place in undisturbed if (place[0] != rotation or place[1] < 2) and (place[1] != 2 or times < 3)]
     assert len(undisturbed) == 10
@@ -185,20 +185,20 @@ def test_a_void_match_changes_nothing_in_other_rotations(
 
 
 @pytest.mark.process
-def test_the_processes_of_a_rotation_meet_its_matches_only(life: Life) -> None:
+def test_the_processes_of_a_rotation_meet_its_matches_only(job: Job) -> None:
     """And so a rotation on its own, as by an arena that plays nothing else, has the same matches to the last note."""
-    whole = courses(life)
+    whole = courses(job)
 
     for rotation in (0, 1):
-        table = worker._seat(life, keep_transcript=False)
-        for fixture in life.fixtures:
-            assert notes_of(worker._play(life, fixture, rotation, table).record) == whole[rotation, fixture.block]
+        table = worker._seat(job, keep_transcript=False)
+        for fixture in job.fixtures:
+            assert notes_of(worker._play(job, fixture, rotation, table).record) == whole[rotation, fixture.block]
         for player in table:
             player.close(grace_s=0.0)
 
 
 def test_only_one_function_seats_bots_for_blocks() -> None:
-    """Whoever plays blocks of a life does it there; a bot alone may be asked, checked, or meet a person."""
+    """Whoever plays blocks of a job does it there; a bot alone may be asked, checked, or meet a person."""
     callers = {
         str(path.relative_to(ROOT / "arena"))
         for path in (ROOT / "arena").rglob("*.py")

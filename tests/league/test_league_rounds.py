@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from support.league_ledger import Ledger, by_luck
 from support.made_matches import tournament
 
-from arena.league.schedule import Life, is_open_ended, lives, match_count, pairings
+from arena.league.schedule import Job, is_open_ended, jobs, match_count, pairings
 from arena.league.schedules.settings import Gauntlet, Knockout, RoundRobin, Schedule, Swiss
 from arena.league.tournament import Tournament
 from arena.match.columns import PlayedBlock
@@ -61,11 +61,11 @@ def test_every_block_is_played_once(kind: str) -> None:
 @every_schedule
 @pytest.mark.parametrize("seed", ["1", "2", "3"])
 def test_the_number_of_workers_and_their_order_change_nothing(kind: str, seed: str) -> None:
-    """One worker, or many with small lives handed back half played: equal results in equal order."""
+    """One worker, or many with small jobs handed back half played: equal results in equal order."""
     league = league_of(kind, seed=seed)
 
-    def slowly(life: Life) -> list[PlayedBlock]:
-        return by_luck(life)[:1]
+    def slowly(job: Job) -> list[PlayedBlock]:
+        return by_luck(job)[:1]
 
     one, many = Ledger(), Ledger()
     states = [one.play(league, by_luck, slots=1), many.play(league, slowly, slots=7)]
@@ -78,7 +78,7 @@ def test_the_number_of_workers_and_their_order_change_nothing(kind: str, seed: s
 @settings(max_examples=40)
 @given(kind=st.sampled_from(list(SCHEDULES)), seed=st.integers(0, 10**6), stops=st.lists(st.integers(0, 5), max_size=6))
 def test_after_any_stops_the_league_is_the_same(kind: str, seed: int, stops: list[int]) -> None:
-    """Interrupted after any number of lives, any number of times: the same blocks, none played twice."""
+    """Interrupted after any number of jobs, any number of times: the same blocks, none played twice."""
     league = league_of(kind, seed=str(seed), chunk_blocks=1)
     stopped = Ledger()
 
@@ -150,19 +150,19 @@ def test_a_newcomer_to_a_decided_league_replays_nothing() -> None:
 
 @pytest.mark.parametrize("kind", ["decided", "knockout"])
 def test_chunks_of_a_round_are_its_own_blocks(kind: str) -> None:
-    """Each round plays on where the pairing stopped, cut at multiples of the life's size."""
+    """Each round plays on where the pairing stopped, cut at multiples of the job's size."""
     league = league_of(kind, chunk_blocks=4)
     ledger = finished(league)
 
     for each in ledger.state(league).rounds:
-        planned = {(one.pairing, one.block) for life in lives(league, {}, of=each) for one in life.fixtures}
+        planned = {(one.pairing, one.block) for job in jobs(league, {}, of=each) for one in job.fixtures}
         assert planned == {
             (pairing.key, first + block)
             for pairing, first in zip(each.pairings, each.first, strict=True)
             for block in range(each.blocks)
         }
-        for life in lives(league, {}, of=each):
-            assert len({one.block // 4 for one in life.fixtures}) == 1
+        for job in jobs(league, {}, of=each):
+            assert len({one.block // 4 for one in job.fixtures}) == 1
 
 
 def test_two_players_play_a_fixed_number_of_matches() -> None:

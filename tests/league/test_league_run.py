@@ -11,8 +11,8 @@ from support.made_matches import tournament
 
 from arena.errors import HarnessFault
 from arena.league import driver
-from arena.league.driver import BlocksLost, Finished, play_lives
-from arena.league.schedule import Fixture, Life, lives, pairings
+from arena.league.driver import BlocksLost, Finished, play_jobs
+from arena.league.schedule import Fixture, Job, jobs, pairings
 from arena.league.tournament import Tournament
 from arena.league.worker import ATTEMPTS, OnFinished
 from arena.match.columns import PlayedBlock
@@ -21,60 +21,60 @@ from arena.match.columns import PlayedBlock
 def run_all(league: Tournament, backend: Any, **changes: Any) -> list[tuple[str, int]]:
     """The blocks that were committed, in order."""
     committed: list[tuple[str, int]] = []
-    play_lives(lives(league, {}), backend, commit=lambda blocks: committed.extend(numbers(blocks)), **changes)
+    play_jobs([jobs(league, {})], backend, commit=lambda blocks: committed.extend(numbers(blocks)), **changes)
     return committed
 
 
 def test_asks_for_more_only_when_all_is_committed() -> None:
-    """The next round is asked for when nothing is in flight and everything before is handed on; None is the end."""
+    """The next round is asked for when nothing is in flight and everything before is handed on."""
     league, backend = tournament(cycles=7), FakeBackend(played)
-    (first, *_) = whole = list(lives(league, {}))
+    (first, *_) = whole = list(jobs(league, {}))
     committed: list[tuple[str, int]] = []
     asked: list[int] = []
 
-    def then() -> Iterator[Life] | None:
-        asked.append(len(committed))
-        return [iter(whole[1:]), iter(()), None][len(asked) - 1]
+    def rounds() -> Iterator[Iterator[Job]]:
+        for left in ([first], whole[1:], []):
+            asked.append(len(committed))
+            yield iter(left)
 
-    play_lives(iter([first]), backend, commit=lambda blocks: committed.extend(numbers(blocks)), then=then)
+    play_jobs(rounds(), backend, commit=lambda blocks: committed.extend(numbers(blocks)))
 
-    assert asked == [2, 21, 21]
+    assert asked == [0, 2, 21]
     assert backend.closed == [False]
     assert Counter(committed) == Counter(all_blocks(league))
 
 
 def test_a_round_with_a_lost_block_is_the_last() -> None:
     """Nothing may depend on an incomplete round."""
+    rounds = iter([jobs(tournament("ann", "bob", cycles=1), {}), iter(())])
+
     with pytest.raises(HarnessFault, match="1 block could not be played"):
-        play_lives(
-            lives(tournament("ann", "bob", cycles=1), {}),
-            FakeBackend(lambda _: []),
-            commit=lambda _: None,
-            then=lambda: pytest.fail("the round is not complete"),
-        )
+        play_jobs(rounds, FakeBackend(lambda _: []), commit=lambda _: None)
+
+    assert len(list(rounds)) == 1
 
 
 def test_an_empty_schedule_submits_nothing() -> None:
     """A league with nothing left to play needs no worker."""
     backend = FakeBackend(played)
 
-    play_lives(iter(()), backend, commit=lambda _: pytest.fail("nothing was played"))
+    play_jobs(iter(()), backend, commit=lambda _: pytest.fail("nothing was played"))
 
     assert backend.flights == []
     assert backend.closed == [False]
 
 
 def test_never_has_more_in_flight_than_slots() -> None:
-    """The window holds as many lives as there are slots, counting what has not been collected."""
+    """The window holds as many jobs as there are slots, counting what has not been collected."""
     league = tournament(cycles=20)
-    waiting: list[tuple[Future[Finished], Life]] = []
+    waiting: list[tuple[Future[Finished], Job]] = []
     most = 0
 
     class Slow(FakeBackend):
-        def submit(self, life: Life, on_finished: OnFinished) -> "Future[Finished]":  # noqa: ARG002 - it shows no progress
+        def submit(self, job: Job, on_finished: OnFinished) -> "Future[Finished]":  # noqa: ARG002 - it shows no progress
             nonlocal most
             future: Future[Finished] = Future()
-            waiting.append((future, life))
+            waiting.append((future, job))
             most = max(most, len(waiting))
             if len(waiting) == self.slots:
                 oldest, its = waiting.pop(0)
@@ -83,8 +83,8 @@ def test_never_has_more_in_flight_than_slots() -> None:
 
     def finish_one(_: int) -> None:
         if waiting:
-            future, life = waiting.pop()
-            future.set_result(played(life))
+            future, job = waiting.pop()
+            future.set_result(played(job))
 
     committed = run_all(league, Slow(played), tick=finish_one)
 
@@ -94,13 +94,13 @@ def test_never_has_more_in_flight_than_slots() -> None:
 
 @pytest.mark.parametrize("error", [BrokenExecutor("gone"), HarnessFault("void"), ValueError("a bug")])
 def test_a_chunk_that_fails_is_played_again(error: Exception) -> None:
-    """The first attempts of every life fail; all blocks arrive all the same, each once."""
+    """The first attempts of every job fail; all blocks arrive all the same, each once."""
     league = tournament()
 
-    def play(life: Life) -> list[PlayedBlock]:
-        if life.attempt < ATTEMPTS:
+    def play(job: Job) -> list[PlayedBlock]:
+        if job.attempt < ATTEMPTS:
             raise error
-        return played(life)
+        return played(job)
 
     committed = run_all(league, FakeBackend(play))
 
@@ -113,19 +113,19 @@ def test_a_poisonous_block_is_found_alone() -> None:
     poison = pairings(league)[1].key
     deaths = 0
 
-    def play(life: Life) -> list[PlayedBlock]:
+    def play(job: Job) -> list[PlayedBlock]:
         nonlocal deaths
-        if life.pairing.key == poison and any(each.block == 13 for each in life.fixtures):
+        if job.pairing.key == poison and any(each.block == 13 for each in job.fixtures):
             deaths += 1
             raise BrokenExecutor
-        return played(life)
+        return played(job)
 
     committed: list[tuple[str, int]] = []
     with pytest.raises(
         HarnessFault,
         match=rf"1 block could not be played, league test, {poison} block 13 \(ann v cid\): its worker died",
     ):
-        play_lives(lives(league, {}), FakeBackend(play), commit=lambda blocks: committed.extend(numbers(blocks)))
+        play_jobs([jobs(league, {})], FakeBackend(play), commit=lambda blocks: committed.extend(numbers(blocks)))
 
     assert Counter(committed) == Counter(all_blocks(league) - {(poison, 13)})
     assert deaths == ATTEMPTS
@@ -135,10 +135,10 @@ def test_a_broken_backend_ends_the_league_with_a_sentence() -> None:
     """An executor that takes nothing any more is our fault; what was committed stays."""
 
     class Broken(FakeBackend):
-        def submit(self, life: Life, on_finished: OnFinished) -> "Future[Finished]":
+        def submit(self, job: Job, on_finished: OnFinished) -> "Future[Finished]":
             if self.flights:
                 raise BrokenExecutor("a child process terminated abruptly")
-            return super().submit(life, on_finished)
+            return super().submit(job, on_finished)
 
     backend = Broken(played)
 
@@ -161,8 +161,8 @@ def test_a_stop_closes_the_backend_at_once(place: str, stop: type[BaseException]
         pass
 
     with pytest.raises(stop):
-        play_lives(
-            lives(tournament(), {}),
+        play_jobs(
+            [jobs(tournament(), {})],
             backend,
             commit=halt if place == "commit" else nothing,
             tick=halt if place == "tick" else nothing,
@@ -189,8 +189,8 @@ def test_what_has_arrived_is_committed_before_ctrl_c_ends_the_run(monkeypatch: p
             stop()
 
     with pytest.raises(KeyboardInterrupt):
-        play_lives(
-            lives(tournament(cycles=7), {}),
+        play_jobs(
+            [jobs(tournament(cycles=7), {})],
             backend,
             commit=commit,
             tick=(lambda _: stop()) if place == "tick" else (lambda _: None),
@@ -204,14 +204,14 @@ def test_what_has_arrived_is_committed_before_ctrl_c_ends_the_run(monkeypatch: p
 def test_a_life_whose_worker_died_is_played_again_whole() -> None:
     """With the same blocks and their luck, as its second attempt; after a second death each block goes out alone."""
     league = tournament("ann", "bob", cycles=3, chunk_blocks=3)
-    (whole,) = lives(league, {})
+    (whole,) = jobs(league, {})
     submitted: list[tuple[tuple[Fixture, ...], int]] = []
 
-    def play(life: Life) -> list[PlayedBlock]:
-        submitted.append((life.fixtures, life.attempt))
-        if len(life.fixtures) > 1:
+    def play(job: Job) -> list[PlayedBlock]:
+        submitted.append((job.fixtures, job.attempt))
+        if len(job.fixtures) > 1:
             raise BrokenExecutor
-        return played(life)
+        return played(job)
 
     committed = run_all(league, FakeBackend(play))
 
@@ -220,18 +220,18 @@ def test_a_life_whose_worker_died_is_played_again_whole() -> None:
 
 
 def test_finished_matches_are_told_before_they_are_stored(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Those of lives in flight as far as they reported, and all of those that wait for their commit."""
+    """Those of jobs in flight as far as they reported, and all of those that wait for their commit."""
     monkeypatch.setattr(driver, "COMMIT_EVERY_S", 3600.0)
     monkeypatch.setattr(driver, "_LOOK_EVERY_S", 0.01)
-    *_, last = league = list(lives(tournament("ann", "bob", cycles=6, chunk_blocks=2), {}))
+    *_, last = league = list(jobs(tournament("ann", "bob", cycles=6, chunk_blocks=2), {}))
     waiting: list[Future[Finished]] = []
     told: list[tuple[int, int]] = []
     committed: list[PlayedBlock] = []
 
     class Reporting(FakeBackend):
-        def submit(self, life: Life, on_finished: OnFinished) -> "Future[Finished]":
-            if life != last:
-                return super().submit(life, on_finished)
+        def submit(self, job: Job, on_finished: OnFinished) -> "Future[Finished]":
+            if job != last:
+                return super().submit(job, on_finished)
             on_finished(3)
             waiting.append(Future())
             return waiting[0]
@@ -241,7 +241,7 @@ def test_finished_matches_are_told_before_they_are_stored(monkeypatch: pytest.Mo
         if waiting and not waiting[0].done():
             waiting[0].set_result(played(last))
 
-    play_lives(iter(league), Reporting(played, slots=1), commit=committed.extend, tick=tick)
+    play_jobs([iter(league)], Reporting(played, slots=1), commit=committed.extend, tick=tick)
 
     assert told == [(0, 4), (4 + 3, 4), (4 + 4, 4)]
     assert len(committed) == 6
@@ -253,7 +253,7 @@ def test_what_arrives_together_is_committed_together(monkeypatch: pytest.MonkeyP
 
     for interval_s in (0.0, 3600.0):
         monkeypatch.setattr(driver, "COMMIT_EVERY_S", interval_s)
-        play_lives(lives(league, {}), FakeBackend(played), commit=lambda blocks: commits.append(len(blocks)))
+        play_jobs([jobs(league, {})], FakeBackend(played), commit=lambda blocks: commits.append(len(blocks)))
 
     assert sum(commits) == 2 * 21
     assert commits[-2:] == [6, 15]
@@ -271,7 +271,7 @@ def test_blocks_count_when_the_disk_has_them() -> None:
         on_disk.extend(numbers(blocks))
 
     with pytest.raises(HarnessFault, match="no space left"):
-        play_lives(lives(league, {}), FakeBackend(played), commit=fail_later, tick=lambda _: asked.append(len(on_disk)))
+        play_jobs([jobs(league, {})], FakeBackend(played), commit=fail_later, tick=lambda _: asked.append(len(on_disk)))
 
     assert len(on_disk) < 21
     assert asked[-1] == len(on_disk)
@@ -289,11 +289,11 @@ def test_a_block_that_stays_void_is_named_and_left_out() -> None:
     """The worker found it void three times: all others are committed, in one go; the next run tries it again."""
     league = tournament(cycles=4, chunk_blocks=4)
     poison = pairings(league)[1].key
-    submitted: list[Life] = []
+    submitted: list[Job] = []
     committed: list[tuple[str, int]] = []
 
-    def play(life: Life) -> list[PlayedBlock]:
-        submitted.append(life)
+    def play(job: Job) -> list[PlayedBlock]:
+        submitted.append(job)
         return [
             PlayedBlock(
                 fixture.pairing,
@@ -302,19 +302,19 @@ def test_a_block_that_stays_void_is_named_and_left_out() -> None:
             )
             if (fixture.pairing, fixture.block) == (poison, 2)
             else played_block(fixture)
-            for fixture in life.fixtures
+            for fixture in job.fixtures
         ]
 
     named = (
         rf"1 block could not be played, league test, {poison} block 2 \(ann v cid\): void 3 times, .* suspended for 9.0"
     )
     with pytest.raises(BlocksLost, match=named):
-        play_lives(lives(league, {}), FakeBackend(play), commit=lambda blocks: committed.extend(numbers(blocks)))
+        play_jobs([jobs(league, {})], FakeBackend(play), commit=lambda blocks: committed.extend(numbers(blocks)))
     submitted.clear()
     finished: dict[str, set[int]] = {}
     for key, block in committed:
         finished.setdefault(key, set()).add(block)
 
     assert Counter(committed) == Counter(all_blocks(league) - {(poison, 2)})
-    (again,) = lives(league, finished)
+    (again,) = jobs(league, finished)
     assert [(fixture.pairing, fixture.block) for fixture in again.fixtures] == [(poison, 2)]

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from support.league_made import everything
 from support.made_matches import bot, players, tournament
 
-from arena.league.schedule import Pairing, fixture, lives, match_count, pairings
+from arena.league.schedule import Pairing, fixture, jobs, match_count, pairings
 from arena.league.tournament import Player, Tournament
 from arena.match.secret_luck import Secret
 from arena.match.settings import ClockSettings
@@ -29,7 +29,7 @@ def test_counts_matches() -> None:
 
 @given(order=st.permutations(NAMES), cycles=st.integers(1, 30), size=st.integers(1, 30))
 def test_a_fixture_depends_on_its_own_players_only(order: list[str], cycles: int, size: int) -> None:
-    """Order in the file, other players, cycles, lives, workers, rating and the league's name change nothing."""
+    """Order in the file, other players, cycles, jobs, workers, rating and the league's name change nothing."""
     small = tournament("bob", "dot")
     large = tournament(*order, cycles=cycles, chunk_blocks=size, workers=3, name="another")
 
@@ -100,7 +100,7 @@ def test_scheduled_minus_stored_is_what_remains(finished: list[set[int]], cycles
     keys = [pair.key for pair in pairings(league)]
     done = dict(zip(keys, finished, strict=True))
 
-    planned = [(each.pairing, each.block) for life in lives(league, done) for each in life.fixtures]
+    planned = [(each.pairing, each.block) for job in jobs(league, done) for each in job.fixtures]
 
     stored = {(key, block) for key, blocks in done.items() for block in blocks}
     assert len(planned) == len(set(planned))
@@ -109,13 +109,13 @@ def test_scheduled_minus_stored_is_what_remains(finished: list[set[int]], cycles
 
 @given(finished=FINISHED, size=st.integers(1, 12))
 def test_chunks_are_cut_at_the_same_places_in_every_run(finished: list[set[int]], size: int) -> None:
-    """A life stays within one multiple of its size and within one pairing, whatever is finished."""
+    """A job stays within one multiple of its size and within one pairing, whatever is finished."""
     league = tournament(cycles=30, chunk_blocks=size)
     keys = [pair.key for pair in pairings(league)]
 
-    for life in lives(league, dict(zip(keys, finished, strict=True))):
-        assert {each.pairing for each in life.fixtures} == {life.pairing.key}
-        assert len({each.block // size for each in life.fixtures}) == 1
+    for job in jobs(league, dict(zip(keys, finished, strict=True))):
+        assert {each.pairing for each in job.fixtures} == {job.pairing.key}
+        assert len({each.block // size for each in job.fixtures}) == 1
 
 
 def test_a_longer_league_keeps_its_beginning() -> None:
@@ -123,7 +123,7 @@ def test_a_longer_league_keeps_its_beginning() -> None:
     short, long = tournament(cycles=4), tournament(cycles=9)
     done = {pair.key: set(range(4)) for pair in pairings(short)}
 
-    left = [each.block for life in lives(long, done) for each in life.fixtures]
+    left = [each.block for job in jobs(long, done) for each in job.fixtures]
 
     assert set(left) == {4, 5, 6, 7, 8}
 

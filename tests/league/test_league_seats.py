@@ -14,7 +14,7 @@ from support.toy_game import NAME
 
 from arena.errors import SpecError
 from arena.games import load_game
-from arena.league.schedule import Life, match_count, pairings
+from arena.league.schedule import Job, match_count, pairings
 from arena.league.schedules.settings import Gauntlet, Knockout, RoundRobin, Schedule, Swiss, with_defaults
 from arena.league.tournament import read_tournament
 from arena.match.columns import PlayedBlock
@@ -24,14 +24,14 @@ pytestmark = pytest.mark.usefixtures("toy_game")
 NAMES = ("ann", "bob", "cid", "dot", "eve")
 
 
-def played(life: Life) -> list[PlayedBlock]:
-    """The life, played by scripted bots through the referee."""
-    game, clock, options = load_game(life.settings.game), life.settings.clock, life.settings.options
+def played(job: Job) -> list[PlayedBlock]:
+    """The job, played by scripted bots through the referee."""
+    game, clock, options = load_game(job.settings.game), job.settings.clock, job.settings.options
     seats = [
-        seated(leaning(each.name), clock, game=game, options=options, seats=len(life.pairing.names), player=each.name)
-        for each in life.pairing.players
+        seated(leaning(each.name), clock, game=game, options=options, seats=len(job.pairing.names), player=each.name)
+        for each in job.pairing.players
     ]
-    return [played_block(life, fixture, seats) for fixture in life.fixtures]
+    return [played_block(job, fixture, seats) for fixture in job.fixtures]
 
 
 def leaning(name: str) -> ScriptedBot:

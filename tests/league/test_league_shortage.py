@@ -17,9 +17,9 @@ from support.made_matches import tournament
 
 from arena.errors import HarnessFault, MachineFault, Shortage
 from arena.league import worker
-from arena.league.driver import play_lives
-from arena.league.schedule import Life, lives
-from arena.league.worker import LifeMatch, play_rotations
+from arena.league.driver import play_jobs
+from arena.league.schedule import Job, jobs
+from arena.league.worker import JobMatch, play_rotations
 from arena.process import room
 from arena.process.limits import Limits
 
@@ -63,17 +63,17 @@ class Machine:
         monkeypatch.setattr(room, "_locked", self._locked)
         self._held: list[str] = []
 
-    def _seat(self, _life: Life, *, keep_transcript: bool, is_last: bool) -> list[_Player]:
+    def _seat(self, _life: Job, *, keep_transcript: bool, is_last: bool) -> list[_Player]:
         assert not keep_transcript
         alone = self._held == ["entry", "tables"]
         self._how = "last" if is_last else "alone" if alone else "shared"
         return [_Player(), _Player()]
 
-    def _play(self, _life: Life, fixture: Any, rotation: int, _table: object) -> LifeMatch:
+    def _play(self, _life: Job, fixture: Any, rotation: int, _table: object) -> JobMatch:
         self.played.append((fixture.block, self._how))
         if rotation == 0 and fixture.block == 1 and self.faults:
             raise self.faults.pop(0)
-        return LifeMatch(fixture, None, None)  # type: ignore[arg-type]
+        return JobMatch(fixture, None, None)  # type: ignore[arg-type]
 
     def _locked(self, name: str, *, is_shared: bool = False) -> Any:
         machine = self
@@ -88,9 +88,9 @@ class Machine:
         return Lock()
 
 
-def life(cycles: int = 3) -> Life:
-    """A life whose first rotation is 0."""
-    whole = lives(tournament("ann", "bob", cycles=cycles, chunk_blocks=cycles, luck=False), {}, "none")
+def job(cycles: int = 3) -> Job:
+    """A job whose first rotation is 0."""
+    whole = jobs(tournament("ann", "bob", cycles=cycles, chunk_blocks=cycles, luck=False), {}, "none")
     return next(each for each in whole)
 
 
@@ -109,7 +109,7 @@ def test_a_match_for_which_the_machine_ran_short_is_repeated_alone(
     """It alone: those before it stay, and those after it are played beside others again."""
     machine = Machine(monkeypatch, faults)
 
-    assert len(list(play_rotations(life()))) == 6
+    assert len(list(play_rotations(job()))) == 6
 
     begin = machine.played.index((1, repeats[0])) - 2
     assert machine.played[begin : begin + 3 + len(repeats)] == [
@@ -125,7 +125,7 @@ def test_a_machine_that_is_short_all_the_same_ends_the_life(monkeypatch: pytest.
     Machine(monkeypatch, [short(), short(), short()])
 
     with pytest.raises(MachineFault, match="ran out of memory; with nothing else playing, too"):
-        list(play_rotations(life()))
+        list(play_rotations(job()))
 
 
 def test_a_match_that_does_not_fit_alone_is_nobodys_loss(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -133,7 +133,7 @@ def test_a_match_that_does_not_fit_alone_is_nobodys_loss(monkeypatch: pytest.Mon
     Machine(monkeypatch, [short()], lack="a match may use 9 MiB of memory, and 5 are free")
 
     with pytest.raises(MachineFault, match="with nothing else playing, a match may use 9 MiB"):
-        list(play_rotations(life()))
+        list(play_rotations(job()))
 
 
 def test_what_a_machine_lacks_is_not_tried_three_times(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -141,7 +141,7 @@ def test_what_a_machine_lacks_is_not_tried_three_times(monkeypatch: pytest.Monke
     machine = Machine(monkeypatch, [MachineFault("no bubblewrap")])
 
     with pytest.raises(MachineFault, match="no bubblewrap"):
-        list(play_rotations(life()))
+        list(play_rotations(job()))
     assert [how for block, how in machine.played if block == 1].count("alone") == 0
 
 
@@ -157,18 +157,18 @@ def test_a_lack_of_the_machine_ends_the_league_and_keeps_what_was_played(error: 
     league = tournament("ann", "bob", cycles=4, chunk_blocks=1)
 
     with pytest.raises(MachineFault, match="what is stored is safe, and the same command continues"):
-        play_lives(lives(league, {}, "none"), backend, commit=stored.extend)
+        play_jobs([jobs(league, {}, "none")], backend, commit=stored.extend)
     assert len(stored) == 2
     assert backend.closed == [True]
 
 
-def _failing_after(count: int, error: Exception) -> Callable[[Life], Any]:
+def _failing_after(count: int, error: Exception) -> Callable[[Job], Any]:
     calls: Iterator[int] = iter(range(100))
 
-    def play(life: Life) -> Any:
+    def play(job: Job) -> Any:
         if next(calls) >= count:
             raise error
-        return played(life)
+        return played(job)
 
     return play
 

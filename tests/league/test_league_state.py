@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from support.league_ledger import Ledger, by_luck
 from support.made_matches import bot, tournament
 
-from arena.league.schedule import KEY_LENGTH, lives, pairings
+from arena.league.schedule import KEY_LENGTH, jobs, pairings
 from arena.league.schedules.settings import Knockout, RoundRobin, Schedule, Swiss
 from arena.league.state import Replay, state_of
 from arena.league.tournament import Player, Tournament, luck_origin
@@ -41,17 +41,17 @@ def test_a_replay_that_goes_on_is_where_a_new_one_begins(kind: str, seed: int) -
     rng = Random(seed)
     league = league_of(kind, seed=str(seed), chunk_blocks=1)
     ledger = Ledger()
-    for life in lives(tournament(*NAMES, seed=str(seed), cycles=2), {}):
+    for job in jobs(tournament(*NAMES, seed=str(seed), cycles=2), {}):
         if rng.random() < 0.3:
-            ledger.commit(by_luck(life))
+            ledger.commit(by_luck(job))
     replay = Replay(league, ledger.ranks)
 
     while not replay.state.is_complete:
         state = replay.state
-        left = list(lives(league, state.finished, of=state.rounds[-1]))
-        for life in rng.sample(left, len(left)):
-            ledger.commit(by_luck(life))
-            replay.add(by_luck(life))
+        left = list(jobs(league, state.finished, of=state.rounds[-1]))
+        for job in rng.sample(left, len(left)):
+            ledger.commit(by_luck(job))
+            replay.add(by_luck(job))
             assert replay.state == state_of(league, ledger.ranks)
 
     assert replay.state.stored == replay.state.scheduled
@@ -70,9 +70,9 @@ def test_a_replay_asks_for_each_round_once(kind: str) -> None:
     replay = Replay(league, stored)
     while not replay.state.is_complete:
         state = replay.state
-        for life in lives(league, state.finished, of=state.rounds[-1]):
-            ledger.commit(by_luck(life))
-            replay.add(by_luck(life))
+        for job in jobs(league, state.finished, of=state.rounds[-1]):
+            ledger.commit(by_luck(job))
+            replay.add(by_luck(job))
 
     assert asked == [
         {pairing.key: first + planned.blocks for pairing, first in zip(planned.pairings, planned.first, strict=True)}

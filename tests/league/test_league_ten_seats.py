@@ -11,7 +11,7 @@ from support.made_matches import tournament
 from support.scripted_bot import ScriptedBot, answer, played_block, seated
 
 from arena.games import load_game
-from arena.league.schedule import Life, match_count
+from arena.league.schedule import Job, match_count
 from arena.league.standings import standings_of
 from arena.match.columns import PlayedBlock
 from arena.match.record import unpack
@@ -28,14 +28,14 @@ def _lottery() -> Iterator[None]:
         yield
 
 
-def played(life: Life) -> list[PlayedBlock]:
-    """The life, played by scripted bots: player pN buys N mod 3 + 1 tickets."""
-    game, names = load_game(life.settings.game), [each.name for each in life.pairing.players]
+def played(job: Job) -> list[PlayedBlock]:
+    """The job, played by scripted bots: player pN buys N mod 3 + 1 tickets."""
+    game, names = load_game(job.settings.game), [each.name for each in job.pairing.players]
     seats = [
-        seated(buying(int(name[1:]) % 3), life.settings.clock, game=game, options={}, seats=len(names), player=name)
+        seated(buying(int(name[1:]) % 3), job.settings.clock, game=game, options={}, seats=len(names), player=name)
         for name in names
     ]
-    return [played_block(life, fixture, seats) for fixture in life.fixtures]
+    return [played_block(job, fixture, seats) for fixture in job.fixtures]
 
 
 def buying(index: int) -> ScriptedBot:

@@ -8,14 +8,14 @@ import msgspec
 import pytest
 from support.league_made import ROOT
 from support.made_matches import RECORD, tournament
-from support.threads import play_whole_life
+from support.threads import play_whole_job
 
 from arena.errors import HarnessFault, SpecError
 from arena.league import worker
 from arena.league.exhibition import play_here
-from arena.league.schedule import Life, lives
+from arena.league.schedule import Job, jobs
 from arena.league.tournament import Player
-from arena.league.worker import does_on_one_core, play_life, play_rotations
+from arena.league.worker import does_on_one_core, play_job, play_rotations
 from arena.match import referee
 from arena.match.columns import PlayedBlock
 from arena.match.participant import Participant
@@ -55,9 +55,9 @@ def test_no_process_meets_the_luck_of_a_block_twice(tmp_path: Path) -> None:
     script.write_text(WITNESS)
     players = tuple(Player(name=name, bot=read_bot(script)) for name in ("ann", "bob"))
     league = tournament(players=players, cycles=2, options={"heaps": [2, 2]}, chunk_blocks=2)
-    (life,) = lives(league, {}, "none")
+    (job,) = jobs(league, {}, "none")
 
-    first, second = map(processes, play_whole_life(life))
+    first, second = map(processes, play_whole_job(job))
 
     assert [len(match) for match in first] == [2, 2]
     assert not first[0] & first[1]
@@ -85,7 +85,7 @@ def test_an_exhibition_has_the_lives_of_a_league(tmp_path: Path) -> None:
 
 def test_a_life_that_nobody_wants_to_the_end_ends_its_bots(monkeypatch: pytest.MonkeyPatch) -> None:
     """A worker whose pipe breaks stops in the middle: no process is left."""
-    (life,) = lives(tournament("ann", "bob", cycles=2, chunk_blocks=2), {}, "none")
+    (job,) = jobs(tournament("ann", "bob", cycles=2, chunk_blocks=2), {}, "none")
     table = [_Closing(), _Closing()]
     monkeypatch.setattr(worker, "_REPORT_EVERY_S", 0.0)
     monkeypatch.setattr(worker, "_seat", lambda *_, **__: table)
@@ -96,7 +96,7 @@ def test_a_life_that_nobody_wants_to_the_end_ends_its_bots(monkeypatch: pytest.M
         raise BrokenPipeError
 
     with pytest.raises(BrokenPipeError):
-        play_life(life, break_off)
+        play_job(job, break_off)
 
     assert [each.closed for each in table] == [1, 1]
 
@@ -121,10 +121,10 @@ def test_a_block_that_is_void_three_times_costs_the_others_nothing(
     script.write_text(WITNESS)
     players = tuple(Player(name=name, bot=read_bot(script)) for name in ("ann", "bob"))
     league = tournament(players=players, cycles=2, options={"heaps": [2, 2]}, chunk_blocks=2)
-    (life,) = lives(league, {}, "none")
-    monkeypatch.setattr(worker, "play_match", _void_in(life.fixtures[0].draw.luck))
+    (job,) = jobs(league, {}, "none")
+    monkeypatch.setattr(worker, "play_match", _void_in(job.fixtures[0].draw.luck))
 
-    first, second = play_whole_life(life)
+    first, second = play_whole_job(job)
 
     assert (first.matches, first.void) == ((), "void 3 times, the last time because all was quiet")
     assert (len(second.matches), second.void) == (2, "")
@@ -147,7 +147,7 @@ def test_the_rotations_of_a_life_are_played_in_the_order_drawn_for_its_first_blo
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """So that no bot knows whether it sits in the first one; each rotation has its own table and its own id."""
-    whole = list(lives(tournament("ann", "bob", cycles=40, chunk_blocks=2, luck=False), {}))
+    whole = list(jobs(tournament("ann", "bob", cycles=40, chunk_blocks=2, luck=False), {}))
     played: list[tuple[str, str, str]] = []
     tables = iter([["ann at 0", "bob at 0"], ["ann at 1", "bob at 1"]] * len(whole))
     monkeypatch.setattr(worker, "_seat", lambda *_, **__: [_Named(each) for each in next(tables)])
@@ -156,16 +156,16 @@ def test_the_rotations_of_a_life_are_played_in_the_order_drawn_for_its_first_blo
     )
     monkeypatch.setattr(worker, "result_of", lambda *_: None)
 
-    for life in whole:
-        assert len(list(play_rotations(life))) == 4
+    for job in whole:
+        assert len(list(play_rotations(job))) == 4
 
     first = ("ann", "bob")
-    assert {life.fixtures[0].draw.order for life in whole} == {(0, 1), (1, 0)}
+    assert {job.fixtures[0].draw.order for job in whole} == {(0, 1), (1, 0)}
     assert played == [
         (each.match_id(rotation), each.draw.wire_ids[rotation], f"{first[rotation]} at {place}")
-        for life in whole
-        for place, rotation in enumerate(life.fixtures[0].draw.order)
-        for each in life.fixtures
+        for job in whole
+        for place, rotation in enumerate(job.fixtures[0].draw.order)
+        for each in job.fixtures
     ]
 
 
@@ -177,11 +177,11 @@ class _Named(_Closing):
     def close(self, *, grace_s: float) -> None: ...
 
 
-def life_of(bots: list[BotSpec], clock: ClockSettings, game: str) -> Life:
-    """A life with these bots at the table."""
+def job_of(bots: list[BotSpec], clock: ClockSettings, game: str) -> Job:
+    """A job with these bots at the table."""
     players = tuple(Player(name=f"p{number}", bot=bot) for number, bot in enumerate(bots))
-    (life,) = lives(tournament(players=players, cycles=1, options={}, clock=clock), {}, "none")
-    return msgspec.structs.replace(life, settings=msgspec.structs.replace(life.settings, game=game))
+    (job,) = jobs(tournament(players=players, cycles=1, options={}, clock=clock), {}, "none")
+    return msgspec.structs.replace(job, settings=msgspec.structs.replace(job.settings, game=game))
 
 
 @pytest.mark.parametrize(
@@ -203,7 +203,7 @@ def test_one_core_is_enough_where_one_runs_at_a_time(
     bot = read_bot(ROOT / "bots" / "random")
     other = msgspec.structs.replace(bot, manifest=msgspec.structs.replace(bot.manifest, **manifest))
 
-    assert does_on_one_core(life_of([bot, other], ClockSettings(**clock), game)) is does
+    assert does_on_one_core(job_of([bot, other], ClockSettings(**clock), game)) is does
 
 
 def test_a_bot_that_uses_more_cores_than_it_may_have_threads_is_refused() -> None:

@@ -19,8 +19,8 @@ from support.made_matches import tournament
 from support.threads import ThreadBackend
 
 from arena.errors import HarnessFault
-from arena.league.driver import Backend, LocalBackend, play_lives
-from arena.league.schedule import lives
+from arena.league.driver import Backend, LocalBackend, play_jobs
+from arena.league.schedule import jobs
 from arena.league.tournament import Player, Tournament
 from arena.match.columns import PlayedBlock
 from arena.match.record import ActionStep, unpack
@@ -36,7 +36,7 @@ DEADLINE_S = 20.0
 def outcome(league: Tournament, backend: Backend, **changes: Any) -> dict[tuple[str, int, int], object]:
     """What was played, without its times, by pairing, block and rotation."""
     blocks: list[PlayedBlock] = []
-    play_lives(lives(league, {}), backend, commit=blocks.extend, **changes)
+    play_jobs([jobs(league, {})], backend, commit=blocks.extend, **changes)
     assert len(numbers(blocks)) == len(set(numbers(blocks)))
     found: dict[tuple[str, int, int], object] = {}
     for block in blocks:
@@ -128,7 +128,7 @@ def test_nothing_starts_where_bots_cannot_be_isolated(tmp_path: Path, monkeypatc
 
 
 def test_a_killed_worker_costs_no_result(tmp_path: Path) -> None:
-    """SIGKILL of a worker in mid-life: the life is played again, every block is there once, no bot lives on."""
+    """SIGKILL of a worker in mid-life: the job is played again, every block is there once, no bot lives on."""
     league = real_tournament(tmp_path, cycles=40, chunk_blocks=10)  # at the first tick most of it is still to come
     backend = LocalBackend(2)
     killed: list[int] = []
@@ -140,7 +140,7 @@ def test_a_killed_worker_costs_no_result(tmp_path: Path) -> None:
 
     blocks: list[PlayedBlock] = []
     with log_file(tmp_path / "log") as log:
-        play_lives(lives(league, {}), backend, commit=blocks.extend, tick=kill_once)
+        play_jobs([jobs(league, {})], backend, commit=blocks.extend, tick=kill_once)
 
     assert killed
     assert Counter(numbers(blocks)) == Counter(all_blocks(league))
@@ -151,9 +151,9 @@ def test_a_killed_worker_costs_no_result(tmp_path: Path) -> None:
 
 
 def test_a_worker_that_died_while_idle_is_replaced(tmp_path: Path) -> None:
-    """Its next life goes to a new one, without an error."""
+    """Its next job goes to a new one, without an error."""
     league = real_tournament(tmp_path, cycles=2, chunk_blocks=1, options={"heaps": [1]})
-    first, second = lives(league, {})
+    first, second = jobs(league, {})
     backend = LocalBackend(1)
 
     backend.submit(first, lambda _: None).result(DEADLINE_S)
@@ -181,7 +181,7 @@ def test_a_worker_that_dies_each_time_ends_with_its_block_named(tmp_path: Path) 
             os.kill(pid, signal.SIGKILL)
 
     with pytest.raises(HarnessFault, match="1 block could not be played"):
-        play_lives(lives(league, {}), backend, commit=lambda _: None, tick=kill)
+        play_jobs([jobs(league, {})], backend, commit=lambda _: None, tick=kill)
 
     assert len(deaths) == 3
     until(lambda: not others())
@@ -198,7 +198,7 @@ def test_a_sweep_for_orphans_spares_the_bots_of_living_workers(tmp_path: Path) -
         while not stop.wait(0.001):
             backend.workers.kill_orphans()
 
-    backend.submit(next(lives(league, {})), lambda _: None).result(DEADLINE_S)
+    backend.submit(next(jobs(league, {})), lambda _: None).result(DEADLINE_S)
     thread = threading.Thread(target=sweep)
     thread.start()
     try:
@@ -211,11 +211,11 @@ def test_a_sweep_for_orphans_spares_the_bots_of_living_workers(tmp_path: Path) -
 
 
 def test_an_interrupted_backend_waits_for_no_life(tmp_path: Path) -> None:
-    """With lives of many minutes in flight, close leaves no worker and no bot."""
+    """With jobs of many minutes in flight, close leaves no worker and no bot."""
     league = real_tournament(tmp_path, cycles=20_000, chunk_blocks=10_000)
     backend = LocalBackend(2)
-    for life in lives(league, {}):
-        backend.submit(life, lambda _: None)
+    for job in jobs(league, {}):
+        backend.submit(job, lambda _: None)
     until(lambda: len(others()) >= 4)
 
     start_s = time.monotonic()
@@ -320,7 +320,7 @@ def cores_of(league: Tournament, *backends: Backend) -> list[set[str]]:
     """The cores of all bots, noted by themselves, while all these backends play the league at the same time."""
     played: list[list[PlayedBlock]] = [[] for _ in backends]
     threads = [
-        threading.Thread(target=play_lives, args=(lives(league, {}, "none"), backend), kwargs={"commit": blocks.extend})
+        threading.Thread(target=play_jobs, args=([jobs(league, {}, "none")], backend), kwargs={"commit": blocks.extend})
         for backend, blocks in zip(backends, played, strict=True)
     ]
     for thread in threads:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from support.made_matches import RECORD, match_result, tournament
 
 from arena.api import publish
-from arena.league.schedule import Life, lives
+from arena.league.schedule import Job, jobs
 from arena.league.schedules.settings import Knockout, RoundRobin, Swiss
 from arena.league.standings import standings_of
 from arena.league.state import state_of
@@ -43,15 +43,15 @@ def league(**changes: Any) -> Tournament:
     return tournament("eve", "ann", "bob", "cid", "dot", **changes)
 
 
-def played(planned: Any, life: Life, rng: Random) -> PlayedBlock:
+def played(planned: Any, job: Job, rng: Random) -> PlayedBlock:
     """A block that was never played."""
-    seats = len(life.pairing.names)
+    seats = len(job.pairing.names)
     matches = []
     for rotation in range(seats):
         scores = [rng.randrange(4) for _ in range(seats)]
         times = tuple(rng.randrange(9000) for _ in range(seats))
         key = MatchKey(planned.pairing, planned.block, rotation)
-        result = match_result(key, rotate(life.pairing.names, rotation), scores, time_us=times, slowest_us=times)
+        result = match_result(key, rotate(job.pairing.names, rotation), scores, time_us=times, slowest_us=times)
         matches.append(PlayedMatch(result, RECORD))
     return PlayedBlock.of(matches)
 
@@ -61,9 +61,9 @@ def play(store: MatchStore, league: Tournament, rng: Random) -> Standings:
     store.save_league(league)
     while not (state := state_of(league, store.ranks)).is_complete:
         current = state.rounds[-1]
-        planned = [(each, life) for life in lives(league, {}, of=current) for each in life.fixtures]
-        for each, life in rng.sample(planned, len(planned)):
-            store.save([played(each, life, Random(f"{each.pairing} {each.block}"))])
+        planned = [(each, job) for job in jobs(league, {}, of=current) for each in job.fixtures]
+        for each, job in rng.sample(planned, len(planned)):
+            store.save([played(each, job, Random(f"{each.pairing} {each.block}"))])
             if rng.random() < 0.1:
                 rng.choice((publish, league_table))(store, state_of(league, store.ranks))
     return publish(store, state)[0]

@@ -17,7 +17,7 @@ from support.tampering import opened
 
 from arena.api import publish
 from arena.errors import DamagedStore, SpecError
-from arena.league.schedule import lives, pairings
+from arena.league.schedule import jobs, pairings
 from arena.league.state import state_of
 from arena.league.tournament import Tournament, portable
 from arena.match.columns import Machine, PlayedBlock
@@ -63,7 +63,7 @@ def test_the_machine_of_a_block_is_stored_and_changes_nothing_else(tmp_path: Pat
 @settings(max_examples=20)
 @given(seed=st.integers(0, 10**6))
 def test_order_and_repetition_of_arrival_change_nothing(tmp_path_factory: pytest.TempPathFactory, seed: int) -> None:
-    """Blocks in any order, some twice, in any lives: the same results in the same order, nothing twice."""
+    """Blocks in any order, some twice, in any jobs: the same results in the same order, nothing twice."""
     league = tournament(cycles=2)
     blocks = blocks_of(league)
     rng = Random(seed)
@@ -167,8 +167,8 @@ def test_scheduled_minus_stored_is_left(tmp_path: Path) -> None:
     with reading(tmp_path) as store:
         left = [
             (each.pairing, each.block)
-            for life in lives(league, state_of(league, store.ranks).finished)
-            for each in life.fixtures
+            for job in jobs(league, state_of(league, store.ranks).finished)
+            for each in job.fixtures
         ]
 
     there = {(block.pairing, block.block) for block in some}

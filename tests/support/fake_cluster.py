@@ -27,8 +27,8 @@ from arena.cluster.messages import (
 from arena.errors import MachineFault
 from arena.games import fingerprint_of
 from arena.league import driver
-from arena.league.driver import Finished, play_lives
-from arena.league.schedule import Fixture, Life, lives
+from arena.league.driver import Finished, play_jobs
+from arena.league.schedule import Fixture, Job, jobs
 from arena.league.tournament import Tournament
 from arena.league.worker import OnFinished
 from arena.match.columns import Machine, PlayedBlock
@@ -61,20 +61,20 @@ class VirtualLoop(asyncio.SelectorEventLoop):
 
 
 class PausedBackend(ClusterBackend):
-    """Time stands while the driver looks at a life that came back, until its `tick`."""
+    """Time stands while the driver looks at a job that came back, until its `tick`."""
 
     released: threading.Event
 
-    def submit(self, life: Life, on_finished: OnFinished) -> "Future[Finished]":
-        future = super().submit(life, on_finished)
+    def submit(self, job: Job, on_finished: OnFinished) -> "Future[Finished]":
+        future = super().submit(job, on_finished)
         future.add_done_callback(lambda _: self.released.clear())
         return future
 
 
 class FakeWorker:
-    """A worker that takes `block_s` for a block. `play` may raise Died, or an error that ends the life."""
+    """A worker that takes `block_s` for a block. `play` may raise Died, or an error that ends the job."""
 
-    def __init__(self, cluster: "FakeCluster", name: str, play: Callable[[Life, Fixture], PlayedBlock]) -> None:
+    def __init__(self, cluster: "FakeCluster", name: str, play: Callable[[Job, Fixture], PlayedBlock]) -> None:
         self.cluster, self.name, self.play = cluster, name, play
         self.block_s, self.host, self.speed = 0.4, "host", 1.0
         self.identity: Identity | None = IDENTITY
@@ -84,7 +84,7 @@ class FakeWorker:
         self.sessions = 0
         self.session, self.has_played = "", False
         self.attempts: dict[str, Progressed] = {}
-        self.queue: list[tuple[str, Life]] = []
+        self.queue: list[tuple[str, Job]] = []
         self.most_lives = 0
         self.playing: asyncio.Task[None] | None = None
         self.changed, self.queued = asyncio.Event(), asyncio.Event()
@@ -125,11 +125,11 @@ class FakeWorker:
         if dispatch.archives:
             self.cluster.sent.append(tuple(dispatch.archives))
             self.missing = tuple(digest for digest in self.missing if digest not in dispatch.archives)
-        for each in dispatch.lives:
+        for each in dispatch.jobs:
             if each.attempt not in self.attempts:
                 self.attempts[each.attempt] = Progressed()
-                self.cluster.attempts.add(each.life.attempt)
-                self.queue.append((each.attempt, each.life))
+                self.cluster.attempts.add(each.job.attempt)
+                self.queue.append((each.attempt, each.job))
                 self.queued.set()
         self.most_lives = max(self.most_lives, sum(not one.ending for one in self.attempts.values()))
         end_s = loop.time() + dispatch.wait_s
@@ -145,7 +145,7 @@ class FakeWorker:
         return Report(attempts=attempts, missing=self.missing, match_s=self.block_s / 2 if self.has_played else 0.0)
 
     def left(self) -> int:
-        sizes = {attempt: 2 * len(life.fixtures) for attempt, life in self.queue}
+        sizes = {attempt: 2 * len(job.fixtures) for attempt, job in self.queue}
         return sum(1 + size - self.attempts[attempt].finished for attempt, size in sizes.items())
 
     async def play_all(self) -> None:
@@ -153,13 +153,13 @@ class FakeWorker:
             while not self.queue:
                 self.queued.clear()
                 await self.queued.wait()
-            attempt, life = self.queue[0]
-            for fixture in life.fixtures:
+            attempt, job = self.queue[0]
+            for fixture in job.fixtures:
                 self.cluster.begin(self.name, fixture)
                 await asyncio.sleep(self.block_s)
                 self.cluster.running.pop(self.name, None)
                 try:
-                    block = self.play(life, fixture)
+                    block = self.play(job, fixture)
                 except Died:
                     self.cluster.kill(self.name)
                     return
@@ -205,8 +205,8 @@ class Silenced(Exception):
 class FakeCluster:
     """Workers by name, their network, and a scheduler. A `Link` by itself."""
 
-    def __init__(self, play: Callable[[Life, Fixture], PlayedBlock] | None = None) -> None:
-        self.play = play or (lambda life, fixture: played_block(fixture, life.pairing.names))
+    def __init__(self, play: Callable[[Job, Fixture], PlayedBlock] | None = None) -> None:
+        self.play = play or (lambda job, fixture: played_block(fixture, job.pairing.names))
         self.scheduler = "first"
         self.is_cut = False
         self.found: dict[str, FakeWorker] = {}
@@ -219,7 +219,7 @@ class FakeCluster:
         self.sent: list[tuple[str, ...]] = []
         """The bots in each message that has any, by hash."""
         self.attempts: set[int] = set()
-        """Of the lives that were dealt: whether it is their first one."""
+        """Of the jobs that were dealt: whether it is their first one."""
         self.archive_of: Callable[[str], bytes] = lambda _: b""
         self.started: dict[tuple[str, int], int] = defaultdict(int)
         self.doubled: list[tuple[str, int]] = []
@@ -330,15 +330,15 @@ OPENING = Opening("s", "league", "nim", "none", lease_s=600.0)
 
 
 class Waiting:
-    """A backend that begins lives and ends none."""
+    """A backend that begins jobs and ends none."""
 
     slots = 9
 
     def __init__(self) -> None:
-        self.begun: list[Life] = []
+        self.begun: list[Job] = []
 
-    def submit(self, life: Life, _: OnFinished) -> "Future[Finished]":
-        self.begun.append(life)
+    def submit(self, job: Job, _: OnFinished) -> "Future[Finished]":
+        self.begun.append(job)
         return Future()
 
     def close(self, *, is_interrupted: bool) -> None: ...
@@ -347,13 +347,13 @@ class Waiting:
 def run(league: Tournament, cluster: FakeCluster, workers: int = 3, **wishes: Any) -> list[tuple[str, int]]:
     """The blocks that were committed, in their order; also in `cluster`, for a league that ends with an error.
 
-    Time begins when all lives are queued: so nothing depends on the threads of this process.
+    Time begins when all jobs are queued: so nothing depends on the threads of this process.
     """
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(dealer, "_SPARE", 10**6)
-        patch.setattr(driver, "_LOOK_EVERY_S", 0.01)
-        play_lives(
-            lives(league, {}),
+        patch.setattr(driver, "LOOK_EVERY_S", 0.01)
+        play_jobs(
+            [jobs(league, {})],
             cluster.backend(workers, **wishes),
             commit=cluster.commit,
             tick=lambda _: cluster.released.set(),

@@ -7,8 +7,8 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from arena.league.driver import Backend, Finished, play_lives
-from arena.league.schedule import Life, lives
+from arena.league.driver import Backend, Finished, play_jobs
+from arena.league.schedule import Job, jobs
 from arena.league.state import state_of
 from arena.league.tournament import Player, Tournament
 from arena.league.worker import OnFinished
@@ -19,7 +19,7 @@ from arena.process.manifest import BotSpec, Manifest, bot_digest, read_bot
 from arena.store import database
 from arena.store.matches import MatchStore
 from support import made_matches
-from support.threads import play_whole_life
+from support.threads import play_whole_job
 
 QUICK: Final = ClockSettings(move_ms=120, bank_ms=0, wall_ms=300, startup_ms=5_000)
 PATIENT: Final = ClockSettings(move_ms=1_500, bank_ms=0, wall_ms=3_000, startup_ms=5_000)
@@ -48,14 +48,14 @@ for line in sys.stdin:
 
 
 class InThisProcess:
-    """A backend that plays each life when it is submitted, so that nothing can grow unseen."""
+    """A backend that plays each job when it is submitted, so that nothing can grow unseen."""
 
     slots = 1
 
-    def submit(self, life: Life, on_finished: OnFinished) -> "Future[Finished]":  # noqa: ARG002 - it shows no progress
+    def submit(self, job: Job, on_finished: OnFinished) -> "Future[Finished]":  # noqa: ARG002 - it shows no progress
         """See Backend.submit."""
         future: Future[Finished] = Future()
-        future.set_result(play_whole_life(life))
+        future.set_result(play_whole_job(job))
         return future
 
     def close(self, *, is_interrupted: bool) -> None:
@@ -93,7 +93,7 @@ def played(
     with contextlib.closing(database.open_for_writing(results)) as connection:
         store = MatchStore(connection, results)
         store.save_league(tournament)
-        play_lives(lives(tournament, {}, isolation), backend or InThisProcess(), commit=store.save)
+        play_jobs([jobs(tournament, {}, isolation)], backend or InThisProcess(), commit=store.save)
         return [unpack(match.record) for match in store.matches(state_of(tournament, store.ranks).blocks)]
 
 

@@ -2,10 +2,9 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from hashlib import sha256
-from itertools import chain
 
-from arena.league.driver import play_lives
-from arena.league.schedule import Life, lives
+from arena.league.driver import play_jobs
+from arena.league.schedule import Job, jobs
 from arena.league.state import LeagueState, Replay, state_of
 from arena.league.tournament import Tournament
 from arena.match.columns import PlayedBlock
@@ -13,7 +12,7 @@ from arena.match.results import MatchKey, MatchResult, PairingRanks, rotate
 from support.league_made import FakeBackend, match
 from support.made_matches import ranks_by_pairing
 
-Play = Callable[[Life], list[PlayedBlock]]
+Play = Callable[[Job], list[PlayedBlock]]
 
 
 class Ledger:
@@ -56,11 +55,9 @@ class Ledger:
         replay = Replay(league, self.ranks)
         left = most_chunks
 
-        def then() -> Iterator[Life] | None:
-            state = replay.state
-            more = lives(league, state.finished, of=state.rounds[-1])
-            first = next(more, None)
-            return None if first is None else chain((first,), more)
+        def rounds() -> Iterator[Iterator[Job]]:
+            while not (state := replay.state).is_complete:
+                yield jobs(league, state.finished, of=state.rounds[-1])
 
         def commit(blocks: list[PlayedBlock]) -> None:
             nonlocal left
@@ -70,21 +67,21 @@ class Ledger:
             self.commit(blocks)
             replay.add(blocks)
 
-        play_lives(iter(()), FakeBackend(play, slots=slots), commit=commit, then=then)
+        play_jobs(rounds(), FakeBackend(play, slots=slots), commit=commit)
         return replay.state
 
 
-def by_luck(life: Life) -> list[PlayedBlock]:
-    """The life as if it had been played: who wins depends on the seed and the players alone."""
-    return [_block(life, number) for number in range(len(life.fixtures))]
+def by_luck(job: Job) -> list[PlayedBlock]:
+    """The job as if it had been played: who wins depends on the seed and the players alone."""
+    return [_block(job, number) for number in range(len(job.fixtures))]
 
 
-def _block(life: Life, number: int) -> PlayedBlock:
-    fixture = life.fixtures[number]
+def _block(job: Job, number: int) -> PlayedBlock:
+    fixture = job.fixtures[number]
     matches = []
-    for rotation in range(len(life.pairing.players)):
-        seats = [player.name for player in rotate(life.pairing.players, rotation)]
+    for rotation in range(len(job.pairing.players)):
+        seats = [player.name for player in rotate(job.pairing.players, rotation)]
         luck = [sha256(f"{fixture.draw.luck}{name}{rotation}".encode()).digest()[0] // 64 for name in seats]
         scores = tuple(value + (name < "c") for value, name in zip(luck, seats, strict=True))
-        matches.append(match(MatchKey(fixture.pairing, fixture.block, rotation), life.pairing.names, scores))
+        matches.append(match(MatchKey(fixture.pairing, fixture.block, rotation), job.pairing.names, scores))
     return PlayedBlock.of(matches)

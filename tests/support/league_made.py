@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from arena.league.driver import Finished
-from arena.league.schedule import Fixture, Life, pairings
+from arena.league.schedule import Fixture, Job, pairings
 from arena.league.tournament import Player, Tournament
 from arena.league.worker import OnFinished
 from arena.match.columns import PlayedBlock
@@ -39,17 +39,17 @@ for line in sys.stdin:
 class FakeBackend:
     """Plays at once, in the order of `play`, which may raise; knows how it ended."""
 
-    def __init__(self, play: Callable[[Life], list[PlayedBlock]], slots: int = 3) -> None:
+    def __init__(self, play: Callable[[Job], list[PlayedBlock]], slots: int = 3) -> None:
         self._play = play
         self.slots = slots
         self.flights: list[Future[Finished]] = []
         self.closed: list[bool] = []
 
-    def submit(self, life: Life, on_finished: OnFinished) -> "Future[Finished]":  # noqa: ARG002 - it shows no progress
+    def submit(self, job: Job, on_finished: OnFinished) -> "Future[Finished]":  # noqa: ARG002 - it shows no progress
         future: Future[Finished] = Future()
         self.flights.append(future)
         try:
-            future.set_result(self._play(life))
+            future.set_result(self._play(job))
         except Exception as error:  # noqa: BLE001 - what an executor does
             future.set_exception(error)
         return future
@@ -71,9 +71,9 @@ def match(key: MatchKey, players: Sequence[str], scores: Sequence[int]) -> Playe
     return PlayedMatch(match_result(key, rotate(players, key.rotation), scores), RECORD)
 
 
-def played(life: Life) -> list[PlayedBlock]:
-    """The life as if seat 0 had won each match."""
-    return [played_block(fixture, life.pairing.names) for fixture in life.fixtures]
+def played(job: Job) -> list[PlayedBlock]:
+    """The job as if seat 0 had won each match."""
+    return [played_block(fixture, job.pairing.names) for fixture in job.fixtures]
 
 
 def played_block(fixture: Fixture, players: Sequence[str] = ("ann", "bob")) -> PlayedBlock:

@@ -11,7 +11,7 @@ import msgspec
 from arena.games import load_game
 from arena.games.api import Game
 from arena.games.luck import derive
-from arena.league.schedule import Fixture, Life
+from arena.league.schedule import Fixture, Job
 from arena.league.tournament import Tournament
 from arena.match.bot_player import BotPlayer
 from arena.match.columns import PlayedBlock
@@ -194,7 +194,7 @@ def assert_told_again(record: MatchRecord, participants: Iterable[Participant], 
             assert [(way, line) for _, way, line in told.lines] == last
 
 
-def played_block(league: Life | Tournament, planned: Fixture, seats: Sequence[BotPlayer]) -> PlayedBlock:
+def played_block(league: Job | Tournament, planned: Fixture, seats: Sequence[BotPlayer]) -> PlayedBlock:
     """All matches of the block between these bots, by place, with their records."""
     records = [
         play_match(

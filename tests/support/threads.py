@@ -6,16 +6,16 @@ from typing import Any
 import pytest
 
 from arena.league.driver import Finished
-from arena.league.schedule import Life
-from arena.league.worker import OnFinished, play_life
+from arena.league.schedule import Job
+from arena.league.worker import OnFinished, play_job
 from arena.match.columns import PlayedBlock
 from arena.process.sandbox import self_test
 
 
-def play_whole_life(life: Life) -> list[PlayedBlock]:
-    """All blocks of the life. HarnessFault if bots cannot be isolated so here."""
-    self_test.require_isolation(life.isolation)
-    return play_life(life)
+def play_whole_job(job: Job) -> list[PlayedBlock]:
+    """All blocks of the job. HarnessFault if bots cannot be isolated so here."""
+    self_test.require_isolation(job.isolation)
+    return play_job(job)
 
 
 class ThreadBackend:
@@ -24,8 +24,8 @@ class ThreadBackend:
     def __init__(self, executor: Executor | None = None, slots: int = 1) -> None:
         self._executor, self.slots = executor or ThreadPoolExecutor(slots), slots
 
-    def submit(self, life: Life, on_finished: OnFinished) -> "Future[Finished]":  # noqa: ARG002 - it shows no progress
-        return self._executor.submit(play_whole_life, life)
+    def submit(self, job: Job, on_finished: OnFinished) -> "Future[Finished]":  # noqa: ARG002 - it shows no progress
+        return self._executor.submit(play_whole_job, job)
 
     def close(self, *, is_interrupted: bool) -> None:
         self._executor.shutdown(wait=not is_interrupted, cancel_futures=is_interrupted)
