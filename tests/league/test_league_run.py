@@ -222,7 +222,7 @@ def test_a_life_whose_worker_died_is_played_again_whole() -> None:
 def test_finished_matches_are_told_before_they_are_stored(monkeypatch: pytest.MonkeyPatch) -> None:
     """Those of jobs in flight as far as they reported, and all of those that wait for their commit."""
     monkeypatch.setattr(driver, "COMMIT_EVERY_S", 3600.0)
-    monkeypatch.setattr(driver, "_LOOK_EVERY_S", 0.01)
+    monkeypatch.setattr(driver, "LOOK_EVERY_S", 0.01)
     *_, last = league = list(jobs(tournament("ann", "bob", cycles=6, chunk_blocks=2), {}))
     waiting: list[Future[Finished]] = []
     told: list[tuple[int, int]] = []
