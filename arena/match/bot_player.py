@@ -17,8 +17,9 @@ from arena.games.api import Game
 from arena.match.clock_account import ClockAccount
 from arena.match.dialogue import Dialogue, error_of
 from arena.match.line_recorder import HELLO, LineRecorder
-from arena.match.participant import NO_LOOK_AHEAD, ActionRequest, Pace, Participant, TranscriptLine
+from arena.match.participant import NO_LOOK_AHEAD, ActionRequest, Participant, TranscriptLine
 from arena.match.record import SeatLines, SeatRecord, sums_by_request
+from arena.match.run_on import Pace
 from arena.match.settings import ClockSettings
 from arena.match.start_up import StartUp
 from arena.process.channel import BoundedLog, Channel

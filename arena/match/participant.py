@@ -5,18 +5,16 @@ process read the game's state itself, bots get its observation.
 """
 
 from collections import Counter, deque
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import msgspec
 
 from arena.errors import BotFault, IllegalAction, MalformedReply
 from arena.games.api import Game, Json, Seat, Simulator, cost_of
 from arena.match.record import REFUSALS_KEPT, RefusedAnswer, SeatRecord
+from arena.match.run_on import Pace, RunOn
 from arena.protocol.messages import Answer, AnyEvent, ClockTerms, MatchEnd, MatchStart, Refused, Simulate, Simulated
 from arena.text import printable
-
-if TYPE_CHECKING:
-    from arena.match.run_on import RunOn
 
 TranscriptLine = tuple[float, str, bytes]
 """Wall-clock seconds, `>` to the bot or `<` from it, the line."""
@@ -81,14 +79,7 @@ class ActionRequest(msgspec.Struct, frozen=True):
     legal: tuple[Any, ...] | None
     refused: Refused | None = None
     look_ahead: LookAhead | None = None
-    run_on: "RunOn | None" = None
-
-
-class Pace:
-    """Whether a bot answered quickly the last time, and at how many of its next answers it is stopped."""
-
-    is_quick = True
-    stops = 0
+    run_on: RunOn | None = None
 
 
 class Participant:

@@ -6,9 +6,8 @@ bot that uses the time of others pays for it, and is stopped at its next answers
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Final
+from typing import Final, Protocol, TypeVar
 
-from arena.match.participant import Pace, Participant
 from arena.process.channel import QUICK_S
 
 QUIET_S: Final = 0.001
@@ -19,16 +18,35 @@ It may have used that time after its last answer. A Python bot clears up now and
 """
 
 
+class Pace:
+    """Whether a bot answered quickly the last time, and at how many of its next answers it is stopped."""
+
+    is_quick = True
+    stops = 0
+
+
+class Player(Protocol):
+    """A player at a table; `pace` is None for one at whose table nobody runs on."""
+
+    pace: Pace | None
+
+    def stop(self) -> None:
+        """Stand still until on move."""
+
+
+P = TypeVar("P")
+
+
 class RunOn:
     """The bots of a table by seat, of which those run on that have answered."""
 
-    def __init__(self, players: Sequence[Participant], paces: list[Pace]) -> None:
+    def __init__(self, players: Sequence[Player], paces: list[Pace]) -> None:
         self._paces = paces
         self._others = others_of(players)
         self._stops = [partial(self.stop_others, seat) for seat in range(len(players))]
 
     @staticmethod
-    def at(players: Sequence[Participant]) -> "RunOn | None":
+    def at(players: Sequence[Player]) -> "RunOn | None":
         """Return the object of a table; None where one of its players may not run on."""
         paces = [player.pace for player in players if player.pace is not None]
         return RunOn(players, paces) if len(paces) == len(players) else None
@@ -62,6 +80,6 @@ class RunOn:
             self.stop_others(seat)
 
 
-def others_of(players: Sequence[Participant]) -> list[list[Participant]]:
+def others_of(players: Sequence[P]) -> list[list[P]]:
     """By seat: all other players, in their order."""
     return [[*players[:seat], *players[seat + 1 :]] for seat in range(len(players))]

@@ -14,9 +14,9 @@ from arena.games.api import Seat
 from arena.match.baseline import BaselinePlayer
 from arena.match.bot_player import BotPlayer
 from arena.match.decision import Decisions
-from arena.match.participant import ActionRequest, Pace, Participant
+from arena.match.participant import ActionRequest, Participant
 from arena.match.record import MatchRecord
-from arena.match.run_on import QUIET_S, STOPPED, RunOn
+from arena.match.run_on import QUIET_S, STOPPED, Pace, RunOn
 from arena.match.settings import ClockSettings
 from arena.process.channel import QUICK_S
 from arena.process.clock import MoveClock
