@@ -1,7 +1,7 @@
 """The parts of pages that the code knows, written anew from it: `python docs/columns.py`.
 
-Rule: a column has one definition, in arena/report, a kit of `new-bot` one, in arena/cli/new_bot.py. A page has the
-table of all columns from `<!-- columns of TABLE -->` to `<!-- end -->`, the text of one or several from
+Rule: a column has one definition, in arena/report, a kit of `new-bot` one, in arena/operations/new_bot.py. A page has
+the table of all columns from `<!-- columns of TABLE -->` to `<!-- end -->`, the text of one or several from
 `<!-- meaning of NAME -->`, the table of kits from `<!-- kits of new-bot -->`.
 """
 
@@ -9,7 +9,7 @@ import re
 from pathlib import Path
 from textwrap import fill
 
-from arena.cli.new_bot import KITS, OF_A_GAME, TEMPLATES, files_elsewhere
+from arena.operations.new_bot import KITS, OF_A_GAME, TEMPLATES, files_elsewhere
 from arena.report.columns import LEADERBOARD, PLUS_MINUS
 from arena.report.matches import MATCH_COLUMNS
 

@@ -12,17 +12,8 @@ from msgspec.structs import replace
 
 from arena.api import begin_league, installed
 from arena.cli.completion import complete_bot
-from arena.cli.edge import TerminalLine, stoppable
-from arena.cli.options import (
-    WORKERS,
-    ClusterOptions,
-    MatchSetup,
-    backend_of,
-    cluster_options,
-    format_option,
-    local_workers,
-    match_options,
-)
+from arena.cli.edge import TerminalLine, print_warning, stoppable
+from arena.cli.options import WORKERS, ClusterOptions, MatchSetup, cluster_options, format_option, match_options
 from arena.errors import Interrupted, SpecError
 from arena.games import load_game
 from arena.games.api import value_of
@@ -33,6 +24,7 @@ from arena.league.sprt import SequentialComparison
 from arena.league.state import state_of
 from arena.league.tournament import DEFAULT_SEATS, Player, Tournament, largest_limits, luck_origin
 from arena.match.columns import PlayedBlock
+from arena.operations.playing import backend_of, local_workers
 from arena.process.manifest import BotSpec
 from arena.report.comparison import as_json, as_text, state_line
 from arena.report.luck_origin import luck_description
@@ -100,8 +92,10 @@ def compare_bots(
             click.echo(luck_description(luck_origin(tournament)), err=True)
         needed = comparison.needed(jobs(tournament, finished, setup.isolation, secret=secret))
 
-        local = LocalBackend(1 if used else local_workers(workers, largest_limits(tournament)))
-        _play(store, needed, comparison, backend_of(used, tournament, setup.bots, setup.isolation, local))
+        local = LocalBackend(1 if used else local_workers(workers, largest_limits(tournament), print_warning))
+        _play(
+            store, needed, comparison, backend_of(used, tournament, setup.bots, setup.isolation, local, print_warning)
+        )
     click.echo(_FORMATS[form](comparison.compared, names, luck_origin(tournament)))
 
 

@@ -31,7 +31,7 @@ from arena.text import shortened
 
 if TYPE_CHECKING:
     from arena.league.progress import OnStep
-    from arena.operations.events import OnEvent
+    from arena.operations.events import Event, OnEvent
 
 _OF_THE_MACHINE: Final = {
     errno.ENOSPC: "make room, and give the same command again",
@@ -331,6 +331,14 @@ def task_line(clock: Callable[[], float] = time.monotonic) -> "Iterator[OnStep]"
         yield on_step
     finally:
         line.wipe()
+
+
+def print_warning(event: "Event") -> None:
+    """Print the sentence of a warning on stderr; drop other events."""
+    from arena.operations.events import Warned  # noqa: PLC0415 - `--help` needs none
+
+    if isinstance(event, Warned):
+        print_error(event.sentence)
 
 
 @contextlib.contextmanager

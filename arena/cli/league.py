@@ -15,19 +15,16 @@ from arena.api import LeagueRun, begin_league, installed, publish, require_whole
 from arena.bundled import bundled_folder, find_tournament, tournaments_on_offer
 from arena.cli import SuggestingGroup
 from arena.cli.completion import complete_league, complete_tournament
-from arena.cli.edge import TerminalLine, stoppable, task_line
+from arena.cli.edge import TerminalLine, print_warning, stoppable, task_line
 from arena.cli.options import (
     FILE_PATH,
     WORKERS,
     ClusterOptions,
-    backend_of,
     bots_option,
     chosen_secret,
     cluster_options,
     format_option,
     isolation_option,
-    local_workers,
-    prepare_isolation,
     requesting,
     require_columns,
     results_option,
@@ -55,6 +52,7 @@ from arena.match.record import MatchRecord
 from arena.match.results import MatchResult
 from arena.match.secret_luck import Secret
 from arena.operations.leagues import league_table, one_league
+from arena.operations.playing import backend_of, local_workers, prepare_isolation
 from arena.operations.read_status import MachineShare, ReadStatus, read_status
 from arena.plugins import TRUST
 from arena.process.limits import Isolation
@@ -176,7 +174,7 @@ class _RunOptions(msgspec.Struct, frozen=True):
 
     def slots(self, tournament: Tournament) -> int:
         """The matches that are played at once on this machine."""
-        return local_workers(self.workers or tournament.workers, largest_limits(tournament))
+        return local_workers(self.workers or tournament.workers, largest_limits(tournament), print_warning)
 
     def tournament(self, bots: BotStore, newer: list[str]) -> Tournament:
         """The tournament of the file, with the bots with which it began; `newer` gets those that changed since."""
@@ -191,7 +189,7 @@ def _run(asked: _RunOptions, tournament: Tournament, *, bots: BotStore, given: S
     """Play what is left, and print the leaderboard."""
     used = asked.cluster.chosen(tournament.cluster, asked.workers)
     count = 1 if used else asked.slots(tournament)
-    backend = backend_of(used, tournament, bots, asked.isolation, LocalBackend(count, may_pin=asked.pin))
+    backend = backend_of(used, tournament, bots, asked.isolation, LocalBackend(count, may_pin=asked.pin), print_warning)
     prepare_isolation(asked.isolation, tournament.game)
     with stoppable(), writable(asked.results) as store:
         tournament, replay_of = installed(tournament, bots), replays_of(store)

@@ -9,7 +9,7 @@ import json
 import os
 import shutil
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
@@ -20,28 +20,28 @@ from msgspec import UNSET, UnsetType, structs
 
 from arena import validation
 from arena.cli.completion import complete_columns
-from arena.errors import HarnessFault, MachineFault, SpecError
-from arena.games import known_names, load_game
-from arena.games.api import require_simulator
-from arena.league.tournament import ClusterSettings, Player, Tournament, require_game
+from arena.errors import SpecError
+from arena.games import load_game
+from arena.league.tournament import ClusterSettings, Player, Tournament
 from arena.match.secret_luck import Secret
 from arena.match.settings import ClockSettings, MatchSettings
+from arena.operations.playing import (
+    DEFAULT_GAME,
+    BotRequest,
+    installing,
+    option_named,
+    prepare_isolation,
+    require_options,
+)
 from arena.operations.request import Request
-from arena.process.cores import usable_cores
-from arena.process.limits import DEFAULT_ISOLATION, Isolation, Limits
-from arena.process.manifest import BotSpec
-from arena.process.room import lack_of_room, matches_that_fit, require_least, room_for
-from arena.process.sandbox import cgroup, leftovers, scope, self_test
-from arena.process.scratch import scratch_folder
+from arena.process.limits import Isolation
 from arena.report.formats import FORMATS, Style
 from arena.store.bots import BotStore
 from arena.store.secrets import read_secret
-from arena.text import counted
 
 if TYPE_CHECKING:
-    from arena.league.driver import Backend
+    pass
 
-DEFAULT_GAME: Final = "shanghaien"
 _MOVE_MS: Final = 100.0
 _BANK_MS: Final = 1000.0
 _PATIENCE: Final = 10
@@ -52,35 +52,32 @@ FOLDER_PATH: Final = click.Path(file_okay=False, path_type=Path)
 WORKERS: Final = click.IntRange(1, 1024)
 
 
-def requesting(request: type[Request]) -> Callable[[F], F]:
+def requesting(
+    request: type[Request], combine: Callable[[dict[str, Any]], dict[str, Any]] = lambda given: given
+) -> Callable[[F], F]:
     """Pass a command its options as `request`, of that type, and those that are no fields of it by name.
 
-    It stands above all options, which get their defaults from the request's fields.
+    It stands above all options, which get their defaults from the request's fields. `combine` makes one value of
+    options that are one choice.
     """
     fields = {field.name: field for field in structs.fields(request)}
+    none = (msgspec.NODEFAULT, None)
+    defaults = {name: field.default for name, field in fields.items() if field.default not in none}
 
     def decorate(command: F) -> F:
         @functools.wraps(command)
         def with_request(**given: Any) -> object:
+            given = combine(given)
             chosen = {name: given.pop(name) for name in fields if name in given}
             return command(request=request(**chosen), **given)
 
         for parameter in getattr(with_request, "__click_params__", ()):
-            if parameter.name in fields:
-                parameter.default = fields[parameter.name].default
+            if parameter.name in defaults:
+                parameter.default = defaults[parameter.name]
         decorated: Any = with_request
         return decorated  # type: ignore[no-any-return]
 
     return decorate
-
-
-@contextlib.contextmanager
-def option_named(option: str) -> Iterator[None]:
-    """A SpecError inside, about the value of an option, begins with the option as it is typed."""
-    try:
-        yield
-    except SpecError as error:
-        raise SpecError(f"{option}: {error}") from None
 
 
 def _known_game(_context: click.Context, _parameter: click.Parameter, name: str) -> str:
@@ -123,7 +120,7 @@ bots_option = click.option(
     "--bots",
     "bots_folder",
     type=FOLDER_PATH,
-    default=Path("bots"),
+    default=BotRequest().bots_folder,
     envvar="ARENA_BOTS",
     callback=_existing_folder,
     help="Folder where bots are found by name, before the bundled ones.",
@@ -131,7 +128,7 @@ bots_option = click.option(
 isolation_option = click.option(
     "--isolation",
     type=click.Choice(["sandbox", "none"]),
-    default=DEFAULT_ISOLATION,
+    default=BotRequest().isolation,
     help="Isolation of bots; `none` only for bots you trust, and every result says so.",
 )
 """On the command line only: no file and no variable shall switch the sandbox off."""
@@ -172,16 +169,6 @@ options_option = click.option(
 )
 
 
-@contextlib.contextmanager
-def installing(results: Path, bots: BotStore, isolation: Isolation) -> Iterator[BotStore]:
-    """Yield the store that installs bots for matches outside a league: no results folder is made for them."""
-    if results.is_dir():
-        yield bots
-        return
-    with scratch_folder("arena-bots-") as scratch:
-        yield BotStore(scratch, scratch, isolation)
-
-
 class MatchSetup(msgspec.Struct, frozen=True):
     """The options of a command that plays matches outside a league: game, luck, clock, isolation, folders.
 
@@ -211,8 +198,7 @@ class MatchSetup(msgspec.Struct, frozen=True):
 
     def require_options(self, seats: int) -> None:
         """SpecError if the game has no such options, or is not for so many seats."""
-        with option_named("--options" if self.options else "--game"):
-            load_game(self.game).setup(self.options, seats)
+        require_options(self.game, self.options, seats)
 
     def exhibition(self, players: Sequence[Player], secret: Secret | None, blocks: int) -> Tournament:
         """The tournament of these players at one table."""
@@ -223,29 +209,45 @@ class MatchSetup(msgspec.Struct, frozen=True):
 
 
 def match_options(command: F) -> F:
-    """All options of a command that plays matches, which gets them as `setup`."""
-    return person_options(functools.reduce(lambda made, option: option(made), reversed(_clock_options), command))
+    """Add all options of a command that plays matches, which gets them as `setup`."""
+    return play_options(_with_setup(command))
 
 
 def person_options(command: F) -> F:
-    """The same without a clock, for a match in which a person sits at the table."""
+    """Add the options of a match in which a person sits at the table: no clock. The command gets them as `setup`."""
+    return _table_setup_options(_with_setup(command))
 
+
+def play_options(command: F) -> F:
+    """Add all options of a command that plays matches."""
+    return _table_setup_options(functools.reduce(lambda made, option: option(made), reversed(_clock_options), command))
+
+
+def _table_setup_options(command: F) -> F:
+    options = (game_option, options_option, _seed_option, secret_file_option, isolation_option, results_option)
+    return functools.reduce(lambda made, option: option(made), reversed((*options, bots_option)), command)
+
+
+def combine_play(given: dict[str, Any]) -> dict[str, Any]:
+    """Make the options of luck one `secret`, and those of the clock one `clock`."""
+    take = given.pop
+    given["secret"] = chosen_secret(take("seed"), take("secret_file"))
+    times = {"move_ms": take("move_ms", _PATIENCE * _MOVE_MS), "bank_ms": take("bank_ms", _PATIENCE * _BANK_MS)}
+    given["clock"] = validation.read_options(times, ClockSettings)
+    return given
+
+
+def _with_setup(command: F) -> F:
     @functools.wraps(command)
     def with_setup(**given: Any) -> object:
-        take = given.pop
-        secret = chosen_secret(take("seed"), take("secret_file"))
-        times = {"move_ms": take("move_ms", _PATIENCE * _MOVE_MS), "bank_ms": take("bank_ms", _PATIENCE * _BANK_MS)}
-        clock = validation.read_options(times, ClockSettings)
-        isolation, results = take("isolation"), take("results")
+        take = combine_play(given).pop
+        clock, secret, isolation, results = take("clock"), take("secret"), take("isolation"), take("results")
         bots = BotStore(results, take("bots_folder"), isolation)
         setup = MatchSetup(take("game"), take("options"), clock, secret, isolation, results, bots)
         return command(setup=setup, **given)
 
     decorated: Any = with_setup
-    for option in (bots_option, results_option, isolation_option, secret_file_option, _seed_option, options_option):
-        decorated = option(decorated)
-    found: F = game_option(decorated)
-    return found
+    return decorated  # type: ignore[no-any-return]
 
 
 def chosen_secret(seed: str | None, secret_file: Path | None) -> Secret | None:
@@ -256,65 +258,6 @@ def chosen_secret(seed: str | None, secret_file: Path | None) -> Secret | None:
         with option_named("--secret-file"):
             return read_secret(secret_file)
     return None if seed is None else Secret.public(seed)
-
-
-def local_workers(wanted: int | None, limits: Sequence[Limits]) -> int:
-    """Return the matches to play at once on this machine: those wanted, else one on each core as far as there is room.
-
-    `limits` are those of the bots of a match. It is printed if there is no room for so many. MachineFault if there is
-    room for none, and the user has not asked for any.
-    """
-    require_least()
-    cores, fitting = len(usable_cores()), matches_that_fit(limits)
-    if wanted is not None:
-        if fitting < wanted:
-            click.echo(
-                f"WARNING: {counted(wanted, 'match', 'matches')} at once may use more memory or processes than are"
-                f" free; there is room for {fitting}. A match for which the machine runs short is void and played again"
-                " alone.",
-                err=True,
-            )
-        return wanted
-    if fitting == 0:
-        raise MachineFault(f"{lack_of_room(room_for(limits, workers=1))}; `--workers 1` plays all the same")
-    if fitting < cores:
-        need = room_for(limits, workers=1)
-        click.echo(
-            f"{counted(fitting, 'match', 'matches')} at once, not {cores}: each may use {need.memory_mib} MiB of memory"
-            f" and {need.tasks} processes and threads, and no more are free",
-            err=True,
-        )
-    return min(fitting, cores)
-
-
-def prepare_isolation(isolation: Isolation, game: str) -> None:
-    """Before anything is played: MachineFault if bots cannot be isolated so here, or if the game needs more."""
-    try:
-        require_simulator(load_game(game))
-    except SpecError as error:
-        raise MachineFault(str(error)) from None
-    if isolation == "sandbox":
-        leftovers.end_leftovers()
-        obstacle = scope.enter()
-        if obstacle and cgroup.setting() == "required":
-            raise MachineFault(f"bots have no control group, which {cgroup.SETTING}=required asks for: {obstacle}")
-    try:
-        self_test.require_isolation(isolation)
-    except HarnessFault as fault:
-        raise MachineFault(
-            f"{fault}\nBots are not run without the sandbox. `arena doctor` tells more; for bots you trust there is"
-            " `--isolation none`."
-        ) from None
-
-
-def require_games(bots: Iterable[BotSpec], game: str) -> None:
-    """SpecError, with the option that helps, if a bot says that it plays other games."""
-    for bot in bots:
-        try:
-            require_game(bot, game)
-        except SpecError as error:
-            known = [each for each in bot.manifest.games if each in known_names()]
-            raise SpecError(f"{error}{f'; play it with --game {known[0]}' if known else ''}") from None
 
 
 def _page_width(_context: click.Context, _parameter: click.Parameter, width: int | None) -> int | None:
@@ -462,29 +405,38 @@ class ClusterOptions(NamedTuple):
 
 
 def cluster_options(command: F) -> F:
-    """All options of a command that can use a cluster, which gets them as `cluster`."""
+    """Add all options of a command that can use a cluster, which gets them as `cluster`."""
+
+    @functools.wraps(command)
+    def with_cluster(**given: Any) -> object:
+        return command(cluster=_taken_cluster(given), **given)
+
+    decorated: Any = with_cluster
+    return cluster_choices(decorated)  # type: ignore[no-any-return]
+
+
+def cluster_choices(command: F) -> F:
+    """Add all options of a command that can use a cluster."""
     return _cluster_option(scheduler_options(command))
 
 
 def scheduler_options(command: F) -> F:
-    """The same without --cluster, for a command whose argument is the address."""
-
-    @functools.wraps(command)
-    def with_cluster(*, cluster: str = "", trust_network: bool, **given: Any) -> object:
-        files = {name: given.pop(name) for name in ("scheduler_file", "tls_ca", "tls_cert", "tls_key")}
-        return command(cluster=ClusterOptions(ClusterSettings(cluster, **files), trust_network), **given)
-
-    decorated: Any = functools.reduce(lambda made, option: option(made), reversed(_scheduler_options), with_cluster)
-    found: F = decorated
-    return found
+    """Add the options of a cluster but --cluster, for a command whose argument is the address."""
+    return functools.reduce(lambda made, option: option(made), reversed(_scheduler_options), command)
 
 
-def backend_of(
-    cluster: ClusterSettings | None, tournament: Tournament, bots: BotStore, isolation: Isolation, local: "Backend"
-) -> "Backend":
-    """The backend that plays: that of the cluster, or `local` without one."""
-    if cluster is None:
-        return local
-    from arena.cluster.backend import cluster_backend  # noqa: PLC0415 - only for a cluster
+def combine_cluster(given: dict[str, Any]) -> dict[str, Any]:
+    """Make the options of a cluster one `cluster`, None for this machine alone."""
+    given["cluster"] = _taken_cluster(given).chosen(UNSET, given.get("workers"))
+    return given
 
-    return cluster_backend(cluster, tournament, isolation, bots.packed, functools.partial(click.echo, err=True))
+
+def combine_address(given: dict[str, Any]) -> dict[str, Any]:
+    """Make the address and the options of a cluster one `cluster`."""
+    given["cluster"] = _taken_cluster(given).placed(given.pop("address"))
+    return given
+
+
+def _taken_cluster(given: dict[str, Any]) -> ClusterOptions:
+    files = {name: given.pop(name) for name in ("scheduler_file", "tls_ca", "tls_cert", "tls_key")}
+    return ClusterOptions(ClusterSettings(given.pop("cluster", ""), **files), given.pop("trust_network"))

@@ -15,7 +15,6 @@ from typing import Final, NamedTuple
 import click
 
 from arena.cli.edge import TerminalLine, stoppable
-from arena.cli.options import prepare_isolation
 from arena.cli.update import begun_as, is_known, matches_in_words
 from arena.errors import Interrupted, MachineFault, SpecError
 from arena.league.plan import LeagueSample, SampleTimes, ShownDifference, shown_difference, take_sample
@@ -23,6 +22,7 @@ from arena.league.progress import duration_text
 from arena.league.schedule import match_count, tables_of
 from arena.league.state import state_of
 from arena.league.tournament import ClusterSettings, Tournament
+from arena.operations.playing import prepare_isolation
 from arena.process.limits import Isolation
 from arena.process.manifest import BotSpec
 from arena.process.scratch import scratch_folder

@@ -2,42 +2,33 @@
 
 import json
 from pathlib import Path
+from xml.etree import ElementTree as ET
 
 import click
+import msgspec
 
 from arena.cli import SuggestingGroup
-from arena.cli.ask import AskedTable, players_of
 from arena.cli.completion import complete_bot
-from arena.cli.dialogue import record_of_match, require_answer, seat_of
 from arena.cli.edge import stoppable
 from arena.cli.options import (
     FILE_PATH,
     FOLDER_PATH,
     bots_option,
     isolation_option,
-    option_named,
-    prepare_isolation,
+    requesting,
     results_option,
     width_option,
 )
-from arena.conformance.positions import (
-    NamedPosition,
+from arena.operations.positions import (
     Position,
-    expected_actions,
-    expected_text,
-    junit,
-    position_name,
-    read_positions,
+    PositionResults,
+    RunPositions,
+    SavePosition,
     run_positions,
     save_position,
-    summary,
 )
-from arena.league.tournament import Player, require_game
-from arena.match.bot_player import BotPlayer
-from arena.process.limits import Isolation
 from arena.report.formats import listing
-from arena.store.bots import BotStore
-from arena.store.folder import stored
+from arena.text import counted
 
 
 @click.group(cls=SuggestingGroup)
@@ -56,7 +47,8 @@ def _expected(_context: click.Context, parameter: click.Parameter, texts: tuple[
 
 
 @positions.command("save")
-@click.argument("match_id", metavar="MATCH")
+@requesting(SavePosition)
+@click.argument("match", metavar="MATCH")
 @click.argument("player")
 @click.option("--step", type=click.IntRange(1), required=True, help="The step, as `arena show` numbers them.")
 @click.option(
@@ -66,77 +58,62 @@ def _expected(_context: click.Context, parameter: click.Parameter, texts: tuple[
     callback=_expected,
     help="An answer that is right there: an action, or its index in `legal`; also several. Default: the recorded one.",
 )
-@click.option("--to", "folder", type=FOLDER_PATH, default=Path("positions"), help="Folder of the set.")
+@click.option("--to", "folder", type=FOLDER_PATH, help="Folder of the set.")
 @click.option("--name", help="Name of the position; default: match and step.")
 @results_option
-def save(
-    match_id: str,
-    player: str,
-    step: int,
-    expect: tuple[object, ...],
-    folder: Path,
-    name: str | None,
-    results: Path,
-) -> None:
+def save(request: SavePosition) -> None:
     """Save the position before STEP of the stored match MATCH, for which PLAYER was asked, with the expected answers.
 
     The folder has a small file for each position, which you may edit, and each match once; it needs no results.
 
     Example: arena positions save 3f9a2c41d07b-0-1 mybot --step 12 --expect 0
     """
-    with stored(results) as store:
-        record = record_of_match(store, match_id, player)
-        seat = seat_of(record, player)
-        require_answer(record, seat, step)
-        arguments = players_of(store, record)[seat].arguments
-    with option_named("--expect"):
-        actions = expected_actions(record, seat, step, expect)
-    with option_named("--name"):
-        chosen = position_name(name or f"{record.match}-{step}")
-    position = Position(record.match, record.seats[seat].player, step, actions, arguments)
-    path = save_position(folder, chosen, position, record)
-    click.echo(f"{path}: {position.player} at step {step}, expected {expected_text(position)}")
+    path, position = save_position(request)
+    click.echo(f"{path}: {position.player} at step {position.step}, expected {_expected_text(position)}")
 
 
 @positions.command("run")
+@requesting(RunPositions)
 @click.argument("bot", shell_complete=complete_bot)
-@click.argument("folder", type=FOLDER_PATH, default=Path("positions"))
+@click.argument("folder", type=FOLDER_PATH, required=False)
 @click.option("--junit", "xml", type=FILE_PATH, help="Write the results as JUnit XML, too.")
 @width_option
 @isolation_option
 @results_option
 @bots_option
-def run(
-    bot: str,
-    folder: Path,
-    xml: Path | None,
-    width: int | None,
-    isolation: Isolation,
-    results: Path,
-    bots_folder: Path,
-) -> int:
+def run(request: RunPositions, xml: Path | None, width: int | None) -> int:
     """Ask BOT at each position of FOLDER, and print which it passes. Exit 1 if it fails one.
 
     Example: arena positions run ./mybot positions --junit report.xml
     """
-    bots = BotStore(results, bots_folder, isolation)
-    found, known = bots.find(bot), read_positions(folder)
-    for game in dict.fromkeys(each.record.game for each in known):
-        require_game(found, game)
-        prepare_isolation(isolation, game)
-    installed = bots.install(found)
-
-    def seated(each: NamedPosition) -> BotPlayer:
-        player = Player(name=each.position.player, bot=installed, arguments=each.position.arguments)
-        return AskedTable(each.record, isolation).seat(player)
-
     with stoppable():
-        told = run_positions(known, seated)
+        found = run_positions(request)
+    results = found.results
     rows = [
-        [each.name, "pass" if each.is_passed else "FAIL", each.found, expected_text(each.position)] for each in told
+        [each.name, "pass" if each.is_passed else "FAIL", each.found, _expected_text(each.position)] for each in results
     ]
     click.echo(listing(["position", "result", "answer", "expected"], rows, width))
-    click.echo(f"\n{summary(told)}")
+    passed, verb = sum(each.is_passed for each in results), "passes" if len(results) == 1 else "pass"
+    click.echo(f"\n{passed} of {counted(len(results), 'position')} {verb}")
     if xml is not None:
-        xml.write_text(junit(installed.label, told), encoding="utf-8")
-    return int(not all(each.is_passed for each in told))
+        xml.write_text(_junit(found), encoding="utf-8")
+    return int(passed < len(results))
+
+
+def _junit(found: PositionResults) -> str:
+    """Return the results as JUnit XML, which the CI of a forge shows."""
+    failures = sum(not each.is_passed for each in found.results)
+    suite = ET.Element("testsuite", name=found.bot, tests=str(len(found.results)), failures=str(failures), errors="0")
+    for each in found.results:
+        time_s = 0.0 if each.answer is None else each.answer.cpu_ms / 1000
+        case = ET.SubElement(suite, "testcase", classname=each.position.match, name=each.name, time=f"{time_s:.6f}")
+        if not each.is_passed:
+            message = f"step {each.position.step}: {each.found}; expected {_expected_text(each.position)}"
+            ET.SubElement(case, "failure", message=message)
+    ET.indent(suite)
+    return ET.tostring(suite, encoding="unicode", xml_declaration=True) + "\n"
+
+
+def _expected_text(position: Position) -> str:
+    """Return the expected actions on a line."""
+    return " or ".join(msgspec.json.encode(action).decode() for action in position.expect)

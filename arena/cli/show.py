@@ -1,4 +1,4 @@
-"""`arena show`: one stored match step by step, as text, as a picture, and as a page that plays it."""
+"""`arena show` and `arena dialogue`: one match as text, as a picture, as a page that plays it, and line by line."""
 
 import itertools
 import tempfile
@@ -6,21 +6,19 @@ import webbrowser
 from pathlib import Path
 
 import click
-from msgspec import UNSET
 
-from arena.cli.options import FILE_PATH, results_option
+from arena.cli.options import FILE_PATH, requesting, results_option
 from arena.errors import SpecError
 from arena.games import load_game
 from arena.games.api import named_picture
+from arena.match.reconstruction import lines_of
 from arena.match.record import MatchRecord
-from arena.match.replay import other_rules, replay
+from arena.match.replay import other_rules, state_before
+from arena.match.requests import requests_of
+from arena.operations.read_match import ReadMatch, ReadSeat, read_match, read_seat
 from arena.report.luck_origin import match_luck_description
-from arena.report.transcript import luck_lines, step_lines, time_lines, transcript
+from arena.report.transcript import dialogue_lines, luck_lines, step_lines, time_lines, transcript
 from arena.site.page import match_page
-from arena.site.replay import partners
-from arena.store.folder import record_of, stored
-from arena.store.matches import MatchStore
-from arena.store.recent import recent_match
 
 
 @click.command()
@@ -69,51 +67,64 @@ def show(
 
     Example: arena show 3f9a2c41d07b-0-1 --states
     """
-    if svg is not None and svg.suffix != ".svg":
-        raise SpecError(f"--svg {svg}: the picture is an SVG, expected a name that ends in .svg")
-    if private and html is None and not is_opened:
-        raise SpecError(f"--private {private[0]}: no page to show it on; give --html FILE or --open, too")
     has_page = html is not None or is_opened
-    (record, secret), result = recent_match(match_id), None
-    if record is not None:
-        kept = (recent_match(other)[0] for other in partners(record.match, len(record.seats)))
-        others = [*filter(None, kept)] if has_page else []
-    else:
-        with stored(results) as store:
-            found = store.match(match_id)
-            record, result = record_of(found), found.result
-            others = _block(store, record) if has_page else []
-            secret = None if record.commitment is UNSET else store.secret(record.commitment)
-    origin = match_luck_description(record, secret)
-    other = other_rules(record)
-    if other and svg is not None:
-        raise SpecError(f"match {match_id}: no picture without a replay: {other}")
+    _require_use(svg, private, has_page=has_page)
+    match = read_match(ReadMatch(match=match_id, has_block=has_page, results=results))
+    record, origin = match.record, match_luck_description(match.record, match.secret)
     if svg is not None:
         svg.write_text(_picture(record, step), encoding="utf-8")
     if has_page:
-        _write_page(match_page(record, others, origin=origin, private=_seated(record, private)), html, is_opened)
+        _require_players(record, private)
+        _write_page(match_page(record, match.block, origin=origin, private=private), html, is_opened=is_opened)
     if step is not None and svg is None:
         click.echo("\n".join(step_lines(record, _checked(record, step))))
         return
-    luck = luck_lines(record, result if other else None)
+    luck = luck_lines(record, match.result if other_rules(record) else None)
     requests = time_lines(record) if times else ()
     for line in itertools.chain(transcript(record, every_state=states, luck=origin), luck, requests):
         click.echo(line)
 
 
-def _seated(record: MatchRecord, private: tuple[str, ...]) -> tuple[str, ...]:
+@click.command("dialogue")
+@requesting(ReadSeat)
+@click.argument("match", metavar="MATCH")
+@click.argument("player")
+@click.option("--step", type=click.IntRange(1), help="Only the lines for this step, as `arena show` numbers them.")
+@click.option("--raw", is_flag=True, help="Only the referee's lines, byte for byte, from `hello` on: for a pipe.")
+@results_option
+def print_dialogue(request: ReadSeat, *, raw: bool) -> None:
+    """Print every line between the referee and PLAYER in MATCH, stored or of `arena match`, request by request.
+
+    With each request: its step, the time it took, the bot's stderr if the match keeps it, `>` a line to the bot, `<` a
+    line from it. A number as PLAYER means that seat.
+
+    With --raw the lines can be piped into a program; with --step, too, they end with the request of that step.
+
+    Example: arena dialogue 3f9a2c41d07b-0-1 mybot --step 12
+    """
+    record, seat = read_seat(request)
+    if raw:
+        last = None if request.step is None else requests_of(record, seat)[request.step - 1][-1]
+        click.echo(lines_of(record)[seat].for_bot(last), nl=False)
+        return
+    for line in dialogue_lines(record, seat, request.step):
+        click.echo(line)
+
+
+def _require_use(svg: Path | None, private: tuple[str, ...], *, has_page: bool) -> None:
+    """Raise SpecError for options that are of no use as they are given."""
+    if svg is not None and svg.suffix != ".svg":
+        raise SpecError(f"--svg {svg}: the picture is an SVG, expected a name that ends in .svg")
+    if private and not has_page:
+        raise SpecError(f"--private {private[0]}: no page to show it on; give --html FILE or --open, too")
+
+
+def _require_players(record: MatchRecord, private: tuple[str, ...]) -> None:
     if unknown := [name for name in private if name not in record.players]:
         raise SpecError(f"--private {unknown[0]}: the players of this match are {', '.join(record.players)}")
-    return private
 
 
-def _block(store: MatchStore, record: MatchRecord) -> list[MatchRecord]:
-    """The other matches of the block."""
-    ids = partners(record.match, len(record.seats))
-    return [record_of(store.match(other)) for other in ids]
-
-
-def _write_page(page: str, path: Path | None, is_opened: bool) -> None:
+def _write_page(page: str, path: Path | None, *, is_opened: bool) -> None:
     """Write the page to `path`, or to a new temporary file that stays for the browser."""
     if path is None:
         with tempfile.NamedTemporaryFile(prefix="arena-match-", suffix=".html", delete=False) as file:
@@ -125,15 +136,15 @@ def _write_page(page: str, path: Path | None, is_opened: bool) -> None:
 
 
 def _checked(record: MatchRecord, step: int) -> int:
-    """The step, if the match has it."""
+    """Return the step. SpecError if the match does not have it."""
     if step > len(record.steps):
         raise SpecError(f"--step {step}: the match has {len(record.steps)} steps")
     return step
 
 
 def _picture(record: MatchRecord, step: int | None) -> str:
-    game = load_game(record.game)
-    state = game.setup(record.options, len(record.seats))
-    for moment in itertools.islice(replay(record), step and _checked(record, step)):
-        state = moment.after if moment.is_complete else moment.before
-    return named_picture(game, state, record.players)
+    """Draw the position after a step, or at the end. SpecError for a match by other rules than those here."""
+    if other := other_rules(record):
+        raise SpecError(f"match {record.match}: no picture without a replay: {other}")
+    last = len(record.steps) if step is None else _checked(record, step)
+    return named_picture(load_game(record.game), state_before(record, last + 1), record.players)

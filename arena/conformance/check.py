@@ -23,11 +23,10 @@ from arena.match.bot_player import GRACE_S, BotPlayer
 from arena.match.record import REFUSALS_KEPT, ActionStep, MatchRecord, SeatRecord, Termination
 from arena.match.referee import hello_for, play_match
 from arena.match.secret_luck import BlockDraw, Secret, draw_block
-from arena.match.settings import MatchSettings, clock_for, confine, open_channel, spec_of
+from arena.match.settings import MatchSettings, open_channel, spec_of
 from arena.process.channel import Channel
 from arena.process.clock import MoveClock
-from arena.process.launch import Confinement, shell_text
-from arena.process.limits import Isolation
+from arena.process.launch import Confinement
 from arena.process.manifest import BotSpec
 from arena.process.suspension import never_suspended
 from arena.protocol.messages import ClockTerms
@@ -82,9 +81,10 @@ class _Remark(Exception):
 class StepFailed(CheckFailed):
     """The bot did not pass a step; `reason` says which promise it broke, in a line."""
 
-    def __init__(self, text: str, reason: str) -> None:
-        super().__init__(text)
-        self.reason = reason
+    def __init__(self, bot: str, step: CheckStep) -> None:
+        said = f"the bot's stderr:\n{step.stderr.rstrip()}" if step.stderr.strip() else "its stderr is empty"
+        super().__init__(f"{bot} did not pass step {step.number}\n{said}")
+        self.reason = f"{step.detail.splitlines()[0]} (step {step.number} of the check)"
 
 
 def check_draws(secret: Secret, seats: int = 2) -> tuple[BlockDraw, ...]:
@@ -114,21 +114,6 @@ class CheckPlan(msgspec.Struct, frozen=True):
     draws: tuple[BlockDraw, ...]
     seats: int = 2
     others: tuple[OtherTable, ...] = ()
-
-
-def require_conformance(bot: BotSpec, plan: CheckPlan, isolation: Isolation, tell: Callable[[str], object]) -> None:
-    """Check an installed bot; `tell` gets the text of each step. StepFailed if it does not pass."""
-    settings = plan.settings
-    under = f" with {_written(settings.options)}" if settings.options else ""
-    tell(f"checking {bot.label} at {settings.game}{under}: {shell_text(bot.manifest.command)}")
-    confinement = confine(bot, settings.limits, settings.clock, isolation)
-    own = replace(plan, settings=replace(settings, clock=clock_for(bot, settings.clock)))
-    for step in check_bot(bot, own, confinement):
-        tell(step.text())
-        if step.verdict is StepVerdict.FAILED:
-            said = f"\nthe bot's stderr:\n{step.stderr.rstrip()}" if step.stderr.strip() else "\nits stderr is empty"
-            reason = f"{step.detail.splitlines()[0]} (step {step.number} of the check)"
-            raise StepFailed(f"{bot.label} did not pass step {step.number}{said}", reason)
 
 
 def check_bot(bot: BotSpec, plan: CheckPlan, confinement: Confinement) -> Iterator[CheckStep]:

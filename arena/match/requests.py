@@ -9,9 +9,10 @@ from collections.abc import Iterator
 import msgspec
 from msgspec import UNSET
 
-from arena.errors import OutOfTime
+from arena.errors import CheckFailed, OutOfTime, SpecError
 from arena.match.record import ActionStep, MatchRecord, SeatRecord, StderrText
 from arena.protocol.messages import ClockTerms
+from arena.text import unknown
 
 
 def requests_by_step(record: MatchRecord) -> dict[int, tuple[int, ...]]:
@@ -48,6 +49,35 @@ def answer_steps(record: MatchRecord, seat: int) -> tuple[int, ...]:
     The last may be one more than the record has: the step that the seat owed when its fault ended the match.
     """
     return tuple(index + 1 for index in sorted(requests_of(record, seat)))
+
+
+def seat_of(record: MatchRecord, player: str) -> int:
+    """Return the seat of the player of that name, or of that number. SpecError names the players."""
+    names = record.players
+    if player in names:
+        return names.index(player)
+    if player.isdecimal() and int(player) < len(names):
+        return int(player)
+    raise SpecError(f"match {record.match}: {unknown('player', player, names)}")
+
+
+def require_answer(record: MatchRecord, seat: int, step: int) -> None:
+    """Raise SpecError if the seat was not asked for that step, with the steps around it for which it was.
+
+    CheckFailed if the record does not contain for which steps it was asked.
+    """
+    steps = answer_steps(record, seat)
+    if step in steps:
+        return
+    if not steps and record.seats[seat].moves:
+        raise CheckFailed(
+            f"{record.match}: its record does not tell which request led to which step; ask without --step"
+        )
+    near = sorted(sorted(steps, key=lambda other: abs(other - step))[:6])
+    answered = f"it answered at steps {', '.join(map(str, near))}" if near else "it answered at no step"
+    others = " and others" if len(near) < len(steps) else ""
+    player = record.seats[seat].player
+    raise SpecError(f"--step {step}: {player} was not asked for that step, of {len(record.steps)}; {answered}{others}")
 
 
 def banks_us(entry: SeatRecord, terms: ClockTerms) -> list[int]:

@@ -48,6 +48,15 @@ class MatchKey(NamedTuple):
         return cls(pairing, *map(int, numbers))
 
 
+def partners(match_id: str, seats: int) -> tuple[str, ...]:
+    """Return the other matches of the block: same luck, seats rotated. None for an id of no pairing."""
+    try:
+        key = MatchKey.read(match_id)
+    except ValueError:
+        return ()
+    return tuple(str(key._replace(rotation=rotation)) for rotation in range(seats) if rotation != key.rotation)
+
+
 class MatchResult(msgspec.Struct, frozen=True, gc=False):
     """A finished match. All tuples are by seat, of 2 to 10 seats.
 

@@ -34,7 +34,7 @@ from arena.games.api import (
 from arena.match.luck import SHOWN_FACES, LuckMeter, MatchLuck
 from arena.match.record import ActionStep, ChanceStep, MatchRecord, SimulationStep
 from arena.match.replay import ReplayStep, other_rules, replay
-from arena.match.results import LUCK_UNIT, MatchKey, PlayedMatch
+from arena.match.results import LUCK_UNIT, PlayedMatch, partners
 from arena.report.transcript import recorded_text, result_line, step_text
 from arena.site.shown import Mark, MatchData, ShownPlayer, ShownStep, tell_faults, tell_private, tell_time
 
@@ -72,15 +72,6 @@ def script(name: str, data: Json) -> str:
     for char in "<>\u2028\u2029":
         text = text.replace(char, f"\\u{ord(char):04x}")
     return f"arena_data({text});\n"
-
-
-def partners(match_id: str, seats: int) -> tuple[str, ...]:
-    """The other matches of the block: the same luck, the seats rotated. None for an id of no pairing."""
-    try:
-        key = MatchKey.read(match_id)
-    except ValueError:
-        return ()
-    return tuple(str(key._replace(rotation=other)) for other in range(seats) if other != key.rotation)
 
 
 @cache

@@ -15,7 +15,7 @@ import msgspec
 import pytest
 from support.bots_driver import BOTS, KIT_BOTS, LANGUAGES, Bot, Prepare, hello, started
 
-from arena.cli.new_bot import KITS
+from arena.operations.new_bot import KITS
 from arena.protocol import messages as m
 
 pytestmark = pytest.mark.process

@@ -11,12 +11,12 @@ from support.bots_driver import Bot, Prepare, hello
 from support.bots_riffraff import SEAT, SHIPMATE, match, plain, position, scores, view_of
 
 from arena.cli import cli
-from arena.cli.new_bot import OF_A_GAME
 from arena.games.riffraff import GAME
 from arena.games.riffraff.actions import Load
 from arena.games.riffraff.scene import KINDS
 from arena.match.participant import LookAhead
 from arena.match.record import ActionStep, MatchRecord
+from arena.operations.new_bot import OF_A_GAME
 from arena.protocol import messages as m
 from arena.site.replay import match_data
 

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from support.cli_arena import ROOT, Terminal, bot_script
 
-from arena.cli.new_bot import KITS, missing_programs
 from arena.games import GAMES
 from arena.league.tournament import read_tournament
+from arena.operations.new_bot import KITS, missing_programs
 from arena.store.bots import BotStore
 
 pytestmark = pytest.mark.process
@@ -39,7 +39,7 @@ def test_a_new_bot_whose_language_is_missing_is_made_all_the_same(
     terminal: Terminal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The author hears what to install; other names of a language are known."""
-    monkeypatch.setattr("arena.cli.new_bot.search_path", lambda: "/nowhere")
+    monkeypatch.setattr("arena.operations.new_bot.search_path", lambda: "/nowhere")
 
     said = terminal.arena("new-bot mine --lang TS")
 

@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 from support.cli_arena import ROOT, Terminal
 
-from arena.cli.doctor import examine
+from arena.cli.doctor import _print_diagnosis
 from arena.doctor import machine, sandbox
 from arena.doctor.machine import CheckResult, checked, note
 from arena.errors import HarnessFault, SpecError
+from arena.operations.examine_machine import ExamineMachine, examine_machine
 from arena.process.sandbox import bubblewrap, self_test
 
 HELD = {"files": {"/home": "", "/etc/passwd": ""}, "calls": {"bpf": "", "listmount": ""}}
@@ -34,7 +35,9 @@ def said_by(
     capsys: pytest.CaptureFixture[str], results: Path, attempt: Callable[[], self_test.Attempts]
 ) -> tuple[int, str]:
     """Exit code and screen."""
-    code = examine(results, attempt)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(self_test, "attempt_escapes", attempt)
+        code = _print_diagnosis(examine_machine(ExamineMachine(results=results)))
     return code, capsys.readouterr().out
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from support.cli_arena import Said, Terminal, bot_script
 
-from arena.conformance.submission import Examined, Trial
+from arena.operations.examination import Examined, Trial
 
 
 @pytest.fixture
@@ -18,10 +18,10 @@ def sound(monkeypatch: pytest.MonkeyPatch) -> None:
     """Bots that nobody doubts: none is started."""
 
     def examine_all(trials: Sequence[Trial], _workers: int, _tick: object) -> Iterator[tuple[int, Examined]]:
-        yield from ((number, Examined(trial.bot, "", "accepted")) for number, trial in enumerate(trials))
+        yield from ((number, Examined(trial.bot)) for number, trial in enumerate(trials))
 
-    monkeypatch.setattr("arena.cli.submit.examine_all", examine_all)
-    monkeypatch.setattr("arena.cli.submit.examine_bot", lambda trial, _tell: trial.bot)
+    monkeypatch.setattr("arena.operations.submit_bots.examine_all", examine_all)
+    monkeypatch.setattr("arena.operations.submit_bots.examine_bot", lambda trial, _on: trial.bot)
 
 
 def hand_in(folder: str, name: str, note: str = "") -> str:

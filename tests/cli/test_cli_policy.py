@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 from support.cli_arena import Terminal
 from support.hands import hands_on_offer
 
-from arena.cli.policy_bot import encoding_of
 from arena.conformance.play import played_table
 from arena.errors import SpecError
 from arena.games import load_game
 from arena.games.api import Json, Seat, action_numbers_of, encoder_of
 from arena.games.connect_four import ConnectFour
+from arena.operations.policy_bot import encoding_of
 from arena.process.manifest import read_bot
 
 VARIANTS: list[tuple[str, dict[str, Json]]] = [
@@ -142,7 +142,7 @@ class NeedsMore(ConnectFour):
 
 def test_an_encoding_that_needs_more_than_its_source_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """With the name that it lacks."""
-    monkeypatch.setattr("arena.cli.policy_bot.load_game", lambda _: NeedsMore())
+    monkeypatch.setattr("arena.operations.policy_bot.load_game", lambda _: NeedsMore())
 
     with pytest.raises(SpecError, match="cannot be copied into a bot: name 'OUTSIDE' is not defined"):
         encoding_of("connect_four", {})

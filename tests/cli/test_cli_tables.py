@@ -128,7 +128,7 @@ def test_an_interrupted_verification_exits_with_3(
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("arena.cli.verify._Watch.heard", interrupt)
+    monkeypatch.setattr("arena.cli.verify._Printed._draw", interrupt)
 
     said = terminal.arena(f"verify --workers {workers}")
 

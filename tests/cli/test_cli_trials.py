@@ -8,7 +8,7 @@ import yaml
 from support.cli_arena import Terminal, bot_script
 from support.toy_game import ToyGame, on_offer
 
-from arena.cli.trials import rival_names
+from arena.operations.trials import rival_names
 
 pytestmark = pytest.mark.process
 CAREFREE = bot_script(asked="assert 'expansions' not in m['view'], 'never heard of expansions'")

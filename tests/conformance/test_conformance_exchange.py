@@ -118,8 +118,8 @@ def test_the_command_lists_what_an_author_has_to_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Beside the promises, which a game without a declaration keeps."""
-    monkeypatch.setattr("arena.cli.games.load_game", lambda _name: Undeclared())
-    monkeypatch.setattr("arena.cli.games.difference_elsewhere", lambda *_: "")
+    monkeypatch.setattr("arena.operations.check_game.load_game", lambda _name: Undeclared())
+    monkeypatch.setattr("arena.operations.check_game.difference_elsewhere", lambda *_: "")
 
     found = Terminal(tmp_path, monkeypatch, capsys).arena("check-game nim")
 

@@ -13,11 +13,11 @@ import pytest
 from support.docs_pages import ROOT, blocks
 
 from arena.cli import execute
-from arena.cli.new_bot import TEMPLATES
 from arena.conformance.game import CHECKS, findings
 from arena.conformance.play import played_table
 from arena.games import load_game
 from arena.games.api import Seat
+from arena.operations.new_bot import TEMPLATES
 from arena.process.manifest import read_bot
 
 PAGE = "docs/games.md"
@@ -98,8 +98,8 @@ def test_what_an_installer_compiles_is_not_copied(tmp_path: Path, monkeypatch: p
     for folder in (templates / "game" / "tests", templates / "python"):
         (folder / "__pycache__").mkdir(exist_ok=True)
         (folder / "__pycache__" / "x.pyc").write_bytes(b"\xff\x00")
-    monkeypatch.setattr("arena.cli.games.TEMPLATES", templates)
-    monkeypatch.setattr("arena.cli.new_bot.TEMPLATES", templates)
+    monkeypatch.setattr("arena.operations.new_game.TEMPLATES", templates)
+    monkeypatch.setattr("arena.operations.new_bot.TEMPLATES", templates)
     monkeypatch.chdir(tmp_path)
 
     assert execute(["new-game", "four"]) == 0

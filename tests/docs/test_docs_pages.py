@@ -140,7 +140,7 @@ def tournament_of(text: str, folder: Path) -> list[str]:
     return [player.name for player in tournament.players]
 
 
-TEMPLATES = ROOT / "arena" / "cli" / "templates"
+TEMPLATES = ROOT / "arena" / "operations" / "templates"
 COMMENTED = re.compile(r"^( *)# ?( *[a-z_]+:(?: .*)?)$", re.MULTILINE)
 """A key in a comment."""
 ALTERNATIVES = ("blocks_per_pairing", "scheduler_file")

@@ -10,8 +10,8 @@ from typing import Final
 
 import pytest
 
-from arena.cli import options
 from arena.errors import HarnessFault, SpecError
+from arena.operations import playing
 from arena.process.sandbox import cgroup, scope, self_test
 
 USER: Final = 1000
@@ -335,7 +335,7 @@ def test_what_is_required_and_cannot_be_had(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(self_test, "require_isolation", pytest.fail)
 
     with pytest.raises(HarnessFault, match="ARENA_CGROUP=required asks for: no systemd; get one"):
-        options.prepare_isolation("sandbox", "nim")
+        playing.prepare_isolation("sandbox", "nim")
 
 
 def test_a_refusal_of_systemd_is_told(machine: Machine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

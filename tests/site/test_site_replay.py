@@ -13,10 +13,10 @@ from arena.errors import CheckFailed, Crashed
 from arena.match.luck import luck_of
 from arena.match.record import ActionStep, ChanceStep, MatchRecord, StderrText, pack
 from arena.match.replay import replay
-from arena.match.results import PlayedMatch, result_of
+from arena.match.results import PlayedMatch, partners, result_of
 from arena.match.settings import ClockSettings
 from arena.report.transcript import step_line
-from arena.site.replay import match_data, partners, script
+from arena.site.replay import match_data, script
 
 HOSTILE = "</script><script>alert('x')</script><!--\u2028<img src=http://evil/x onerror=alert(1)>"
 SHANGHAIEN = random_match("shanghaien", 4)

@@ -20,10 +20,10 @@ import msgspec
 import pytest
 import yaml
 
-from arena.cli.new_bot import KITS
 from arena.games import load_game
 from arena.games.api import Chance, Decision, Seat
 from arena.games.luck import draw
+from arena.operations.new_bot import KITS
 from arena.protocol import messages as m
 
 BOTS: Final = Path(__file__).resolve().parents[2] / "bots"

@@ -59,7 +59,7 @@ def test_the_page_is_typed_and_the_bot_beats_chance(tmp_path: Path) -> None:
 
 def test_the_bot_on_the_page_is_ten_lines() -> None:
     """Without its docstring and empty lines."""
-    from arena.cli.new_bot import TEMPLATES  # noqa: PLC0415 - for this test only
+    from arena.operations.new_bot import TEMPLATES  # noqa: PLC0415 - for this test only
 
     code = (TEMPLATES / "python-policy" / "bot.py").read_text(encoding="utf-8").split('"""')[2]
 

@@ -1,4 +1,4 @@
-"""`arena new-bot --policy`: a bot that plays by a trained network, made of the game's own actions and encoding.
+"""A bot that plays by a trained network, made of the game's own actions and encoding.
 
 Rule: the numbers of actions and views are the game's. The bot gets copies of both, so that its folder is all of it, and
 needs neither arena nor numpy where it plays.

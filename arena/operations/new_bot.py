@@ -1,4 +1,4 @@
-"""`arena new-bot`: a folder with a bot that plays at once, and the kits that such folders are made of.
+"""A folder with a bot that plays at once, and the kits that such folders are made of.
 
 Rule: a kit is told of once, in `KITS`; the folder `templates/LANG` has its files, `templates/LANG-GAME` what one game
 puts in their place or adds. A file that a bundled bot uses lies with that bot.
@@ -8,20 +8,22 @@ import shutil
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-import click
+import msgspec
 import yaml
 
 from arena.bundled import PACKAGE, bundled_folder
-from arena.cli.options import DEFAULT_GAME, game_option, options_option
-from arena.cli.policy_bot import POLICY_TEMPLATE, write_policy
 from arena.errors import SpecError
 from arena.games import load_game
+from arena.operations.events import OnEvent, ignore
+from arena.operations.playing import DEFAULT_GAME
+from arena.operations.policy_bot import POLICY_TEMPLATE, write_policy
+from arena.operations.request import Request
 from arena.process.manifest import MANIFEST
 from arena.process.sandbox.runtimes import search_path
 from arena.store.bots import BotStore
 from arena.text import unknown
 
-TEMPLATES: Final = PACKAGE / "cli" / "templates"
+TEMPLATES: Final = PACKAGE / "operations" / "templates"
 
 
 class Kit(NamedTuple):
@@ -51,58 +53,69 @@ OF_A_GAME: Final = {"python-riffraff": ("shipmate/riffraff_kit.py",), "javascrip
 OTHER_NAMES: Final = {"c++": "cpp", "js": "javascript", "ts": "typescript"}
 
 
-@click.command()
-@click.argument("name")
-@click.option("--lang", default="python", help=f"{', '.join(list(KITS)[:-1])} or {list(KITS)[-1]}.")
-@game_option
-@click.option(
-    "--policy",
-    type=click.Path(path_type=Path),
-    help="A trained network (.npz) by which a bot in Python plays; docs/training.md.",
-)
-@options_option
-@click.option("--folder", type=click.Path(path_type=Path), help="Folder to make; default: a new folder NAME here.")
-def new_bot(name: str, lang: str, game: str, policy: Path | None, options: dict[str, Any], folder: Path | None) -> None:
-    """Start a bot of your own called NAME from a kit that plays at once: you write one function, `choose`.
+class NewBot(Request, frozen=True, kw_only=True):
+    """A bot called `name`, in the language `lang`, for a game; `folder` is by default a new one of its name here.
 
-    Without --folder there is a league, too: tournaments/NAME.yaml, against bundled bots. A file there is not replaced.
-
-    With --policy it plays by a network that you trained, for the game with these --options.
-
-    Example: arena new-bot mybot --lang python
+    With `policy`, a trained network in a file, it plays by that, for the game with these options.
     """
-    target = folder or Path(name)
+
+    name: str
+    lang: str = "python"
+    game: str = DEFAULT_GAME
+    policy: Path | None = None
+    options: dict[str, Any] = msgspec.field(default_factory=dict)
+    folder: Path | None = None
+
+
+class MadeBot(msgspec.Struct, frozen=True):
+    """The folder of a new bot, `path` as a command names it, and its league against bundled bots, if it has one.
+
+    `missing` are programs that bots on this machine do not have, `packages` those of Debian that bring them.
+    """
+
+    folder: Path
+    path: str
+    files: tuple[str, ...]
+    tournament: Path | None
+    missing: tuple[str, ...]
+    packages: tuple[str, ...]
+
+
+def new_bot(request: NewBot, _on: OnEvent = ignore) -> MadeBot:
+    """Make the folder of a bot that plays at once. SpecError if it exists, or if it cannot be made as asked."""
+    target = request.folder or Path(request.name)
     path = str(target) if "/" in str(target) else f"./{target}"
-    lang, names = _templates(lang, game)
-    if policy is None and options:
+    lang, names = _templates(request.lang, request.game)
+    if request.policy is None and request.options:
         raise SpecError("--options: a bot is made for certain options only with --policy")
-    if policy is not None and lang != "python":
+    if request.policy is not None and lang != "python":
         raise SpecError(f"--policy: found the language {lang}, expected python")
     if target.exists():
         raise SpecError(f"{target} exists already; choose another name or --folder")
-    write_bot(target, names if policy is None else ("python", POLICY_TEMPLATE), name)
+    write_bot(target, names if request.policy is None else ("python", POLICY_TEMPLATE), request.name)
     try:
-        if policy is not None:
-            write_policy(target, policy, game, options)
-        BotStore(Path("results"), Path("bots")).find(path)
+        if request.policy is not None:
+            write_policy(target, request.policy, request.game, request.options)
+        BotStore(request.results, Path("bots")).find(path)
     except SpecError:
         shutil.rmtree(target)
         raise
-    made = ", ".join(sorted(path.name for path in target.iterdir()))
-    for_game = "" if game == DEFAULT_GAME else f" --game {game}"
-    click.echo(f"made {target}/ with {made}\nnext: arena check {path}{for_game}")
-    own = TEMPLATES / f"league-{game}.yaml"
-    league = own if own.exists() else TEMPLATES / "league.yaml"
-    if folder is None and 2 in load_game(game).seat_counts:
-        tournament = Path("tournaments") / f"{name}.yaml"
-        if not tournament.exists():
-            tournament.parent.mkdir(exist_ok=True)
-            write_filled(league, tournament, name=name, bot=path, game=game)
-        click.echo(f"      arena league run {name}    # against bundled bots, as {tournament} says")
-        click.echo(f"      arena stats {name}         # with the matches it lost, and how to look into them")
-    if missing := missing_programs(target):
-        needed = " ".join(KITS[lang].packages)
-        click.echo(f"bots here have no {' and no '.join(missing)}: on Debian, apt-get install {needed}", err=True)
+    files = tuple(sorted(file.name for file in target.iterdir()))
+    tournament = _write_tournament(request, path) if request.folder is None else None
+    return MadeBot(target, path, files, tournament, tuple(missing_programs(target)), KITS[lang].packages)
+
+
+def _write_tournament(request: NewBot, path: str) -> Path | None:
+    """Write a league of the bot against bundled ones; a file there is not replaced. None if the game is not for two."""
+    if 2 not in load_game(request.game).seat_counts:
+        return None
+    tournament = Path("tournaments") / f"{request.name}.yaml"
+    if not tournament.exists():
+        tournament.parent.mkdir(exist_ok=True)
+        template = TEMPLATES / f"league-{request.game}.yaml"
+        template = template if template.exists() else TEMPLATES / "league.yaml"
+        write_filled(template, tournament, name=request.name, bot=path, game=request.game)
+    return tournament
 
 
 def write_bot(target: Path, templates: tuple[str, ...], name: str) -> None:

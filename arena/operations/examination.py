@@ -15,20 +15,28 @@ from typing import Final
 import msgspec
 from msgspec.structs import replace
 
-from arena.conformance.check import CheckPlan, StepFailed, outcome_text, require_conformance
+from arena.conformance.check import CheckPlan, StepFailed
 from arena.errors import CheckFailed, HarnessFault, MachineFault, SpecError
 from arena.league.schedule import Job
 from arena.league.worker import play_rotations
 from arena.match.record import MatchRecord
+from arena.operations.events import Event, OnEvent
+from arena.operations.trials import require_conformance
 from arena.process import reaper
 from arena.process.manifest import BotSpec
 from arena.process.sandbox import self_test
 from arena.process.workers import Window, Workers, multiprocessing_pids
-from arena.report.transcript import refusal_lines, result_line
 from arena.store.bots import BotStore
 
 _ATTEMPTS: Final = 2
 """A bot that brings down a worker process a second time is refused."""
+
+
+class BaselineMet(Event, frozen=True):
+    """A match of the bot in `seat` against the baseline."""
+
+    record: MatchRecord
+    seat: int
 
 
 class Trial(msgspec.Struct, frozen=True):
@@ -41,18 +49,20 @@ class Trial(msgspec.Struct, frozen=True):
 
 
 class Examined(msgspec.Struct, frozen=True):
-    """The result: the installed bot, None if it was refused, and then why in a line.
+    """The installed bot, or None if it was refused, with the reason in a line and what was said in full.
 
-    `report`: the text for the author, which begins with the verdict.
+    `events` are those of the examination. `for_author`: the reason, if the bot's author gets another one.
     """
 
     bot: BotSpec | None
-    reason: str
-    report: str
+    reason: str = ""
+    details: str = ""
+    events: tuple[Event, ...] = ()
+    for_author: str = ""
 
 
-def examine_bot(trial: Trial, tell: Callable[[str], object]) -> BotSpec:
-    """Install the bot, check it, and let it play its block; the installed bot. `tell` gets each line.
+def examine_bot(trial: Trial, on: OnEvent) -> BotSpec:
+    """Install a bot, check it, and let it play its block; return the installed bot.
 
     SpecError if it cannot be installed, CheckFailed if it does not pass or forfeits.
     """
@@ -61,9 +71,9 @@ def examine_bot(trial: Trial, tell: Callable[[str], object]) -> BotSpec:
     reaper.become_subreaper()
     sweep = partial(reaper.kill_descendants, spare=frozenset(multiprocessing_pids()))
     try:
-        for each in trial.checks:
-            require_conformance(candidate, each, trial.meeting.isolation, tell)
-        _meet(candidate, trial, tell, sweep)
+        for plan in trial.checks:
+            require_conformance(candidate, plan, trial.meeting.isolation, on)
+        _meet(candidate, trial, on, sweep)
     finally:
         sweep()
     return candidate
@@ -72,9 +82,10 @@ def examine_bot(trial: Trial, tell: Callable[[str], object]) -> BotSpec:
 def examine_all(
     trials: Sequence[Trial], workers: int, tick: Callable[[], object] = lambda: None
 ) -> Generator[tuple[int, Examined], None, None]:
-    """Examine all, so many at once; the number of each trial with its result, as they end. `tick` as for a league.
+    """Examine all, `workers` at once; yield the number of each trial with its result, as they end.
 
-    MachineFault ends it: then no further bot can be examined, either. Closing the iterator ends all bots at once.
+    `tick` is called about twice a second. MachineFault ends it: then no further bot can be examined, either. Closing
+    the iterator ends all bots at once.
     """
     pool = Workers(workers, preload=__name__)
     window: Window[int, Examined] = Window(lambda number: pool.submit(examine_apart, trials[number]), lambda: workers)
@@ -88,7 +99,7 @@ def examine_all(
                 if examined is None and deaths[number] < _ATTEMPTS:
                     numbers = chain((number,), numbers)
                 else:
-                    yield number, examined or _refused(f"the process that examined it died {_ATTEMPTS} times", [])
+                    yield number, examined or Examined(None, f"the process that examined it died {_ATTEMPTS} times")
             tick()
         is_done = True
     finally:
@@ -96,52 +107,39 @@ def examine_all(
 
 
 def examine_apart(trial: Trial) -> Examined:
-    """The work of a worker process: examine a bot, whatever comes of it."""
-    told: list[str] = []
+    """Examine a bot in a worker process, whatever comes of it."""
+    events: list[Event] = []
     try:
-        bot = examine_bot(trial, told.append)
-        return Examined(bot, "", "\n".join([f"accepted: {bot.label}", "", *told]))
+        return Examined(examine_bot(trial, events.append), events=(*events,))
     except (SpecError, CheckFailed) as error:
-        return _refused(str(error), told, reason=error.reason if isinstance(error, StepFailed) else "")
+        text = str(error)
+        reason = error.reason if isinstance(error, StepFailed) else text.splitlines()[0]
+        return Examined(None, reason, text if text != reason else "", (*events,))
     except MachineFault:
         raise
     except HarnessFault as fault:
-        report = "\n".join(["refused: it could not be examined; ask whoever runs arena for the reason", "", *told])
-        return Examined(None, f"it could not be examined: {fault}", report)
-
-
-def _refused(text: str, told: list[str], reason: str = "") -> Examined:
-    reason = reason or text.splitlines()[0]
-    details = [text] if text != reason else []
-    return Examined(None, reason, "\n".join([f"refused: {reason}", "", *told, *details]).rstrip())
+        for_author = "it could not be examined; ask whoever runs arena for the reason"
+        return Examined(None, f"it could not be examined: {fault}", "", (*events,), for_author)
 
 
 def _result(future: "Future[Examined]") -> Examined | None:
-    """The result of a worker; None if it died."""
+    """Return the result of a worker; None if it died."""
     try:
         return future.result()
     except BrokenExecutor:
         return None
 
 
-def _meet(candidate: BotSpec, trial: Trial, tell: Callable[[str], object], sweep: Callable[[], object]) -> None:
+def _meet(candidate: BotSpec, trial: Trial, on: OnEvent, sweep: Callable[[], object]) -> None:
     """Play the block; a forfeit of the candidate refuses it."""
     meeting = trial.meeting
-    players = tuple(replace(each, bot=trial.store.install(each.bot)) for each in meeting.pairing.players)
+    players = tuple(replace(player, bot=trial.store.install(player.bot)) for player in meeting.pairing.players)
     meeting = replace(meeting, pairing=replace(meeting.pairing, players=players))
     with contextlib.closing(play_rotations(meeting, sweep=sweep)) as matches:
         for _, record, _ in matches:
             seat = record.players.index(candidate.name)
-            tell("\n".join([_told(record, seat), *refusal_lines(record)]))
+            on(BaselineMet(record, seat))
             if record.fault is not None and record.fault.seat == seat:
                 raise CheckFailed(
                     f"{candidate.label} forfeits: {record.fault.message}\nits stderr:\n{record.fault.stderr.rstrip()}"
                 )
-
-
-def _told(record: MatchRecord, seat: int) -> str:
-    """`won 18 to 4 in seat 0 against random`, or whose fault ended the match."""
-    if record.fault is not None:
-        return result_line(record)
-    rivals = [entry.player for other, entry in enumerate(record.seats) if other != seat]
-    return f"{outcome_text(record, seat)} in seat {seat} against {', '.join(rivals)}"

@@ -1,0 +1,78 @@
+"""The doctor: whether bots can be run safely on this machine, or on the workers of a cluster."""
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from arena.doctor import machine, sandbox
+from arena.doctor.machine import CheckResult, checked
+from arena.league.tournament import ClusterSettings
+from arena.operations.events import OnEvent, ignore
+from arena.operations.request import Request
+from arena.process.sandbox import runtimes, scope, self_test
+
+if TYPE_CHECKING:
+    from arena.cluster.survey import SurveyedWorker
+
+
+class ExamineMachine(Request, frozen=True, kw_only=True):
+    """This machine, with its folder of results."""
+
+
+class ExamineCluster(Request, frozen=True, kw_only=True):
+    """The workers of a cluster, each on its own machine."""
+
+    cluster: ClusterSettings
+
+
+class Diagnosis(msgspec.Struct, frozen=True):
+    """The findings about the sandbox and about the machine around it."""
+
+    is_safe: bool
+    sandbox: tuple[CheckResult, ...]
+    machine: tuple[CheckResult, ...]
+
+
+class ClusterDiagnosis(msgspec.Struct, frozen=True):
+    """The workers of a cluster and this machine, and what was found of each worker by its name."""
+
+    workers: "tuple[SurveyedWorker, ...]"
+    here: "SurveyedWorker"
+    results: dict[str, tuple[CheckResult, ...]]
+
+    @property
+    def unfit(self) -> int:
+        """The number of workers that cannot play."""
+        return sum(any(result.status == "BAD" for result in results) for results in self.results.values())
+
+
+def examine_machine(request: ExamineMachine, _on: OnEvent = ignore) -> Diagnosis:
+    """Examine this machine. A check that fails is a result, too."""
+    why_no_group = scope.enter()
+    kept = checked("sandbox", lambda: sandbox.sandbox(self_test.attempt_escapes))
+    is_safe = all(result.status == "ok" for result in kept)
+    around = [
+        *checked("system", machine.system),
+        *checked("games", machine.games),
+        *checked("cores", machine.cores),
+        *checked("clocks", machine.clocks),
+        *checked("open files", machine.descriptors),
+        *checked("tools", machine.tools),
+        *checked("results", lambda: [*machine.disk(request.results), *machine.privacy(request.results)]),
+    ]
+    if is_safe:
+        kept += checked("limits", lambda: sandbox.own_promises(why_no_group))
+        folders, path = runtimes.search_path, os.environ.get("PATH", "")
+        kept += checked("languages", lambda: sandbox.languages(folders(), path, Path.home()))
+    return Diagnosis(is_safe, tuple(kept), tuple(around))
+
+
+def examine_cluster(request: ExamineCluster, _on: OnEvent = ignore) -> ClusterDiagnosis:
+    """Examine the workers of a cluster, and compare them with this machine."""
+    from arena.cluster.survey import SurveyedWorker, faults, report, survey  # noqa: PLC0415 - only for a cluster
+
+    here, workers = report(), survey(request.cluster)
+    results = {worker.name: tuple(faults(worker, here)) for worker in workers}
+    return ClusterDiagnosis(tuple(workers), SurveyedWorker("(here)", here), results)

@@ -1,0 +1,66 @@
+"""The bots on offer, and a submitted one taken off the list."""
+
+from pathlib import Path
+
+import msgspec
+
+from arena.operations.events import OnEvent, Warned, ignore
+from arena.operations.request import Request
+from arena.process.manifest import BotSpec
+from arena.store.bots import BotStore, Submission
+
+
+class ListBots(Request, frozen=True, kw_only=True):
+    """The bots of a folder, the submitted and the bundled ones."""
+
+    bots_folder: Path = Path("bots")
+
+
+class WithdrawBot(Request, frozen=True, kw_only=True):
+    """The submission to take off the list: `name`, which is the latest, or `name@beginning-of-hash`."""
+
+    bot: str
+    bots_folder: Path = Path("bots")
+
+
+class OfferedBot(msgspec.Struct, frozen=True, order=True):
+    """A bot of the list: its place, the owner of its name, empty if nobody submitted it, and its description."""
+
+    bot: str
+    version: str
+    hash: str
+    place: str
+    owner: str
+    description: str
+
+
+def list_bots(request: ListBots, on: OnEvent = ignore) -> list[OfferedBot]:
+    """List the bots by name. A bot that cannot be read is a warning."""
+    store = BotStore(request.results, request.bots_folder)
+    rows = [_offered(bot, f"{request.bots_folder}/") for bot in store.own()]
+    names: set[str] = set()
+    for each in store.submitted():
+        hint = f"an older version: write {each.name}@{each.digest[:8]}" if each.name in names else ""
+        names.add(each.name)
+        place = f"submitted {each.submitted_at[:19]}"
+        rows.append(OfferedBot(each.name, each.version, each.digest, place, each.owner, hint))
+    taken = {row.bot: row.hash for row in rows}
+    for bot in store.bundled():
+        is_hidden = taken.get(bot.name, bot.digest) != bot.digest
+        hint = f"hidden by another {bot.name}: write {bot.name}@{bot.digest[:8]}" if is_hidden else ""
+        rows.append(_offered(bot, "bundled", hint))
+    for error in store.unreadable():
+        on(Warned(f"left out: {error}"))
+    return sorted(rows)
+
+
+def withdraw_bot(request: WithdrawBot, _on: OnEvent = ignore) -> tuple[Submission, Submission | None]:
+    """Take a submission off the list; return it, and the one that its name means now. SpecError if it is none."""
+    store = BotStore(request.results, request.bots_folder)
+    gone = store.withdraw(request.bot)
+    return gone, next((other for other in store.submitted() if other.name == gone.name), None)
+
+
+def _offered(bot: BotSpec, place: str, hint: str = "") -> OfferedBot:
+    text = hint or " ".join(bot.manifest.description.split())
+    return OfferedBot(bot.name, bot.manifest.version, bot.digest, place, "", text)

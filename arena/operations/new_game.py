@@ -1,0 +1,56 @@
+"""A package with a game of one's own, which begins as a small one."""
+
+import keyword
+import re
+import shutil
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Final
+
+from arena.bundled import PACKAGE
+from arena.errors import SpecError
+from arena.games import GAMES
+from arena.operations.events import OnEvent, ignore
+from arena.operations.new_bot import TEMPLATES, write_bot, write_filled
+from arena.operations.request import Request
+from arena.process.manifest import MANIFEST
+
+SMALL_GAMES: Final = {"connect_four": "ConnectFour", "kuhn_poker": "KuhnPoker", "nim": "Nim"}
+"""Bundled games that a new one may begin as, with the name of their class."""
+_GAME_NAME: Final = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*", re.ASCII)
+
+
+class NewGame(Request, frozen=True, kw_only=True):
+    """A game called `name` that begins as the small game `like`."""
+
+    name: str
+    like: str = "connect_four"
+
+
+def new_game(request: NewGame, _on: OnEvent = ignore) -> Path:
+    """Make a package with rules, tests, a bot and a tournament; return its folder. SpecError if the name cannot be."""
+    name, target = request.name, Path(request.name)
+    if not _GAME_NAME.fullmatch(name) or len(name) > 40:
+        raise SpecError(f"{name}: the name of a game has small letters, digits and single _, a letter first: my_game")
+    if name in GAMES:
+        raise SpecError(f"{name} is a game of arena; give yours another name")
+    if target.exists():
+        raise SpecError(f"{target} exists already; choose another name")
+    if name in sys.stdlib_module_names or keyword.iskeyword(name) or find_spec(name) is not None:
+        raise SpecError(f"{name} means something else in Python here, so no package can have that name; choose another")
+    class_name = name.title().replace("_", "")
+    shutil.copytree(TEMPLATES / "game", target, ignore=shutil.ignore_patterns("__pycache__"))
+    (target / "project.toml").rename(target / "pyproject.toml")
+    for file in [path for path in target.rglob("*") if path.is_file()]:
+        write_filled(file, file, **{"name": name, "class": class_name, "like": request.like})
+    rules = (PACKAGE / "games" / f"{request.like}.py").read_text(encoding="utf-8")
+    rules = rules.replace(f'"{request.like}"', f'"{name}"').replace(SMALL_GAMES[request.like], class_name)
+    (target / name).mkdir()
+    (target / name / "__init__.py").write_text(f'"""The game {name} for arena."""\n', encoding="utf-8")
+    (target / name / "rules.py").write_text(rules, encoding="utf-8")
+    bot = target / "bots" / f"{name}_bot"
+    write_bot(bot, ("python",), f"{name}_bot")
+    manifest = (bot / MANIFEST).read_text(encoding="utf-8")
+    (bot / MANIFEST).write_text(re.sub("(?m)^# games:.*$", f"games: [{name}]", manifest), encoding="utf-8")
+    return target

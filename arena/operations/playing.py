@@ -1,0 +1,149 @@
+"""Bots and matches as several operations need them: bots by name, isolation, room for workers, a cluster."""
+
+import contextlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from arena.errors import HarnessFault, MachineFault, SpecError
+from arena.games import known_names, load_game
+from arena.games.api import require_simulator
+from arena.league.tournament import ClusterSettings, Tournament, require_game
+from arena.operations.events import OnEvent, Warned, ignore
+from arena.operations.request import Request
+from arena.process.cores import usable_cores
+from arena.process.limits import DEFAULT_ISOLATION, Isolation, Limits
+from arena.process.manifest import BotSpec
+from arena.process.room import lack_of_room, matches_that_fit, require_least, room_for
+from arena.process.sandbox import cgroup, leftovers, scope, self_test
+from arena.process.scratch import scratch_folder
+from arena.store.bots import BotStore
+from arena.text import counted
+
+if TYPE_CHECKING:
+    from arena.league.driver import Backend
+
+
+DEFAULT_GAME: Final = "shanghaien"
+
+
+class BotRequest(Request, frozen=True, kw_only=True):
+    """The folder where bots are found by name, and how bots are isolated."""
+
+    bots_folder: Path = Path("bots")
+    isolation: Isolation = DEFAULT_ISOLATION
+
+    def bot_store(self) -> BotStore:
+        """Return the store in which the bots of the request are found."""
+        return BotStore(self.results, self.bots_folder, self.isolation)
+
+
+@contextlib.contextmanager
+def option_named(option: str) -> Iterator[None]:
+    """Let a SpecError inside, about the value of an option, begin with the option as it is typed."""
+    try:
+        yield
+    except SpecError as error:
+        raise SpecError(f"{option}: {error}") from None
+
+
+@contextlib.contextmanager
+def installing(results: Path, bots: BotStore, isolation: Isolation) -> Iterator[BotStore]:
+    """Yield the store that installs bots for matches outside a league: no results folder is made for them."""
+    if results.is_dir():
+        yield bots
+        return
+    with scratch_folder("arena-bots-") as scratch:
+        yield BotStore(scratch, scratch, isolation)
+
+
+def require_options(game: str, options: dict[str, Any], seats: int) -> None:
+    """Raise SpecError if the game has no such options, or is not for so many seats."""
+    with option_named("--options" if options else "--game"):
+        load_game(game).setup(options, seats)
+
+
+def require_games(bots: Iterable[BotSpec], game: str) -> None:
+    """Raise SpecError, with the option that helps, if a bot plays other games."""
+    for bot in bots:
+        try:
+            require_game(bot, game)
+        except SpecError as error:
+            known = [other for other in bot.manifest.games if other in known_names()]
+            raise SpecError(f"{error}{f'; play it with --game {known[0]}' if known else ''}") from None
+
+
+def prepare_isolation(isolation: Isolation, game: str) -> None:
+    """Prepare to start bots; MachineFault if they cannot be isolated so here, or if the game needs more."""
+    try:
+        require_simulator(load_game(game))
+    except SpecError as error:
+        raise MachineFault(str(error)) from None
+    if isolation == "sandbox":
+        leftovers.end_leftovers()
+        obstacle = scope.enter()
+        if obstacle and cgroup.setting() == "required":
+            raise MachineFault(f"bots have no control group, which {cgroup.SETTING}=required asks for: {obstacle}")
+    try:
+        self_test.require_isolation(isolation)
+    except HarnessFault as fault:
+        raise MachineFault(
+            f"{fault}\nBots are not run without the sandbox. `arena doctor` tells more; for bots you trust there is"
+            " `--isolation none`."
+        ) from None
+
+
+def local_workers(wanted: int | None, limits: Sequence[Limits], on: OnEvent = ignore) -> int:
+    """Return the matches to play at once on this machine: those wanted, else one on each core as far as there is room.
+
+    `limits` are those of the bots of a match. A lack of room is an event. MachineFault if there is room for none, and
+    the user has not asked for any.
+    """
+    require_least()
+    cores, fitting = len(usable_cores()), matches_that_fit(limits)
+    if wanted is not None:
+        if fitting < wanted:
+            on(
+                Warned(
+                    f"WARNING: {counted(wanted, 'match', 'matches')} at once may use more memory or processes than are"
+                    f" free; there is room for {fitting}. A match for which the machine runs short is void and played"
+                    " again alone."
+                )
+            )
+        return wanted
+    need = room_for(limits, workers=1)
+    if fitting == 0:
+        raise MachineFault(f"{lack_of_room(need)}; `--workers 1` plays all the same")
+    if fitting < cores:
+        on(
+            Warned(
+                f"{counted(fitting, 'match', 'matches')} at once, not {cores}: each may use {need.memory_mib} MiB of"
+                f" memory and {need.tasks} processes and threads, and no more are free"
+            )
+        )
+    return min(fitting, cores)
+
+
+def backend_of(
+    cluster: ClusterSettings | None,
+    tournament: Tournament,
+    bots: BotStore,
+    isolation: Isolation,
+    local: "Backend",
+    on: OnEvent = ignore,
+) -> "Backend":
+    """Return the backend that plays: the cluster's, or `local` without one."""
+    if cluster is None:
+        return local
+    from arena.cluster.backend import cluster_backend  # noqa: PLC0415 - only for a cluster
+
+    return cluster_backend(cluster, tournament, isolation, bots.packed, warning(on))
+
+
+def warning(on: OnEvent) -> Callable[[str], None]:
+    """Return what reports a sentence as a warning."""
+
+    def warn(sentence: str) -> None:
+        on(Warned(sentence))
+
+    return warn

@@ -1,0 +1,80 @@
+"""A match by its id: stored in results, or one of the last of `arena match`."""
+
+import msgspec
+from msgspec import UNSET
+
+from arena.errors import SpecError
+from arena.match.record import MatchRecord
+from arena.match.requests import require_answer, seat_of
+from arena.match.results import MatchResult, partners
+from arena.operations.events import OnEvent, ignore
+from arena.operations.request import Request
+from arena.store.folder import record_of, stored
+from arena.store.matches import LeagueSecret, MatchStore
+from arena.store.recent import MATCH_ID, recent_match
+
+
+class ReadMatch(Request, frozen=True, kw_only=True):
+    """The match of the id `match`; with `has_block`, also the other matches of its block."""
+
+    match: str
+    has_block: bool = False
+
+
+class FoundMatch(msgspec.Struct, frozen=True):
+    """A match and the secret of its luck, as far as it is known here.
+
+    `result` is None for a match that is not stored in results. `block`: the other matches on the same luck.
+    """
+
+    record: MatchRecord
+    secret: LeagueSecret | None
+    result: MatchResult | None = None
+    block: tuple[MatchRecord, ...] = ()
+
+
+class ReadSeat(Request, frozen=True, kw_only=True):
+    """The seat of `player`, a name or a number, in a match; with `step`, that step of it."""
+
+    match: str
+    player: str
+    step: int | None = None
+
+
+def read_match(request: ReadMatch, _on: OnEvent = ignore) -> FoundMatch:
+    """Read a match. SpecError if there is none of that id."""
+    record, secret = recent_match(request.match)
+    if record is not None:
+        kept = (recent_match(other)[0] for other in _block(request, record))
+        return FoundMatch(record, secret, block=tuple(filter(None, kept)))
+    with stored(request.results) as store:
+        match = store.match(request.match)
+        record = record_of(match)
+        block = tuple(record_of(store.match(other)) for other in _block(request, record))
+        secret = None if record.commitment is UNSET else store.secret(record.commitment)
+        return FoundMatch(record, secret, match.result, block)
+
+
+def read_seat(request: ReadSeat, _on: OnEvent = ignore) -> tuple[MatchRecord, int]:
+    """Read a match and find a seat of it. SpecError if either is unknown, or if the seat was not asked for the step."""
+    record, _ = recent_match(request.match)
+    if record is None:
+        with stored(request.results) as store:
+            record = stored_record(store, request.match, request.player)
+    seat = seat_of(record, request.player)
+    if request.step is not None:
+        require_answer(record, seat, request.step)
+    return record, seat
+
+
+def stored_record(store: MatchStore, match: str, player: str) -> MatchRecord:
+    """Return the record of that match. SpecError tells the order of arguments if `player` looks like a match."""
+    try:
+        return record_of(store.match(match))
+    except SpecError as error:
+        order = "; give the match first, then the player" if MATCH_ID.fullmatch(player) else ""
+        raise SpecError(f"{error}{order}") from None
+
+
+def _block(request: ReadMatch, record: MatchRecord) -> tuple[str, ...]:
+    return partners(record.match, len(record.seats)) if request.has_block else ()

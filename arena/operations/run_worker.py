@@ -1,0 +1,54 @@
+"""Workers of a cluster on this machine."""
+
+import platform
+from pathlib import Path
+
+from arena.errors import SpecError
+from arena.league.tournament import ClusterSettings
+from arena.operations.events import Event, OnEvent, ignore
+from arena.operations.playing import local_workers, option_named
+from arena.operations.request import Request
+from arena.process.limits import Limits
+
+
+class RunWorker(Request, frozen=True, kw_only=True):
+    """Workers for a cluster: as many as matches are played at once, by default on all cores, called `name`-0 and on.
+
+    `cache` is a folder of bots, empty for one of temporary files. They wait `patience` seconds for the scheduler.
+    """
+
+    cluster: ClusterSettings
+    workers: int | None = None
+    name: str = platform.node()
+    cache: str = ""
+    patience: float = 300.0
+
+
+class WorkersStarting(Event, frozen=True):
+    """The workers are about to start, from the first to the last name."""
+
+    first: str
+    last: str
+    address: str
+
+
+def run_worker(request: RunWorker, on: OnEvent = ignore) -> None:
+    """Play matches for the scheduler until SIGTERM or Ctrl-C. MachineFault if it stays away.
+
+    SpecError if the folder of bots cannot be made; nobody but the user may read it.
+    """
+    if request.cache:
+        with option_named("--cache"):
+            _make(request.cache)
+    from arena.cluster.serve import WorkerPlaces, keep_workers  # noqa: PLC0415 - dask is slow to import
+
+    count = local_workers(request.workers, [Limits()] * 2, on)
+    on(WorkersStarting(f"{request.name}-0", f"{request.name}-{count - 1}", request.cluster.address))
+    keep_workers(request.cluster, WorkerPlaces(count, request.name, request.cache, request.patience))
+
+
+def _make(folder: str) -> None:
+    try:
+        Path(folder).mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise SpecError(f"{folder}: {error.strerror}") from None

@@ -1,0 +1,268 @@
+"""Bots handed in: checked, tried against a baseline, and put on the list of bots under a name of their own."""
+
+import contextlib
+from collections.abc import Iterable, Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from arena.bundled import is_path
+from arena.errors import SpecError
+from arena.match.secret_luck import Secret
+from arena.operations.events import Event, OnEvent, Progress, Warned, ignore
+from arena.operations.examination import Examined, Trial, examine_all, examine_bot
+from arena.operations.playing import local_workers, option_named
+from arena.operations.trials import TrialRequest, Trials, choose_luck
+from arena.process.limits import Limits
+from arena.process.manifest import MANIFEST, BotSpec
+from arena.store import database
+from arena.store.bots import is_note
+from arena.store.owners import NameTaken, look_alike, owner_named, owner_of_folder, owner_of_user, require_free
+
+_ONE_EACH: Final = "each bot needs a name of its own, and that of its folder is free for it"
+
+
+class SubmitBots(TrialRequest, frozen=True, kw_only=True):
+    """The bots that are handed in, names or paths, and the bot that each plays one block against.
+
+    `owner` is by default the name of each folder, of single files the user. With `replace` each is a new version of the
+    submitted bot of its name; with `take_over` it gets names of other owners. `workers` bots are examined at once.
+    """
+
+    bots: tuple[str, ...]
+    baseline: str = "random"
+    owner: str | None = None
+    replace: bool = False
+    take_over: bool = False
+    workers: int | None = None
+
+
+class Verdict(StrEnum):
+    """The result of a bot that was handed in."""
+
+    ACCEPTED = "accepted"
+    UNCHANGED = "unchanged"
+    REFUSED = "refused"
+    NOT_EXAMINED = "not examined"
+
+
+class Submission(msgspec.Struct):
+    """A bot that was handed in: `text` as it was given, the bot as far as it could be read, and the verdict.
+
+    `reason` is the organiser's; `for_author`, `details` and `events` are for the author of the bot.
+    """
+
+    text: str
+    bot: BotSpec | None = None
+    owner: str = ""
+    verdict: Verdict = Verdict.NOT_EXAMINED
+    reason: str = ""
+    for_author: str = ""
+    details: str = ""
+    events: tuple[Event, ...] = ()
+
+    def refuse(self, error: SpecError | str) -> None:
+        """Note the reason; the author does not read the name of another owner."""
+        self.verdict, self.reason = Verdict.REFUSED, str(error)
+        self.for_author = error.for_author if isinstance(error, NameTaken) else str(error)
+
+
+class BotsExamined(Progress, frozen=True):
+    """The progress of `submit_bots`; `refused` of `done` bots were refused."""
+
+    refused: int
+
+
+class Submissions(Event, frozen=True):
+    """The end of `submit_bots`, also if an error ends it: those accepted are on the list."""
+
+    submissions: tuple[Submission, ...]
+
+
+def submit_bot(request: SubmitBots, on: OnEvent = ignore) -> tuple[BotSpec, str]:
+    """Hand in the first bot, and report each step; return it, and its place if it is in a folder of bots already.
+
+    SpecError or CheckFailed is the reason for which it is refused.
+    """
+    handing = _Handing(request)
+    text = request.bots[0]
+    bot = handing.trials.bots.find(text, is_handed_in=True)
+    handing.trials.plans(bot, Secret.random())  # a mistake in the options is reported first
+    owner = handing.owner_of(text, bot)
+    if place := handing.place_of(bot, owner):
+        return bot, place
+    handing.trials.prepare([bot])
+    bot = examine_bot(handing.trial(bot, choose_luck(request, on)), on)
+    handing.register(bot, owner)
+    return bot, ""
+
+
+def submit_bots(request: SubmitBots, on: OnEvent = ignore) -> tuple[Submission, ...]:
+    """Hand in many bots, of which none is in the way of another; Ctrl-C leaves those that are not examined yet."""
+    handing = _Handing(request)
+    submissions = [Submission(text) for text in _without_notes(request.bots, on)]
+    for submission in submissions:
+        handing.read(submission)
+    for submission in submissions:
+        handing.claim(submission)
+    _refuse_same_names(submissions)
+    left = [each for each in submissions if each.verdict is Verdict.NOT_EXAMINED]
+    handing.trials.prepare(each.bot for each in left if each.bot is not None)
+    try:
+        if left:
+            handing.examine(left, on)
+    except KeyboardInterrupt:
+        pass
+    finally:
+        on(Submissions((*submissions,)))
+    return (*submissions,)
+
+
+class _Handing:
+    """Bots on their way in, and the rules by which they get their names: all known names and owners."""
+
+    def __init__(self, request: SubmitBots) -> None:
+        self.trials = Trials(request)
+        self._bots, self._request = self.trials.bots, request
+        with option_named("--baseline"):
+            self._rival = self._bots.find(request.baseline)
+        with option_named("--owner"):
+            self._owner = request.owner and owner_named(request.owner)
+        self._owned = self._bots.owned_names()
+        self._owners = set[str]()
+
+    def read(self, submission: Submission) -> None:
+        """Read a bot, and find its owner: the bots of others get no such name, even if it is unreadable."""
+        text = submission.text
+        try:
+            submission.bot = self._bots.find(text, given=Path(text).name if is_path(text) else "", is_handed_in=True)
+            self.trials.games(submission.bot)
+        except SpecError as error:
+            submission.refuse(error)
+        try:
+            submission.owner = self.owner_of(text, submission.bot)
+        except SpecError as error:
+            submission.refuse(error)
+
+    def claim(self, submission: Submission) -> None:
+        """Refuse a bot at once if it has no right to its name."""
+        if submission.verdict is Verdict.REFUSED or submission.bot is None:
+            return
+        try:
+            place = self.place_of(submission.bot, submission.owner)
+        except SpecError as error:
+            submission.refuse(error)
+            return
+        if place:
+            submission.verdict = Verdict.UNCHANGED
+            submission.reason = submission.for_author = f"{submission.bot.label} is there already: {place}"
+
+    def examine(self, submissions: Sequence[Submission], on: OnEvent) -> None:
+        """Examine these bots, and put each on the list as soon as it is accepted."""
+        workers = min(local_workers(self._request.workers, [Limits()] * 2, on), len(submissions))
+        secret = choose_luck(self._request, on)
+        done = 0
+
+        def report() -> None:
+            refused = sum(each.verdict is Verdict.REFUSED for each in submissions)
+            on(BotsExamined("bots", done, len(submissions), refused))
+
+        trials = [self.trial(each.bot, secret) for each in submissions if each.bot is not None]
+        with contextlib.closing(examine_all(trials, workers, report)) as results:
+            for number, result in results:
+                self._take(submissions[number], result)
+                done += 1
+            report()
+
+    def _take(self, submission: Submission, result: Examined) -> None:
+        """Note the result of a bot; an accepted one comes onto the list."""
+        submission.details, submission.events = result.details, result.events
+        if result.bot is None:
+            submission.refuse(result.reason)
+            submission.for_author = result.for_author or result.reason
+            return
+        try:
+            self.register(result.bot, submission.owner)
+        except NameTaken as taken:  # another command was quicker
+            submission.refuse(taken)
+            return
+        submission.verdict, submission.reason = Verdict.ACCEPTED, result.bot.label
+        submission.for_author = result.bot.label
+
+    def owner_of(self, text: str, bot: BotSpec | None) -> str:
+        """Return the owner of a bot handed in as `text`, who from now on is known. SpecError if nothing names one."""
+        place = Path(text if is_path(text) or bot is None else bot.given)
+        if self._owner:
+            owner = self._owner
+        elif bot is not None and not bot.given:  # submitted before, and named by its name
+            owner = self._owned.get(bot.name) or owner_of_user()
+        elif place.is_dir() and not place.is_symlink():
+            owner = owner_of_folder(place)
+        else:
+            owner = owner_of_user()
+        self._owners.add(owner)
+        return owner
+
+    def place_of(self, bot: BotSpec, owner: str) -> str:
+        """Return the place of this very bot among those in folders; empty if it is in none.
+
+        NameTaken if its name is another owner's, SpecError if it is that of another bot.
+        """
+        advice = f"choose another name in {MANIFEST if Path(bot.source).is_dir() else 'its file name'}"
+        if (known := self._bots.namesake(bot)) is not None:
+            namesake, place = known
+            if namesake.digest != bot.digest:
+                taken = f'the name "{bot.name}" is that of a bot of this arena; {advice}'
+                raise NameTaken(f'the name "{bot.name}" belongs to {place}; {advice}', taken)
+            return str(place)
+        if not self._request.take_over:
+            require_free(bot.name, owner, self._owned, self._owners)
+        latest = next((each for each in self._bots.submitted() if each.name == bot.name), None)
+        if latest is not None and latest.digest != bot.digest and not self._request.replace:
+            raise SpecError(
+                f'the name "{bot.name}" is taken: {latest.name} {latest.version} ({latest.digest[:8]}) was submitted at'
+                f" {latest.submitted_at[:16].replace('T', ' ')} UTC. Give --replace if this is another version of that"
+                f" bot; else {advice}"
+            )
+        return ""
+
+    def trial(self, bot: BotSpec, secret: Secret) -> Trial:
+        """Return all that decides about a bot; its meeting with the baseline is one block."""
+        meeting = self.trials.meeting(bot, self._rival, secret)
+        return Trial(bot, self._bots, self.trials.plans(bot, secret), meeting)
+
+    def register(self, bot: BotSpec, owner: str) -> None:
+        """Put a bot on the list. NameTaken if another command was quicker."""
+        with contextlib.closing(database.open_for_writing(self._request.results)) as connection:
+            self._bots.register(bot, owner, connection, takes_over=self._request.take_over)
+
+
+def _without_notes(texts: Iterable[str], on: OnEvent) -> list[str]:
+    """Leave out, and report, a README or the like among bots, which `bots/*` names, too."""
+    bots = []
+    for text in dict.fromkeys(texts):
+        if is_path(text) and is_note(Path(text)):
+            on(Warned(f"left out: {text} is no bot"))
+        else:
+            bots.append(text)
+    return bots
+
+
+def _refuse_same_names(submissions: Sequence[Submission]) -> None:
+    """Refuse bots of one call that have one name, or of two owners names that look alike: nobody has a better right."""
+    named = [(each, each.bot.name) for each in submissions if each.bot is not None and each.verdict != Verdict.REFUSED]
+    rivals = [
+        [
+            other.text
+            for other, other_name in named
+            if other is not submission
+            and (name == other_name or (submission.owner != other.owner and look_alike(name, other_name)))
+        ]
+        for submission, name in named
+    ]
+    for (submission, name), others in zip(named, rivals, strict=True):
+        if others:
+            like = f'the name "{name}", or one that looks like it, is also that of'
+            submission.refuse(NameTaken(f"{like} {', '.join(others)}; {_ONE_EACH}", f"{like} another bot; {_ONE_EACH}"))

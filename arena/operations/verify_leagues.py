@@ -1,0 +1,98 @@
+"""Stored matches and standings computed again: nothing stored is believed."""
+
+import contextlib
+from collections.abc import Iterable, Iterator
+
+from arena.errors import ArenaError
+from arena.games import load_game
+from arena.games.api import simulator_of
+from arena.league.driver import Backend, LocalBackend
+from arena.league.tournament import ClusterSettings, Tournament, largest_limits
+from arena.match.secret_luck import Secret
+from arena.operations.events import Event, OnEvent, Progress, ignore
+from arena.operations.playing import BotRequest, backend_of, local_workers, prepare_isolation, warning
+from arena.process.cores import usable_cores
+from arena.store.bots import BotStore
+from arena.store.folder import stored
+from arena.store.history import Head
+from arena.store.matches import MatchStore
+from arena.store.secrets import SecretKeeper
+from arena.verify.audit import AuditSettings, audit
+from arena.verify.match import Checker, check_here, parallel_checker
+
+
+class VerifyLeagues(BotRequest, frozen=True, kw_only=True):
+    """The leagues to verify, by default all, and the roots of histories that were printed before.
+
+    `workers` matches are checked at once: by default on all cores if anything has to be simulated again, else one.
+    `replays` random process lives of each league are played again. `secret` is one that is not stored here.
+    """
+
+    leagues: tuple[str, ...] = ()
+    workers: int | None = None
+    cluster: ClusterSettings | None = None
+    roots: tuple[Head, ...] = ()
+    replays: int = 0
+    secret: Secret | None = None
+
+
+class Found(Event, frozen=True):
+    """A finding in a sentence; `is_problem` if anything does not fit."""
+
+    is_problem: bool
+    sentence: str
+
+
+def verify_leagues(request: VerifyLeagues, on: OnEvent = ignore) -> tuple[str, ...]:
+    """Verify leagues, and report each finding; return the problems."""
+    with stored(request.results) as store:
+        leagues = request.leagues or tuple(store.leagues())
+        games = set(_games(store, leagues))
+        for name in leagues if request.replays else ():
+            prepare_isolation(request.isolation, store.league(name).game)
+        is_slow = any(simulator_of(load_game(game)) is not None for game in games)
+        workers = request.workers or (len(usable_cores()) if is_slow else 1)
+        bots, keeper = BotStore(request.results, request.bots_folder), SecretKeeper(store, request.results)
+
+        def open_backend(tournament: Tournament) -> Backend:
+            most = 1 if request.cluster else local_workers(request.workers, largest_limits(tournament), on)
+            local = LocalBackend(min(workers, most))
+            return backend_of(request.cluster, tournament, bots, request.isolation, local, on)
+
+        def secrets(commitments: Iterable[str]) -> list[Secret]:
+            known = tuple(commitments)
+            given = [request.secret] if request.secret is not None and request.secret.commitment in known else []
+            return [*given, *keeper.at_hand(known)]
+
+        def watch(league: str, done: int, total: int) -> None:
+            on(Progress(league, done, total))
+
+        problems = []
+        with _checker(request, games, workers, on) as checker:
+            settings = AuditSettings(
+                checker, watch, secrets, request.roots, request.replays, request.isolation, open_backend
+            )
+            for is_problem, sentence in audit(store, bots, leagues, settings):
+                on(Found(is_problem, sentence))
+                problems += [sentence] if is_problem else []
+        return tuple(problems)
+
+
+def _checker(
+    request: VerifyLeagues, games: Iterable[str], workers: int, on: OnEvent
+) -> contextlib.AbstractContextManager[Checker]:
+    """Return the checker of all matches: the cluster's workers, or so many processes here."""
+    if request.cluster is None:
+        return contextlib.nullcontext(check_here) if workers == 1 else parallel_checker(workers)
+    from arena.cluster.checker import cluster_checker  # noqa: PLC0415 - only for a cluster
+
+    return cluster_checker(request.cluster, games, warning(on))
+
+
+def _games(store: MatchStore, leagues: Iterable[str]) -> Iterator[str]:
+    """Yield the games of these leagues that are here. One that cannot be read is for the audit to report."""
+    for name in leagues:
+        with contextlib.suppress(ArenaError):
+            game = store.league(name).game
+            load_game(game)
+            yield game

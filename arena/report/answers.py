@@ -1,0 +1,60 @@
+"""The answers of a bot beside the recorded ones as text."""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from arena.games import load_game
+from arena.games.api import Seat, describe_for
+from arena.match.asking import BotAnswer
+from arena.match.record import MatchRecord
+from arena.match.replay import state_before
+from arena.report.formats import listing
+from arena.report.transcript import transcript
+from arena.text import counted, printable
+
+_STEP_LINE: Final = re.compile(r" {0,3}([0-9]+)  ")
+"""The beginning of a step of a transcript. Positions stand further to the right, and may begin with a number, too."""
+
+
+def detail_lines(record: MatchRecord, seat: int, step: int, answers: Sequence[BotAnswer]) -> Iterator[str]:
+    """Yield the table as the player saw it, the answers to one step, and all that came with them."""
+    game = load_game(record.game)
+    yield from describe_for(game, state_before(record, step), Seat(seat), record.players).splitlines()
+    yield ""
+    for answer in answers:
+        yield f"step {answer.step}: {'the same answer' if answer.is_same else 'another answer'}"
+        yield f"recorded: {_recorded(answer)}"
+        yield f"now:      {_now(answer)}, {answer.cpu_ms:.3f} ms CPU"
+        yield from (f"stderr | {line}" for line in answer.stderr.splitlines())
+
+
+def difference_lines(answers: Sequence[BotAnswer], asked: int, width: int | None) -> Iterator[str]:
+    """Yield a table of the answers that differ, and how many of `asked` do."""
+    rows = [[str(answer.step), _recorded(answer), _now(answer)] for answer in answers if not answer.is_same]
+    if rows:
+        yield listing(["step", "recorded", "now"], rows, width)
+        yield ""
+    yield f"{len(answers) - len(rows)} of {counted(asked, 'answer')} {'is' if asked == 1 else 'are'} the same"
+    if len(answers) < asked:
+        yield f"after step {answers[-1].step} the bot could not be asked any more" if answers else "no answer"
+
+
+def lines_from(record: MatchRecord, step: int) -> Iterator[str]:
+    """Yield the transcript of a match from a step on."""
+    number = 0
+    for line in transcript(record, every_state=False):
+        numbered = _STEP_LINE.match(line)
+        number = int(numbered[1]) if numbered else number
+        if number >= step:
+            yield line
+
+
+def _recorded(answer: BotAnswer) -> str:
+    is_fallback = answer.recorded_fault and not answer.is_owed
+    return f"{answer.recorded}{f' (stands in after a fault: {answer.recorded_fault})' if is_fallback else ''}"
+
+
+def _now(answer: BotAnswer) -> str:
+    note = f"    # {answer.note!r}" if answer.note else ""
+    return printable(answer.fault) if answer.fault else f"{answer.answered}{note}"
