@@ -7,6 +7,7 @@ trusts by name. Every failure on the way is a SpecError that names the package a
 import json
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -34,6 +35,19 @@ TRUST: Final = "ARENA_TRUST_CODE"
 """The variable with the folder whose modules a tournament may name; worker processes inherit it."""
 _ARENA: Final = Path(__file__).parent
 _REFERENCE: Final = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*", re.ASCII)
+
+
+def install_command(extra: str) -> str:
+    """The command that adds the packages of an extra to this environment, as pipx, uv or pip made it."""
+    from importlib.metadata import requires  # noqa: PLC0415 - slow to import
+
+    ends = (f"extra == '{extra}'", f'extra == "{extra}"')
+    packages = shlex.join(each.partition(";")[0].strip() for each in requires("bot-arena") or () if each.endswith(ends))
+    if (Path(sys.prefix) / "pipx_metadata.json").exists():
+        return f"`pipx inject bot-arena {packages}`"
+    python = shlex.quote(sys.executable)
+    pip = f"{python} -m pip install" if find_spec("pip") else f"uv pip install --python {python}"
+    return f"`{pip} {packages}`"
 
 
 class Package(msgspec.Struct, frozen=True):

@@ -31,6 +31,7 @@ ELSEWHERE = {
     "protocol.md": ROOT / "protocol.md",
     "benchmarks.md": ROOT / "benchmarks" / "README.md",
     "contributing.md": ROOT / "CONTRIBUTING.md",
+    "security.md": ROOT / "SECURITY.md",
     "changelog.md": ROOT / "CHANGELOG.md",
 }
 """Pages with their source outside this folder."""

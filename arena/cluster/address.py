@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from arena.errors import SpecError
 from arena.league.tournament import ClusterSettings
+from arena.plugins import install_command
 
 _MOST_HERE: Final = 1024
 _ADDRESS: Final = re.compile(r"(tls|tcp)://[^/\s]+:[0-9]{1,5}")
@@ -25,7 +26,7 @@ def checked_address(settings: ClusterSettings, *, is_trusted: bool) -> ClusterSe
     SpecError also without dask, or if it does not speak TLS and the network is not trusted.
     """
     if importlib.util.find_spec("distributed") is None:  # an extra, and slow to import
-        raise SpecError("dask is not installed; `pip install 'bot-arena[cluster]'` installs what clusters need")
+        raise SpecError(f"dask is not installed; {install_command('cluster')} installs what clusters need")
     found = settings
     if settings.scheduler_file:
         if settings.address:

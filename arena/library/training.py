@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from arena.errors import SpecError
 from arena.games.api import Json
 from arena.library.learning_table import LearningTable
+from arena.plugins import install_command
 
 if TYPE_CHECKING:
     from arena.library.environments import ArenaEnv, ArenaParallelEnv
@@ -52,5 +53,5 @@ def _environments() -> Any:
     try:
         from arena.library import environments  # noqa: PLC0415 - it needs the extra
     except ImportError as error:
-        raise SpecError(f'environments need a package: pip install "bot-arena[pettingzoo]" ({error})') from None
+        raise SpecError(f"environments need packages: {install_command('pettingzoo')} ({error})") from None
     return environments

@@ -6,9 +6,10 @@ from typing import Final, Literal
 from arena.errors import SpecError
 from arena.operations.events import Event, OnEvent, Progress, ignore
 from arena.operations.request import Request
+from arena.plugins import install_command
 from arena.store.folder import stored
 
-_INSTALL: Final = 'arena site needs more packages: pip install "bot-arena[site]"'
+_LACK: Final = "arena site needs more packages: {} ({})"
 
 
 class BuildSite(Request, frozen=True, kw_only=True):
@@ -43,7 +44,7 @@ def build_site(request: BuildSite, on: OnEvent = ignore) -> int:
     try:
         from arena.site.build import write_site  # noqa: PLC0415 - packages of an extra
     except ModuleNotFoundError as error:
-        raise SpecError(f"{_INSTALL} ({error})") from None
+        raise SpecError(_LACK.format(install_command("site"), error)) from None
 
     def on_step(task: str, done: int, total: int) -> None:
         on(Progress(task, done, total))
@@ -57,7 +58,7 @@ def serve_site(request: ServeSite, on: OnEvent = ignore) -> None:
     try:
         from arena.site.serve import LiveSite, serve  # noqa: PLC0415 - packages of an extra
     except ModuleNotFoundError as error:
-        raise SpecError(f"{_INSTALL} ({error})") from None
+        raise SpecError(_LACK.format(install_command("site"), error)) from None
     site = LiveSite(request.results, request.leagues, request.private)
     serve(site, request.host, request.port, lambda url: _report(on, url))
 

@@ -137,4 +137,5 @@ def test_without_dask_each_command_says_so(terminal: Terminal, monkeypatch: pyte
     said = terminal.arena(line)
 
     assert said.code == 2
-    assert "dask is not installed; `pip install 'bot-arena[cluster]'` installs what clusters need" in said.err
+    assert "dask is not installed; `" in said.err
+    assert "-m pip install 'cryptography>=42' 'distributed>=" in said.err

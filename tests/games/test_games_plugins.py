@@ -285,5 +285,6 @@ def test_without_openspiel_its_games_are_refused_with_the_extra(monkeypatch: pyt
 
     for name in ("leduc_poker", "no_such_game"):
         sentence = refusal(f"openspiel:{name}")
-        assert sentence.startswith('the games of OpenSpiel need a package: pip install "bot-arena[openspiel]" (')
+        assert sentence.startswith("the games of OpenSpiel need a package: `")
+        assert "install 'open-spiel>=" in sentence
     assert load_game("nim")

@@ -1,6 +1,7 @@
 """Where there can be no sandbox: the reason, and what to do about it; never a bot without one."""
 
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -12,6 +13,7 @@ from support.process_boxes import bwrap_is, folder_of, host_python, in_a_box
 from arena.errors import HarnessFault
 from arena.process.sandbox import bubblewrap, self_test
 
+APPARMOR_PARSER = Path("/usr/sbin/apparmor_parser")
 PROBE = "from arena.process.sandbox import self_test; self_test.require_isolation('sandbox')"
 VERSION = '#!/bin/sh\n[ "$1" = --version ] && echo "bubblewrap 0.11.0" && exit\n'
 
@@ -27,9 +29,10 @@ def fails_with(said: str) -> str:
     [
         ("setting up uid map: Permission denied", "AppArmor forbids it"),
         ("loopback: Failed RTM_NEWADDR: Operation not permitted", "AppArmor forbids it"),
-        ("No permissions to creating new namespace, likely because the kernel does not allow", "inside Docker"),
-        ("No permissions to create new namespace, likely because the kernel does not allow", "inside Docker"),
-        ("Can't mount proc on /newroot/proc: Operation not permitted", "inside Docker"),
+        ("No permissions to creating new namespace, likely because the kernel does not allow", "inside a container"),
+        ("No permissions to create new namespace, likely because the kernel does not allow", "inside a container"),
+        ("Can't mount proc on /newroot/proc: Operation not permitted", "inside a container"),
+        ("Can't set hostname to arena: Operation not permitted", "--security-opt unmask=ALL"),
         ("Creating new namespace failed: nesting depth or /proc/sys/user/max_*_namespaces exceeded (ENOSPC)", "sysctl"),
         ("Creating new namespace failed: No space left on device", "user.max_user_namespaces"),
         ("Creating new namespace failed: Operation not permitted", "kernel.unprivileged_userns_clone=1"),
@@ -45,6 +48,32 @@ def test_what_bwrap_says_comes_with_advice(tmp_path: Path, said: str, advice: st
     first, _, rest = str(caught.value).partition("\n")
     assert first == f"the sandbox cannot be set up: bwrap: {said}"
     assert advice in rest
+
+
+@pytest.mark.skipif(not APPARMOR_PARSER.exists(), reason="apt-get install apparmor")
+def test_apparmor_takes_the_profile_of_the_advice(tmp_path: Path) -> None:
+    """It names a program below folders that root alone may change. Parsers before 4.0 lack its rule and its ABI."""
+    advice = bubblewrap.advice_on("setting up uid map: Permission denied")
+    (command,) = re.findall(r"^(printf .*) \|$", advice, re.MULTILINE)
+    profile = subprocess.check_output(["bash", "-c", command], text=True)
+    (program,) = re.findall(r"^profile bwrap (\S+) ", profile, re.MULTILINE)
+    version = subprocess.check_output([APPARMOR_PARSER, "--version"], text=True)
+    if "version 3" in version:
+        profile = profile.replace("abi/4.0", "abi/3.0").replace("userns,", "capability,")
+    file = tmp_path / "bwrap"
+    file.write_text(profile)
+
+    assert subprocess.run([APPARMOR_PARSER, "-Q", "-K", file], check=False).returncode == 0
+    folders = [folder.stat() for folder in Path(program).parents]
+    assert [(folder.st_uid, folder.st_mode & 0o022) for folder in folders] == [(0, 0)] * len(folders)
+
+
+def test_the_page_has_the_commands_of_the_advice() -> None:
+    """Word for word, so that a reader may copy them from either."""
+    page = (Path(__file__).parents[2] / "docs" / "troubleshooting.md").read_text(encoding="utf-8")
+    advice = [bubblewrap.advice_on(words) for words in ("RTM_NEWADDR", "Can't mount proc")]
+
+    assert [line for each in advice for line in each.strip().splitlines()[1:] if line not in page] == []
 
 
 @pytest.mark.process

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).parents[2]
 PAGES = (
-    *(ROOT / name for name in ("README.md", "protocol.md", "CONTRIBUTING.md", "benchmarks/README.md")),
+    *(ROOT / name for name in ("README.md", "protocol.md", "SECURITY.md", "CONTRIBUTING.md", "benchmarks/README.md")),
     *sorted((ROOT / "docs").glob("*.md")),
 )
 NAMES = [str(page.relative_to(ROOT)) for page in PAGES]

@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 from arena import plugins
 from arena.errors import SpecError
 from arena.games.api import MOST_SEATS
-from arena.plugins import Package, Plugin
+from arena.plugins import Package, Plugin, install_command
 from arena.text import cut, printable, unknown
 
 PREFIX: Final = "openspiel"
@@ -144,9 +144,7 @@ def _spiel() -> Any:
     try:
         return import_module("pyspiel")
     except ImportError as error:
-        raise SpecError(
-            f'the games of OpenSpiel need a package: pip install "bot-arena[openspiel]" ({error})'
-        ) from None
+        raise SpecError(f"the games of OpenSpiel need a package: {install_command('openspiel')} ({error})") from None
 
 
 @cache

@@ -21,6 +21,7 @@ from arena.games.riffraff.actions import Load, Reason
 from arena.games.riffraff.geometry import Level, extents, laid, level_of, room_between, rotation_matrix, times
 from arena.games.riffraff.scene import YARDS, Area, Face, Kind
 from arena.games.riffraff.table import UNPLACED, Noise, Piece, Pose, ShipAtRest
+from arena.plugins import install_command
 
 WorldState = NDArray[np.float64]
 GIMBAL: Final = 2
@@ -46,7 +47,7 @@ def engine() -> Any:
             raise KeyboardInterrupt from error
         why = "is not installed" if isinstance(error, ModuleNotFoundError) else f"cannot be loaded ({error})"
         raise SpecError(
-            f"the ship of riffraff is simulated by MuJoCo, which {why}: pip install 'bot-arena[riffraff]'"
+            f"the ship of riffraff is simulated by MuJoCo, which {why}: {install_command('riffraff')}"
         ) from error
     # Its own way to warn is a file MUJOCO_LOG.TXT in the working directory. Nothing is lost: see World.look.
     mujoco.set_mju_user_warning(lambda _: None)

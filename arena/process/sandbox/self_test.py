@@ -21,7 +21,7 @@ import msgspec
 from arena.errors import HarnessFault
 from arena.process import launch
 from arena.process.limits import Isolation, Limits, sandbox_rlimits
-from arena.process.sandbox import calls, cgroup, kernel_files, runtimes, sandbox, syscalls
+from arena.process.sandbox import bubblewrap, calls, cgroup, kernel_files, runtimes, sandbox, syscalls
 from arena.process.scratch import scratch_folder
 
 _PATIENCE_S: Final = 20.0
