@@ -13,6 +13,7 @@ import subprocess
 import sys
 import traceback
 from collections.abc import Iterator, Sequence
+from functools import cache
 from hashlib import sha256
 from importlib import import_module
 from importlib.machinery import EXTENSION_SUFFIXES
@@ -24,13 +25,17 @@ from urllib.parse import unquote, urlparse
 
 import msgspec
 
-from arena.errors import HarnessFault, SpecError
+from arena.errors import HarnessFault, MachineFault, SpecError
 from arena.text import cut, printable
 
 if TYPE_CHECKING:
     from importlib.metadata import Distribution, EntryPoint
 
 GROUP: Final = "arena.games"
+"""The entry points of games."""
+FAMILIES: Final = "arena.game_families"
+"""The entry points of adapters, each of which plays the games `PREFIX:NAME` under its own name."""
+OWN_DISTRIBUTION: Final = "bot-arena"
 TRUST: Final = "ARENA_TRUST_CODE"
 """The variable with the folder whose modules a tournament may name; worker processes inherit it."""
 _ARENA: Final = Path(__file__).parent
@@ -78,14 +83,42 @@ def is_reference(name: str) -> bool:
     return _REFERENCE.fullmatch(name) is not None
 
 
-def entry_points() -> "dict[str, list[EntryPoint]]":
-    """The entry points of the group by name, sorted; nothing is imported. Two packages may claim one name."""
+def entry_points(group: str = GROUP) -> "dict[str, list[EntryPoint]]":
+    """Return all entry points of the group by name, sorted; nothing is imported. Two packages may claim one name."""
     from importlib import metadata  # noqa: PLC0415 - no command shall wait for it that needs no plug-in
 
-    found: dict[str, list[EntryPoint]] = {}
-    for entry in sorted(set(metadata.entry_points(group=GROUP)), key=lambda each: (each.name, place_of(each))):
-        found.setdefault(entry.name, []).append(entry)
-    return found
+    by_name: dict[str, list[EntryPoint]] = {}
+    for entry in sorted(set(metadata.entry_points(group=group)), key=lambda each: (each.name, place_of(each))):
+        by_name.setdefault(entry.name, []).append(entry)
+    return by_name
+
+
+@cache
+def own_entry_points() -> "dict[str, EntryPoint]":
+    """Return the games of this distribution by name; nothing is imported, and no other distribution is read."""
+    from importlib import metadata  # noqa: PLC0415 - see above
+
+    try:
+        entries = metadata.distribution(OWN_DISTRIBUTION).entry_points.select(group=GROUP)
+    except metadata.PackageNotFoundError:
+        entries = metadata.EntryPoints()
+    if not entries:
+        raise MachineFault(
+            "arena's games are not registered here: install it again with `python3 start.py`, or `pip install -e .`"
+        )
+    return {entry.name: entry for entry in sorted(entries, key=lambda entry: entry.name)}
+
+
+def is_own(entry: "EntryPoint") -> bool:
+    """Whether it is of this distribution."""
+    return entry.dist is not None and entry.dist.name == OWN_DISTRIBUTION
+
+
+def only_entry_point(name: str, entries: "Sequence[EntryPoint]") -> "EntryPoint":
+    """Return the one entry point of that name. SpecError names all packages that claim it."""
+    if len(entries) > 1:
+        raise SpecError(f"two packages have a game {name}: {'; '.join(map(place_of, entries))}: remove one")
+    return entries[0]
 
 
 def place_of(entry: "EntryPoint") -> str:

@@ -8,11 +8,11 @@ from msgspec.structs import astuple
 from arena.cli.edge import print_warning
 from arena.cli.options import game_option, options_option, requesting, width_option
 from arena.errors import CheckFailed
+from arena.games import DEFAULT_GAME
 from arena.operations.check_game import CheckGame, check_one_game
 from arena.operations.list_games import list_games
 from arena.operations.new_bot import KITS, NewBot, new_bot
 from arena.operations.new_game import SMALL_GAMES, NewGame, new_game
-from arena.operations.playing import DEFAULT_GAME
 from arena.report.formats import listing
 from arena.text import printable, spanned
 

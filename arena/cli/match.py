@@ -17,6 +17,7 @@ from arena.cli.completion import complete_bot
 from arena.cli.edge import TerminalLine, stoppable
 from arena.cli.options import FILE_PATH, MatchSetup, match_options, person_options, require_columns, table_options
 from arena.errors import Interrupted, SpecError
+from arena.games import DEFAULT_GAME
 from arena.league.driver import LocalBackend, play_jobs
 from arena.league.exhibition import named_apart, play_here, require_seats
 from arena.league.progress import Progress
@@ -32,7 +33,7 @@ from arena.match.referee import play_match
 from arena.match.results import MatchKey, MatchResult
 from arena.match.secret_luck import UNKNOWN_ORIGIN, Secret, draw_block
 from arena.match.settings import MatchSettings, spec_of
-from arena.operations.playing import DEFAULT_GAME, require_games
+from arena.operations.playing import require_games
 from arena.process.cores import usable_cores
 from arena.process.limits import Isolation
 from arena.process.room import matches_that_fit, require_least

@@ -21,12 +21,11 @@ from msgspec import UNSET, UnsetType, structs
 from arena import validation
 from arena.cli.completion import complete_columns
 from arena.errors import SpecError
-from arena.games import load_game
+from arena.games import DEFAULT_GAME, load_game
 from arena.league.tournament import ClusterSettings, Player, Tournament
 from arena.match.secret_luck import Secret
 from arena.match.settings import ClockSettings, MatchSettings
 from arena.operations.playing import (
-    DEFAULT_GAME,
     BotRequest,
     installing,
     option_named,

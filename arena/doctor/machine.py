@@ -22,7 +22,7 @@ from typing import Final, Literal, NamedTuple
 
 from arena import __version__
 from arena.errors import SpecError
-from arena.games import GAMES, load_game
+from arena.games import bundled_names, load_game
 from arena.games.api import simulator_of
 from arena.process.clock import CpuClock
 from arena.process.cores import free_cores, usable_cores
@@ -88,7 +88,7 @@ def games() -> Iterator[CheckResult]:
     """The playable games; a game with a simulated world needs an engine for it."""
     playable: list[str] = []
     missing: list[CheckResult] = []
-    for name in GAMES:
+    for name in bundled_names():
         simulator = simulator_of(load_game(name))
         try:
             playable.append(name if simulator is None else f"{name} ({simulator.fingerprint()['engine']})")

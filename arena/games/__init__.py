@@ -1,32 +1,24 @@
-"""The games on offer, by name: those of arena, and those of other packages.
+"""The games on offer, by name: each is an entry point, of this distribution (pyproject.toml) or of another package.
 
-Rule: a game is loaded when it is asked for, so that one game never costs another's import. Nothing of a plug-in is
-registered: a broken one is a sentence where it is used or listed, and nowhere else.
+Rule: a game is loaded when it is asked for, so that one game never costs another's import. No other package can take
+the name of a game of this distribution, and a broken one is a sentence where it is used or listed, and nowhere else.
 """
 
 import re
 from collections.abc import Iterator
 from functools import cache
-from importlib import import_module
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, Protocol
 
 import msgspec
 
 from arena import __version__, plugins
 from arena.errors import SpecError
-from arena.games import openspiel
 from arena.games.api import MOST_SEATS, Game
 from arena.plugins import Package, Plugin
-from arena.text import cut, printable, unknown
+from arena.text import cut, printable, spanned, unknown
 
-GAMES: Final = {
-    "connect_four": "arena.games.connect_four",
-    "kuhn_poker": "arena.games.kuhn_poker",
-    "nim": "arena.games.nim",
-    "riffraff": "arena.games.riffraff",
-    "shanghaien": "arena.games.shanghaien",
-}
-"""The module of each game that comes with arena."""
+DEFAULT_GAME: Final = "shanghaien"
+"""The game of a command that names none."""
 _NAME: Final = re.compile(r"[a-z][a-z0-9_-]{0,63}", re.ASCII)
 _METHODS: Final = (
     *("setup", "turn", "observe", "legal", "parse", "apply", "resolve", "outcome", "sample", "describe", "picture"),
@@ -45,28 +37,46 @@ class GameFingerprint(msgspec.Struct, frozen=True):
 
 
 class OfferedGame(NamedTuple):
-    """A game that a command may name, and the place it comes from; `problem` tells why it cannot be played."""
+    """A game or a family that a command may name, and the place it comes from; `problem`: why it cannot be played."""
 
     name: str
     place: str
-    game: Game[Any, Any] | None
+    rules: str = ""
+    seats: str = ""
     problem: str = ""
 
 
+class GameFamily(Protocol):
+    """An adapter: the games `PREFIX:NAME`, where PREFIX is the name of its entry point."""
+
+    def load(self, name: str) -> tuple[Plugin, Game[Any, Any]]:
+        """Return the game of that whole name; SpecError if it cannot be played."""
+
+    def offer(self) -> OfferedGame | None:
+        """Return the line of a list of games; None if what it adapts is not installed. Nothing is imported."""
+
+
 def load_game(name: str) -> Game[Any, Any]:
-    """The game of that name, or the one that `module:Class` or `openspiel:NAME(params)` names.
+    """The game of that name, or the one that `module:Class` or `PREFIX:NAME(params)` names.
 
     SpecError lists the known ones, or tells which plug-in is broken.
     """
-    if name in GAMES:
-        game: Game[Any, Any] = import_module(GAMES[name]).GAME
-        return game
-    return _plugin(name)[1]
+    return _bundled(name) if name in plugins.own_entry_points() else _plugin(name)[1]
+
+
+def bundled_names() -> list[str]:
+    """The names of the games of this distribution, sorted."""
+    return [*plugins.own_entry_points()]
+
+
+def family_names() -> list[str]:
+    """The prefixes of the families of games: nothing is imported."""
+    return [*plugins.entry_points(plugins.FAMILIES)]
 
 
 def plugin_package(name: str) -> Package | None:
     """The package that a plug-in comes from; None for a game of arena."""
-    return None if name in GAMES else _plugin(name)[0].package
+    return None if name in plugins.own_entry_points() else _plugin(name)[0].package
 
 
 def fingerprint_of(name: str) -> GameFingerprint:
@@ -77,44 +87,73 @@ def fingerprint_of(name: str) -> GameFingerprint:
 
 def require_package(name: str, expected: Package | None) -> None:
     """SpecError if a plug-in here is another one than the league began with; None expects a game of arena."""
-    if name not in GAMES and (found := plugin_package(name)) != expected:
+    if name not in plugins.own_entry_points() and (found := plugin_package(name)) != expected:
         raise SpecError(f"the game {name} is {found} here, the league plays it by {expected}")
 
 
 def plugin_place(name: str) -> str:
     """The entry point of a plug-in and its distribution, for messages; empty for a game of arena."""
-    return "" if name in GAMES else _plugin(name)[0].place
+    return "" if name in plugins.own_entry_points() else _plugin(name)[0].place
 
 
 def is_plugin(name: str) -> bool:
-    """Whether the name is `module:Class`, `openspiel:NAME`, or that of a game of another package; it may be broken."""
-    is_other = openspiel.is_name(name) or plugins.is_reference(name) or name in plugins.entry_points()
-    return name not in GAMES and is_other
+    """Whether the name is `module:Class`, `PREFIX:NAME`, or that of a game of another package; it may be broken."""
+    is_other = _is_of_family(name) or plugins.is_reference(name) or name in plugins.entry_points()
+    return is_other and name not in plugins.own_entry_points()
 
 
 def known_names() -> list[str]:
-    """The names of all games but OpenSpiel's, broken ones too: nothing is imported."""
-    return [*GAMES, *(name for name in plugins.entry_points() if name not in GAMES)]
+    """The names of all games but those of families, broken ones too: nothing is imported."""
+    bundled = plugins.own_entry_points()
+    return [*bundled, *(name for name in plugins.entry_points() if name not in bundled)]
 
 
 def offered_games() -> Iterator[OfferedGame]:
-    """All games, each loaded; an entry point that cannot be used comes with the reason."""
-    for name in GAMES:
-        yield OfferedGame(name, "arena", load_game(name))
+    """All games and families, loaded; an entry point that cannot be used comes with the reason."""
+    for name in bundled_names():
+        yield _offered(name, "arena")
     for name, entries in plugins.entry_points().items():
-        place = plugins.place_of(entries[0])
+        for place in [plugins.place_of(entry) for entry in entries if not plugins.is_own(entry)][:1]:
+            try:
+                _require_free(name, place)
+                yield _offered(name, place)
+            except SpecError as error:
+                yield OfferedGame(name, place, problem=str(error))
+    for prefix in family_names():
         try:
-            _require_free(name, place)
-            yield OfferedGame(name, place, load_game(name))
+            offer = _family(prefix).offer()
         except SpecError as error:
-            yield OfferedGame(name, place, None, str(error))
+            offer = OfferedGame(prefix, "", problem=str(error))
+        yield from [] if offer is None else [offer]
+
+
+def _offered(name: str, place: str) -> OfferedGame:
+    game = load_game(name)
+    return OfferedGame(name, place, game.rules_version, spanned(game.seat_counts))
+
+
+@cache
+def _bundled(name: str) -> Game[Any, Any]:
+    game: Game[Any, Any] = plugins.own_entry_points()[name].load()
+    return game
+
+
+def _is_of_family(name: str) -> bool:
+    return ":" in name and name.partition(":")[0] in family_names()
+
+
+def _family(prefix: str) -> GameFamily:
+    """The adapter of that prefix. SpecError if two packages have one, or it cannot be imported."""
+    entry = plugins.only_entry_point(prefix, plugins.entry_points(plugins.FAMILIES)[prefix])
+    family: GameFamily = entry.load() if plugins.is_own(entry) else plugins.load_entry_point(entry).value
+    return family
 
 
 @cache
 def _plugin(name: str) -> tuple[Plugin, Game[Any, Any]]:
     """The plug-in of that name, and the game that it is."""
-    if openspiel.is_name(name):
-        return openspiel.load(name)
+    if _is_of_family(name):
+        return _family(name.partition(":")[0]).load(name)
     if plugins.is_reference(name):
         found = plugins.load_reference(name)
         game = _game_in(found)
@@ -122,11 +161,9 @@ def _plugin(name: str) -> tuple[Plugin, Game[Any, Any]]:
         return found, game
     entries = plugins.entry_points().get(name, ())
     if not entries:
-        text = unknown("game", name, [*known_names(), f"{openspiel.PREFIX}:NAME"])
+        text = unknown("game", name, [*known_names(), *(f"{prefix}:NAME" for prefix in family_names())])
         raise SpecError(text if "did you mean" in text else f"{text}; `pip install` the package that has it")
-    if len(entries) > 1:
-        raise SpecError(f"two packages have a game {name}: {'; '.join(map(plugins.place_of, entries))}: remove one")
-    found = plugins.load_entry_point(entries[0])
+    found = plugins.load_entry_point(plugins.only_entry_point(name, entries))
     game = _game_in(found)
     if game.name != name:
         raise SpecError(f'{found.place}: its game is called "{printable(cut(game.name))}"; give both the same name')
@@ -134,7 +171,7 @@ def _plugin(name: str) -> tuple[Plugin, Game[Any, Any]]:
 
 
 def _require_free(name: str, place: str) -> None:
-    if name in GAMES:
+    if name in plugins.own_entry_points():
         raise SpecError(f"{place}: {name} is a game of arena; give yours another name")
 
 
@@ -169,4 +206,4 @@ def _missing(game: Any) -> Iterator[str]:
 @cache
 def _own_package() -> Package:
     """Arena itself, of which only the games count."""
-    return Package("bot-arena", __version__, plugins.hash_of("arena.games"))
+    return Package(plugins.OWN_DISTRIBUTION, __version__, plugins.hash_of("arena.games"))

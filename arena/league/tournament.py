@@ -11,7 +11,7 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from arena.errors import SpecError
-from arena.games import known_names, load_game, openspiel, plugin_package
+from arena.games import family_names, known_names, load_game, plugin_package
 from arena.league.schedules.settings import Count, RoundRobin, Schedule, with_defaults
 from arena.match.secret_luck import LuckOrigin, Secret
 from arena.match.settings import ClockSettings, KeptStderr, MatchSettings
@@ -223,10 +223,10 @@ def _player(index: int, entry: PlayerEntry, file: TournamentFile, bot_of: Callab
 
 
 def require_game(bot: BotSpec, game: str) -> None:
-    """SpecError if the bot says that it plays other games; `openspiel` means all games of OpenSpiel."""
+    """SpecError if the bot says that it plays other games; the prefix of a family means all its games."""
     games = bot.manifest.games
     if games and not {game, game.partition(":")[0], load_game(game).name} & {*games}:
-        known = [*known_names(), openspiel.PREFIX]
+        known = [*known_names(), *family_names()]
         odd = [each for each in games if each not in known]
         doubt = f"; {unknown('game', odd[0], known)}" if odd else ""
         raise SpecError(f"{bot.name} plays {', '.join(games)}, not {game}{doubt}")

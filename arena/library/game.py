@@ -1,6 +1,6 @@
 """`arena.game(NAME)`: the rules of a game, pure: states go in, states come out.
 
-game, rng = arena.game("shanghaien"), random.Random(1)
+game, rng = arena.game("nim"), random.Random(1)
 state = game.playout(rng)
 print(game.outcome(state).scores)
 """

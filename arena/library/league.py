@@ -18,6 +18,7 @@ import yaml
 
 from arena.bundled import find_tournament
 from arena.errors import SpecError
+from arena.games import DEFAULT_GAME
 from arena.league.tournament import TOURNAMENT_FILE_LIMIT, TournamentFile
 from arena.library.callable_bots import CALLABLES, CallableBot, Switchboard, bridge_folder, require_name
 from arena.library.command import OnCounts, run_command
@@ -183,7 +184,7 @@ class League:
 
 def play(  # noqa: PLR0913 - all by name
     *players: AnyPlayer,
-    game: str = "shanghaien",
+    game: str = DEFAULT_GAME,
     blocks: int = 1,
     options: Mapping[str, Any] | None = None,
     clock: Mapping[str, Any] | None = None,
@@ -216,7 +217,7 @@ def compare(
     new: str | Path,
     old: str | Path,
     *,
-    game: str = "shanghaien",
+    game: str = DEFAULT_GAME,
     workers: int | None = None,
     isolation: str = "sandbox",
     progress: OnCounts | bool = False,

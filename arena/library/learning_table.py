@@ -21,7 +21,7 @@ _SEED_BITS: Final = 64
 
 
 class LearningTable:
-    """A game that stops where a seat has a choice, with numbered actions and encoded views. It knows no PettingZoo.
+    """A game that stops where a seat has a choice, with numbered actions and encoded views.
 
     `asked`: the seats that decide now, none after the end. `actions`: all actions of the variant by their number.
     """

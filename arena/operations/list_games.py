@@ -2,9 +2,8 @@
 
 import msgspec
 
-from arena.games import offered_games, openspiel
+from arena.games import offered_games
 from arena.operations.events import OnEvent, Warned, ignore
-from arena.text import spanned
 
 
 class GameOnOffer(msgspec.Struct, frozen=True):
@@ -20,12 +19,8 @@ def list_games(on: OnEvent = ignore) -> tuple[GameOnOffer, ...]:
     """List the games. One that cannot be played is a warning with the reason."""
     games = []
     for offered in offered_games():
-        if offered.game is None:
+        if offered.problem:
             on(Warned(f"left out: {offered.problem}"))
         else:
-            players = spanned(offered.game.seat_counts)
-            games.append(GameOnOffer(offered.name, offered.game.rules_version, players, offered.place))
-    if openspiel.is_installed():
-        name, place = f"{openspiel.PREFIX}:NAME", openspiel.place_of_openspiel()
-        games.append(GameOnOffer(name, openspiel.rules_version(), "2 to 10", place))
+            games.append(GameOnOffer(offered.name, offered.rules, offered.seats, offered.place))
     return tuple(games)

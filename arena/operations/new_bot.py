@@ -13,9 +13,8 @@ import yaml
 
 from arena.bundled import PACKAGE, bundled_folder
 from arena.errors import SpecError
-from arena.games import load_game
+from arena.games import DEFAULT_GAME, load_game
 from arena.operations.events import OnEvent, ignore
-from arena.operations.playing import DEFAULT_GAME
 from arena.operations.policy_bot import POLICY_TEMPLATE, write_policy
 from arena.operations.request import Request
 from arena.process.manifest import MANIFEST

@@ -10,7 +10,7 @@ from typing import Final
 
 from arena.bundled import PACKAGE
 from arena.errors import SpecError
-from arena.games import GAMES
+from arena.games import bundled_names
 from arena.operations.events import OnEvent, ignore
 from arena.operations.new_bot import TEMPLATES, write_bot, write_filled
 from arena.operations.request import Request
@@ -33,7 +33,7 @@ def new_game(request: NewGame, _on: OnEvent = ignore) -> Path:
     name, target = request.name, Path(request.name)
     if not _GAME_NAME.fullmatch(name) or len(name) > 40:
         raise SpecError(f"{name}: the name of a game has small letters, digits and single _, a letter first: my_game")
-    if name in GAMES:
+    if name in bundled_names():
         raise SpecError(f"{name} is a game of arena; give yours another name")
     if target.exists():
         raise SpecError(f"{target} exists already; choose another name")

@@ -3,7 +3,7 @@
 import contextlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from arena.errors import HarnessFault, MachineFault, SpecError
 from arena.games import known_names, load_game
@@ -22,9 +22,6 @@ from arena.text import counted
 
 if TYPE_CHECKING:
     from arena.league.driver import Backend
-
-
-DEFAULT_GAME: Final = "shanghaien"
 
 
 class BotRequest(Request, frozen=True, kw_only=True):

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from arena.bundled import find_tournament
 from arena.conformance.check import CheckPlan, CheckStep, OtherTable, StepFailed, StepVerdict, check_bot, check_draws
-from arena.games import load_game
+from arena.games import DEFAULT_GAME, load_game
 from arena.games.api import trial_options_of
 from arena.league.exhibition import exhibition
 from arena.league.schedule import Job, jobs
@@ -28,7 +28,6 @@ from arena.match.secret_luck import Secret, draw_block
 from arena.match.settings import ClockSettings, MatchSettings, clock_for, confine
 from arena.operations.events import Event, OnEvent
 from arena.operations.playing import (
-    DEFAULT_GAME,
     BotRequest,
     option_named,
     prepare_isolation,

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from support.cli_arena import ROOT, Terminal, bot_script
 
-from arena.games import GAMES
+from arena.games import bundled_names
 from arena.league.tournament import read_tournament
 from arena.operations.new_bot import KITS, missing_programs
 from arena.store.bots import BotStore
@@ -59,7 +59,7 @@ def test_new_bot_overwrites_nothing(terminal: Terminal) -> None:
     assert list(Path("mine").iterdir()) == []
 
 
-@pytest.mark.parametrize("game", GAMES)
+@pytest.mark.parametrize("game", bundled_names())
 def test_a_new_bot_has_a_league_of_its_own(terminal: Terminal, game: str) -> None:
     """A tournament against bundled bots, found by its name; one that is there already stays as it is."""
     made = terminal.arena(f"new-bot mine --game {game}")

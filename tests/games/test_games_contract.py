@@ -11,7 +11,7 @@ from support.games_play import scripted_simulator
 from arena.conformance.game import CHECKS, findings
 from arena.conformance.play import AnyGame, PlayedTable, played_table
 from arena.errors import BotFault, SpecError
-from arena.games import GAMES, load_game
+from arena.games import bundled_names, load_game
 from arena.games.api import (
     Json,
     Over,
@@ -19,7 +19,7 @@ from arena.games.api import (
     ranks_by_score,
 )
 
-TABLES = [(name, seats) for name in sorted(GAMES) for seats in load_game(name).seat_counts]
+TABLES = [(name, seats) for name in sorted(bundled_names()) for seats in load_game(name).seat_counts]
 NAN, INF = float("nan"), float("inf")
 LONG = "x" * 100_000
 BAD_DICE: list[Json] = [None, [True], [None, {}], [10**5000], [-(10**30)], [1] * 100_000]
@@ -88,7 +88,7 @@ def test_an_unknown_game_is_refused_with_the_known_ones() -> None:
         load_game("shanghain")
 
     assert str(caught.value) == (
-        f'unknown game "shanghain"; known: {", ".join(GAMES)}, openspiel:NAME; did you mean "shanghaien"?'
+        f'unknown game "shanghain"; known: {", ".join(bundled_names())}, openspiel:NAME; did you mean "shanghaien"?'
     )
 
 

@@ -6,7 +6,7 @@ import pytest
 from support.expansions_positions import SHARKS
 from support.games_positions import FRESH, GAME, go, player, to_move
 
-from arena.games import GAMES, load_game
+from arena.games import bundled_names, load_game
 from arena.games.api import news_of, summary_of
 from arena.games.shanghaien.actions import Shanghai
 from arena.games.shanghaien.expansions.sharks import Waters
@@ -57,7 +57,7 @@ def test_a_card_that_an_expansion_takes_is_told() -> None:
     assert told[1:3] == ("  (1) american 1  nobody: sharks", "  (2) american 2  ada: 1 die to 0")
 
 
-@pytest.mark.parametrize("name", sorted(GAMES))
+@pytest.mark.parametrize("name", sorted(bundled_names()))
 def test_every_game_has_a_summary_and_names_its_players(name: str) -> None:
     """In lines for a terminal."""
     game = load_game(name)

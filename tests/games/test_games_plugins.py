@@ -11,8 +11,16 @@ from support.plugin_packages import NIM, install
 
 from arena import games, plugins
 from arena.cli import execute
-from arena.errors import HarnessFault, SpecError
-from arena.games import GAMES, fingerprint_of, is_plugin, load_game, offered_games, plugin_package, require_package
+from arena.errors import HarnessFault, MachineFault, SpecError
+from arena.games import (
+    bundled_names,
+    fingerprint_of,
+    is_plugin,
+    load_game,
+    offered_games,
+    plugin_package,
+    require_package,
+)
 from arena.plugins import Package
 
 Installer = Callable[..., Path]
@@ -119,9 +127,8 @@ def test_a_package_that_cannot_be_imported_is_named(site: Installer, code: str, 
     assert told in sentence
     assert load_game("nim")
     offered = {each.name: each for each in offered_games()}
-    assert offered["other-nim"].game is None
     assert offered["other-nim"].problem == sentence
-    assert all(offered[name].game is load_game(name) for name in GAMES)
+    assert not any(offered[name].problem for name in bundled_names())
 
 
 def test_an_object_that_is_no_game_is_told_all_that_it_lacks(site: Installer) -> None:
@@ -221,9 +228,12 @@ def test_commands_import_no_plugin_that_they_do_not_need(tmp_path: Path) -> None
         entries={"costly": "plugged_costly:G"},
     )
     code = (
-        "from arena import plugins; from arena.cli import execute; plugins.entry_points = None; "
-        "codes = [execute(['--help']), execute(['bots']), execute(['check', '--help'])]; "
-        "from arena.games import load_game; load_game('nim'); assert codes == [0, 0, 0]"
+        "import sys, arena; from arena.cli import execute; from arena import plugins; "
+        "plugins.entry_points, own, plugins.own_entry_points = None, plugins.own_entry_points, None; "
+        "codes = [execute(['--help']), execute(['check', '--help']), execute(['match', '--help'])]; "
+        "plugins.own_entry_points = own; assert codes == [0, 0, 0]; "
+        "from arena.games import load_game; load_game('nim'); "
+        "assert 'arena.games.nim' in sys.modules and 'arena.games.kuhn_poker' not in sys.modules"
     )
 
     environment = {"PYTHONPATH": str(tmp_path / "site")}
@@ -231,6 +241,54 @@ def test_commands_import_no_plugin_that_they_do_not_need(tmp_path: Path) -> None
 
     assert done.returncode == 0, done.stderr
     assert not marker.exists()
+
+
+FAMILY = """
+from arena.games import OfferedGame
+from arena.games.kuhn_poker import GAME
+from arena.plugins import Package, Plugin
+
+class Family:
+    def load(self, name):
+        return Plugin("the heap shop", GAME, Package("heaps", "1", "00")), GAME
+    def offer(self):
+        return OfferedGame("heap:NAME", "the heap shop", "1", "2")
+
+FAMILY = Family()
+"""
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_a_family_of_games_registers_like_that_of_arena(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, count: int
+) -> None:
+    """Under a prefix; two packages with one prefix are both named."""
+    for number in range(count):
+        install(tmp_path, f"plugged_heap{number}", FAMILY, entries={})
+        info = tmp_path / f"plugged_heap{number}-1.0.dist-info" / "entry_points.txt"
+        info.write_text(f"[arena.game_families]\nheap = plugged_heap{number}:FAMILY\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    offered = {each.name: each for each in offered_games()}
+
+    if count == 1:
+        assert load_game("heap:any(size=3)").name == "kuhn_poker"
+        assert plugin_package("heap:any(size=3)") == Package("heaps", "1", "00")
+        assert offered["heap:NAME"].place == "the heap shop"
+        games._plugin.cache_clear()
+    else:
+        assert "of plugged_heap0 1.0; entry point heap = plugged_heap1:FAMILY of " in refusal("heap:any(size=3)")
+        assert offered["heap"].problem
+    assert load_game("nim")
+
+
+def test_an_installation_without_its_games_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    plugins.own_entry_points.cache_clear()
+    monkeypatch.setattr(plugins, "OWN_DISTRIBUTION", "no-such-arena")
+
+    with pytest.raises(MachineFault, match="arena's games are not registered here: install it again"):
+        load_game("nim")
+
+    plugins.own_entry_points.cache_clear()
 
 
 def test_an_editable_installation_is_one(tmp_path: Path, site: Installer, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from support.scripted_bot import RandomBot, seated, spec_for
 
-from arena.games import GAMES, load_game
+from arena.games import bundled_names, load_game
 from arena.match.record import pack
 from arena.match.referee import play_match
 from arena.match.results import result_of
@@ -29,7 +29,7 @@ class ForgetfulBot(RandomBot):
         return replies
 
 
-@pytest.mark.parametrize("name", sorted(set(GAMES) - {"riffraff"}))  # of which a match takes seconds
+@pytest.mark.parametrize("name", sorted(set(bundled_names()) - {"riffraff"}))  # of which a match takes seconds
 def test_a_match_that_is_over_leaves_no_object_behind(name: str) -> None:
     """The same ones again and again, so that caches are soon full of them."""
     game = load_game(name)

@@ -82,7 +82,7 @@ def test_an_unknown_name_is_refused_with_the_nearest() -> None:
     assert refusal("backgamon").endswith('did you mean "backgammon"?')
     with pytest.raises(SpecError, match=r"shanghaien, openspiel:NAME; `pip install`"):
         load_game("qqqq")
-    assert not any(openspiel.is_name(each) for each in known_names())
+    assert not any(name.startswith("openspiel") for name in known_names())
     assert is_plugin("openspiel:go(board_size=9)")
 
 

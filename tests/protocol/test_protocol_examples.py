@@ -12,7 +12,7 @@ import pytest
 from support.protocol_matches import BOT_SEEDS, SEED, example_matches, expansions_match, lines, refused_match, timeless
 from support.protocol_pages import BLOCKS, PROTOCOL, RULES, Block, blocks_of, inline_actions, marked, only, section_of
 
-from arena.games import GAMES, load_game
+from arena.games import bundled_names, load_game
 from arena.games.api import Chance, Dice
 from arena.games.luck import draw
 from arena.games.shanghaien.cards import card_winners, neighbour_pips
@@ -32,7 +32,7 @@ from arena.protocol.messages import ToBot
 @pytest.mark.parametrize("block", [b for b in BLOCKS if b.info.startswith("json")], ids=lambda block: block.place)
 def test_every_json_example_is_json_of_a_known_kind(block: Block) -> None:
     """An example is one JSON object, by the strict rules too, and its mark says what it is."""
-    kinds = {f"json {kind} {game}" for kind in ("action", "view") for game in GAMES}
+    kinds = {f"json {kind} {game}" for kind in ("action", "view") for game in bundled_names()}
     assert block.info in {"json to-bot", "json from-bot", *kinds}
     assert codec.decode_object(block.text.encode())
 

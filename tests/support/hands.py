@@ -6,9 +6,9 @@ from typing import ClassVar, Final, Literal, get_args
 
 import msgspec
 
-from arena.games import GAMES
 from arena.games.api import Decision, Json, Outcome, Over, Seat, Turn, ranks_by_score
 from arena.games.base import BaseGame, NoOptions
+from support.plugin_packages import bundled
 
 Hand = Literal["rock", "paper", "scissors"]
 HANDS: Final[tuple[Hand, ...]] = get_args(Hand)
@@ -79,8 +79,5 @@ GAME: Final = Hands()
 @contextmanager
 def hands_on_offer() -> Iterator[None]:
     """Within, it is one of arena's games."""
-    GAMES[Hands.name] = __name__
-    try:
+    with bundled(Hands.name, f"{__name__}:GAME"):
         yield
-    finally:
-        del GAMES[Hands.name]

@@ -11,9 +11,9 @@ from typing import ClassVar, Final
 
 import msgspec
 
-from arena.games import GAMES
 from arena.games.api import Chance, Decision, Json, Number, Outcome, Over, Seat, Turn, Weighted, ranks_by_score
 from arena.games.base import BaseGame, NoOptions
+from support.plugin_packages import bundled
 
 
 class Buy(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -86,8 +86,5 @@ GAME: Final = Lottery()
 @contextmanager
 def lottery_on_offer() -> Iterator[None]:
     """Within, the lottery is one of arena's games, which a record can name."""
-    GAMES[Lottery.name] = __name__
-    try:
+    with bundled(Lottery.name, f"{__name__}:GAME"):
         yield
-    finally:
-        del GAMES[Lottery.name]

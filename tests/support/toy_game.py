@@ -14,7 +14,6 @@ import msgspec
 
 from arena import validation
 from arena.errors import IllegalAction, MalformedReply, SpecError
-from arena.games import GAMES
 from arena.games.api import (
     ENDLESS,
     Chance,
@@ -30,6 +29,7 @@ from arena.games.api import (
     Turn,
     ranks_by_score,
 )
+from support.plugin_packages import bundled
 
 NAME: Final = "toy"
 FAR_MM: Final = 100
@@ -237,11 +237,8 @@ GAME: Final = ToyGame()
 @contextmanager
 def on_offer() -> Iterator[None]:
     """Within, the toy game is one of arena's, which a record can name."""
-    GAMES[NAME] = __name__
-    try:
+    with bundled(NAME, f"{__name__}:GAME"):
         yield
-    finally:
-        del GAMES[NAME]
 
 
 def _convert(raw: Json, kind: type[K]) -> K:

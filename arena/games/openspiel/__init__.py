@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple
 
 from arena import plugins
 from arena.errors import SpecError
+from arena.games import OfferedGame
 from arena.games.api import MOST_SEATS
 from arena.plugins import Package, Plugin, install_command
 from arena.text import cut, printable, unknown
@@ -39,9 +40,21 @@ class OpenSpielName(NamedTuple):
         return f"{self.game}({','.join([*filter(None, [self.parameters]), *players])})"
 
 
-def is_name(name: str) -> bool:
-    """Whether the name means a game of OpenSpiel, be there one or not."""
-    return name.partition(":")[0] == PREFIX
+class OpenSpielFamily:
+    """The adapter, as a `GameFamily`."""
+
+    def load(self, name: str) -> tuple[Plugin, Any]:
+        """The game, and where it comes from. SpecError if it cannot be played."""
+        return load(name)
+
+    def offer(self) -> OfferedGame | None:
+        """The line of a list of games; None if OpenSpiel is not installed."""
+        if not is_installed():
+            return None
+        return OfferedGame(f"{PREFIX}:NAME", place_of_openspiel(), rules_version(), f"2 to {MOST_SEATS}")
+
+
+FAMILY: Final = OpenSpielFamily()
 
 
 @cache
