@@ -1,7 +1,9 @@
 """Parts of sentences for a person: counts, lists of names, and text of others that no terminal obeys."""
 
 import difflib
+from collections import Counter
 from collections.abc import Iterable, Sequence
+from itertools import count
 from textwrap import wrap
 from typing import Final
 
@@ -14,6 +16,18 @@ _NAMED_OF_MANY: Final = 5
 def counted(count: int, noun: str, plural: str = "") -> str:
     """`1 match`, `2 matches`; `plural` where it is not the noun with an s."""
     return f"{count} {noun if count == 1 else plural or f'{noun}s'}"
+
+
+def names_apart(names: Sequence[str], *marks: Sequence[str]) -> list[str]:
+    """The names, of which equal ones get the first of `marks` that tells all apart, or else a number, behind them."""
+    times, apart = Counter(names), list[str]()
+    telling = next((mark for mark in marks if len(set(mark)) == len(names)), None)
+    for place, name in enumerate(names):
+        endings = count(1) if telling is None else telling[place : place + 1]
+        longer = (f"{name}-{ending}" for ending in endings)
+        free = (other for other in longer if times[other] != 1 and other not in apart)
+        apart.append(name if times[name] == 1 else next(free))
+    return apart
 
 
 def in_columns(entries: Sequence[str], width: int) -> list[str]:

@@ -211,9 +211,9 @@ class _NearWorker:
     def take(self, dispatch: Dispatch, now_s: float) -> None:
         """Forget what is over, and begin what is new."""
         self.jobs = {attempt: job for attempt, job in self.jobs.items() if attempt in dispatch.awaited}
-        for each in dispatch.jobs:
-            start_s, numbers = max(self.end_s, now_s), [fixture.block for fixture in each.job.fixtures]
-            self.jobs[each.attempt] = (start_s, each.job.pairing.key, each.job.pairing.names, numbers)
+        for attempt, job in dispatch.jobs.items():
+            start_s, numbers = max(self.end_s, now_s), [fixture.block for fixture in job.fixtures]
+            self.jobs[attempt] = (start_s, job.pairing.key, job.pairing.names, numbers)
             self.end_s = start_s + _BLOCK_S * len(numbers)
 
     def news(self, now_s: float) -> dict[str, Progressed]:
@@ -242,6 +242,9 @@ class _NearLink:
 
     async def workers(self) -> tuple[str, dict[str, str]]:
         return "near", {address: address for address in self._workers}
+
+    async def call(self, function: Callable[..., Any], address: str, argument: Any) -> Any:
+        return await getattr(self, function.__name__)(address, argument)
 
     async def meet(self, address: str, opening: bytes) -> bytes:
         unpacked(opening, Opening)

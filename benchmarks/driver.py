@@ -68,7 +68,7 @@ class IdleBackend:
 
     def submit(self, job: Job, on_finished: OnFinished) -> "Future[Finished]":
         """See Backend.submit."""
-        return self._workers.stream(played_by_nobody, job, on_finished)
+        return self._workers.submit(played_by_nobody, job, on_finished)
 
     def close(self, *, is_interrupted: bool) -> None:
         """End the workers."""

@@ -31,6 +31,7 @@ from arena.report.luck_origin import luck_description
 from arena.statistics.sequential import Model, SequentialSettings
 from arena.store.folder import writable
 from arena.store.matches import MatchStore
+from arena.text import names_apart
 
 _JOBS_BETWEEN_LOOKS = 2
 """Smaller jobs leave fewer blocks in flight that come too late to count; larger ones start fewer processes."""
@@ -101,14 +102,10 @@ def compare_bots(
 
 def _players(new: BotSpec, old: BotSpec) -> tuple[Player, Player]:
     """Both under names that tell them apart: by name, else by version, else by hash; a bot and itself as well."""
-    marks = ("", "")
-    if new.digest == old.digest:
-        marks = ("-new", "-old")
-    elif new.name == old.name and new.manifest.version != old.manifest.version:
-        marks = (f"-{new.manifest.version}", f"-{old.manifest.version}")
-    elif new.name == old.name:
-        marks = (f"-{new.digest[:8]}", f"-{old.digest[:8]}")
-    return Player(name=new.name + marks[0], bot=new), Player(name=old.name + marks[1], bot=old)
+    bots = (new, old)
+    versions, hashes = [bot.manifest.version for bot in bots], [bot.digest[:8] for bot in bots]
+    names = names_apart([bot.name for bot in bots], versions, hashes, ["new", "old"])
+    return Player(name=names[0], bot=new), Player(name=names[1], bot=old)
 
 
 def _tournament(players: tuple[Player, Player], setup: MatchSetup, test: SequentialSettings) -> Tournament:

@@ -14,13 +14,13 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import BrokenExecutor
 from functools import lru_cache
-from typing import Final, Protocol
+from typing import Any, Final, Protocol, TypeVar
 
 import msgspec
 from msgspec.structs import replace
 
+from arena.cluster import session as remote
 from arena.cluster.messages import (
-    Assignment,
     Dispatch,
     Identity,
     LogLine,
@@ -48,6 +48,7 @@ _PART_S: Final = 2.0
 _FAILURES: Final = 3
 """Lives in a row that fail at their first attempt, or sessions that never begin: then their worker is left out."""
 log: Final = logging.getLogger("arena.cluster")
+Returned = TypeVar("Returned")
 
 
 class DealingTimes(msgspec.Struct, frozen=True):
@@ -90,14 +91,8 @@ class Link(Protocol):
     async def workers(self) -> tuple[str, dict[str, str]]:
         """The id of the scheduler, and the name of each worker by its address. OSError if there is no scheduler."""
 
-    async def meet(self, address: str, hello: bytes) -> bytes:
-        """Open a session; Unfit from any of these calls if the worker fails in it."""
-
-    async def exchange(self, address: str, request: bytes) -> bytes:
-        """Exchange jobs and blocks."""
-
-    async def part(self, address: str, session: str) -> None:
-        """End a session."""
+    async def call(self, function: Callable[..., Awaitable[Returned]], address: str, argument: Any) -> Returned:
+        """Return the result of a function of `session` in the event loop of a worker. Unfit if it fails there."""
 
     async def close(self) -> None:
         """Let go of the scheduler."""
@@ -161,7 +156,7 @@ class Dealer:
         for each in peers:
             if each.task is not None:
                 each.task.cancel()
-        partings = (self._link.part(each.address, each.session) for each in peers)
+        partings = (self._link.call(remote.part, each.address, each.session) for each in peers)
         with contextlib.suppress(TimeoutError):  # one that does not hear it ends by its lease
             await asyncio.wait_for(asyncio.gather(*partings, return_exceptions=True), _PART_S)
         try:
@@ -211,7 +206,7 @@ class Dealer:
         hello = Opening(peer.session, terms.league, terms.game, terms.isolation, times.lease_s)
         message, is_told = packed(hello), False
         while True:
-            answer = await self._answer(peer, lambda: self._link.meet(peer.address, message))
+            answer = await self._answer(peer, remote.meet, message)
             welcome = unpacked(answer, Welcome)
             if not welcome.is_busy:
                 break
@@ -251,9 +246,9 @@ class Dealer:
             self._break(str(error))
             raise Lost(str(error), is_death=False) from error
 
-    def _deal(self, peer: Peer) -> tuple[Assignment, ...]:
+    def _deal(self, peer: Peer) -> dict[str, Job]:
         """Lives for a worker: one if it has none, more if it would soon have none and others have enough."""
-        dealt = []
+        dealt: dict[str, Job] = {}
         idle = len(self._idle) - (peer in self._idle)
         while self._backlog and self._may_take(peer, idle):
             flight = next((each for each in self._backlog if not (each.is_suspect and peer.flights)), None)
@@ -263,14 +258,14 @@ class Dealer:
             attempt = str(next(self._numbers))
             peer.flights[attempt] = flight
             self._flying += 1
-            dealt.append(Assignment(attempt, _plain(flight.job)))
+            dealt[attempt] = _plain(flight.job)
         if dealt and len(dealt) == len(peer.flights):
             peer.heard_s = asyncio.get_running_loop().time()
         if dealt:
             self._idle.discard(peer)
         if not self._backlog:
             self._work.clear()
-        return tuple(dealt)
+        return dealt
 
     def _may_take(self, peer: Peer, idle: int) -> bool:
         if not peer.flights:
@@ -286,19 +281,19 @@ class Dealer:
             return
 
     async def _exchanged(self, peer: Peer, request: Dispatch) -> Report:
-        message = packed(request)
-        reply = unpacked(await self._answer(peer, lambda: self._link.exchange(peer.address, message)), Report)
+        reply = unpacked(await self._answer(peer, remote.exchange, packed(request)), Report)
         if not reply.is_known:
             raise Lost("its session has ended, as after a lease without a word from here", is_death=False)
         return reply
 
-    async def _answer(self, peer: Peer, ask: Callable[[], Awaitable[bytes]]) -> bytes:
+    async def _answer(self, peer: Peer, function: Callable[..., Awaitable[bytes]], message: bytes) -> bytes:
         """The answer of a worker, which is asked again for a while. Lost if it is gone, or has been silent."""
         loop, times = asyncio.get_running_loop(), self._times
         give_up_s = math.inf
         while not peer.gone.is_set():
             try:
-                return await asyncio.wait_for(ask(), times.wait_s + times.answer_s)
+                call = self._link.call(function, peer.address, message)
+                return await asyncio.wait_for(call, times.wait_s + times.answer_s)
             except Unfit as error:
                 self._leave_out(peer, str(error))
             except OSError as error:  # TimeoutError is one
@@ -419,7 +414,7 @@ class Dealer:
 
     async def _part(self, peer: Peer) -> None:
         try:
-            await asyncio.wait_for(self._link.part(peer.address, peer.session), self._times.answer_s)
+            await asyncio.wait_for(self._link.call(remote.part, peer.address, peer.session), self._times.answer_s)
         except OSError as error:
             log.info("worker %s does not hear that it is left: %s", peer.name, error)
 

@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Awaitable, Callable
 from functools import cache
 from multiprocessing import resource_tracker
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import dask
 from distributed import Client, LocalCluster, Security
@@ -41,6 +41,7 @@ _LOUD: Final = (
     "distributed.client",
 )
 log: Final = logging.getLogger("arena.cluster")
+Returned = TypeVar("Returned")
 
 
 def security_of(settings: ClusterSettings) -> Security:
@@ -154,20 +155,6 @@ class DaskLink:
         found = await asyncio.wait_for(client.scheduler.identity(), _CONNECT_S)
         return found["id"], {address: str(each["name"]) for address, each in found["workers"].items()}
 
-    async def meet(self, address: str, hello: bytes) -> bytes:
-        """Open a session."""
-        answer: bytes = await self.call(remote.meet, address, hello)
-        return answer
-
-    async def exchange(self, address: str, request: bytes) -> bytes:
-        """Exchange jobs and blocks."""
-        answer: bytes = await self.call(remote.exchange, address, request)
-        return answer
-
-    async def part(self, address: str, session: str) -> None:
-        """End a session."""
-        await self.call(remote.part, address, session)
-
     async def close(self) -> None:
         """Let go of the scheduler; workers that were started here end."""
         if self._cluster is not None:
@@ -177,8 +164,8 @@ class DaskLink:
                 with contextlib.suppress(OSError):
                     await asyncio.wait_for(each.close(), _CLOSE_S)
 
-    async def call(self, function: Callable[..., Awaitable[Any]], address: str, argument: Any) -> Any:
-        """The result of a function of arena in the event loop of a worker. Unfit if it fails there."""
+    async def call(self, function: Callable[..., Awaitable[Returned]], address: str, argument: Any) -> Returned:
+        """Return the result of a function of arena in the event loop of a worker. Unfit if it fails there."""
         client = await self._connected()
         try:
             async with self._calls:
@@ -187,7 +174,8 @@ class DaskLink:
             raise
         except Exception as error:
             raise Unfit(f"{type(error).__name__}: {error}") from error
-        return found[address]
+        returned: Returned = found[address]
+        return returned
 
     async def _connected(self) -> Any:
         """The client, which dask connects again by itself for a while; then there is a new one."""

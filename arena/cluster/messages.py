@@ -60,24 +60,18 @@ class Welcome(msgspec.Struct, frozen=True):
         return Machine(self.host[:_MOST_NAME], round(self.speed, 1) if is_possible else 0.0)
 
 
-class Assignment(msgspec.Struct, frozen=True):
-    """A job to be played, under the id of this attempt. Its bots are named by their hashes; they have no folders."""
-
-    attempt: str
-    job: Job
-
-
 class Dispatch(msgspec.Struct, frozen=True):
     """The driver's part of an exchange.
 
-    `awaited`: the attempts that the driver waits for; the others are forgotten. `archives`: bots by hash. The answer
+    `awaited`: the attempts that the driver waits for; the others are forgotten. `jobs`: new ones by the id of their
+    attempt, whose bots are named by their hashes and have no folders. `archives`: bots by hash. The answer
     comes after `wait_s`, or when at most `enough` is left: each match to be played counts, and each job that is not
     over.
     """
 
     session: str
     awaited: frozenset[str]
-    jobs: tuple[Assignment, ...] = ()
+    jobs: dict[str, Job] = {}
     archives: dict[str, bytes] = {}
     enough: int = 0
     wait_s: float = 0.0

@@ -244,9 +244,9 @@ class WorkerSession:
             for attempt, one in list(self._attempts.items()):
                 if one.is_over and attempt not in request.awaited:
                     del self._attempts[attempt]
-            for each in request.jobs:
-                if each.attempt not in self._attempts:
-                    self._attempts[each.attempt] = _Attempt(each.job)
+            for attempt, job in request.jobs.items():
+                if attempt not in self._attempts:
+                    self._attempts[attempt] = _Attempt(job)
             self._missing.difference_update(request.archives)
             if any(one.future is None for one in self._attempts.values()):
                 self._arriving.update(request.archives)

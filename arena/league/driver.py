@@ -63,7 +63,7 @@ class LocalBackend:
     def submit(self, job: Job, on_finished: OnFinished) -> "Future[Finished]":
         """Play a job. HarnessFault if bots cannot be isolated so here, which is tried once for all workers."""
         self_test.require_isolation(job.isolation)
-        return self.workers.stream(self._play, job, on_finished)
+        return self.workers.submit(self._play, job, on_finished)
 
     def close(self, *, is_interrupted: bool) -> None:
         """Release the workers."""

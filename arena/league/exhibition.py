@@ -3,10 +3,8 @@
 Rule: an exhibition is a tournament with as many seats as players, whose results stay in memory.
 """
 
-from collections import Counter
 from collections.abc import Callable, Generator, Sequence
 from functools import partial
-from itertools import count
 from typing import Any
 
 from msgspec import UNSET
@@ -23,7 +21,7 @@ from arena.process.limits import Isolation
 from arena.process.manifest import BotSpec
 from arena.process.workers import multiprocessing_pids
 from arena.standings.ratings import RatingSettings
-from arena.text import spanned
+from arena.text import names_apart, spanned
 
 
 def exhibition(
@@ -70,15 +68,8 @@ def require_seats(game: str, players: int) -> None:
 
 def named_apart(bots: Sequence[BotSpec]) -> list[Player]:
     """The bots as players: those of one name, such as a bot that meets itself, are numbered."""
-    names = Counter(bot.name for bot in bots)
-    taken = {name for name, times in names.items() if times == 1}
-    players = []
-    for bot in bots:
-        numbered = (f"{bot.name}-{number}" for number in count(1))
-        name = bot.name if names[bot.name] == 1 else next(each for each in numbered if each not in taken)
-        taken.add(name)
-        players.append(Player(name=name, bot=bot))
-    return players
+    names = names_apart([bot.name for bot in bots])
+    return [Player(name=name, bot=bot) for name, bot in zip(names, bots, strict=True)]
 
 
 def play_here(

@@ -115,7 +115,7 @@ def take_sample(
     pool = Workers(workers, preload=__name__)
     timed: list[Timed] = []
     parts = _parts(tournament, prepare, isolation, times)
-    window: Window[Part, None] = Window(lambda part: pool.stream(play_part, part, timed.append), lambda: workers)
+    window: Window[Part, None] = Window(lambda part: pool.submit(play_part, part, timed.append), lambda: workers)
     failures: list[str] = []
     is_done = False
     try:

@@ -10,7 +10,6 @@ import re
 import sys
 import weakref
 from collections.abc import Callable, Mapping
-from itertools import chain, count
 from pathlib import Path
 from typing import Any, Final
 
@@ -30,6 +29,7 @@ from arena.report.columns import LEADERBOARD, SHOWN_STANDINGS
 from arena.report.matches import match_list
 from arena.store import files
 from arena.store.folder import stored
+from arena.text import names_apart
 from arena.yaml_file import read_yaml
 
 AnyPlayer = str | Path | Callable[[Any, Any], Any] | Any
@@ -251,13 +251,8 @@ def _absolute(path: str | Path) -> Path:
 
 def _named_apart(entries: list[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Entries with names of their own: a bot that meets itself is numbered."""
-    found: dict[str, dict[str, Any]] = {}
-    for entry in entries:
-        stem = entry.get("name") or _name_of(entry.get("bot", "player"))
-        numbered = (f"{stem}-{number}" for number in count(2))
-        name = next(each for each in chain((stem,), numbered) if each not in found)
-        found[name] = {**entry, "name": name}
-    return list(found.values())
+    names = names_apart([entry.get("name") or _name_of(entry.get("bot", "player")) for entry in entries])
+    return [{**entry, "name": name} for entry, name in zip(entries, names, strict=True)]
 
 
 def _name_of(player: AnyPlayer) -> str:

@@ -35,7 +35,6 @@ from arena.process.scratch import own_folder
 
 T = TypeVar("T")
 R = TypeVar("R")
-P = TypeVar("P")
 _Take = Callable[[Any], None] | None
 
 _START_METHOD: Final = "forkserver"
@@ -64,20 +63,12 @@ class Workers:
         """The processes that were started, also just after their death."""
         return [worker.pid for worker in self._workers if worker is not None]
 
-    def submit(self, function: Callable[[T], R], argument: T) -> "Future[R]":
+    def submit(self, function: Callable[..., R], argument: Any, take: _Take = None) -> "Future[R]":
         """Call the function in the worker with the fewest calls before this one; a worker that has died is replaced.
 
-        The future fails with BrokenExecutor if the worker dies, with Undelivered if it does before it begins the call;
-        it is never cancelled. MachineFault if no worker can be started.
-        """
-        return self._free_worker().submit(function, argument, None)
-
-    def stream(
-        self, function: Callable[[T, Callable[[P], None]], R], argument: T, take: Callable[[P], None]
-    ) -> "Future[R]":
-        """Call the function as `submit` does; what it sends by its second argument `take` gets in another thread.
-
-        When the future is done, `take` has had all of it.
+        What it sends by its second argument, which it has if `take` is given, `take` gets in another thread; all of it,
+        before the future is done. The future fails with BrokenExecutor if the worker dies, with Undelivered if it does
+        before it begins the call; it is never cancelled. MachineFault if no worker can be started.
         """
         return self._free_worker().submit(function, argument, take)
 

@@ -13,7 +13,7 @@ from support.league_made import all_blocks, played_block, real_tournament
 from support.made_matches import tournament
 
 from arena.api import installed
-from arena.cluster.messages import Assignment, Dispatch
+from arena.cluster.messages import Dispatch
 from arena.cluster.session import Slot
 from arena.league.driver import LocalBackend
 from arena.league.schedule import Fixture, Job, jobs
@@ -41,13 +41,13 @@ def test_a_death_below_a_worker_ends_no_life_but_the_one_in_play(
     queued = list(jobs(installed(league, bots), {}))
     archives = {player.bot.digest: bots.packed(player.bot.digest) for player in queued[0].pairing.players}
     backend = LocalBackend(1)
-    assignments = tuple(Assignment(str(number), job) for number, job in enumerate(queued))
+    attempts = {str(number): job for number, job in enumerate(queued)}
 
     async def play() -> Counter[str]:
         slot = Slot(tmp_path / "worker", lambda: backend)
         await slot.meet(OPENING)
         awaited = frozenset("0123")
-        report = await slot.exchange(Dispatch("s", awaited, assignments[:3], archives))
+        report = await slot.exchange(Dispatch("s", awaited, {key: attempts[key] for key in "012"}, archives))
         while not any(one.finished for one in report.attempts.values()):
             report = await slot.exchange(Dispatch("s", awaited, wait_s=0.01))
         (player,) = backend.workers.pids
@@ -55,7 +55,7 @@ def test_a_death_below_a_worker_ends_no_life_but_the_one_in_play(
         os.kill(player if victim == "player" else named(fork_server, b"forkserver"), signal.SIGKILL)
         while victim == "player" and not any(one.ending for one in report.attempts.values()):
             report = await slot.exchange(Dispatch("s", awaited, wait_s=0.01))
-        report = await slot.exchange(Dispatch("s", awaited, assignments[3:], wait_s=PATIENCE_S))
+        report = await slot.exchange(Dispatch("s", awaited, {"3": attempts["3"]}, wait_s=PATIENCE_S))
         slot.part("s")
         return Counter(one.ending for one in report.attempts.values())
 

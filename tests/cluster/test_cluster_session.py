@@ -11,7 +11,7 @@ from support.league_made import real_tournament
 
 from arena.api import installed
 from arena.cluster import session
-from arena.cluster.messages import Assignment, Dispatch, Opening, Welcome
+from arena.cluster.messages import Dispatch, Opening, Welcome
 from arena.cluster.session import Slot
 from arena.league.schedule import jobs
 from arena.store.bots import BotStore
@@ -63,7 +63,7 @@ def test_a_session_that_ends_while_it_installs_begins_nothing(tmp_path: Path, mo
     async def play() -> None:
         slot = Slot(tmp_path / "worker", lambda: backend)
         await slot.meet(OPENING)
-        await slot.exchange(Dispatch("s", frozenset("1"), (Assignment("1", job),), archives))
+        await slot.exchange(Dispatch("s", frozenset("1"), {"1": job}, archives))
         await asyncio.to_thread(arrived.wait, 60)
         assert slot._session is not None
         found.append(slot._session)
@@ -86,7 +86,7 @@ def test_no_bot_makes_room_for_the_other_one_of_its_match(tmp_path: Path) -> Non
     async def play() -> None:
         worker = session.WorkerSession(OPENING, BotCache(tmp_path / "worker", "none", 1), backend)
         for digest, archive in archives.items():
-            told = await worker.exchange(Dispatch("s", frozenset("1"), (Assignment("1", job),), {digest: archive}))
+            told = await worker.exchange(Dispatch("s", frozenset("1"), {"1": job}, {digest: archive}))
             await asyncio.to_thread(worker._admission.submit(bool).result)
         assert told.refusal == ""
         worker.close()

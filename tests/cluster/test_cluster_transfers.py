@@ -10,7 +10,7 @@ from support.fake_cluster import OPENING, Waiting
 from support.league_made import real_tournament
 
 from arena.api import installed
-from arena.cluster.messages import Assignment, Dispatch
+from arena.cluster.messages import Dispatch
 from arena.cluster.session import Slot
 from arena.league.schedule import jobs
 from arena.store.bots import BotStore
@@ -36,7 +36,7 @@ def test_a_bot_is_sent_to_a_worker_once(tmp_path: Path, monkeypatch: pytest.Monk
     async def play() -> None:
         slot = Slot(tmp_path / "worker", lambda: backend)
         await slot.meet(OPENING)
-        told = await slot.exchange(Dispatch("s", frozenset("1"), (Assignment("1", first),), wait_s=60.0))
+        told = await slot.exchange(Dispatch("s", frozenset("1"), {"1": first}, wait_s=60.0))
         assert set(told.missing) == digests
         one, other = archives.items()
         told = await slot.exchange(Dispatch("s", frozenset("1"), archives=dict([one])))
@@ -44,7 +44,7 @@ def test_a_bot_is_sent_to_a_worker_once(tmp_path: Path, monkeypatch: pytest.Monk
         await asyncio.to_thread(arrived.wait, 60)
         told = await slot.exchange(Dispatch("s", frozenset("1"), archives=dict([other])))
         assert told.missing == ()
-        told = await slot.exchange(Dispatch("s", frozenset("12"), (Assignment("2", second),)))
+        told = await slot.exchange(Dispatch("s", frozenset("12"), {"2": second}))
         assert told.missing == (), "these bots are on their way"
         may_go_on.set()
         while len(backend.begun) < 2:
