@@ -22,9 +22,9 @@ class PipedProcess:
 
     origin: Final = "pipes in this process"
 
-    def __init__(self, *, cpu: Callable[[], float] = lambda: 0.0) -> None:
+    def __init__(self) -> None:
         self.group = self
-        self.cpu = cpu
+        self.cpu = lambda: 0.0
         self.is_frozen = False
         self._ears, self.stdin = os.pipe()
         self.stdout, self._mouth = os.pipe()
@@ -135,17 +135,12 @@ class PipedProcess:
             os.close(fd)
 
 
-def channel_to(process: PipedProcess, *, limit: int) -> ProcessChannel:
-    """The real channel, over the pipes of that process."""
-    return ProcessChannel(cast(BotProcess, process), limit=limit)
-
-
 @contextmanager
 def piped(*, limit: int) -> Iterator[tuple[PipedProcess, ProcessChannel]]:
     """A process and a channel to it, both gone at the end."""
     process = PipedProcess()
     try:
-        yield process, channel_to(process, limit=limit)
+        yield process, ProcessChannel(cast(BotProcess, process), limit=limit)
     finally:
         process.kill()
 

@@ -1,9 +1,8 @@
-"""A table with an honest bot and one whose words are changed, over scripted channels or real pipes, by fake clocks.
+"""A table with an honest bot and one whose words are changed, over scripted channels, by fake clocks.
 
 Rule: everything that happens here follows from the scene; both bots choose like the baseline.
 """
 
-import itertools
 import json
 from collections.abc import Iterable
 from random import Random
@@ -23,7 +22,7 @@ from arena.match.settings import ClockSettings, MatchSpec
 from arena.process.channel import Channel
 from arena.process.scripted import Reply, ScriptedChannel
 from support.match_fuzz_lines import LIMIT, MATCH, MUTATIONS, Brain, Plan, plans
-from support.match_fuzz_pipes import PipedProcess, channel_to, lines_of
+from support.match_fuzz_pipes import lines_of
 from support.toy_game import FAR_MM, ROTTEN_MM, ToyGame
 
 ALL: Final = {"expansions": ["crazy_captain", "no_shanghai", "sharks", "doubles"]}
@@ -37,12 +36,12 @@ VARIANTS: Final[tuple[tuple[str, dict[str, Any], int], ...]] = (
 """A game, its options, and about how many messages a bot has to answer in it."""
 MOST_LOOKS: Final = 100_000
 """At a clock in one scene. More are a referee that does not end."""
-_TICK_MS: Final = {"script": 0.001, "pipes": 0.1}
-"""What a look at the clock costs: pipes are really waited for, so that they must run out after few looks."""
+_TICK_S: Final = 1e-6
+"""What a look at the clock costs."""
 
 
 class Scene(msgspec.Struct, frozen=True):
-    """All that a match depends on. `sizes` are the pieces in which the bot writes to a pipe."""
+    """All that a match depends on."""
 
     variant: int
     seed: int
@@ -53,7 +52,6 @@ class Scene(msgspec.Struct, frozen=True):
     wants_events: bool
     wants_simulations: bool
     plan: Plan
-    sizes: tuple[int, ...]
 
 
 @st.composite
@@ -70,25 +68,20 @@ def scenes(draw: st.DrawFn) -> Scene:
         wants_events=draw(st.booleans()),
         wants_simulations=draw(st.booleans()),
         plan=draw(plans(VARIANTS[variant][2])),
-        sizes=draw(st.lists(st.integers(1, 50), max_size=3).map(tuple)),
     )
 
 
 class Ticks:
     """Wall time that goes on by a look, CPU time that goes on when told."""
 
-    def __init__(self, tick_ms: float) -> None:
+    def __init__(self) -> None:
         self.looks = 0
         self.cpu_s = 0.0
-        self.worker: PipedBot | None = None
-        self._tick_s = tick_ms / 1000
 
     def wall(self) -> float:
         self.looks += 1
         assert self.looks < MOST_LOOKS, "the referee does not come to an end"
-        if self.worker is not None:
-            self.worker.work()
-        return self.looks * self._tick_s
+        return self.looks * _TICK_S
 
     def cpu(self) -> float:
         return self.cpu_s
@@ -180,36 +173,6 @@ class ScriptedBot:
         return [*lines, Crashed("the bot ended with exit code 3")] if self.speaker.brain.is_dead else lines
 
 
-class PipedBot:
-    """A speaker behind real pipes, which takes a step whenever somebody looks at the clock."""
-
-    def __init__(self, speaker: Speaker, ticks: Ticks) -> None:
-        self.speaker = speaker
-        self.said: list[Said] = []
-        self._process = PipedProcess(cpu=ticks.cpu)
-        self._sizes = itertools.cycle([*speaker._scene.sizes, 1 << 20])
-        self._unread = b""
-        self._unsaid = b""
-        self._partial = b""
-        self.channel = channel_to(self._process, limit=LIMIT)
-        ticks.worker = self
-
-    def work(self) -> None:
-        """Hear what there is, and say the next piece."""
-        *lines, self._unread = (self._unread + self._process.hear()).split(b"\n")
-        self._unsaid += b"".join(map(self.speaker.respond, lines))
-        brain = self.speaker.brain
-        self._process.log(brain.stderr)
-        brain.stderr = b""
-        piece = self._unsaid[: next(self._sizes)]
-        taken = self._process.say(piece)
-        *whole, self._partial = (self._partial + piece[:taken]).split(b"\n")
-        self.said.extend(Said(len(self.speaker.requests), each) for each in whole)
-        self._unsaid = self._unsaid[taken:]
-        if brain.is_dead and not self._unsaid:
-            self._process.exit()
-
-
 def game_of(scene: Scene) -> Any:
     """The scene's game, new."""
     game = VARIANTS[scene.variant][0]
@@ -219,11 +182,10 @@ def game_of(scene: Scene) -> Any:
 class Table:
     """The two seats of a scene, for as many matches as wanted. `bots` are the processes of the changed bot."""
 
-    def __init__(self, scene: Scene, transport: str) -> None:
+    def __init__(self, scene: Scene) -> None:
         _, self.options, _ = VARIANTS[scene.variant]
         self.game: Any = game_of(scene)
         self.scene = scene
-        self.is_piped = transport == "pipes"
         self.plan = scene.plan
         self.clock = ClockSettings(
             decides="cpu" if scene.decides == "cpu" else "wall",
@@ -233,9 +195,8 @@ class Table:
             startup_ms=2.0,
             strict=scene.is_strict,
         )
-        self.ticks = [Ticks(_TICK_MS["script"]), Ticks(_TICK_MS["script"])]
-        self.ticks[scene.seat] = Ticks(_TICK_MS[transport])
-        self.bots: list[ScriptedBot | PipedBot] = []
+        self.ticks = [Ticks(), Ticks()]
+        self.bots: list[ScriptedBot] = []
         self.honest_bots: list[ScriptedBot] = []
         self.bot_players = [self._player(seat) for seat in (0, 1)]
 
@@ -253,7 +214,7 @@ class Table:
     def _open_changed(self) -> Channel:
         ticks = self.ticks[self.scene.seat]
         speaker = Speaker(self.scene, self.plan, ticks)
-        self.bots.append(PipedBot(speaker, ticks) if self.is_piped else ScriptedBot(speaker, ticks))
+        self.bots.append(ScriptedBot(speaker, ticks))
         return self.bots[-1].channel
 
     def _open_honest(self) -> Channel:
