@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any, Final, Self, TypeVar
 
 from arena.cluster.dealer import USUAL_TIMES, Dealer, DealingTimes, Link, Terms
-from arena.cluster.peers import Flight
+from arena.cluster.peers import OpenJob
 from arena.cluster.session import hear_no_ctrl_c, identity_of
 from arena.league.driver import Finished
 from arena.league.schedule import Job
@@ -88,7 +88,7 @@ class ClusterBackend:
         if dealer.broken:
             raise BrokenExecutor(dealer.broken)
         future: Future[Finished] = Future()
-        self._thread.loop.call_soon_threadsafe(dealer.add, Flight(job, on_finished, future))
+        self._thread.loop.call_soon_threadsafe(dealer.add, OpenJob(job, on_finished, future))
         return future
 
     def close(self, *, is_interrupted: bool) -> None:  # noqa: ARG002 - all sessions end at once; they have nothing left

@@ -32,10 +32,11 @@ from arena.cluster.messages import (
     packed,
     unpacked,
 )
-from arena.cluster.peers import Flight, Lost, Patience, Peer
+from arena.cluster.peers import Lost, OpenJob, Patience, Peer
 from arena.errors import ArenaError, HarnessFault
 from arena.league.schedule import Job
 from arena.process.limits import Isolation
+from arena.process.manifest import BotSpec
 from arena.process.workers import Undelivered
 from arena.text import printable
 
@@ -118,9 +119,9 @@ class Dealer:
         self.peers: dict[str, Peer] = {}
         self.left_out: dict[str, str] = {}
         self._link, self._terms, self._times, self._say = link, terms, times, say
-        self._backlog: deque[Flight] = deque()
+        self._backlog: deque[OpenJob] = deque()
         self._work = asyncio.Event()
-        self._numbers, self._flying = itertools.count(), 0
+        self._numbers, self._open = itertools.count(), 0
         self._idle: set[Peer] = set()
         self._failures: dict[str, int] = {}
         self._patience = Patience(times.quiet_s)
@@ -130,14 +131,14 @@ class Dealer:
     @property
     def slots(self) -> int:
         """The jobs that it takes: those with workers, and some to choose from; never 0, as workers may still come."""
-        return self._flying + 2 * len(self.peers) + _SPARE
+        return self._open + 2 * len(self.peers) + _SPARE
 
-    def add(self, flight: Flight) -> None:
+    def add(self, open_job: OpenJob) -> None:
         """Queue a job."""
         if self.broken:
-            flight.future.set_exception(Undelivered(self.broken))
+            open_job.future.set_exception(Undelivered(self.broken))
             return
-        self._backlog.append(flight)
+        self._backlog.append(open_job)
         self._work.set()
 
     async def run(self) -> None:
@@ -188,7 +189,7 @@ class Dealer:
             self._idle.add(peer)
             while True:
                 request = self._request(peer)
-                if not peer.flights:
+                if not peer.jobs:
                     await self._wait_for_work()
                     request = self._request(peer)
                 self._take_in(peer, await self._exchanged(peer, request))
@@ -226,10 +227,10 @@ class Dealer:
         soon = math.floor(self._times.ahead_s / 2 / peer.match_s) if peer.match_s else peer.left
         return Dispatch(
             session=peer.session,
-            awaited=frozenset(peer.flights),
+            awaited=frozenset(peer.jobs),
             jobs=dealt,
             archives=archives,
-            enough=min(peer.left + len(peer.flights) - 1, soon) if is_more and peer.flights else 0,
+            enough=min(peer.left + len(peer.jobs) - 1, soon) if is_more and peer.jobs else 0,
             wait_s=self._times.wait_s,
         )
 
@@ -238,7 +239,7 @@ class Dealer:
 
         Lost if the bot cannot be read here. That is no fault of a worker, and ends the league.
         """
-        due = {each.bot.digest for flight in peer.flights.values() for each in flight.job.pairing.players}
+        due = {each.bot.digest for open_job in peer.jobs.values() for each in open_job.job.pairing.players}
         wanted, peer.wanted = [digest for digest in peer.wanted if digest in due], ()
         try:
             return {digest: self._archive_of(digest) for digest in wanted[:1]}
@@ -251,15 +252,15 @@ class Dealer:
         dealt: dict[str, Job] = {}
         idle = len(self._idle) - (peer in self._idle)
         while self._backlog and self._may_take(peer, idle):
-            flight = next((each for each in self._backlog if not (each.is_suspect and peer.flights)), None)
-            if flight is None:
+            open_job = next((each for each in self._backlog if not (each.is_suspect and peer.jobs)), None)
+            if open_job is None:
                 break
-            self._backlog.remove(flight)
+            self._backlog.remove(open_job)
             attempt = str(next(self._numbers))
-            peer.flights[attempt] = flight
-            self._flying += 1
-            dealt[attempt] = _plain(flight.job)
-        if dealt and len(dealt) == len(peer.flights):
+            peer.jobs[attempt] = open_job
+            self._open += 1
+            dealt[attempt] = open_job.job.with_bots(_without_places)
+        if dealt and len(dealt) == len(peer.jobs):
             peer.heard_s = asyncio.get_running_loop().time()
         if dealt:
             self._idle.discard(peer)
@@ -268,10 +269,10 @@ class Dealer:
         return dealt
 
     def _may_take(self, peer: Peer, idle: int) -> bool:
-        if not peer.flights:
+        if not peer.jobs:
             return True
         is_little = 0.0 < peer.match_s * peer.left < self._times.ahead_s
-        return is_little and len(peer.flights) < _MOST_JOBS and len(self._backlog) > idle
+        return is_little and len(peer.jobs) < _MOST_JOBS and len(self._backlog) > idle
 
     async def _wait_for_work(self) -> None:
         """Wait until something is queued, but not so long that a lease would end."""
@@ -335,7 +336,7 @@ class Dealer:
         peer.match_s, peer.wanted = reply.match_s or peer.match_s, reply.missing
         self._patience.learn(peer.match_s)
         for attempt, progressed in reply.attempts.items():
-            if attempt in peer.flights:
+            if attempt in peer.jobs:
                 self._advance(peer, attempt, progressed)
         if reply.refusal:
             self._leave_out(peer, reply.refusal)
@@ -343,10 +344,10 @@ class Dealer:
 
     def _look_at_silence(self, peer: Peer) -> None:
         """Lost if it answers and finishes nothing for far longer than a match takes: others play what it has."""
-        flight = next(iter(peer.flights.values()), None)
+        open_job = next(iter(peer.jobs.values()), None)
         quiet_s = asyncio.get_running_loop().time() - peer.heard_s
-        if flight is not None and quiet_s > self._patience.for_job(flight):
-            self._patience.lose(flight)
+        if open_job is not None and quiet_s > self._patience.for_job(open_job):
+            self._patience.lose(open_job)
             sentence = f"it has finished no match for {quiet_s:.0f} s"
             self._tell(f"worker {peer.name}: {sentence}; what it has is played again")
             self._count_failure(peer, sentence)
@@ -354,29 +355,29 @@ class Dealer:
 
     def _advance(self, peer: Peer, attempt: str, progressed: Progressed) -> None:
         """Take the progress of an attempt, and its end with all its blocks."""
-        flight = peer.flights[attempt]
-        if progressed.ending or progressed.finished > flight.finished:
+        open_job = peer.jobs[attempt]
+        if progressed.ending or progressed.finished > open_job.finished:
             peer.heard_s = asyncio.get_running_loop().time()
-        flight.progress(progressed.finished)
+        open_job.progress(progressed.finished)
         if not progressed.ending:
             return
         if progressed.ending == "lacking":
             self._leave_out(peer, progressed.error)
         is_played = progressed.ending == "played"
-        asked = [(each.pairing, each.block) for each in flight.job.fixtures]
+        asked = [(each.pairing, each.block) for each in open_job.job.fixtures]
         if is_played and sorted((each.pairing, each.block) for each in progressed.blocks) != asked:
-            self._leave_out(peer, f"it sent other blocks of {flight.job.pairing.key} than it was asked for")
-        del peer.flights[attempt]
-        self._flying -= 1
-        if not peer.flights:
+            self._leave_out(peer, f"it sent other blocks of {open_job.job.pairing.key} than it was asked for")
+        del peer.jobs[attempt]
+        self._open -= 1
+        if not peer.jobs:
             self._idle.add(peer)
         if is_played:
             self._failures.pop(peer.name, None)
-            flight.future.set_result([replace(each, machine=peer.machine) for each in progressed.blocks])
+            open_job.future.set_result([replace(each, machine=peer.machine) for each in progressed.blocks])
             return
         kind = {"died": BrokenExecutor, "undelivered": Undelivered}.get(progressed.ending, HarnessFault)
-        flight.future.set_exception(kind(f"{peer.name}: {progressed.error}"))
-        if flight.job.attempt == 1 and kind is not Undelivered:
+        open_job.future.set_exception(kind(f"{peer.name}: {progressed.error}"))
+        if open_job.job.attempt == 1 and kind is not Undelivered:
             self._count_failure(peer, progressed.error)
 
     def _count_failure(self, peer: Peer, error: str) -> None:
@@ -394,19 +395,19 @@ class Dealer:
         """Give the jobs of a worker back, and end what is left of its session."""
         del self.peers[peer.address]
         log.warning("worker %s is lost: %s", peer.name, lost)
-        flights = list(peer.flights.values())
-        peer.flights.clear()
-        self._flying -= len(flights)
+        open_jobs = list(peer.jobs.values())
+        peer.jobs.clear()
+        self._open -= len(open_jobs)
         self._idle.discard(peer)
-        begun = ([each for each in flights if each.finished] or flights[:1]) if lost.is_death else []
-        for each in flights:  # of which it played one at a time
+        begun = ([each for each in open_jobs if each.finished] or open_jobs[:1]) if lost.is_death else []
+        for each in open_jobs:  # of which it played one at a time
             died, back = BrokenExecutor(f"{peer.name} died"), Undelivered(f"{peer.name}: {lost}")
             each.future.set_exception(died if each in begun else back)
         if not lost.is_death and not peer.gone.is_set():
             parting = asyncio.create_task(self._part(peer))
             self._partings.add(parting)  # a task that nobody holds may be collected
             parting.add_done_callback(self._partings.discard)
-        if lost.is_death and (not peer.is_ready or any(each.job.attempt == 1 for each in flights)):
+        if lost.is_death and (not peer.is_ready or any(each.job.attempt == 1 for each in open_jobs)):
             try:
                 self._count_failure(peer, str(lost))
             except Lost:
@@ -449,12 +450,9 @@ async def watched(
         await asyncio.sleep(max(times.look_s, len(found) / _LOOKED_AT_A_SECOND))
 
 
-def _plain(job: Job) -> Job:
-    """The job without the places of this machine."""
-    players = tuple(
-        replace(each, bot=replace(each.bot, source="", folder="", given="")) for each in job.pairing.players
-    )
-    return replace(job, pairing=replace(job.pairing, players=players))
+def _without_places(bot: BotSpec) -> BotSpec:
+    """The bot without its places on this machine."""
+    return replace(bot, source="", folder="", given="")
 
 
 def _log_again(peer: Peer, line: LogLine) -> None:

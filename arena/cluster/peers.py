@@ -21,7 +21,7 @@ _TIMES: Final = 20
 """The time of a match of late, so often: no match is longer."""
 
 
-class Flight:
+class OpenJob:
     """A job with its future, and the number of its matches that are finished."""
 
     def __init__(self, job: Job, on_finished: OnFinished, future: "Future[Finished]") -> None:
@@ -65,7 +65,7 @@ class Peer:
         self.session = uuid.uuid4().hex
         self.machine = Machine("", 0.0)
         self.is_ready = False
-        self.flights: dict[str, Flight] = {}
+        self.jobs: dict[str, OpenJob] = {}
         self.wanted: tuple[str, ...] = ()
         self.match_s = 0.0
         self.heard_s = 0.0
@@ -75,7 +75,7 @@ class Peer:
     @property
     def left(self) -> int:
         """Matches that it has to play."""
-        return sum(each.left for each in self.flights.values())
+        return sum(each.left for each in self.jobs.values())
 
 
 class Patience:
@@ -89,12 +89,12 @@ class Patience:
         """Take in what a match took of late."""
         self._slowest_s = max(self._slowest_s, match_s)
 
-    def for_job(self, flight: Flight) -> float:
+    def for_job(self, open_job: OpenJob) -> float:
         """The time for a match of this job."""
-        clock = flight.job.settings.clock
-        moves_s = _MOVES * len(flight.job.pairing.players) * clock.terms().wall_ms / 1000 + clock.startup_ms / 1000
-        return float(max(self._least_s, moves_s, _TIMES * self._slowest_s) * 2 ** self._silences[flight.key])
+        clock = open_job.job.settings.clock
+        moves_s = _MOVES * len(open_job.job.pairing.players) * clock.terms().wall_ms / 1000 + clock.startup_ms / 1000
+        return float(max(self._least_s, moves_s, _TIMES * self._slowest_s) * 2 ** self._silences[open_job.key])
 
-    def lose(self, flight: Flight) -> None:
+    def lose(self, open_job: OpenJob) -> None:
         """Note that nothing was heard for so long."""
-        self._silences[flight.key] += 1
+        self._silences[open_job.key] += 1

@@ -286,8 +286,7 @@ class WorkerSession:
                 folders = stack.enter_context(self._bots.held(player.bot.digest for player in players))
             except BotsMissing as missing:
                 return missing.digests
-            here = tuple(replace(each, bot=replace(each.bot, folder=folders[each.bot.digest])) for each in players)
-            job = replace(one.job, pairing=replace(one.job.pairing, players=here))
+            job = one.job.with_bots(lambda bot: replace(bot, folder=folders[bot.digest]))
             with self._lock:
                 if not self.is_open:
                     return ()

@@ -9,7 +9,7 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import Future
-from functools import cached_property
+from functools import cached_property, partial
 
 import msgspec
 from msgspec.structs import replace
@@ -36,14 +36,6 @@ class SampleTimes(msgspec.Struct, frozen=True):
     begin_s: float = 25.0
     end_s: float = 45.0
     pairing_s: float = 5.0
-
-
-class Part(msgspec.Struct, frozen=True):
-    """The part of a worker: a job to play at most `pairing_s`; `prepare` gives the installed copy of a bot."""
-
-    job: Job
-    prepare: Callable[[BotSpec], BotSpec]
-    pairing_s: float
 
 
 class Timed(msgspec.Struct, frozen=True):
@@ -114,13 +106,14 @@ def take_sample(
     start_s = time.monotonic()
     pool = Workers(workers, preload=__name__)
     timed: list[Timed] = []
-    parts = _parts(tournament, prepare, isolation, times)
-    window: Window[Part, None] = Window(lambda part: pool.submit(play_part, part, timed.append), lambda: workers)
+    left = _first_round(tournament, isolation)
+    play = partial(play_for, prepare, times.pairing_s)
+    window: Window[Job, None] = Window(lambda job: pool.submit(play, job, timed.append), lambda: workers)
     failures: list[str] = []
     is_done = False
     try:
         while (spent_s := time.monotonic() - start_s) < times.end_s:
-            if not window.fill(parts if spent_s < times.begin_s else iter(())):
+            if not window.fill(left if spent_s < times.begin_s else iter(())):
                 is_done = True
                 break
             failures += [failure for _, future in window.ended() if (failure := _failure(future))]
@@ -130,25 +123,25 @@ def take_sample(
     return LeagueSample(tuple(timed), time.monotonic() - start_s, tuple(failures))
 
 
-def play_part(part: Part, tell: Callable[[Timed], None]) -> None:
-    """Play the matches of a job until its time is up, and tell each as it ends; in a process that plays nothing else.
+def play_for(prepare: Callable[[BotSpec], BotSpec], most_s: float, job: Job, tell: Callable[[Timed], None]) -> None:
+    """Play matches of a job for `most_s`, and tell each as it ends; in a process that plays nothing else.
+
+    `prepare` gives the installed copy of a bot.
 
     The blocks are played in jobs of 1, 2, 4, ... blocks: so most blocks are complete whenever the time is up.
     """
-    pairing = part.job.pairing
-    players = tuple(replace(each, bot=part.prepare(each.bot)) for each in pairing.players)
-    job = replace(part.job, pairing=replace(pairing, players=players))
+    job = job.with_bots(prepare)
     start_s = last_s = time.monotonic()
     seated: list[SeatedBots] = []
     with contextlib.closing(_in_growing_jobs(job, seated.append)) as matches:
         for match in matches:
             now_s = time.monotonic()
-            tell(Timed(pairing.key, now_s - last_s, match.result, bool(seated), len(job.fixtures)))
+            tell(Timed(job.pairing.key, now_s - last_s, match.result, bool(seated), len(job.fixtures)))
             seated.clear()
             last_s = now_s
-            if now_s - start_s >= part.pairing_s:
+            if now_s - start_s >= most_s:
                 break
-    tell(Timed(pairing.key, time.monotonic() - last_s, None))
+    tell(Timed(job.pairing.key, time.monotonic() - last_s, None))
 
 
 def _in_growing_jobs(job: Job, watch: Callable[[SeatedBots], object]) -> Generator[JobMatch, None, None]:
@@ -211,13 +204,11 @@ def _variance(results: Sequence[MatchResult], seats: int) -> float | None:
     return None if found is None or found.standard_error is None else found.standard_error**2 * found.blocks
 
 
-def _parts(
-    tournament: Tournament, prepare: Callable[[BotSpec], BotSpec], isolation: Isolation, times: SampleTimes
-) -> Iterator[Part]:
+def _first_round(tournament: Tournament, isolation: Isolation) -> Iterator[Job]:
     """The jobs of the first round, drawn under a secret of their own."""
     secret = Secret.random()
     thrown_away = replace(tournament, seed=None, commitments=(secret.commitment,))
-    return (Part(job, prepare, times.pairing_s) for job in jobs(thrown_away, {}, isolation, secret=secret))
+    return jobs(thrown_away, {}, isolation, secret=secret)
 
 
 def _failure(ended: "Future[None]") -> str:

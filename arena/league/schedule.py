@@ -10,13 +10,14 @@ rounds; so what a league has of a pairing is always its first blocks.
 """
 
 import math
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from hashlib import sha256
 from itertools import islice, permutations
 from typing import Any, Final
 
 import msgspec
 from msgspec import UNSET, UnsetType
+from msgspec.structs import replace
 
 from arena.games import load_game
 from arena.league.schedules import Plan, ScheduleGenerator, TableNames, tables
@@ -28,6 +29,7 @@ from arena.match.secret_luck import BlockDraw, Secret, draw_block
 from arena.match.settings import MatchSettings
 from arena.plugins import Package
 from arena.process.limits import DEFAULT_ISOLATION, Isolation
+from arena.process.manifest import BotSpec
 
 KEY_LENGTH: Final = 12
 
@@ -74,6 +76,11 @@ class Job(msgspec.Struct, frozen=True):
     attempt: int = 1
     luck: bool = True
     package: Package | UnsetType = UNSET
+
+    def with_bots(self, copy_of: Callable[[BotSpec], BotSpec]) -> "Job":
+        """Return the job with other copies of its bots."""
+        players = tuple([replace(player, bot=copy_of(player.bot)) for player in self.pairing.players])
+        return replace(self, pairing=replace(self.pairing, players=players))
 
 
 class Round(msgspec.Struct, frozen=True):

@@ -98,9 +98,8 @@ class _PlayedAgain:
 
 def _seated(chosen: Sequence[Job], tournament: Tournament, bots: BotStore) -> Iterator[Job]:
     """The jobs with the bots that played, as they are kept here. SpecError if one is not."""
-    players = {each.name: replace(each, bot=bots.installed(each.bot.digest)) for each in tournament.players}
-    for job in chosen:
-        yield replace(job, pairing=replace(job.pairing, players=tuple(players[name] for name in job.pairing.names)))
+    kept = {each.bot.digest: bots.installed(each.bot.digest) for each in tournament.players}
+    return (job.with_bots(lambda bot: kept[bot.digest]) for job in chosen)
 
 
 def _obstacle(tournament: Tournament, secrets: Sequence[Secret]) -> str:
