@@ -1,4 +1,4 @@
-"""A league on other machines: the driver deals process lives to the workers of a dask cluster, and gets their blocks.
+"""A league on other machines: the driver deals jobs to the workers of a dask cluster, and gets their blocks.
 
     driver (arena league run)                                     machine of a worker
     -------------------------                                     -------------------

@@ -1,4 +1,4 @@
-"""The driver of a league: process lives go out in a sliding window, finished blocks come in and are committed.
+"""The driver of a league: jobs go out in a sliding window, finished blocks come in and are committed.
 
 Rule: the only loop that waits for workers. It never waits without a deadline, commits each block exactly once, and
 leaves storing to the function it was given. A block counts when that function has returned, and not before.
@@ -36,7 +36,7 @@ Finished = list[PlayedBlock]
 
 
 class Backend(Protocol):
-    """Something that plays process lives: it stores nothing and decides nothing."""
+    """Something that plays jobs: it stores nothing and decides nothing."""
 
     @property
     def slots(self) -> int:

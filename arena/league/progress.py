@@ -1,6 +1,6 @@
 """Progress of a run in words, for a line on stderr and for the log.
 
-Rule: finished matches of process lives that are not over are told apart from stored ones: a stop loses them.
+Rule: finished matches of jobs that are not over are told apart from stored ones: a stop loses them.
 """
 
 import time

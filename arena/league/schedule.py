@@ -1,4 +1,4 @@
-"""The matches of a league in their order: rounds of fixtures of a tournament, and the process lives that workers get.
+"""The matches of a league in their order: rounds of fixtures of a tournament, and the jobs that workers get.
 
 Rule: pure functions. A fixture's id depends only on what its matches depend on: game, options, clock, limits, the
 commitment under which the league was begun, its players and the number of the block. So a league may be stopped,
@@ -62,7 +62,7 @@ class Fixture(msgspec.Struct, frozen=True):
 
 
 class Job(msgspec.Struct, frozen=True):
-    """A process life: fixtures of one pairing that one worker plays in a row, with bots started once.
+    """Fixtures of one pairing that one worker plays in a row, with bots started once.
 
     `attempt` counts from 1. `luck`: whether that of each match is measured. `package`: that of a game which does not
     come with arena; no other version of it plays.

@@ -1,4 +1,4 @@
-"""Work of a worker process: a process life goes in, all its blocks come out when they are played.
+"""Work of a worker process: a job goes in, all its blocks come out when they are played.
 
 Rule: `play_rotations` alone seats bots, one rotation of all blocks of a job at a time. The processes of a rotation
 have ended when the next one begins: so no process lives beside another one that meets the same luck. A worker writes
