@@ -4,6 +4,7 @@
     python3 start.py league run tournaments/first.yaml     any `arena` command
     python3 start.py test                                  all checks: ruff, mypy, import order, pytest
     python3 start.py test tests/games -x                   pytest with these arguments, nothing else
+    python3 start.py test checks                           all checks but the tests
     python3 start.py test ruff mypy                        these checks: ruff, format, mypy, imports, language
 
 Rule: standard library only, and every step says what it does. A second call finds .venv ready and starts at once.
@@ -26,7 +27,7 @@ COMMON = "not slow and not guest"
 WORKERS = str(min(2 * len(os.sched_getaffinity(0)), 8)) if hasattr(os, "sched_getaffinity") else "2"
 """Processes that share the tests out among them, file by file, in the order of
 tests/conftest.py: many tests wait. Those marked `alone` follow later."""
-ALONE = ("tests/e2e", "tests/process")
+ALONE = sorted({str(path.parent) for path in ROOT.glob("tests/*/*.py") if "mark.alone" in path.read_text()})
 """The folders that have such tests."""
 CHECKS = {
     "ruff": ("ruff", "check", "."),
@@ -35,7 +36,7 @@ CHECKS = {
     "imports": ("lint-imports", "--no-logo"),
     "language": ("pytest", "-q", "tests/test_language.py"),
 }
-"""Checks by name; each is a hook before a commit, too."""
+"""Checks by name; all of them are a hook before a commit, too."""
 QUICK = (CHECKS["ruff"], CHECKS["format"])
 BESIDE = (CHECKS["mypy"], CHECKS["imports"])
 """Checks that run while the tests do; their output is shown afterwards."""
@@ -61,8 +62,9 @@ def main() -> int:
     if not is_test:
         os.execv(VENV / "bin" / "arena", ["arena", *arguments])
     if asked := arguments[1:]:
+        names = [*CHECKS] if asked == ["checks"] else asked
         return _first_failure(
-            tuple(CHECKS[name] for name in asked) if set(asked) <= set(CHECKS) else (("pytest", *asked),)
+            tuple(CHECKS[name] for name in names) if set(names) <= {*CHECKS} else (("pytest", *asked),)
         )
     return _first_failure(QUICK) or _tests()
 
