@@ -1,7 +1,7 @@
 """The pictures of web pages, made anew: `python docs/screenshots.py` plays two small leagues and takes them.
 
-It takes minutes, and needs the extras `site`, `riffraff` and `browser`, and chromium. The leagues have public seeds; a
-new version of a bot plays other matches.
+It takes minutes, and needs the extras `site`, `riffraff` and `browser`, and chromium. The leagues draw luck in secret, so
+that each run plays other matches.
 """
 
 import os
@@ -53,7 +53,7 @@ def main() -> None:
 
 def _site(folder: Path) -> Path:
     for name, text in LEAGUES.items():
-        (folder / f"{name}.yaml").write_text(f"name: {name}\nseed: pictures\n{text}")
+        (folder / f"{name}.yaml").write_text(f"name: {name}\n{text}")
         _arena("league", "run", str(folder / f"{name}.yaml"), "--results", str(folder / "results"))
     _arena("site", "build", "--out", str(folder / "site"), "--results", str(folder / "results"))
     return folder / "site"
