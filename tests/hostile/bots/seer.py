@@ -18,18 +18,8 @@ def sha(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def old_luck(start: dict[str, Any]) -> str | None:
-    """By the recipes of arena 0.1.0, where the id on the wire named the block."""
-    key, block = start["match"].split("-")[:2]
-    for seed in GUESSES:
-        luck = sha(f"arena/block/{seed}/{key}/{block}")[:32]
-        if int(sha(f"arena/bot/{luck}/{start['seat']}")[:13], 16) == start["bot_seed"]:
-            return luck
-    return None
-
-
 def luck_of(start: dict[str, Any], facts: dict[str, Any]) -> str | None:
-    """By the recipes of today: the pairing is a hash of what everybody knows, and of the commitment to the luck."""
+    """The pairing is a hash of what everybody knows, and of the commitment to the luck."""
     own = [facts["name"], facts["digest"], sys.argv[1:]]
     players = json.dumps(sorted([*facts["others"], own]), separators=(",", ":"))
     for seed in GUESSES:
@@ -61,7 +51,7 @@ def main() -> None:
         if message["type"] == "hello":
             say(type="hello", protocols=[1])
         elif message["type"] == "match_start":
-            luck = old_luck(message) if "-" in message["match"] else luck_of(message, facts)
+            luck = luck_of(message, facts)
             hits = seen = 0
             say(type="ready", match=message["match"])
         elif message["type"] == "request":
