@@ -69,12 +69,19 @@ def coin(ranks: Sequence[PairingRanks]) -> Forecaster:
 
 
 def rating(names: Sequence[str], settings: RatingSettings, *, knows_seats: bool = True) -> Method:
-    """Fit all matches at once."""
+    """Fit all matches at once, and predict with the doubt about the skills taken in."""
     model = model_of(settings) if knows_seats else replace(model_of(settings), seat_sigma=0.0)
 
     def learn(ranks: Sequence[PairingRanks]) -> Forecaster:
         skills = fit(table_of(names, ranks), model)
-        return lambda one, other, seats: skills.forecast(one, other, seats=seats)
+        effects = skills.seat_effects or (0.0,) * len(ranks[0].players)
+
+        def predict(one: str, other: str, seats: tuple[int, int]) -> Chances:
+            difference, error = skills.difference(one, other)
+            seated = difference + effects[seats[0]] - effects[seats[1]]
+            return chances_at(seated, math.hypot(model.scale, error), model.margin)
+
+        return predict
 
     return learn
 

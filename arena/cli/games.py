@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import click
-from msgspec.structs import astuple
 
 from arena.cli.edge import print_warning
 from arena.cli.options import game_option, options_option, requesting, width_option
@@ -26,7 +25,7 @@ def games(width: int | None) -> None:
 
     Example: arena games
     """
-    rows = [[printable(cell) for cell in astuple(game)] for game in list_games(print_warning)]
+    rows = [[*map(printable, (game.name, game.rules, game.seats, game.place))] for game in list_games(print_warning)]
     click.echo(listing(["game", "rules", "players", "from"], rows, width))
 
 

@@ -132,7 +132,6 @@ def _offered(name: str, place: str) -> OfferedGame:
     return OfferedGame(name, place, game.rules_version, spanned(game.seat_counts))
 
 
-@cache
 def _bundled(name: str) -> Game[Any, Any]:
     game: Game[Any, Any] = plugins.own_entry_points()[name].load()
     return game

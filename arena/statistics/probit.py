@@ -25,7 +25,7 @@ from arena.statistics import newton
 from arena.statistics.block_correlation import block_effect, groups_of, score_covariance
 from arena.statistics.comparisons import ComparisonTable
 from arena.statistics.distributions import NORMAL, Z_95, t_quantile
-from arena.statistics.model import BlockEffect, Chances, ProbitSettings, chances_at, score_slope
+from arena.statistics.model import BlockEffect, ProbitSettings, chances_at, score_slope
 from arena.statistics.newton import Design, Floats, Optimum
 
 _TIERS: Final = 30
@@ -81,15 +81,6 @@ class ProbitFit:
         """The skill of `one` less that of `other`, with its standard error."""
         variance = self._variance_of_difference(one, other)
         return self.mean(one) - self.mean(other), math.sqrt(max(0.0, variance))
-
-    def forecast(self, one: str, other: str, *, seats: tuple[int, int]) -> Chances:
-        """Tell `one`'s chances in these seats, with the doubt about both skills taken in."""
-        doubt = self._variance_of_difference(one, other)
-        scale = math.sqrt(self.settings.scale**2 + max(0.0, doubt))
-        difference = self.mean(one) - self.mean(other)
-        if self.seat_effects:
-            difference = difference + self.seat_effects[seats[0]] - self.seat_effects[seats[1]]
-        return chances_at(difference, scale, self.settings.margin)
 
     def _variance_of_difference(self, one: str, other: str) -> float:
         i, j = self._places[one], self._places[other]
