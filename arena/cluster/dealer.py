@@ -190,7 +190,7 @@ class Dealer:
             while True:
                 request = self._request(peer)
                 if not peer.jobs:
-                    await self._wait_for_work()
+                    await _wait(self._work, self._times.lease_s / 4)  # not so long that a lease would end
                     request = self._request(peer)
                 self._take_in(peer, await self._exchanged(peer, request))
         except Lost as lost:
@@ -214,7 +214,7 @@ class Dealer:
             if not is_told:
                 self._tell(f"worker {peer.name}: {welcome.refusal}; it is asked again when that is over")
                 is_told = True
-            await self._pause(peer, times.busy_s)
+            await _wait(peer.gone, times.busy_s)
         peer.machine = welcome.machine
         if sentence := welcome.refusal or identity_differences(welcome.identity, terms.identity):
             self._leave_out(peer, sentence)
@@ -248,7 +248,7 @@ class Dealer:
             raise Lost(str(error), is_death=False) from error
 
     def _deal(self, peer: Peer) -> dict[str, Job]:
-        """Lives for a worker: one if it has none, more if it would soon have none and others have enough."""
+        """Jobs for a worker: one if it has none, more if it would soon have none and others have enough."""
         dealt: dict[str, Job] = {}
         idle = len(self._idle) - (peer in self._idle)
         while self._backlog and self._may_take(peer, idle):
@@ -274,13 +274,6 @@ class Dealer:
         is_little = 0.0 < peer.match_s * peer.left < self._times.ahead_s
         return is_little and len(peer.jobs) < _MOST_JOBS and len(self._backlog) > idle
 
-    async def _wait_for_work(self) -> None:
-        """Wait until something is queued, but not so long that a lease would end."""
-        try:
-            await asyncio.wait_for(self._work.wait(), self._times.lease_s / 4)
-        except TimeoutError:
-            return
-
     async def _exchanged(self, peer: Peer, request: Dispatch) -> Report:
         reply = unpacked(await self._answer(peer, remote.exchange, packed(request)), Report)
         if not reply.is_known:
@@ -300,35 +293,23 @@ class Dealer:
             except OSError as error:  # TimeoutError is one
                 log.info("worker %s does not answer: %s", peer.name, error)
             give_up_s = min(give_up_s, loop.time() + times.retry_s)  # not before: this side may have stood still
-            is_reachable = await self._look_again()
+            scheduler = await self._look_again()
             if peer.gone.is_set():
                 break
             if loop.time() > give_up_s:
-                await self._pause(peer, times.silent_s)
-                raise Lost("it does not answer", is_death=is_reachable)
-            await self._pause(peer, times.pause_s)
-        raise Lost("the scheduler has lost it", is_death=(await self._is_same_scheduler(peer)))
+                await _wait(peer.gone, times.silent_s)
+                raise Lost("it does not answer", is_death=bool(scheduler))
+            await _wait(peer.gone, times.pause_s)
+        raise Lost("the scheduler has lost it", is_death=await self._look_again() == peer.scheduler)
 
-    async def _look_again(self) -> bool:
-        """Ask the scheduler which workers it still has; whether there is a scheduler."""
+    async def _look_again(self) -> str:
+        """Ask the scheduler which workers it still has; return its id, empty if there is none."""
         try:
-            self._compare(*await self._link.workers())
+            scheduler, workers = await self._link.workers()
         except OSError:
-            return False
-        return True
-
-    async def _is_same_scheduler(self, peer: Peer) -> bool:
-        try:
-            return (await self._link.workers())[0] == peer.scheduler
-        except OSError:
-            return False
-
-    async def _pause(self, peer: Peer, seconds: float) -> None:
-        """Wait, unless the worker is gone."""
-        try:
-            await asyncio.wait_for(peer.gone.wait(), seconds)
-        except TimeoutError:
-            return
+            return ""
+        self._compare(scheduler, workers)
+        return scheduler
 
     def _take_in(self, peer: Peer, reply: Report) -> None:
         for line in reply.log:
@@ -381,7 +362,7 @@ class Dealer:
             self._count_failure(peer, progressed.error)
 
     def _count_failure(self, peer: Peer, error: str) -> None:
-        """Leave out a worker on which one job after the other fails. Lives that failed elsewhere do not count."""
+        """Leave out a worker on which one job after the other fails. Jobs that failed elsewhere do not count."""
         self._failures[peer.name] = self._failures.get(peer.name, 0) + 1
         if self._failures[peer.name] >= _FAILURES:
             self._leave_out(peer, f"it failed {_FAILURES} times in a row, at last: {error}")
@@ -422,6 +403,11 @@ class Dealer:
     def _tell(self, sentence: str) -> None:
         log.warning("%s", sentence)
         self._say(printable(sentence))
+
+
+async def _wait(event: asyncio.Event, most_s: float) -> None:
+    with contextlib.suppress(TimeoutError):
+        await asyncio.wait_for(event.wait(), most_s)
 
 
 async def watched(

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from arena.errors import HarnessFault, MachineFault
 from arena.league.schedule import Fixture, Job
-from arena.league.worker import ATTEMPTS, OnFinished, play_job_alone, play_job_on_a_core
+from arena.league.worker import ATTEMPTS, OnFinished, play_job_alone
 from arena.match.columns import PlayedBlock
 from arena.process.sandbox import self_test
 from arena.process.shortage import as_shortage, oom_kills
@@ -58,7 +58,7 @@ class LocalBackend:
     def __init__(self, workers: int, *, may_pin: bool = True) -> None:
         self.workers = Workers(workers, preload=play_job_alone.__module__)
         self.slots = workers
-        self._play = play_job_on_a_core if may_pin else play_job_alone
+        self._play = partial(play_job_alone, may_pin=may_pin)
 
     def submit(self, job: Job, on_finished: OnFinished) -> "Future[Finished]":
         """Play a job. HarnessFault if bots cannot be isolated so here, which is tried once for all workers."""

@@ -184,23 +184,21 @@ def play_job(
     ]
 
 
-def play_job_alone(job: Job, on_finished: OnFinished) -> list[PlayedBlock]:
-    """`play_job` in a process that plays nothing else: whatever runs below it between rotations was left by a bot."""
+def play_job_alone(job: Job, on_finished: OnFinished, *, may_pin: bool) -> list[PlayedBlock]:
+    """`play_job` in a process that plays nothing else: whatever runs below it between rotations was left by a bot.
+
+    With `may_pin` this process and all bots are on one core, where that is enough and one is free.
+    """
+    if may_pin and does_on_one_core(job):
+        _OWN_CORE.claim()
+    else:
+        _OWN_CORE.release()
 
     def sweep() -> None:
         if left := reaper.kill_descendants():
             log.warning("%s: killed %d processes that bots had left behind", job.pairing.key, left)
 
     return play_job(job, on_finished, sweep)
-
-
-def play_job_on_a_core(job: Job, on_finished: OnFinished) -> list[PlayedBlock]:
-    """`play_job_alone`, with this process and all bots on one core where that is enough and one is free."""
-    if does_on_one_core(job):
-        _OWN_CORE.claim()
-    else:
-        _OWN_CORE.release()
-    return play_job_alone(job, on_finished)
 
 
 def does_on_one_core(job: Job) -> bool:

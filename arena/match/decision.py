@@ -55,7 +55,9 @@ class Decisions:
         self._simulator = simulator
         self._fault_policy = None if is_strict else fault_policy_of(game)
         self._participants = participants
-        self._run_on = RunOn.at(participants) if simulator is None else None
+        paces = [each.pace for each in participants if each.pace is not None]
+        may_run_on = simulator is None and len(paces) == len(participants)
+        self._run_on = RunOn(paces, [each.stop for each in participants]) if may_run_on else None
 
     def decide(self, state: Any, seats: tuple[Seat, ...], first: int) -> list[ActionStep]:
         """The action of each seat, in their order. Forfeited if the fault of one ends the match.

@@ -42,7 +42,6 @@ from arena.match.record import (
     Termination,
     fraction_written,
 )
-from arena.match.run_on import others_of
 from arena.match.settings import MatchSpec
 from arena.plugins import told
 from arena.process.shortage import as_shortage
@@ -120,7 +119,6 @@ class _Table:
         self._game = game
         self._heard = heard_of(game)
         self._participants = participants
-        self._others = others_of(participants)
         self._humans = [each for each in participants if each.is_human]
         self._simulator = simulator
         self._meter = meter
@@ -197,8 +195,9 @@ class _Table:
         """Tell an action to the other seats, or what they may hear of it; to its own seat if it did not choose it."""
         event = m.ActionEvent(step.seat, step.action, step.forced, step.fallback_for)
         if self._heard is None:
-            for participant in self._participants if step.forced or step.fallback_for else self._others[step.seat]:
-                participant.happened(event, before, after)
+            for seat, participant in enumerate(self._participants):
+                if seat != step.seat or not step.is_own:
+                    participant.happened(event, before, after)
             return
         heard = self._heard(before, Seat(step.seat), step.action)
         for seat, participant in enumerate(self._participants):

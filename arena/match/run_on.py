@@ -6,7 +6,7 @@ bot that uses the time of others pays for it, and is stopped at its next answers
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Final, Protocol, TypeVar
+from typing import Final
 
 from arena.process.channel import QUICK_S
 
@@ -25,40 +25,21 @@ class Pace:
     stops = 0
 
 
-class Player(Protocol):
-    """A player at a table; `pace` is None for one at whose table nobody runs on."""
-
-    pace: Pace | None
-
-    def stop(self) -> None:
-        """Stand still until on move."""
-
-
-P = TypeVar("P")
-
-
 class RunOn:
-    """The bots of a table by seat, of which those run on that have answered."""
+    """The bots of a table, of which those run on that have answered: by seat their paces, and what stops them."""
 
-    def __init__(self, players: Sequence[Player], paces: list[Pace]) -> None:
-        self._paces = paces
-        self._others = others_of(players)
-        self._stops = [partial(self.stop_others, seat) for seat in range(len(players))]
-
-    @staticmethod
-    def at(players: Sequence[Player]) -> "RunOn | None":
-        """Return the object of a table; None where one of its players may not run on."""
-        paces = [player.pace for player in players if player.pace is not None]
-        return RunOn(players, paces) if len(paces) == len(players) else None
+    def __init__(self, paces: Sequence[Pace], stops: Sequence[Callable[[], object]]) -> None:
+        self._paces, self._stops = paces, stops
 
     def stop_others(self, seat: int) -> None:
         """Suspend all other bots."""
-        for player in self._others[seat]:
-            player.stop()
+        for other, stop in enumerate(self._stops):
+            if other != seat:
+                stop()
 
     def before_wait(self, seat: int) -> Callable[[], None] | None:
         """Return what stops the others once the answer of `seat` is not a quick one; None if they stand still."""
-        return self._stops[seat] if self._paces[seat].is_quick else None
+        return partial(self.stop_others, seat) if self._paces[seat].is_quick else None
 
     def may_run_on(self, seat: int, cpu_s: float) -> bool:
         """Count the CPU time of an answer; whether its bot may run on, as it is quiet and all others are quick."""
@@ -78,8 +59,3 @@ class RunOn:
         pace.is_quick = elapsed_s < QUICK_S
         if not pace.is_quick:
             self.stop_others(seat)
-
-
-def others_of(players: Sequence[P]) -> list[list[P]]:
-    """By seat: all other players, in their order."""
-    return [[*players[:seat], *players[seat + 1 :]] for seat in range(len(players))]

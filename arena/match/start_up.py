@@ -8,7 +8,7 @@ start-up time in every match.
 import contextlib
 import math
 from collections.abc import Callable, Iterator
-from typing import Final, NamedTuple
+from typing import Final
 
 from arena.errors import BotFault, Crashed, OutOfTime
 from arena.match.clock_account import ClockAccount
@@ -22,19 +22,6 @@ from arena.protocol import messages as m
 START_ATTEMPTS: Final = 2
 _NAMED_S: Final = 0.05
 """Of a start-up time: less went to `hello` than is worth a word."""
-
-
-class _Handshake(NamedTuple):
-    """An answer that a bot owes before its first request; `number` is that of its lines, `hint` for one that ends."""
-
-    number: int
-    word: str
-    kind: type[m.BotHello | m.Ready]
-    hint: str = ""
-
-
-_HELLO: Final = _Handshake(HELLO, "hello", m.BotHello)
-_READY: Final = _Handshake(READY, "ready", m.Ready, "; one process plays many matches: after match_end it must read on")
 
 
 class StartUp:
@@ -73,16 +60,25 @@ class StartUp:
 
     def greet(self, talk: Dialogue) -> None:
         """Ask a new process for its `hello`. Raises BotFault."""
-        self._shake_hands(_HELLO, talk, self.hello)
+        self._shake_hands(talk, self.hello, HELLO, m.BotHello)
         self.said_hello = talk.recorder.said.get(HELLO)
 
     def announce(self, talk: Dialogue, start: m.MatchStart) -> None:
         """Ask for `ready`. Raises BotFault."""
-        self._shake_hands(_READY, talk, start)
+        self._shake_hands(
+            talk, start, READY, m.Ready, "; one process plays many matches: after match_end it must read on"
+        )
 
-    def _shake_hands(self, owed: _Handshake, talk: Dialogue, message: m.Hello | m.MatchStart) -> None:
-        """Wait for an answer in what is left of the time for both, then stop the bot."""
-        account, channel = self._account, talk.channel
+    def _shake_hands(
+        self,
+        talk: Dialogue,
+        message: m.Hello | m.MatchStart,
+        number: int,
+        owed: type[m.BotHello | m.Ready],
+        crash_hint: str = "",
+    ) -> None:
+        """Wait for an answer in what is left of the time for both, then stop the bot; `number` is that of its lines."""
+        account, channel, word = self._account, talk.channel, owed.__struct_config__.tag
         spent_s = account.startup_us / 1e6
         left_s = self._startup_s - spent_s
         clock = MoveClock(
@@ -95,9 +91,9 @@ class StartUp:
             cpu_since=account.cpu_since,
             suspended=account.suspended,
         )
-        talk.recorder.open(owed.number)
+        talk.recorder.open(number)
         try:
-            cpu_reading = talk.shake_hands(message, owed.kind, clock)
+            cpu_reading = talk.shake_hands(message, owed, clock)
         except OutOfTime:
             before = f' ({spent_s:.1f} s went to "hello")' if spent_s >= _NAMED_S else ""
             strays = talk.discarded.strays_text()
@@ -105,12 +101,12 @@ class StartUp:
             used = f"; its threads used {clock.cpu_s:.1f} s of CPU time" if is_busy else ""
             more = f"{before} from {channel.origin}{used}{strays and '; ' + strays}"
             raise OutOfTime(
-                f'no "{owed.word}" within {self._startup_s:.1f} s{more}',
-                hint=f'answer {message.__struct_config__.tag} with "{owed.word}", and flush stdout',
+                f'no "{word}" within {self._startup_s:.1f} s{more}',
+                hint=f'answer {message.__struct_config__.tag} with "{word}", and flush stdout',
             ) from None
         except Crashed as crash:
-            started = f'before its "{owed.word}"; it was started as {channel.origin}'
-            raise Crashed(f"{crash.message} {started}", hint=crash.hint + owed.hint) from None
+            started = f'before its "{word}"; it was started as {channel.origin}'
+            raise Crashed(f"{crash.message} {started}", hint=crash.hint + crash_hint) from None
         finally:
             talk.recorder.close()
         account.start_up(clock.charged_s if account.decides_cpu else clock.elapsed_s, cpu_reading)

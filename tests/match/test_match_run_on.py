@@ -273,8 +273,7 @@ def test_a_line_in_two_parts_may_be_a_quick_answer(parts: int, monkeypatch: pyte
 @pytest.mark.parametrize("is_quick", [True, False])
 def test_nobody_runs_on_while_a_slow_one_is_asked(is_quick: bool) -> None:
     """A player is stopped at the answer if the other one took long for the last; to stop one that sleeps costs more."""
-    run_on = RunOn.at([Asked(), Asked()])
-    assert run_on is not None
+    run_on = RunOn([Pace(), Pace()], [list, list])
     run_on.end_turn(1, 0.0 if is_quick else QUICK_S)
 
     assert run_on.may_run_on(0, 0.0) is is_quick
