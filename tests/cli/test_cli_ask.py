@@ -4,7 +4,8 @@ import io
 from pathlib import Path
 
 import pytest
-from support.cli_arena import Terminal, bot_script
+from support.bot_source import bot_script
+from support.cli_arena import Terminal
 
 pytestmark = pytest.mark.process
 LATER = "0 if m['id'] < 2 else len(m['legal']) - 1"

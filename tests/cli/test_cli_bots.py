@@ -8,7 +8,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from support.cli_arena import ROOT, Terminal, bot_script
+from support.bot_source import bot_script
+from support.cli_arena import ROOT, Terminal
 
 from arena.games import bundled_names
 from arena.league.tournament import read_tournament

@@ -5,7 +5,8 @@ import shutil
 from pathlib import Path
 
 import pytest
-from support.cli_arena import Terminal, bot_script
+from support.bot_source import bot_script
+from support.cli_arena import Terminal
 
 pytestmark = pytest.mark.process
 

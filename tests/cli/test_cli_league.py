@@ -7,7 +7,8 @@ import re
 from pathlib import Path
 
 import pytest
-from support.cli_arena import Terminal, bot_script
+from support.bot_source import bot_script
+from support.cli_arena import Terminal
 from support.tampering import execute_sql
 
 from arena.report.formats import FORMATS

@@ -4,7 +4,8 @@ import re
 from pathlib import Path
 
 import pytest
-from support.cli_arena import Terminal, bot_script
+from support.bot_source import bot_script
+from support.cli_arena import Terminal
 
 from arena.store import recent
 

@@ -8,7 +8,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
-from support.cli_arena import Said, Terminal, bot_script
+from support.bot_source import bot_script
+from support.cli_arena import Said, Terminal
 
 from arena.operations.examination import Examined, Trial
 

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 from msgspec import structs
-from support.cli_arena import Terminal, bot_script
+from support.bot_source import bot_script
+from support.cli_arena import Terminal
 
 from arena.cli import plan
 from arena.cluster import survey

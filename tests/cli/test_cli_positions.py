@@ -5,7 +5,8 @@ from xml.etree import ElementTree as ET
 
 import pytest
 import yaml
-from support.cli_arena import Terminal, bot_script
+from support.bot_source import bot_script
+from support.cli_arena import Terminal
 
 pytestmark = pytest.mark.process
 

@@ -5,7 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.cli_arena import Terminal, bot_script
+from support.bot_source import bot_script
+from support.cli_arena import Terminal
 
 from arena.match.secret_luck import Secret
 from arena.operations.leagues import one_league

@@ -13,7 +13,8 @@ from typing import Any
 
 import msgspec
 import pytest
-from support.cli_arena import Terminal, bot_script
+from support.bot_source import bot_script
+from support.cli_arena import Terminal
 
 pytest.importorskip("mujoco", reason="the extra `riffraff` is not installed")
 pytestmark = pytest.mark.process

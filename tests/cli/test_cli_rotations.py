@@ -7,7 +7,8 @@ lives in a worker then, or the second one notes that it met the first.
 from pathlib import Path
 
 import pytest
-from support.cli_arena import Terminal, bot_script
+from support.bot_source import bot_script
+from support.cli_arena import Terminal
 
 from arena.cli import plan
 from arena.league.plan import SampleTimes

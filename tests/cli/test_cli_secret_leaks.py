@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.cli_arena import Said, Terminal, bot_script
+from support.bot_source import bot_script
+from support.cli_arena import Said, Terminal
 from support.cli_secret import TELLTALE, begun, kept, league, records
 from support.tampering import opened
 from support.threads import play_in_threads

@@ -5,7 +5,8 @@ import re
 from pathlib import Path
 
 import pytest
-from support.cli_arena import Terminal, bot_script
+from support.bot_source import bot_script
+from support.cli_arena import Terminal
 
 START = '{"type":"match_start'
 PRINTER = bot_script(asked="print('sixteen letters.', file=sys.stderr, end='', flush=True); print('a stray line')")

@@ -8,7 +8,8 @@ import time
 from pathlib import Path
 
 import pytest
-from support.cli_arena import Terminal, bot_script
+from support.bot_source import bot_script
+from support.cli_arena import Terminal
 from support.tampering import opened
 
 from arena.store.bots import BotStore

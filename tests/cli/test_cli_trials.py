@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 import yaml
-from support.cli_arena import Terminal, bot_script
+from support.bot_source import bot_script
+from support.cli_arena import Terminal
 from support.toy_game import ToyGame, on_offer
 
 from arena.operations.trials import rival_names

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 import yaml
-from support.cli_arena import Said, Terminal, bot_script
+from support.bot_source import bot_script
+from support.cli_arena import Said, Terminal
 
 pytestmark = pytest.mark.process
 

@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 
 import pytest
+from support.bot_source import bot_script
 from support.hostile_league import PYTHON
 
 from arena.games import load_game
@@ -22,7 +23,7 @@ from arena.process.suspension import WATCH
 pytestmark = [pytest.mark.process, pytest.mark.slow]
 
 CLOCK = ClockSettings(decides="wall", move_ms=6000, bank_ms=0, startup_ms=20_000)
-BOT = """
+DEEDS = """
 import json, mmap, os, signal, sys, threading, time
 
 END_S = 0.0
@@ -82,23 +83,13 @@ def half_a_line():
     os.write(1, b"{")
     again(lambda: time.sleep(0.2))
     os.write(1, b"}")
-
-for line in sys.stdin:
-    message = json.loads(line)
-    if message["type"] == "hello":
-        print(json.dumps({"type": "hello", "protocols": [1]}), flush=True)
-    elif message["type"] == "match_start":
-        print(json.dumps({"type": "ready", "match": message["match"]}), flush=True)
-    elif message["type"] == "request":
-        until_end(globals()[sys.argv[1]])
-        print(json.dumps({"type": "action", "id": message["id"], "action": 0}), flush=True)
 """
 
 
 def played(folder: Path, deed: str) -> MatchRecord:
     """A match in which the bot is asked once."""
     folder.chmod(0o755)
-    (folder / "bot.py").write_text(BOT, encoding="utf-8")
+    (folder / "bot.py").write_text(DEEDS + bot_script(asked="until_end(globals()[sys.argv[1]])"), encoding="utf-8")
     manifest = Manifest(name=deed, command=(*PYTHON, "bot.py", deed), processes=True)
     bot = BotSpec(manifest=manifest, source=str(folder), folder=str(folder), digest="0" * 64)
     confinement = confine(bot, Limits(), CLOCK, "sandbox")

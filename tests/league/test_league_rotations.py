@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from support.bot_source import bot_script
 from support.league_made import ROOT
 from support.made_matches import tournament
 from support.threads import play_whole_job
@@ -23,22 +24,13 @@ from arena.match.record import ActionStep, MatchRecord, unpack
 from arena.match.settings import MatchSpec
 from arena.process.manifest import read_bot
 
-MEMORY = """\
-import hashlib, json, sys
-seen = hashlib.sha256()
-for line in sys.stdin:
-    message = json.loads(line)
-    kind = message["type"]
-    if kind == "hello":
-        print(json.dumps({"type": "hello", "protocols": [1]}), flush=True)
-    elif kind == "match_start":
-        seen.update(b"match")
-        print(json.dumps({"type": "ready", "match": message["match"]}), flush=True)
-    elif kind == "request":
-        seen.update(json.dumps(message["legal"]).encode())
-        action, note = seen.digest()[0] % len(message["legal"]), seen.hexdigest()
-        print(json.dumps({"type": "action", "id": message["id"], "action": action, "note": note}), flush=True)
-"""
+MEMORY = bot_script(
+    'seen.digest()[0] % len(m["legal"])',
+    note="seen.hexdigest()",
+    start="import hashlib; seen = hashlib.sha256()",
+    each='m["type"] == "match_start" and seen.update(b"match")',
+    asked='seen.update(json.dumps(m["legal"]).encode())',
+)
 """A bot that plays by all that its process has met, and notes it."""
 
 

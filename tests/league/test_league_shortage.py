@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import pytest
 import yaml
+from support.bot_source import bot_script
 from support.cli_arena import ROOT
 from support.kernel_groups import group_of_version_1, limited, run_in
 from support.league_made import FakeBackend, played
@@ -24,24 +25,9 @@ from arena.process import room
 from arena.process.limits import Limits
 
 MIB: Final = 1 << 20
-HOG: Final = """
-import json, sys, time
-held = []
-for line in sys.stdin:
-    message = json.loads(line)
-    if message["type"] == "hello":
-        answer = {"type": "hello", "protocols": [1]}
-    elif message["type"] == "match_start":
-        answer = {"type": "ready", "match": message["match"]}
-    elif message["type"] == "request":
-        while len(held) < 40:
-            held.append(bytearray(b"x" * (1 << 20)))
-            time.sleep(0.03)
-        answer = {"type": "action", "id": message["id"], "action": 0}
-    else:
-        continue
-    print(json.dumps(answer), flush=True)
-"""
+HOG: Final = bot_script(
+    start="held = []", asked="while len(held) < 40: held.append(bytearray(b'x' * (1 << 20))); time.sleep(0.03)"
+)
 """Within its limit of 64 MiB, from its first move on."""
 ARENA: Final = (sys.executable, "-m", "arena", "league")
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from support.bot_source import bot_script
 from support.league_made import ROOT
 from support.made_matches import RECORD, tournament
 from support.threads import play_whole_job
@@ -25,18 +26,7 @@ from arena.match.settings import ClockSettings, MatchSpec, confine
 from arena.process.limits import Limits
 from arena.process.manifest import BotSpec, read_bot
 
-WITNESS = """\
-import json, os, sys
-for line in sys.stdin:
-    message = json.loads(line)
-    kind = message["type"]
-    if kind == "hello":
-        print(json.dumps({"type": "hello", "protocols": [1]}), flush=True)
-    elif kind == "match_start":
-        print(json.dumps({"type": "ready", "match": message["match"]}), flush=True)
-    elif kind == "request":
-        print(json.dumps({"type": "action", "id": message["id"], "action": 0, "note": str(os.getpid())}), flush=True)
-"""
+WITNESS = bot_script(note="str(os.getpid())")
 
 
 def processes(block: PlayedBlock) -> list[set[str]]:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.bot_source import bot_script
 from support.league_made import ROOT, all_blocks, numbers, real_tournament
 from support.made_matches import tournament
 from support.threads import ThreadBackend
@@ -301,19 +302,7 @@ def test_workers_killed_while_logging_wedge_nothing(tmp_path: Path) -> None:
     assert all(f"main still logs {number}" in (tmp_path / "log").read_text() for number in range(6))
 
 
-WHERE = """\
-import json, os, sys
-for line in sys.stdin:
-    message = json.loads(line)
-    kind = message["type"]
-    if kind == "hello":
-        print(json.dumps({"type": "hello", "protocols": [1]}), flush=True)
-    elif kind == "match_start":
-        print(json.dumps({"type": "ready", "match": message["match"]}), flush=True)
-    elif kind == "request":
-        note = " ".join(map(str, os.sched_getaffinity(0)))
-        print(json.dumps({"type": "action", "id": message["id"], "action": 0, "note": note}), flush=True)
-"""
+WHERE = bot_script(note='" ".join(map(str, os.sched_getaffinity(0)))')
 
 
 def cores_of(league: Tournament, *backends: Backend) -> list[set[str]]:

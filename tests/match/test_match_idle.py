@@ -10,6 +10,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from support.bot_source import bot_script
 from support.scripted_bot import CLOCK, NIM, house, match_of
 
 from arena.match.bot_player import BotPlayer
@@ -23,27 +24,13 @@ from arena.process.manifest import read_bot
 pytestmark = pytest.mark.process
 BARE = Confinement(isolation="none", limits=Limits())
 
-BOT = """
-import json, sys, threading, time
-
-def say(**message):
-    print(json.dumps(message), flush=True)
-
+BURN = """
+import threading
 def burn(seconds):
     until = time.thread_time() + seconds
     while time.thread_time() < until:
         pass
 
-{before}
-for line in sys.stdin:
-    message = json.loads(line)
-    if message["type"] == "hello":
-        say(type="hello", protocols=[1])
-    elif message["type"] == "match_start":
-        say(type="ready", match=message["match"])
-    elif message["type"] == "request":
-        {thought}
-        say(type="action", id=message["id"], action=0)
 """
 RELAY = """
 import queue
@@ -66,7 +53,7 @@ def relay(seconds):
 def played(folder: Path, thought: str, *, before: str = "", requests: int = 6, **clock: Any) -> MatchRecord:
     """A match in which the bot, in seat 0, is asked so often at most."""
     path = folder / "bot.py"
-    path.write_text(BOT.format(thought=thought, before=before), encoding="utf-8")
+    path.write_text(bot_script(start=BURN + before, asked=thought), encoding="utf-8")
     bot = read_bot(path)
     settings: ClockSettings = msgspec.structs.replace(CLOCK, **({"move_ms": 1000.0, "startup_ms": 30_000.0} | clock))
     bot_player = BotPlayer(

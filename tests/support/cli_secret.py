@@ -7,7 +7,8 @@ import zlib
 from pathlib import Path
 from typing import Any
 
-from support.cli_arena import Said, Terminal, bot_script
+from support.bot_source import bot_script
+from support.cli_arena import Said, Terminal
 from support.tampering import opened
 
 TELLTALE = bot_script(

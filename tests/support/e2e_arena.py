@@ -13,7 +13,8 @@ from typing import Any
 
 import yaml
 
-from support.cli_arena import ROOT, bot_script
+from support.bot_source import bot_script
+from support.cli_arena import ROOT
 
 DEADLINE_S = 60.0
 BEHAVIOURS = {

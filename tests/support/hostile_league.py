@@ -19,6 +19,7 @@ from arena.process.manifest import BotSpec, Manifest, bot_digest, read_bot
 from arena.store import database
 from arena.store.matches import MatchStore
 from support import made_matches
+from support.bot_source import bot_script
 from support.threads import play_whole_job
 
 QUICK: Final = ClockSettings(move_ms=120, bank_ms=0, wall_ms=300, startup_ms=5_000)
@@ -28,23 +29,11 @@ ENDLESS: Final = ClockSettings(move_ms=60_000, startup_ms=5_000)
 """For bots that lose by what they say, however slowly the machine hears it."""
 PYTHON: Final = ("python3", "-S")
 """It starts in half the time without the packages that no bot here needs."""
-HONEST: Final = """\
-import json, sys, time
-think_s = float(sys.argv[1]) if len(sys.argv) > 1 else 0.0
-for line in sys.stdin:
-    message = json.loads(line)
-    kind = message["type"]
-    if kind == "hello":
-        print(json.dumps({"type": "hello", "protocols": [1]}), flush=True)
-    elif kind == "match_start":
-        print(json.dumps({"type": "ready", "match": message["match"]}), flush=True)
-    elif kind == "request":
-        time.sleep(think_s)
-        action = len(message["legal"]) // 2
-        print(json.dumps({"type": "action", "id": message["id"], "action": action}), flush=True)
-    elif kind == "quit":
-        break
-"""
+HONEST: Final = bot_script(
+    'len(m["legal"]) // 2',
+    start="think_s = float(sys.argv[1]) if len(sys.argv) > 1 else 0.0",
+    asked="time.sleep(think_s)",
+)
 
 
 class InThisProcess:

@@ -23,6 +23,7 @@ from arena.process.manifest import BotSpec, read_bot
 from arena.process.process import BotProcess
 from arena.protocol.codec import LINE_FROM_BOT_LIMIT
 from arena.protocol.messages import Hello
+from support.bot_source import bot_script
 
 HOSTILE: Final = Path(__file__).parents[1] / "hostile" / "bots" / "hostile.py"
 CLOCK: Final = ClockSettings(move_ms=150, bank_ms=0, wall_ms=400, startup_ms=10_000)
@@ -159,21 +160,7 @@ def forget_peak() -> None:
     Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
 
 
-PLAYS: Final = """\
-import json, sys
-for line in sys.stdin:
-    message = json.loads(line)
-    kind = message["type"]
-    if kind == "hello":
-        answer = {"type": "hello", "protocols": [1]}
-    elif kind == "match_start":
-        answer = {"type": "ready", "match": message["match"]}
-    elif kind == "request":
-        answer = {"type": "action", "id": message["id"], "action": 0}
-    else:
-        continue
-    print(json.dumps(answer), flush=True)
-"""
+PLAYS: Final = bot_script()
 PONDERS: Final = f"""\
 import hashlib, threading
 def burn():

@@ -12,28 +12,17 @@ from arena.league.worker import OnFinished
 from arena.match.columns import PlayedBlock
 from arena.match.results import MatchKey, PlayedMatch, rotate
 from arena.process.manifest import read_bot
+from support.bot_source import bot_script
 from support.made_matches import RECORD, match_result, tournament
 
 ROOT = Path(__file__).parents[2]
 RANDOM = ROOT / "bots" / "random"
-SLOW_BOT = """\
-import json, sys, time
-matches = 0
-for line in sys.stdin:
-    message = json.loads(line)
-    kind = message["type"]
-    if kind == "hello":
-        print(json.dumps({"type": "hello", "protocols": [1], "name": "slow"}), flush=True)
-    elif kind == "match_start":
-        matches += 1
-        print(json.dumps({"type": "ready", "match": message["match"]}), flush=True)
-    elif kind == "request":
-        time.sleep(0.02)
-        action = matches % len(message["legal"])
-        print(json.dumps({"type": "action", "id": message["id"], "action": action}), flush=True)
-    elif kind == "quit":
-        break
-"""
+SLOW_BOT = bot_script(
+    'matches % len(m["legal"])',
+    start="matches = 0",
+    each='matches += m["type"] == "match_start"',
+    asked="time.sleep(0.02)",
+)
 
 
 class FakeBackend:
