@@ -9,20 +9,18 @@ from typing import Any, NamedTuple
 
 import pytest
 from support.bot_source import bot_script
-from support.league_made import ROOT
+from support.league_made import ROOT, players_of
 from support.made_matches import tournament
 from support.threads import play_whole_job
 
 from arena.errors import HarnessFault
 from arena.league import worker
 from arena.league.schedule import Fixture, Job, jobs
-from arena.league.tournament import Player
 from arena.league.worker import ATTEMPTS, play_rotations
 from arena.match import referee
 from arena.match.participant import Participant
 from arena.match.record import ActionStep, MatchRecord, unpack
 from arena.match.settings import MatchSpec
-from arena.process.manifest import read_bot
 
 MEMORY = bot_script(
     'seen.digest()[0] % len(m["legal"])',
@@ -123,10 +121,7 @@ def test_a_rotation_has_its_players_to_itself(monkeypatch: pytest.MonkeyPatch, s
 @pytest.fixture
 def job(tmp_path: Path) -> Job:
     """Five blocks between bots that play by all they have met."""
-    script = tmp_path / "memory.py"
-    script.write_text(MEMORY)
-    players = tuple(Player(name=name, bot=read_bot(script)) for name in ("ann", "bob"))
-    league = tournament(players=players, cycles=5, options={"heaps": [3, 4, 5]}, chunk_blocks=5)
+    league = tournament(players=players_of(tmp_path, MEMORY), cycles=5, options={"heaps": [3, 4, 5]}, chunk_blocks=5)
     (whole,) = jobs(league, {}, "none")
     return whole
 

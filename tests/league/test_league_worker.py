@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 from support.bot_source import bot_script
-from support.league_made import ROOT
+from support.league_made import ROOT, players_of
 from support.made_matches import RECORD, tournament
 from support.threads import play_whole_job
 
@@ -41,10 +41,7 @@ def processes_of(record: MatchRecord) -> set[str]:
 @pytest.mark.process
 def test_no_process_meets_the_luck_of_a_block_twice(tmp_path: Path) -> None:
     """A bot that stayed for the other match of a block would know what comes; for the next block it stays."""
-    script = tmp_path / "witness.py"
-    script.write_text(WITNESS)
-    players = tuple(Player(name=name, bot=read_bot(script)) for name in ("ann", "bob"))
-    league = tournament(players=players, cycles=2, options={"heaps": [2, 2]}, chunk_blocks=2)
+    league = tournament(players=players_of(tmp_path, WITNESS), cycles=2, options={"heaps": [2, 2]}, chunk_blocks=2)
     (job,) = jobs(league, {}, "none")
 
     first, second = map(processes, play_whole_job(job))
@@ -57,10 +54,7 @@ def test_no_process_meets_the_luck_of_a_block_twice(tmp_path: Path) -> None:
 @pytest.mark.process
 def test_an_exhibition_has_the_lives_of_a_league(tmp_path: Path) -> None:
     """Also where one process plays match after match: a bot that learns plays the same in both."""
-    script = tmp_path / "witness.py"
-    script.write_text(WITNESS)
-    players = tuple(Player(name=name, bot=read_bot(script)) for name in ("ann", "bob"))
-    league = tournament(players=players, cycles=3, options={"heaps": [2, 2]}, chunk_blocks=2)
+    league = tournament(players=players_of(tmp_path, WITNESS), cycles=3, options={"heaps": [2, 2]}, chunk_blocks=2)
 
     matches = [
         (match.fixture.block, processes_of(match.record)) for match in play_here(league, Secret.public("1"), "none")
@@ -107,10 +101,7 @@ def test_a_block_that_is_void_three_times_costs_the_others_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """It comes back with the last reason and without matches; each attempt is logged; the next block is played."""
-    script = tmp_path / "witness.py"
-    script.write_text(WITNESS)
-    players = tuple(Player(name=name, bot=read_bot(script)) for name in ("ann", "bob"))
-    league = tournament(players=players, cycles=2, options={"heaps": [2, 2]}, chunk_blocks=2)
+    league = tournament(players=players_of(tmp_path, WITNESS), cycles=2, options={"heaps": [2, 2]}, chunk_blocks=2)
     (job,) = jobs(league, {}, "none")
     monkeypatch.setattr(worker, "play_match", _void_in(job.fixtures[0].draw.luck))
 

@@ -15,18 +15,17 @@ from typing import Any
 
 import pytest
 from support.bot_source import bot_script
-from support.league_made import ROOT, all_blocks, numbers, real_tournament
+from support.league_made import ROOT, all_blocks, numbers, players_of, real_tournament
 from support.made_matches import tournament
 from support.threads import ThreadBackend
 
 from arena.errors import HarnessFault
 from arena.league.driver import Backend, LocalBackend, play_jobs
 from arena.league.schedule import jobs
-from arena.league.tournament import Player, Tournament
+from arena.league.tournament import Tournament
 from arena.match.columns import PlayedBlock
 from arena.match.record import ActionStep, unpack
 from arena.process import reaper
-from arena.process.manifest import read_bot
 from arena.process.sandbox import self_test
 from arena.process.workers import Workers, multiprocessing_pids
 
@@ -326,10 +325,7 @@ def cores_of(league: Tournament, *backends: Backend) -> list[set[str]]:
 @pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="this machine has one core")
 def test_two_leagues_at_once_never_share_a_core(tmp_path: Path) -> None:
     """A worker and its bots stay on one that nobody has; without one, and with --no-pin, they run on all."""
-    script = tmp_path / "where.py"
-    script.write_text(WHERE)
-    players = tuple(Player(name=name, bot=read_bot(script)) for name in ("ann", "bob"))
-    league = tournament(players=players, cycles=3, options={"heaps": [3, 3]}, chunk_blocks=3)
+    league = tournament(players=players_of(tmp_path, WHERE), cycles=3, options={"heaps": [3, 3]}, chunk_blocks=3)
     everywhere = " ".join(map(str, os.sched_getaffinity(0)))
 
     one, other, free = cores_of(league, LocalBackend(1), LocalBackend(1), LocalBackend(1, may_pin=False))

@@ -1,16 +1,14 @@
 """One bot at the table: what counts as its answer, what it costs, and what becomes of a bot that fails."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import msgspec
 import pytest
 from msgspec import UNSET
-from support.scripted_bot import CLOCK, HELLO, NIM, Message, ScriptedBot, answer, house, match_of, only, ready, seated
+from support.scripted_bot import CLOCK, HELLO, Message, ScriptedBot, answer, house, match_of, only, ready, seated
 
 from arena.errors import HarnessFault
-from arena.match.bot_player import BotPlayer
 from arena.match.record import MatchRecord
-from arena.match.referee import hello_for
 from arena.match.results import result_of
 from arena.process.scripted import Reply, ScriptedChannel
 
@@ -273,21 +271,14 @@ def by_wall(*, waited: bool) -> MatchRecord:
     clock = msgspec.structs.replace(CLOCK, decides="wall")
     bot = ScriptedBot(only(1))
 
-    def open_channel() -> ScriptedChannel:
-        channel = bot.open()
+    def open_channel(bot_open: Callable[[], ScriptedChannel] = bot.open) -> ScriptedChannel:
+        channel = bot_open()
         if waited:
             channel.delayed_s = lambda: bot.times.wall_s
         return channel
 
-    bot_player = BotPlayer(
-        player="scripted",
-        bot="0" * 64,
-        open_channel=open_channel,
-        hello=hello_for(NIM, {}, clock.startup_ms),
-        clock=clock,
-        wall=bot.times.wall,
-    )
-    return match_of(bot_player, house(clock), clock=clock)
+    bot.open = open_channel  # type: ignore[method-assign]
+    return match_of(seated(bot, clock), house(clock), clock=clock)
 
 
 @pytest.mark.parametrize("waited", [True, False])

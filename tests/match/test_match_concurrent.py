@@ -18,6 +18,7 @@ from support.scripted_bot import (
     acted,
     answer,
     at_toy_game,
+    seated,
     simulate,
     toy_bot,
     toy_match,
@@ -29,7 +30,6 @@ from arena.games.api import ENDLESS
 from arena.match.bot_player import BotPlayer
 from arena.match.human import HumanPlayer
 from arena.match.record import ActionStep
-from arena.match.referee import hello_for
 from arena.process.clock import MoveClock
 from arena.process.scripted import Reply, ScriptedChannel
 
@@ -171,13 +171,10 @@ def silent_player(game: ToyGame, asked: Callable[[], object] = lambda: None) -> 
                 time.sleep(min(clock.wait_s(), 0.02))
             return super().receive(clock)
 
-    return BotPlayer(
-        player="silent",
-        bot="0" * 64,
-        open_channel=lambda: Patient(bot._respond),
-        hello=hello_for(game, {}, CLOCK.startup_ms),
-        clock=PATIENT,
-    )
+    bot.open = lambda: Patient(bot._respond)  # type: ignore[method-assign]
+    player = seated(bot, PATIENT, game=game)
+    player.account.wall = time.monotonic
+    return player
 
 
 @pytest.fixture

@@ -47,6 +47,13 @@ class FakeBackend:
         self.closed.append(is_interrupted)
 
 
+def players_of(folder: Path, source: str) -> tuple[Player, ...]:
+    """Two players whose bots have that source."""
+    script = folder / "bot.py"
+    script.write_text(source)
+    return tuple(Player(name=name, bot=read_bot(script)) for name in ("ann", "bob"))
+
+
 def real_tournament(folder: Path, **changes: Any) -> Tournament:
     """A league between `random` and a bot that thinks 20 ms and plays by the matches that its process has seen."""
     script = folder / "slow.py"

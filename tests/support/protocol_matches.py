@@ -6,10 +6,10 @@ from typing import Any
 
 from arena.games import load_game
 from arena.match.bot_player import BotPlayer
-from arena.match.referee import hello_for, play_match
+from arena.match.referee import play_match
 from arena.match.settings import ClockSettings, MatchSpec
 from arena.process.scripted import Reply
-from support.scripted_bot import Message, RandomBot, ScriptedBot, answer, simulate
+from support.scripted_bot import Message, RandomBot, ScriptedBot, answer, seated, simulate
 
 SEED = "000102030405060708090a0b0c0d0e38"
 BOT_SEEDS = (1485964578277303, 3391453401404100)
@@ -68,17 +68,11 @@ def overheard(player: str, bot: ScriptedBot, said: list[Said]) -> ScriptedBot:
 def dialogues(match: str, game: str, options: dict[str, Any], bots: dict[str, ScriptedBot]) -> list[BotPlayer]:
     """The bot_players of a match that was played, with their transcripts."""
     bot_players = [
-        BotPlayer(
-            player=name,
-            bot=name,
-            open_channel=bot.open,
-            hello=hello_for(load_game(game), options, 10_000),
-            clock=ClockSettings(),
-            wall=lambda: 0.0,
-            keep_transcript=True,
-        )
+        seated(bot, ClockSettings(), game=load_game(game), options=options, player=name, digest=name)
         for name, bot in bots.items()
     ]
+    for each in bot_players:
+        each.account.wall = lambda: 0.0
     play_match(MatchSpec(match, game, options, SEED, ClockSettings(), wire_id=match, bot_seeds=BOT_SEEDS), bot_players)
     for each in bot_players:
         each.close()
