@@ -8,8 +8,10 @@ from pathlib import Path
 import click
 
 from arena.cli.completion import complete_league
+from arena.cli.edge import task_line
 from arena.cli.options import column_names, format_option, requesting, results_option, table_options, width_option
 from arena.errors import SpecError
+from arena.league.progress import steps_of
 from arena.league.standings import matrix_of, standings_after
 from arena.league.tournament import luck_origin
 from arena.match.luck import luck_of
@@ -136,8 +138,7 @@ def stats(player: str, league: str | None, luck: bool, form: str, results: Path,
 
 def _measured(matches: Iterable[PlayedMatch], total: int) -> Iterator[MatchResult]:
     """The results of matches that are replayed for their luck. CheckFailed if one cannot be replayed."""
-    is_hidden = not sys.stderr.isatty()
-    with click.progressbar(matches, total, "replaying", show_pos=True, file=sys.stderr, hidden=is_hidden) as shown:
-        for match in shown:
+    with task_line() as on_step:
+        for match in steps_of(matches, "replaying", total, on_step, every=10):
             record = unpack(match.record)
             yield result_of(record, luck_of(record))

@@ -23,7 +23,6 @@ from arena.match.run_on import Pace
 from arena.match.settings import ClockSettings
 from arena.match.start_up import StartUp
 from arena.process.channel import BoundedLog, Channel
-from arena.process.clock import MoveClock
 from arena.process.suspension import WATCH
 from arena.protocol import messages as m
 
@@ -154,7 +153,8 @@ class BotPlayer(Participant):
         finally:
             if run_on is not None:
                 run_on.end_turn(request.seat, clock.elapsed_s)
-            self._book(clock, talk)
+            self.moves += 1
+            self.account.book(clock, talk.channel.stderr_bytes())
             self._recorder.close(message.id, None if answer is None else answer.action)
         return answer
 
@@ -173,10 +173,6 @@ class BotPlayer(Participant):
             refused=UNSET if refused is None else refused,
             simulations=look_ahead.left if look_ahead is not None and talk.session.may_simulate else UNSET,
         )
-
-    def _book(self, clock: MoveClock, talk: Dialogue) -> None:
-        self.moves += 1
-        self.account.book(clock, talk.channel.stderr_bytes())
 
     def refuse(self, fault: BotFault, step: int) -> None:
         """Tell the bot, and stop it; the CPU time that it still used is charged to its next move."""
