@@ -95,17 +95,6 @@ def submit(terminal: Terminal, code: str = "") -> tuple[int, str]:
     return said.code, said.out + said.err
 
 
-def test_submit_registers_once(terminal: Terminal) -> None:
-    """A bot that passes is on the list; the same content again is one entry."""
-    code, text = submit(terminal)
-    again, _ = submit(terminal)
-
-    assert (code, again) == (0, 0)
-    assert "a tournament may name it `mine@" in text
-    assert len(terminal.registered()) == 1
-    assert terminal.arena("match mine random --game nim").code == 0
-
-
 @pytest.mark.slow
 def test_a_new_version_takes_the_name(terminal: Terminal) -> None:
     """Both are listed; the name means the latest, the hash means any."""
@@ -257,73 +246,6 @@ def test_a_person_who_goes_away_interrupts(terminal: Terminal, monkeypatch: pyte
     monkeypatch.setattr("sys.stdin", io.StringIO(""))
 
     assert terminal.arena("play random --game nim").code == 3
-
-
-def test_check_names_the_failed_step(terminal: Terminal) -> None:
-    """Exit 1, the number of the step, what came instead."""
-    Path("silent.py").write_text("import sys\nsys.exit('I will not play')\n")
-
-    said = terminal.arena("check ./silent.py --game nim")
-
-    assert said.code == 1
-    assert "  1  FAILED " in said.out
-    assert "did not pass step 1" in said.err
-    assert "I will not play" in said.err
-
-
-def test_check_leaves_nothing_behind(terminal: Terminal) -> None:
-    """A bot that is only tried out is installed nowhere for good, whatever came of it."""
-    terminal.arena("new-bot mine")
-
-    codes = [terminal.arena(f"check ./mine --game {game}").code for game in ("nim", "shanghaien")]
-
-    assert codes == [0, 0]
-    assert not terminal.results.exists()
-
-
-@pytest.mark.parametrize("option", ["", "--replace"])
-def test_a_name_of_a_bundled_bot_is_refused(terminal: Terminal, option: str) -> None:
-    """A submission of that name would break every tournament that says it; its author reads where the other lies."""
-    terminal.arena("new-bot random --folder mine")
-
-    said = terminal.arena(f"submit ./mine --game nim {option}")
-
-    assert said.code == 2
-    place = ROOT / "bots" / "random"
-    assert said.err == f'error: the name "random" belongs to {place}; choose another name in bot.yaml\n'
-    assert terminal.registered() == []
-    assert terminal.league("random", "random").code == 0
-
-
-def test_a_bundled_bot_is_there_already(terminal: Terminal) -> None:
-    """The very same content is no mistake, and no submission."""
-    shutil.copytree(ROOT / "bots" / "random", "mine")
-
-    said = terminal.arena("submit ./mine --game nim")
-
-    assert said.code == 0
-    assert "is there already: " in said.out
-    assert terminal.registered() == []
-
-
-def test_withdraw_takes_a_bot_off_the_list(terminal: Terminal) -> None:
-    """The latest first; what the name means then is told. Its matches stay."""
-    submit(terminal)
-    submit(terminal, "return 0")
-    terminal.league("mine", "random")
-    newer, older = sorted(line.split()[2] for line in terminal.registered()), terminal.registered()
-    assert sum(" an older version: write mine@" in line for line in older) == 1
-    assert len(newer) == 2
-
-    first = terminal.arena("withdraw mine")
-    second = terminal.arena("withdraw mine")
-    third = terminal.arena("withdraw mine")
-
-    assert re.fullmatch(r"withdrawn: mine 1 \(\w{8}\)\n`mine` means mine 1 \(\w{8}\) now\n", first.out)
-    assert re.fullmatch(r"withdrawn: mine 1 \(\w{8}\)\n", second.out)
-    assert (third.code, third.err) == (2, 'error: no submission "mine"; known: none\n')
-    assert terminal.registered() == []
-    assert terminal.arena("verify").code == 0
 
 
 @pytest.mark.parametrize("command", ["check {}", "submit {}", "match {} random"])

@@ -1,4 +1,4 @@
-"""`arena submit` with many bots: each is told apart, and none is in the way of another."""
+"""`arena submit`, `check`, `withdraw` and `bots`: their tables, the texts for authors, and a stop on the way."""
 
 import re
 import signal
@@ -15,7 +15,6 @@ from support.tampering import opened
 from arena.store.bots import BotStore
 
 pytestmark = pytest.mark.process
-CRASHES = "raise SystemExit('no such module: torch')\n"
 HANGS = "import time\ntime.sleep(1000)\n"
 
 
@@ -34,71 +33,69 @@ def rows(out: str) -> dict[str, list[str]]:
     return {name: rest for name, *rest in found}
 
 
-def test_many_bots_at_once(terminal: Terminal) -> None:
-    """A crash, a hang, an illegal action, a broken file and a doubled name cost nobody else; 80 columns are enough."""
-    for name in ("ada", "ben", "cleo"):
-        folder(name)
-    folder("crash", script=CRASHES)
-    folder("hang", script=HANGS, manifest="{name: hang, command: [python3, bot.py], limits: {startup_ms: 100}}")
+def test_many_bots_are_a_table_and_a_text_for_each_author(terminal: Terminal) -> None:
+    """Exit 1; 80 columns are enough. A text begins with the verdict, and names no other bot and no other path."""
+    folder("ada")
     folder("cheat", script=bot_script("99"))
-    folder("broken", manifest="name: broken\n")
+    folder("a-name-of-quite-some-length", manifest="name: b\ncommand: 3\nwhat: 4\nlimits: 5\n")
     folder("eve", manifest="name: twin\ncommand: [python3, bot.py]\n")
     folder("kim", manifest="name: twin\ncommand: [python3, bot.py]\nversion: '2'\n")
-    folder("twin-2", manifest="name: twin-2\ncommand: [python3, bot.py]\n", script=CRASHES)
-    folder("random2", manifest="name: random\ncommand: [python3, bot.py]\n")
     Path("in/README.md").write_text("bots of the course\n")
-    everything = sorted(str(path) for path in Path("in").iterdir())
 
-    said = terminal.arena("submit --game nim --workers 3 --reports told", *everything)
-
-    found = rows(said.out)
-    assert said.code == 1
-    assert said.err.splitlines() == ["left out: in/README.md is no bot", "error: 8 of 11 bots refused"]
-    assert [name for name, (result, _) in found.items() if result == "accepted"] == ["in/ada", "in/ben", "in/cleo"]
-    reasons = {name.removeprefix("in/"): why for name, (result, why) in found.items() if result == "refused"}
-    assert reasons["crash"].startswith("crash: the bot ended with exit code 1")
-    assert reasons["hang"].startswith('timeout: no "hello" within 0.1 s')
-    assert reasons["cheat"].startswith("illegal_action: action 99 is not an index")
-    assert "command" in reasons["broken"]
-    assert "in/kim" in reasons["eve"]
-    assert "in/eve" in reasons["kim"]
-    assert reasons["random2"].startswith('the name "random" belongs to')
-    assert "3 accepted" in said.out
-    assert sorted(line.split()[0] for line in terminal.registered()) == ["ada", "ben", "cleo"]
-    assert "no such module: torch" in Path("told/crash.txt").read_text()
-    assert Path("told/ada.txt").read_text().count("  ok ") == 11
-    assert {path.name for path in Path("told").iterdir()} >= {"twin.txt", "twin-2.txt", "twin-2-2.txt", "broken.txt"}
-
-
-def test_the_table_fits_80_columns(terminal: Terminal) -> None:
-    """Reasons go on in the next line."""
-    folder("a-name-of-quite-some-length-for-a-bot", manifest="name: b\ncommand: 3\nwhat: 4\nlimits: 5\n")
-
-    said = terminal.arena("submit --game nim --width 80 in/a-name-of-quite-some-length-for-a-bot ./nothing")
+    said = terminal.arena("submit --game nim --width 80 --reports told", *sorted(map(str, Path("in").iterdir())))
 
     assert said.code == 1
+    assert said.err.splitlines() == ["left out: in/README.md is no bot", "error: 4 of 5 bots refused"]
     assert max(map(len, said.out.splitlines())) <= 80
+    assert {name: result for name, (result, *_) in rows(said.out).items()} == {
+        "in/a-name-of-quite-some-length": "refused",
+        "in/ada": "accepted",
+        "in/cheat": "refused",
+        "in/eve": "refused",
+        "in/kim": "refused",
+    }
+    assert re.search(r"^1 accepted|, 1 accepted", said.out, re.MULTILINE)
+    assert [line.split()[0] for line in terminal.registered()] == ["ada"]
+    told = {path.name: path.read_text() for path in Path("told").iterdir()}
+    assert set(told) == {"ada.txt", "cheat.txt", "a-name-of-quite-some-length.txt", "twin.txt", "twin-2.txt"}
+    assert told["ada.txt"].startswith("accepted: ada 1 (")
+    assert told["ada.txt"].count("  ok ") == 11
+    assert told["cheat.txt"].startswith("refused: illegal_action: action 99 is not an index")
+    assert "is also that of another bot; each bot needs a name of its own" in told["twin.txt"]
+    assert not [text for text in told.values() if "in/" in text]
 
 
 def test_one_bot_is_told_step_by_step(terminal: Terminal) -> None:
-    """No table, and the reason with the steps."""
-    said = terminal.arena(f"submit {folder('cheat', script=bot_script('99'))} --game nim")
+    """No table, and the reason with the steps; the same content again is one entry."""
+    refused = terminal.arena(f"submit {folder('cheat', script=bot_script('99'))} --game nim")
+    assert refused.code == 1
+    assert "  1  FAILED  illegal_action: action 99" in refused.out
+    assert "cheat 1" in refused.err.splitlines()[0]
+    assert "\nits stderr is empty" in refused.err
+    assert not (terminal.results / "arena.db").exists()
+
+    found = terminal.arena(f"submit {folder('ada')} --game nim")
+    scores = re.findall(r"^(?:won 1 to 0|lost 0 to 1) in seat [01] against random$", found.out, re.MULTILINE)
+    assert (found.code, len(scores)) == (0, 2)
+    assert "a tournament may name it `ada@" in found.out
+    assert re.search(r"^luck: secret \w+, commitment ", found.out, re.MULTILINE)
+    terminal.arena("submit in/ada --game nim")
+    assert len(terminal.registered()) == 1
+
+
+def test_a_check_names_the_failed_step(terminal: Terminal) -> None:
+    """Exit 1, the number of the step, what came instead; the luck with which it can be repeated."""
+    Path("silent.py").write_text("import sys\nsys.exit('I will not play')\n")
+
+    said = terminal.arena("check ./silent.py --game nim")
 
     assert said.code == 1
-    assert "  1  FAILED  illegal_action: action 99" in said.out
-    assert "why" not in said.out
-
-
-def test_a_bot_that_brings_down_its_worker_is_refused(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With `--isolation none` a bot can; it is examined once more, and the others are accepted."""
-    monkeypatch.setenv("PYTHONUNBUFFERED", "1")
-    folder("ada")
-    folder("killer", script="import os, signal\nos.kill(os.getppid(), signal.SIGKILL)\n" + bot_script())
-
-    said = terminal.arena("submit --game nim --workers 1 --isolation none in/killer in/ada")
-
-    assert rows(said.out)["in/killer"] == ["refused", "the process that examined it died 2 times"]
-    assert rows(said.out)["in/ada"][0] == "accepted"
+    assert re.match(r"checking silent 1 \(\w+\) at nim: python3 silent.py\n  1  FAILED  crash: ", said.out)
+    assert said.out.splitlines()[-1].startswith("luck: secret ")
+    assert "did not pass step 1\nthe bot's stderr:\nI will not play" in said.err
+    for flags in ("--game nim", "--move-ms 5"):
+        found = terminal.arena(f"check ./silent.py --for cup.yaml {flags}")
+        assert found.err == f"error: give either --for or {flags.split()[0]}: the tournament says it\n"
 
 
 def test_a_stop_leaves_what_is_accepted_on_the_list(terminal: Terminal) -> None:
@@ -120,3 +117,21 @@ def test_a_stop_leaves_what_is_accepted_on_the_list(terminal: Terminal) -> None:
     with opened(terminal.results) as connection:
         assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
     assert terminal.arena("match ada random --game nim").code == 0
+
+
+def test_the_list_says_whose_a_name_is(terminal: Terminal) -> None:
+    """As a table and as CSV; older versions and hidden bots are marked, and a withdrawn one is gone."""
+    for note in ("'one'", "'two'"):
+        Path("mine.py").write_text(bot_script(note=note))
+        assert terminal.arena("submit ./mine.py --game nim --replace --owner gina").code == 0
+
+    new, old = terminal.registered()
+    csv = terminal.arena("bots --format csv").out.splitlines()
+    assert csv[0] == "bot,version,hash,place,owner,description"
+    assert sum(line.startswith("mine,1,") and ",gina," in line for line in csv) == 2
+    assert sum(" an older version: write mine@" in line for line in (new, old)) == 1
+    first, second, third = (terminal.arena("withdraw mine") for _ in range(3))
+    assert re.fullmatch(r"withdrawn: mine 1 \(\w{8}\)\n`mine` means mine 1 \(\w{8}\) now\n", first.out)
+    assert re.fullmatch(r"withdrawn: mine 1 \(\w{8}\)\n", second.out)
+    assert (third.code, third.err) == (2, 'error: no submission "mine"; known: none\n')
+    assert terminal.registered() == []

@@ -67,13 +67,13 @@ def test_a_match_is_found_with_its_block(match: str) -> None:
     assert found.secret is not None
     assert found.secret.origin == "public"
     assert read_seat(ReadSeat(match=match, player="1"))[1] == 1
-    for choices, said in (
-        ({"player": "mine", "step": 999}, "--step 999: mine was not asked for that step, of "),
-        ({"player": "9"}, 'unknown player "9"'),
-        ({"match": "mine", "player": match}, "give the match first, then the player"),
+    for request, said in (
+        (ReadSeat(match=match, player="mine", step=999), "--step 999: mine was not asked for that step, of "),
+        (ReadSeat(match=match, player="9"), 'unknown player "9"'),
+        (ReadSeat(match="mine", player=match), "give the match first, then the player"),
     ):
         with pytest.raises(SpecError, match=said):
-            read_seat(ReadSeat(**{"match": match, **choices}))
+            read_seat(request)
 
 
 def test_the_version_that_played_answers_the_same(match: str) -> None:
