@@ -30,6 +30,7 @@ DOCS = ROOT / "docs"
 ELSEWHERE = {
     "protocol.md": ROOT / "protocol.md",
     "benchmarks.md": ROOT / "benchmarks" / "README.md",
+    "architecture.md": ROOT / "ARCHITECTURE.md",
     "contributing.md": ROOT / "CONTRIBUTING.md",
     "security.md": ROOT / "SECURITY.md",
     "changelog.md": ROOT / "CHANGELOG.md",

@@ -1,7 +1,7 @@
 """The pictures of web pages, made anew: `python docs/screenshots.py` plays two small leagues and takes them.
 
-It takes minutes, and needs the extras `site`, `riffraff` and `browser`, and chromium. The leagues draw luck in secret, so
-that each run plays other matches.
+It takes minutes, and needs the extras `site`, `riffraff` and `browser`, and chromium. The leagues draw luck in secret,
+so that each run plays other matches.
 """
 
 import os

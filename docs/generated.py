@@ -1,0 +1,165 @@
+"""The parts of pages that the code knows, written anew from it: `python docs/generated.py`.
+
+Rule: a column has one definition, in arena/report, a kit of `new-bot` one, in arena/operations/new_bot.py, a contract
+one, in pyproject.toml. A page has a part from `<!-- PART of NAME -->` to `<!-- end -->`: the table of all `columns`,
+the `meaning` of one or several, the `kits`, the `packages` of arena, the `contracts` of imports, their longest `chain`.
+"""
+
+import ast
+import re
+import tomllib
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from textwrap import fill
+from typing import Any
+
+from arena.operations.new_bot import KITS, OF_A_GAME, TEMPLATES, files_elsewhere
+from arena.report.columns import LEADERBOARD, PLUS_MINUS
+from arena.report.matches import MATCH_COLUMNS
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGES = [ROOT / "ARCHITECTURE.md", *sorted((ROOT / "docs").glob("*.md"))]
+PART = re.compile(r"(<!-- (\w+) of ([^>\n]+) -->\n\n).*?(\n\n<!-- end -->)", re.DOTALL)
+WIDTH = 125
+MEANINGS = {"±": PLUS_MINUS} | {each.name: each.meaning for each in LEADERBOARD}
+
+
+def main() -> None:
+    """Write the pages whose parts are not those of the code."""
+    for page in PAGES:
+        text = page.read_text(encoding="utf-8")
+        if filled(text) != text:
+            page.write_text(filled(text), encoding="utf-8")
+            print(page.relative_to(ROOT))
+
+
+def filled(text: str) -> str:
+    """A page with the tables and texts of today's code."""
+    return PART.sub(lambda found: found[1] + part(found[2], found[3]) + found[4], text)
+
+
+def part(kind: str, name: str) -> str:
+    """The part of a page; KeyError for one that does not exist."""
+    if kind != "meaning":
+        parts = {
+            "columns of the leaderboard": leaderboard,
+            "columns of league matches": matches,
+            "kits of new-bot": kits,
+            "packages of arena": packages,
+            "contracts of imports": contracts,
+            "chain of packages": chain,
+        }
+        return "\n".join(parts[f"{kind} of {name}"]())
+    names = name.split(", ")
+    if len(names) == 1:
+        return flowing(sentence(MEANINGS[name]))
+    return "\n".join(flowing(f"- `{each}`: {MEANINGS[each]}") for each in names)
+
+
+def flowing(text: str) -> str:
+    """A paragraph whose code stands within one line."""
+    whole = re.sub("`[^`]*`", lambda found: found[0].replace(" ", "\0"), text)
+    return fill(whole, WIDTH, subsequent_indent="  " * text.startswith("- "), break_on_hyphens=False).replace("\0", " ")
+
+
+def sentence(meaning: str) -> str:
+    """With a capital letter and a full stop."""
+    return f"{meaning[:1].upper()}{meaning[1:]}."
+
+
+def leaderboard() -> list[str]:
+    """A line for each column of the leaderboard."""
+    return ["| Column | Meaning |", "|---|---|", *(f"| `{each.name}` | {each.meaning} |" for each in LEADERBOARD)]
+
+
+def matches() -> list[str]:
+    """A line for each column of the list of matches, by its names in CSV and in JSON."""
+    rows = [(f"{each.name}_S" if each.is_by_seat else each.name, each.key, each.meaning) for each in MATCH_COLUMNS]
+    return [
+        "| CSV | JSON | Meaning |",
+        "|---|---|---|",
+        *(f"| `{name}` | `{key}` | {meaning} |" for name, key, meaning in rows),
+    ]
+
+
+def kits() -> list[str]:
+    """A line for each language of `arena new-bot`."""
+    lines = ["| Language | `--lang` | Files | On Debian | For Riff Raff |", "|---|---|---|---|---|"]
+    for name, kit in KITS.items():
+        files = [*TEMPLATES.joinpath(name).iterdir(), *files_elsewhere(name)]
+        names = ", ".join(sorted(f"`{each.name}`" for each in files if each.name not in ("bot.yaml", "__pycache__")))
+        packages = " ".join(f"`{each}`" for each in kit.packages)
+        lines.append(f"| {kit.title} | `{name}` | {names} | {packages} | {'yes' * (f'{name}-riffraff' in OF_A_GAME)} |")
+    return lines
+
+
+@cache
+def import_contracts() -> list[dict[str, Any]]:
+    """The contracts of import-linter."""
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    return list(settings["tool"]["importlinter"]["contracts"])
+
+
+def layers() -> list[str]:
+    """The packages and modules of arena, from the top to the bottom."""
+    (house,) = (each for each in import_contracts() if each["type"] == "layers")
+    return [name for layer in house["layers"] for name in layer.split(" | ")]
+
+
+def packages() -> list[str]:
+    """A line for each package, with the first line of its docstring."""
+    lines = ["| `arena/` | is |", "|---|---|"]
+    for name in layers():
+        path = ROOT / "arena" / name
+        source = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
+        about = (ast.get_docstring(ast.parse(source.read_text(encoding="utf-8"))) or "").partition("\n")[0]
+        lines.append(f"| `{name}` | {about} |")
+    return lines
+
+
+def contracts() -> list[str]:
+    """A line for each contract, with what it forbids."""
+    return [
+        "| contract | it holds |",
+        "|---|---|",
+        *(f"| {each['name']} | {held(each)} |" for each in import_contracts()),
+    ]
+
+
+def held(contract: Mapping[str, Any]) -> str:
+    """The rule of a contract, in a sentence."""
+    if contract["type"] == "layers":
+        return "each package imports only those that stand below it in the table above"
+    if contract["type"] == "acyclic_siblings":
+        return "modules of one package import each other without a circle"
+    names = {
+        key: ", ".join(f"`{name}`" for name in contract.get(key, ())) for key in ("source_modules", "forbidden_modules")
+    }
+    if contract["type"] == "independence":
+        return f"none of {', '.join(f'`{name}`' for name in contract['modules'])} imports another one"
+    allowed = [name.partition(" -> ")[0] for name in contract.get("ignore_imports", ())]
+    but = f", but for {', '.join(f'`{name}`' for name in allowed)}" if allowed else ""
+    return f"{names['source_modules']} does not import {names['forbidden_modules']}{but}"
+
+
+def chain() -> list[str]:
+    """The longest way along imports from package to package, the first of equally long ones."""
+    imports = {
+        name: {
+            found
+            for path in [*(ROOT / "arena" / name).rglob("*.py"), ROOT / "arena" / f"{name}.py"]
+            if path.exists()
+            for found in re.findall(r"^ *(?:from|import) arena\.(\w+)", path.read_text(encoding="utf-8"), re.MULTILINE)
+        }
+        for name in layers()
+    }
+    ways: dict[str, list[str]] = {}
+    for name in reversed(layers()):
+        below = [ways[other] for other in sorted(imports[name] & set(ways))]
+        ways[name] = [name, *max(below, key=len, default=[])]
+    return [" → ".join(f"`{name}`" for name in max(ways.values(), key=len))]
+
+
+if __name__ == "__main__":
+    main()
