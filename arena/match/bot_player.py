@@ -131,21 +131,23 @@ class BotPlayer(Participant):
         self._recorder.open(self.moves + 1)
         talk.forget()
         self._events.clear()
-        clock, run_on = self.account.start(talk.channel), request.run_on
-        talk.channel.before_wait(None if run_on is None else run_on.before_wait(request.seat))
+        account, channel, run_on = self.account, talk.channel, request.run_on
+        clock = account.start(channel)
+        channel.before_wait(None if run_on is None else run_on.before_wait(request.seat))
         answer = None
         try:
             talk.ask(message, clock)
-            self.account.charge_taken(clock, talk.channel.taken_s, message.id)
+            if channel.taken_s != account.taken_s:
+                account.charge_taken(clock, channel.taken_s, message.id)
             answer = talk.hear(m.Answer, clock, request.look_ahead or NO_LOOK_AHEAD)
             clock.stop()
             if run_on is not None and run_on.may_run_on(request.seat, clock.cpu_s):
-                talk.channel.run_on()
+                channel.run_on()
             else:
-                talk.channel.rest()
+                channel.rest()
         except OutOfTime as late:
             late.hint = talk.discarded.explanation(message.id) or late.hint
-            self.account.timeouts_by_load += late.is_by_load
+            account.timeouts_by_load += late.is_by_load
             raise
         except MalformedReply:
             clock.look()
@@ -154,7 +156,7 @@ class BotPlayer(Participant):
             if run_on is not None:
                 run_on.end_turn(request.seat, clock.elapsed_s)
             self.moves += 1
-            self.account.book(clock, talk.channel.stderr_bytes())
+            account.book(clock, channel.stderr_bytes())
             self._recorder.close(message.id, None if answer is None else answer.action)
         return answer
 

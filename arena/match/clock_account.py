@@ -28,11 +28,13 @@ class ClockAccount:
     `suspended` tells of suspensions, which make a match void; `never_suspended` where nobody could play it again.
     Without `has_clock` answers may take any time. `startup_us`: the time of `hello` and `ready`; `cpu_since`: the
     reading of the bot's CPU clock from which on its time is charged, None where it may think at any time;
-    `stderr_bytes`: what the bot had written to stderr when the last request ended.
+    `stderr_bytes`: what the bot had written to stderr when the last request ended; `taken_s`: the CPU time that its
+    process has used while it was stopped, as far as it is charged.
     """
 
     def __init__(self, settings: ClockSettings, wall: Callable[[], float], suspended: Callable[[float], float]) -> None:
         self.terms, self.has_clock = settings.terms(), True
+        self._full_move_us, self._full_wall_s = round(self.terms.move_ms * 1000), self.terms.wall_ms / 1000
         self.clock_type: type[MoveClock] = MoveClock
         self.wall, self.suspended = wall, suspended
         self.decides_cpu, self._may_ponder = settings.decides == "cpu", settings.ponder
@@ -42,7 +44,7 @@ class ClockAccount:
     def begin_process(self) -> None:
         """Count from the start of a new process."""
         self.cpu_since: float | None = None
-        self._taken_s = 0.0
+        self.taken_s = 0.0
 
     def begin_match(self) -> None:
         """Fill the banks, and forget the match before."""
@@ -62,7 +64,7 @@ class ClockAccount:
     def start_up(self, used_s: float, cpu_reading: float) -> None:
         """Book the time of a `hello` or `ready`; a move's CPU time counts from there."""
         self.startup_us += round(used_s * 1e6)
-        self._charge_from(cpu_reading)
+        self.cpu_since = None if self._may_ponder else cpu_reading
 
     def allow(self, *, is_again: bool) -> TimeLeft:
         """Set the time of the next request besides the bank.
@@ -73,7 +75,7 @@ class ClockAccount:
         if self._is_abandoned:
             raise OutOfTime("the match was broken off")
         if not is_again or self._clock is None:
-            self._move_us, self._wall_s = round(self.terms.move_ms * 1000), self.terms.wall_ms / 1000
+            self._move_us, self._wall_s = self._full_move_us, self._full_wall_s
             return TimeLeft(self.terms.move_ms, self.bank_us / 1000)
         self._move_us = max(0, self._move_us - round(self._clock.used_s * 1e6))
         self._wall_s = self._clock.left_of_wall_s()
@@ -94,9 +96,7 @@ class ClockAccount:
 
     def charge_taken(self, clock: MoveClock, taken_s: float, request_id: int) -> None:
         """Charge what the bot used while it was stopped, `taken_s` in all. ProtocolViolation if that is no accident."""
-        if taken_s == self._taken_s:
-            return
-        new_s, self._taken_s = taken_s - self._taken_s, taken_s
+        new_s, self.taken_s = taken_s - self.taken_s, taken_s
         self._taken_times += 1
         clock.charge(new_s)
         if self._taken_times >= TAKEN:
@@ -114,7 +114,7 @@ class ClockAccount:
             self.idle_bank_s = max(0.0, self.idle_bank_s - idle_us / 1e6)
         self._spent.append((cpu_us, wall_us, idle_us, stderr_bytes - self.stderr_bytes))
         self.stderr_bytes = stderr_bytes
-        self._charge_from(clock.cpu_reading)
+        self.cpu_since = None if self._may_ponder else clock.cpu_reading
         beyond_us = (cpu_us if self.decides_cpu else wall_us) - self._move_us
         if beyond_us > 0:
             self.bank_us = max(0, self.bank_us - beyond_us)
@@ -140,9 +140,6 @@ class ClockAccount:
         """Return the sums of the match, for the bot."""
         cpu_us, wall_us, idle_us = (sum(times[kind] for times in self._spent) for kind in range(3))
         return TimeUsed(len(self._spent), cpu_us / 1000, wall_us / 1000, idle_us / 1000 or UNSET)
-
-    def _charge_from(self, cpu_reading: float) -> None:
-        self.cpu_since = None if self._may_ponder else cpu_reading
 
     def _new_clock(self, channel: Channel) -> MoveClock:
         return self.clock_type(

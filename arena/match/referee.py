@@ -195,8 +195,9 @@ class _Table:
         """Tell an action to the other seats, or what they may hear of it; to its own seat if it did not choose it."""
         event = m.ActionEvent(step.seat, step.action, step.forced, step.fallback_for)
         if self._heard is None:
+            deaf = step.seat if step.is_own else -1
             for seat, participant in enumerate(self._participants):
-                if seat != step.seat or not step.is_own:
+                if seat != deaf:
                     participant.happened(event, before, after)
             return
         heard = self._heard(before, Seat(step.seat), step.action)

@@ -30,6 +30,7 @@ class RunOn:
 
     def __init__(self, paces: Sequence[Pace], stops: Sequence[Callable[[], object]]) -> None:
         self._paces, self._stops = paces, stops
+        self._before_waits = [partial(self.stop_others, seat) for seat in range(len(paces))]
 
     def stop_others(self, seat: int) -> None:
         """Suspend all other bots."""
@@ -39,7 +40,7 @@ class RunOn:
 
     def before_wait(self, seat: int) -> Callable[[], None] | None:
         """Return what stops the others once the answer of `seat` is not a quick one; None if they stand still."""
-        return partial(self.stop_others, seat) if self._paces[seat].is_quick else None
+        return self._before_waits[seat] if self._paces[seat].is_quick else None
 
     def may_run_on(self, seat: int, cpu_s: float) -> bool:
         """Count the CPU time of an answer; whether its bot may run on, as it is quiet and all others are quick."""
@@ -48,10 +49,12 @@ class RunOn:
             pace.stops = STOPPED
         elif pace.stops:
             pace.stops -= 1
-        for other, its_pace in enumerate(self._paces):
-            if other != seat and not its_pace.is_quick:
+        if pace.stops:
+            return False
+        for other in self._paces:  # noqa: SIM110 - a loop, as a generator takes three times the time
+            if not other.is_quick and other is not pace:
                 return False
-        return not pace.stops
+        return True
 
     def end_turn(self, seat: int, elapsed_s: float) -> None:
         """Note the time of an answer, or of a fault. After a slow one nobody waits for a quick one the next time."""

@@ -179,8 +179,7 @@ def _manifest_text(folder: int, named: Path) -> bytes:
     """The bytes of the manifest in an open folder; a link is refused before it is opened."""
     place = named / MANIFEST
     try:
-        beside = None if isinstance(folder, Path) else folder
-        found = os.stat(place if beside is None else MANIFEST, dir_fd=beside, follow_symlinks=False)
+        found = os.stat(MANIFEST, dir_fd=folder, follow_symlinks=False)
     except FileNotFoundError:
         with _opened(named, ".", _A_FOLDER, folder) as listed, os.scandir(listed) as entries:
             names = sorted(entry.name for entry in islice(entries, SOURCE_FILE_LIMIT))
@@ -190,7 +189,8 @@ def _manifest_text(folder: int, named: Path) -> bytes:
         raise SpecError(f"{safe_path(place)}: {error.strerror}") from None
     if stat.S_ISLNK(found.st_mode):
         raise SpecError(f"{safe_path(place)}: a symbolic link; put the file itself there")
-    return read_file(place, MANIFEST, folder=folder, limit=MANIFEST_LIMIT).content
+    with _opened(place, MANIFEST, _NAME_ONLY | _NO_LINK, folder) as entry:
+        return _read(place, entry, place.name, MANIFEST_LIMIT).content
 
 
 def bot_digest(path: Path, manifest: Manifest) -> str:
@@ -250,15 +250,6 @@ def _files(entry: int, name: str, named: Path, *, is_handed_in: bool = False) ->
                 raise _too_large(named)
             if file:
                 yield file
-
-
-def read_file(place: Path, name: Path | str, *, folder: int | None = None, limit: int) -> BotFile:
-    """The file `name`, in the open `folder` if one is given; `place` is the whole path, for messages.
-
-    SpecError for what is no plain file, has more than `limit` bytes, or is not there any more.
-    """
-    with _opened(place, name, _NAME_ONLY | _NO_LINK, folder) as entry:
-        return _read(place, entry, place.name, limit)
 
 
 def _read(place: Path, entry: int, relative: str, limit: int, *, is_handed_in: bool = False) -> BotFile:
@@ -357,8 +348,8 @@ def _trusted_part(path: Path) -> Path:
 
 
 @contextmanager
-def _opened(place: Path, name: Path | str, flags: int, folder: int | None = None) -> Iterator[int]:
-    """Open `name`; SpecError, with `place`, if that or something done with it fails."""
+def _opened(place: Path, name: str, flags: int, folder: int) -> Iterator[int]:
+    """Open `name` in a folder; SpecError, with `place`, if that or something done with it fails."""
     try:
         descriptor = os.open(name, os.O_RDONLY | os.O_CLOEXEC | flags, dir_fd=folder)
         try:

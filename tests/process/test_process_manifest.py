@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from arena.errors import SpecError
-from arena.process.manifest import MANIFEST_LIMIT, SOURCE_FILE_LIMIT, SOURCE_SIZE_LIMIT, read_bot, read_file
+from arena.process.manifest import MANIFEST_LIMIT, SOURCE_FILE_LIMIT, SOURCE_SIZE_LIMIT, read_bot
 
 MANIFEST = 'name: simple\ncommand: ["python3", "bot.py"]\n'
 
@@ -423,11 +423,12 @@ def test_what_is_exchanged_while_it_is_read_is_refused(
 
 def test_a_file_that_grows_while_it_is_read_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its length was looked at before; no more is read than is allowed."""
-    (tmp_path / "bot.py").write_text("x" * 100)
+    with (tmp_path / "bot.py").open("w") as file:
+        file.truncate(SOURCE_SIZE_LIMIT + 1)
     monkeypatch.setattr(os, "fstat", lambda file, real=os.fstat: _of_length(real(file), 10))
 
     with pytest.raises(SpecError, match="larger than"):
-        read_file(tmp_path / "bot.py", tmp_path / "bot.py", limit=50)
+        read_bot(tmp_path / "bot.py")
 
 
 def _of_length(found: os.stat_result, length: int) -> os.stat_result:
