@@ -48,16 +48,7 @@ class PlacedDice:
     of the row.
     """
 
-    __slots__ = (
-        "_after_first",
-        "_after_second",
-        "counts",
-        "first",
-        "second",
-        "standings",
-        "won_left",
-        "won_right",
-    )
+    __slots__ = ("_after", "counts", "first", "second", "standings", "won_left", "won_right")
 
     def __init__(
         self, counts: PackedCounts, totals: tuple[int, int], standings: CardStandings, won: tuple[Won, Won]
@@ -66,21 +57,17 @@ class PlacedDice:
         self.first, self.second = totals
         self.standings = standings
         self.won_left, self.won_right = won
-        self._after_first: tuple[PlacedDice, ...] = ()
-        self._after_second: tuple[PlacedDice, ...] = ()
+        self._after: list[tuple[PlacedDice, ...]] = [(), ()]
 
     def after_each(self, seat: int) -> "tuple[PlacedDice, ...]":
         """These dice with one more of the seat on each of the numbers."""
-        after = self._after_first if seat == 0 else self._after_second
+        after = self._after[seat]
         if not after:
-            after = tuple([self._with_die(seat, index) for index in range(ROW_SIZE)])
-            if seat == 0:
-                self._after_first = after
-            else:
-                self._after_second = after
+            after = self._after[seat] = tuple([self.with_die(seat, index) for index in range(ROW_SIZE)])
         return after
 
-    def _with_die(self, seat: int, index: int) -> "PlacedDice":
+    def with_die(self, seat: int, index: int) -> "PlacedDice":
+        """These dice with one more of the seat on the number at the index."""
         counts = self.counts + (_DIE[seat] << 6 * index + 6)
         found = _kept.get(counts)
         if found is not None:
@@ -133,14 +120,11 @@ def _counts_of(placed: DiceCounts) -> PackedCounts:
 
 def placed_dice(first: DiceCounts, second: DiceCounts) -> PlacedDice:
     """The dice of seats 0 and 1."""
-    counts = _counts_of(first) + _DIE[1] * _counts_of(second)
-    found = _kept.get(counts)
-    if found is not None:
-        return found
-    standings = tuple([_standing(counts, index) for index in range(ROW_SIZE)])
-    winners = [_WINNER[standing] for standing in standings]
-    left, right = [
-        sum([winner * value for winner, value in zip(each, _PLACE_VALUES, strict=True)])
-        for each in (winners, winners[::-1])
-    ]
-    return _keep(PlacedDice(counts, (sum(first), sum(second)), standings, (left, right)))
+    dice = _kept.get(_counts_of(first) + _DIE[1] * _counts_of(second))
+    if dice is None:
+        dice = _keep(PlacedDice(0, (0, 0), (_EMPTY,) * ROW_SIZE, (0, 0)))
+        for seat, placed in enumerate((first, second)):
+            for index, count in enumerate(placed):
+                for _ in range(count):
+                    dice = dice.with_die(seat, index)
+    return dice

@@ -10,9 +10,9 @@ and counts of dice those of the side named first; numbers 1..6 are at index numb
 
 from collections import Counter
 from collections.abc import Callable
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import product
-from typing import ClassVar, Final
+from typing import ClassVar, Final, NamedTuple
 
 from arena.games.api import Dice, Seat, Shuffle
 from arena.games.shanghaien.cards import DECK_SIZE, JOKER_VALUE, Card
@@ -39,34 +39,19 @@ def mean_of_better(faces: list[float]) -> float:
     return (11 * f + 9 * e + 7 * d + 5 * c + 3 * b + a) / 36
 
 
-@lru_cache(maxsize=32)
-def _round(number: int, row: tuple[Card, ...], pile: tuple[Card, ...], first: Side, second: Side) -> "RoundValue":
-    return RoundValue(number, row, pile, (first, second))
-
-
-class Outlook:
+class Outlook(NamedTuple):
     """The terms of the payoff of a seat that has just placed, but for the standings of the cards.
 
     `before`: its margin, were the row even; `by_number`: the part of each card, by its standing; `per_point`: standard
     deviations a point. `of_ended`, `of_lesser`: the weights in `Constants`, `of_going_on`: the rest.
     """
 
-    __slots__ = ("before", "by_number", "of_ended", "of_going_on", "of_lesser", "per_point")
-
-    def __init__(
-        self,
-        before: float,
-        by_number: tuple[OfCard, OfCard, OfCard, OfCard, OfCard, OfCard],
-        per_point: float,
-        of_ended: float,
-        of_lesser: float,
-    ) -> None:
-        self.before = before
-        self.by_number = by_number
-        self.per_point = per_point
-        self.of_ended = of_ended
-        self.of_lesser = of_lesser
-        self.of_going_on = 1 - of_ended - of_lesser
+    before: float
+    by_number: list[OfCard]
+    per_point: float
+    of_ended: float
+    of_lesser: float
+    of_going_on: float
 
 
 class RoundValue:
@@ -81,7 +66,6 @@ class RoundValue:
         self.before = self._before.margin, -self._before.margin
         both = [stakes.stakes_of(card, first.strength, second.strength, pool, self._rounds_left) for card in row]
         self.row_stakes = [stake for stake, _ in both], [stake for _, stake in both]
-        self._known_endings: stakes.Endings | None = None
         self._outlooks: dict[int, Outlook] = {}
         self._with_joker: list[RoundValue | None] = [None, None]
 
@@ -101,7 +85,7 @@ class RoundValue:
             return 0.0
         mine, theirs = self._sides[seat].strength, self._sides[1 - seat].strength
         count = len(self._row) + len(self._pile)
-        tricks = count - sum([len(left.values) for left in self._pool])
+        tricks = count - sum(map(len, self._pool))
         of_row = stakes.added([stakes.worth_of(stake) for stake in self.row_stakes[seat]])
         total = stakes.total_worth(mine, theirs, self._pool, tricks, self._rounds_left)
         return of_row - len(self._row) * total / count
@@ -134,9 +118,7 @@ class RoundValue:
         outlook = self._outlooks.get(key)
         if outlook is None:
             outlook = self._outlooks[key] = self._outlook(seat, end, own, other)
-        first, second, third, fourth, fifth, sixth = outlook.by_number
-        before, per_point = outlook.before, outlook.per_point
-        of_going_on, of_ended, of_lesser = outlook.of_going_on, outlook.of_ended, outlook.of_lesser
+        before, (first, second, third, fourth, fifth, sixth), per_point, of_ended, of_lesser, of_going_on = outlook
         each_ended = self._each_ended(seat, after_each, end) if of_going_on != 1 else _NOT_LOOKED_AT
         payoffs = []
         for index, after in enumerate(after_each):
@@ -148,26 +130,19 @@ class RoundValue:
             payoffs.append(of_going_on * payoff + of_ended * now + of_lesser * lesser)
         return payoffs
 
-    def _outlook(self, seat: int, end: int, own: int, other: int) -> "Outlook":
+    def _outlook(self, seat: int, end: int, own: int, other: int) -> Outlook:
         """For the seat that has just placed, with so many dice of its own and of the other seat."""
         count = min(CONSTANTS.most_dice, own + other)
         settled = self._settled(1 - seat, seat) if own < MUST_END else self._settled(1 - seat)
         by_number = settled.row_stakes[seat] if end == 0 else settled.row_stakes[seat][::-1]
-        first, second, third, fourth, fifth, sixth = [stake.parts(seat, count) for stake in by_number]
-        return Outlook(
-            settled.before[seat],
-            (first, second, third, fourth, fifth, sixth),
-            scale(self._number, count),
-            CONSTANTS.ended[self._number][count],
-            CONSTANTS.lesser[self._number][count],
-        )
+        parts = [stake.parts(seat, count) for stake in by_number]
+        ended, lesser = CONSTANTS.ended[self._number][count], CONSTANTS.lesser[self._number][count]
+        return Outlook(settled.before[seat], parts, scale(self._number, count), ended, lesser, 1 - ended - lesser)
 
-    @property
+    @cached_property
     def _endings(self) -> stakes.Endings:
         """Made when they are needed: nobody ends a round whose row is not turned up yet."""
-        if self._known_endings is None:
-            self._known_endings = stakes.Endings(self._number, self._row, self._pile, self._sides)
-        return self._known_endings
+        return stakes.Endings(self._number, self._row, self._pile, self._sides)
 
     def _ended(self, seat: int, dice: PlacedDice, end: int) -> float:
         """The payoff of the seat if it ended the round now, and the other one started the next one."""
@@ -209,9 +184,12 @@ class RoundValue:
             strength = list(side.strength)
             strength[nation] += JOKER_VALUE
             laid = Side(tuple(strength), side.tricks - 1, side.jokers - 1, has_used=True)
-            first, second = (laid, self._sides[1]) if seat == 0 else (self._sides[0], laid)
-            found = self._with_joker[seat] = _round(self._number, self._row, self._pile, first, second)
+            sides = (laid, self._sides[1]) if seat == 0 else (self._sides[0], laid)
+            found = self._with_joker[seat] = _round(self._number, self._row, self._pile, sides)
         return found
+
+
+_round: Final = lru_cache(maxsize=32)(RoundValue)
 
 
 _TWO_DICE: Final = Dice(2)
@@ -286,7 +264,8 @@ class _Position:
         self._row, self._pile = state.row, state.pile
         self._number, self._seat, self._one_at = state.round, state.to_move, state.one_at
         self._ends = _BOTH_ENDS if state.one_at is None else (ENDS.index(state.one_at),)
-        self._round = _round_of(state)
+        pile = _ALL_CARDS if state.phase == "shuffle" else state.pile
+        self._round = _round(state.round, state.row, pile, (_side(self._first), _side(self._second)))
         self._dice = placed_dice(self._first.placed, self._second.placed)
         self._each_face: list[float] = []
 
@@ -302,14 +281,6 @@ class _Position:
             and state.one_at == self._one_at
             and state.round == self._number
         )
-
-    def round_of(self, state: State) -> RoundValue | None:
-        """The round of the state if it is this one: dice change nothing in it."""
-        if state.row is not self._row or state.pile is not self._pile or state.round != self._number:
-            return None
-        first, second = state.players
-        is_same = _has_cards_of(first, self._first) and _has_cards_of(second, self._second)
-        return self._round if is_same else None
 
     def waiting(self) -> float:
         """The payoff before the side to move does anything."""
@@ -339,23 +310,6 @@ class _Position:
             faces = self.each_face()
             payoffs += [faces[face - 1] for face in state.dice]
         return max(payoffs)
-
-
-def _has_cards_of(player: Player, other: Player) -> bool:
-    return (
-        player.strength is other.strength
-        and player.tricks is other.tricks
-        and player.has_used_trick == other.has_used_trick
-    )
-
-
-def _round_of(state: State) -> RoundValue:
-    known = _last[0].round_of(state) if _last else None
-    if known is not None and state.phase != "shuffle":
-        return known
-    first, second = state.players
-    pile = _ALL_CARDS if state.phase == "shuffle" else state.pile
-    return _round(state.round, state.row, pile, _side(first), _side(second))
 
 
 def _side(player: Player) -> Side:

@@ -77,8 +77,6 @@ class Stake:
         return found
 
 
-_MOST_STRENGTH: Final = 64
-"""More than a crew has: 13 by its sailors, and 2 by each joker."""
 _NO_GAIN: Final = -100.0
 """Less than a joker can cost."""
 
@@ -91,12 +89,8 @@ class Jokers(NamedTuple):
     nation: int
 
 
-_SHARE: Final = CONSTANTS.share
 _TRICK: Final = CONSTANTS.trick
-_FIRST_JOKER: Final = CONSTANTS.first_joker
-_SECOND_JOKER: Final = CONSTANTS.second_joker
-_WON: Final = CONSTANTS.chances[0][0][0]
-_LOST: Final = CONSTANTS.chances[0][0][1]
+_WON, _LOST = CONSTANTS.chances[0][0]
 _WAITING: Final = [
     [[(chances[by][1], chances[by][0]) for by in seen] for chances in CONSTANTS.chances]
     for seen in (AS_THE_OTHER, range(len(AS_THE_OTHER)))
@@ -110,7 +104,7 @@ def expected_margin(mine: int, theirs: int, pool: tuple[int, ...]) -> float:
     if pool:
         value, rest = pool[0], pool[1:]
         won = expected_margin(mine + value, theirs, rest) + expected_margin(mine, theirs + value, rest)
-        return _SHARE * won + (1 - 2 * _SHARE) * expected_margin(mine, theirs, rest)
+        return CONSTANTS.share * won + (1 - 2 * CONSTANTS.share) * expected_margin(mine, theirs, rest)
     if mine == theirs:
         return 0.0
     points = min(mine, theirs) or max(mine, theirs)
@@ -147,62 +141,37 @@ def _sailor_stakes(mine: int, theirs: int, pool: tuple[int, ...], value: int) ->
 
 def tricks_worth(held: int, first: float, second: float, chances: int) -> float:
     """The worth of so many unused tricks, by the gains of jokers, with so many rounds left in which one can be used."""
-    worth = _TRICK[chances] * held + _FIRST_JOKER[chances] * first
-    return worth + _SECOND_JOKER[chances] * second if held > 1 else worth
+    worth = _TRICK[chances] * held + CONSTANTS.first_joker[chances] * first
+    return worth + CONSTANTS.second_joker[chances] * second if held > 1 else worth
 
 
-class Crews:
+class Crews(NamedTuple):
     """A nation's crews: seat 0's margin, and by seat the gain by a joker, also after the other has laid one."""
 
-    __slots__ = ("answer", "joker", "margin")
-
-    def __init__(self, margin: float, joker: tuple[float, ...], answer: tuple[float, ...]) -> None:
-        self.margin = margin
-        self.joker = joker
-        self.answer = answer
+    margin: float
+    joker: tuple[float, float]
+    answer: tuple[float, float]
 
 
-class Sailors:
-    """Sailors of a nation, in ascending order: with these still to come, what each crew is worth, worked out once."""
-
-    __slots__ = ("_crews", "_worths", "values")
-
-    def __init__(self, values: tuple[int, ...]) -> None:
-        self.values = values
-        self._crews: dict[int, Crews] = {}
-        self._worths: dict[int, tuple[float, ...]] = {}
-
-    def crews(self, mine: int, theirs: int) -> Crews:
-        """The crews of these strengths."""
-        key = _MOST_STRENGTH * mine + theirs
-        found = self._crews.get(key)
-        if found is None:
-            found = self._crews[key] = _crews(mine, theirs, self.values)
-        return found
-
-    def worths(self, mine: int, theirs: int) -> tuple[float, ...]:
-        """The worth of each of the sailors to the side that has the first crew, were it in the row."""
-        key = _MOST_STRENGTH * mine + theirs
-        found = self._worths.get(key)
-        if found is None:
-            worths = [worth_of(_sailor_stakes(mine, theirs, self.values, value)[0]) for value in self.values]
-            found = self._worths[key] = tuple(worths)
-        return found
+SailorPool = tuple[tuple[int, ...], ...]
+"""By nation the values of the sailors still to come, in ascending order: 24 ways for each."""
 
 
-def _crews(mine: int, theirs: int, pool: tuple[int, ...]) -> Crews:
-    margin = expected_margin(mine, theirs, pool)
+@cache
+def crews_of(mine: int, theirs: int, left: tuple[int, ...]) -> Crews:
+    """The crews of these strengths with these sailors of their nation still to come."""
+    margin = expected_margin(mine, theirs, left)
     more_mine, more_theirs = JOKER_VALUE if mine else 0, JOKER_VALUE if theirs else 0
-    with_mine = expected_margin(mine + more_mine, theirs, pool)
-    with_theirs = expected_margin(mine, theirs + more_theirs, pool)
-    with_both = expected_margin(mine + more_mine, theirs + more_theirs, pool)
+    with_mine = expected_margin(mine + more_mine, theirs, left)
+    with_theirs = expected_margin(mine, theirs + more_theirs, left)
+    with_both = expected_margin(mine + more_mine, theirs + more_theirs, left)
     return Crews(margin, (with_mine - margin, margin - with_theirs), (with_both - with_theirs, with_mine - with_both))
 
 
-SailorPool = tuple[Sailors, ...]
-"""By nation the sailors still to come."""
-_sailors_of: Final = cache(Sailors)
-"""There are 24 ways in which sailors of a nation can be left."""
+@cache
+def _worths(mine: int, theirs: int, left: tuple[int, ...]) -> tuple[float, ...]:
+    """The worth of each of the sailors to the side that has the first crew, were it in the row."""
+    return tuple([worth_of(_sailor_stakes(mine, theirs, left, value)[0]) for value in left])
 
 
 @lru_cache(maxsize=1024)
@@ -212,7 +181,7 @@ def pool_of(cards: tuple[Card, ...]) -> SailorPool:
     for card in sorted(cards):
         if card < SAILOR_COUNT:  # as the functions of `cards` say it, whose calls take most of the time
             values[card // len(SAILOR_VALUES)].append(SAILOR_VALUES[card % len(SAILOR_VALUES)])
-    return tuple([_sailors_of(tuple(each)) for each in values])
+    return tuple(map(tuple, values))
 
 
 def stakes_of(
@@ -222,7 +191,7 @@ def stakes_of(
     if not is_sailor(card):
         return _trick_stakes(rounds_left)
     nation = nation_of(card)
-    return _sailor_stakes(mine[nation], theirs[nation], pool[nation].values, strength_of(card))
+    return _sailor_stakes(mine[nation], theirs[nation], pool[nation], strength_of(card))
 
 
 def jokers_of(crews: list[Crews], strength: Sequence[int], seat: int) -> Jokers:
@@ -262,7 +231,7 @@ class Before(NamedTuple):
 @lru_cache(maxsize=32)
 def before_dice(rounds_left: int, pool: SailorPool, first: Side, second: Side) -> Before:
     """The round in which these cards are to come, those in the row among them."""
-    crews = [left.crews(first.strength[nation], second.strength[nation]) for nation, left in enumerate(pool)]
+    crews = [*map(crews_of, first.strength, second.strength, pool)]
     mine, theirs = jokers_of(crews, first.strength, 0), jokers_of(crews, second.strength, 1)
     margin = added([each.margin for each in crews])
     margin += _tricks_before(first, mine, rounds_left)
@@ -281,7 +250,7 @@ def total_worth(mine: Sequence[int], theirs: Sequence[int], pool: SailorPool, tr
     """The worth of all cards that can lie in a row: the sailors of the pool and so many tricks."""
     worths: list[float] = []
     for nation, left in enumerate(pool):
-        worths += left.worths(mine[nation], theirs[nation])
+        worths += _worths(mine[nation], theirs[nation], left)
     worths += [worth_of(_trick_stakes(rounds_left)[0])] * tricks
     return added(worths)
 
@@ -308,9 +277,9 @@ class Endings:
             if nation in places:
                 here = places[nation]
                 held = _held_after(mine, theirs, [strength_of(row[place]) for place in here])
-                self._contested.append((_ways(here), [left.crews(own, other) for own, other in held]))
+                self._contested.append((_ways(here), [crews_of(own, other, left) for own, other in held]))
             else:
-                self._others.append(left.crews(mine, theirs))
+                self._others.append(crews_of(mine, theirs, left))
         self._others_margin = added([crews.margin for crews in self._others])
         self._others_best = [sorted([0.0, 0.0, *[crews.joker[seat] for crews in self._others]])[-2:] for seat in (0, 1)]
         tricks = places.get(_NO_NATION, ())
