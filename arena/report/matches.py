@@ -5,7 +5,7 @@ that was stored are hostile input, as on every page (see `formats`).
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from itertools import chain, islice
 from operator import attrgetter
@@ -19,8 +19,6 @@ from arena.report.formats import PLAIN, UNKNOWN, Style, csv_pieces, json_text, p
 from arena.text import counted, printable
 
 MATCH_FORMATS: Final = ("table", "csv", "json")
-_MEASURED: Final = ("moves", "time_us", "slowest_us", "startup_us", "idle_us", "timeouts_by_load")
-_measured = attrgetter(*_MEASURED)
 _IN_A_PIECE: Final = 1000
 
 
@@ -68,6 +66,17 @@ _BY_SEAT: Final = tuple(
     )
 )
 MATCH_COLUMNS: Final = (*_ABOUT_THE_MATCH, *_BY_SEAT)
+_VALUES: Final[dict[str, Callable[[MatchResult], Any]]] = {
+    "id": lambda one: str(one.key),
+    "pairing": attrgetter("key.pairing"),
+    "block": attrgetter("key.block"),
+    "rotation": attrgetter("key.rotation"),
+    "luck_version": lambda one: one.luck_version or None,
+    "scores": lambda one: None if one.scores is None else [*map(plain_number, one.scores)],
+    "luck": lambda one: [own / LUCK_UNIT for own in one.luck] or None,
+    "pardoned": lambda one: one.pardoned or [{}] * len(one.players),
+}
+"""The values in JSON, by key, that are no attributes of a result."""
 _LINE: Final = ("id", "player", "score", "termination", "pardoned", "reasons")
 """Columns that the line of a match has for people."""
 
@@ -89,18 +98,31 @@ def match_list(
     `csv` and `json` as the last values, by seat.
     """
     known = MATCH_COLUMNS if record_of else MATCH_COLUMNS[:-1]
+    values = [_VALUES.get(column.key, attrgetter(column.key)) for column in known]
+    if record_of:
+        values[-1] = lambda one: fault_reasons(record_of(one))
     fields = [field for column in known for field in column.fields(seats)]
     groups = {name: each.fields(seats) for each in known for name in (each.name, each.key)}
     names = chosen_fields(groups, style.columns, fields)
+    places = [fields.index(name) for name in names] or range(len(fields))
+
+    def row(one: MatchResult) -> list[Any]:
+        found: list[Any] = []
+        for column, value in zip(known, values, strict=True):
+            found += (value(one) or (None,) * seats) if column.is_by_seat else (value(one),)
+        return [found[place] for place in places]
+
+    def document(one: MatchResult) -> dict[str, Any]:
+        if names:
+            return dict(zip(names, row(one), strict=True))
+        return {column.key: value(one) for column, value in zip(known, values, strict=True)}
+
     if form == "csv":
-        yield from csv_pieces(names or fields, _rows(results, record_of, fields, names))
-    elif form == "json" and names:
-        rows = _rows(results, record_of, fields, names)
-        yield from _array(json_text(dict(zip(names, row, strict=True))) for row in rows)
+        yield from csv_pieces(names or fields, map(row, results))
     elif form == "json":
-        yield from _array(json_text(_object(one, record_of)) for one in results)
+        yield from _array(json_text(document(one)) for one in results)
     elif names or style.is_wide:
-        yield from _pieces(f"{'  '.join(map(_text, row))}\n" for row in _rows(results, record_of, fields, names))
+        yield from _pieces(f"{'  '.join(map(_text, row(one)))}\n" for one in results)
     else:
         yield from _pieces(f"{line}\n" for one in results for line in _lines(one, record_of, style.width))
     if style.is_explained:
@@ -108,18 +130,6 @@ def match_list(
         shown = dict.fromkeys(re.sub(r"_\d+$", "", name) for name in names or (fields if style.is_wide else _LINE))
         sentences = (f"{name}: {meanings[name]}" for name in shown if name in meanings)
         yield f"\n{style.sentences(sentences)}\n"
-
-
-def _rows(
-    results: Iterable[MatchResult],
-    record_of: Callable[[MatchResult], MatchRecord] | None,
-    fields: Sequence[str],
-    names: Sequence[str],
-) -> Iterator[Iterable[object]]:
-    """The values of each match by `fields`, or of those that `names` choose."""
-    rows = (_row(one, record_of) for one in results)
-    places = [fields.index(name) for name in names]
-    return ([row[place] for place in places] for row in map(tuple, rows)) if names else rows
 
 
 def fault_reasons(record: MatchRecord) -> tuple[tuple[str, ...], ...]:
@@ -178,28 +188,6 @@ def match_words(one: MatchResult) -> tuple[str, ...]:
     ]
     pardoned = (f"went on after {', '.join(pardons)}",) if pardons else ()
     return " v ".join(seats), scores, f"{one.termination}{guilty}", *pardoned
-
-
-def _row(one: MatchResult, record_of: Callable[[MatchResult], MatchRecord] | None) -> Iterator[object]:
-    values = tuple(_object(one, record_of).values())
-    nothing = (None,) * len(one.players)
-    return chain(values[: len(_ABOUT_THE_MATCH)], *(own or nothing for own in values[len(_ABOUT_THE_MATCH) :]))
-
-
-def _object(one: MatchResult, record_of: Callable[[MatchResult], MatchRecord] | None) -> dict[str, Any]:
-    return {
-        "id": str(one.key),
-        **one.key._asdict(),
-        **{name: getattr(one, name) for name in ("termination", "at_fault", "isolation")},
-        "luck_version": one.luck_version or None,
-        "players": one.players,
-        "ranks": one.ranks,
-        "scores": None if one.scores is None else [*map(plain_number, one.scores)],
-        "luck": [own / LUCK_UNIT for own in one.luck] or None,
-        **dict(zip(_MEASURED, _measured(one), strict=True)),
-        "pardoned": one.pardoned or [{}] * len(one.players),
-        **({} if record_of is None else {"reasons": fault_reasons(record_of(one))}),
-    }
 
 
 def _text(value: object) -> str:

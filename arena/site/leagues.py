@@ -9,7 +9,7 @@ from fractions import Fraction
 from functools import cached_property
 from hashlib import sha256
 from itertools import combinations, islice
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
@@ -33,6 +33,7 @@ MOST_CHOSEN: Final = 20
 """Matches of a kind that are shown: the latest, the closest, the biggest upsets."""
 MOST_FAULTY: Final = 200
 """Matches with faults that are shown; the page tells how many more there are."""
+_MOST: Final = {"latest": MOST_CHOSEN, "closest": MOST_CHOSEN, "upsets": MOST_CHOSEN, "faulty": MOST_FAULTY}
 
 
 def key_of(name: str) -> str:
@@ -230,46 +231,34 @@ class _Seen(NamedTuple):
 
 
 class _Picker:
-    """Picks the matches worth a look among those offered."""
+    """A picker of the matches worth a look: of each kind those with the largest keys among the offered ones."""
 
     def __init__(self) -> None:
-        self._latest, self._closest, self._upsets = (_Best(MOST_CHOSEN) for _ in range(3))
-        self._faulty, self._faults = _Best(MOST_FAULTY), 0
+        self._kept: dict[str, list[tuple[Any, MatchKey, MatchResult]]] = {kind: [] for kind in _MOST}
+        self._faults = 0
 
     def offer(self, seen: _Seen) -> None:
         """Take in another match."""
         one, order = seen.match, seen.order
-        self._latest.offer(order, one)
+        self._keep("latest", order, one)
         if one.scores is not None:
-            self._closest.offer((-seen.lead, order), one)
+            self._keep("closest", (-seen.lead, order), one)
         if seen.surprise > 0:
-            self._upsets.offer((seen.surprise, order), one)
+            self._keep("upsets", (seen.surprise, order), one)
         if one.at_fault is not None or one.pardoned:
             self._faults += 1
-            self._faulty.offer((one.at_fault is not None, order), one)
+            self._keep("faulty", (one.at_fault is not None, order), one)
+
+    def _keep(self, kind: str, key: object, one: MatchResult) -> None:
+        kept = self._kept[kind]
+        heapq.heappush(kept, (key, one.key, one))
+        if len(kept) > _MOST[kind]:
+            heapq.heappop(kept)
 
     def chosen(self) -> Chosen:
-        """The best of each kind by now."""
-        kinds = (self._latest, self._closest, self._upsets, self._faulty)
-        latest, closest, upsets, faulty = [each.found() for each in kinds]
-        return Chosen(latest, closest, upsets, faulty, self._faults)
-
-
-class _Best:
-    """The `most` matches with the largest keys among those offered."""
-
-    def __init__(self, most: int) -> None:
-        self._most = most
-        self._kept: list[tuple[object, MatchKey, MatchResult]] = []
-
-    def offer(self, key: object, one: MatchResult) -> None:
-        if len(self._kept) < self._most:
-            heapq.heappush(self._kept, (key, one.key, one))
-        elif key > self._kept[0][0]:  # type: ignore[operator]
-            heapq.heapreplace(self._kept, (key, one.key, one))
-
-    def found(self) -> tuple[MatchResult, ...]:
-        return tuple(one for *_, one in sorted(self._kept, reverse=True))
+        """Return the matches of each kind by now, the first one first."""
+        kinds = {kind: tuple(one for *_, one in sorted(kept, reverse=True)) for kind, kept in self._kept.items()}
+        return Chosen(**kinds, faults=self._faults)
 
 
 def _surprise(one: MatchResult, skill: Mapping[str, float]) -> float:

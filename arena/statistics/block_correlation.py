@@ -16,6 +16,7 @@ a few blocks alone cannot promise much.
 
 import math
 from collections.abc import Callable
+from itertools import product
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -112,6 +113,10 @@ def _slopes_together(thresholds: "Thresholds", noise: Floats) -> Floats:
     return found
 
 
+Term = Callable[[Floats, Floats, Floats], Floats]
+"""A function of two thresholds and the correlation of the noises."""
+
+
 class Thresholds(NamedTuple):
     """By row, in standard deviations of its noise: from where on the first does not lose, and from where on wins.
 
@@ -132,35 +137,22 @@ class Thresholds(NamedTuple):
         return cls((lower / settings.scale, upper / settings.scale), ((draw - loss) / sound, (win - draw) / sound))
 
     def slopes_together(self, one: Indices, other: Indices, noise: Floats) -> Floats:
-        """The correlation of the slopes of the rows `one` and `other`, whose noises are correlated by `noise`."""
-        return self._sum(
-            one, other, noise, lambda a, b: self.steps[a][:, one] * self.steps[b][:, other], _exceeding_both
-        )
-
-    def scores_together(self, one: Indices, other: Indices, noise: Floats) -> Floats:
-        """The covariance of their scores of 1, 1/2 and 0."""
-        return self._sum(one, other, noise, lambda _a, _b: 0.25, _exceeding_both)
-
-    def scores_slope(self, one: Indices, other: Indices, noise: Floats) -> Floats:
-        """The slope of that covariance over `noise`."""
-        return self._sum(one, other, noise, lambda _a, _b: 0.25, _density)
-
-    def _sum(
-        self,
-        one: Indices,
-        other: Indices,
-        noise: Floats,
-        factor: Callable[[int, int], Floats | float],
-        term: Callable[[Floats, Floats, Floats], Floats],
-    ) -> Floats:
+        """Return the correlation of the slopes of rows `one` and `other`, whose noises are correlated by `noise`."""
         found = np.zeros((len(self.noise[0]), len(one)))
-        for a in range(2):
-            for b in range(2):
-                found += factor(a, b) * term(self.noise[a][:, one], self.noise[b][:, other], noise)
+        for a, b in product(range(2), repeat=2):
+            steps = self.steps[a][:, one] * self.steps[b][:, other]
+            found += steps * exceeding_both(self.noise[a][:, one], self.noise[b][:, other], noise)
+        return found
+
+    def scores_together(self, one: Indices, other: Indices, noise: Floats, term: Term) -> Floats:
+        """Return the covariance of their scores of 1, 1/2 and 0 (`exceeding_both`), or its slope over `noise`."""
+        found = np.zeros((len(self.noise[0]), len(one)))
+        for a, b in product(range(2), repeat=2):
+            found += 0.25 * term(self.noise[a][:, one], self.noise[b][:, other], noise)
         return found
 
 
-def _exceeding_both(h: Floats, k: Floats, noise: Floats) -> Floats:
+def exceeding_both(h: Floats, k: Floats, noise: Floats) -> Floats:
     """P(x > h, y > k) - P(x > h) P(y > k) of standard normal x and y; `noise` (C,) is their correlation by column."""
     found = np.empty_like(h)
     step = max(1, _AT_ONCE // max(1, h.shape[1]))
@@ -176,7 +168,7 @@ def _exceeding_both(h: Floats, k: Floats, noise: Floats) -> Floats:
 
 
 def _density(h: Floats, k: Floats, noise: Floats) -> Floats:
-    """The slope of `_exceeding_both` over `noise`: the density of x and y at h and k."""
+    """The slope of `exceeding_both` over `noise`: the density of x and y at h and k."""
     exponential = _exponential(h**2 + k**2, 2.0 * h * k, np.arcsin(noise))
     found: Floats = exponential / (2.0 * math.pi * np.sqrt(1.0 - noise**2))
     return found
@@ -238,8 +230,8 @@ def _correlation(table: ComparisonTable, groups: Groups, deviations: Floats, thr
     def excess(angle: float) -> tuple[float, float]:
         """The sum expected beyond the one seen, away from 0, with its slope; `angle` is the correlation's arc sine."""
         noise = shared_noise(table.seats, sign * math.sin(angle))[one, other]
-        found = weights * thresholds.scores_together(one, other, noise) * shared
-        slopes = weights * thresholds.scores_slope(one, other, noise) * shared * noise / math.tan(angle)
+        found = weights * thresholds.scores_together(one, other, noise, exceeding_both) * shared
+        slopes = weights * thresholds.scores_together(one, other, noise, _density) * shared * noise / math.tan(angle)
         return sign * float(found.sum()) - abs(seen), sign * float(slopes.sum())
 
     # between equals the sum is linear in the arc sine of the correlation (Sheppard)

@@ -10,27 +10,14 @@ which tells how many matches it takes to see it. Between equals without draws an
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import Final
 
 from arena.statistics.distributions import normal_cdf, t_quantile
 from arena.statistics.interval import NO_SPREAD, UNSEEN, Interval, interval
-from arena.statistics.pentanomial import ZERO_FLOOR, Moments, moments
+from arena.statistics.pentanomial import ZERO_FLOOR, Counts, Moments, Sample, moments
 
 NORMALISED_SCALE: Final = 800.0 / math.log(10.0)
 """Normalised Elo of one standard deviation of a match, 347.4356: makes it logistic Elo where sd is 1/2, near equals."""
-
-
-class BlockScores(Protocol):
-    """Block scores, counted or one by one: their mean and variance, and the scores with the weight of each."""
-
-    @property
-    def blocks(self) -> int: ...  # noqa: D102
-    @property
-    def matches(self) -> int: ...  # noqa: D102
-    @property
-    def moments(self) -> tuple[float, float]: ...  # noqa: D102
-    @property
-    def weighted(self) -> tuple[Sequence[float], Sequence[float]]: ...  # noqa: D102
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +44,7 @@ class MarginEstimate:
     superiority: float | None
 
 
-def estimate(seen: BlockScores, score: Interval) -> Estimate:
+def estimate(seen: Counts | Sample, score: Interval) -> Estimate:
     """Estimate NEW's strength against OLD from blocks and the interval of their mean score; ValueError without a block.
 
     Elo is that score with that interval on another scale.
@@ -122,7 +109,7 @@ def ratio_interval(ratio: float, squares: float, blocks: float) -> Interval:
     return Interval(ratio, math.sinh(middle - half), math.sinh(middle + half))
 
 
-def _normalised(seen: BlockScores) -> Interval | None:
+def _normalised(seen: Counts | Sample) -> Interval | None:
     """With half of a block that was not seen yet at either end of the scores, as every interval has it."""
     if math.sqrt(seen.moments[1]) <= NO_SPREAD:
         return None

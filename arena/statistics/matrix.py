@@ -25,7 +25,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from arena.statistics.block_correlation import Thresholds, deviations, groups_of, shared_noise
+from arena.statistics.block_correlation import Thresholds, deviations, exceeding_both, groups_of, shared_noise
 from arena.statistics.comparisons import ComparisonTable, pattern
 from arena.statistics.distributions import CONFIDENCE, NORMAL, chi_square_tail
 from arena.statistics.newton import Floats, Indices, outcomes
@@ -237,7 +237,7 @@ def _shared(fitted: ProbitFit, table: ComparisonTable, differences: Floats) -> F
         thresholds = Thresholds.of(differences, fitted.settings)
         masks = table.masks[table.presence]
         both = _added(table, table.times[:, None] * masks[:, one] * masks[:, other])
-        together = 2.0 * both * thresholds.scores_together(one, other, noise[one, other])
+        together = 2.0 * both * thresholds.scores_together(one, other, noise[one, other], exceeding_both)
         for column, row in enumerate(one):
             found[:, row % pairs] += together[:, column]
     return found

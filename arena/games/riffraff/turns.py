@@ -200,7 +200,6 @@ def table_after(state: State, result: Settled) -> ShipAtRest:
     aboard = with_new(state.table, state.next_id, load, area.number, seat)
     _require_pieces(result, tuple(aboard), state.next_id)
     _require_numbers(result)
-    _require_canonical(result)
     _require_hands(result, load)
     table = remaining(aboard.values(), result)
     if table.digest() != result.digest:
@@ -257,24 +256,19 @@ def _require_pieces(result: Settled, aboard: tuple[PieceId, ...], new: PieceId) 
 
 
 def _require_numbers(result: Settled) -> None:
-    """No number that is none, or that nothing on or under a ship can have."""
-    numbers = [result.roll, result.pitch, *result.yards, result.t_s, result.tilt_max_deg]
-    numbers += [number for rest in result.rests for number in rest.pose]
-    numbers += [number for fall in result.fallen for number in (fall.x_mm, fall.y_mm, fall.t_s)]
-    wrong = [number for number in numbers if not abs(number) <= _LARGEST]  # so that NaN is wrong too
+    """Every number can be true, those of the table are rounded, and every piece lies above the plane of the hands."""
+    table = [result.roll, result.pitch, *result.yards, *(number for rest in result.rests for number in rest.pose)]
+    others = [result.t_s, result.tilt_max_deg, *(fall.t_s for fall in result.fallen)]
+    places = [number for fall in result.fallen for number in (fall.x_mm, fall.y_mm)]
+    wrong = [number for number in (*table, *others, *places) if not abs(number) <= _LARGEST]  # so that NaN is wrong too
     if wrong:
         raise ValueError(f"the number {wrong[0]} in the result cannot be true")
-    if min(result.t_s, result.tilt_max_deg, *(fall.t_s for fall in result.fallen)) < 0 or result.halved < 0:
+    if min(*others, result.halved) < 0:
         raise ValueError("a time, a tilt or a count in the result is negative")
-
-
-def _require_canonical(result: Settled) -> None:
-    """Every number of the table after it is rounded, and every piece lies above the plane in which hands are."""
     for rest in result.rests:
         if rest.pose[2] < CATCH_PLANE_M or abs(math.hypot(*rest.pose[3:]) - 1) > _UNIT_SLACK:
             raise ValueError(f"piece {rest.id} is said to rest where nothing can: {rest.pose}")
-    numbers = [result.roll, result.pitch, *result.yards, *(number for rest in result.rests for number in rest.pose)]
-    unrounded = [number for number in numbers if round(number, DIGITS) != number]
+    unrounded = [number for number in table if round(number, DIGITS) != number]
     if unrounded:
         raise ValueError(f"the number {unrounded[0]} of the table after it has more than {DIGITS} decimals")
 

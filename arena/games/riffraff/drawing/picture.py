@@ -16,22 +16,7 @@ from arena.games.riffraff.actions import Load
 from arena.games.riffraff.drawing import captions, svg
 from arena.games.riffraff.drawing.projection import ABOVE, FRONT, SIDE, View, piece_solids
 from arena.games.riffraff.drawing.ship import Ship, hands, reaches, splashes, waves
-from arena.games.riffraff.drawing.svg import (
-    BADGE,
-    BOLD,
-    END,
-    FADED,
-    INK,
-    MIDDLE,
-    SHEET,
-    Frame,
-    drawn,
-    ink,
-    labels,
-    sheets,
-    symbol,
-    words,
-)
+from arena.games.riffraff.drawing.svg import BOLD, END, INK, MIDDLE, SHEET, Frame, ink, words
 from arena.games.riffraff.geometry import about, extents, laid, level_of, room_between, times
 from arena.games.riffraff.scene import CATCH_PLANE_M, KINDS, Area, Face, Kind
 from arena.games.riffraff.state import CARDS, Fallen, Loaded, Phase, Player, State
@@ -65,7 +50,7 @@ def _signs() -> Iterator[str]:
         hs, vs = ([point[axis] for each in solids for point in each.outline] for axis in (0, 1))
         scale = _SIGN_PX / max(max(hs) - min(hs), max(vs) - min(vs), _SIGN_M)
         middle = (-scale * (max(hs) + min(hs)) / 2, scale * (max(vs) + min(vs)) / 2)
-        yield f'<g id="{BADGE.format(kind)}">{symbol(kind, pose, Frame(view, middle, scale))}</g>'
+        yield f'<g id="{svg.BADGE.format(kind)}">{svg.symbol(kind, pose, Frame(view, middle, scale))}</g>'
 
 
 SIGN_DEFINITIONS: Final = "".join(_signs())
@@ -74,7 +59,7 @@ SIGN_DEFINITIONS: Final = "".join(_signs())
 
 def sign(kind: str, x: float, y: float, scale: float) -> str:
     """The sign of a kind about a point."""
-    return f'<use href="#{BADGE.format(kind)}" transform="translate({x:g} {y:g}) scale({scale:g})"/>'
+    return f'<use href="#{svg.BADGE.format(kind)}" transform="translate({x:g} {y:g}) scale({scale:g})"/>'
 
 
 def seats(state: State, left: float, top: float, step: float) -> Iterator[str]:
@@ -89,25 +74,25 @@ def _seat(state: State, seat: Seat, player: Player) -> Iterator[str]:
     moves = captions.mover(state) == seat
     won = state.phase is Phase.OVER and seat in captions.winners(state)
     edge, width = (svg.ACCENT, 2.5) if moves else (svg.BRASS, 2.5) if won else (svg.LINE, 1)
-    yield svg.box(0, 0, CARD_WIDTH, CARD_HEIGHT, f'rx="8" fill="{svg.SHEET}" stroke="{edge}" stroke-width="{width}"')
+    yield svg.box(0, 0, CARD_WIDTH, CARD_HEIGHT, f'rx="8" fill="{SHEET}" stroke="{edge}" stroke-width="{width}"')
     yield svg.circle((24, 24), 14, svg.SEAT_COLOURS[seat])
-    yield svg.words((24, 29.5), seat, 16, f"{MIDDLE} {BOLD} {svg.ink('#ffffff')}")
-    yield svg.words((46, 21), f"seat {seat}", 14, f"{BOLD} {svg.ink(svg.INK)}")
+    yield words((24, 29.5), seat, 16, f"{MIDDLE} {BOLD} {ink('#ffffff')}")
+    yield words((46, 21), f"seat {seat}", 14, f"{BOLD} {ink(INK)}")
     notes = f"{_count(player.pieces)} left" + (f", {player.removed} caught" if player.removed else "")
-    yield svg.words((46, 36), notes, 11, svg.ink(svg.FADED))
+    yield words((46, 36), notes, 11, ink(svg.FADED))
     if seat == state.captain:
         yield _wheel(206, 15.5)
-        yield svg.words((220, 20), "captain", 12, f"{svg.ink(svg.BRASS)} {BOLD}")
+        yield words((220, 20), "captain", 12, f"{ink(svg.BRASS)} {BOLD}")
     if won:
-        yield svg.words((236, 39), "wins", 15, f"{svg.ink(svg.BRASS)} {BOLD} {MIDDLE}")
+        yield words((236, 39), "wins", 15, f"{ink(svg.BRASS)} {BOLD} {MIDDLE}")
     yield from _played(player)
     yield from _hand(player, svg.SEAT_COLOURS[seat])
     for column, (kind, count) in enumerate(zip(KINDS, player.supply, strict=True)):
         x = 24 + column * 38
         yield f'<g opacity="{1 if count else _FAINT}">{sign(kind, x, 78, 0.72)}</g>'
         if count > 1:
-            yield svg.circle((x + 12, 91), 7.5, svg.INK)
-            yield svg.words((x + 12, 94.5), count, 10, f"{MIDDLE} {BOLD} {svg.ink('#ffffff')}")
+            yield svg.circle((x + 12, 91), 7.5, INK)
+            yield words((x + 12, 94.5), count, 10, f"{MIDDLE} {BOLD} {ink('#ffffff')}")
 
 
 def _count(pieces: int) -> str:
@@ -119,8 +104,8 @@ def _played(player: Player) -> Iterator[str]:
     if player.card is None:
         yield svg.box(276, 7, 28, 38, f'rx="4" stroke="{svg.LINE}" stroke-dasharray="3 2" fill="none"')
         return
-    yield svg.box(276, 7, 28, 38, f'rx="4" stroke="{svg.INK}" fill="#ffffff"')
-    yield svg.words((290, 32.5), player.card, 17, f'{MIDDLE} {BOLD} {svg.ink(svg.INK)} font-family="{svg.SERIF}"')
+    yield svg.box(276, 7, 28, 38, f'rx="4" stroke="{INK}" fill="#ffffff"')
+    yield words((290, 32.5), player.card, 17, f'{MIDDLE} {BOLD} {ink(INK)} font-family="{svg.SERIF}"')
 
 
 def _hand(player: Player, colour: str) -> Iterator[str]:
@@ -129,7 +114,7 @@ def _hand(player: Player, colour: str) -> Iterator[str]:
         left = 12 + index * 22.5
         fill, edge, text = (colour, colour, "#ffffff") if card in player.hand else ("none", svg.LINE, svg.LINE)
         yield svg.box(left, 46, 19, 13, f'rx="3" fill="{fill}" stroke="{edge}"')
-        yield svg.words((left + 9.5, 56), card, 9.5, f"{MIDDLE} {svg.ink(text)}")
+        yield words((left + 9.5, 56), card, 9.5, f"{MIDDLE} {ink(text)}")
 
 
 def _wheel(x: float, y: float) -> str:
@@ -148,11 +133,11 @@ def legend(state: State, left: float, top: float, step: float) -> Iterator[str]:
     for column, (kind, out) in enumerate(zip(KINDS, state.removed, strict=True)):
         x = left + column * step
         yield sign(kind, x + 20, top + 24, 0.95)
-        yield svg.words((x + 43, top + 18), kind, 12, f"{BOLD} {svg.ink(svg.INK)}")
+        yield words((x + 43, top + 18), kind, 12, f"{BOLD} {ink(INK)}")
         notes = [f"{aboard[kind]} on board"] if aboard[kind] else []
         notes += [f"{out} out"] if out else []
         for row, note in enumerate(notes or ["-"]):
-            yield svg.words((x + 43, top + 31 + 12 * row), note, 10, svg.ink(svg.FADED))
+            yield words((x + 43, top + 31 + 12 * row), note, 10, ink(svg.FADED))
 
 
 def order_of_play(state: State, right: float, y: float) -> Iterator[str]:
@@ -162,12 +147,12 @@ def order_of_play(state: State, right: float, y: float) -> Iterator[str]:
         if captions.mover(state) == seat:
             yield svg.circle((x, y), 15, "none", f'stroke="{svg.ACCENT}" stroke-width="2.5"')
         yield svg.circle((x, y), 11, svg.SEAT_COLOURS[seat])
-        yield svg.words((x, y + 4.5), seat, 13, f"{MIDDLE} {BOLD} {svg.ink('#ffffff')}")
+        yield words((x, y + 4.5), seat, 13, f"{MIDDLE} {BOLD} {ink('#ffffff')}")
         if index < len(state.order) - 1:
             yield svg.segment((x - 23, y), (x - 15.5, y), svg.FADED, 1.5)
     if state.order:
         left = right - 26 - 38 * (len(state.order) - 1) - 8
-        yield svg.words((left, y + 4), "order of play", 11, f"{svg.END} {svg.ink(svg.FADED)}")
+        yield words((left, y + 4), "order of play", 11, f"{svg.END} {ink(svg.FADED)}")
 
 
 WIDTH: Final = 1280
@@ -252,7 +237,7 @@ def _above(seats: int) -> Window:
 def _header(state: State) -> Iterator[str]:
     sentence = captions.what_next(state)
     yield words((24, 46), "Riff Raff", 34, f'{BOLD} {ink(INK)} font-family="{svg.SERIF}"')
-    yield words((204, 30), f"round {state.round} of {state.rounds}", 13, ink(FADED))
+    yield words((204, 30), f"round {state.round} of {state.rounds}", 13, ink(svg.FADED))
     yield words((204, 51), sentence[:1].upper() + sentence[1:], 18, f"{BOLD} {ink(INK)}")
     yield from order_of_play(state, WIDTH - 24, 38)
 
@@ -290,15 +275,15 @@ def _sea(window: Window, ship: Ship) -> Iterator[str]:
 def _aboard(state: State, frame: Frame, ship: Ship) -> Iterator[str]:
     """Cargo among mast and yards, from the farthest to the nearest, then the ids."""
     newest = state.last[-1].id if state.last and state.pending is None else None
-    pieces = drawn(state.table.cargo, frame.view)
+    pieces = svg.drawn(state.table.cargo, frame.view)
     rigging = ship.rigging()
-    layers = [*rigging, *sheets(pieces, frame, newest)]
+    layers = [*rigging, *svg.sheets(pieces, frame, newest)]
     yield from (layer.ink for layer in sorted(layers, key=lambda layer: layer.depth))
     if state.pending is not None:
-        held = symbol(kind_of(state.pending), _held(state.table, state.pending, state.active_area), frame)
+        held = svg.symbol(kind_of(state.pending), _held(state.table, state.pending, state.active_area), frame)
         yield f'<g class="held" opacity="0.65">{held}</g>'
     if frame.view is not ABOVE:
-        yield from labels(pieces, rigging, frame)
+        yield from svg.labels(pieces, rigging, frame)
 
 
 def _held(table: ShipAtRest, load: Load, area: Area) -> Pose:
@@ -333,8 +318,8 @@ def _captions(state: State, window: Window) -> Iterator[str]:
     yield words((right, top), lean, 14, f"{END} {ink(INK)}")
     if window.view is FRONT:
         yield from _tips(state.table.yards, right)
-    yield words((left, window.surface - 10), ends[0], 11, ink(FADED))
-    yield words((right, window.surface - 10), ends[1], 11, f"{END} {ink(FADED)}")
+    yield words((left, window.surface - 10), ends[0], 11, ink(svg.FADED))
+    yield words((right, window.surface - 10), ends[1], 11, f"{END} {ink(svg.FADED)}")
 
 
 def _tips(yards: Yards, right: float) -> Iterator[str]:
