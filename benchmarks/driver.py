@@ -16,7 +16,6 @@ from benchbots import ours
 from measure import error_of_median
 from tables import Figure, Goal, Table
 
-from arena.api import LeagueRun
 from arena.league.driver import Finished
 from arena.league.schedule import Job
 from arena.league.state import Replay
@@ -24,6 +23,7 @@ from arena.league.tournament import Player, Tournament
 from arena.league.worker import OnFinished
 from arena.match.columns import MatchColumns, PlayedBlock, StorableMatch
 from arena.match.settings import ClockSettings
+from arena.operations.run_league import LeagueRun
 from arena.process.workers import Workers
 from arena.standings.ratings import RatingSettings
 from arena.store import database

@@ -20,7 +20,6 @@ from commands import ARENA, cpu_s
 from measure import interleaved
 from tables import Figure, Goal, Row, Table
 
-from arena.api import publish
 from arena.league.schedule import Pairing, pairings
 from arena.league.state import LeagueState, state_of
 from arena.league.tournament import Player, Tournament
@@ -28,7 +27,7 @@ from arena.match.columns import PlayedBlock, columns_of
 from arena.match.record import PackedRecord, Termination
 from arena.match.results import MatchKey, MatchResult, PlayedMatch, canonical_ranks, rotate
 from arena.match.settings import ClockSettings
-from arena.operations.leagues import league_table
+from arena.operations.leagues import league_table, publish
 from arena.process.manifest import BotSpec, Manifest
 from arena.standings.ranks import in_schedule_order
 from arena.standings.ratings import RatingSettings, rate

@@ -21,7 +21,7 @@ import traceback
 from collections.abc import Callable, Iterator
 from io import TextIOWrapper
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TextIO
+from typing import TYPE_CHECKING, Any, Final, TextIO
 
 import click
 
@@ -273,6 +273,10 @@ class TerminalLine:
             self._said_s = self._clock()
             print_error(self._words())
 
+    def end(self) -> None:
+        """Leave the line standing."""
+        self._write("\n")
+
     @contextlib.contextmanager
     def shown(self) -> Iterator[Callable[[], None]]:
         """A way to draw the line anew; at the end it is left standing."""
@@ -280,7 +284,7 @@ class TerminalLine:
             yield self.draw
         finally:
             self.draw()
-            self._write("\n")
+            self.end()
 
     def wipe(self) -> None:
         """Make room for another line."""
@@ -342,17 +346,41 @@ def print_warning(event: "Event") -> None:
 
 
 @contextlib.contextmanager
-def shown_events() -> "Iterator[OnEvent]":
-    """Yield a function that draws the progress of an operation, as `task_line` does, and prints its warnings."""
+def shown_events(
+    other: "Callable[[Event], object]" = lambda _: None,
+    words: "Callable[[Any], str]" = lambda step: f"{step.task}: {step.done} of {step.total}",
+    *,
+    is_left: bool = False,
+    clock: Callable[[], float] = time.monotonic,
+) -> "Iterator[OnEvent]":
+    """Yield a function for the events of an operation: draws progress, prints warnings; `other` gets all others.
+
+    The line has the `words` of the latest progress and is drawn at most five times a second; at the end it is wiped,
+    unless it `is_left` standing.
+    """
     from arena.operations.events import Event, Progress, Warned  # noqa: PLC0415 - `--help` needs none
 
-    with task_line() as on_step:
+    latest, drawn_s = Progress("", 0, 0), clock()
+    line = TerminalLine(lambda: words(latest), lambda: (latest.done, latest.total), clock=clock)
 
-        def on(event: Event) -> None:
-            match event:
-                case Warned():
-                    print_error(event.sentence)
-                case Progress():
-                    on_step(event.task, event.done, event.total)
+    def on(event: Event) -> None:
+        nonlocal latest, drawn_s
+        match event:
+            case Warned():
+                print_error(event.sentence)
+            case Progress():
+                latest = event
+                if clock() - drawn_s >= _DRAWN_EVERY_S:
+                    drawn_s = clock()
+                    line.draw()
+            case _:
+                other(event)
 
+    try:
         yield on
+    finally:
+        if is_left and latest.task:
+            line.draw()
+            line.end()
+        elif latest.task:
+            line.wipe()

@@ -3,7 +3,6 @@
 Rule: an option has one name, one default and one help text in the whole program.
 """
 
-import contextlib
 import functools
 import json
 import os
@@ -11,40 +10,32 @@ import shutil
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 import msgspec
 from click.core import ParameterSource
-from msgspec import UNSET, UnsetType, structs
+from msgspec import UNSET, structs
 
 from arena import validation
 from arena.cli.completion import complete_columns
 from arena.errors import SpecError
 from arena.games import DEFAULT_GAME, load_game
-from arena.league.tournament import ClusterSettings, Player, Tournament
+from arena.league.tournament import ClusterSettings, Tournament
 from arena.match.secret_luck import Secret
-from arena.match.settings import ClockSettings, MatchSettings
+from arena.match.settings import ClockSettings
 from arena.operations.playing import (
     BotRequest,
-    installing,
+    ClusterChoice,
     option_named,
-    prepare_isolation,
-    require_options,
 )
 from arena.operations.request import Request
-from arena.process.limits import Isolation
 from arena.report.formats import FORMATS, Style
-from arena.store.bots import BotStore
 from arena.store.secrets import read_secret
 
 if TYPE_CHECKING:
     pass
 
-_MOVE_MS: Final = 100.0
-_BANK_MS: Final = 1000.0
-_PATIENCE: Final = 10
-"""A person's rivals have so many times the clock of bots among themselves."""
 F = TypeVar("F", bound=Callable[..., Any])
 FILE_PATH: Final = click.Path(dir_okay=False, path_type=Path)
 FOLDER_PATH: Final = click.Path(file_okay=False, path_type=Path)
@@ -61,7 +52,11 @@ def requesting(
     """
     fields = {field.name: field for field in structs.fields(request)}
     none = (msgspec.NODEFAULT, None)
-    defaults = {name: field.default for name, field in fields.items() if field.default not in none}
+    defaults = {  # options whose values are combined have their own
+        name: field.default
+        for name, field in fields.items()
+        if field.default not in none and not isinstance(field.default, msgspec.Struct)
+    }
 
     def decorate(command: F) -> F:
         @functools.wraps(command)
@@ -140,8 +135,8 @@ _seed_option = click.option(
     "--seed", metavar="TEXT", help="Public seed of all luck, for demonstrations: bots can predict the luck."
 )
 _clock_options = (
-    click.option("--move-ms", type=float, default=_MOVE_MS, help="CPU time free for each move."),
-    click.option("--bank-ms", type=float, default=_BANK_MS, help="CPU time for the match on top."),
+    click.option("--move-ms", type=float, default=ClockSettings().move_ms, help="CPU time free for each move."),
+    click.option("--bank-ms", type=float, default=ClockSettings().bank_ms, help="CPU time for the match on top."),
 )
 
 
@@ -168,85 +163,24 @@ options_option = click.option(
 )
 
 
-class MatchSetup(msgspec.Struct, frozen=True):
-    """The options of a command that plays matches outside a league: game, luck, clock, isolation, folders.
-
-    `given` is the secret of luck that the command line names, None if a new one is to be drawn.
-    """
-
-    game: str
-    options: dict[str, Any]
-    clock: ClockSettings
-    given: Secret | None
-    isolation: Isolation
-    results: Path
-    bots: BotStore
-
-    def settings(self, seats: int) -> MatchSettings:
-        """Those of a match. SpecError if the game has no such options, or is not for so many seats."""
-        self.require_options(seats)
-        return MatchSettings(self.game, self.options, self.clock)
-
-    def prepare_isolation(self) -> None:
-        """MachineFault if bots cannot be isolated as asked for here, or if the game needs more."""
-        prepare_isolation(self.isolation, self.game)
-
-    def installing(self) -> contextlib.AbstractContextManager[BotStore]:
-        """Return the store that installs bots for these matches."""
-        return installing(self.results, self.bots, self.isolation)
-
-    def require_options(self, seats: int) -> None:
-        """SpecError if the game has no such options, or is not for so many seats."""
-        require_options(self.game, self.options, seats)
-
-    def exhibition(self, players: Sequence[Player], secret: Secret | None, blocks: int) -> Tournament:
-        """The tournament of these players at one table."""
-        from arena.league.exhibition import exhibition  # noqa: PLC0415 - pages start no bots
-
-        self.require_options(len(players))
-        return exhibition(players, game=self.game, options=self.options, clock=self.clock, secret=secret, blocks=blocks)
-
-
-def match_options(command: F) -> F:
-    """Add all options of a command that plays matches, which gets them as `setup`."""
-    return play_options(_with_setup(command))
-
-
 def person_options(command: F) -> F:
-    """Add the options of a match in which a person sits at the table: no clock. The command gets them as `setup`."""
-    return _table_setup_options(_with_setup(command))
+    """Add the options of a match in which a person sits at the table: no clock."""
+    options = (game_option, options_option, _seed_option, secret_file_option, isolation_option, results_option)
+    return functools.reduce(lambda made, option: option(made), reversed((*options, bots_option)), command)
 
 
 def play_options(command: F) -> F:
     """Add all options of a command that plays matches."""
-    return _table_setup_options(functools.reduce(lambda made, option: option(made), reversed(_clock_options), command))
-
-
-def _table_setup_options(command: F) -> F:
-    options = (game_option, options_option, _seed_option, secret_file_option, isolation_option, results_option)
-    return functools.reduce(lambda made, option: option(made), reversed((*options, bots_option)), command)
+    return person_options(functools.reduce(lambda made, option: option(made), reversed(_clock_options), command))
 
 
 def combine_play(given: dict[str, Any]) -> dict[str, Any]:
     """Make the options of luck one `secret`, and those of the clock one `clock`."""
     take = given.pop
     given["secret"] = chosen_secret(take("seed"), take("secret_file"))
-    times = {"move_ms": take("move_ms", _PATIENCE * _MOVE_MS), "bank_ms": take("bank_ms", _PATIENCE * _BANK_MS)}
-    given["clock"] = validation.read_options(times, ClockSettings)
+    if "move_ms" in given:
+        given["clock"] = validation.read_options({name: take(name) for name in ("move_ms", "bank_ms")}, ClockSettings)
     return given
-
-
-def _with_setup(command: F) -> F:
-    @functools.wraps(command)
-    def with_setup(**given: Any) -> object:
-        take = combine_play(given).pop
-        clock, secret, isolation, results = take("clock"), take("secret"), take("isolation"), take("results")
-        bots = BotStore(results, take("bots_folder"), isolation)
-        setup = MatchSetup(take("game"), take("options"), clock, secret, isolation, results, bots)
-        return command(setup=setup, **given)
-
-    decorated: Any = with_setup
-    return decorated  # type: ignore[no-any-return]
 
 
 def chosen_secret(seed: str | None, secret_file: Path | None) -> Secret | None:
@@ -364,56 +298,6 @@ _scheduler_options = (
 )
 
 
-class ClusterOptions(NamedTuple):
-    """The cluster of a command; `is_trusted`: also one without TLS."""
-
-    given: ClusterSettings
-    is_trusted: bool
-
-    def placed(self, address: str) -> ClusterSettings:
-        """The cluster at `address`, or of --scheduler-file. SpecError if it cannot be used."""
-        from arena.cluster.address import checked_address, workers_here  # noqa: PLC0415 - only for a cluster
-
-        settings = checked_address(structs.replace(self.given, address=address), is_trusted=self.is_trusted)
-        if workers_here(settings) is not None:
-            raise SpecError(f"{address}: expected tls://HOST:PORT; `--cluster {address}` needs no `arena worker`")
-        return settings
-
-    def chosen(self, of_file: ClusterSettings | UnsetType, workers: int | None) -> ClusterSettings | None:
-        """The cluster to use, by the options and the file of a tournament; None for this machine alone.
-
-        SpecError if it cannot be used, or if --workers is given as well.
-        """
-        named = {name: value for name, value in structs.asdict(self.given).items() if value}
-        is_placed = "address" in named or "scheduler_file" in named
-        of_place = {"address": "", "scheduler_file": ""} if is_placed else {}
-        settings = structs.replace(of_file or ClusterSettings(), **(of_place | named))
-        if not settings.address and not settings.scheduler_file:
-            if named or self.is_trusted:
-                alone = [f"--{name.replace('_', '-')}" for name in named] or ["--trust-network"]
-                raise SpecError(f"{', '.join(alone)}: goes with --cluster ADDRESS or --scheduler-file FILE")
-            if of_file is not UNSET:
-                raise SpecError("cluster: found no address; expected `address:` or `scheduler_file:`")
-            return None
-        if workers is not None:
-            raise SpecError("--workers is for this machine; a cluster plays with all its workers")
-        from arena.cluster.address import checked_address  # noqa: PLC0415 - only for a cluster
-
-        with option_named("--cluster" if "address" in named else "--scheduler-file" if is_placed else "cluster"):
-            return checked_address(settings, is_trusted=self.is_trusted)
-
-
-def cluster_options(command: F) -> F:
-    """Add all options of a command that can use a cluster, which gets them as `cluster`."""
-
-    @functools.wraps(command)
-    def with_cluster(**given: Any) -> object:
-        return command(cluster=_taken_cluster(given), **given)
-
-    decorated: Any = with_cluster
-    return cluster_choices(decorated)  # type: ignore[no-any-return]
-
-
 def cluster_choices(command: F) -> F:
     """Add all options of a command that can use a cluster."""
     return _cluster_option(scheduler_options(command))
@@ -436,6 +320,12 @@ def combine_address(given: dict[str, Any]) -> dict[str, Any]:
     return given
 
 
-def _taken_cluster(given: dict[str, Any]) -> ClusterOptions:
+def combine_choice(given: dict[str, Any]) -> dict[str, Any]:
+    """Make the options of a cluster one choice, which a tournament may complete."""
+    given["cluster"] = _taken_cluster(given)
+    return given
+
+
+def _taken_cluster(given: dict[str, Any]) -> ClusterChoice:
     files = {name: given.pop(name) for name in ("scheduler_file", "tls_ca", "tls_cert", "tls_key")}
-    return ClusterOptions(ClusterSettings(given.pop("cluster", ""), **files), given.pop("trust_network"))
+    return ClusterChoice(ClusterSettings(given.pop("cluster", ""), **files), given.pop("trust_network"))

@@ -100,16 +100,19 @@ class _Shown:
                 elif isinstance(event, BotsExamined):
                     self._refused, self._progress.total = event.refused, event.total
                     self._progress.add(event.done - self._progress.done, 0)
-                    draw = draw or ending.enter_context(TerminalLine(self._words, self._progress.counts).shown())
+                    draw = draw or ending.enter_context(TerminalLine(self._words, self._counts).shown())
                     draw()
                 else:
                     on(event)
 
             yield hear
 
+    def _counts(self) -> tuple[int, int]:
+        return self._progress.done, self._progress.total
+
     def _words(self) -> str:
         progress = self._progress
-        return f"{progress.done}/{progress.total} bots examined, {self._refused} refused{progress.left()}"
+        return f"{progress.done}/{progress.total} bots examined, {self._refused} refused{progress.counts.left()}"
 
 
 def _print_table(submissions: Sequence[Submission], reports: Path | None, width: int | None) -> None:

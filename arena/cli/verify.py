@@ -100,7 +100,7 @@ class _Printed:
         self._drawn_s = 0.0
         self._problems = 0
         self._progress = progress.Progress(total=0)
-        self._line = TerminalLine(lambda: f"{self._league}: {self._progress.words()}", self._counts)
+        self._line = TerminalLine(lambda: f"{self._league}: {self._progress.counts.words()}", self._counts)
 
     def hear(self, event: Event) -> None:
         """Print or draw an event."""
@@ -122,7 +122,7 @@ class _Printed:
         self._line.wipe()
 
     def _counts(self) -> tuple[int, int]:
-        return self._progress.counts()
+        return self._progress.done, self._progress.total
 
     def _draw(self, event: Progress) -> None:
         if event.task != self._league:

@@ -70,7 +70,7 @@ class ClusterBackend:
         archive_of: Callable[[str], bytes],
         *,
         times: DealingTimes = USUAL_TIMES,
-        say: Callable[[str], None] = lambda _: None,
+        say: Callable[[str], object] = lambda _: None,
         new_loop: Callable[[], asyncio.AbstractEventLoop] = asyncio.new_event_loop,
     ) -> None:
         self.dealer: Dealer | None = None
@@ -118,7 +118,7 @@ def cluster_backend(
     tournament: Tournament,
     isolation: Isolation,
     archive_of: Callable[[str], bytes],
-    say: Callable[[str], None],
+    say: Callable[[str], object],
 ) -> ClusterBackend:
     """The backend of checked settings; `say` gets sentences about workers."""
     from arena.cluster.link import open_link  # noqa: PLC0415 - dask is slow to import

@@ -113,7 +113,7 @@ class Dealer:
         archive_of: Callable[[str], bytes],
         *,
         times: DealingTimes = USUAL_TIMES,
-        say: Callable[[str], None] = lambda _: None,
+        say: Callable[[str], object] = lambda _: None,
     ) -> None:
         self.broken = ""
         self.peers: dict[str, Peer] = {}

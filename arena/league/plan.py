@@ -90,6 +90,28 @@ class ShownDifference(msgspec.Struct, frozen=True):
     is_measured: bool
 
 
+class Capacity(msgspec.Struct, frozen=True):
+    """The workers that play: of this machine, or of so many `machines` of a cluster, of which `unfit` cannot play.
+
+    `cores` of this machine are as quick as all of them together.
+    """
+
+    workers: int
+    cores: float
+    machines: int = 0
+    unfit: int = 0
+
+
+class LeaguePlan(msgspec.Struct, frozen=True):
+    """A tournament, `stored` of whose matches are played, and the forecast of the others from a sample."""
+
+    tournament: Tournament
+    stored: int
+    sample: LeagueSample
+    difference: ShownDifference
+    capacity: Capacity
+
+
 def take_sample(
     tournament: Tournament,
     prepare: Callable[[BotSpec], BotSpec],

@@ -8,8 +8,11 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from typing import Final, TypeVar
 
+import msgspec
+
 from arena.league.schedule import Round, is_open_ended, match_count
 from arena.league.state import LeagueState
+from arena.league.tournament import Tournament
 from arena.match.columns import PlayedBlock
 from arena.text import counted, printable
 
@@ -35,11 +38,43 @@ def steps_of(items: Iterable[T], words: str, total: int, on_step: OnStep, *, eve
         yield item
 
 
-class Progress:
-    """Counts of a run: `total` and `done` are matches, `forfeits` those of them lost that way.
+class Counts(msgspec.Struct, frozen=True):
+    """The counts of a run at a moment: `done` of `total` matches are over, `stored` of them kept for good.
 
-    `done` are stored; `finished` are those that are over and not stored yet.
+    `rate` is in matches a second. `round` names the round of a league, `machines` who of a cluster played how many.
     """
+
+    done: int
+    total: int
+    stored: int
+    rate: float
+    forfeits: int = 0
+    round: str = ""
+    machines: tuple[tuple[str, int], ...] = ()
+
+    def words(self) -> str:
+        """Return matches, those of them that are stored if not all are, rate, time left, forfeits, round, machines."""
+        stored = f" ({self.stored} stored)" if self.stored < self.done else ""
+        rate = f"{self.rate:.{0 if self.rate >= 10 else 1}f}/s"
+        forfeits = f", {counted(self.forfeits, 'forfeit')}" if self.forfeits else ""
+        matches = f"{self.done}/{self.total} matches{stored}, {rate}{self.left()}{forfeits}"
+        return f"{matches}{self.round and f', {self.round}'}{self._by_machine()}"
+
+    def left(self) -> str:
+        """Return `, 1h02m left`; nothing before the first match of this run, and after the last one."""
+        left = self.total - self.done
+        return f", {duration_text(left / self.rate)} left" if self.rate and left > 0 else ""
+
+    def _by_machine(self) -> str:
+        if not self.machines:
+            return ""
+        named = [f"{printable(name)} {count}" for name, count in self.machines[:_NAMED]]
+        more = len(self.machines) - len(named)
+        return f", on {', '.join(named)}" + (f" and {counted(more, 'other machine')}" if more else "")
+
+
+class Progress:
+    """The counts of a run that goes on. `finished` matches are over and not stored yet."""
 
     def __init__(
         self, *, total: int, done: int = 0, forfeits: int = 0, clock: Callable[[], float] = time.monotonic
@@ -47,75 +82,44 @@ class Progress:
         self.total = total
         self.done = done
         self.finished = 0
+        self.round = ""
+        self.machines = Counter[str]()
         self._before = done
         self._forfeits = forfeits
         self._clock = clock
         self._start_s = clock()
 
     def add(self, matches: int, forfeits: int) -> None:
-        """More matches are stored."""
+        """Count more matches as stored."""
         self.done += matches
         self._forfeits += forfeits
 
-    def counts(self) -> tuple[int, int]:
-        """Matches that are over, and of how many."""
-        return self.done + self.finished, self.total
-
-    def words(self) -> str:
-        """Matches, those of them that are stored if not all are, rate, time left, forfeits."""
-        rate = self._rate()
-        forfeits = f", {counted(self._forfeits, 'forfeit')}" if self._forfeits else ""
-        stored = f" ({self.done} stored)" if self.finished else ""
-        matches = f"{self.done + self.finished}/{self.total} matches{stored}"
-        return f"{matches}, {rate:.{0 if rate >= 10 else 1}f}/s{self.left()}{forfeits}"
-
-    def left(self) -> str:
-        """`, 1h02m left`; nothing before the first match of this run, and after the last one."""
-        rate, left = self._rate(), self.total - self.done - self.finished
-        return f", {duration_text(left / rate)} left" if rate and left > 0 else ""
-
-    def _rate(self) -> float:
-        """Matches a second since the start of this run."""
-        return (self.done + self.finished - self._before) / max(self._clock() - self._start_s, 1e-9)
-
-
-class LeagueProgress(Progress):
-    """The same with the round of the league; its total is that of the rounds known by now.
-
-    `whole` is the number of all matches in words, `at most 40` if results decide how many there will be.
-    """
-
-    def __init__(self, state: LeagueState, forfeits: int) -> None:
-        super().__init__(total=state.scheduled, done=state.stored, forfeits=forfeits)
-        most = match_count(state.tournament)
-        self.whole = f"at most {most}" if is_open_ended(state.tournament) else str(most)
-        self._round = ""
-        self._machines = Counter[str]()
-
     def played(self, blocks: Iterable[PlayedBlock]) -> None:
-        """More blocks are stored."""
+        """Count the matches of more blocks as stored."""
         for block in blocks:
             self.add(len(block.storable), block.forfeits)
             if block.machine is not None:
-                self._machines[block.machine.name] += len(block.storable)
+                self.machines[block.machine.name] += len(block.storable)
 
     def begin(self, state: LeagueState) -> None:
-        """The next round of the league begins."""
+        """Begin the next round of a league; the total is that of the rounds known by now."""
         self.total = state.scheduled
         current = state.rounds[-1]
-        more = f" ({self.whole} in all)" if is_open_ended(state.tournament) else ""
-        self._round = f", {round_title(current)}{more}" if current.is_awaited else ""
+        more = f" ({whole_text(state.tournament)} in all)" if is_open_ended(state.tournament) else ""
+        self.round = f"{round_title(current)}{more}" if current.is_awaited else ""
 
-    def words(self) -> str:
-        """Matches, rate, time left, forfeits, round; of a cluster also the matches of this run by machine."""
-        return super().words() + self._round + self._by_machine()
+    @property
+    def counts(self) -> Counts:
+        """The counts by now."""
+        done = self.done + self.finished
+        rate = (done - self._before) / max(self._clock() - self._start_s, 1e-9)
+        return Counts(done, self.total, self.done, rate, self._forfeits, self.round, tuple(self.machines.most_common()))
 
-    def _by_machine(self) -> str:
-        if not self._machines:
-            return ""
-        named = [f"{printable(name)} {count}" for name, count in self._machines.most_common(_NAMED)]
-        more = len(self._machines) - len(named)
-        return f", on {', '.join(named)}" + (f" and {counted(more, 'other machine')}" if more else "")
+
+def whole_text(tournament: Tournament) -> str:
+    """Return the number of all matches; `at most 40` if results decide how many there will be."""
+    most = match_count(tournament)
+    return f"at most {most}" if is_open_ended(tournament) else str(most)
 
 
 def round_title(current: Round) -> str:

@@ -48,7 +48,7 @@ def _text(value: Any) -> str:
 _MOST_NAMED = 20
 
 
-class Loss(msgspec.Struct, frozen=True):
+class DroppedMatches(msgspec.Struct, frozen=True):
     """The matches left behind by a change; `dealt_again` are the numbers of rounds that are no longer known.
 
     `by_round`: as it was dealt, its title, its stored matches, and those of them that are left behind.
@@ -69,7 +69,7 @@ class Loss(msgspec.Struct, frozen=True):
         return sum(dropped for *_, dropped in self.by_round)
 
 
-def loss(former: LeagueState, now: LeagueState) -> Loss:
+def dropped_matches(former: LeagueState, now: LeagueState) -> DroppedMatches:
     """Compare a league before a change with the same league after it."""
     by_player: Counter[str] = Counter()
     by_round, again = [], []
@@ -85,25 +85,25 @@ def loss(former: LeagueState, now: LeagueState) -> Loss:
         by_round.append((each.title, stored, dropped))
         if each.number not in known and stored and former.rounds[0].is_awaited:
             again.append(each.number)
-    return Loss(dict(sorted(by_player.items())), tuple(by_round), tuple(again))
+    return DroppedMatches(dict(sorted(by_player.items())), tuple(by_round), tuple(again))
 
 
-def loss_sentences(found: Loss) -> Iterator[str]:
-    """The loss in sentences: how many matches, by player, and by round where there are several."""
-    if not found.dropped:
-        yield f"no stored match is dropped ({found.stored} are there)"
+def drop_sentences(lost: DroppedMatches) -> Iterator[str]:
+    """Yield sentences: how many matches, by player, and by round where there are several."""
+    if not lost.dropped:
+        yield f"no stored match is dropped ({lost.stored} are there)"
         return
     yield (
-        f"{found.dropped} of {counted(found.stored, 'stored match is', 'stored matches are')} dropped:"
+        f"{lost.dropped} of {counted(lost.stored, 'stored match is', 'stored matches are')} dropped:"
         " kept in the store, but not counted"
     )
-    most = sorted(found.by_player.items(), key=lambda item: (-item[1], item[0]))
+    most = sorted(lost.by_player.items(), key=lambda item: (-item[1], item[0]))
     more = f" and {len(most) - _MOST_NAMED} more players" if len(most) > _MOST_NAMED else ""
     yield f"by player: {', '.join(f'{name} {count}' for name, count in most[:_MOST_NAMED])}{more}"
-    if len(found.by_round) > 1:
-        rounds = [f"{title} {dropped} of {stored}" for title, stored, dropped in found.by_round if stored]
+    if len(lost.by_round) > 1:
+        rounds = [f"{title} {dropped} of {stored}" for title, stored, dropped in lost.by_round if stored]
         yield f"by round: {', '.join(rounds)}"
-    if found.dealt_again:
-        first, last = found.dealt_again[0], found.dealt_again[-1]
+    if lost.dealt_again:
+        first, last = lost.dealt_again[0], lost.dealt_again[-1]
         span = f"round {first} is" if first == last else f"rounds {first} to {last} are"
         yield f"{span} dealt again; where the same players meet again in it, their matches count again"

@@ -7,6 +7,8 @@ from collections.abc import Callable
 
 import msgspec
 
+from arena.league.progress import Counts
+
 
 class Event(msgspec.Struct, frozen=True, tag=True):
     """Something that happened in an operation."""
@@ -18,6 +20,17 @@ class Progress(Event, frozen=True):
     task: str
     done: int
     total: int
+
+
+class MatchesPlayed(Progress, frozen=True):
+    """The counts of a run that plays matches; `done` are those that are over."""
+
+    counts: Counts
+
+    @classmethod
+    def of(cls, counts: Counts) -> "MatchesPlayed":
+        """Return the event of these counts."""
+        return cls("matches", counts.done, counts.total, counts)
 
 
 class Warned(Event, frozen=True):

@@ -1,13 +1,35 @@
-"""Leagues of a results folder, as several operations need them."""
+"""Leagues of a results folder, as several operations need them: their state, their bots, their luck."""
 
+import contextlib
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from arena.errors import SpecError
-from arena.league.state import LeagueState, Stored, state_of
+import msgspec
+from msgspec.structs import replace
+
+from arena.errors import DamagedStore, SpecError
+from arena.league.state import LeagueState, Replay, Stored, state_of
+from arena.league.tournament import Keep, PlayerEntry, Tournament, portable
+from arena.match.secret_luck import Secret
+from arena.operations.events import Event
+from arena.process.manifest import BotSpec
+from arena.store.bots import BotStore
+from arena.store.folder import stored
 from arena.store.matches import MatchStore
+from arena.store.secrets import SecretKeeper
 
 if TYPE_CHECKING:
     from arena.standings.table import Standings, Timing
+
+
+class KeptVersion(Event, frozen=True):
+    """A player goes on with the version with which the league began; `newer` is today's."""
+
+    player: str
+    version: str
+    newer: str
 
 
 def one_league(store: MatchStore, name: str | None, read_ranks: Stored | None = None) -> LeagueState:
@@ -21,8 +43,111 @@ def one_league(store: MatchStore, name: str | None, read_ranks: Stored | None = 
     return state_of(store.league(names[0]), read_ranks or store.ranks)
 
 
+def is_known(results: Path, league: str) -> bool:
+    """Return whether the league is stored in the results folder, which need not be there."""
+    with contextlib.suppress(SpecError), stored(results) as store:
+        return league in store.leagues()
+    return False
+
+
 def league_table(store: MatchStore, state: LeagueState) -> "tuple[Standings, tuple[Timing, ...]]":
     """Compute standings and use of time from all stored matches of the league."""
     from arena.league.standings import standings_and_timing  # noqa: PLC0415 - numpy is for tables only
 
     return standings_and_timing(state, store.sums(state.blocks, state.ranks))
+
+
+def publish(store: MatchStore, state: LeagueState) -> "tuple[Standings, tuple[Timing, ...]]":
+    """Compute the table of a league, and store the standings for `verify`."""
+    from arena.standings.table import standings_json  # noqa: PLC0415 - see above
+
+    standings, use = league_table(store, state)
+    store.save_standings(state.tournament.name, standings_json(standings))
+    return standings, use
+
+
+def installed(tournament: Tournament, bots: BotStore) -> Tournament:
+    """Return the tournament with the installed copies of its bots, which nobody edits."""
+    players = tuple(replace(player, bot=bots.install(player.bot)) for player in tournament.players)
+    return replace(tournament, players=players)
+
+
+def begun_as(store: MatchStore, asked: Tournament) -> Tournament:
+    """Return the tournament with the commitments that the league of its name has, or with one that no league has."""
+    known = tuple(secret.commitment for secret in store.secrets(asked.name)) or ("not drawn yet",)
+    return asked if asked.seed is not None else replace(asked, commitments=known)
+
+
+def begin_league(
+    store: MatchStore,
+    results: Path,
+    tournament: Tournament,
+    given: Secret | None,
+    is_open: Callable[[Tournament], bool],
+) -> tuple[Tournament, Secret | None]:
+    """Store the tournament under the commitments of its luck; the secret of new blocks, None if there will be none.
+
+    `is_open` tells whether the league of that tournament has blocks left to draw.
+    """
+    tournament, secret = SecretKeeper(store, results).settle(tournament, given, is_open)
+    store.save_league(tournament)
+    return tournament, secret
+
+
+def begun_versions(bots: BotStore, results: Path, kept: list[KeptVersion]) -> Keep:
+    """Return the choice of the versions of bots with which the leagues of a results folder began.
+
+    `kept` gets each bot of which there is a newer version.
+    """
+
+    @cache
+    def stored_league(name: str) -> Tournament | None:
+        """Return the league as it is stored; none of one that was damaged."""
+        with contextlib.suppress(SpecError, DamagedStore), stored(results) as store:
+            return store.league(name)
+        return None
+
+    @cache
+    def is_begun(name: str) -> bool:
+        """Return whether any match of the league is stored."""
+        league = stored_league(name)
+        with stored(results) as store:
+            return league is not None and bool(state_of(league, store.ranks).stored)
+
+    def keep(league: str, entry: PlayerEntry, bot: BotSpec) -> BotSpec:
+        """Return the version with which the player of this entry began, if it did; `name@hash` in a file is a choice.
+
+        SpecError if that version is not installed any more.
+        """
+        if "@" in entry.bot and "/" not in entry.bot:
+            return bot
+        name, known = entry.name or bot.name, stored_league(league)
+        former = next((player.bot for player in known.players if player.name == name), None) if known else None
+        if former is None or former.name != bot.name or former.digest == bot.digest or not is_begun(league):
+            return bot
+        try:
+            version = bots.installed(former.digest)
+        except SpecError as error:
+            raise SpecError(
+                f"{error}; league {league} began with it: `--update` takes {bot.label} in its place"
+            ) from None
+        kept.append(KeptVersion(name, former.label, bot.label))
+        return version
+
+    return keep
+
+
+class Schedules:
+    """The replays of an operation, of tournaments with installed bots: one of each schedule, whoever asks for it."""
+
+    def __init__(self, store: MatchStore) -> None:
+        self._store = store
+        self._known: dict[bytes, Replay] = {}
+
+    def replay_of(self, tournament: Tournament) -> Replay:
+        """Return the schedule of a tournament, run against what is stored."""
+        begun = replace(tournament, commitments=tournament.commitments[:1])  # others change no schedule
+        key = msgspec.json.encode(portable(begun))
+        replay = self._known[key] = self._known.get(key) or Replay(tournament, self._store.ranks)
+        replay.tournament = tournament
+        return replay

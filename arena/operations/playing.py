@@ -5,6 +5,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+from msgspec import UNSET, UnsetType, structs
+
 from arena.errors import HarnessFault, MachineFault, SpecError
 from arena.games import known_names, load_game
 from arena.games.api import require_simulator
@@ -33,6 +36,45 @@ class BotRequest(Request, frozen=True, kw_only=True):
     def bot_store(self) -> BotStore:
         """Return the store in which the bots of the request are found."""
         return BotStore(self.results, self.bots_folder, self.isolation)
+
+
+class ClusterChoice(msgspec.Struct, frozen=True):
+    """The cluster of a request. `is_trusted`: also one without TLS."""
+
+    given: ClusterSettings = ClusterSettings()
+    is_trusted: bool = False
+
+    def placed(self, address: str) -> ClusterSettings:
+        """Return the cluster at `address`, or of --scheduler-file. SpecError if it cannot be used."""
+        from arena.cluster.address import checked_address, workers_here  # noqa: PLC0415 - only for a cluster
+
+        settings = checked_address(structs.replace(self.given, address=address), is_trusted=self.is_trusted)
+        if workers_here(settings) is not None:
+            raise SpecError(f"{address}: expected tls://HOST:PORT; `--cluster {address}` needs no `arena worker`")
+        return settings
+
+    def chosen(self, of_file: ClusterSettings | UnsetType, workers: int | None) -> ClusterSettings | None:
+        """Return the cluster to use, by this choice and the file of a tournament; None for this machine alone.
+
+        SpecError if it cannot be used, or if `workers` of this machine are asked for as well.
+        """
+        named = {name: value for name, value in structs.asdict(self.given).items() if value}
+        is_placed = "address" in named or "scheduler_file" in named
+        of_place = {"address": "", "scheduler_file": ""} if is_placed else {}
+        settings = structs.replace(of_file or ClusterSettings(), **(of_place | named))
+        if not settings.address and not settings.scheduler_file:
+            if named or self.is_trusted:
+                alone = [f"--{name.replace('_', '-')}" for name in named] or ["--trust-network"]
+                raise SpecError(f"{', '.join(alone)}: goes with --cluster ADDRESS or --scheduler-file FILE")
+            if of_file is not UNSET:
+                raise SpecError("cluster: found no address; expected `address:` or `scheduler_file:`")
+            return None
+        if workers is not None:
+            raise SpecError("--workers is for this machine; a cluster plays with all its workers")
+        from arena.cluster.address import checked_address  # noqa: PLC0415 - only for a cluster
+
+        with option_named("--cluster" if "address" in named else "--scheduler-file" if is_placed else "cluster"):
+            return checked_address(settings, is_trusted=self.is_trusted)
 
 
 @contextlib.contextmanager

@@ -185,9 +185,8 @@ def test_a_missing_prerequisite_has_its_own_exit_code(terminal: Terminal, monkey
         patch.setattr(syscalls, "compile_filter", raising(HarnessFault("the library libseccomp.so.2 is missing")))
         library = terminal.league()
     with monkeypatch.context() as patch:
-        patch.setattr(
-            "arena.operations.playing.require_simulator", raising(SpecError("MuJoCo is not installed: pip install"))
-        )
+        missing = raising(SpecError("MuJoCo is not installed: pip install"))
+        patch.setattr("arena.operations.playing.require_simulator", missing)
         engine = terminal.league()
     self_test.require_isolation.cache_clear()
 

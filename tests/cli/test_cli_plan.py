@@ -9,10 +9,10 @@ from msgspec import structs
 from support.bot_source import bot_script
 from support.cli_arena import Terminal
 
-from arena.cli import plan
 from arena.cluster import survey
 from arena.cluster.survey import SurveyedWorker
 from arena.league.plan import SampleTimes
+from arena.operations import plan_league
 
 pytestmark = pytest.mark.process
 
@@ -36,7 +36,7 @@ def lines(text: str) -> dict[str, str]:
 
 def test_a_plan_before_the_first_match(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
     """A sample of each pairing; no results folder is made, and 80 columns are enough."""
-    monkeypatch.setattr(plan, "TIMES", SampleTimes(begin_s=60, end_s=90, pairing_s=0.0))
+    monkeypatch.setattr(plan_league, "TIMES", SampleTimes(begin_s=60, end_s=90, pairing_s=0.0))
 
     said = terminal.league(
         "random", "random", "random", cycles=50, chunk_blocks=50, flags="--plan --width 80", seed=None
@@ -55,7 +55,7 @@ def test_a_plan_before_the_first_match(terminal: Terminal, monkeypatch: pytest.M
 
 def test_a_plan_for_a_cluster(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
     """The speeds of the workers that can play are summed; without any a sentence tells what to do."""
-    monkeypatch.setattr(plan, "TIMES", SampleTimes(begin_s=60, end_s=90, pairing_s=0.0))
+    monkeypatch.setattr(plan_league, "TIMES", SampleTimes(begin_s=60, end_s=90, pairing_s=0.0))
     here = structs.replace(survey.report(), speed=10.0, sandbox="")
     bare = SurveyedWorker("w4", structs.replace(here, sandbox="no bubblewrap"))
     fit = [
@@ -95,7 +95,7 @@ def test_a_league_that_has_begun(terminal: Terminal) -> None:
 
 def test_bots_that_are_slow_or_fail(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
     """The sample ends on time in the middle of a match, and a lower bound is told; forfeits are named."""
-    monkeypatch.setattr(plan, "TIMES", SampleTimes(begin_s=1, end_s=3))
+    monkeypatch.setattr(plan_league, "TIMES", SampleTimes(begin_s=1, end_s=3))
     Path("slow.py").write_text(bot_script(start="import time", asked="time.sleep(1000)"))
     Path("bad.py").write_text(bot_script("99"))
     clock = {"decides": "wall", "move_ms": 600_000, "bank_ms": 600_000}

@@ -29,7 +29,11 @@ def test_a_pipe_gets_a_line_every_half_minute(capsys: pytest.CaptureFixture[str]
     """With matches done, of how many, and the time left; no bar and no escape codes."""
     clock = Clock()
     progress = Progress(total=7200, clock=clock)
-    line = TerminalLine(progress.words, progress.counts, clock=clock)
+
+    def words() -> str:
+        return progress.counts.words()
+
+    line = TerminalLine(words, lambda: (0, 0), clock=clock)
 
     with line.shown() as draw:
         for _ in range(200):  # twice a second
@@ -80,7 +84,7 @@ def test_a_league_that_goes_on_does_not_say_0_s_left() -> None:
     """Before the first match of a run nobody knows."""
     progress = Progress(total=100, done=40, clock=Clock())
 
-    assert progress.words() == "40/100 matches, 0.0/s"
+    assert progress.counts.words() == "40/100 matches, 0.0/s"
 
 
 def test_finished_matches_are_told_apart_from_stored_ones() -> None:
@@ -90,12 +94,12 @@ def test_finished_matches_are_told_apart_from_stored_ones() -> None:
     clock.now_s += 10.0
 
     progress.finished = 20
-    shown = progress.words(), progress.counts()
+    shown = progress.counts.words(), progress.counts.done
     progress.finished = 0
     progress.add(20, 0)
 
-    assert shown == ("60/100 matches (40 stored), 2.0/s, 20s left", (60, 100))
-    assert (progress.words(), progress.counts()) == ("60/100 matches, 2.0/s, 20s left", (60, 100))
+    assert shown == ("60/100 matches (40 stored), 2.0/s, 20s left", 60)
+    assert (progress.counts.words(), progress.counts.done) == ("60/100 matches, 2.0/s, 20s left", 60)
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from support.cli_arena import Terminal
 
-from arena.cli import league
 from arena.errors import Interrupted
+from arena.operations.run_league import LeagueRun
 
 pytestmark = pytest.mark.process
 
@@ -37,7 +37,7 @@ def test_a_stop_leaves_the_table_by_then(terminal: Terminal, monkeypatch: pytest
         raise Interrupted("stopped")
 
     terminal.league()
-    monkeypatch.setattr(league, "_play", stop)
+    monkeypatch.setattr(LeagueRun, "play", stop)
     Path("results/tables/test.md").unlink()
 
     assert terminal.league(cycles=3).code == 3

@@ -196,7 +196,7 @@ def test_blocks_of_four_are_played_on_all_cores(
     """In processes as well as one by one: four matches a block, everybody once in each seat."""
     terminal = Terminal(tmp_path, monkeypatch, capsys)
     Path("passer.py").write_text(PASSER)
-    monkeypatch.setattr("arena.cli.match.SHOWN_ONE_BY_ONE", 1)
+    monkeypatch.setattr("arena.operations.play_matches.SHOWN_ONE_BY_ONE", 1)
 
     said = terminal.arena(f"match {'./passer.py ' * 4} --game riffraff --blocks 2")
 

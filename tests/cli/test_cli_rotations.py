@@ -10,8 +10,8 @@ import pytest
 from support.bot_source import bot_script
 from support.cli_arena import Terminal
 
-from arena.cli import plan
 from arena.league.plan import SampleTimes
+from arena.operations import plan_league
 
 pytestmark = pytest.mark.process
 
@@ -61,7 +61,7 @@ def test_a_league_never_plays_two_rotations_at_once(terminal: Terminal, folder: 
 
 def test_nor_does_a_sample_of_it(terminal: Terminal, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The blocks of a plan are played in lives of 1, 2 and 4."""
-    monkeypatch.setattr(plan, "TIMES", SampleTimes(begin_s=60, end_s=90, pairing_s=60.0))
+    monkeypatch.setattr(plan_league, "TIMES", SampleTimes(begin_s=60, end_s=90, pairing_s=60.0))
 
     said = terminal.league("./ann.py", "./bob.py", cycles=7, chunk_blocks=7, flags="--plan --isolation none")
 

@@ -12,12 +12,12 @@ from support.fake_cluster import OPENING, FakeCluster, PlayerDied, Silenced, run
 from support.league_made import all_blocks, played_block, real_tournament
 from support.made_matches import tournament
 
-from arena.api import installed
 from arena.cluster.messages import Dispatch
 from arena.cluster.session import Slot
 from arena.league.driver import LocalBackend
 from arena.league.schedule import Fixture, Job, jobs
 from arena.match.columns import PlayedBlock
+from arena.operations.leagues import installed
 from arena.process.workers import multiprocessing_pids
 from arena.store.bots import BotStore
 

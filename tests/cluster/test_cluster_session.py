@@ -9,11 +9,11 @@ import pytest
 from support.fake_cluster import OPENING, Waiting
 from support.league_made import real_tournament
 
-from arena.api import installed
 from arena.cluster import session
 from arena.cluster.messages import Dispatch, Opening, Welcome
 from arena.cluster.session import Slot
 from arena.league.schedule import jobs
+from arena.operations.leagues import installed
 from arena.store.bots import BotStore
 from arena.store.cache import BotCache
 

@@ -9,10 +9,10 @@ import pytest
 from support.fake_cluster import OPENING, Waiting
 from support.league_made import real_tournament
 
-from arena.api import installed
 from arena.cluster.messages import Dispatch
 from arena.cluster.session import Slot
 from arena.league.schedule import jobs
+from arena.operations.leagues import installed
 from arena.store.bots import BotStore
 from arena.store.cache import BotCache
 

@@ -193,5 +193,6 @@ def test_only_one_function_seats_bots_for_blocks() -> None:
         if ("BotPlayer(" in line and "class " not in line) or ("bot_player(" in line and "def " not in line)
     }
 
-    assert callers == {"league/worker.py", "operations/ask_bot.py", "cli/match.py", "conformance/check.py"}
+    seating = {"league/worker.py", "operations/ask_bot.py", "operations/play_in_person.py", "conformance/check.py"}
+    assert callers == seating
     assert (ROOT / "arena/league/worker.py").read_text(encoding="utf-8").count("_seat(") == 2

@@ -12,7 +12,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.made_matches import RECORD, match_result, tournament
 
-from arena.api import publish
 from arena.league.schedule import Job, jobs
 from arena.league.schedules.settings import Knockout, RoundRobin, Swiss
 from arena.league.standings import standings_of
@@ -20,7 +19,7 @@ from arena.league.state import state_of
 from arena.league.tournament import Tournament
 from arena.match.columns import PlayedBlock
 from arena.match.results import MatchKey, PlayedMatch, rotate
-from arena.operations.leagues import league_table
+from arena.operations.leagues import league_table, publish
 from arena.standings.table import Standings, standings_json
 from arena.store import database
 from arena.store.matches import MatchStore

@@ -15,12 +15,12 @@ from msgspec.structs import replace
 from support.store_made import blocks_of, counted, dump, fill, reading, tournament, writing
 from support.tampering import opened
 
-from arena.api import publish
 from arena.errors import DamagedStore, SpecError
 from arena.league.schedule import jobs, pairings
 from arena.league.state import state_of
 from arena.league.tournament import Tournament, portable
 from arena.match.columns import Machine, PlayedBlock
+from arena.operations.leagues import publish
 from arena.standings.table import standings_json
 from arena.store.matches import MatchStore
 

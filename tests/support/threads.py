@@ -37,4 +37,4 @@ def play_in_threads(monkeypatch: pytest.MonkeyPatch, executor: Executor | None =
     def make(_workers: int, **_options: Any) -> ThreadBackend:
         return ThreadBackend(executor)
 
-    monkeypatch.setattr("arena.cli.league.LocalBackend", make)
+    monkeypatch.setattr("arena.operations.run_league.LocalBackend", make)

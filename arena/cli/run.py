@@ -1,0 +1,181 @@
+"""`arena league run`: what is left of a tournament, what a change of it drops, or its forecast."""
+
+import contextlib
+import os
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import click
+from msgspec.structs import replace
+
+from arena.bundled import find_tournament
+from arena.cli.completion import complete_tournament
+from arena.cli.edge import print_error, shown_events, stoppable
+from arena.cli.options import (
+    WORKERS,
+    bots_option,
+    chosen_secret,
+    cluster_choices,
+    combine_choice,
+    format_option,
+    isolation_option,
+    requesting,
+    require_columns,
+    results_option,
+    secret_file_option,
+    table_options,
+)
+from arena.errors import DamagedStore, SpecError
+from arena.league.update import drop_sentences
+from arena.operations.events import Event
+from arena.operations.plan_league import plan_league
+from arena.operations.run_league import (
+    LeagueBegins,
+    LeagueOutcome,
+    MatchesDropped,
+    RunLeague,
+    TournamentUpdate,
+    VersionsKept,
+    asked_tournament,
+    dropped_by,
+    run_league,
+)
+from arena.plugins import TRUST
+from arena.report.formats import Style
+from arena.report.luck_origin import luck_description
+from arena.report.plan import matches_in_words, plan_lines
+from arena.store.league_log import logging_to
+from arena.text import counted
+
+
+def _combine(given: dict[str, Any]) -> dict[str, Any]:
+    secret = chosen_secret(None, given.pop("secret_file"))
+    return combine_choice(given) | {"secret": secret}
+
+
+@click.command("run")
+@requesting(RunLeague, _combine)
+@click.argument("tournament", metavar="FILE|NAME", shell_complete=complete_tournament)
+@click.option("--workers", type=WORKERS, help="Matches played at once; default: the file, or all cores.")
+@cluster_choices
+@format_option(text="Format of the leaderboard.")
+@table_options
+@click.option("--pin/--no-pin", help="Keep each worker with its bots on one core, where that is enough.")
+@click.option("--update", is_flag=True, help="Take new versions of bots and changes that drop matches; asks before.")
+@click.option("--yes", is_flag=True, help="With --update: do not ask.")
+@click.option("--dry-run", is_flag=True, help="With --update: only say what it would drop.")
+@click.option("--trust-code", is_flag=True, help="Let `game: module:Class` name a module in the tournament's folder.")
+@click.option("--plan", is_flag=True, help="Only tell matches, time and precision, from a sample of a minute at most.")
+@secret_file_option
+@isolation_option
+@results_option
+@bots_option
+def run(request: RunLeague, *, form: str, style: Style, yes: bool, dry_run: bool, trust_code: bool, plan: bool) -> None:
+    """Play what is left of the tournament in FILE, or of the one called NAME, then print the leaderboard.
+
+    NAME is a file NAME.yaml in tournaments/, or a bundled tournament; `arena tournaments` lists both.
+
+    Without `seed:` in the file all luck follows from a secret, which is drawn at the first run and kept in the results;
+    its commitment is shown. Ctrl-C, SIGTERM or a crash loses nothing that is stored: the same command continues where
+    it stopped, and ends with the same standings.
+
+    A league that has begun goes on with the bots it began with, also if they were submitted again or edited since.
+
+    With --plan nothing is stored, and no luck of the league is drawn: a sample on other luck tells how many hours the
+    league will take on this machine, and the difference between two players that so many blocks can show. With
+    --cluster it is played here, too; the time is that of all workers, by their speeds.
+
+    Example: arena league run first --workers 4
+    """
+    if (yes or dry_run) and not request.update:
+        raise SpecError("--yes and --dry-run go with --update")
+    if trust_code:
+        os.environ[TRUST] = str(find_tournament(request.tournament).parent.absolute())
+    if dry_run:
+        click.echo("\n".join(_update_lines(dropped_by(request))))
+    elif plan:
+        with stoppable(), shown_events(_print_news, lambda step: f"{step.done} {step.task}, at most a minute") as on:
+            forecast = plan_league(request, on)
+        click.echo("\n".join(plan_lines(forecast, style.width)))
+    else:
+        if style.columns:
+            require_columns(style, form, asked_tournament(request))
+        from arena.report.leaderboard import leaderboard_page  # noqa: PLC0415 - numpy is for this page only
+
+        request = replace(request, may_drop=None) if yes else _agreed(request)
+        outcome = _play(request, is_agreed=not yes)
+        history = f"history: {outcome.history}"
+        click.echo(leaderboard_page(outcome.standings, outcome.timing, outcome.news).render(form, style))
+        click.echo(f"\n{history}" if form == "table" else history, err=form != "table")
+        if outcome.failure is not None:
+            raise outcome.failure
+
+
+def _play(request: RunLeague, *, is_agreed: bool) -> LeagueOutcome:
+    """Play with a log, and a line of progress; what is dropped is printed unless a person agreed to it."""
+    with contextlib.ExitStack() as ending:
+
+        def tell(event: Event) -> None:
+            if isinstance(event, LeagueBegins):
+                ending.enter_context(logging_to(request.results, event.league, print_error))
+            if not (is_agreed and isinstance(event, MatchesDropped)):
+                _print_news(event)
+
+        ending.enter_context(stoppable())
+        on = ending.enter_context(shown_events(tell, lambda step: step.counts.words(), is_left=True))
+        return run_league(request, on)
+
+
+def _agreed(request: RunLeague) -> RunLeague:
+    """Return the request with the number of matches that it may drop, which a person has agreed to."""
+    if not request.update:
+        return request
+    with contextlib.suppress(DamagedStore):  # a damaged league is stored anew, which the run reports
+        update = dropped_by(request)
+        if update.dropped is not None and update.dropped.dropped:
+            for line in _update_lines(update):
+                click.echo(line, err=True)
+            if not (sys.stdin is not None and sys.stdin.isatty()):
+                raise SpecError("--update drops matches, and there is no terminal to ask at: give --yes to agree")
+            if not click.confirm("go on?", err=True):
+                name = update.tournament.name
+                raise SpecError(f"nothing was changed: league {name} goes on as it was without --update")
+            return replace(request, may_drop=update.dropped.dropped)
+    return request
+
+
+def _update_lines(update: TournamentUpdate) -> Iterator[str]:
+    """Yield what `--update` would change and drop."""
+    league = update.tournament
+    if update.dropped is None:
+        players = counted(len(league.players), "player")
+        yield f"league {league.name} has not begun: nothing is dropped"
+        yield f"  to be played: {matches_in_words(league, 0)} matches of {players}, game {league.game}"
+        yield "  `--plan` in place of `--update --dry-run` plays a sample and tells the time that it will take"
+        return
+    yield f"league {league.name}: {', '.join(update.changes) or 'nothing changed'}"
+    for sentence in drop_sentences(update.dropped):
+        yield f"  {sentence}"
+
+
+def _print_news(event: Event) -> None:
+    """Print versions that are kept, the luck of a league and dropped matches on stderr."""
+    match event:
+        case VersionsKept():
+            versions = ", ".join(
+                f"{kept.player} ({kept.version}; there is {kept.newer} now)" for kept in event.versions
+            )
+            print_error(
+                f"league {event.league} goes on with the versions it began with: {versions}. `arena league run FILE"
+                " --update` takes the new ones (with --dry-run it only says what that drops)"
+            )
+        case LeagueBegins() if event.luck.public_seed is None:
+            print_error(f"league {event.league}: {luck_description(event.luck)}")
+        case MatchesDropped():
+            print_error(
+                "\n".join(
+                    [f"league {event.league}: {', '.join(event.changes) or 'nothing changed'}"]
+                    + [f"  {sentence}" for sentence in drop_sentences(event.dropped)]
+                )
+            )

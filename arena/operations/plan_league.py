@@ -1,0 +1,89 @@
+"""The forecast of a league: matches, time and the difference that it can show, from a sample of a minute.
+
+Rule: nothing of the results folder is written, and no luck of the league is drawn: what is built for the sample lies in
+a temporary folder.
+"""
+
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from arena.errors import Interrupted, MachineFault, SpecError
+from arena.league.plan import Capacity, LeaguePlan, SampleTimes, shown_difference, take_sample
+from arena.league.state import state_of
+from arena.league.tournament import ClusterSettings, Tournament
+from arena.operations.events import OnEvent, Progress, ignore
+from arena.operations.leagues import KeptVersion, begun_as, is_known
+from arena.operations.playing import prepare_isolation
+from arena.operations.run_league import RunLeague, VersionsKept, asked_tournament, local_slots
+from arena.process.limits import Isolation
+from arena.process.manifest import BotSpec
+from arena.process.scratch import scratch_folder
+from arena.store.bots import BotStore
+from arena.store.folder import stored
+from arena.text import counted
+
+TIMES: Final = SampleTimes()
+
+
+def plan_league(request: RunLeague, on: OnEvent = ignore) -> LeaguePlan:
+    """Play a sample here, for so many workers or for a cluster.
+
+    MachineFault if bots cannot play here, or if no worker of the cluster can play.
+    """
+    kept: list[KeptVersion] = []
+    tournament = asked_tournament(request, kept)
+    cluster = request.cluster.chosen(tournament.cluster, request.workers)
+    workers = local_slots(request, tournament, on)
+    done = _stored_matches(request.results, tournament)
+    prepare_isolation(request.isolation, tournament.game)
+    capacity = Capacity(workers, workers)
+    if cluster is not None:
+        capacity = _capacity_of(cluster, tournament.game, request.isolation)
+    with scratch_folder("arena-plan-") as scratch:
+        prepare = partial(
+            installed_copy, BotStore(request.results, request.results, request.isolation), scratch, request.isolation
+        )
+        try:
+            sample = take_sample(
+                tournament,
+                prepare,
+                request.isolation,
+                workers,
+                TIMES,
+                lambda matches: on(Progress("matches sampled", matches, 0)),
+            )
+        except KeyboardInterrupt:
+            raise Interrupted("interrupted; nothing was stored") from None
+    if kept:
+        on(VersionsKept(tournament.name, tuple(kept)))
+    return LeaguePlan(tournament, done, sample, shown_difference(tournament, sample.results), capacity)
+
+
+def _capacity_of(cluster: ClusterSettings, game: str, isolation: Isolation) -> Capacity:
+    """Return all workers of a cluster that can play the game, by their speeds. MachineFault if there is none."""
+    from arena.cluster.survey import fit_for, report, survey  # noqa: PLC0415 - only for a cluster
+
+    workers, here = survey(cluster), report()
+    fit = fit_for(game, isolation, workers, here)
+    if not fit:
+        known = counted(len(workers), "worker")
+        raise MachineFault(f"the cluster has {known}, and none can play {game}; `arena doctor --cluster` tells why")
+    cores = sum(worker.speed for worker in fit) / here.speed
+    return Capacity(len(fit), cores, len({worker.host for worker in fit}), len(workers) - len(fit))
+
+
+def _stored_matches(results: Path, tournament: Tournament) -> int:
+    """Return the number of matches of the tournament that are stored."""
+    if not is_known(results, tournament.name):
+        return 0
+    with stored(results) as store:
+        return state_of(begun_as(store, tournament), store.ranks).stored
+
+
+def installed_copy(store: BotStore, scratch: Path, isolation: Isolation, bot: BotSpec) -> BotSpec:
+    """Return the copy of a bot in the results, or one that is made in the temporary folder."""
+    try:
+        return store.installed(bot.digest)
+    except SpecError:
+        return BotStore(scratch, scratch, isolation).install(bot)

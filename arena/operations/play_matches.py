@@ -1,0 +1,198 @@
+"""A few matches at one table, outside any league. Nothing is stored in results; the last ones are kept for the user."""
+
+import contextlib
+from collections import deque
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Final
+
+import msgspec
+from msgspec.structs import replace
+
+from arena.league.driver import LocalBackend, play_jobs
+from arena.league.exhibition import named_apart, play_here, require_seats
+from arena.league.progress import Progress
+from arena.league.schedule import jobs, match_count
+from arena.league.tournament import Tournament, largest_limits
+from arena.league.worker import SeatedBots
+from arena.match.bot_player import BotPlayer
+from arena.match.columns import PlayedBlock
+from arena.match.participant import TranscriptLine
+from arena.match.record import MatchRecord, PackedRecord, unpack
+from arena.match.results import MatchKey, MatchResult
+from arena.match.secret_luck import Secret
+from arena.operations.events import Event, MatchesPlayed, OnEvent, ignore
+from arena.operations.exhibitions import MatchRequest
+from arena.operations.leagues import installed
+from arena.operations.playing import installing, prepare_isolation, require_games
+from arena.process.cores import usable_cores
+from arena.process.limits import Isolation
+from arena.process.room import matches_that_fit, require_least
+from arena.report.transcript import dialogue
+from arena.store.recent import MOST_RECENT, keep_recent
+
+SHOWN_ONE_BY_ONE: Final = 10
+"""Blocks up to this number are played here, each match an event; more are played on all cores."""
+
+
+class PlayMatches(MatchRequest, frozen=True, kw_only=True):
+    """Matches of `bots`, by name or path, at one table: `blocks` of as many matches as bots.
+
+    With `one_by_one` all of them are played here, each an event; `dialogue` is a file for every line, both ways.
+    """
+
+    bots: tuple[str, ...]
+    blocks: int = 1
+    one_by_one: bool = False
+    dialogue: Path | None = None
+
+
+class MatchEnded(Event, frozen=True):
+    """A match has ended that was played here."""
+
+    record: MatchRecord
+
+
+class PlayedMatches(msgspec.Struct, frozen=True):
+    """The `results` of matches of a `tournament`, in its order, and the last records.
+
+    `is_alike`: the matches of each block are the same. `is_kept`: the user can look at the last ones. After an
+    interruption there are less results than the tournament has matches.
+    """
+
+    tournament: Tournament
+    results: tuple[MatchResult, ...]
+    recent: tuple[MatchRecord, ...]
+    is_alike: bool
+    is_kept: bool
+    is_interrupted: bool
+
+
+def exhibition_of(request: PlayMatches, secret: Secret | None = None) -> Tournament:
+    """Return the tournament of a request. SpecError if it cannot be played."""
+    require_seats(request.game, len(request.bots))
+    bots = request.bot_store()
+    players = named_apart([bots.find(name) for name in request.bots])
+    require_games([player.bot for player in players], request.game)
+    return request.exhibition(players, secret, request.blocks)
+
+
+def play_matches(request: PlayMatches, on: OnEvent = ignore) -> PlayedMatches:
+    """Play matches. A KeyboardInterrupt ends them; those before it are told."""
+    secret = request.secret or Secret.random()
+    tournament = exhibition_of(request, secret)
+    prepare_isolation(request.isolation, request.game)
+    results: list[MatchResult] = []
+    recent: deque[MatchRecord] = deque(maxlen=MOST_RECENT)
+    is_interrupted = False
+    with installing(request.results, request.bot_store(), request.isolation) as bots:
+        try:
+            tournament = installed(tournament, bots)
+            if request.one_by_one or request.dialogue or request.blocks <= SHOWN_ONE_BY_ONE:
+                _play_here(tournament, secret, results, recent, request, on)
+            else:
+                _play_in_parallel(tournament, secret, results, recent, request.isolation, on)
+        except KeyboardInterrupt:
+            is_interrupted = True
+        origin = None if request.secret is None else "file" if request.secret.seed is None else "public"
+        is_kept = keep_recent(recent, origin or "drawn")
+    is_alike = _are_alike(results, recent)
+    return PlayedMatches(tournament, tuple(results), tuple(recent), is_alike, is_kept, is_interrupted)
+
+
+def _are_alike(results: Sequence[MatchResult], recent: Sequence[MatchRecord]) -> bool:
+    """Return whether the matches of each block are the same, move by move where their records are at hand."""
+    ends: dict[tuple[str, int], set[object]] = {}
+    for result in results:
+        ends.setdefault(result.key[:2], set()).add((result.ranks, result.scores, result.moves))
+    for record in recent:
+        key = MatchKey.read(record.match)
+        ends.setdefault((f"moves of {key.pairing}", key.block), set()).add(repr(record.steps))
+    return len(results) > 1 and all(len(kinds) == 1 for kinds in ends.values())
+
+
+class _Dialogue:
+    """The file of `--dialogue`. It is complete after each match, and after an interruption."""
+
+    def __init__(self, path: Path) -> None:
+        self._seated: list[BotPlayer] = []
+        self._start_s: float | None = None
+        self._file = path.open("w", encoding="utf-8")
+
+    def seat(self, table: SeatedBots) -> None:
+        """Write what the players before these have said to their end."""
+        self.add()
+        self._seated = [*table]
+
+    def add(self) -> None:
+        """Write what was said since the last time, and forget it."""
+        said: dict[str, list[TranscriptLine]] = {}
+        for each in self._seated:
+            said.setdefault(each.player, []).extend(each.transcript)
+            each.transcript.clear()
+        if self._start_s is None:
+            self._start_s = min((at_s for lines in said.values() for at_s, *_ in lines), default=None)
+        self._file.writelines(f"{line}\n" for line in dialogue(said, self._start_s))
+        self._file.flush()
+
+    def close(self) -> None:
+        """Write the rest."""
+        self.add()
+        self._file.close()
+
+
+def _play_here(
+    tournament: Tournament,
+    secret: Secret,
+    results: list[MatchResult],
+    recent: deque[MatchRecord],
+    request: PlayMatches,
+    on: OnEvent,
+) -> None:
+    """Play match after match; the last records go to `recent`."""
+    tournament = replace(tournament, stderr="keep")
+    with contextlib.ExitStack() as ending:
+        said = (
+            None if request.dialogue is None else ending.enter_context(contextlib.closing(_Dialogue(request.dialogue)))
+        )
+        watch: Callable[[SeatedBots], object] = (lambda _: None) if said is None else said.seat
+        playing = play_here(tournament, secret, request.isolation, keep_transcript=said is not None, watch=watch)
+        # The innermost: what a bot says while it is ended is heard.
+        for _, record, result in ending.enter_context(contextlib.closing(playing)):
+            results.append(result)
+            recent.append(record)
+            on(MatchEnded(record))
+            if said is not None:
+                said.add()
+
+
+def _play_in_parallel(
+    tournament: Tournament,
+    secret: Secret,
+    results: list[MatchResult],
+    recent: deque[MatchRecord],
+    isolation: Isolation,
+    on: OnEvent,
+) -> None:
+    """Play on all cores; the results are in schedule order, also those before an interruption."""
+    progress = Progress(total=match_count(tournament))
+    last: deque[PackedRecord] = deque(maxlen=MOST_RECENT)
+
+    def commit(blocks: list[PlayedBlock]) -> None:
+        for block in blocks:
+            results.extend(match.result for match in block.matches)
+            last.extend(match.record for match in block.matches)
+        progress.played(blocks)
+
+    def report(finished: int) -> None:
+        progress.finished = finished
+        on(MatchesPlayed.of(progress.counts))
+
+    require_least()
+    backend = LocalBackend(max(1, min(len(usable_cores()), matches_that_fit(largest_limits(tournament)))))
+    try:
+        play_jobs([jobs(tournament, {}, isolation, secret=secret)], backend, commit=commit, tick=report)
+    finally:
+        report(progress.finished)
+        results.sort(key=lambda result: result.key)
+        recent.extend(map(unpack, last))

@@ -1,0 +1,315 @@
+"""A run of a league: plays what is left of a tournament, and stores each block as it ends.
+
+Rule: a match that was played is left behind only if the request allows it. A league that has begun goes on with the
+bots it began with, unless it asks for new ones.
+"""
+
+import logging
+from collections import Counter
+from collections.abc import Iterator
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from arena.bundled import find_tournament
+from arena.doctor.machine import doubt_of_wall_time
+from arena.errors import ArenaError, DamagedStore, Interrupted, SpecError
+from arena.league.driver import Backend, BlocksLost, LocalBackend, play_jobs
+from arena.league.progress import Progress, round_title, whole_text
+from arena.league.schedule import Job, jobs
+from arena.league.state import LeagueState, Replay, state_of
+from arena.league.tournament import (
+    Tournament,
+    decided_by_wall,
+    largest_limits,
+    luck_origin,
+    portable,
+    read_tournament,
+)
+from arena.league.update import DroppedMatches, changes, dropped_matches
+from arena.match.columns import PlayedBlock
+from arena.match.record import unpack
+from arena.match.results import PlayedMatch
+from arena.match.secret_luck import LuckOrigin, Secret
+from arena.operations.events import Event, MatchesPlayed, OnEvent, Warned, ignore
+from arena.operations.leagues import (
+    KeptVersion,
+    Schedules,
+    begin_league,
+    begun_as,
+    begun_versions,
+    installed,
+    is_known,
+    league_table,
+    publish,
+)
+from arena.operations.playing import BotRequest, ClusterChoice, backend_of, local_workers, prepare_isolation
+from arena.process.limits import Isolation
+from arena.report.formats import escaped
+from arena.store import database, files
+from arena.store.folder import stored, writable
+from arena.store.history import Head
+from arena.store.matches import MatchStore
+from arena.text import counted
+
+if TYPE_CHECKING:
+    from arena.standings.table import Standings, Timing
+
+LOGGED_FORFEITS: Final = 20
+"""Of each player in a run: the first show what is wrong, and a bot that always forfeits must not fill the log."""
+MOST_BLOCKS_NAMED: Final = 5
+log: Final = logging.getLogger("arena.league")
+
+
+class RunLeague(BotRequest, frozen=True, kw_only=True):
+    """A run of `tournament`, a file or the name of one. `workers`: matches at once; None for the file's, or all cores.
+
+    `update` takes new versions of bots and a changed tournament, and `may_drop` so many stored matches that do not
+    belong to it any more; None allows any number. `secret` repeats the luck of another run.
+    """
+
+    tournament: str
+    workers: int | None = None
+    cluster: ClusterChoice = ClusterChoice()
+    pin: bool = True
+    update: bool = False
+    may_drop: int | None = 0
+    secret: Secret | None = None
+
+
+class VersionsKept(Event, frozen=True):
+    """Players of a league go on with the versions with which it began; there are newer ones."""
+
+    league: str
+    versions: tuple[KeptVersion, ...]
+
+
+class LeagueBegins(Event, frozen=True):
+    """The results are open for writing, and the first match is about to begin. `luck` is that of new blocks."""
+
+    league: str
+    luck: LuckOrigin
+
+
+class MatchesDropped(Event, frozen=True):
+    """A change of the tournament leaves stored matches behind."""
+
+    league: str
+    changes: tuple[str, ...]
+    dropped: DroppedMatches
+
+
+class LeagueOutcome(msgspec.Struct, frozen=True):
+    """The league after a run. `failure` is the reason for which it is not whole: void blocks, or missing matches."""
+
+    standings: "Standings"
+    timing: "tuple[Timing, ...]"
+    news: tuple[str, ...]
+    history: Head
+    failure: ArenaError | None
+
+
+class TournamentUpdate(msgspec.Struct, frozen=True):
+    """A tournament beside the league that is stored under its name. `dropped` is None if that has not begun."""
+
+    tournament: Tournament
+    changes: tuple[str, ...] = ()
+    dropped: DroppedMatches | None = None
+
+
+def run_league(request: RunLeague, on: OnEvent = ignore) -> LeagueOutcome:
+    """Play what is left of a league. Interrupted, by a KeyboardInterrupt, the same request goes on.
+
+    SpecError if stored matches would be left behind that the request does not allow for.
+    """
+    kept: list[KeptVersion] = []
+    bots, results = request.bot_store(), request.results
+    tournament = asked_tournament(request, kept)
+    cluster = request.cluster.chosen(tournament.cluster, request.workers)
+    count = 1 if cluster else local_slots(request, tournament, on)
+    local = LocalBackend(count, may_pin=request.pin)
+    backend = backend_of(cluster, tournament, bots, request.isolation, local, on)
+    prepare_isolation(request.isolation, tournament.game)
+    with writable(results) as store:
+        tournament, schedules = installed(tournament, bots), Schedules(store)
+        _require_none_dropped(store, schedules, tournament, request, on)
+        if kept:
+            on(VersionsKept(tournament.name, tuple(kept)))
+        tournament, secret = begin_league(
+            store, results, tournament, request.secret, lambda known: not schedules.replay_of(known).state.is_complete
+        )
+        on(LeagueBegins(tournament.name, luck_origin(tournament)))
+        if cluster is None and (doubt := doubt_of_wall_time(decided_by_wall(tournament), count)):
+            on(Warned(doubt))
+        run = LeagueRun(store, schedules.replay_of(tournament), secret, request.isolation)
+        try:
+            lost = run.play(backend, on)
+        except Interrupted:
+            _write_leaderboard(league_table(store, run.state), run.state, results)
+            raise
+        table = publish(store, run.state)
+        _write_leaderboard(table, run.state, results)
+        return LeagueOutcome(*table, run.state.news, store.head(), torn_blocks(run.state) or lost)
+
+
+def dropped_by(request: RunLeague, _on: OnEvent = ignore) -> TournamentUpdate:
+    """Compare the tournament with the league that is stored; nothing is played and nothing stored."""
+    tournament = asked_tournament(request)
+    if not is_known(request.results, tournament.name):
+        return TournamentUpdate(tournament)
+    with stored(request.results) as store:
+        former = store.league(tournament.name)
+        now = state_of(begun_as(store, tournament), store.ranks)
+        dropped = dropped_matches(state_of(former, store.ranks), now)
+        return TournamentUpdate(tournament, tuple(changes(former, tournament)), dropped)
+
+
+def asked_tournament(request: RunLeague, kept: list[KeptVersion] | None = None) -> Tournament:
+    """Read the tournament with the bots with which it began; `kept` gets those that changed since."""
+    bots = request.bot_store()
+    keep = () if request.update else (begun_versions(bots, request.results, [] if kept is None else kept),)
+    return read_tournament(find_tournament(request.tournament), bots.find, *keep)
+
+
+def local_slots(request: RunLeague, tournament: Tournament, on: OnEvent = ignore) -> int:
+    """Return the matches that are played at once on this machine."""
+    return local_workers(request.workers or tournament.workers, largest_limits(tournament), on)
+
+
+class LeagueRun:
+    """One run of a league: plays all that is left of it and stores each block as it ends."""
+
+    def __init__(self, store: MatchStore, replay: Replay, secret: Secret | None, isolation: Isolation) -> None:
+        self.name = replay.tournament.name
+        self._store, self._replay, self._secret, self._isolation = store, replay, secret, isolation
+        state = replay.state
+        self._forfeits = Counter[str]()
+        forfeits = sum(int(column.sum()) for column in store.sums(state.blocks, state.ranks).faults.values())
+        self.progress = Progress(total=state.scheduled, done=state.stored, forfeits=forfeits)
+
+    @property
+    def state(self) -> LeagueState:
+        """The state by now."""
+        return self._replay.state
+
+    def play(self, backend: Backend, on: OnEvent = ignore) -> BlocksLost | None:
+        """Play what is left; return the blocks that could not be played, when all others are stored.
+
+        About twice a second the progress is an event. Interrupted by Ctrl-C, the same call continues.
+        """
+        progress, whole = self.progress, whole_text(self.state.tournament)
+        log.info("%s: %d of %s matches are there", self.name, progress.done, whole)
+        lost: BlocksLost | None = None
+
+        def report(finished: int) -> None:
+            progress.finished = finished
+            on(MatchesPlayed.of(progress.counts))
+
+        try:
+            play_jobs(self._rounds(), backend, commit=self._commit, tick=report)
+        except KeyboardInterrupt:
+            self._log_end("interrupted")
+            raise Interrupted(
+                f"interrupted with {progress.done} of {whole} matches stored; the same command continues"
+            ) from None
+        except BlocksLost as error:
+            lost = BlocksLost(f"{error}; everything else is stored, and the same command tries them again")
+        finally:
+            on(MatchesPlayed.of(progress.counts))
+        self._log_end("done" if lost is None else "incomplete")
+        return lost
+
+    def _commit(self, blocks: list[PlayedBlock]) -> None:
+        self._store.save(blocks)
+        self._replay.add(blocks)
+        for block in blocks:
+            if block.forfeits:
+                for match in block.matches:
+                    self._log_forfeit(match)
+        self.progress.played(blocks)
+
+    def _rounds(self) -> Iterator[Iterator[Job]]:
+        """Yield what is left of each round; a round is known when all before it is stored."""
+        while True:
+            state = self.state
+            self.progress.begin(state)
+            left = jobs(state.tournament, state.finished, self._isolation, of=state.rounds[-1], secret=self._secret)
+            first = next(left, None)
+            if first is None:
+                return
+            log.info("%s: %s", self.name, round_title(state.rounds[-1]))
+            yield chain((first,), left)
+
+    def _log_forfeit(self, match: PlayedMatch) -> None:
+        """Count the forfeit of a match by player, and log the first of each."""
+        result = match.result
+        if result.at_fault is None:
+            return
+        guilty = result.players[result.at_fault]
+        self._forfeits[guilty] += 1
+        fault = unpack(match.record).fault if self._forfeits[guilty] <= LOGGED_FORFEITS else None
+        if fault is not None:
+            log.info("%s: %s forfeits (%s): %s", result.key, guilty, result.termination, fault.message)
+
+    def _log_end(self, how: str) -> None:
+        for player, count in sorted(self._forfeits.items()):
+            shown = f", the first {LOGGED_FORFEITS} are above" if count > LOGGED_FORFEITS else ""
+            log.info("%s: %s by %s in this run%s", self.name, counted(count, "forfeit"), player, shown)
+        log.info("%s: %s, %s", self.name, how, self.progress.counts.words())
+
+
+def torn_blocks(state: LeagueState) -> DamagedStore | None:
+    """Return the error of stored blocks that lack a match, if there are any: no run plays such a block again."""
+    if state.is_complete or not state.torn:
+        return None
+    named = [f"{pairing.key} block {block} ({' v '.join(pairing.names)})" for pairing, block in state.torn]
+    if named[MOST_BLOCKS_NAMED:]:
+        named[MOST_BLOCKS_NAMED:] = [f"and {len(named) - MOST_BLOCKS_NAMED} more"]
+    return DamagedStore(
+        f"league {state.tournament.name}: matches are missing of {counted(len(state.torn), 'stored block')}:"
+        f" {'; '.join(named)}. A block is stored as a whole and never played twice, so the league cannot be completed"
+        " from these results: run `arena verify`, and go on with a sound copy of them"
+    )
+
+
+def _require_none_dropped(
+    store: MatchStore, schedules: Schedules, asked: Tournament, request: RunLeague, on: OnEvent
+) -> None:
+    """Raise SpecError if stored matches would be left behind and the request does not allow for that."""
+    if asked.name not in store.leagues():
+        return
+    try:
+        former = store.league(asked.name)
+    except DamagedStore as error:
+        on(Warned(f"{error}; it is stored anew from the file"))
+        return
+    begun = begun_as(store, asked)
+    if msgspec.json.encode(portable(begun)) == msgspec.json.encode(former):
+        return
+    lost = dropped_matches(state_of(former, store.ranks), schedules.replay_of(begun).state)
+    if not lost.dropped:
+        return
+    if not request.update or (request.may_drop is not None and lost.dropped > request.may_drop):
+        what = counted(lost.dropped, "match does", "matches do")
+        raise SpecError(
+            f"league {asked.name}: {', '.join(changes(former, begun))}: {what} not belong to it any"
+            f" more, of {lost.stored} that are stored. `--update` takes the change, `--update --dry-run` only says"
+            " what it drops; or undo the change, or give the league another name"
+        )
+    on(MatchesDropped(asked.name, tuple(changes(former, asked)), lost))
+
+
+def _write_leaderboard(table: "tuple[Standings, tuple[Timing, ...]]", state: LeagueState, results: Path) -> None:
+    """Write `tables/LEAGUE.md` and `.csv`: text that anybody opens; arena never reads it again."""
+    from arena.report.leaderboard import leaderboard_page  # noqa: PLC0415 - numpy is for this page only
+
+    page, name = leaderboard_page(*table, state.news), state.tournament.name
+    texts = {".md": f"# {escaped(name)}\n\n{page.render('markdown')}", ".csv": page.render("csv")}
+    try:
+        files.make_folder(results, "tables")
+        for suffix, text in texts.items():
+            files.replace_plain(results, f"tables/{name}{suffix}", f"{text.rstrip()}\n")
+    except OSError as error:
+        raise database.unwritable(results / "tables", error) from None

@@ -1,0 +1,95 @@
+"""The plan of a league in words: matches, sample, time, and the difference that it can show."""
+
+import math
+from collections import Counter
+from collections.abc import Iterator
+from textwrap import wrap
+from typing import Final
+
+from arena.league.plan import Capacity, LeaguePlan, LeagueSample, ShownDifference
+from arena.league.progress import duration_text, whole_text
+from arena.league.schedule import match_count, tables_of
+from arena.league.tournament import Tournament
+from arena.text import counted, printable
+
+_LABEL: Final = 18
+_NAMED: Final = 5
+
+
+def plan_lines(plan: LeaguePlan, width: int | None) -> Iterator[str]:
+    """Yield the lines of a plan, broken at `width`."""
+    for label, text in _parts(plan):
+        first, *more = [text] if width is None else wrap(text, max(width - _LABEL, _LABEL))
+        yield f"{label:<{_LABEL}}{first}"
+        for line in more:
+            yield f"{'':<{_LABEL}}{line}"
+
+
+def matches_in_words(tournament: Tournament, done: int) -> str:
+    """Return `600, 420 of them left`."""
+    whole = whole_text(tournament)
+    return f"{whole}, {max(match_count(tournament) - done, 0)} of them left" if done else whole
+
+
+def _parts(plan: LeaguePlan) -> Iterator[tuple[str, str]]:
+    tournament, sample, done = plan.tournament, plan.sample, plan.stored
+    yield "league", f"{tournament.name}: {counted(len(tournament.players), 'player')}, game {tournament.game}"
+    yield "matches", matches_in_words(tournament, done)
+    met, known = len(sample.seconds), len(tables_of(tournament))
+    played = counted(len(sample.results), "match", "matches")
+    yield "sample", f"{played} of {met} of {counted(known, 'pairing')} in {sample.wall_s:.0f} s; none of it is stored"
+    yield from _time(sample, max(match_count(tournament) - done, 0), plan.capacity)
+    yield "difference", _difference(plan.difference)
+    if forfeits := Counter(one.players[one.at_fault] for one in sample.results if one.at_fault is not None):
+        named = ", ".join(f"{count} by {printable(name)}" for name, count in forfeits.most_common(_NAMED))
+        yield "forfeits", f"in the sample {forfeits.total()}: {named}; `arena check` tells why"
+    for text in sample.failures[:_NAMED]:
+        yield "broken off", printable(text)
+
+
+def _time(sample: LeagueSample, left: int, capacity: Capacity) -> Iterator[tuple[str, str]]:
+    mean_s = sample.mean_s
+    if mean_s is None:
+        yield "time a match", f"no match ended within {sample.wall_s:.0f} s"
+        yield (
+            "time left",
+            f"more than {duration_text(left * sample.wall_s / capacity.cores)} with {_capacity(capacity)}",
+        )
+        return
+    yield "time a match", f"{_seconds(mean_s)} on one core{_range(sample)}"
+    yield "time left", f"about {duration_text(math.ceil(left * mean_s / capacity.cores))} with {_capacity(capacity)}"
+
+
+def _range(sample: LeagueSample) -> str:
+    """The quickest and the slowest pairing, where there are several."""
+    if len(sample.seconds) < 2:
+        return ""
+    names = {one.key.pairing: " v ".join(map(printable, one.places)) for one in sample.results}
+    ends = [pick(sample.seconds, key=sample.seconds.__getitem__) for pick in (min, max)]
+    quick, slow = (f"{_seconds(sample.seconds[key])} ({names[key]})" for key in ends)
+    return f": from {quick} to {slow}"
+
+
+def _seconds(seconds: float) -> str:
+    return f"{seconds:.3g} s" if seconds < 100 else duration_text(seconds)
+
+
+def _difference(found: ShownDifference) -> str:
+    each = f"{counted(found.blocks, 'block')} of each player"
+    if found.points >= 100.0:
+        return f"none: {each} are too few"
+    elo = "" if found.elo is None else f" ({found.elo:.0f} Elo)"
+    source = "by the spread of the sample" if found.is_measured else "as of chance alone, as the sample is too small"
+    return (
+        f"{found.points:.1f} points of score{elo}: {each} tell two players apart at 95 % who differ by this or more"
+        f" ({source}); half of it takes four times the matches"
+    )
+
+
+def _capacity(capacity: Capacity) -> str:
+    workers = counted(capacity.workers, "worker")
+    if not capacity.machines:
+        return f"{workers} on this machine"
+    unfit = f", {capacity.unfit} more cannot play" if capacity.unfit else ""
+    machines = counted(capacity.machines, "machine")
+    return f"{workers} on {machines}, as quick as {capacity.cores:.1f} cores of this one{unfit}"

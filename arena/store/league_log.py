@@ -1,0 +1,54 @@
+"""The log of a league in its results folder: everything logged in this program and in its workers."""
+
+import contextlib
+import logging
+import os
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TextIO
+
+from arena.store import files
+
+
+class _LogFile(logging.StreamHandler[TextIO]):
+    """A log that cannot be written (a full disk) is reported once: the matches and the leaderboard matter more."""
+
+    def __init__(self, stream: TextIO, path: Path, report: Callable[[str], object]) -> None:
+        super().__init__(stream)
+        self._path = path
+        self._report = report
+
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: ARG002, N802 - as logging has it
+        self._give_up()
+
+    def close(self) -> None:
+        """Write out what is left, which fails where a record did."""
+        super().close()
+        try:
+            self.stream.close()
+        except OSError:
+            self._give_up()
+
+    def _give_up(self) -> None:
+        if self.level <= logging.CRITICAL:
+            self._report(f"{self._path}: cannot be written: {sys.exc_info()[1]}; going on without a log")
+        self.setLevel(logging.CRITICAL + 1)
+
+
+@contextlib.contextmanager
+def logging_to(results: Path, league: str, report: Callable[[str], object]) -> Iterator[None]:
+    """Write everything that is logged inside to `logs/LEAGUE.log`; `report` gets the sentence of a failure."""
+    files.make_folder(results, "logs")
+    name = f"logs/{league}.log"
+    number = files.open_file(results, name, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    handler = _LogFile(os.fdopen(number, "a", encoding="utf-8"), (results / name).absolute(), report)
+    handler.setFormatter(logging.Formatter("%(asctime)s %(processName)s %(name)s %(levelname)s %(message)s"))
+    root = logging.getLogger()
+    root.addHandler(handler)
+    root.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        root.removeHandler(handler)
+        handler.close()
