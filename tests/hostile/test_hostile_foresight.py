@@ -60,9 +60,9 @@ def test_the_audit_names_the_bot_that_predicts(tmp_path: Path) -> None:
     told = hall.play()
 
     rows = told["standings"]["rows"]
-    assert {row["name"]: row["score"] for row in rows}["suspect"] > 0.7
+    assert {row["player"]: row["score"] for row in rows}["suspect"] > 0.7
     assert not any(row["faults"] for row in rows)
-    lucks = {row["name"]: row["luck"] for row in rows}
+    lucks = {row["player"]: row["luck"] for row in rows}
     assert {name: luck["stands_out"] for name, luck in lucks.items()} == {"suspect": True, "ann": False, "bob": False}
     assert lucks["suspect"]["least"] > 0
     assert [sentence[:30] for sentence in told["luck_audit"]] == ["WARNING: luck audit: suspect i"]
