@@ -126,22 +126,18 @@ def take_sample(
     """
     self_test.require_isolation(isolation)
     start_s = time.monotonic()
-    pool = Workers(workers, preload=__name__)
     timed: list[Timed] = []
     left = _first_round(tournament, isolation)
     play = partial(play_for, prepare, times.pairing_s)
-    window: Window[Job, None] = Window(lambda job: pool.submit(play, job, timed.append), lambda: workers)
     failures: list[str] = []
-    is_done = False
-    try:
-        while (spent_s := time.monotonic() - start_s) < times.end_s:
-            if not window.fill(left if spent_s < times.begin_s else iter(())):
-                is_done = True
-                break
+    with Workers(workers, preload=__name__) as pool:
+        window = Window[Job, None](lambda job: pool.submit(play, job, timed.append), lambda: workers)
+        while window.fill(left if time.monotonic() - start_s < times.begin_s else iter(())):
             failures += [failure for _, future in window.ended() if (failure := _failure(future))]
             tick(len(timed))
-    finally:
-        pool.close(is_interrupted=not is_done)
+            if time.monotonic() - start_s >= times.end_s:
+                pool.close(is_interrupted=True)
+                break
     return LeagueSample(tuple(timed), time.monotonic() - start_s, tuple(failures))
 
 

@@ -87,11 +87,9 @@ def examine_all(
     `tick` is called about twice a second. MachineFault ends it: then no further bot can be examined, either. Closing
     the iterator ends all bots at once.
     """
-    pool = Workers(workers, preload=__name__)
-    window: Window[int, Examined] = Window(lambda number: pool.submit(examine_apart, trials[number]), lambda: workers)
     numbers, deaths = iter(range(len(trials))), Counter[int]()
-    is_done = False
-    try:
+    with Workers(workers, preload=__name__) as pool:
+        window = Window[int, Examined](lambda number: pool.submit(examine_apart, trials[number]), lambda: workers)
         while window.fill(numbers):
             for number, future in window.ended():
                 examined = _result(future)
@@ -101,9 +99,6 @@ def examine_all(
                 else:
                     yield number, examined or Examined(None, f"the process that examined it died {_ATTEMPTS} times")
             tick()
-        is_done = True
-    finally:
-        pool.close(is_interrupted=not is_done)
 
 
 def examine_apart(trial: Trial) -> Examined:

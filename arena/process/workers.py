@@ -25,7 +25,7 @@ from multiprocessing import forkserver, resource_tracker
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import current_process
 from queue import Empty, SimpleQueue
-from typing import Any, Final, Generic, NamedTuple, TypeVar
+from typing import Any, Final, Generic, NamedTuple, Self, TypeVar
 
 from multiprocessing_logging import MultiProcessingHandler
 
@@ -57,6 +57,13 @@ class Workers:
         self._workers: list[_Worker | None] = [None] * count
         self._preload = preload
         self._logs: logging.Handler | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, error: type[BaseException] | None, *_: object) -> None:
+        """Close; as interrupted after an error."""
+        self.close(is_interrupted=error is not None)
 
     @property
     def pids(self) -> list[int]:

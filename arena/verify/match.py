@@ -92,17 +92,13 @@ def check_here(tasks: Iterable[Task]) -> Iterator[Checked]:
 @contextlib.contextmanager
 def parallel_checker(workers: int) -> Iterator[Checker]:
     """A checker with so many processes, which start with its first task; a match with simulations takes seconds."""
-    pool = Workers(workers, preload=check_match.__module__)
-    is_interrupted = True
     try:
-        yield lambda tasks: in_order(
-            lambda batch: pool.submit(check_batch, batch).result, tasks, lambda: workers * _AHEAD
-        )
-        is_interrupted = False
+        with Workers(workers, preload=check_match.__module__) as pool:
+            yield lambda tasks: in_order(
+                lambda batch: pool.submit(check_batch, batch).result, tasks, lambda: workers * _AHEAD
+            )
     except BrokenExecutor as error:
         raise HarnessFault(f"a process that checked matches died: {error}; try --workers 1") from error
-    finally:
-        pool.close(is_interrupted=is_interrupted)
 
 
 def in_order(
