@@ -19,7 +19,8 @@ from support.games_positions import FIRST, GAME, SECOND, cards, chance_key, ever
 
 from arena.games.api import Seat
 from arena.games.shanghaien.actions import Action, Adjust, Both, Joker, Place, Reroll, Roll, Shanghai
-from arena.games.shanghaien.expansions.actions import Allow, Exchange, PlayCaptain, Veto
+from arena.games.shanghaien.expansions.crazy_captain import Allow, PlayCaptain, Veto
+from arena.games.shanghaien.expansions.sharks import Exchange
 
 ANSWERS = (Allow(), Veto())
 

@@ -34,15 +34,9 @@ from arena.games.luck import draw
 from arena.games.shanghaien.actions import Action, Joker, Place, Reroll, Roll, Shanghai
 from arena.games.shanghaien.cards import Card
 from arena.games.shanghaien.expansions import EXPANSIONS
-from arena.games.shanghaien.expansions.actions import (
-    Allow,
-    KeepBack,
-    PlayDoubles,
-    RerollAll,
-    RollOne,
-    TakeDoubles,
-    Veto,
-)
+from arena.games.shanghaien.expansions.crazy_captain import Allow, Veto
+from arena.games.shanghaien.expansions.doubles import PlayDoubles, RollOne, TakeDoubles
+from arena.games.shanghaien.expansions.no_shanghai import KeepBack, RerollAll
 from arena.games.shanghaien.rules import Shanghaien
 from arena.games.shanghaien.state import Expansion, State
 

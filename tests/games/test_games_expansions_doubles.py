@@ -18,7 +18,7 @@ from support.games_positions import (
 
 from arena.games.api import Chance, Dice, Seat
 from arena.games.shanghaien.actions import Adjust, Both, End, Place, Reroll, Roll, Shanghai
-from arena.games.shanghaien.expansions.actions import PlayDoubles, RollOne, TakeDoubles
+from arena.games.shanghaien.expansions.doubles import PlayDoubles, RollOne, TakeDoubles
 from arena.games.shanghaien.state import ENDS, Player, State
 
 TOLD: dict[Seat | None, tuple[tuple[str, ...], tuple[str, ...]]] = {

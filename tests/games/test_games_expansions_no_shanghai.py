@@ -8,7 +8,7 @@ from support.games_positions import FIRST, GAME, LAST_ROW, SECOND, every_card, g
 
 from arena.games.api import Chance, Dice
 from arena.games.shanghaien.actions import Place, Roll, Shanghai
-from arena.games.shanghaien.expansions.actions import Ban, KeepBack, RerollAll
+from arena.games.shanghaien.expansions.no_shanghai import Ban, KeepBack, RerollAll
 from arena.games.shanghaien.state import Player, State
 
 HELD = ((NO_SHANGHAI,), ())

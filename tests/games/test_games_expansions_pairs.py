@@ -21,18 +21,10 @@ from support.games_positions import FIRST, GAME, SECOND, cards, chance_key, go, 
 
 from arena.games.api import Json
 from arena.games.shanghaien.actions import Action, Both, Roll, Shanghai
-from arena.games.shanghaien.expansions.actions import (
-    Allow,
-    Ban,
-    Exchange,
-    Feed,
-    KeepBack,
-    PlayDoubles,
-    RerollAll,
-    RollOne,
-    TakeDoubles,
-    Veto,
-)
+from arena.games.shanghaien.expansions.crazy_captain import Allow, Veto
+from arena.games.shanghaien.expansions.doubles import PlayDoubles, RollOne, TakeDoubles
+from arena.games.shanghaien.expansions.no_shanghai import Ban, KeepBack, RerollAll
+from arena.games.shanghaien.expansions.sharks import Exchange, Feed
 from arena.games.shanghaien.state import Player, State
 
 ALLOW, VETO = Allow(), Veto()

@@ -20,7 +20,9 @@ from support.games_positions import FIRST, GAME, NUMBERED, SECOND, UNNUMBERED, d
 from arena.errors import BotFault, MalformedReply, SpecError
 from arena.games.api import Chance, Json, Seat
 from arena.games.shanghaien.actions import Both, Place, Roll, Shanghai
-from arena.games.shanghaien.expansions.actions import RerollAll, RollOne, Veto
+from arena.games.shanghaien.expansions.crazy_captain import Veto
+from arena.games.shanghaien.expansions.doubles import RollOne
+from arena.games.shanghaien.expansions.no_shanghai import RerollAll
 from arena.games.shanghaien.state import State
 
 KNOWN = "known: crazy_captain, no_shanghai, sharks, doubles"

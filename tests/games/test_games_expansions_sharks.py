@@ -7,7 +7,7 @@ from support.expansions_positions import SHARKS, asked, card_of, rolled, table, 
 from support.games_positions import FIRST, GAME, SECOND, cards, every_card, go, options, player, tricks
 
 from arena.games.shanghaien.actions import Both, Place, Roll, Shanghai
-from arena.games.shanghaien.expansions.actions import Exchange, Feed
+from arena.games.shanghaien.expansions.sharks import Exchange, Feed
 from arena.games.shanghaien.state import Player, State
 
 HELD = ((SHARKS,), ())

@@ -25,18 +25,10 @@ from support.games_positions import FIRST, GAME, LAST_ROW, SECOND, Event, every_
 
 from arena.games.api import observer_of, summary_of
 from arena.games.shanghaien.actions import Action, Both, Joker, Place, Roll, Shanghai
-from arena.games.shanghaien.expansions.actions import (
-    Allow,
-    Ban,
-    Exchange,
-    Feed,
-    PlayCaptain,
-    PlayDoubles,
-    RerollAll,
-    RollOne,
-    TakeDoubles,
-    Veto,
-)
+from arena.games.shanghaien.expansions.crazy_captain import Allow, PlayCaptain, Veto
+from arena.games.shanghaien.expansions.doubles import PlayDoubles, RollOne, TakeDoubles
+from arena.games.shanghaien.expansions.no_shanghai import Ban, RerollAll
+from arena.games.shanghaien.expansions.sharks import Exchange, Feed
 from arena.games.shanghaien.state import Choice, ExtraRoll, Player, State
 from arena.games.shanghaien.value.position import ShanghaienValue
 

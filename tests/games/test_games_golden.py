@@ -18,7 +18,7 @@ from arena.games.api import Chance, Decision, Game, Json, Over, Randomness, Seat
 from arena.games.shanghaien import GAME
 from arena.games.shanghaien.actions import Action, Place, Shanghai
 from arena.games.shanghaien.expansions import EXPANSIONS
-from arena.games.shanghaien.expansions.actions import Veto
+from arena.games.shanghaien.expansions.crazy_captain import Veto
 from arena.games.shanghaien.rules import action_types
 from arena.games.shanghaien.state import State
 

@@ -24,7 +24,10 @@ from support.games_positions import GAME, every_card
 from arena.games.api import Chance, Decision, Dice, Json, Over, Seat
 from arena.games.shanghaien.actions import Action, Adjust, Both, Joker, Place, Reroll, Roll, Shanghai
 from arena.games.shanghaien.cards import JOKER_VALUE, NATIONS, nation_of, strength_of
-from arena.games.shanghaien.expansions.actions import Ban, Exchange, KeepBack, PlayCaptain, RerollAll, TakeDoubles, Veto
+from arena.games.shanghaien.expansions.crazy_captain import PlayCaptain, Veto
+from arena.games.shanghaien.expansions.doubles import TakeDoubles
+from arena.games.shanghaien.expansions.no_shanghai import Ban, KeepBack, RerollAll
+from arena.games.shanghaien.expansions.sharks import Exchange
 from arena.games.shanghaien.state import ROUNDS, ExtraRoll, Interlude, State
 
 TRICKS: tuple[type[Action], ...] = (Joker, Adjust, Both, Reroll, *SPENT_ON)

@@ -14,7 +14,10 @@ from typing import Final
 from arena.games.api import Decision, Json, Seat
 from arena.games.shanghaien.actions import Action, Place, Roll
 from arena.games.shanghaien.cards import DECK_SIZE, Card
-from arena.games.shanghaien.expansions.actions import Allow, Ban, Exchange, Feed, PlayCaptain, PlayDoubles, RerollAll
+from arena.games.shanghaien.expansions.crazy_captain import Allow, PlayCaptain
+from arena.games.shanghaien.expansions.doubles import PlayDoubles
+from arena.games.shanghaien.expansions.no_shanghai import Ban, RerollAll
+from arena.games.shanghaien.expansions.sharks import Exchange, Feed
 from arena.games.shanghaien.state import Choice, Player, State
 from support.games_play import Step, steps
 from support.games_positions import FIRST, GAME, SECOND, cards, go

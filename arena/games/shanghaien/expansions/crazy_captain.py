@@ -13,11 +13,28 @@ import msgspec
 from arena.games.api import Json, Seat
 from arena.games.shanghaien.actions import Action, Place, Roll, Shanghai
 from arena.games.shanghaien.cards import DECK_SIZE
-from arena.games.shanghaien.expansions.actions import Allow, PlayCaptain, Veto
 from arena.games.shanghaien.state import ROUNDS, Choice, Expansion, State, Trick, is_lying
 from arena.games.shanghaien.turns import announce, clear_away, kind_spent, lay_out, roll_again
 
 NAME: Final = "crazy_captain"
+
+
+class PlayCaptain(Action, frozen=True, tag="crazy_captain"):
+    """Bring the Crazy Captain into force until the round ends."""
+
+    text = "plays the Crazy Captain"
+
+
+class Allow(Action, frozen=True, tag="allow"):
+    """Let the opponent carry the announced action out."""
+
+    text = "allows it"
+
+
+class Veto(Action, frozen=True, tag="veto"):
+    """Forbid the announced action; the one veto in this turn of theirs."""
+
+    text = "vetoes it"
 
 
 class Vetoes(NamedTuple):

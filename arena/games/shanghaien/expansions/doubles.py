@@ -9,9 +9,8 @@ from functools import cache
 from typing import Final, NamedTuple
 
 from arena.games.api import Chance, Dice, Json, Seat
-from arena.games.shanghaien.actions import Action, End
+from arena.games.shanghaien.actions import Action, End, numbering
 from arena.games.shanghaien.cards import DECK_SIZE, Card
-from arena.games.shanghaien.expansions.actions import PlayDoubles, RollOne, TakeDoubles
 from arena.games.shanghaien.expansions.encoding import NUMBERINGS
 from arena.games.shanghaien.state import (
     Choice,
@@ -25,6 +24,32 @@ from arena.games.shanghaien.state import (
 from arena.games.shanghaien.turns import end_turn, lay_out, roll_again, rolled
 
 NAME: Final = "doubles"
+
+
+class PlayDoubles(Action, frozen=True, tag="doubles"):
+    """Lay the card back to the middle and roll both dice again."""
+
+    text = "plays doubles: lays the card to the middle and rolls both dice again"
+
+
+class RollOne(Action, frozen=True, tag="roll_one"):
+    """Roll one of two equal dice again."""
+
+    text = "rolls one of the two dice again"
+
+
+class TakeDoubles(Action, frozen=True, tag="take_doubles"):
+    """Place nothing and take the doubles card, from the middle or from the opponent.
+
+    `one` is given while the numbering is open, and only then.
+    """
+
+    one: End | None = None
+
+    def __str__(self) -> str:
+        return f"places nothing and takes the doubles card{numbering(self.one)}"
+
+
 _PLAYS: Final = (PlayDoubles(),)
 
 

@@ -9,9 +9,8 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Final
 
-from arena.games.api import Chance, Dice, Json
-from arena.games.shanghaien.actions import Action, End, Place, Shanghai
-from arena.games.shanghaien.expansions.actions import Ban, KeepBack, RerollAll
+from arena.games.api import Chance, Dice, Json, Number
+from arena.games.shanghaien.actions import Action, End, Place, Shanghai, numbering
 from arena.games.shanghaien.expansions.encoding import NUMBERINGS
 from arena.games.shanghaien.state import (
     NO_DICE,
@@ -27,6 +26,33 @@ from arena.games.shanghaien.state import (
 from arena.games.shanghaien.turns import clear_away, discard, lay_out, put_down
 
 NAME: Final = "no_shanghai"
+
+
+class Ban(Action, frozen=True, tag="no_shanghai"):
+    """Nobody may choose shanghai for the rest of the round, until a player has to."""
+
+    text = "plays no shanghai: nobody may call it"
+
+
+class RerollAll(Action, frozen=True, tag="reroll_all"):
+    """Roll the two dice and all own dice placed in this round together."""
+
+    text = "plays reroll all: takes all own dice of the round and rolls them"
+
+
+class KeepBack(Action, frozen=True, tag="keep_back"):
+    """Put one die of that face back into the supply; all others go to their numbers.
+
+    `one` is given while the numbering is open, and only then.
+    """
+
+    die: Number
+    one: End | None = None
+
+    def __str__(self) -> str:
+        return f"keeps a {self.die} back and places the others{numbering(self.one)}"
+
+
 _PLAYS: Final = (Ban(), RerollAll())
 
 

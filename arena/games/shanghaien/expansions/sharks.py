@@ -8,13 +8,27 @@ is placed in the turn; both dice of an exchange make one placement.
 from functools import cache
 from typing import Final, NamedTuple
 
-from arena.games.api import Json
+from arena.games.api import Json, Number
 from arena.games.shanghaien.actions import Action
-from arena.games.shanghaien.expansions.actions import Exchange, Feed
 from arena.games.shanghaien.state import Expansion, State, Trick, Winners
 from arena.games.shanghaien.turns import discard
 
 NAME: Final = "sharks"
+
+
+class Feed(Action, frozen=True, tag="feed"):
+    """Turn the card down on which the die of this turn is placed."""
+
+    text = "plays feed the sharks: turns down the card they place on"
+
+
+class Exchange(Action, frozen=True, tag="exchange"):
+    """Take one of the own dice on the number `back` into the supply, and place both dice just rolled."""
+
+    back: Number
+
+    def __str__(self) -> str:
+        return f"plays exchange: takes a die back from {self.back} and places both"
 
 
 class Waters(NamedTuple):
