@@ -10,7 +10,7 @@ import msgspec
 import pytest
 import yaml
 from msgspec import UNSET
-from support.docs_pages import BLOCKS, NAMES, ROOT, Block, anchors, blocks, links, prose
+from support.docs_pages import BLOCKS, NAMES, ROOT, Block, anchors, blocks, links
 
 from arena import validation
 from arena.cli import cli
@@ -25,8 +25,6 @@ from arena.yaml_file import parse_yaml, read_yaml
 
 PREFIX = re.compile(r"^(?:python3 start\.py|arena)\s+(?!test\b)")
 README_LINES = 70
-LONGEST_ENTRY = 4
-FEWEST_ENTRIES = 40
 DATA = {"sh", "text", "json", "yaml"}
 PLAYED_ELSEWHERE = ("riffraff",)
 """The kit-free bot of Riff Raff plays in test_protocol_riffraff.py."""
@@ -70,21 +68,6 @@ def test_programs_and_tests_that_a_page_names_exist(page: str) -> None:
     assert [name for name in programs if not (ROOT / name).exists()] == []
     tests = {path.name for path in (ROOT / "tests").rglob("test_*.py")}
     assert set(re.findall(r"\btest_\w+\.py", text)) <= tests
-
-
-OPENINGS = re.compile(
-    r"(?:(?<=[.!] )|(?<=\n\n)|(?<=\n- )|(?<=\n\d\. ))"
-    r"\**(?:What|Whatever|Who|Whoever|Whose|Where|Wherever|How)\b[^?]*?[.!:]\s"
-)
-"""The beginnings of a sentence that is no question."""
-
-
-@pytest.mark.parametrize("page", NAMES)
-def test_a_sentence_opens_with_its_subject(page: str) -> None:
-    """It is a noun of the glossary or a verb; questions may begin with their word."""
-    flowing = re.sub(r"(?<=[^\n|])\n(?=[^\n#|-])", " ", prose(page))
-
-    assert OPENINGS.findall(flowing) == []
 
 
 def test_a_program_of_the_project_knows_the_options_a_page_shows() -> None:
@@ -228,14 +211,3 @@ def test_the_page_of_numbers_says_how_far_a_score_is_off() -> None:
 
     assert len(rows) >= 3
     assert [abs(98 / int(matches) ** 0.5 - float(points)) < 0.5 for matches, points in rows] == [True] * len(rows)
-
-
-def test_the_glossary_is_short_and_in_order() -> None:
-    """Entries follow the alphabet, in at most four lines each."""
-    text = re.sub(r"<!--.*?-->\n+", "", (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8"))
-    entries = re.findall(r"^### (.+)\n\n((?:.+\n)+)", text, re.MULTILINE)
-    terms = [term.lower() for term, _ in entries]
-
-    assert terms == sorted(terms)
-    assert len(terms) >= FEWEST_ENTRIES
-    assert [term for term, lines in entries if lines.count("\n") > LONGEST_ENTRY] == []

@@ -18,7 +18,7 @@ from support.expansions_positions import (
 from support.games_positions import FIRST, GAME, SECOND, cards, chance_key, every_card, go, options, player, tricks
 
 from arena.games.api import Seat
-from arena.games.shanghaien.actions import Action, Adjust, Both, Joker, Place, Reroll, Roll, Shanghai
+from arena.games.shanghaien.actions import Action, Adjust, Both, Joker, Place, Roll, Shanghai
 from arena.games.shanghaien.expansions.crazy_captain import Allow, PlayCaptain, Veto
 from arena.games.shanghaien.expansions.sharks import Exchange
 
@@ -101,41 +101,6 @@ def test_only_the_owner_may_veto_and_only_the_opponent_is_vetoed(owner: Seat) ->
     assert GAME.legal(go(rolled(theirs, 2, 5), place(2)), Seat(1 - owner)) == ()
 
 
-def test_nobody_is_asked_while_no_captain_is_in_force() -> None:
-    """Cards in hand do not matter."""
-    state = table((CAPTAIN,), player(dice=(1, 2), tricks=("both",)), hands=((CAPTAIN,), (CAPTAIN,)))
-
-    assert asked(go(rolled(state, 2, 5), place(2))) == ("turn", 1)
-    assert asked(go(rolled(state, 2, 5), Both())) == ("rolled", 0)
-    assert asked(go(state, Shanghai())) == ("turn", 1)
-
-
-def test_a_roll_cannot_be_vetoed() -> None:
-    """Three things can: a placement, a trick, shanghai."""
-    assert chance_key(go(captained(), Roll())) == "roll/1/0/1/1"
-
-
-@pytest.mark.parametrize(
-    ("first", "rest"),
-    [
-        ((Roll(), (2, 5), place(2), Veto()), ((1, 6), place(1))),
-        ((Roll(), (2, 5), Both(), Veto()), (place(5),)),
-        ((Shanghai(), Veto()), (Roll(), (3, 3), place(3))),
-    ],
-)
-def test_one_veto_in_each_turn_of_the_opponent(
-    first: tuple[Action | tuple[int, ...], ...], rest: tuple[Action | tuple[int, ...], ...]
-) -> None:
-    """Whatever it was used on, the rest of this turn goes unasked; in the next turn there is a new one."""
-    state = captained(player(dice=(1, 2), tricks=("both",)), player(dice=(6,)))
-
-    turn_over = go(state, *first, *rest)
-    next_turn = go(turn_over, Roll(), (1, 2), place(1))
-
-    assert asked(turn_over) == ("turn", 1)
-    assert asked(go(next_turn, Roll(), (2, 5), place(2))) == ("veto", 1)
-
-
 def test_what_is_allowed_happens_and_the_veto_is_still_to_be_had() -> None:
     """First the trick is asked about, then the placement."""
     state = rolled(captained(player(tricks=("both",))), 2, 5)
@@ -209,24 +174,6 @@ def test_the_right_to_place_both_holds_for_the_new_dice() -> None:
     assert go(state, place(1, 6)).players[0].placed == (1, 0, 0, 0, 0, 1)
 
 
-@pytest.mark.parametrize("die", [1, 6])
-def test_after_a_vetoed_placement_of_both_one_die_may_be_placed_alone(die: int) -> None:
-    """The right to place both is no duty: dice that were not to be foreseen may lie badly together."""
-    state = go(rolled(captained(player(tricks=("both",))), 2, 5), Both(), Allow(), place(2, 5), Veto(), (1, 6))
-
-    after = go(state, place(die))
-
-    assert after.players[0].placed == tuple(int(number == die) for number in range(1, 7))
-    assert (asked(after), after.players[0].supply, after.gone[-1:]) == (("turn", 1), 5, cards("both"))
-
-
-def test_one_of_two_dice_placed_alone_can_be_vetoed_too() -> None:
-    """And the right holds for the new dice."""
-    state = go(rolled(captained(player(tricks=("both",))), 2, 5), Both(), Allow(), place(5), Veto(), (1, 6))
-
-    assert options(state) == both_or_one(1, 6)
-
-
 def test_after_a_vetoed_exchange_both_dice_must_be_placed() -> None:
     """The text of the exchange grants no right but says that both are placed."""
     held = table((CAPTAIN, SHARKS), player(dice=(3,)), hands=((SHARKS,), ()), lying=((CAPTAIN, SECOND),))
@@ -252,13 +199,6 @@ def test_the_numbering_chosen_with_a_vetoed_placement_falls_with_it() -> None:
     assert state.one_at is None
     assert options(state) == tuple(Place(dice=(die,), one=end) for die in (1, 6) for end in ("left", "right"))
     assert go(state, Place(dice=(6,), one="left")).one_at == "left"
-
-
-def test_a_reroll_that_was_allowed_leads_to_a_placement_that_can_be_vetoed() -> None:
-    """The third roll of the turn."""
-    state = go(rolled(captained(player(tricks=("reroll",))), 2, 5), Reroll(), Allow(), (1, 6), place(1), Veto())
-
-    assert chance_key(state) == "roll/1/0/1/3"
 
 
 # --- 2. a trick ---------------------------------------------------------------------------------------------------
@@ -287,14 +227,6 @@ def test_another_card_of_the_same_kind_may_be_announced() -> None:
     assert len(after.players[0].tricks) == 1
 
 
-def test_after_a_vetoed_trick_he_may_place_without_one() -> None:
-    """The veto is spent, so the placement stands."""
-    state = go(rolled(captained(player(tricks=("both",))), 2, 5), Both(), Veto(), place(5))
-
-    assert asked(state) == ("turn", 1)
-    assert state.players[0].placed == (0, 0, 0, 0, 1, 0)
-
-
 def test_a_vetoed_trick_can_be_played_in_the_next_turn() -> None:
     """Where it can be vetoed again."""
     state = go(rolled(captained(player(tricks=("both",))), 2, 5), Both(), Veto(), place(5), Roll(), (1, 2), place(1))
@@ -318,22 +250,3 @@ def test_after_a_vetoed_shanghai_he_must_roll() -> None:
     assert asked(go(state, Roll(), (2, 5))) == ("rolled", 0)
     assert options(later) == (Roll(), Shanghai())
     assert asked(go(later, Shanghai())) == ("veto", 1)
-
-
-@pytest.mark.parametrize(("dice", "can_be"), [((1, 2, 3, 4), True), ((1, 2, 3, 4, 5), False), ((1,) * 6, False)])
-def test_shanghai_cannot_be_vetoed_with_fewer_than_two_dice(dice: tuple[int, ...], can_be: bool) -> None:
-    """He has to call it, and the seat is not asked."""
-    state = go(captained(player(dice=dice)), Shanghai())
-
-    assert asked(state) == (("veto", 1) if can_be else ("turn", 1))
-    assert state.round == (1 if can_be else 2)
-
-
-def test_an_allowed_shanghai_ends_the_round() -> None:
-    """As if nobody had been asked."""
-    state = captained(player(dice=(1, 2)), player(dice=(3, 4)))
-
-    ended = go(state, Shanghai(), Allow())
-
-    assert (ended.round, asked(ended)) == (2, ("turn", 1))
-    assert card_of(state, CAPTAIN, SECOND) in ended.gone

@@ -14,17 +14,14 @@ from support.expansions_positions import (
     CAPTAIN,
     DOUBLES,
     MATCHES,
-    NO_SHANGHAI,
     VARIANTS,
     happened,
     played,
     points_by_the_text,
-    rolled,
-    table,
 )
 from support.expansions_quiz import NAME, QUIZ, Farewell, Greet, Guess, PlayQuiz
 from support.games_play import steps
-from support.games_positions import FIRST, GAME, SECOND, Event, chance_key, every_card, go, player
+from support.games_positions import FIRST, GAME, SECOND, every_card
 
 import arena.games.shanghaien
 from arena.errors import IllegalAction, SpecError
@@ -35,8 +32,8 @@ from arena.games.shanghaien.actions import Action, Joker, Place, Reroll, Roll, S
 from arena.games.shanghaien.cards import Card
 from arena.games.shanghaien.expansions import EXPANSIONS
 from arena.games.shanghaien.expansions.crazy_captain import Allow, Veto
-from arena.games.shanghaien.expansions.doubles import PlayDoubles, RollOne, TakeDoubles
-from arena.games.shanghaien.expansions.no_shanghai import KeepBack, RerollAll
+from arena.games.shanghaien.expansions.doubles import PlayDoubles, RollOne
+from arena.games.shanghaien.expansions.no_shanghai import RerollAll
 from arena.games.shanghaien.rules import Shanghaien
 from arena.games.shanghaien.state import Expansion, State
 
@@ -214,9 +211,6 @@ def test_only_the_rules_know_that_there_are_expansions_on_offer() -> None:
     assert importing == ["rules.py"]
 
 
-BOTH_TURNS = ("roll/1/1/1/1", "roll/1/0/2/1")
-
-
 class Tally:
     """Counts rounds, turns and rolls of a play by itself, and says the key of the next draw."""
 
@@ -266,38 +260,6 @@ def test_every_draw_is_known_from_the_round_the_seat_the_turn_and_the_roll(expan
                 announced = next(iter(step.actions.values()), announced)
 
 
-@pytest.mark.parametrize(
-    "events",
-    [
-        (Place(dice=(2,)),),
-        (Place(dice=(2,)), Veto(), (1, 6), Place(dice=(1,))),
-        (PlayDoubles(), Allow(), (1, 6), Place(dice=(1,)), Veto(), (1, 6), Place(dice=(1,))),
-        (PlayDoubles(), Veto(), Place(dice=(2,))),
-        (RerollAll(), Allow(), (1, 1), KeepBack(die=1)),
-        (PlayDoubles(), Allow(), (3, 3), RollOne(), (3,), RollOne(), (4,), Place(dice=(3,)), Allow()),
-        (PlayDoubles(), Allow(), (3, 3), TakeDoubles()),
-    ],
-    ids=lambda events: ", ".join(type(event).__name__ for event in events),
-)
-def test_nothing_in_a_turn_shifts_a_later_roll(events: tuple[Event, ...]) -> None:
-    """Neither the opponent's next one nor the own."""
-    state = rolled(table(ALL, hands=((DOUBLES, NO_SHANGHAI), ()), lying=((CAPTAIN, SECOND),)), 2, 5)
-    if isinstance(events[0], Place) and len(events) == 1:
-        events = (*events, Allow())
-
-    theirs = go(state, *events, Roll())
-    own = go(theirs, (1, 2), Place(dice=(1,)), Roll())
-
-    assert (chance_key(theirs), chance_key(own)) == BOTH_TURNS
-
-
-def test_a_vetoed_shanghai_is_no_turn_more() -> None:
-    """He rolls what he would have rolled without calling it."""
-    state = table((CAPTAIN,), player(dice=(1, 2)), lying=((CAPTAIN, SECOND),))
-
-    assert chance_key(go(state, Shanghai(), Veto(), Roll())) == chance_key(go(state, Roll())) == "roll/1/0/1/1"
-
-
 def test_the_deck_does_not_depend_on_the_expansions() -> None:
     """The 48 cards of the tavern lie in the same order for every set; the others are dealt or lie in the middle."""
     rows = set()
@@ -309,10 +271,3 @@ def test_the_deck_does_not_depend_on_the_expansions() -> None:
         rows.add((dealt.row, dealt.pile))
 
     assert len(rows) == 1
-
-
-def test_the_same_decisions_lead_to_the_same_play() -> None:
-    """State for state, with everything on."""
-    first, second = (played(ALL, 3, decided=5) for _ in range(2))
-
-    assert [step.after for step in first] == [step.after for step in second]

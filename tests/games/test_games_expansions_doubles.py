@@ -113,11 +113,6 @@ def test_one_die_rolled_again_leaves_the_choice_to_what_follows() -> None:
     assert options(go(state, (4,))) == (RollOne(), *(TakeDoubles(one=end) for end in ENDS))
 
 
-def test_the_holder_cannot_choose_the_numbering_without_a_die() -> None:
-    """One die falls again; the choice comes with the placement."""
-    assert options(go(unnumbered(lies(FIRST)), Roll(), (4, 4))) == (RollOne(),)
-
-
 def test_one_of_the_two_dice_is_rolled_again() -> None:
     """The other one stays, and he goes on with the result; tricks are open now."""
     asking = go(lies(None, player(tricks=("both",))), Roll(), (4, 4), RollOne())
@@ -138,13 +133,6 @@ def test_equal_again_asks_again() -> None:
     assert chance_key(third) == "again/1/0/1/1/2"
     assert holder(go(third, (4,), TakeDoubles())) == 0
     assert options(go(third, (5,))) == (Place(dice=(4,)), Place(dice=(5,)))
-
-
-def test_the_dice_rolled_again_are_counted_anew_in_each_turn() -> None:
-    """The key depends on nothing that happened before this roll."""
-    state = go(lies(None), Roll(), (4, 4), RollOne(), (5,), Place(dice=(4,)), Roll(), (1, 2), Place(dice=(1,)))
-
-    assert chance_key(go(state, Roll(), (3, 3), RollOne())) == "again/1/0/2/1/1"
 
 
 def test_a_reroll_asks_too() -> None:

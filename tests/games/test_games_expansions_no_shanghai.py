@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 from support.expansions_positions import ALL, DOUBLES, NO_SHANGHAI, asked, card_of, rolled, table, unnumbered
-from support.games_positions import FIRST, GAME, LAST_ROW, SECOND, every_card, go, is_over, options, player, tricks
+from support.games_positions import FIRST, GAME, SECOND, every_card, go, options, player, tricks
 
 from arena.games.api import Chance, Dice
 from arena.games.shanghaien.actions import Place, Roll, Shanghai
@@ -83,24 +83,6 @@ def test_both_cards_can_lie_there_in_one_round() -> None:
     assert (ended.table, {48, 49} <= set(ended.gone)) == ((), True)
 
 
-def test_the_ban_in_the_last_round_is_no_unused_trick() -> None:
-    """It has been used; the other player's card scores."""
-    state = table(
-        (NO_SHANGHAI,),
-        player(dice=(1,) * 5),
-        hands=((), (NO_SHANGHAI,)),
-        lying=((NO_SHANGHAI, FIRST),),
-        round_=8,
-        row=LAST_ROW,
-    )
-
-    ended = go(state, Shanghai())
-
-    assert is_over(ended)
-    assert ended.table == ()
-    assert GAME.outcome(ended).scores == (1, 1)
-
-
 # --- 2. reroll all ------------------------------------------------------------------------------------------------
 
 
@@ -126,15 +108,6 @@ def test_of_equal_dice_one_goes_back() -> None:
 
     assert options(lying) == (KeepBack(die=4), KeepBack(die=6))
     assert go(lying, KeepBack(die=4)).players[0].placed == (0, 0, 0, 2, 0, 1)
-
-
-def test_the_opponents_dice_stay() -> None:
-    """Only the own ones are rolled."""
-    state = rolled(holding(player(dice=(1, 3)), player(dice=(2, 2, 5))), 1, 1)
-
-    after = go(state, RerollAll(), (2, 4, 5, 6), KeepBack(die=2))
-
-    assert after.players[1].placed == (0, 2, 0, 0, 1, 0)
 
 
 def test_all_six_dice_can_be_rolled() -> None:

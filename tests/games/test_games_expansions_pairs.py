@@ -9,8 +9,6 @@ from support.expansions_positions import (
     DOUBLES,
     NO_SHANGHAI,
     SHARKS,
-    asked,
-    both_or_one,
     card_of,
     place,
     rolled,
@@ -44,16 +42,6 @@ def shown(state: State, name: str) -> dict[str, Json]:
 # --- the captain and doubles --------------------------------------------------------------------------------------
 
 
-def test_the_choice_forced_by_doubles_cannot_be_vetoed() -> None:
-    """Neither answer; the veto is still to be had afterwards."""
-    state = go(full(), Roll(), (4, 4))
-    held = go(table((CAPTAIN, DOUBLES), lying=((CAPTAIN, SECOND),)), Roll(), (4, 4))
-
-    assert asked(go(state, RollOne(), (5,))) == ("rolled", 0)
-    assert asked(go(state, RollOne(), (5,), place(4))) == ("veto", 1)
-    assert asked(go(held, TakeDoubles())) == ("turn", 1)
-
-
 def test_equal_dice_after_a_vetoed_placement_ask_before_any_trick() -> None:
     """And can be used to take the card."""
     state = table((CAPTAIN, DOUBLES), player(tricks=("both",)), lying=((CAPTAIN, SECOND),))
@@ -85,15 +73,6 @@ def test_taking_the_card_ends_the_right_to_place_both() -> None:
     assert cards("both")[0] in after.gone
 
 
-def test_the_right_to_place_both_survives_one_die_rolled_again() -> None:
-    """The turn goes on."""
-    state = table((CAPTAIN, DOUBLES), player(tricks=("both",)), lying=((CAPTAIN, SECOND),))
-
-    after = go(rolled(state, 2, 5), Both(), ALLOW, place(2, 5), VETO, (3, 3), RollOne(), (6,))
-
-    assert options(after) == both_or_one(3, 6)
-
-
 def test_a_roll_after_a_vetoed_shanghai_can_take_the_card() -> None:
     """The turn is over without a die, and shanghai can be called in the next one."""
     state = table((CAPTAIN, DOUBLES), player(dice=(1, 2)), lying=((CAPTAIN, SECOND),))
@@ -117,17 +96,6 @@ def test_a_vetoed_card_is_unplayable_on_either_side(action: Action) -> None:
     assert tricks(state) == (Feed(), Exchange(back=1), Exchange(back=2), PlayDoubles())
 
 
-def test_the_placement_of_reroll_all_cannot_be_vetoed() -> None:
-    """It is part of the trick: only the announcement can be."""
-    state = go(rolled(full(player(dice=(1, 3))), 1, 2), RerollAll(), ALLOW, (2, 4, 5, 6))
-
-    after = go(state, KeepBack(die=2))
-
-    assert asked(state) == ("keep_back", 0)
-    assert asked(after) == ("turn", 1)
-    assert after.players[0].placed == (0, 0, 0, 1, 1, 1)
-
-
 def test_under_the_ban_there_is_no_shanghai_to_veto() -> None:
     """Who can roll must roll; who has to call it cannot be stopped."""
     beside = ((CAPTAIN, SECOND), (NO_SHANGHAI, SECOND))
@@ -147,13 +115,6 @@ def test_after_a_vetoed_shanghai_the_ban_can_be_played() -> None:
 
     assert shown(state, NO_SHANGHAI) == {"ban": True}
     assert options(state) == (Roll(),)
-
-
-def test_reroll_all_of_the_captains_owner_goes_unasked() -> None:
-    """His captain watches the opponent, not himself."""
-    state = table((CAPTAIN, NO_SHANGHAI), hands=((NO_SHANGHAI,), ()), lying=((CAPTAIN, FIRST),))
-
-    assert chance_key(go(rolled(state, 2, 5), RerollAll())) == "many/1/0/1/1"
 
 
 # --- the captain and the sharks -----------------------------------------------------------------------------------
@@ -182,14 +143,6 @@ def test_a_vetoed_exchange_leaves_the_die_where_it_lies() -> None:
 
     assert state.players[0].placed == (0, 0, 1, 1, 0, 0)
     assert tricks(state) == (Ban(), RerollAll(), PlayDoubles())
-
-
-def test_after_an_exchange_a_vetoed_placement_rolls_both_anew() -> None:
-    """The die taken back stays in the supply, and both new dice are placed."""
-    state = go(rolled(full(player(dice=(3, 4))), 2, 5), Exchange(back=3), ALLOW, place(2, 5), VETO, (1, 6))
-
-    assert state.players[0].placed == (0, 0, 0, 1, 0, 0)
-    assert options(state) == (place(1, 6),)
 
 
 # --- the sharks and doubles ---------------------------------------------------------------------------------------

@@ -157,24 +157,9 @@ def test_the_exchange_takes_a_die_back_and_places_both() -> None:
     assert asked(after) == ("turn", 1)
 
 
-def test_the_new_dice_may_go_where_the_old_one_lay() -> None:
-    """Any number is free."""
-    state = go(rolled(holding(player(dice=(3,))), 3, 3), Exchange(back=3), Place(dice=(3, 3)))
-
-    assert state.players[0].placed == (0, 0, 2, 0, 0, 0)
-
-
 def test_the_numbering_stays_when_the_only_die_is_exchanged() -> None:
     """It is chosen once in a round."""
     assert options(go(rolled(holding(player(dice=(4,))), 2, 5), Exchange(back=4))) == (Place(dice=(2, 5)),)
-
-
-def test_with_four_dice_placed_one_is_left_after_an_exchange() -> None:
-    """Five lie there, and shanghai is compulsory."""
-    state = go(rolled(holding(player(dice=(1, 2, 3, 4))), 5, 6), Exchange(back=1), Place(dice=(5, 6)))
-
-    assert (state.players[0].placed, state.players[0].supply) == ((0, 1, 1, 1, 1, 1), 1)
-    assert options(replace(state, to_move=FIRST)) == (Shanghai(),)
 
 
 @pytest.mark.parametrize("action", [Feed(), Exchange(back=3)])

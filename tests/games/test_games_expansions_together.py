@@ -21,7 +21,7 @@ from support.expansions_positions import (
     unnumbered,
 )
 from support.games_play import steps
-from support.games_positions import FIRST, GAME, LAST_ROW, SECOND, Event, every_card, go, options, player, tricks
+from support.games_positions import FIRST, GAME, SECOND, Event, every_card, go, options, player, tricks
 
 from arena.games.api import observer_of, summary_of
 from arena.games.shanghaien.actions import Action, Both, Joker, Place, Roll, Shanghai
@@ -129,13 +129,6 @@ def test_the_cards_are_numbered_in_the_order_of_play() -> None:
 
     assert state.variant.faces[48:] == (*[name for name in ALL[:3] for _ in range(2)], DOUBLES)
     assert [side.tricks for side in state.players] == [(48, 50, 52), (49, 51, 53)]
-
-
-def test_each_unused_card_scores_a_point() -> None:
-    """Three that were dealt, and the one from the middle."""
-    state = table(ALL, player(dice=(1, 1), tricks=("adjust",)), hands=(ALL, (CAPTAIN, SHARKS)), round_=8, row=LAST_ROW)
-
-    assert GAME.outcome(go(state, Shanghai())).scores == (6, 2)
 
 
 def test_the_picture_is_wide_enough_for_all_kinds_of_tricks() -> None:

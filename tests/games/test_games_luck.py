@@ -177,11 +177,6 @@ def test_another_seed_or_key_is_unrelated(seed: str, key: str) -> None:
     assert abs(sum(a == b for a, b in zip(here, there, strict=True)) - 1000) < 145
 
 
-def test_more_dice_do_not_change_the_first_ones() -> None:
-    """Each die stands for itself, so a die of a roll can be recomputed alone."""
-    assert roll(SEED, "roll", dice=5)[:2] == roll(SEED, "roll", dice=2)
-
-
 @given(purpose=st.sampled_from(["block", "bot", "order"]), part=st.integers(0, 10**9))
 def test_derived_seeds_differ_by_purpose_and_part(purpose: str, part: int) -> None:
     """A bot's seed says nothing of its game's."""

@@ -25,7 +25,7 @@ from support.riffraff_scenes import (
 from arena.games import load_game
 from arena.games.api import Seat
 from arena.games.riffraff.actions import Load
-from arena.games.riffraff.drawing.captions import fate, heel, tips, title, trim, winners
+from arena.games.riffraff.drawing.captions import fate, title, winners
 from arena.games.riffraff.drawing.diagram import LETTERS, aboard, describe
 from arena.games.riffraff.drawing.projection import (
     ABOVE,
@@ -33,7 +33,6 @@ from arena.games.riffraff.drawing.projection import (
     SIDE,
     Point,
     View,
-    chord,
     contains,
     hull,
     piece_solids,
@@ -56,21 +55,6 @@ def drawing(state: State) -> list[str]:
     """The lines with the ship."""
     lines = describe(state).splitlines()
     return lines[3 : lines.index("", 3)]
-
-
-def test_a_crate_on_a_yard() -> None:
-    """28 mm wide and high: four columns of 7 mm, or parts of five, and three lines of 10 mm, upon the yard."""
-    lines = drawing(fresh(ONE_CRATE))
-
-    assert lines[13:19] == [
-        "                     ||                                       ||",
-        "                     ||     XXXXX                            XXXX",
-        "                     ||     XX01X                            X01X",
-        "                     ||     XXXXX                            XXXX",
-        "      ================================                       ====",
-        "                     ||                                       ||",
-    ]
-    assert lines[-1] == "~" * 44 + "  " + "~" * 34
 
 
 def test_the_tables_under_the_ship() -> None:
@@ -115,11 +99,6 @@ def test_a_long_row_goes_on_below_its_first_piece() -> None:
     row = next(number for number, line in enumerate(lines) if line.startswith("  area  5  k01 lifeboat (3), k02"))
     assert lines[row].endswith("k03 lifeboat (3),")
     assert lines[row + 1].startswith("           k04 lifeboat (3), k05")
-
-
-def test_the_sea_shows_hands_and_what_fell() -> None:
-    """Two hands behind each other from the front and beside each other from the side; a plank far from them."""
-    assert drawing(AT_SEA)[-1] == ("~P~~\\___X_R______/~~~~~~~~~~~~~~~~~~~~~~~~~~  ~~~~\\_R_______X__/______P____/~~~~")
 
 
 @pytest.mark.parametrize("table", [QUIET, LISTING, CROWDED, TIPPED], ids=["level", "heeled", "full", "tipped"])
@@ -247,24 +226,6 @@ def test_the_winner_has_the_fewest_pieces() -> None:
 
 
 @pytest.mark.parametrize(
-    ("roll", "pitch", "expected"),
-    [
-        (8.44, -2.0, ("8.4° to starboard", "2.0° by the stern")),
-        (-0.06, 0.06, ("0.1° to port", "0.1° by the bow")),
-        (-0.04, 0.04, ("0.0°", "0.0°")),
-    ],
-)
-def test_leaning_is_named_by_the_side_that_is_down(roll: float, pitch: float, expected: tuple[str, str]) -> None:
-    """A positive roll lifts port, a positive pitch lowers the bow."""
-    assert (heel(roll), trim(pitch)) == expected
-
-
-def test_tips_are_named_by_the_end_that_is_down() -> None:
-    """The lowest yard first; a positive angle lifts the port end."""
-    assert tips((0.14, -0.07, 0.0)) == "8.0° to starboard, 4.0° to port, 0.0°"
-
-
-@pytest.mark.parametrize(
     ("end", "expected"),
     [
         ("removed", "caught, out of the game"),
@@ -307,26 +268,6 @@ def test_a_silhouette_reaches_as_far_as_the_piece(kind: Kind, yaw: float, pitch:
         assert found == pytest.approx([one + other for one, other in zip(expected, shift, strict=True)], abs=2e-4)
 
 
-@pytest.mark.parametrize(
-    ("view", "expected"),
-    [
-        (FRONT, (0.046, 0.074, 0.115, 0.143)),
-        (SIDE, (-0.014, 0.014, 0.115, 0.143)),
-        (ABOVE, (-0.014, 0.014, 0.046, 0.074)),
-    ],
-)
-def test_an_upright_crate_is_a_square_in_every_view(view: View, expected: tuple[float, ...]) -> None:
-    """28 mm wide and high, upon the lowest yard, one face towards the eye."""
-    (crate,) = ONE_CRATE.cargo
-
-    (body,) = piece_solids(crate.kind, crate.pose, view)
-
-    assert bounds(list(body.outline)) == pytest.approx(expected)
-    assert len(body.outline) == 4
-    assert len(body.facets) == 1
-    assert hull(body.facets[0].points) == body.outline
-
-
 def test_the_upper_end_of_a_cylinder_has_the_light_of_the_sky() -> None:
     """Also where the piece stands on its head."""
     for degrees in (0, 180):
@@ -361,16 +302,6 @@ def covering(layers: list[Sheet], point: Point) -> str:
     return "mast" if right - left < 15 else "yard"
 
 
-def test_port_is_right_from_the_bow_and_the_bow_is_right_from_starboard() -> None:
-    """And what is nearer to the eye has the greater depth."""
-    bow, port, mast_top = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
-
-    assert [FRONT.flat(each) for each in (bow, port, mast_top)] == [(0, 0), (1, 0), (0, 1)]
-    assert [SIDE.flat(each) for each in (bow, port, mast_top)] == [(1, 0), (0, 0), (0, 1)]
-    assert [ABOVE.flat(each) for each in (bow, port, mast_top)] == [(1, 0), (0, 1), (0, 0)]
-    assert (FRONT.depth(bow), SIDE.depth(port), ABOVE.depth(mast_top)) == (1, -1, 1)
-
-
 @given(st.lists(st.tuples(st.integers(-9, 9), st.integers(-9, 9)), min_size=3))
 def test_a_hull_contains_its_points(points: list[tuple[int, int]]) -> None:
     """Its corners are among them, and going round it one only turns left."""
@@ -382,12 +313,3 @@ def test_a_hull_contains_its_points(points: list[tuple[int, int]]) -> None:
         assert not contains(outline, (10, 0))
         corners = zip(outline, outline[1:] + outline[:1], outline[2:] + outline[:2], strict=True)
         assert all((b[0] - a[0]) * (c[1] - b[1]) > (b[1] - a[1]) * (c[0] - b[0]) for a, b, c in corners)
-
-
-def test_a_chord_is_the_width_at_a_height() -> None:
-    """Of a triangle with a base of 4 and a height of 2; none above it."""
-    triangle = ((0.0, 0.0), (4.0, 0.0), (2.0, 2.0))
-
-    assert chord(triangle, 1.0) == (1.0, 3.0)
-    assert chord(triangle, 0.0) == (0.0, 4.0)
-    assert chord(triangle, 2.5) is None

@@ -179,15 +179,6 @@ def test_a_dropped_piece_falls_that_far() -> None:
     assert hard.rests[0].pose == pytest.approx(soft.rests[0].pose, abs=0.01)
 
 
-def test_nothing_is_dropped_from_above_the_start_of_its_way() -> None:
-    """A bottle of 48 mm has 15 mm of the 64 mm between two yards left to fall, 1 mm below the upper one."""
-    laid, dropped = (Load("bottle", "upright", 0, 60, drop_mm=height) for height in (0, 20))
-
-    heights = [_released(5, load).new.pose[2] for load in (laid, dropped)]
-
-    assert 1000 * (heights[1] - heights[0]) == pytest.approx(15, abs=0.03)
-
-
 def test_a_place_under_a_tower_has_no_room() -> None:
     """Two crates on top of each other leave no room for a third; the reason, the pile and a hint are told."""
     tower = ShipAtRest(cargo=tuple(piece(n, "crate", (0.05, 0.022, 0.021 + 0.028 * n, 1, 0, 0, 0)) for n in (1, 2)))

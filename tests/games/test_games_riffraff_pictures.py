@@ -12,7 +12,7 @@ from arena.games.api import SHORT_NAME_MAX, named_picture
 from arena.games.riffraff import GAME
 from arena.games.riffraff.actions import Load
 from arena.games.riffraff.drawing.picture import picture
-from arena.games.riffraff.drawing.svg import SEAT_COLOURS, lit, words
+from arena.games.riffraff.drawing.svg import words
 from arena.games.riffraff.geometry import level_of
 from arena.games.riffraff.scene import AREAS, KINDS
 from arena.games.riffraff.state import Phase, State
@@ -61,15 +61,6 @@ def test_every_piece_is_drawn_once_in_every_view(state: State) -> None:
 
     assert sorted(found) == ["above", "front", "side"]
     assert all(sorted(pieces(view)) == expected for view in found.values())
-
-
-def test_a_crate_is_drawn_to_scale() -> None:
-    """1250 pixels for a metre; the origin of the front view is at (264, 492)."""
-    (group,) = (each for each in views(fresh(ONE_CRATE))["front"].iter(f"{SVG}g") if each.get("data-id") == "k01")
-
-    places = str(group[0].get("points")).split()
-
-    assert sorted(places) == ["321.5,313.2", "321.5,348.2", "356.5,313.2", "356.5,348.2"]
 
 
 @pytest.mark.parametrize(
@@ -127,17 +118,6 @@ def is_wood(polygon: ET.Element) -> bool:
     """Whether it is a face of a yard near the lowest, or of its end."""
     heights = [float(place.split(",")[1]) for place in str(polygon.get("points")).split()]
     return min(heights) > 300 and max(heights) < 400
-
-
-def test_the_picture_tells_how_each_yard_tips() -> None:
-    """From the highest to the lowest, as they stand."""
-    found = texts(views(fresh(TIPPED))["front"])
-
-    assert [text for text in found if " yard " in text] == [
-        "highest yard 0.9° to starboard",
-        "middle yard 8.0° to starboard",
-        "lowest yard 8.0° to port",
-    ]
 
 
 def test_the_nearest_piece_is_drawn_last() -> None:
@@ -241,14 +221,6 @@ def test_words_are_escaped() -> None:
     assert ET.fromstring(words((0, 0), "<b>&\"'", 10)).text == "<b>&\"'"
 
 
-def test_light_makes_lighter_and_shadow_darker() -> None:
-    """And half light leaves a colour as it is."""
-    grey = "#808080"
-
-    assert lit(grey, 0.5) == grey
-    assert lit(grey, 0.0) < grey < lit(grey, 1.0)
-
-
 def test_what_fell_is_marked_in_every_view() -> None:
     """Where it crossed the catch plane; the list below tells names and fates."""
     found = views(AT_SEA)
@@ -274,14 +246,6 @@ def test_an_avalanche_is_told_in_numbers() -> None:
     assert not any("k24" in text for text in found)
 
 
-def test_hands_are_discs() -> None:
-    """90 mm wide: a circle from above, edge-on from the front and the side."""
-    found = views(AT_SEA)
-
-    assert [each.get("rx") for name in ("front", "side") for each in found[name].iter(f"{SVG}ellipse")] == ["56.2"] * 4
-    assert [each.get("r") for each in found["above"].iter(f"{SVG}circle")].count("36") == 4
-
-
 def test_a_piece_on_its_way_is_drawn_over_its_place() -> None:
     """Faintly and without a name; hands are those that wait for it, and what fell before is gone."""
     load = Load(kind="barrel", face="lying", u_mm=0, v_mm=60, hands_mm=((0.0, 90.0),))
@@ -305,14 +269,3 @@ def test_a_piece_on_its_way_is_aligned_with_its_yard(tip: float) -> None:
     corners = [tuple(map(float, place.split(","))) for place in str(held[0].get("points")).split()]
     (x, y), (a, b) = sorted(corners, key=lambda corner: corner[1])[2:]
     assert math.atan((y - b) / (a - x)) == pytest.approx(tip, abs=0.005)
-
-
-@pytest.mark.parametrize(("seats", "height"), [(2, 472), (3, 360), (4, 248)])
-def test_the_players_share_a_column_with_the_view_from_above(seats: int, height: int) -> None:
-    """Fewer players leave more of it to the sea."""
-    drawing = ET.fromstring(picture(fresh(QUIET, seats=seats)))
-    (clip,) = (each for each in drawing.iter(f"{SVG}clipPath") if each.get("id") == "riffraff-above")
-    badges = [each.get("fill") for each in drawing.iter(f"{SVG}circle") if each.get("r") == "14"]
-
-    assert clip[0].get("height") == str(height)
-    assert badges == list(SEAT_COLOURS[:seats])

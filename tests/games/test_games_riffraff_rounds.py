@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 from support.riffraff_play import (
@@ -17,7 +17,6 @@ from support.riffraff_play import (
     counts,
     did,
     loaded,
-    others_pass,
     played,
     second_round,
     start,
@@ -146,14 +145,6 @@ def test_captains_decide_about_equal_cards(
     assert (state.phase, state.ties) == (Phase.LOAD, ())
 
 
-def test_seats_without_a_decision_are_lined_up_at_once() -> None:
-    """Up to the first tie that the captain must order; later ones wait."""
-    after_captain, after_pair = played(start(), 9, 6, 2, 6), did(played(start(), 3, 8, 8, 3), {"seat": 2})
-
-    assert (after_captain.order, after_captain.ties) == ((0,), ((1, 3),))
-    assert (after_pair.order, after_pair.ties) == ((2, 1), ((0, 3),))
-
-
 @given(cards=st.lists(st.sampled_from(CARDS), min_size=2, max_size=4), old=st.integers(0, 3), rng=CHOICE)
 def test_any_cards_lead_to_an_order(cards: list[int], old: int, rng: st.DataObject) -> None:
     """Everybody has one turn, the captain the first, nobody before a higher card; at most two questions are asked."""
@@ -184,16 +175,6 @@ def test_after_everybody_has_had_a_turn_the_next_round_begins() -> None:
     assert state.players[1].hand == CARDS[1:]
 
 
-@pytest.mark.parametrize("seats", [3, 4])
-def test_after_ten_rounds_the_game_is_over(seats: int) -> None:
-    """All cards have been played."""
-    before, after = all_pass(start(seats), 9), all_pass(start(seats), 10)
-
-    assert (before.round, before.phase) == (10, Phase.CARD)
-    assert GAME.turn(after) == Over()
-    assert [player.hand for player in after.players] == [()] * seats
-
-
 def test_two_players_take_their_cards_back_after_ten_rounds() -> None:
     """And play ten more."""
     tenth, eleventh, last = (all_pass(start(2), rounds) for rounds in (9, 10, 20))
@@ -202,18 +183,6 @@ def test_two_players_take_their_cards_back_after_ten_rounds() -> None:
     assert (eleventh.round, eleventh.phase) == (11, Phase.CARD)
     assert [player.hand for player in eleventh.players] == [CARDS, CARDS]
     assert (last.round, GAME.turn(last)) == (20, Over())
-
-
-@settings(max_examples=30)
-@given(cards=st.permutations(CARDS))
-def test_a_played_card_does_not_come_back_within_ten_rounds(cards: list[int]) -> None:
-    """Whatever is played, the hand is what is left of ten."""
-    state = start()
-    for number, card in enumerate(cards[:-1], start=1):
-        state = played(state, card, *(player.hand[0] for player in state.players[1:]))
-
-        assert set(state.players[0].hand) == set(CARDS) - set(cards[:number])
-        state = others_pass(state)
 
 
 @pytest.mark.parametrize(

@@ -269,19 +269,6 @@ def test_a_look_ahead_needs_only_a_load() -> None:
     }
 
 
-def test_a_look_ahead_comes_true() -> None:
-    """With the noise of the event, it gives the very table that the placement gave."""
-    state = played(start(weather="storm"), 7, 3, 2, 1)
-    waiting = GAME.resolve(under_way(state), (900_000, 100_000, 700_000, 3, 4))
-    after = GAME.simulator.apply_result(waiting, GAME.simulator.simulate(waiting))
-    view = json.loads(json.dumps(GAME.observe(after, Seat(1))))
-
-    answer = GAME.simulator.what_if(state, SEAT, {"load": view["last"][0]["load"], "noise": view["last"][0]["noise"]})
-
-    assert answer["cargo"] == view["cargo"]
-    assert answer["ship"] == view["ship"]
-
-
 def test_a_look_ahead_can_go_on_from_an_imagined_table() -> None:
     """The answer to one question is the beginning of the next; ids do not collide."""
     ship = Recorder()
@@ -322,15 +309,6 @@ def test_a_look_ahead_lasts_as_long_as_the_budget(left: int, looks: int, t_s: fl
     cost = cost_of(GAME.simulator, {"t_s": t_s, "cargo": [0, 0], "fallen": [0]})
     assert cost == min(left, 6)
     assert cost_of(GAME.simulator, {"t_s": 0.02, "cargo": [], "fallen": [0]}) == 1
-
-
-def test_any_kind_on_any_area_can_be_imagined() -> None:
-    """Also in the card phase, and a piece that one does not hold."""
-    what = {"area": 9, "load": QUESTION["load"]}
-
-    answer = GAME.simulator.what_if(start(), Seat(3), what)
-
-    assert [(piece["kind"], piece["on"], piece["by"]) for piece in answer["cargo"]] == [("crate", 9, 3)]
 
 
 def lying(**changes: Json) -> dict[str, Json]:
@@ -417,13 +395,6 @@ def test_without_a_card_an_area_must_be_named() -> None:
 
         assert isinstance(fault, MalformedReply)
         assert fault.message == "`area` is missing, and it is not your turn, so no card tells which area is meant"
-
-
-def test_the_world_may_have_no_room_for_what_is_imagined() -> None:
-    """Then the bot learns what it would be told after acting."""
-    simulator = RiffRaffSimulator(ScriptedShip(refuse=lambda *_: Reason.NO_ROOM))
-
-    assert refused(simulator, QUESTION).reason == Reason.NO_ROOM
 
 
 def test_an_imagined_breakdown_is_no_fault_of_the_harness() -> None:

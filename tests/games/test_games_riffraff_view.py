@@ -209,44 +209,6 @@ def test_an_unsteady_hand_is_seen_only_afterwards() -> None:
     assert GAME.observe(calm, Seat(0)) == GAME.observe(rough, Seat(0))
 
 
-def test_the_material_tells_what_a_bot_needs_of_areas_kinds_and_loads() -> None:
-    """In mm, g and degrees; numbers from the specification."""
-    told = GAME.game_info({"simulations": 7}, 2)
-
-    assert (told["seats"], told["rounds"], told["sets"], told["simulations"]) == (2, 20, 2, 7)
-    assert told["areas"]["1"] == {
-        "surface_mm": 35.0,
-        "room_mm": 74.0,
-        "u_mm": [4.0, 96.0],
-        "v_mm": [2.0, 44.0],
-        "side_u": 1,
-        "side_v": 1,
-        "yard": False,
-    }
-    assert told["areas"]["8"] == {
-        "surface_mm": 185.0,
-        "room_mm": 64.0,
-        "u_mm": [-9.0, 9.0],
-        "v_mm": [-86.0, -6.0],
-        "side_u": 0,
-        "side_v": -1,
-        "yard": True,
-    }
-    assert told["kinds"]["crate"] == {
-        "mass_g": 18.0,
-        "centre_of_mass_mm": [0.0, 0.0, 0.0],
-        "faces": {"flat": {"axis": "x", "degrees": 0}},
-        "parts": [{"form": "box", "half_mm": [14.0, 14.0, 14.0], "at_mm": [0.0, 0.0, 0.0], "across": False}],
-    }
-    assert told["load"]["hands"] == {"most": 2, "holds": 2, "radius_mm": 45.0, "plane_mm": -20.0, "within_mm": 1000}
-    assert told["load"]["drop_max_mm"] == 20
-    assert told["ship"]["yards"] == [
-        {"top_mm": 115.0, "half_length_mm": 110.0},
-        {"top_mm": 185.0, "half_length_mm": 90.0},
-        {"top_mm": 255.0, "half_length_mm": 70.0},
-    ]
-
-
 def test_the_material_is_the_tables_of_the_game_without_loss() -> None:
     """Every area, kind, face and part; lengths in mm give back those in m."""
     told = GAME.game_info({}, 4)

@@ -315,16 +315,6 @@ def test_a_placed_die_shows_the_number_of_its_card() -> None:
     assert len(pips) == 6 + 6 + 1
 
 
-def test_the_dice_just_rolled_lie_in_the_corner() -> None:
-    """Those that were placed are in the row; before a roll there are none."""
-
-    def faces(state: State) -> list[str | None]:
-        return [text.text for text in ET.fromstring(GAME.picture(state)).findall(f"{SVG}text") if text.get("y") == "21"]
-
-    assert faces(MIDST) == ["2", "5"]
-    assert faces(to_move(player())) == []
-
-
 def test_a_long_line_goes_on_below() -> None:
     """At 80 columns, behind a comma; and one die is a die."""
     crew = player(dice=(6,) * 5, sailors=tuple(f"{nation} 4" for nation in NATIONS))

@@ -80,15 +80,6 @@ def swapped(state: State) -> State:
     return replace(state, players=(second, first), to_move=Seat(1 - state.to_move), turns=state.turns[::-1])
 
 
-@pytest.mark.parametrize("count", range(1, 7))
-def test_the_probabilities_of_rolls_add_up_to_one(count: int) -> None:
-    """Exactly; two dice fall in 21 ways."""
-    every = list(rolls(Dice(count)))
-
-    assert sum(chance for _, chance in every) == 1
-    assert len(every) == [6, 21, 56, 126, 252, 462][count - 1]
-
-
 @pytest.mark.parametrize("options", OPTIONS, ids=lambda options: "+".join(options["expansions"]) or "base")
 def test_a_position_that_waits_for_dice_is_worth_the_mean_of_what_follows(options: dict[str, Any]) -> None:
     """At every roll of a random match, with any expansions: the luck of a node has mean 0."""

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import pytest
 from support.bot_source import bot_script
-from support.league_made import ROOT, players_of
+from support.league_made import players_of
 from support.made_matches import tournament
 from support.threads import play_whole_job
 
@@ -182,17 +182,3 @@ def test_the_processes_of_a_rotation_meet_its_matches_only(job: Job) -> None:
             assert notes_of(worker._play(job, fixture, rotation, table).record) == whole[rotation, fixture.block]
         for player in table:
             player.close(grace_s=0.0)
-
-
-def test_only_one_function_seats_bots_for_blocks() -> None:
-    """Whoever plays blocks of a job does it there; a bot alone may be asked, checked, or meet a person."""
-    callers = {
-        str(path.relative_to(ROOT / "arena"))
-        for path in (ROOT / "arena").rglob("*.py")
-        for line in path.read_text(encoding="utf-8").splitlines()
-        if ("BotPlayer(" in line and "class " not in line) or ("bot_player(" in line and "def " not in line)
-    }
-
-    seating = {"league/worker.py", "operations/ask_bot.py", "operations/play_in_person.py", "conformance/check.py"}
-    assert callers == seating
-    assert (ROOT / "arena/league/worker.py").read_text(encoding="utf-8").count("_seat(") == 2

@@ -205,12 +205,3 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
     """A file that is not there is a mistake of the command line."""
     with pytest.raises(SpecError, match=r"none\.yaml: No such file"):
         read_tournament(tmp_path / "none.yaml", find)
-
-
-def test_a_league_stored_before_there_were_schedules_is_a_round_robin(tmp_path: Path) -> None:
-    """What an older version of arena stored lacks these keys."""
-    league = read(tmp_path)
-    older = msgspec.to_builtins(league)
-    del older["seats"], older["schedule"], older["luck"]
-
-    assert msgspec.json.decode(msgspec.json.encode(older), type=Tournament) == league

@@ -58,13 +58,6 @@ def test_one_wish_beyond_the_allowed_is_refused_by_name(wishes: LimitRequest, na
     assert f"limits: {name}: {most + more:g}, this tournament allows {most:g}" in str(caught.value)
 
 
-def test_exactly_the_allowed_may_be_wished_for() -> None:
-    """The border is inside."""
-    every = {name: getattr(ALLOWED, name) for name in NUMBERS}
-
-    assert agreed(LimitRequest(**every, startup_ms=STARTUP_MS)) == msgspec.structs.replace(ALLOWED, processes=False)
-
-
 def test_processes_have_to_be_allowed() -> None:
     """The sentence names the line of the manifest."""
     strict = msgspec.structs.replace(ALLOWED, processes=False)

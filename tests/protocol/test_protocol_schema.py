@@ -82,30 +82,16 @@ def test_messages_from_bots_are_valid(raw: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     "raw",
     [
-        {},
         [],
         {"type": "move"},
-        {"type": "hello"},
-        {"type": "hello", "protocols": 1},
-        {"type": "hello", "protocols": ["1"]},
-        {"type": "ready"},
-        {"type": "ready", "match": 1},
-        {"type": "ready", "match": "m", "seat": 0},
-        {"type": "action", "id": 1},
-        {"type": "action", "action": 0},
-        {"type": "action", "id": "1", "action": 0},
-        {"type": "action", "id": True, "action": 0},
         {"type": "action", "id": 2**53 + 1, "action": 0},
         {"type": "action", "id": 1, "action": 2**53 + 1},
-        {"type": "action", "id": 1, "action": "roll"},
-        {"type": "action", "id": 1, "action": None},
-        {"type": "action", "id": 1, "action": True},
         {"type": "action", "id": 1, "action": 0, "note": "x" * 1001},
         {"type": "action", "id": 1, "action": 0, "comment": ""},
     ],
 )
 def test_schema_and_codec_refuse_the_same(raw: Any) -> None:
-    """A bot that validates its own lines is never told that they are malformed."""
+    """A bot that validates its own lines is never told that they are malformed; the property below has the rest."""
     assert not validator("from_bot").is_valid(raw)
 
     with pytest.raises(MalformedReply):

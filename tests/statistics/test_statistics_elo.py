@@ -15,7 +15,7 @@ from arena.statistics.distributions import Z_95, t_quantile
 from arena.statistics.elo import Estimate, elo_of, expected_score, margin_estimate, normalised_elo, standardised
 from arena.statistics.interval import Interval
 from arena.statistics.likelihood import normalised_llr
-from arena.statistics.pentanomial import PENTANOMIAL, Counts, Moments, Sample, block_score, category, moments
+from arena.statistics.pentanomial import PENTANOMIAL, Counts, Moments, Sample, block_score, category
 
 patiently = hypothesis_settings(max_examples=60)
 amounts = st.one_of(st.integers(0, 2), st.integers(0, 10**6))
@@ -109,28 +109,6 @@ def test_pairs_as_fastchess_has_them(
     assert found.normalised is not None
     assert found.normalised.value == pytest.approx(normalised, abs=5.1e-3)
     assert found.superiority == pytest.approx(superiority, abs=5.1e-5)
-
-
-def test_mean_and_variance_of_pairs() -> None:
-    """Score and variance of two published rows."""
-    for numbers, score, variance in (
-        ((34, 54, 63, 64, 75), 0.579310, 0.113106),
-        ((13, 37, 50, 25, 3), 0.4375, 0.0576172),
-    ):
-        counts = Counts(numbers)
-
-        assert moments(numbers, counts.values) == pytest.approx((score, variance), abs=6e-7)
-
-
-def test_normalised_elo_of_rows_with_one_digit_less() -> None:
-    """A row of single matches (89 lost, 123 drawn, 76 won) by fastchess, and a row of pairs of a fishtest page."""
-    single, pairs = estimate(Counts((89, 123, 76))), estimate(Counts((13, 37, 50, 25, 3)))
-
-    assert single.normalised is not None
-    assert pairs.normalised is not None
-    assert single.normalised.value == pytest.approx(-20.76, abs=5.1e-3)
-    assert single.superiority == pytest.approx(0.1553, abs=5.1e-5)
-    assert pairs.normalised.value == pytest.approx(-63.97, abs=5.1e-3)
 
 
 def test_scales() -> None:

@@ -3,7 +3,6 @@
 import math
 import random
 from itertools import combinations, permutations
-from statistics import NormalDist
 
 import pytest
 from hypothesis import given, settings
@@ -61,25 +60,6 @@ def test_without_a_prior_a_pair_is_as_far_apart_as_the_normal_quantile(share: in
 
     scale = math.sqrt(2.0) * NO_PRIOR.beta
     assert (found.mean("a") - found.mean("b")) / scale == pytest.approx(quantile, abs=1e-7)
-
-
-def test_the_chain_of_a_manual_is_symmetric_about_its_middle() -> None:
-    """Ordo's example (A 75 % v B, B 75 % v C, A 90 % v C) in the probit model: the root of its one equation."""
-    results = (
-        repeated("a", "b", wins=75, losses=25)
-        + repeated("b", "c", wins=75, losses=25)
-        + repeated("a", "c", wins=90, losses=10)
-    )
-
-    found = fit_of("abc", pairings_of(results), NO_PRIOR)
-
-    x = (found.mean("a") - found.mean("b")) / (math.sqrt(2.0) * NO_PRIOR.beta)
-    normal = NormalDist()
-    near = normal.pdf(x) * (0.75 - normal.cdf(x)) / (normal.cdf(x) * normal.cdf(-x))
-    far = normal.pdf(2 * x) * (0.90 - normal.cdf(2 * x)) / (normal.cdf(2 * x) * normal.cdf(-2 * x))
-    assert 2 * near + 2 * far == pytest.approx(0.0, abs=1e-7)
-    assert found.mean("b") == pytest.approx(25.0, abs=1e-6)
-    assert found.mean("a") - 25.0 == pytest.approx(25.0 - found.mean("c"), abs=1e-6)
 
 
 @settings(max_examples=60)

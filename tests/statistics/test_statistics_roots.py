@@ -1,11 +1,8 @@
 """The root finder: known roots, what has none, and rules that keep each search of the numbers from a silent end."""
 
-import ast
 import math
 import random
-from collections.abc import Iterator
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,9 +13,6 @@ from arena.statistics.block_correlation import MOST_CORRELATED
 from arena.statistics.likelihood import normalised_llr
 from arena.statistics.pentanomial import Counts
 from arena.statistics.roots import Function, find_root
-
-ARENA = Path(block_correlation.__file__).parents[1]
-CALCULATING = sorted([*(ARENA / "statistics").glob("*.py"), *(ARENA / "standings").glob("*.py")])
 
 
 def grid_and_bisection(
@@ -138,48 +132,3 @@ def test_the_correlation_is_that_of_a_slow_solver(monkeypatch: pytest.MonkeyPatc
             near_ends += abs(found.correlation) >= MOST_CORRELATED
 
     assert near_ends < 12
-
-
-def test_no_search_ends_by_its_step_limit_in_silence() -> None:
-    """A loop over a number of steps that can be left early is followed by `raise`."""
-    silent = [
-        f"{path.relative_to(ARENA)}:{loop.lineno}"
-        for path in CALCULATING
-        for loop, after in _loops(ast.parse(path.read_text(encoding="utf-8")))
-        if _is_search(loop) and not isinstance(after, ast.Raise)
-    ]
-
-    assert silent == []
-
-
-def _loops(tree: ast.AST) -> Iterator[tuple[ast.For, ast.stmt | None]]:
-    """Each loop with the statement after it."""
-    for node in ast.walk(tree):
-        for field in ("body", "orelse"):
-            statements = getattr(node, field, None)
-            if isinstance(statements, list):
-                yield from (each for each in pairwise([*statements, None]) if isinstance(each[0], ast.For))
-
-
-def _is_search(loop: ast.For) -> bool:
-    names = {node.id for node in ast.walk(loop.iter) if isinstance(node, ast.Name)}
-    is_counted = "range" in names or any(name.startswith("terms") for name in names)
-    return is_counted and any(isinstance(node, ast.Return | ast.Break) for node in ast.walk(loop))
-
-
-def test_nothing_is_compared_with_true_or_false_by_identity() -> None:
-    """A NumPy truth value is neither `True` nor `False`, and mypy takes `np.float64() < 0` for a bool.
-
-    Processes know no NumPy.
-    """
-    compared = [
-        f"{path.relative_to(ARENA)}:{node.lineno}"
-        for path in sorted(ARENA.rglob("*.py"))
-        if not path.is_relative_to(ARENA / "process")
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if isinstance(node, ast.Compare) and any(isinstance(each, ast.Is | ast.IsNot) for each in node.ops)
-        for side in (node.left, *node.comparators)
-        if isinstance(side, ast.Constant) and isinstance(side.value, bool)
-    ]
-
-    assert compared == []
