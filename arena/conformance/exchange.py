@@ -15,11 +15,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any, Final, NamedTuple
 
-import msgspec
-
-from arena.conformance.hidden import is_allowed, swapped
-from arena.conformance.play import AnyGame, GameStep, PlayedTable
-from arena.games.api import Chance, Dice, Over, Seat, Shuffle, Simulation, Weighted, may_know_of
+from arena.conformance.hidden import looks_alike, swapped, walked
+from arena.conformance.play import GameStep, PlayedTable
+from arena.games.api import Chance, Dice, Over, Seat, Shuffle, Weighted, may_know_of
 from arena.text import shortened
 
 _MOST: Final = 16
@@ -155,39 +153,22 @@ def _other_outcomes(kind: Dice | Weighted, drawn: int) -> list[int]:
 def _compare(table: PlayedTable, play: Sequence[GameStep], change: Change) -> Comparison:
     """Repeat the play with a change, until no seat is left that has to be kept unaware."""
     game, may_know = table.game, may_know_of(table.game)
-    state, unaware, seen = (
-        game.resolve(play[change.place].state, change.outcome),
-        {*table.all_seats()},
-        dict[Seat, int](),
-    )
-    is_visible = False
+    changed = game.resolve(play[change.place].state, change.outcome)
+    unaware, seen, is_visible = {*table.all_seats()}, dict[Seat, int](), False
 
     def may(seat: Seat, states: Sequence[Any]) -> bool:
         known = ((each, item) for each in states for item in change.items)
         return may_know is not None and any(may_know(each, seat, change.key, item) for each, item in known)
 
-    for number, step in enumerate(play[change.place + 1 :], start=change.place + 2):
+    walk = walked(game, changed, play[change.place + 1 :])
+    for number, (step, state, reason) in enumerate(walk, start=change.place + 2):
         unaware -= {seat for seat in unaware if may(seat, (step.state, state))}
-        differing = {seat for seat in unaware if _view(game, step.state, seat) != _view(game, state, seat)}
+        differing = {seat for seat in unaware if not looks_alike(table, seat, step.state, state)}
         seen |= dict.fromkeys(sorted(differing), number)
         unaware -= differing
         is_visible = is_visible or (may_know is None and game.describe(step.state) != game.describe(state))
-        if reason := _departure(game, state, step):  # an action may be legal no more because it shows the item
+        if reason:  # an action may be legal no more because it shows the item
             unaware -= {seat for seat in unaware if may(seat, (step.after,))}
         if not unaware or reason or isinstance(step.turn, Over):
             return Comparison(seen, number if unaware and reason else None, reason, is_visible)
-        state = game.resolve(state, step.drawn) if step.drawn else game.apply(state, step.actions)
     raise ValueError("a play without an end")
-
-
-def _view(game: AnyGame, state: object, seat: Seat) -> bytes:
-    return msgspec.json.encode(game.observe(state, seat))
-
-
-def _departure(game: AnyGame, state: object, step: GameStep) -> str:
-    """The reason why the play cannot go on from another state as it did; empty if it can."""
-    if isinstance(step.turn, Simulation):
-        return "a simulation follows"
-    if game.turn(state) != step.turn:
-        return "another turn comes"
-    return "" if is_allowed(game, state, step) else "an action is legal no more"

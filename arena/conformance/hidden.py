@@ -134,7 +134,7 @@ def hidden_legal(table: PlayedTable) -> Iterator[str]:
 def _told_apart(table: PlayedTable, state: Any, rest: Sequence[GameStep]) -> Iterator[tuple[int, Seat]]:
     """The same play with other hidden luck: the first decision that tells a seat of it."""
     game, unaware = table.game, set(table.all_seats())
-    for number, (step, other) in enumerate(walked(game, state, rest), start=1):
+    for number, (step, other, _) in enumerate(walked(game, state, rest), start=1):
         unaware = {seat for seat in unaware if looks_alike(table, seat, other, step.state)}
         if not unaware or type(game.turn(other)) is not type(step.turn):
             return
@@ -144,18 +144,26 @@ def _told_apart(table: PlayedTable, state: Any, rest: Sequence[GameStep]) -> Ite
                 return
 
 
-def walked(game: AnyGame, state: Any, rest: Sequence[GameStep]) -> Iterator[tuple[GameStep, Any]]:
-    """The actions and draws of a play from another state while they fit: each step with the state in its place."""
+def walked(game: AnyGame, state: Any, rest: Sequence[GameStep]) -> Iterator[tuple[GameStep, Any, str]]:
+    """Yield each step of a play with the state in its place, from another state on, while actions and draws fit.
+
+    The last one comes with the reason why the play cannot go on, unless it is over.
+    """
     for step in rest:
-        yield step, state
-        if game.turn(state) != step.turn or isinstance(step.turn, Simulation | Over):
+        reason = _departure(game, state, step)
+        yield step, state, reason
+        if reason or isinstance(step.turn, Over):
             return
-        if isinstance(step.turn, Chance):
-            state = game.resolve(state, step.drawn)
-        elif is_allowed(game, state, step):
-            state = game.apply(state, step.actions)
-        else:
-            return
+        state = game.resolve(state, step.drawn) if step.drawn else game.apply(state, step.actions)
+
+
+def _departure(game: AnyGame, state: Any, step: GameStep) -> str:
+    """The reason why a play cannot go on from another state as it did; empty if it can."""
+    if isinstance(step.turn, Simulation):
+        return "a simulation follows"
+    if game.turn(state) != step.turn:
+        return "another turn comes"
+    return "" if is_allowed(game, state, step) else "an action is legal no more"
 
 
 def is_allowed(game: AnyGame, state: Any, step: GameStep) -> bool:

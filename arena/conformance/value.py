@@ -156,7 +156,7 @@ def _known(
     """A sentence for each thing that the value knows too early, with the step of `rest`."""
     turned_up: dict[int, list[tuple[_Payoffs, int]]] = defaultdict(list)
     for world in worlds:
-        for place, (step, state) in enumerate(walked(table.game, world.state, rest)):
+        for place, (step, state, _) in enumerate(walked(table.game, world.state, rest)):
             if not _is_alike(table, state, step.state):
                 break
             if value(state) != value(step.state):

@@ -98,9 +98,7 @@ class Counts:
     @property
     def moments(self) -> tuple[float, float]:
         """Mean and variance of the scores of blocks; ValueError without a block."""
-        if not self.blocks:
-            raise ValueError("expected at least one block to estimate from, found none")
-        return moments(self.numbers, self.values)
+        return moments(*self.weighted)
 
     @property
     def floored_moments(self) -> tuple[float, float]:
@@ -170,8 +168,6 @@ class Sample:
     @property
     def moments(self) -> tuple[float, float]:
         """Mean and variance; ValueError without a block."""
-        if not self.values:
-            raise ValueError("expected at least one block to estimate from, found none")
         return moments(*self.weighted)
 
     @property
@@ -194,8 +190,10 @@ def category(score: float, matches: int) -> int:
 
 
 def moments(weights: Sequence[float], points: Sequence[float]) -> tuple[float, float]:
-    """Mean and variance of `points`, each as heavy as its weight; at least one weight is above 0."""
+    """Return mean and variance of `points`, each as heavy as its weight; ValueError without any weight."""
     total = math.fsum(weights)
+    if not total:
+        raise ValueError("expected at least one block to estimate from, found none")
     mean = math.fsum(weight * point for weight, point in zip(weights, points, strict=True)) / total
     squares = math.fsum(weight * (point - mean) ** 2 for weight, point in zip(weights, points, strict=True))
     return mean, squares / total
