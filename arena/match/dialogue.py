@@ -136,9 +136,7 @@ class Dialogue:
         """Send a line that wants an answer; from now on the bot runs."""
         line = self._line_of(message)
         self.channel.wake()
-        self.is_whole = False
-        self.channel.send(line, clock)
-        self.is_whole = True
+        self._send(line, clock)
 
     def hear(self, owed: type[M], clock: MoveClock, look_ahead: LookAhead = NO_LOOK_AHEAD) -> M:
         """The next message that counts; the time of lines that do not count runs on.
@@ -161,10 +159,7 @@ class Dialogue:
             if useless > _USELESS_KEPT:
                 self._transcript.pop()
             if isinstance(message, m.Simulate):
-                line = self._line_of(look_ahead.answer(message))
-                self.is_whole = False
-                self.channel.send(line, clock)
-                self.is_whole = True
+                self._send(self._line_of(look_ahead.answer(message)), clock)
                 if useless > _USELESS_KEPT:
                     self._transcript.pop()
             self._require_process()
@@ -187,6 +182,11 @@ class Dialogue:
             self.lost = fault
             self.recorder.lose()
             self.channel.close(0.0)
+
+    def _send(self, line: bytes, clock: MoveClock) -> None:
+        self.is_whole = False
+        self.channel.send(line, clock)
+        self.is_whole = True
 
     def _require_process(self) -> None:
         """Raise the fault by which a warning lost the process."""
