@@ -13,6 +13,7 @@ from collections.abc import Callable
 from typing import Final
 
 _PR_SET_CHILD_SUBREAPER: Final = 36
+_KILLED_WITHIN_S: Final = 0.5
 
 
 def become_subreaper() -> None:
@@ -67,7 +68,7 @@ def delay_in(schedstat: bytes) -> float:
     return int(schedstat.split()[1]) / 1e9 if schedstat else 0.0
 
 
-def kill_descendants(*, spare: frozenset[int] = frozenset(), patience_s: float = 0.5) -> int:
+def kill_descendants(*, spare: frozenset[int] = frozenset()) -> int:
     """Kill and reap all our descendants but those in `spare` and theirs; how many were killed.
 
     A child that a spared process starts after the first look is not among them, and so is safe.
@@ -78,7 +79,7 @@ def kill_descendants(*, spare: frozenset[int] = frozenset(), patience_s: float =
 
     for pid in targets():  # those that ended by themselves need no killing
         _reap(pid)
-    return kill_all(targets, patience_s)
+    return kill_all(targets, _KILLED_WITHIN_S)
 
 
 def kill_all(targets: Callable[[], set[int]], patience_s: float) -> int:
