@@ -8,6 +8,7 @@ stubs in it: other programs lengthen it little, while shares need an idle machin
 import asyncio
 import contextlib
 import random
+import struct
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
@@ -30,7 +31,8 @@ from arena.league.driver import Backend, Finished, LocalBackend, play_jobs
 from arena.league.schedule import Fixture, Job, Pairing
 from arena.league.tournament import ClusterSettings, Player, Tournament
 from arena.league.worker import OnFinished
-from arena.match.columns import MatchColumns, PlayedBlock, StorableMatch
+from arena.match.columns import PlayedBlock
+from arena.match.record import PackedRecord
 from arena.match.secret_luck import Secret, draw_block
 from arena.match.settings import ClockSettings, MatchSettings
 from arena.process.manifest import BotSpec
@@ -43,8 +45,9 @@ _LIFE_BLOCKS: Final = (10, 30)
 """The shortest and the longest job: of different ones, so that workers do not end theirs in waves."""
 _REPORTED_BLOCKS: Final = 6
 """Blocks that a worker hands over at once, after some 2.5 s."""
-_COLUMNS: Final = MatchColumns("01", "normal", None, "sandbox", "", 1, ((2, 1, 1, None, 60, 9000, 400, 0, 0, 0),) * 2)
-_STORABLE: Final = tuple(StorableMatch(rotation, _COLUMNS, ("zlib", "0" * 64, bytes(1100))) for rotation in (0, 1))
+_ENDS: Final = '[["normal",null,"sandbox","",1,[]],["normal",null,"sandbox","",1,[]]]'
+_NUMBERS: Final = struct.pack("<32i", *(1,) * 4, *(0,) * 4, *(60,) * 4, *(9000,) * 4, *(400,) * 4, *(0,) * 12)
+_RECORDS: Final = (PackedRecord("zlib", "0" * 64, bytes(1100)),) * 2
 _WHILE_OTHERS_START_S: Final = 600.0
 _OWN: Final = Goal(">=", 0.90)
 _SHARE: Final = Goal(">=", 0.95)
@@ -83,7 +86,7 @@ class Counted:
     def _commit(self, blocks: Finished) -> None:
         self._first_s = self._first_s or time.monotonic()
         if self.begun_s and not self.rate:
-            self.matches += sum(len(each.storable) for each in blocks)
+            self.matches += sum(len(each.records) for each in blocks)
 
     def _tick(self, _: int) -> None:
         now_s = time.monotonic()
@@ -198,7 +201,7 @@ def endless(tournament: Tournament) -> Iterator[Job]:
 
 def played_by_nobody(pairing: str, names: tuple[str, ...], number: int) -> PlayedBlock:
     """A block as large as one that was played."""
-    return PlayedBlock(pairing, number, names, _STORABLE)
+    return PlayedBlock(pairing, number, names, "0101", _ENDS, _NUMBERS, _RECORDS)
 
 
 class _NearWorker:

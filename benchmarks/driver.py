@@ -5,6 +5,7 @@ Rule: all that a league does in its own process is in it: drawing blocks, the wi
 
 import contextlib
 import os
+import struct
 import time
 from concurrent.futures import Future
 from hashlib import sha256
@@ -12,6 +13,7 @@ from pathlib import Path
 from statistics import median
 from typing import Final
 
+import msgspec
 from benchbots import ours
 from measure import error_of_median
 from tables import Figure, Goal, Table
@@ -21,7 +23,8 @@ from arena.league.schedule import Job
 from arena.league.state import Replay
 from arena.league.tournament import Player, Tournament
 from arena.league.worker import OnFinished
-from arena.match.columns import MatchColumns, PlayedBlock, StorableMatch
+from arena.match.columns import PlayedBlock
+from arena.match.record import PackedRecord
 from arena.match.settings import ClockSettings
 from arena.operations.run_league import LeagueRun
 from arena.process.workers import Workers
@@ -34,15 +37,8 @@ _PLAYERS: Final = 8
 _RECORD_BYTES: Final = 1500
 """Of a compressed record at Shanghaien."""
 _US: Final = 1e6
-_COLUMNS: Final = MatchColumns(
-    "01",
-    "normal",
-    None,
-    "sandbox",
-    "1",
-    1,
-    ((2, 9, 4, 7, 62, 9000, 400, 0, 0, 0), (0, 5, -4, -7, 61, 9000, 400, 0, 0, 0)),
-)
+_ENDS: Final = msgspec.json.encode([("normal", None, "sandbox", "1", 1, ())] * 2).decode()
+_NUMBERS: Final = struct.pack("<32i", *(9, 5, 5, 9), *(7, -7) * 2, *(62,) * 4, *(9000,) * 4, *(400,) * 4, *(0,) * 12)
 
 
 def played_by_nobody(job: Job, _: OnFinished) -> Finished:
@@ -52,11 +48,8 @@ def played_by_nobody(job: Job, _: OnFinished) -> Finished:
 
 def _block(job: Job, number: int) -> PlayedBlock:
     bodies = [os.urandom(_RECORD_BYTES) for _ in job.pairing.players]
-    matches = [
-        StorableMatch(rotation, _COLUMNS, ("zlib", sha256(body[:32]).hexdigest(), body))
-        for rotation, body in enumerate(bodies)
-    ]
-    return PlayedBlock(job.pairing.key, number, job.pairing.names, tuple(matches))
+    records = tuple(PackedRecord("zlib", sha256(body[:32]).hexdigest(), body) for body in bodies)
+    return PlayedBlock(job.pairing.key, number, job.pairing.names, "0101", _ENDS, _NUMBERS, records)
 
 
 class IdleBackend:

@@ -23,7 +23,7 @@ from tables import Figure, Goal, Row, Table
 from arena.league.schedule import Pairing, pairings
 from arena.league.state import LeagueState, state_of
 from arena.league.tournament import Player, Tournament
-from arena.match.columns import PlayedBlock, columns_of
+from arena.match.columns import PlayedBlock
 from arena.match.record import PackedRecord, Termination
 from arena.match.results import MatchKey, MatchResult, PlayedMatch, canonical_ranks, rotate
 from arena.match.settings import ClockSettings
@@ -179,11 +179,8 @@ def _fill(results: Path, tournament: Tournament, kept_back: Sequence[int]) -> No
             without = kept_back if pairing is field[-1] else ()
             samples = [_sample(rng, pairing) for _ in range(min(_SAMPLES, tournament.cycles))]
             for block in range(tournament.cycles):
-                for one in () if block in without else rng.choice(samples):
-                    place = one.key._replace(block=block)
-                    rows.insert(connection, [rows.NewMatch(number, place, columns_of(one))])
-                    packed = (_RECORD.codec, _RECORD.digest, _RECORD.body)
-                    connection.execute("INSERT INTO record VALUES (?, ?, ?, ?, ?, ?)", (number, *place[1:], *packed))
+                if block not in without:
+                    rows.insert(connection, [(number, _block(block, rng.choice(samples)))])
 
 
 def _block(block: int, sample: Sample) -> PlayedBlock:

@@ -24,7 +24,7 @@ from tables import Figure, Goal, Row, Table
 
 from arena.league.schedule import Pairing, pairings
 from arena.league.tournament import Tournament
-from arena.match.columns import PlayedBlock, columns_of
+from arena.match.columns import PlayedBlock
 from arena.match.results import PlayedMatch, rotate
 from arena.operations.leagues import one_league
 from arena.store import database, rows
@@ -176,12 +176,8 @@ def _enlarged(results: Path, blocks: list[Block], matches: int) -> Path:
             players = msgspec.json.encode(pairing.names).decode()
             connection.execute("INSERT INTO pairing VALUES (?, ?, ?)", (number, pairing.key, players))
             for block in range(league.cycles):
-                for result, record in map(msgspec.structs.astuple, _renamed(rng.choice(blocks), pairing, block)):
-                    rows.insert(connection, [rows.NewMatch(number, result.key, columns_of(result))])
-                    packed = (record.codec, record.digest, record.body)
-                    connection.execute(
-                        "INSERT INTO record VALUES (?, ?, ?, ?, ?, ?)", (number, *result.key[1:], *packed)
-                    )
+                played = PlayedBlock.of(_renamed(rng.choice(blocks), pairing, block))
+                rows.insert(connection, [(number, played)])
     return results
 
 

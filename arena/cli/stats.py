@@ -123,13 +123,13 @@ def stats(player: str, league: str | None, luck: bool, form: str, results: Path,
     Example: arena stats greedy first
     """
     with stored(results) as store, store.snapshot():
-        state = one_league(store, league, store.unchecked_ranks)
+        state = one_league(store, league)
         known = [each.name for each in state.tournament.players]
         if player not in known:
             raise SpecError(f"league {state.tournament.name}: {unknown('player', player, known)}")
         if luck and (reason := without_luck(state.tournament)):
             raise SpecError(f"--luck: {reason}")
-        sums = store.sums(state.blocks, state.ranks)
+        sums = store.sums(state.blocks)
         table = standings_after(state, sums)
         page = player_profile(store, state, player, table, sums, _measured if luck else None)
     origin = luck_description(luck_origin(state.tournament))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from arena.league.state import LeagueState, state_of
 from arena.league.tournament import Tournament, luck_origin
 from arena.match.results import MatchResult, PairingRanks
+from arena.standings.match_table import match_table
 from arena.standings.ranks import in_schedule_order
 from arena.standings.ratings import Rating, advance, newcomers, rate, recentred
 from arena.standings.rows import Entrant
@@ -41,7 +42,7 @@ def standings_and_timing(state: LeagueState, sums: PairingSums) -> tuple[Standin
 
 def standings_of(tournament: Tournament, results: Sequence[MatchResult]) -> tuple[Standings, tuple[Timing, ...]]:
     """Standings and use of time of a tournament after `results`, in any order, that are stored nowhere."""
-    sums = sums_of(results)
+    sums = sums_of(match_table(results))
     found = dict(zip(sums.keys, sums.ranks, strict=True))
 
     def stored(blocks: Mapping[str, int]) -> dict[str, PairingRanks]:

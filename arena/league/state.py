@@ -118,9 +118,8 @@ class Replay:
     def add(self, blocks: Iterable[PlayedBlock]) -> None:
         """Blocks of the open round are stored that were not there before; after the last one the next round begins."""
         for block in blocks:
-            ranks = "".join([one.columns.ranks for one in block.storable])
-            self._committed[block.pairing][block.block] = sys.intern(ranks)  # few differ, and there are millions
-            self._left -= len(block.storable)
+            self._committed[block.pairing][block.block] = sys.intern(block.ranks)  # few differ, and there are millions
+            self._left -= len(block.records)
         self._go_on()
 
     def _go_on(self) -> None:

@@ -1,47 +1,25 @@
-"""A finished match as columns, whole numbers and text: so it travels from a worker, and so it is stored.
+"""The finished matches of a block, packed: so they travel from a worker, and so they are stored.
 
-Rule: columns are made where a match is played, so that nobody who stores them has to compute; a reader compares those
-that follow from others. Values that no match can have are a ValueError or TypeError.
+Rule: a block is packed where it is played, so that nobody who stores it has to compute. Values that follow from others
+(points, margins) are left out. Values that no match can have are a ValueError or TypeError for the reader.
 """
 
-from collections.abc import Iterable, Sequence
+import struct
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from functools import lru_cache
-from itertools import chain
 from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from arena.match.record import PackedRecord, Termination
-from arena.match.results import MatchKey, MatchResult, PlayedMatch, margins_of, points, rotate, score_unit
+from arena.match.record import FAULTS, PackedRecord, Termination
+from arena.match.results import MatchKey, MatchResult, PlayedMatch, rotate, score_unit
+from arena.statistics.pairs import MISSING
 
-_KINDS: Final = frozenset((int, type(None)))
-
-
-class MatchColumns(NamedTuple):
-    """The columns of a match.
-
-    `ranks` has a digit for each seat. `score_unit`: scores and margins count in parts of 1 / `score_unit`. `seats` has
-    by place points, score, margin, luck, moves, time_us, slowest_us, startup_us, idle_us and timeouts_by_load.
-    `pardons` are places, codes and counts.
-    """
-
-    ranks: str
-    termination: str
-    at_fault: int | None
-    isolation: str
-    luck_version: str
-    score_unit: int
-    seats: tuple[tuple[int | None, ...], ...]
-    pardons: tuple[tuple[int, str, int], ...] = ()
-
-
-class StorableMatch(NamedTuple):
-    """A match as it is stored: its rotation, its columns, and codec, digest and body of its record."""
-
-    rotation: int
-    columns: MatchColumns
-    record: tuple[str, str, bytes]
+NUMBERS: Final = ("scores", "luck", "moves", "time_us", "slowest_us", "startup_us", "idle_us", "timeouts_by_load")
+"""The values of a seat, in their order in a block."""
+_WIDTHS: Final = {4: "i", 8: "q"}
+"""Bytes of a packed number, and its format."""
 
 
 class Machine(NamedTuple):
@@ -54,8 +32,23 @@ class Machine(NamedTuple):
     speed: float
 
 
+class MatchEnd(NamedTuple):
+    """All values of a match that are no numbers of seats; scores count in parts of 1 / `score_unit`."""
+
+    termination: Termination
+    at_fault: int | None
+    isolation: str
+    luck_version: str
+    score_unit: int
+    pardoned: tuple[dict[str, int], ...] = ()
+
+
 class PlayedBlock(msgspec.Struct, frozen=True):
     """All matches of a block; none, and `void` says why, if it was void each time it was played. `players` by place.
+
+    `ranks` has n n characters for n players: by rotation and by seat, a digit for each rank; hyphens for a match that
+    is not there. `ends` is JSON: a `MatchEnd` by rotation, or null. `numbers` are the `NUMBERS` by rotation and seat,
+    little-endian in 4 or 8 bytes each; 0 for a value that is not known. `records` are of the matches, by rotation.
 
     `machine` is that on which all of them were played, None for the driver's own.
     """
@@ -63,114 +56,142 @@ class PlayedBlock(msgspec.Struct, frozen=True):
     pairing: str
     block: int
     players: tuple[str, ...] = ()
-    storable: tuple[StorableMatch, ...] = ()
+    ranks: str = ""
+    ends: str = "[]"
+    numbers: bytes = b""
+    records: tuple[PackedRecord, ...] = ()
     void: str = ""
     machine: Machine | None = None
 
     @classmethod
-    def of(cls, matches: Sequence[PlayedMatch]) -> "PlayedBlock":
-        """The block of these matches, of which there is one at least."""
-        first = matches[0].result
-        storable = [
-            StorableMatch(result.key.rotation, columns_of(result), (record.codec, record.digest, record.body))
-            for result, record in ((each.result, each.record) for each in matches)
-        ]
-        return cls(first.key.pairing, first.key.block, first.places, tuple(storable))
+    def of(cls, matches: Iterable[PlayedMatch]) -> "PlayedBlock":
+        """Pack the matches of a block, of which there is one at least."""
+        ordered = sorted(matches, key=lambda match: match.result.key.rotation)
+        (block,) = pack_blocks([match.result for match in ordered])
+        return msgspec.structs.replace(block, records=tuple([match.record for match in ordered]))
+
+    @property
+    def rotations(self) -> list[int]:
+        """The rotations of which the match is there."""
+        return [rotation for rotation, end in enumerate(read_ends(self.ends)) if end is not None]
+
+    @property
+    def results(self) -> tuple[MatchResult, ...]:
+        """Its matches by rotation, computed each time. ValueError or TypeError if these are no matches of a block."""
+        seats, ends = len(self.players), read_ends(self.ends)
+        if self.void:
+            return ()
+        if len(ends) != seats or len(self.ranks) != seats * seats:
+            raise ValueError(f"expected {seats} matches of {seats} seats")
+        width = width_of(self.numbers, seats)
+        numbers = struct.unpack(f"<{len(self.numbers) // width}{_WIDTHS[width]}", self.numbers)
+        results = []
+        for rotation, end in enumerate(ends):
+            if end is not None:
+                own = slice(rotation * seats, (rotation + 1) * seats)
+                columns = [numbers[start:][own] for start in range(0, len(numbers), seats * seats)]
+                key = MatchKey(self.pairing, self.block, rotation)
+                results.append(_result(key, rotate(self.players, rotation), self.ranks[own], end, columns))
+        return tuple(results)
 
     @property
     def matches(self) -> tuple[PlayedMatch, ...]:
-        """Its matches, computed each time from their columns."""
-        return tuple(
-            [
-                PlayedMatch(
-                    result_from(MatchKey(self.pairing, self.block, rotation), self.players, columns),
-                    PackedRecord(*record),
-                )
-                for rotation, columns, record in self.storable
-            ]
-        )
+        """The same with their records."""
+        return tuple(map(PlayedMatch, self.results, self.records))
 
     @property
     def forfeits(self) -> int:
         """The number of its matches that somebody forfeited."""
-        return sum([one.columns.at_fault is not None for one in self.storable])
+        return sum([end is not None and end.at_fault is not None for end in read_ends(self.ends)])
 
 
-def columns_of(one: MatchResult) -> MatchColumns:
-    """The columns of a result."""
-    unit, none = score_unit(one.scores or ()), (None,) * len(one.ranks)
-    by_seat = tuple(
-        zip(
-            one.points,
-            none if one.scores is None else [int(score * unit) for score in one.scores],
-            none if one.margins is None else [int(margin * unit) for margin in one.margins],
-            one.luck or none,
-            *(one.moves, one.time_us, one.slowest_us, one.startup_us, one.idle_us, one.timeouts_by_load),
-            strict=True,
-        )
-    )
-    back = -one.key.rotation % len(one.ranks)
-    pardons = [
-        (place, code, count)
-        for place, own in enumerate(rotate(one.pardoned, back) if one.pardoned else ())
-        for code, count in own.items()
+def pack_blocks(results: Iterable[MatchResult]) -> Iterator[PlayedBlock]:
+    """Pack results by pairing, in the order of first mention, and block; without records.
+
+    ValueError for a match that is there twice, or whose players are no rotation of its pairing's.
+    """
+    pairings: dict[str, tuple[tuple[str, ...], dict[int, dict[int, MatchResult]]]] = {}
+    for result in results:
+        players, blocks = pairings.setdefault(result.key.pairing, (result.places, {}))
+        matches = blocks.setdefault(result.key.block, {})
+        if result.places != players:
+            seated, due = ", ".join(result.players), ", ".join(players)
+            raise ValueError(f"match {result.key}: {seated} do not sit in a rotation of {due}")
+        if result.key.rotation in matches or not 0 <= result.key.rotation < len(players):
+            seated = ", ".join(result.players)
+            raise ValueError(f"match {result.key} of {seated} is there twice, or no rotation of theirs")
+        matches[result.key.rotation] = result
+    for pairing, (players, blocks) in pairings.items():
+        for block, matches in sorted(blocks.items()):
+            yield _packed(pairing, block, players, [matches.get(rotation) for rotation in range(len(players))])
+
+
+@lru_cache(maxsize=256)
+def read_ends(text: str) -> tuple[MatchEnd | None, ...]:
+    """The ends of the matches of a block. ValueError for any other text."""
+    ends = msgspec.json.decode(text, type=tuple[MatchEnd | None, ...])
+    for end in ends:
+        if end is not None and not _is_end(end, len(ends)):
+            raise ValueError(f"its end cannot be: {end}")
+    return ends
+
+
+def _is_end(end: MatchEnd, seats: int) -> bool:
+    if end.termination is Termination.NORMAL:
+        is_fit = end.at_fault is None
+    else:
+        is_fit = end.termination in FAULTS and end.at_fault in range(seats)
+    return is_fit and end.score_unit > 0 and len(end.pardoned) in {0, seats}
+
+
+def width_of(numbers: bytes, seats: int) -> int:
+    """The bytes of each of the `numbers` of a block. ValueError for too few of them, or too many."""
+    width, rest = divmod(len(numbers), len(NUMBERS) * seats * seats)
+    if rest or width not in _WIDTHS:
+        raise ValueError("its numbers are not those of its seats")
+    return width
+
+
+def _packed(pairing: str, block: int, players: tuple[str, ...], matches: Sequence[MatchResult | None]) -> PlayedBlock:
+    """Pack a block of which some matches may be None."""
+    units = [score_unit(match.scores or ()) if match else 1 for match in matches]
+    ends = [match and _end(match, unit) for match, unit in zip(matches, units, strict=True)]
+    nothing = (0,) * len(players)
+    numbers = [
+        [int(value * unit) if name == "scores" else value for value in (match and getattr(match, name)) or nothing]
+        for name in NUMBERS
+        for match, unit in zip(matches, units, strict=True)
     ]
-    ranks = "".join(map(str, one.ranks))
-    told = (ranks, one.termination.value, one.at_fault, one.isolation, one.luck_version, unit)
-    return MatchColumns(*told, rotate(by_seat, back), tuple(pardons))
+    flat = [value for seats in numbers for value in seats]
+    width = 4 if max(map(abs, flat)) < 1 << 31 else 8
+    return PlayedBlock(
+        pairing,
+        block,
+        players,
+        "".join(["".join(map(str, match.ranks)) if match else MISSING * len(players) for match in matches]),
+        msgspec.json.encode(ends).decode(),
+        struct.pack(f"<{len(flat)}{_WIDTHS[width]}", *flat),
+    )
 
 
-def result_from(key: MatchKey, players: tuple[str, ...], found: MatchColumns) -> MatchResult:
-    """The result with these columns; `players` by place. ValueError or TypeError if they are not those of one match."""
-    # A million matches are read at once: whole numbers are compared before any becomes a fraction.
-    text, termination, at_fault, isolation, version, unit, seats, pardons = found
-    if not 0 <= key.rotation < len(players):
-        raise ValueError("its rotation is none of the pairing")
-    by_seat = rotate(seats, key.rotation)
-    if type(isolation) is not str or type(version) is not str:
-        raise TypeError("its isolation or its luck version is no text")
-    if not _KINDS.issuperset(map(type, chain(*by_seat))):
-        raise TypeError("a value of a seat is no whole number")
-    if type(unit) is not int or unit < 1:
-        raise ValueError(f"scores count in parts of 1 / {unit}")
-    gained, parts, margins, luck, *counts = zip(*by_seat, strict=True)
-    ranks, due = _ranks(text)
-    scores, due_margins = _scored(parts, unit)
-    is_luck_whole = None not in luck if version else {*luck} == {None}
-    if gained != due or margins != due_margins or not is_luck_whole:
-        raise ValueError("its points, margins and luck do not fit its ranks, scores and version")
+def _end(match: MatchResult, unit: int) -> MatchEnd:
+    return MatchEnd(match.termination, match.at_fault, match.isolation, match.luck_version, unit, match.pardoned)
+
+
+def _result(
+    key: MatchKey, players: tuple[str, ...], ranks: str, end: MatchEnd, columns: Sequence[tuple[int, ...]]
+) -> MatchResult:
+    scores, luck, *counts = columns
     if min(map(min, counts)) < 0:
         raise ValueError("a count or a time is below 0")
-    pardoned = _pardoned(pardons, key.rotation, len(players)) if pardons else ()
-    named = (key, rotate(players, key.rotation), ranks, scores, _termination(termination), at_fault, isolation)
     # Fields of results have the order of the columns.
-    fields: tuple[Any, ...] = (*named, *counts, luck if version else (), version, pardoned)
+    fields: tuple[Any, ...] = (
+        *(key, players, tuple(map(int, ranks))),
+        tuple([_fraction(part, end.score_unit) for part in scores]) if end.at_fault is None else None,
+        *(end.termination, end.at_fault, end.isolation, *counts),
+        *(luck if end.luck_version else (), end.luck_version, end.pardoned),
+    )
     return MatchResult(*fields)
 
 
-_termination = lru_cache(Termination)
-
-
-@lru_cache(maxsize=4096)
-def _ranks(text: str) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """The ranks by seat, and the points they are worth."""
-    ranks = tuple(map(int, text))
-    return ranks, points(ranks)
-
-
-@lru_cache(maxsize=1 << 14)
-def _scored(parts: tuple[int | None, ...], unit: int) -> tuple[tuple[Fraction, ...] | None, tuple[int | None, ...]]:
-    """Scores in parts of 1 / `unit` -> the scores, and the margins in the same parts; nothing without scores."""
-    known = [part for part in parts if part is not None]
-    if not known:
-        return None, parts
-    return tuple([Fraction(part, unit) for part in known]), margins_of(known)
-
-
-def _pardoned(rows: Iterable[tuple[int, str, int]], rotation: int, seats: int) -> tuple[dict[str, int], ...]:
-    counts: list[dict[str, int]] = [{} for _ in range(seats)]
-    for place, code, count in rows:
-        if not 0 <= place < seats:
-            raise ValueError(f"faults are counted for place {place} of {seats}")
-        counts[(place - rotation) % seats][code] = count
-    return tuple(counts) if any(counts) else ()
+_fraction = lru_cache(maxsize=1 << 14)(Fraction)

@@ -54,7 +54,7 @@ def league_table(store: MatchStore, state: LeagueState) -> "tuple[Standings, tup
     """Compute standings and use of time from all stored matches of the league."""
     from arena.league.standings import standings_and_timing  # noqa: PLC0415 - numpy is for tables only
 
-    return standings_and_timing(state, store.sums(state.blocks, state.ranks))
+    return standings_and_timing(state, store.sums(state.blocks))
 
 
 def publish(store: MatchStore, state: LeagueState) -> "tuple[Standings, tuple[Timing, ...]]":

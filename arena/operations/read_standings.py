@@ -26,5 +26,5 @@ class LeagueStandings(msgspec.Struct, frozen=True):
 def read_standings(request: ReadStandings, _on: OnEvent = ignore) -> LeagueStandings:
     """Compute the standings. SpecError if there is no such league."""
     with stored(request.results) as store:
-        state = one_league(store, request.league, store.unchecked_ranks)
+        state = one_league(store, request.league)
         return LeagueStandings(*league_table(store, state), state.news)

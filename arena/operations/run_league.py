@@ -186,7 +186,7 @@ class LeagueRun:
         self._store, self._replay, self._secret, self._isolation = store, replay, secret, isolation
         state = replay.state
         self._forfeits = Counter[str]()
-        forfeits = sum(int(column.sum()) for column in store.sums(state.blocks, state.ranks).faults.values())
+        forfeits = store.forfeits(state.blocks)
         self.progress = Progress(total=state.scheduled, done=state.stored, forfeits=forfeits)
 
     @property

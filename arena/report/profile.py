@@ -20,6 +20,7 @@ from arena.report.columns import LUCK_ADJUSTED, SHOWN, Definition, chosen, expla
 from arena.report.formats import Column, Style, fixed, half_width, percent, plain_number
 from arena.report.page import Page, Records
 from arena.standings.luck_adjustment import ADJUSTABLE_SEATS, common_luck_version
+from arena.standings.match_table import match_table
 from arena.standings.profile import Extreme, Fault, Profile, ProfileLine, luck_adjusted, profile
 from arena.standings.rows import Row, ends
 from arena.standings.scores import Mean
@@ -74,14 +75,13 @@ def player_profile(
     (player,) = (each for each in state.tournament.players if each.name == name)
     (use,) = timing([each for each in entrants(state.tournament) if each.name == name], sums)
     own = {span.pairing.key: span.blocks for span in state.spans if name in span.pairing.names}
-    found = profile(row, store.columns(name, own, state.ranks))
-    known = sums.at([number for number, key in enumerate(sums.keys) if key in own])
-    if measured is not None and not common_luck_version(known):
-        known = sums = sums_of(measured(store.matches(own), row.matches))
+    found = profile(row, sums.table.of_player(name))
+    if measured is not None and not common_luck_version(sums, name):
+        sums = sums_of(match_table(measured(store.matches(own), row.matches)))
     found = luck_adjusted(found, name, sums)
     reason = without_luck(state.tournament) or (
         "other blocks of these matches do not show that it tells more than the plain one"
-        if common_luck_version(known)
+        if common_luck_version(sums, name)
         else "the luck of all its matches by one value function is not stored; --luck measures it"
     )
     ranked = sum(each.group == row.group for each in table.rows)

@@ -286,6 +286,6 @@ def require_players(views: Sequence[LeagueView], names: Sequence[str]) -> None:
 
 def league_view(store: MatchStore, name: str) -> LeagueView:
     """The league of that name. SpecError if there is none."""
-    state = state_of(store.league(name), store.unchecked_ranks)
-    sums = store.sums(state.blocks, state.ranks)
+    state = state_of(store.league(name), store.ranks)
+    sums = store.sums(state.blocks)
     return LeagueView(state, sums, *standings_and_timing(state, sums))

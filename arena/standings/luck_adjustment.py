@@ -20,9 +20,10 @@ import msgspec
 import numpy as np
 
 from arena.match.results import LUCK_UNIT
+from arena.standings.match_table import NOT_MET, Array, Met
 from arena.standings.ranks import full_score
 from arena.standings.scores import Mean, Shares, mean_of
-from arena.standings.sums import HALVES, Array, LuckSums, Met, PairingSums
+from arena.standings.sums import HALVES, LuckSums, PairingSums
 from arena.statistics.control_variate import Products, narrows, slopes
 from arena.statistics.interval import UNSEEN, interval
 
@@ -78,9 +79,10 @@ def luck_versions(sums: PairingSums) -> Array:
     return found
 
 
-def common_luck_version(sums: PairingSums) -> str:
-    """The version of the value under which all matches have their luck; empty if there is no such version."""
-    found = set(luck_versions(sums))
+def common_luck_version(sums: PairingSums, player: str = "") -> str:
+    """The version of the value under which all matches (of a player) have their luck; empty without such a version."""
+    versions = luck_versions(sums)
+    found = set(versions[sums.table.met.get(player, NOT_MET)[0]] if player else versions)
     return found.pop() if len(found) == 1 else ""
 
 

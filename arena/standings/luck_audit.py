@@ -17,7 +17,8 @@ import msgspec
 
 from arena.match.luck import LEAST
 from arena.match.results import LUCK_UNIT
-from arena.standings.sums import Met, PairingSums, total
+from arena.standings.match_table import Met
+from arena.standings.sums import PairingSums, total
 from arena.statistics.confidence_sequence import holm, lower_bound, p_value
 
 LEVEL: Final = 0.01

@@ -5,7 +5,7 @@ better or worse is asked within each pairing. Matches come as columns, so that a
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from math import ceil, lcm
 from typing import Final, NamedTuple
@@ -14,37 +14,21 @@ import msgspec
 import numpy as np
 
 from arena.match.record import FAULTS, PARDONABLE
-from arena.match.results import MatchKey, PairingRanks, rotate
+from arena.match.results import MatchKey, rotate
 from arena.standings.luck_adjustment import LuckAdjustment
+from arena.standings.match_table import NOT_MET, Array, MatchTable
 from arena.standings.ranks import full_score
 from arena.standings.rows import Row
 from arena.standings.scores import Mean, Shares, mean_of, shares_of
-from arena.standings.sums import NOT_MET, Array, Courses, ExactNumber, PairingSums, met
+from arena.standings.sums import ExactNumber, PairingSums
 from arena.statistics.drift import TENTHS, Drift, drift_of
 
 MOST_EXTREMES: Final = 3
 """Of the biggest wins, and of the biggest losses."""
 MOST_MATCH_IDS: Final = 1000
 """Of matches with a kind of fault; the count has all of them."""
-
-
-class PlayerColumns(msgspec.Struct, frozen=True):
-    """A player's matches of a pairing in the order of blocks and rotations; each column has an entry a match.
-
-    `scores` are by place, in parts of 1 / `unit`, and 0 after a forfeit; `at_fault` is a seat, -1 without a forfeit.
-    `moves`, `time_us` and `slowest_us` are the player's own, and so are `pardons`: block, rotation, kind and count.
-    """
-
-    key: str
-    ranks: PairingRanks
-    unit: int
-    scores: Array
-    termination: Array
-    at_fault: Array
-    moves: Array
-    time_us: Array
-    slowest_us: Array
-    pardons: tuple[tuple[int, int, str, int], ...]
+_MOST: Final = 1 << 56
+"""64 bits hold the sums of margins of a block with scores up to this."""
 
 
 class ProfileLine(msgspec.Struct, frozen=True):
@@ -122,15 +106,14 @@ class Profile(msgspec.Struct, frozen=True):
     losses: tuple[Extreme, ...] = ()
 
 
-def profile(row: Row, columns: Iterable[PlayerColumns]) -> Profile:
-    """Gather what the matches of a player tell, whose row of the table is given.
+def profile(row: Row, table: MatchTable) -> Profile:
+    """Gather what the matches of a player tell, whose row of the standings is given.
 
-    `columns` are of the player's pairings in the order of the schedule.
+    `table` has the player's pairings in the order of the schedule.
     """
     counts = (row.matches, row.wins, row.draws, row.losses)
     total = ProfileLine("all", *counts, row.score, row.margin, sum(row.faults.values()), row.luck_adjusted)
-    played = [*columns]
-    return _Gathered(row.name, played).profile(total) if played else Profile(total)
+    return _Gathered(row.name, table).profile(total) if table.keys else Profile(total)
 
 
 def luck_adjusted(found: Profile, player: str, sums: PairingSums) -> Profile:
@@ -139,10 +122,10 @@ def luck_adjusted(found: Profile, player: str, sums: PairingSums) -> Profile:
     `sums` are of all pairings whose luck was measured: the factor on luck is pooled over them.
     """
     adjustment = LuckAdjustment(sums)
-    pairings, places = met(sums).get(player, NOT_MET)
+    pairings, places = sums.table.met.get(player, NOT_MET)
     against: defaultdict[str, list[int]] = defaultdict(list)
     for number, pairing in enumerate(pairings.tolist()):
-        for name in sums.ranks[pairing].players:
+        for name in sums.players[pairing]:
             against[name].append(number)
 
     def adjusted(line: ProfileLine, name: str) -> ProfileLine:
@@ -157,7 +140,8 @@ def luck_adjusted(found: Profile, player: str, sums: PairingSums) -> Profile:
 class _Matches(NamedTuple):
     """Matches in schedule order, an entry each; of `ranks` and `scores` the first column is the player's own.
 
-    The others are those of the next places of the pairing, the last one followed by the first. `pairing` is a number.
+    The others are those of the next places of the pairing, the last one followed by the first. `pairing` and `end` are
+    numbers, `at_fault` is a seat, -1 without a forfeit. Scores count in parts of 1 / unit, and are 0 after a forfeit.
     """
 
     pairing: Array
@@ -166,34 +150,35 @@ class _Matches(NamedTuple):
     seat: Array
     ranks: Array
     scores: Array
-    termination: Array
+    end: Array
     at_fault: Array
     moves: Array
     time_us: Array
     slowest_us: Array
 
 
-def _in_schedule_order(player: str, played: Sequence[PlayerColumns], unit: int) -> _Matches:
-    pairings = [_matches(player, number, one, unit) for number, one in enumerate(played)]
-    columns = _Matches(*[np.concatenate(column) for column in zip(*pairings, strict=True)])
-    order = np.lexsort((columns.rotation, columns.pairing, columns.block))
-    return _Matches(*[column[order] for column in columns])
-
-
-def _matches(player: str, number: int, one: PlayerColumns, unit: int) -> _Matches:
-    """The matches of a pairing, with scores in parts of 1 / `unit`."""
-    seats, place = len(one.ranks.players), one.ranks.players.index(player)
-    courses = Courses([one.ranks])
-    block, rotation = courses.present.nonzero()
-    scores = one.scores if unit == one.unit else one.scores.astype(object) * (unit // one.unit)
+def _in_schedule_order(player: str, table: MatchTable, unit: int) -> _Matches:
+    block, rotation = table.present.nonzero()
+    order = np.lexsort((rotation, table.pairing[block], table.block[block]))
+    block, rotation = block[order], rotation[order]
+    pairing, end = table.pairing[block], table.end[block, rotation]
+    place = np.array([names.index(player) for names in table.players])[pairing]
+    own = (block, rotation, place)
+    places = (place[:, None] + np.arange(table.seats)) % table.seats
+    scores = np.take_along_axis(table.column("scores")[block, rotation].astype(np.int64), places, axis=1)
+    factors = np.array([unit // end.score_unit for end in table.ends], dtype=object)
+    if (factors != 1).any() or np.abs(scores).max() >= _MOST:
+        scores = scores.astype(object) * factors[end][:, None]
     return _Matches(
-        np.full(len(block), number),
-        courses.numbers[block],
+        pairing,
+        table.block[block],
         rotation,
-        (place - rotation) % seats,
-        np.roll(courses.ranks[block, rotation], -place, axis=1) - ord("0"),
-        np.roll(scores, -place, axis=1),
-        *(one.termination, one.at_fault, one.moves, one.time_us, one.slowest_us),
+        (place - rotation) % table.seats,
+        np.take_along_axis(table.ranks[block, rotation], places, axis=1).astype(np.int64) - ord("0"),
+        scores,
+        end,
+        np.array([-1 if end.at_fault is None else end.at_fault for end in table.ends])[end],
+        *(table.column(name)[own].astype(np.int64) for name in ("moves", "time_us", "slowest_us")),
     )
 
 
@@ -251,11 +236,11 @@ class _Part(NamedTuple):
 class _Gathered:
     """A player's matches, of which one question after the other is asked."""
 
-    def __init__(self, player: str, played: Sequence[PlayerColumns]) -> None:
-        self._played, self._unit = played, lcm(*[one.unit for one in played])
-        self._names = [rotate(one.ranks.players, one.ranks.players.index(player)) for one in played]
-        self._seats = len(self._names[0])
-        self._all = _in_schedule_order(player, played, self._unit)
+    def __init__(self, player: str, table: MatchTable) -> None:
+        self._table, self._seats = table, table.seats
+        self._unit = lcm(*[end.score_unit for end in table.ends])
+        self._names = [rotate(names, names.index(player)) for names in table.players]
+        self._all = _in_schedule_order(player, table, self._unit)
         self._has_forfeited = self._all.at_fault == self._all.seat
         own, others, scores = self._all.ranks[:, :1], self._all.ranks[:, 1:], self._all.scores
         self._part = self._against(
@@ -292,7 +277,7 @@ class _Gathered:
 
     def _opponents(self) -> Sequence[ProfileLine]:
         """Against each other player alone."""
-        ranks, scores = self._all.ranks.astype(np.int64), self._all.scores
+        ranks, scores = self._all.ranks, self._all.scores
         sign = np.sign(ranks[:, 1:] - ranks[:, :1])
         part = self._against(1 + sign, sign, scores[:, :1] - scores[:, 1:])
         known = sorted({name for names in self._names for name in names[1:]})
@@ -321,23 +306,19 @@ class _Gathered:
     def _faults(self) -> Iterator[Fault]:
         rows = np.flatnonzero(self._has_forfeited)
         for kind in FAULTS:
-            own = rows[self._all.termination[rows] == kind.value]
+            is_kind = np.array([end.termination is kind for end in self._table.ends])
+            own = rows[is_kind[self._all.end[rows]]]
             if len(own):
                 yield Fault(kind.value, len(own), len(own), tuple(map(self._key, own[:MOST_MATCH_IDS])))
 
     def _pardons(self) -> Iterator[Fault]:
-        counted = sorted(
-            (block, number, rotation, code, count)
-            for number, one in enumerate(self._played)
-            for block, rotation, code, count in one.pardons
-        )
+        ends, seats = self._table.ends, self._all.seat
+        rows = np.flatnonzero(np.array([bool(end.pardoned) for end in ends])[self._all.end]).tolist()
         for kind in PARDONABLE:
-            own = [each for each in counted if each[3] == kind.value]
-            first = [
-                MatchKey(self._played[number].key, block, turn) for block, number, turn, *_ in own[:MOST_MATCH_IDS]
-            ]
+            counts = {row: ends[self._all.end[row]].pardoned[seats[row]].get(kind.value, 0) for row in rows}
+            own = [row for row, count in counts.items() if count]
             if own:
-                yield Fault(kind.value, sum(count for *_, count in own), len(own), tuple(first))
+                yield Fault(kind.value, sum(counts.values()), len(own), tuple(map(self._key, own[:MOST_MATCH_IDS])))
 
     def _extremes(self, sign: int) -> tuple[Extreme, ...]:
         """The biggest wins, or losses with a `sign` of -1; of equal ones the first."""
@@ -353,7 +334,7 @@ class _Gathered:
 
     def _key(self, row: int) -> MatchKey:
         one = self._all
-        return MatchKey(self._played[one.pairing[row]].key, int(one.block[row]), int(one.rotation[row]))
+        return MatchKey(self._table.keys[one.pairing[row]], int(one.block[row]), int(one.rotation[row]))
 
 
 def _exact(parts: int, unit: int) -> ExactNumber:

@@ -15,11 +15,12 @@ import msgspec
 from arena.match.record import FAULTS
 from arena.standings.luck_adjustment import LuckAdjustment, common_luck_version
 from arena.standings.luck_audit import PlayerLuck, audited
+from arena.standings.match_table import NOT_MET, Array, Met
 from arena.standings.ranks import full_score
 from arena.standings.ratings import Rating, RatingSettings
 from arena.standings.scores import Mean, Scores, mean_of, scores, shares
 from arena.standings.skills import ranking, skills
-from arena.standings.sums import NOT_MET, Array, Met, PairingSums, met
+from arena.standings.sums import PairingSums
 from arena.statistics.distributions import SURE_SIGN
 from arena.statistics.interval import Interval
 from arena.statistics.probit import ProbitFit
@@ -84,7 +85,7 @@ class Row(msgspec.Struct, frozen=True):
 
 def rows_of(field: Iterable[Entrant], played: PairingSums, ratings: Mapping[str, Rating]) -> tuple[list[Row], int]:
     """Make the rows without ranks and what follows from the fit; and count the matches with a shared first place."""
-    counted, where = scores(played.ranks), met(played)
+    counted, where = scores(played.table), played.table.met
     adjustment = LuckAdjustment(played) if common_luck_version(played) else None
     audit = audited(played, where) if played.luck_versions else {}
     rows = [

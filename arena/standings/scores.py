@@ -23,8 +23,8 @@ from typing import Any, NamedTuple
 import msgspec
 import numpy as np
 
-from arena.match.results import PairingRanks
-from arena.standings.sums import Array, BlockSums, Courses, ExactNumber, Met, total
+from arena.standings.match_table import Array, MatchTable, Met, summed
+from arena.standings.sums import BlockSums, ExactNumber, total
 from arena.statistics.comparisons import ComparisonTable
 from arena.statistics.interval import Interval, degrees_of_freedom, equal_blocks, interval
 from arena.statistics.pairs import comparisons
@@ -78,7 +78,7 @@ class Shares(NamedTuple):
 
 
 class Scores(NamedTuple):
-    """The sums of the courses of pairings, by pairing and place (P, n).
+    """The sums of the matches of pairings, by pairing and place (P, n).
 
     A win is a first place of one's own, a draw a shared one, everything else a loss. `drawn` counts all matches whose
     first place is shared. By rotation, too, are `points` (P, n, n), 2 for each player beaten and 1 for each one tied;
@@ -104,25 +104,24 @@ class Mean(msgspec.Struct, frozen=True):
     interval: Interval
 
 
-def scores(pairings: Sequence[PairingRanks]) -> Scores:
-    """Count the courses of pairings with equal numbers of seats."""
-    courses = Courses(pairings)
-    is_first, present = courses.ranks == ord("0"), courses.present
+def scores(table: MatchTable) -> Scores:
+    """Count the matches of pairings."""
+    is_first, present = table.ranks == ord("0"), table.present
     is_shared = (np.einsum("brp->br", is_first.astype(np.int64)) > 1)[:, :, None]
     wins, draws = (
-        courses.added(each.astype(np.int64)).sum(axis=1) for each in (is_first & ~is_shared, is_first & is_shared)
+        table.added(each.astype(np.int64)).sum(axis=1) for each in (is_first & ~is_shared, is_first & is_shared)
     )
-    m, y = present.sum(axis=1)[:, None], np.einsum("brp->bp", courses.points)
-    counts = [np.broadcast_to(courses.added(each), wins.shape) for each in (m > 0, m, m * m)]
-    fourths = np.stack([courses.added(y**power * m ** (4 - power)) for power in (4, 3, 2, 1, 0)], axis=2)
+    m, y = present.sum(axis=1)[:, None], summed(table.points)
+    counts = [np.broadcast_to(table.added(each), wins.shape) for each in (m > 0, m, m * m)]
+    fourths = np.stack([table.added(y**power * m ** (4 - power)) for power in (4, 3, 2, 1, 0)], axis=2)
     return Scores(
-        shares=Shares._make([*counts, *map(courses.added, (y, y * y, y * m)), fourths]),
+        shares=Shares._make([*counts, *map(table.added, (y, y * y, y * m)), fourths]),
         wins=wins,
         draws=draws,
         losses=counts[1] - wins - draws,
         drawn=int((is_shared[:, :, 0] & present).sum()),
-        points=courses.added(courses.points),
-        matches=courses.added(present.astype(np.int64)),
+        points=table.added(table.points.astype(np.int64)),
+        matches=table.added(present.astype(np.int64)),
     )
 
 

@@ -1,38 +1,33 @@
-"""The sums of pairings over their blocks: the columns that standings are made of, instead of the matches.
+"""The sums of pairings over their blocks: what standings are made of.
 
 Rule: exact values only, added in no order. So standings are the same bytes however many matches were played at once and
-whichever ended first, and it does not matter whether SQLite has added (`MatchStore.sums`) or `sums_of`.
+whichever ended first.
 
 Columns are arrays over P pairings of n places each: whole numbers of 64 bits where these hold them, and otherwise
 Python's numbers (dtype object). Players are known by place, their order in the pairing.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
-from functools import cached_property
 from hashlib import sha256
 from itertools import chain
-from operator import attrgetter, itemgetter
+from math import lcm
+from operator import itemgetter
 from typing import Any, Final, NamedTuple
 
 import msgspec
 import numpy as np
 
+from arena.match.columns import NUMBERS, MatchEnd
 from arena.match.record import fraction_written
-from arena.match.results import MatchResult, PairingRanks, rotate
-from arena.standings.ranks import by_pairing, ranks_of
-from arena.statistics.pairs import MISSING
+from arena.match.results import PairingRanks
+from arena.standings.match_table import Array, MatchTable, summed
 
-Array = np.ndarray[Any, Any]
 ExactNumber = int | Fraction
 HALVES: Final = 2
 LARGEST_WHOLE: Final = 1 << 62
 """Whole numbers below that are kept in 64 bits."""
-
-Met = tuple[Array, Array]
-"""The numbers of the pairings of a player, and its place in each."""
-NOT_MET: Final[Met] = (np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
 
 
 class BlockSums(NamedTuple):
@@ -88,8 +83,7 @@ class PairingSums(NamedTuple):
     ended a match, `pardoned` those after which the game went on, both by code. `isolation` counts matches (P,).
     """
 
-    keys: tuple[str, ...]
-    ranks: tuple[PairingRanks, ...]
+    table: MatchTable
     margins: BlockSums
     luck: tuple[LuckSums, ...]
     luck_versions: dict[str, Array]
@@ -99,34 +93,164 @@ class PairingSums(NamedTuple):
     time: TimeSums
 
     @property
-    def players(self) -> list[tuple[str, ...]]:
+    def keys(self) -> tuple[str, ...]:
+        """Of the pairings."""
+        return self.table.keys
+
+    @property
+    def players(self) -> tuple[tuple[str, ...], ...]:
         """By place, of each pairing."""
-        return [one.players for one in self.ranks]
+        return self.table.players
+
+    @property
+    def ranks(self) -> tuple[PairingRanks, ...]:
+        """The ranks of each pairing."""
+        return self.table.pairing_ranks
 
     @property
     def seats(self) -> int:
         """The number of seats at a table; 0 without a pairing."""
-        return len(self.ranks[0].players) if self.ranks else 0
+        return self.table.seats
 
     @property
     def matches(self) -> Array:
         """The number of matches of each pairing."""
         return sum(self.isolation.values(), np.zeros(len(self.keys), dtype=np.int64))
 
-    def at(self, numbers: Sequence[int]) -> "PairingSums":
-        """The pairings of these numbers, in that order."""
-        found: PairingSums = _mapped(
-            lambda column: column[np.array(numbers, dtype=np.int64)], self._replace(keys=(), ranks=())
-        )
-        ranks = tuple([self.ranks[number] for number in numbers])
-        return found._replace(keys=tuple([self.keys[number] for number in numbers]), ranks=ranks)
 
-    def facts(self) -> dict[str, Any]:
-        """All values as plain ones, in the order of the keys: equal for equal matches."""
-        found = self.at(sorted(range(len(self.keys)), key=self.keys.__getitem__))
-        ranks = [(one.players, list(one.blocks), one.ranks) for one in found.ranks]
-        plain: PairingSums = _mapped(np.ndarray.tolist, found._replace(keys=(), ranks=()))
-        return plain._asdict() | {"keys": found.keys, "ranks": ranks}
+def total(column: Array) -> Any:
+    """The exact sum of a column, however large."""
+    return sum(column.tolist())
+
+
+def sums_of(table: MatchTable) -> PairingSums:
+    """Add up the matches of a table, pairing by pairing."""
+    by_pairing, by_place = (len(table.keys),), (len(table.keys), table.ranks.shape[2])
+    counted = [*_ended(table)]
+    pairings, seats = (range(by_pairing[0])), by_place[1]
+    units = [1 for _ in pairings]
+    for end, where, _, _ in counted:
+        if end.score_unit > 1:
+            for number in where.tolist():
+                units[number] = lcm(units[number], end.score_unit)
+    return PairingSums(
+        table=table,
+        margins=_margins(table, units),
+        luck=_luck(table),
+        luck_versions=_counts(
+            by_pairing, ((end.luck_version, own, n) for end, own, _, n in counted if end.luck_version)
+        ),
+        faults=_counts(
+            by_place,
+            (
+                (end.termination.value, (own, (end.at_fault + rotation) % seats), n)
+                for end, own, rotation, n in counted
+                if end.at_fault is not None
+            ),
+        ),
+        pardoned=_counts(
+            by_place,
+            (
+                (code, (own, (seat + rotation) % seats), n * times)
+                for end, own, rotation, n in counted
+                for seat, counts in enumerate(end.pardoned)
+                for code, times in counts.items()
+            ),
+        ),
+        isolation=_counts(by_pairing, ((end.isolation, own, n) for end, own, _, n in counted)),
+        time=_times(table),
+    )
+
+
+def _ended(table: MatchTable) -> Iterator[tuple[MatchEnd, Array, Array, Array]]:
+    """For each end: pairings and rotations with such matches, and the number of these."""
+    blocks, rotations = table.present.nonzero()
+    seats, ends = table.ranks.shape[2], max(1, len(table.ends))
+    kinds = (table.end[blocks, rotations] * len(table.keys) + table.pairing[blocks]) * seats + rotations
+    cells, counts = np.unique(kinds, return_counts=True)
+    numbers, cells = np.divmod(cells, max(1, len(table.keys) * seats))
+    edges = np.searchsorted(numbers, np.arange(ends + 1))
+    for end, first, last in zip(table.ends, edges, edges[1:], strict=False):
+        yield end, *np.divmod(cells[first:last], seats), counts[first:last]
+
+
+def _counts(shape: tuple[int, ...], counted: Iterable[tuple[str, Any, Array]]) -> dict[str, Array]:
+    """Counts by code, each at its places in a column of that shape, added up."""
+    columns: defaultdict[str, Array] = defaultdict(lambda: np.zeros(shape, dtype=np.int64))
+    for code, places, counts in counted:
+        np.add.at(columns[code], places, counts)
+    return dict(columns)
+
+
+def _margins(table: MatchTable, units: Sequence[int]) -> BlockSums:
+    """The sums of margins, in whole games: own score less the best of the others."""
+    scores = table.column("scores")
+    second, best = np.moveaxis(np.partition(scores, -2, axis=2)[:, :, -2:], 2, 0)[..., None]
+    has = table.present & table.of_ends([end.at_fault is None for end in table.ends], bool)
+    margins = scores.astype(np.int64) - np.where(scores == best, second, best)
+    margins[~has] = 0
+    if any(end.score_unit != units[0] for end in table.ends):
+        of_pairing = np.array(units, dtype=object)[table.pairing]
+        of_match = table.of_ends([end.score_unit for end in table.ends], object)
+        factors = np.where(has, of_pairing[:, None], 1) // np.where(has, of_match, 1)
+        margins = margins * factors[:, :, None]
+    m, y = has.sum(axis=1), summed(_wide(margins))
+    sums = BlockSums(*map(table.added, (*_block_counts(m), y, y * y, y * m[:, None])))
+    squares = [unit * unit for unit in units]
+    return sums._replace(
+        total=_parts(sums.total, units), total2=_parts(sums.total2, squares), product=_parts(sums.product, units)
+    )
+
+
+def _luck(table: MatchTable) -> tuple[LuckSums, ...]:
+    """The sums of luck of each half of the blocks."""
+    has = table.present & table.of_ends([bool(end.luck_version) for end in table.ends], bool)
+    m, luck = has.sum(axis=1), summed(_wide(table.column("luck")))
+    y = summed(table.points * has[:, :, None])
+    matches, one = m[:, None], np.ones_like(m)[:, None]
+    by_place = ((y, one), (y, y), (y, matches), (luck, one), (luck, luck), (luck, matches), (y, luck))
+    halves = [(table.block % HALVES == half).astype(np.int64) for half in range(HALVES)]
+    return tuple(
+        LuckSums(
+            *(table.added(column * is_own) for column in _block_counts(m)),
+            *(table.added(first * second * is_own[:, None]) for first, second in by_place),
+        )
+        for is_own in halves
+    )
+
+
+def _times(table: MatchTable) -> TimeSums:
+    moves, spent, slowest, *others = (table.column(name).astype(np.int64) for name in NUMBERS[2:])
+    decides = moves != 0
+    return TimeSums(
+        table.added(moves.sum(axis=1)),
+        table.added((spent * decides).sum(axis=1)),
+        np.maximum.reduceat((slowest * decides).max(axis=1), table.starts, axis=0),
+        *(table.added(column.sum(axis=1)) for column in others),
+    )
+
+
+def _block_counts(m: Array) -> tuple[Array, Array, Array]:
+    """By block with m matches: what blocks, matches and their squares are the sums of."""
+    return (m > 0).astype(np.int64), m, m * m
+
+
+def _wide(values: Array) -> Array:
+    """The same in whole numbers of any length if their squares may not fit into 64 bits."""
+    if values.dtype == object:
+        return values
+    seats = values.shape[2]
+    most = max(abs(int(values.max(initial=0))), abs(int(values.min(initial=0))))
+    per_block = max(most * seats, seats)
+    return values if per_block * per_block * max(1, len(values)) < LARGEST_WHOLE else values.astype(object)
+
+
+def _parts(values: Array, units: Sequence[int]) -> Array:
+    """Whole numbers of parts of 1 / unit, by pairing."""
+    if all(unit == 1 for unit in units):
+        return values
+    exact = [[Fraction(value, unit) for value in own] for own, unit in zip(values.tolist(), units, strict=True)]
+    return np.array([[int(each) if each.denominator == 1 else each for each in own] for own in exact], dtype=object)
 
 
 def _mapped(of: Callable[[Array], Any], one: Any) -> Any:
@@ -137,185 +261,6 @@ def _mapped(of: Callable[[Array], Any], one: Any) -> Any:
         values = [_mapped(of, value) for value in one]
         return one._make(values) if hasattr(one, "_make") else tuple(values)
     return of(one)
-
-
-def joined(parts: Sequence[PairingSums]) -> PairingSums:
-    """The pairings of all parts, one after the other; there is a part, and all have as many seats."""
-
-    def columns(own: Sequence[Any]) -> Any:
-        return type(own[0])._make([np.concatenate(each) for each in zip(*own, strict=True)])
-
-    def by_code(own: Iterable[dict[str, Array]], empty: Sequence[Array]) -> dict[str, Array]:
-        counted = list(zip(own, empty, strict=True))
-        names = sorted({name for each, _ in counted for name in each})
-        return {
-            name: np.concatenate([each.get(name, np.zeros_like(nothing)) for each, nothing in counted])
-            for name in names
-        }
-
-    by_pairing, by_place = [one.margins.blocks for one in parts], [one.time.moves for one in parts]
-    return PairingSums(
-        keys=tuple(chain.from_iterable(one.keys for one in parts)),
-        ranks=tuple(chain.from_iterable(one.ranks for one in parts)),
-        margins=columns([one.margins for one in parts]),
-        luck=tuple(columns([one.luck[half] for one in parts]) for half in range(HALVES)),
-        luck_versions=by_code((one.luck_versions for one in parts), by_pairing),
-        faults=by_code((one.faults for one in parts), by_place),
-        pardoned=by_code((one.pardoned for one in parts), by_place),
-        isolation=by_code((one.isolation for one in parts), by_pairing),
-        time=columns([one.time for one in parts]),
-    )
-
-
-def met(sums: PairingSums) -> dict[str, Met]:
-    """The pairings of each player, and its place in each."""
-    number: dict[str, int] = {}
-    own = np.array([number.setdefault(name, len(number)) for names in sums.players for name in names], dtype=np.int64)
-    order = np.argsort(own, kind="stable")
-    parts = np.split(order, np.cumsum(np.bincount(own, minlength=1))[:-1])
-    return {name: divmod(parts[each], sums.seats) for name, each in number.items()}
-
-
-def total(column: Array) -> Any:
-    """The exact sum of a column, however large."""
-    return sum(column.tolist())
-
-
-class Courses:
-    """The blocks of some pairings of n places as arrays: B blocks, those of a pairing one after the other.
-
-    By block, rotation and place: `ranks` (B, n, n). Whether the match is there: `present` (B, n). `numbers` (B,) are
-    those of the blocks, `seats_of` (n, n) the seat of each rotation and place. Each pairing has a block.
-    """
-
-    def __init__(self, pairings: Sequence[PairingRanks]) -> None:
-        seats = len(pairings[0].players) if pairings else 1
-        text = "".join([one.ranks for one in pairings]).encode("ascii")
-        by_seat = np.frombuffer(text, dtype=np.uint8).reshape(-1, seats, seats)
-        rotations = np.arange(seats)[:, None]
-        self.seats_of = (np.arange(seats) - rotations) % seats
-        self.present = by_seat[:, :, 0] != ord(MISSING)
-        self.ranks = by_seat[:, rotations, self.seats_of]
-        self.numbers = np.fromiter(chain.from_iterable([one.blocks for one in pairings]), dtype=np.int64)
-        sizes = [len(one.blocks) for one in pairings]
-        self.starts = np.cumsum([0, *sizes[:-1]]) if sizes else np.zeros(0, dtype=np.int64)
-
-    @cached_property
-    def points(self) -> Array:
-        """By block, rotation and place; 0 where there is no match."""
-        found = np.zeros(self.ranks.shape, dtype=np.int64)
-        for place in range(self.ranks.shape[2]):
-            own = self.ranks[:, :, place, None]
-            found[:, :, place] = np.einsum("brp->br", 2 * (own < self.ranks) + (own == self.ranks)) - 1
-        found *= self.present[:, :, None]
-        return found
-
-    def added(self, by_block: Array) -> Array:
-        """Add up the blocks of each pairing."""
-        found: Array = np.add.reduceat(by_block, self.starts, axis=0)
-        return found
-
-    def margins(self, values: Array, has: Array) -> BlockSums:
-        """The sums of margins by block, rotation and place; 0 where `has`, by block and rotation, is False."""
-        m, y = has.sum(axis=1), np.einsum("brp->bp", values)
-        return BlockSums(*map(self.added, (*_counts(m), y, y * y, y * m[:, None])))
-
-    def luck(self, values: Array, has: Array) -> tuple[LuckSums, ...]:
-        """The sums of luck, in the same form, of each half of the blocks."""
-        m, luck = has.sum(axis=1), np.einsum("brp->bp", values)
-        y = np.einsum("brp->bp", self.points * has[:, :, None])
-        by_place = (y, y * y, y * m[:, None], luck, luck * luck, luck * m[:, None], y * luck)
-        own = [(self.numbers % HALVES == half).astype(np.int64) for half in range(HALVES)]
-        return tuple(
-            LuckSums(
-                *(self.added(each * is_own) for each in _counts(m)),
-                *(self.added(each * is_own[:, None]) for each in by_place),
-            )
-            for is_own in own
-        )
-
-
-def _counts(m: Array) -> tuple[Array, Array, Array]:
-    """By block with m matches: what blocks, matches and their squares are the sums of."""
-    return (m > 0).astype(np.int64), m, m * m
-
-
-def sums_of(results: Iterable[MatchResult]) -> PairingSums:
-    """The sums of these matches, pairing by pairing in the order of first mention.
-
-    ValueError as for `by_pairing`, and for matches with unequal numbers of seats.
-    """
-    played = list(results)
-    known = by_pairing(played)
-    ranks = tuple([ranks_of(*own) for own in known.values()])
-    sizes = sorted({len(one.players) for one in played})
-    if len(sizes) > 1:
-        raise ValueError(f"matches of {' and of '.join(map(str, sizes))} players cannot share one table")
-    seats = sizes[0] if sizes else 2
-    numbered = [
-        (number, one)
-        for number, (_, blocks) in enumerate(known.values())
-        for own in blocks.values()
-        for one in own.values()
-    ]
-    ended = [
-        (one.termination.value, number, _place(one, one.at_fault), 1)
-        for number, one in numbered
-        if one.at_fault is not None
-    ]
-    pardoned = [
-        (code, number, _place(one, seat), count)
-        for number, one in numbered
-        for seat, counts in enumerate(one.pardoned)
-        for code, count in counts.items()
-    ]
-    courses = Courses(ranks)
-    whole = [own for _, blocks in known.values() for _, own in sorted(blocks.items())]
-    matches = [own.get(rotation) for own in whole for rotation in range(seats)]
-    found: PairingSums = _mapped(
-        _narrowed,
-        PairingSums(
-            keys=(),
-            ranks=(),
-            margins=courses.margins(*_by_place(matches, courses, attrgetter("margins"))),
-            luck=courses.luck(*_by_place(matches, courses, lambda one: one.luck or None)),
-            luck_versions=by_code([(one.luck_version, n, 1) for n, one in numbered if one.luck_version], (len(known),)),
-            faults=by_code(ended, (len(known), seats)),
-            pardoned=by_code(pardoned, (len(known), seats)),
-            isolation=by_code([(one.isolation, n, 1) for n, one in numbered], (len(known),)),
-            time=_times(matches, courses),
-        ),
-    )
-    return found._replace(keys=tuple(known), ranks=ranks)
-
-
-def _by_place(
-    matches: Sequence[MatchResult | None], courses: Courses, of: Callable[[MatchResult], Sequence[ExactNumber] | None]
-) -> tuple[Array, Array]:
-    """By block, rotation and place the values of each match, 0 where it has none; by block and rotation whether it has.
-
-    `of` gives them by seat.
-    """
-    shape = courses.ranks.shape
-    nothing = (0,) * shape[2]
-    rows, has = [], []
-    for one in matches:
-        own = None if one is None else of(one)
-        rows.append(nothing if one is None or own is None else rotate(own, -one.key.rotation % shape[2]))
-        has.append(own is not None)
-    return np.array(rows, dtype=object).reshape(shape), np.array(has, dtype=bool).reshape(shape[:2])
-
-
-def _times(matches: Sequence[MatchResult | None], courses: Courses) -> TimeSums:
-    names = ("moves", "time_us", "slowest_us", "startup_us", "idle_us", "timeouts_by_load")
-    moves, spent, slowest, *others = (_by_place(matches, courses, attrgetter(name))[0] for name in names)
-    decides = moves != 0
-    return TimeSums(
-        courses.added(moves.sum(axis=1)),
-        courses.added((spent * decides).sum(axis=1)),
-        np.maximum.reduceat((slowest * decides).max(axis=1), courses.starts, axis=0),
-        *(courses.added(each.sum(axis=1)) for each in others),
-    )
 
 
 def sums_digest(sums: PairingSums) -> str:
@@ -332,7 +277,7 @@ def sums_digest(sums: PairingSums) -> str:
         text = msgspec.json.encode(own.tolist(), enc_hook=fraction_written) if own.dtype == object else b""
         digest.update(text or own.astype("<i8").tobytes())
 
-    for name in PairingSums._fields[2:-1]:
+    for name in PairingSums._fields[1:-1]:
         own = getattr(sums, name)
         digest.update(msgspec.json.encode([name, sorted(own) if isinstance(own, dict) else []]))
         _mapped(take_in, dict(sorted(own.items())) if isinstance(own, dict) else own)
@@ -346,15 +291,3 @@ def _narrowed(column: Array) -> Array:
     values = [int(value) if value.denominator == 1 else value for value in column.ravel().tolist()]
     is_small = all(type(value) is int and abs(value) < LARGEST_WHOLE for value in values)
     return np.array(values, dtype=np.int64 if is_small else object).reshape(column.shape)
-
-
-def by_code(counted: Iterable[tuple[Any, ...]], shape: tuple[int, ...]) -> dict[str, Array]:
-    """Counts by code, each at its place in a column of that shape, added up."""
-    found: defaultdict[str, Array] = defaultdict(lambda: np.zeros(shape, dtype=np.int64))
-    for code, *place, count in counted:
-        found[code][tuple(place)] += count
-    return dict(found)
-
-
-def _place(one: MatchResult, seat: int) -> int:
-    return (seat + one.key.rotation) % len(one.players)

@@ -13,10 +13,11 @@ import msgspec
 
 from arena.match.secret_luck import UNKNOWN_ORIGIN, LuckOrigin
 from arena.standings.luck_adjustment import common_luck_version
+from arena.standings.match_table import Met
 from arena.standings.ratings import Rating, RatingSettings
 from arena.standings.rows import Entrant, Row, ends, ranked, record, rows_of
 from arena.standings.skills import contradicted, fitted, worth
-from arena.standings.sums import Met, PairingSums, met, sums_digest, total
+from arena.standings.sums import PairingSums, sums_digest, total
 from arena.statistics.comparisons import table_of
 from arena.statistics.model import BlockEffect
 from arena.statistics.probit import SeatAdvantage
@@ -119,7 +120,7 @@ def _seat(one: SeatAdvantage) -> dict[str, object]:
 
 def timing(entrants: Iterable[Entrant], played: PairingSums) -> tuple[Timing, ...]:
     """Add up the use of time of each entrant, in the order given."""
-    where = met(played)
+    where = played.table.met
     return tuple(_timing(one.name, played, where.get(one.name)) for one in entrants)
 
 

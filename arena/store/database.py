@@ -33,7 +33,7 @@ WAL_BYTES: Final = 1000 * DATABASE_PAGE_BYTES
 FULL_CHECK_BYTES: Final = 512 << 20
 """Up to this size SQLite looks at every page; a page of a larger file costs as much, and a start must not take long."""
 SAMPLES: Final = 2000
-_LARGE: Final = {"match": "pairing, block", "record": "pairing, block", "seat": "pairing, place, block"}
+_LARGE: Final = {"block": "pairing, number", "record": "pairing, block"}
 """The large tables, with the first columns of their keys."""
 _NO_BOUND: Final = 1 << 62
 _LOOK_S: Final = 0.5
@@ -331,12 +331,11 @@ def _check(connection: Connection, statement: str) -> str:
 
 def _sample(connection: Connection, tables: list[str]) -> None:
     """Read whole rows at random places, so that SQLite looks at the pages on the way to them."""
-    query = "SELECT (SELECT max(id) FROM pairing), (SELECT max(place) FROM seat), (SELECT max(block) FROM match)"
-    most = dict(zip(("pairing", "place", "block"), connection.execute(query).fetchone(), strict=True))
+    query = "SELECT (SELECT max(id) FROM pairing), (SELECT max(number) FROM block)"
+    most = connection.execute(query).fetchone()
     rng = random.Random()  # noqa: S311 - another place each time; nothing depends on it
     for table in tables:
         key = _LARGE[table]
-        names = key.split(", ")
-        query = f"SELECT * FROM {table} WHERE ({key}) >= ({', '.join('?' * len(names))}) LIMIT 1"  # noqa: S608 - ours
+        query = f"SELECT * FROM {table} WHERE ({key}) >= (?, ?) LIMIT 1"  # noqa: S608 - our own names
         for _ in range(SAMPLES):
-            connection.execute(query, [rng.randint(0, most[name] or 0) for name in names]).fetchall()
+            connection.execute(query, [rng.randint(0, last or 0) for last in most]).fetchall()

@@ -5,13 +5,13 @@ stays as it is. Results come out in schedule order, whatever the order in which 
 """
 
 import contextlib
+import sys
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Iterable, Iterator, Mapping
 from hashlib import sha256
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
@@ -20,15 +20,17 @@ from arena.league.tournament import Tournament, portable
 from arena.match.columns import Machine, PlayedBlock
 from arena.match.results import MatchKey, MatchResult, PairingRanks, PlayedMatch
 from arena.store import database, history, rows
-from arena.store.ranks import Wanted, ranks, unchecked_ranks, wanted
 from arena.store.view import Connection
 from arena.text import counted
 
 if TYPE_CHECKING:
-    from arena.standings.profile import PlayerColumns
+    from arena.standings.match_table import MatchTable
     from arena.standings.sums import PairingSums
 
-_R = TypeVar("_R")
+_MATCHES_OF_BLOCKS: Final = (
+    "SELECT pairing, number AS block, ended.key AS rotation FROM block,"
+    " json_each(CASE WHEN json_valid(ends) THEN ends ELSE '[]' END) ended WHERE ended.type != 'null'"
+)
 
 
 class LeagueSecret(msgspec.Struct, frozen=True):
@@ -48,7 +50,6 @@ class MatchStore:
     def __init__(self, connection: Connection, results: Path) -> None:
         self._connection = connection
         self._path = database.path_in(results)
-        self._asked: tuple[dict[str, int], list[Wanted]] = {}, []
 
     def save_league(self, tournament: Tournament) -> None:
         """Remember the tournament under its name, without what belongs to this machine.
@@ -123,13 +124,16 @@ class MatchStore:
         return [str(name) for (name,) in self._read("SELECT name FROM league ORDER BY name")]
 
     def save(self, blocks: Iterable[PlayedBlock]) -> None:
-        """Store these blocks in one transaction; matches that are there already are left alone."""
+        """Store these blocks in one transaction; those that are there already are left alone."""
         with database.transaction(self._connection, self._path):
-            found = list(self._new_matches(blocks))
-            rows.insert(self._connection, [new for new, _ in found])
-            records = [(new.pairing, *new.key[1:], *record) for new, record in found]
-            self._connection.executemany("INSERT INTO record VALUES (?, ?, ?, ?, ?, ?)", records)
-            history.append(self._connection, [(new.pairing, new.key, digest) for new, (_, digest, _) in found])
+            new = list(self._new_blocks(blocks))
+            rows.insert(self._connection, new)
+            entries = [
+                (pairing, MatchKey(block.pairing, block.block, rotation), record.digest)
+                for pairing, block in new
+                for rotation, record in zip(block.rotations, block.records, strict=True)
+            ]
+            history.append(self._connection, entries)
 
     @contextlib.contextmanager
     def snapshot(self) -> Iterator[None]:
@@ -142,45 +146,53 @@ class MatchStore:
         try:
             yield
         finally:
-            self._asked = {}, []
             self._connection.execute("ROLLBACK")
 
-    def _aggregated(self, blocks: Mapping[str, int], read: Callable[[Connection, Sequence[Wanted]], _R]) -> _R:
-        """The reader's answer about these pairings, which are looked up once a snapshot."""
-        with database.translating_sqlite_errors(self._path), self.snapshot():
-            if not blocks.items() <= self._asked[0].items():
-                self._asked = dict(blocks), wanted(self._connection, blocks)
-            return read(self._connection, [one for one in self._asked[1] if one.key in blocks])
+    def blocks(self, spans: Mapping[str, rows.Span]) -> Iterator[PlayedBlock]:
+        """The stored blocks of these pairings, by pairing and number; without records.
+
+        DamagedStore names the block that is not what was stored.
+        """
+        with database.translating_sqlite_errors(self._path):
+            yield from rows.read_blocks(self._connection, spans)
 
     def ranks(self, blocks: Mapping[str, int]) -> dict[str, PairingRanks]:
         """The ranks of all stored matches of these pairings, by key: of each its blocks below that number.
 
-        In the order of `blocks`; a pairing without a match is left out. DamagedStore names a match that cannot be.
+        In the order of `blocks`; a pairing without a match is left out. DamagedStore names a block that cannot be.
         """
-        return self._aggregated(blocks, ranks)
+        stored: dict[str, tuple[tuple[str, ...], list[int], list[str]]] = {}
+        for block in self.blocks(_spans(blocks)):
+            _, numbers, ranks = stored.setdefault(block.pairing, (block.players, [], []))
+            numbers.append(block.block)
+            ranks.append(sys.intern(block.ranks))  # few differ, and there are millions
+        return {
+            key: PairingRanks(
+                players, range(len(numbers)) if numbers[-1] == len(numbers) - 1 else numbers, "".join(ranks)
+            )
+            for key, (players, numbers, ranks) in stored.items()
+        }
 
-    def unchecked_ranks(self, blocks: Mapping[str, int]) -> dict[str, PairingRanks]:
-        """The same for callers who hand them to `sums` within the snapshot, which compares them with the points."""
-        return self._aggregated(blocks, unchecked_ranks)
+    def forfeits(self, blocks: Mapping[str, int]) -> int:
+        """The number of the same matches that somebody forfeited."""
+        return sum(block.forfeits for block in self.blocks(_spans(blocks)))
 
-    def sums(
-        self, blocks: Mapping[str, int], known: Mapping[str, PairingRanks] = MappingProxyType({})
-    ) -> "PairingSums":
-        """The sums of the same matches; in the same order, and with the same errors.
+    def table(self, blocks: Mapping[str, int]) -> "MatchTable":
+        """The match table of the same blocks; with the same errors. ValueError for unequal numbers of seats."""
+        from arena.standings.match_table import table_of_blocks  # noqa: PLC0415 - most commands do not need numpy
 
-        Ranks that are `known`, from the same snapshot, are not read again.
-        """
-        from arena.store.sums import sums  # noqa: PLC0415 - numpy takes 0.1 s that most commands do not need
+        try:
+            return table_of_blocks(self.blocks(_spans(blocks)))
+        except (ValueError, TypeError, OverflowError):
+            for _ in self.results(blocks):
+                pass
+            raise
 
-        return self._aggregated(blocks, partial(sums, known=known))
+    def sums(self, blocks: Mapping[str, int]) -> "PairingSums":
+        """The sums of the same matches."""
+        from arena.standings.sums import sums_of  # noqa: PLC0415 - as in `table`
 
-    def columns(
-        self, player: str, blocks: Mapping[str, int], known: Mapping[str, PairingRanks]
-    ) -> "list[PlayerColumns]":
-        """The matches of a player's pairings as columns; ranks and sums are known, from the same snapshot."""
-        from arena.store.columns import columns  # noqa: PLC0415 - as in `sums`
-
-        return self._aggregated(blocks, lambda *of: [*columns(of[0], of[1], player, known)])
+        return sums_of(self.table(blocks))
 
     def machines(self, blocks: Mapping[str, int]) -> Counter[Machine]:
         """The number of blocks of these pairings by machine; those that a cluster played, as far as it is stored."""
@@ -192,10 +204,8 @@ class MatchStore:
 
         `first`: the number of the first block of a pairing, if not 0.
         """
-        with database.translating_sqlite_errors(self._path):
-            for key, end in blocks.items():
-                start = 0 if first is None else first.get(key, 0)
-                yield from (result for result, _ in rows.read_matches(self._connection, key, start, end))
+        for block in self.blocks(_spans(blocks, first or {})):
+            yield from _results(block)
 
     def in_schedule_order(self, blocks: Mapping[str, int]) -> list[MatchResult]:
         """The same by block, pairing in the order of `blocks`, and rotation."""
@@ -204,19 +214,18 @@ class MatchStore:
 
     def matches(self, blocks: Mapping[str, int]) -> Iterator[PlayedMatch]:
         """The same with their records; a match without a record is left out."""
-        for key, end in blocks.items():
-            yield from self._played(key, 0, end)
+        return self._played(_spans(blocks))
 
     def orphans(self, known: Mapping[str, int]) -> Iterator[PlayedMatch]:
         """The stored matches that are not among these: other pairings, or blocks from that number on."""
-        for (key,) in self._read("SELECT key FROM pairing ORDER BY key"):
-            yield from self._played(key, known.get(key, 0), rows.WHOLE)
+        keys = [str(key) for (key,) in self._read("SELECT key FROM pairing ORDER BY key")]
+        return self._played(_spans(dict.fromkeys(keys, rows.WHOLE), known))
 
     def match(self, match_id: str) -> PlayedMatch:
         """The match of that id. SpecError if there is none."""
         with contextlib.suppress(ValueError):
             key = MatchKey.read(match_id)
-            for found in self._played(key.pairing, key.block, key.block + 1):
+            for found in self._played({key.pairing: (key.block, key.block + 1)}):
                 if found.result.key == key:
                     return found
         raise SpecError(
@@ -224,11 +233,13 @@ class MatchStore:
             " the last 50, `arena play` none, `arena league run` all"
         )
 
-    def _played(self, key: str, first: int, end: int) -> Iterator[PlayedMatch]:
-        with database.translating_sqlite_errors(self._path):
-            for result, record in rows.read_matches(self._connection, key, first, end, with_records=True):
-                if record is not None:
-                    yield PlayedMatch(result, record)
+    def _played(self, spans: Mapping[str, rows.Span]) -> Iterator[PlayedMatch]:
+        for block in self.blocks(spans):
+            with database.translating_sqlite_errors(self._path):
+                records = rows.read_records(self._connection, block)
+            for result in _results(block):
+                if result.key.rotation in records:
+                    yield PlayedMatch(result, records[result.key.rotation])
 
     def entries(self) -> Iterator[history.Entry]:
         """Which matches were stored, in the order of their commits."""
@@ -241,9 +252,9 @@ class MatchStore:
             return history.head(self._connection)
 
     def orphans_of(self, table: str, other: str) -> int:
-        """Matches, of all leagues and of none, that `table` has and `other` lacks: `match`, `record`, `history`."""
-        of = "SELECT pairing, block, rotation FROM"
-        query = f"SELECT count(*) FROM ({of} {table} EXCEPT {of} {other})"  # noqa: S608 - names of our own tables
+        """Matches, of all leagues and of none, that `table` has and `other` lacks: `block`, `record`, `history`."""
+        of = defaultdict(lambda: "SELECT pairing, block, rotation FROM {}", block=_MATCHES_OF_BLOCKS)
+        query = f"SELECT count(*) FROM ({of[table].format(table)} EXCEPT {of[other].format(other)})"  # noqa: S608 - ours
         return int(self._read(query)[0][0])
 
     def integrity_errors(self) -> list[str]:
@@ -264,22 +275,18 @@ class MatchStore:
         with database.transaction(self._connection, self._path):
             self._connection.execute(query, values)
 
-    def _new_matches(self, blocks: Iterable[PlayedBlock]) -> Iterator[tuple[rows.NewMatch, tuple[str, str, bytes]]]:
-        """The matches of these blocks that are not there, each once, with their records."""
+    def _new_blocks(self, blocks: Iterable[PlayedBlock]) -> Iterator[tuple[int, PlayedBlock]]:
+        """The blocks that are not there, each once, with the ids of their pairings."""
         ids: dict[tuple[str, tuple[str, ...]], int] = {}
-        seen = defaultdict[tuple[int, int], set[int]](set)
+        seen = set[tuple[int, int]]()
         for block in blocks:
             named = (block.pairing, block.players)
             pairing = ids[named] = ids.get(named) or self._pairing(*named)
             place = (pairing, block.block)
-            if place not in seen:
-                query = "SELECT rotation FROM match WHERE (pairing, block) = (?, ?)"
-                seen[place].update(rotation for (rotation,) in self._connection.execute(query, place))
-            for rotation, columns, record in block.storable:
-                if rotation not in seen[place]:
-                    seen[place].add(rotation)
-                    key = MatchKey(block.pairing, block.block, rotation)
-                    yield rows.NewMatch(pairing, key, columns, block.machine), record
+            query = "SELECT 1 FROM block WHERE (pairing, number) = (?, ?)"
+            if place not in seen and not self._connection.execute(query, place).fetchone():
+                yield pairing, block
+            seen.add(place)
 
     def _pairing(self, key: str, players: tuple[str, ...]) -> int:
         """The id of a pairing, whose players are those from now on."""
@@ -290,3 +297,14 @@ class MatchStore:
         )
         (found,) = self._connection.execute("SELECT id FROM pairing WHERE key = ?", (key,)).fetchone()
         return int(found)
+
+
+def _spans(blocks: Mapping[str, int], first: Mapping[str, int] = MappingProxyType({})) -> dict[str, rows.Span]:
+    return {key: (first.get(key, 0), end) for key, end in blocks.items()}
+
+
+def _results(block: PlayedBlock) -> tuple[MatchResult, ...]:
+    try:
+        return block.results
+    except rows.UNREADABLE as error:
+        raise rows.damaged(f"block {block.pairing}-{block.block}", error) from None

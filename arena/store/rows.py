@@ -1,57 +1,30 @@
-"""Matches as rows: the layout of the tables, and the way from columns to rows and back.
+"""Blocks as rows: the layout of the tables, and the way into them and back.
 
-Rule: a column holds what a query asks for, in whole numbers; a row that no match can have is DamagedStore and names the
-match. Points and margins stand beside ranks and scores although they follow from them, so that SQLite can add them.
-
-`seat` is in the order of places before blocks: a query by pairing and place reads its rows one after the other.
+Rule: a row is a block, packed as it came from its worker, with a checksum over all its columns and its key. Whoever
+reads a row checks it: DamagedStore names a block that is not what was stored.
 """
 
+import contextlib
 import sqlite3
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import Any, Final
+from zlib import crc32
 
 import msgspec
 
 from arena.errors import DamagedStore
-from arena.match.columns import Machine, MatchColumns, result_from
+from arena.match.columns import Machine, PlayedBlock
 from arena.match.record import PackedRecord
-from arena.match.results import MatchKey, MatchResult
+from arena.match.results import canonical_ranks
+from arena.standings.ranks import matches_of
 
-
-def _whole(column: str, least: int = 0) -> str:
-    """A column of whole numbers from `least` on: without a check SQLite takes text there, and fractions."""
-    return f"{column} INTEGER NOT NULL CHECK (typeof({column}) = 'integer' AND {column} >= {least})"
-
-
-def _known(column: str, more: str = "") -> str:
-    """A column of whole numbers of either sign, or NULL."""
-    return f"{column} INTEGER CHECK (typeof({column}) IN ('integer', 'null'){more})"
-
-
-MATCH_TABLES: Final = f"""
-    CREATE TABLE match (
-        pairing INTEGER NOT NULL REFERENCES pairing, {_whole("block")}, {_whole("rotation")},
-        ranks TEXT NOT NULL CHECK (ranks GLOB '*0*'), termination TEXT NOT NULL,
-        {_known("at_fault", " AND (at_fault IS NULL) = (termination = 'normal')")},
-        isolation TEXT NOT NULL, luck_version TEXT NOT NULL, {_whole("score_unit", 1)},
-        PRIMARY KEY (pairing, block, rotation)
-    ) WITHOUT ROWID;
-    CREATE TABLE seat (
-        pairing INTEGER NOT NULL REFERENCES pairing, {_whole("place")}, {_whole("block")}, {_whole("rotation")},
-        {_whole("points")}, {_known("score")}, {_known("margin", " AND (margin IS NULL) = (score IS NULL)")},
-        {_known("luck")}, {_whole("moves")}, {_whole("time_us")}, {_whole("slowest_us")}, {_whole("startup_us")},
-        {_whole("idle_us")}, {_whole("timeouts_by_load")},
-        PRIMARY KEY (pairing, place, block, rotation),
-        FOREIGN KEY (pairing, block, rotation) REFERENCES match
-    ) WITHOUT ROWID;
-    CREATE TABLE pardon (
-        pairing INTEGER NOT NULL REFERENCES pairing, {_whole("block")}, {_whole("rotation")}, {_whole("place")},
-        code TEXT NOT NULL, {_whole("count", 1)}, PRIMARY KEY (pairing, block, rotation, place, code),
-        FOREIGN KEY (pairing, block, rotation) REFERENCES match
-    ) WITHOUT ROWID
-"""
-"""Names of players by place are JSON in `pairing.players`; scores and margins count in parts of 1 / `score_unit`."""
+BLOCK_TABLE: Final = """CREATE TABLE block (
+    pairing INTEGER NOT NULL REFERENCES pairing, number INTEGER NOT NULL, ranks TEXT NOT NULL, ends TEXT NOT NULL,
+    numbers BLOB NOT NULL, checksum INTEGER NOT NULL, PRIMARY KEY (pairing, number)
+) WITHOUT ROWID"""
+"""Columns as `PlayedBlock` has them; names of players by place are JSON in `pairing.players`."""
 
 MACHINE_TABLES: Final = """
     CREATE TABLE machine (
@@ -74,53 +47,42 @@ UNREADABLE: Final = (msgspec.MsgspecError, UnicodeDecodeError, TypeError, ValueE
 """Raised by values that are not those that were stored: in form, in their bytes, in their type."""
 WHOLE: Final = 1 << 62
 """More blocks than a pairing can have."""
+Span = tuple[int, int]
+"""The number of a first block of a pairing, and of the one after the last."""
 
-_MATCH: Final = "m.block, m.rotation, ranks, termination, at_fault, isolation, luck_version, score_unit"
-_WITH_RECORD: Final = (
-    f"SELECT {_MATCH}, codec, digest, body FROM match m LEFT JOIN record r"  # noqa: S608 - our own text
-    " ON (r.pairing, r.block, r.rotation) = (m.pairing, m.block, m.rotation)"
-    " WHERE m.pairing = ? AND m.block >= ? AND m.block < ? ORDER BY m.block, m.rotation"
+_BLOCKS: Final = (
+    "SELECT p.key, players, number, ranks, ends, numbers, checksum FROM json_each(?) asked"
+    " CROSS JOIN pairing p ON p.key = asked.key CROSS JOIN block ON pairing = p.id"
+    " AND number >= json_extract(asked.value, '$[0]') AND number < json_extract(asked.value, '$[1]')"
 )
-_ALONE: Final = (
-    f"SELECT {_MATCH}, NULL, NULL, NULL FROM match m"  # noqa: S608 - our own text
-    " WHERE pairing = ? AND block >= ? AND block < ? ORDER BY block, rotation"
+"""A CROSS JOIN keeps the order: of the pairings asked for, then of the primary key."""
+_RECORDS: Final = (
+    "SELECT rotation, codec, digest, body FROM record"
+    " WHERE pairing = (SELECT id FROM pairing WHERE key = ?) AND block = ?"
 )
-_SEAT: Final = (
-    "SELECT block, rotation, points, score, margin, luck, moves, time_us, slowest_us, startup_us, idle_us,"
-    " timeouts_by_load FROM seat WHERE pairing = ? AND place = ? AND block >= ? AND block < ? ORDER BY block, rotation"
-)
-_PARDON: Final = (
-    "SELECT block, rotation, place, code, count FROM pardon WHERE pairing = ? AND block >= ? AND block < ?"
-    " ORDER BY block, rotation, place, code"
-)
+_encode: Final = msgspec.msgpack.Encoder().encode
 
 
-class NewMatch(NamedTuple):
-    """A match to be inserted: the id of its pairing, its key, its columns, and the machine, if that is told."""
-
-    pairing: int
-    key: MatchKey
-    columns: MatchColumns
-    machine: Machine | None = None
+def checksum(row: tuple[Any, ...]) -> int:
+    """The CRC-32 of a row: of the MessagePack of the pairing's key and of all other columns in their order."""
+    return crc32(_encode(row))
 
 
-def insert(connection: sqlite3.Connection, matches: Iterable[NewMatch]) -> None:
-    """Insert the rows of matches that are not there, within the caller's transaction."""
-    own, seats, pardons = list[tuple[Any, ...]](), list[tuple[Any, ...]](), list[tuple[Any, ...]]()
-    ran_on: dict[tuple[int, int], Machine] = {}
-    for pairing, (_, block, rotation), columns, machine in matches:
-        own.append((pairing, block, rotation, *columns[:6]))
-        seats += [(pairing, place, block, rotation, *each) for place, each in enumerate(columns.seats)]
-        pardons += [(pairing, block, rotation, *each) for each in columns.pardons]
-        if machine is not None:
-            ran_on[pairing, block] = machine
-    connection.executemany("INSERT INTO match VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", own)
-    connection.executemany("INSERT INTO seat VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", seats)
-    if pardons:
-        connection.executemany("INSERT INTO pardon VALUES (?, ?, ?, ?, ?, ?)", pardons)
+def insert(connection: sqlite3.Connection, blocks: Sequence[tuple[int, PlayedBlock]]) -> None:
+    """Insert blocks that are not there, each with the id of its pairing, within the caller's transaction."""
+    packed = [(pairing, (own.pairing, own.block, own.ranks, own.ends, own.numbers)) for pairing, own in blocks]
+    rows = [(pairing, *row[1:], checksum(row)) for pairing, row in packed]
+    connection.executemany("INSERT INTO block VALUES (?, ?, ?, ?, ?, ?)", rows)
+    records = [
+        (pairing, block.block, rotation, record.codec, record.digest, record.body)
+        for pairing, block in blocks
+        for rotation, record in zip(block.rotations, block.records, strict=False)
+    ]
+    connection.executemany("INSERT INTO record VALUES (?, ?, ?, ?, ?, ?)", records)
+    ran_on = [(pairing, block.block, block.machine) for pairing, block in blocks if block.machine is not None]
     if ran_on:
-        connection.executemany("INSERT OR IGNORE INTO machine (name, speed) VALUES (?, ?)", {*ran_on.values()})
-        connection.executemany(_PLAYED_ON, [(*block, *machine) for block, machine in ran_on.items()])
+        connection.executemany("INSERT OR IGNORE INTO machine (name, speed) VALUES (?, ?)", {own for *_, own in ran_on})
+        connection.executemany(_PLAYED_ON, [(*place, *machine) for *place, machine in ran_on])
 
 
 def machines(connection: sqlite3.Connection, blocks: Mapping[str, int]) -> Counter[Machine]:
@@ -132,37 +94,47 @@ def machines(connection: sqlite3.Connection, blocks: Mapping[str, int]) -> Count
     return found
 
 
-def read_matches(
-    connection: sqlite3.Connection, key: str, first: int = 0, end: int = WHOLE, *, with_records: bool = False
-) -> Iterator[tuple[MatchResult, PackedRecord | None]]:
-    """The matches of some blocks of the pairing with that key, by block and rotation.
+def read_blocks(connection: sqlite3.Connection, spans: Mapping[str, Span]) -> Iterator[PlayedBlock]:
+    """The stored blocks of these pairings, by pairing in the order given and number; without records.
 
-    Without `with_records`, and where a record is missing, there is None. DamagedStore names the match that is damaged.
+    DamagedStore names the block that is not what was stored.
     """
-    row = connection.execute("SELECT id, players FROM pairing WHERE key = ?", (key,)).fetchone()
-    if row is None:
-        return
-    pairing, players = row[0], names(key, row[1])
-    blocks = (first, end)
-    seats = [iter(connection.execute(_SEAT, (pairing, place, *blocks))) for place in range(len(players))]
-    pardons: defaultdict[MatchKey, list[Any]] = defaultdict(list)
-    for block, rotation, *pardon in connection.execute(_PARDON, (pairing, *blocks)):
-        pardons[MatchKey(key, block, rotation)].append(pardon)
-    last: tuple[Any, ...] = ()
-    for match in connection.execute(_WITH_RECORD if with_records else _ALONE, (pairing, *blocks)):
-        place = MatchKey(key, *match[:2])
-        if match[:2] <= last:  # pages that lead in a circle have no last one
-            raise damaged(str(place), "it is there again")
-        last = match[:2]
-        try:
-            columns = _columns(match, [next(own, ()) for own in seats], pardons.pop(place, []))
-            result = result_from(place, players, columns)
-            record = None if match[8] is None else _record(*match[8:])
-        except UNREADABLE as error:
-            raise damaged(str(place), error) from None
-        yield result, record
-    for place in pardons:
-        raise damaged(str(place), "its faults are counted, and the match is not there")
+    last, former, players = -1, "", tuple[str, ...]()
+    for key, text, number, ranks, ends, numbers, stored in connection.execute(_BLOCKS, (_json(spans),)):
+        if checksum((key, number, ranks, ends, numbers)) != stored:
+            raise damaged(f"block {key}-{number}", "its checksum is that of another one")
+        if key != former:
+            last, former, players = -1, key, names(key, text)
+        if number <= last:  # pages that lead in a circle have no last one
+            raise damaged(f"block {key}-{number}", "it is there again")
+        last = number
+        if not _are_ranks(ranks, len(players)):
+            raise damaged(f"block {key}-{number}", "its ranks are those of no match")
+        yield PlayedBlock(key, number, players, ranks, ends, numbers)
+
+
+def _json(spans: Mapping[str, Span]) -> str:
+    return msgspec.json.encode(spans).decode()
+
+
+@lru_cache(maxsize=4096)
+def _are_ranks(ranks: Any, seats: int) -> bool:
+    """Whether matches of so many players can have come to these."""
+    if type(ranks) is not str or len(ranks) != seats * seats:
+        return False
+    with contextlib.suppress(ValueError):
+        return all(own is None or canonical_ranks(own) == own for own in matches_of(ranks, seats))
+    return False
+
+
+def read_records(connection: sqlite3.Connection, block: PlayedBlock) -> dict[int, PackedRecord]:
+    """The records of a block by rotation. DamagedStore for what is no record."""
+    records = {}
+    for rotation, *columns in connection.execute(_RECORDS, (block.pairing, block.block)):
+        if [*map(type, columns)] != [str, str, bytes]:
+            raise damaged(f"match {block.pairing}-{block.block}-{rotation}", "its record is no record")
+        records[rotation] = PackedRecord(*columns)
+    return records
 
 
 def names(key: str, text: Any) -> tuple[str, ...]:
@@ -173,30 +145,6 @@ def names(key: str, text: Any) -> tuple[str, ...]:
         raise DamagedStore(f"the players of pairing {key} cannot be read: {error}; run `arena verify`") from None
 
 
-def all_names(columns: Sequence[tuple[str, Any]]) -> list[tuple[str, ...]]:
-    """The players of many pairings, by key and column, decoded at once."""
-    try:
-        text = f"[{','.join([text for _, text in columns])}]"
-        found = msgspec.json.decode(text, type=list[tuple[str, ...]])
-    except UNREADABLE:
-        found = []
-    return found if len(found) == len(columns) else [names(key, text) for key, text in columns]
-
-
-def damaged(match: str, reason: object) -> DamagedStore:
-    """The error for a stored match that cannot be."""
-    return DamagedStore(f"match {match} cannot be read: {reason}; it was edited or damaged: run `arena verify`")
-
-
-def _columns(match: tuple[Any, ...], seats: list[Any], pardons: list[Any]) -> MatchColumns:
-    """The columns of a match. ValueError if a row of a seat is missing."""
-    for own in seats:
-        if own[:2] != match[:2]:
-            raise ValueError("its seats are not there")
-    return MatchColumns._make((*match[2:8], tuple([own[2:] for own in seats]), tuple(pardons)))
-
-
-def _record(codec: Any, digest: Any, body: Any) -> PackedRecord:
-    if [type(value) for value in (codec, digest, body)] != [str, str, bytes]:
-        raise ValueError("its record is no record")
-    return PackedRecord(codec=codec, digest=digest, body=body)
+def damaged(what: str, reason: object) -> DamagedStore:
+    """The error for a stored block or match that cannot be."""
+    return DamagedStore(f"{what} cannot be read: {reason}; it was edited or damaged: run `arena verify`")

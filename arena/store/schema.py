@@ -14,7 +14,7 @@ from arena.store import history, owners, rows
 
 APPLICATION_ID: Final = 0x41524E41
 """`ARNA`: marks the file as ours."""
-VERSION: Final = 15
+VERSION: Final = 16
 """The version of the layout, kept in the file as `user_version`."""
 _TABLES: Final = (
     """CREATE TABLE bot (
@@ -24,7 +24,7 @@ _TABLES: Final = (
         name TEXT PRIMARY KEY, tournament BLOB NOT NULL, digest TEXT NOT NULL, standings BLOB
     ) WITHOUT ROWID""",
     "CREATE TABLE pairing (id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, players TEXT NOT NULL)",
-    *map(str.strip, rows.MATCH_TABLES.split(";")),
+    rows.BLOCK_TABLE,
     """CREATE TABLE record (
         pairing INTEGER NOT NULL REFERENCES pairing, block INTEGER NOT NULL, rotation INTEGER NOT NULL,
         codec TEXT NOT NULL, digest TEXT NOT NULL, body BLOB NOT NULL, PRIMARY KEY (pairing, block, rotation)

@@ -88,7 +88,7 @@ class _PlayedAgain:
 
     def _take(self, blocks: Sequence[PlayedBlock]) -> None:
         for block in blocks:
-            self.matches += len(block.matches)
+            self.matches += len(block.records)
             self.differences += _differences(self._store, block)
         self._tell(0)
 

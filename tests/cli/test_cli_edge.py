@@ -87,7 +87,7 @@ def test_closed_streams(tmp_path: Path) -> None:
     assert (silent.returncode, wrong.returncode) == (0, 2)
     with opened(tmp_path / "results") as connection:
         assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
-        assert connection.execute("SELECT count(*) FROM match").fetchone() == (2,)
+        assert connection.execute("SELECT count(*) FROM record").fetchone() == (2,)
 
 
 def test_progress_without_stderr(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import yaml
 from support.cli_arena import Terminal
-from support.tampering import execute_sql
+from support.tampering import delete_match
 from support.threads import play_in_threads
 
 from arena.doctor.machine import doubt_of_wall_time
@@ -73,8 +73,7 @@ def test_a_block_that_stays_void_is_named_and_tried_again_by_the_next_run(
 def test_a_block_that_lacks_a_match_is_damage(terminal: Terminal) -> None:
     """Nothing is left to be played, and yet the league is not complete: the block is named, with exit code 1."""
     assert terminal.arena(RUN).code == 0
-    tables = ("match", "seat", "record")
-    execute_sql(terminal.results, *(f"DELETE FROM {table} WHERE block = 1 AND rotation = 1" for table in tables))
+    delete_match(terminal.results, lambda match: match.key[1:] == (1, 1))
 
     said, status = terminal.arena(RUN), terminal.arena("league status")
 

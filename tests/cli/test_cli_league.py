@@ -108,7 +108,7 @@ def test_a_picture_that_cannot_be_made(terminal: Terminal, options: str, said: s
 def test_a_league_without_matches_has_a_leaderboard(terminal: Terminal) -> None:
     """Saved but not played: every format is printed, and verify finds nothing wrong."""
     terminal.played()
-    emptied = ("record", "seat", "match")
+    emptied = ("record", "block")
     changes = ("DROP TRIGGER history_delete", "DELETE FROM history", "UPDATE league SET standings = NULL")
     execute_sql(terminal.results / "arena.db", *(f"DELETE FROM {table}" for table in emptied), *changes)
 

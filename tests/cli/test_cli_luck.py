@@ -7,24 +7,16 @@ from hashlib import sha256
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from support.cli_arena import Terminal
-from support.tampering import execute_sql
+from support.store_made import reading
+from support.tampering import edit_matches
 
 
-def stored(terminal: Terminal) -> list[tuple[list[int | None], str]]:
-    """The luck of each stored match by place, and its version."""
-    connection = sqlite3.connect(terminal.results / "arena.db")
-    found = []
-    for *match, version in connection.execute("SELECT pairing, block, rotation, luck_version FROM match").fetchall():
-        where = "pairing = ? AND block = ? AND rotation = ? ORDER BY place"
-        lucks = connection.execute(f"SELECT luck FROM seat WHERE {where}", match).fetchall()
-        found.append(([luck for (luck,) in lucks], version))
-    connection.close()
-    return found
-
-
-def tamper(terminal: Terminal, statement: str) -> None:
-    execute_sql(terminal.results / "arena.db", statement)
+def stored_luck(terminal: Terminal) -> list[tuple[tuple[int, ...], str]]:
+    """The luck of each stored match by seat, and its version."""
+    with reading(terminal.results) as store:
+        return [(match.result.luck, match.result.luck_version) for match in store.orphans({})]
 
 
 @pytest.mark.process
@@ -34,8 +26,8 @@ def test_luck_is_stored_shown_and_audited(terminal: Terminal) -> None:
 
     shown = terminal.arena(f"show {terminal.first_match()}").out
     sound = terminal.arena("verify")
-    lucks = [luck for luck, _ in stored(terminal)]
-    tamper(terminal, "UPDATE seat SET luck = 123456 WHERE place = rotation")
+    lucks = [luck for luck, _ in stored_luck(terminal)]
+    edit_matches(terminal.results, lambda match: replace(match, luck=(123456, *match.luck[1:])))
     forged = terminal.arena("verify")
 
     assert all(len(luck) == 2 and luck[0] for luck in lucks)
@@ -51,7 +43,7 @@ def test_luck_is_stored_shown_and_audited(terminal: Terminal) -> None:
 def test_luck_of_another_version_is_not_checked(terminal: Terminal) -> None:
     """Nobody can measure it any more; that is said."""
     terminal.played("greedy", "random", cycles=1, game="shanghaien")
-    tamper(terminal, "UPDATE match SET luck_version = 'old'")
+    edit_matches(terminal.results, lambda match: replace(match, luck_version="old"))
 
     said = terminal.arena("verify")
 
@@ -66,7 +58,7 @@ def test_luck_can_be_left_out(terminal: Terminal) -> None:
     terminal.league("greedy", "random", cycles=1, game="shanghaien", luck=False)
     before = terminal.first_match()
 
-    assert stored(terminal) == [([None, None], "")] * 2
+    assert stored_luck(terminal) == [((), "")] * 2
     assert "not shown, as the luck of all its matches by one value function is not" in terminal.arena("stats p0").out
     assert "luck-adjusted score: not shown, as other blocks" in terminal.arena("stats p0 --luck").out
     assert "measured again" not in terminal.arena("verify").out
@@ -83,7 +75,7 @@ def test_a_game_without_a_value_has_none(terminal: Terminal) -> None:
 
     match = terminal.first_match()
 
-    assert stored(terminal) == [([None, None], "")] * 2
+    assert stored_luck(terminal) == [((), "")] * 2
     assert "luck, in shares of a win" not in terminal.arena(f"show {match}").out
     assert "luck audit" not in terminal.arena("leaderboard test").out
 

@@ -96,7 +96,7 @@ def test_unknown_names_exit_with_2(terminal: Terminal, line: str, said: str) -> 
 def test_a_league_without_matches_has_pages(terminal: Terminal) -> None:
     """Saved but not played: every command prints every format."""
     terminal.played()
-    execute_sql(terminal.results / "arena.db", "DELETE FROM record", "DELETE FROM match")
+    execute_sql(terminal.results / "arena.db", "DELETE FROM record", "DELETE FROM block")
 
     for command in COMMAND_MODULES:
         for form in FORMATS:

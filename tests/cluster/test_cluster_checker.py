@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 from support.cli_arena import Terminal
 from support.made_matches import RECORD, match_result
-from support.tampering import execute_sql
+from support.tampering import edit_matches, execute_sql
 
 from arena.cluster import checker
 from arena.cluster.checker import CheckedBatch, cluster_checker
@@ -83,10 +83,10 @@ def test_workers_find_what_a_check_here_finds(terminal: Terminal, link: LinkHere
     """In the same order, with a damaged record and a forged time; a match of no league is checked too, and here."""
     terminal.league(cycles=1, seed="other", flags="--workers 1")
     results = played(terminal, "--update --yes").folder / "results"
-    execute_sql(
+    execute_sql(results, "UPDATE record SET body = x'00' WHERE block = 2 AND rotation = 0")
+    edit_matches(
         results,
-        "UPDATE record SET body = x'00' WHERE block = 2 AND rotation = 0",
-        "UPDATE seat SET time_us = time_us + 1 WHERE block = 5 AND rotation = 1 AND place = 0",
+        lambda match: replace(match, time_us=(1, *match.time_us[1:])) if match.key[1:] == (5, 1) else match,
     )
     alone = terminal.arena("verify")
 

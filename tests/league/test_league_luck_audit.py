@@ -11,7 +11,8 @@ from support.standings_made import forfeited, played, table
 from arena.match.luck import LEAST
 from arena.match.results import LUCK_UNIT, MatchResult, rotate
 from arena.standings.luck_audit import LEVEL, PlayerLuck, audited
-from arena.standings.sums import NOT_MET, met, sums_of
+from arena.standings.match_table import NOT_MET, match_table
+from arena.standings.sums import sums_of
 from arena.statistics.confidence_sequence import lower_bound, p_value
 
 Luck = Callable[[Random, Sequence[str]], Sequence[float]]
@@ -52,8 +53,8 @@ def league(tables: Sequence[str], blocks: int, luck: Luck, *, seed: int = 1) -> 
 
 def lucks(results: Sequence[MatchResult]) -> dict[str, PlayerLuck]:
     """The audit of these matches; the same as in a table (`test_a_table_has_it`), and faster."""
-    sums = sums_of(results)
-    return audited(sums, met(sums))
+    sums = sums_of(match_table(results))
+    return audited(sums, sums.table.met)
 
 
 def named(results: Sequence[MatchResult]) -> list[str]:
@@ -168,10 +169,10 @@ def test_nobody_is_named_where_results_decide_how_long_is_played() -> None:
 
 def test_players_who_have_not_played_count_from_the_first_look_on() -> None:
     """Holm's number of players must not grow with those who come in later, or every look begins a test of its own."""
-    sums = sums_of(league(["ab"], 120, foreseen))
+    sums = sums_of(match_table(league(["ab"], 120, foreseen)))
     silent = {f"silent-{number}": NOT_MET for number in range(8)}
 
-    two, ten = audited(sums, met(sums)), audited(sums, met(sums) | silent)
+    two, ten = audited(sums, sums.table.met), audited(sums, sums.table.met | silent)
 
     assert sorted(two) == sorted(ten)
     assert two["ann"].p < 0.2

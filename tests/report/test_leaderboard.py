@@ -18,6 +18,7 @@ from arena.errors import SpecError
 from arena.report.columns import LEADERBOARD
 from arena.report.formats import FORMATS, LONGEST_NAME, Style, likelihood_percent
 from arena.report.leaderboard import leaderboard_page
+from arena.standings.match_table import match_table
 from arena.standings.rows import Entrant
 from arena.standings.scores import Mean
 from arena.standings.sums import sums_of
@@ -74,7 +75,8 @@ def test_a_table_before_the_first_match() -> None:
     """No numbers where there are none."""
     field = [Entrant("a", "a", "1", "00"), Entrant("b", "b", "1", "11")]
 
-    found = leaderboard_page(made_standings(field, [], scheduled=2), timing(field, sums_of(()))).render("table", WIDE)
+    use = timing(field, sums_of(match_table(())))
+    found = leaderboard_page(made_standings(field, [], scheduled=2), use).render("table", WIDE)
 
     lines = found.splitlines()
     assert cells(lines[3]) == ["-", "a", "-", "0-0-0", "25.00", "8.33", *"----", "0.00", "-", "0", *"--", "a 1 (00)"]

@@ -15,6 +15,7 @@ from arena.match.results import MatchResult
 from arena.report.columns import LEADERBOARD, Definition, section_columns
 from arena.report.formats import FORMATS, Style
 from arena.report.leaderboard import leaderboard_page
+from arena.standings.match_table import match_table
 from arena.standings.ratings import RatingSettings
 from arena.standings.rows import Entrant
 from arena.standings.sums import sums_of
@@ -94,7 +95,7 @@ def test_any_league_has_a_leaderboard(kind: str, chosen: str, width: int | None)
     field = [Entrant(name=name, bot=name, version="1", hash="00" * 32) for name in names]
     found = made_standings(field, results, scheduled=max(1, len(results)))
 
-    text = leaderboard_page(found, timing(field, sums_of(results))).render(chosen, Style(width=width))
+    text = leaderboard_page(found, timing(field, sums_of(match_table(results)))).render(chosen, Style(width=width))
 
     assert not re.search(r"\b(nan|inf|infinity|none|null)\b", text if chosen != "json" else "", re.IGNORECASE)
     assert chosen != "json" or len(json.loads(text)["standings"]["rows"]) == len(names)

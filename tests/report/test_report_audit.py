@@ -4,6 +4,7 @@ import re
 import zlib
 from collections.abc import Callable
 from contextlib import suppress
+from fractions import Fraction
 from hashlib import sha256
 from pathlib import Path
 from random import Random
@@ -11,11 +12,14 @@ from typing import Any
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 from support.report_made import Kept
+from support.tampering import delete_match, edit_matches
 
 from arena.errors import DamagedStore
 from arena.games.nim import Nim
 from arena.match.record import pack, unpack
+from arena.match.results import MatchResult
 from arena.store import database
 from arena.store.matches import MatchStore
 from arena.verify.audit import audit
@@ -73,19 +77,9 @@ def flip_body(kept: Kept) -> None:
     kept.tamper("UPDATE record SET body = ? WHERE body = ?", bytes(body), kept.normal.record.body)
 
 
-def change_match(kept: Kept, change: str, table: str = "match") -> None:
-    key = kept.normal.result.key
-    where = "pairing = (SELECT id FROM pairing WHERE key = ?) AND block = ? AND rotation = ?"
-    kept.tamper(f"UPDATE {table} SET {change} WHERE {where}", *key)
-
-
-def change_seat(kept: Kept, change: str) -> None:
-    change_match(kept, change, "seat")
-
-
-def change_both(kept: Kept, of_match: str, of_seat: str) -> None:
-    change_match(kept, of_match)
-    change_seat(kept, of_seat)
+def change_match(kept: Kept, change: Callable[[MatchResult], MatchResult | None]) -> None:
+    """Put another result in the place of the first normal match; None deletes it."""
+    edit_matches(kept.results, lambda match: change(match) if match.key == kept.normal.result.key else match)
 
 
 def change_record(kept: Kept, change: Callable[[Any], None]) -> None:
@@ -98,28 +92,23 @@ def action_of(record: Any) -> Any:
     return next(step for step in record["steps"] if step["step"] == "action")
 
 
-def delete(kept: Kept, condition: str) -> None:
-    for table in ("match", "seat", "record"):
-        kept.tamper(f"DELETE FROM {table} WHERE {condition}")
-
-
 TAMPERING: dict[str, Callable[[Kept], None]] = {
     "a byte of a record": flip_body,
     "a digest": lambda kept: kept.tamper("UPDATE record SET digest = replace(digest, 'a', 'b')"),
     "a codec": lambda kept: kept.tamper("UPDATE record SET codec = 'plain'"),
-    "a score": lambda kept: change_seat(kept, "score = 7, margin = 0"),
-    "ranks": lambda kept: change_match(kept, "ranks = '00'"),
-    "ranks and points": lambda kept: change_both(kept, "ranks = '00'", "points = 1"),
-    "a time": lambda kept: change_seat(kept, "time_us = 1000000000"),
-    "moves": lambda kept: change_seat(kept, "moves = moves + 1"),
-    "an isolation": lambda kept: change_match(kept, "isolation = 'sandbox'"),
-    "luck without a version": lambda kept: change_seat(kept, "luck = 5 - 10 * place"),
-    "a row nobody can read": lambda kept: change_match(kept, "ranks = '0x'"),
-    "a deleted seat": lambda kept: kept.tamper("DELETE FROM seat WHERE rotation = 1 AND block = 0 AND place = 1"),
+    "a score": lambda kept: change_match(kept, lambda match: replace(match, scores=(Fraction(7),) * 2)),
+    "ranks": lambda kept: change_match(kept, lambda match: replace(match, ranks=(0, 0))),
+    "a time": lambda kept: change_match(kept, lambda match: replace(match, time_us=(10**9,) * 2)),
+    "moves": lambda kept: change_match(kept, lambda match: replace(match, moves=(99, 99))),
+    "an isolation": lambda kept: change_match(kept, lambda match: replace(match, isolation="sandbox")),
+    "luck of no version": lambda kept: change_match(kept, lambda match: replace(match, luck=(5, -5), luck_version="x")),
+    "a row nobody wrote": lambda kept: kept.tamper("UPDATE block SET ranks = '0x01' WHERE number = 1"),
     "a deleted record": lambda kept: kept.tamper("DELETE FROM record WHERE rotation = 1 AND block = 0"),
-    "a deleted match": lambda kept: kept.tamper("DELETE FROM match WHERE rotation = 1 AND block = 0"),
-    "a match deleted with its record": lambda kept: delete(kept, "rotation = 1 AND block = 0"),
-    "a block deleted with its records": lambda kept: delete(kept, "block = 1"),
+    "a deleted match": lambda kept: change_match(kept, lambda _: None),
+    "a match deleted with its record": lambda kept: delete_match(
+        kept.results, lambda match: match.key == kept.normal.result.key
+    ),
+    "a block deleted with its records": lambda kept: delete_match(kept.results, lambda match: match.key.block == 1),
     "standings": lambda kept: kept.tamper(
         "UPDATE league SET standings = replace(CAST(standings AS TEXT), '\"rank\":1', '\"rank\":2')"
     ),
@@ -252,7 +241,7 @@ def test_tampering_with_a_match_of_no_league_is_found(tmp_path: Path, kind: str)
 def test_one_is_not_many(tmp_path: Path) -> None:
     """A block that lacks a match."""
     kept = Kept(tmp_path)
-    delete(kept, f"rotation = 1 AND block = 0 AND pairing = (SELECT id FROM pairing WHERE key = '{kept.key}')")
+    delete_match(kept.results, lambda match: match.key == (kept.key, 0, 1))
 
     assert "test: 1 block lacks a match" in problems(kept)
     assert "test: 1 match is missing that the published standings rest on" in problems(kept)

@@ -9,11 +9,10 @@ import pytest
 from support.report_made import Kept
 from support.scripted_bot import Message, answer
 from support.store_made import seated_bot, writing
-from support.tampering import execute_sql, opened
+from support.tampering import edit_matches, execute_sql, opened
 
 from arena.league.schedule import fixture, pairings
 from arena.league.state import state_of
-from arena.match.columns import columns_of
 from arena.match.record import pack, unpack
 from arena.match.referee import play_match
 from arena.match.results import MatchKey, result_of
@@ -22,7 +21,7 @@ from arena.match.settings import MatchSettings, spec_of
 from arena.operations.leagues import league_table
 from arena.process.scripted import Reply
 from arena.standings.table import standings_json
-from arena.store import database, history, rows
+from arena.store import database, history
 from arena.store.history import Head
 from arena.verify.audit import AuditSettings, audit
 
@@ -59,17 +58,13 @@ class Forger:
         place = "WHERE (SELECT key FROM pairing WHERE id = pairing) = ? AND block = ? AND rotation = 0"
         where = (planned.pairing, planned.block)
         self._do(f"UPDATE record SET body = ?, digest = ? {place}", packed.body, packed.digest, *where)
-        for name in ("match", "seat"):
-            self._do(f"DELETE FROM {name} {place}", *where)
-        with opened(self.kept.results) as connection:
-            (pairing,) = connection.execute("SELECT id FROM pairing WHERE key = ?", (planned.pairing,)).fetchone()
-            found = result_of(forged)
-            rows.insert(connection, [rows.NewMatch(pairing, found.key, columns_of(found))])
+        found = result_of(forged)
+        edit_matches(self.kept.results, lambda match: found if match.key == found.key else match)
 
     def delete_a_match(self) -> None:
         """A whole block, so that nothing is odd; the league would play it again."""
-        for name in ("match", "seat", "record"):
-            self._do(f"DELETE FROM {name} WHERE pairing = 1 AND block = 1")
+        self._do("DELETE FROM record WHERE pairing = 1 AND block = 1")
+        self._do("DELETE FROM block WHERE pairing = 1 AND number = 1")
 
     def insert_a_block(self) -> None:
         """The blocks of another time, in front of all others; made of the second ones here."""
@@ -169,7 +164,7 @@ def test_what_only_lies_in_the_history_is_found_without_a_root(tmp_path: Path) -
     """Somebody who forgets the history: a record replaced, a match gone, one it does not know, an edited entry."""
     cases: dict[str, tuple[str, ...]] = {
         "its record is not the one that was stored": ("UPDATE record SET digest = 'x' WHERE pairing = 1",),
-        "was stored and is gone": ("DELETE FROM record WHERE pairing = 1", "DELETE FROM match WHERE pairing = 1"),
+        "was stored and is gone": ("DELETE FROM record WHERE pairing = 1", "DELETE FROM block WHERE pairing = 1"),
         "is not in it": ("DROP TRIGGER history_delete", "DELETE FROM history WHERE number = 11"),
         "the history itself was changed": (
             "DROP TRIGGER history_update",

@@ -10,12 +10,12 @@ from statistics import NormalDist
 import msgspec
 import pytest
 from support.made_matches import SETTINGS
-from support.profile_made import columns_of
 from support.report_leagues import FOUR, HOSTILE, NUMBERS_THAT_ARE_NONE, league, mirrored, odd_leagues, ranks_of, result
 
 from arena.match.results import MatchResult
 from arena.report.formats import FORMATS, Style
 from arena.report.matrix import matrix_page, shaded, surprise_mark
+from arena.standings.match_table import match_table
 from arena.standings.matrix import HeadToHead, Intransitive, _lopsided, compared
 from arena.standings.profile import profile
 from arena.standings.ratings import Rating, RatingSettings
@@ -39,7 +39,7 @@ def circle(cycles: int = 30) -> HeadToHead:
 
 def row(player: str) -> Row:
     """The row of a player of whom nothing but the name matters."""
-    (made,), _ = rows_of([Entrant(player, "", "", "")], sums_of(()), {player: Rating(25.0, 8.0)})
+    (made,), _ = rows_of([Entrant(player, "", "", "")], sums_of(match_table(())), {player: Rating(25.0, 8.0)})
     return made
 
 
@@ -256,7 +256,7 @@ def test_the_score_of_a_cell_has_the_interval_of_the_page_of_a_player(name: str)
     cells = {(one.player, one.opponent): one for one in page.meetings if one.matches}
     scored = 0
     for player in FOUR:
-        for other in profile(row(player), columns_of(player, results)).opponents:
+        for other in profile(row(player), match_table(results).of_player(player)).opponents:
             cell, mirror = cells[player, other.name], cells[other.name, player]
             assert other.score is not None
             ends = other.score.interval

@@ -10,7 +10,6 @@ from functools import cache
 import pytest
 from msgspec.structs import replace
 from support.made_matches import SETTINGS, ranks_by_pairing
-from support.profile_made import columns_of
 from support.report_leagues import (
     FOUR,
     HOSTILE,
@@ -29,6 +28,7 @@ from arena.match.results import MatchResult
 from arena.report.formats import FORMATS, Style
 from arena.report.leaderboard import leaderboard_page
 from arena.report.profile import ProfilePage, profile_page
+from arena.standings.match_table import match_table
 from arena.standings.profile import luck_adjusted, profile
 from arena.standings.ranks import in_schedule_order
 from arena.standings.ratings import rate
@@ -37,7 +37,7 @@ from arena.standings.table import Standings, Timing, standings, timing
 
 
 def tables(results: Sequence[MatchResult], names: Sequence[str] = FOUR) -> tuple[Standings, tuple[Timing, ...]]:
-    field, sums, ranks = entrants(tournament(names)), sums_of(results), ranks_by_pairing(results)
+    field, sums, ranks = entrants(tournament(names)), sums_of(match_table(results)), ranks_by_pairing(results)
     ratings = rate((one.name for one in field), in_schedule_order(ranks.values()), SETTINGS)
     table = standings(field, sums, ratings, SETTINGS, scheduled=len(results))
     return table, timing(field, sums)
@@ -48,8 +48,8 @@ def made(player: str, results: Sequence[MatchResult], names: Sequence[str] = FOU
     (row,) = (one for one in table.rows if one.name == player)
     (timed,) = (one for one in use if one.name == player)
     ranked = sum(one.group == row.group for one in table.rows)
-    found = profile(row, columns_of(player, results))
-    return ProfilePage("test", (), row, ranked, timed, luck_adjusted(found, player, sums_of(results)))
+    found = profile(row, match_table(results).of_player(player))
+    return ProfilePage("test", (), row, ranked, timed, luck_adjusted(found, player, sums_of(match_table(results))))
 
 
 def page(player: str, results: Sequence[MatchResult], form: str = "table", width: int | None = None) -> str:

@@ -12,9 +12,10 @@ from support.cli_arena import Terminal
 from support.made_matches import bot
 from support.site_made import NAMES, Read, made_site, pages_of
 from support.store_made import blocks_of, fill, reading, tournament
-from support.tampering import opened
+from support.tampering import delete_match, opened
 
 from arena.errors import SpecError
+from arena.league.schedule import pairings
 from arena.league.tournament import Player
 from arena.match.record import SimulationStep, unpack
 from arena.match.results import MatchResult
@@ -151,9 +152,7 @@ def test_a_fault_is_told_with_its_reason_and_without_what_only_its_author_may_re
 def test_matches_of_a_block_that_is_not_whole_are_not_shown(tmp_path: Path) -> None:
     """Its luck is that of a match that is still to come."""
     fill(tmp_path, tournament("ann", "bob", cycles=3))
-    with opened(tmp_path) as connection:
-        for table in ("record", "seat", "match"):
-            connection.execute(f"DELETE FROM {table} WHERE block = 1 AND rotation = 1")
+    delete_match(tmp_path, lambda match: match.key[1:] == (1, 1))
     with reading(tmp_path) as store:
         write_site(store, (), tmp_path / "out", "all")
 
@@ -207,9 +206,8 @@ def test_a_page_of_the_list_reads_its_own_rows_only(tmp_path: Path, monkeypatch:
         return one
 
     fill(tmp_path, tournament("ann", "bob", "cid", cycles=9))
-    with opened(tmp_path) as connection:
-        for table in ("record", "seat", "match"):
-            connection.execute(f"DELETE FROM {table} WHERE pairing = 2 AND block = 4 AND rotation = 1")
+    second = pairings(tournament("ann", "bob", "cid", cycles=9))[1].key
+    delete_match(tmp_path, lambda match: match.key == (second, 4, 1))
     with reading(tmp_path) as store:
         view = league_view(store, store.leagues()[0])
         everything = [*view.results(store)]
@@ -272,7 +270,7 @@ def test_the_empty_store_and_a_league_without_matches_have_pages(tmp_path: Path)
     made = tournament("ann", "bob")
     fill(tmp_path, made)
     with opened(tmp_path) as connection:
-        for table in ("record", "seat", "match"):
+        for table in ("record", "block"):
             connection.execute(f"DELETE FROM {table}")
     with reading(tmp_path) as store:
         write_site(store, (), tmp_path / "out")

@@ -15,6 +15,7 @@ from support.standings_reference import draw_rate, reference, times
 
 from arena.errors import SpecError
 from arena.match.results import MatchKey, MatchResult
+from arena.standings.match_table import match_table
 from arena.standings.ratings import Rating, RatingSettings, rate
 from arena.standings.rows import Row, ranked
 from arena.standings.scores import Mean
@@ -172,7 +173,7 @@ def test_ranks_are_by_map_in_every_league() -> None:
     ratings = {name: Rating(float(place), 1.0) for place, name in enumerate(NAMES)}
 
     for scheduled in (len(results), 100):
-        found = standings(FIELD, sums_of(results), ratings, SETTINGS, scheduled=scheduled)
+        found = standings(FIELD, sums_of(match_table(results)), ratings, SETTINGS, scheduled=scheduled)
         assert [(one.rank, one.name) for one in found.rows] == [(1, "ann"), (2, "bob"), (3, "cid"), (None, "dot")]
         assert (found.sorted_by, found.is_complete) == ("rating", scheduled == len(results))
         assert ("cid", "ann") in found.contradictions
@@ -222,7 +223,7 @@ def test_times_are_kept_apart() -> None:
     """Mean over all moves, slowest of all; None for who never decided."""
     results = [played("ab", (1, 0), time_us=100_000), played("ba", (1, 0), time_us=300_000)]
 
-    found = timing(FIELD, sums_of(results))
+    found = timing(FIELD, sums_of(match_table(results)))
 
     assert found[0] == Timing(name="ann", moves=20, mean_ms=20.0, slowest_ms=75.0, matches=2)
     assert found[2] == Timing(name="cid", moves=0, mean_ms=None, slowest_ms=None)
@@ -247,7 +248,7 @@ def test_results_of_no_such_league_are_refused(results: list[MatchResult], sched
     ratings = rate(NAMES, [], SETTINGS)
 
     with pytest.raises(ValueError, match=found):
-        standings(FIELD, sums_of(results), ratings, SETTINGS, scheduled=scheduled)
+        standings(FIELD, sums_of(match_table(results)), ratings, SETTINGS, scheduled=scheduled)
 
 
 def test_two_entrants_of_one_name_are_refused() -> None:
@@ -276,11 +277,9 @@ def test_equal_results_give_identical_bytes(results: list[MatchResult], rng: Any
     finished = [slower(result, rng.uniform(0.5, 2.0)) for result in results]
     ratings = rate(NAMES, [(one.players, one.ranks) for one in results], SETTINGS)
     shuffled = rng.sample(finished, len(finished))
-    sums = sums_of(shuffled)
-
     other = standings(
         rng.sample(FIELD, len(FIELD)),
-        sums.at(rng.sample(range(len(sums.keys)), len(sums.keys))),
+        sums_of(match_table(shuffled)),
         ratings,
         SETTINGS,
         scheduled=60,
@@ -318,7 +317,7 @@ def test_the_rows_are_those_of_the_slow_formulas(results: list[MatchResult]) -> 
 @given(st.integers(2, 4).flatmap(leagues))
 def test_the_times_are_those_of_the_slow_formulas(results: list[MatchResult]) -> None:
     """To the microsecond."""
-    found = timing(FIELD, sums_of(results))
+    found = timing(FIELD, sums_of(match_table(results)))
 
     for name, (moves, mean_ms, slowest_ms) in times(NAMES, results).items():
         own = next(one for one in found if one.name == name)

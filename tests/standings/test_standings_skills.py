@@ -13,6 +13,7 @@ from support.standings_made import FIELD, NAMES, block_of, leagues, played, row,
 from support.statistics_leagues import deviations
 
 from arena.match.results import MatchResult, rotate
+from arena.standings.match_table import match_table
 from arena.standings.ratings import RatingSettings, rate
 from arena.standings.skills import GrowingRanking, contradicted, fitted, points_of, skills
 from arena.standings.sums import sums_of
@@ -189,7 +190,7 @@ def test_an_order_that_all_matches_contradict_is_told() -> None:
     results = league(4, cycles=60, skill=6.0)
     upside_down = rate(NAMES, [(one.players, one.ranks[::-1]) for one in results], SETTINGS)
 
-    wrong = standings(FIELD, sums_of(results), upside_down, SETTINGS, scheduled=len(results))
+    wrong = standings(FIELD, sums_of(match_table(results)), upside_down, SETTINGS, scheduled=len(results))
 
     assert ("ann", "dot") in wrong.contradictions
     assert table(*results).contradictions == ()
@@ -202,7 +203,7 @@ def test_a_field_too_large_for_the_fit_goes_without() -> None:
     field = [msgspec.structs.replace(FIELD[0], name=name) for name in names]
     results = [msgspec.structs.replace(played("ab", (1, 0)), players=("p0000", "p0001"))]
 
-    found = standings(field, sums_of(results), rate(names, [], SETTINGS), SETTINGS, scheduled=1)
+    found = standings(field, sums_of(match_table(results)), rate(names, [], SETTINGS), SETTINGS, scheduled=1)
 
     assert (found.rows[0].rating, found.sorted_by) == (None, "mu")
     assert [one.rank for one in found.rows[:3]] == [1, 2, None]

@@ -5,10 +5,11 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from support.made_matches import made, ranks_by_pairing, result
+from support.made_matches import facts, made, ranks_by_pairing, result
 
 from arena.match.record import Termination
 from arena.match.results import MatchKey, MatchResult, PairingRanks
+from arena.standings.match_table import match_table
 from arena.standings.ranks import in_schedule_order, matches_of
 from arena.standings.scores import scores
 from arena.standings.sums import sums_digest, sums_of
@@ -21,22 +22,21 @@ def test_two_blocks_by_hand() -> None:
         result(block=0, rotation=1, luck=(10, -20), luck_version="1"),
         result(block=3, rotation=1, termination=Termination.CRASH, at_fault=1, moves=(0, 5)),
     ]
-    sums = sums_of(played)
-    found = sums.facts()
+    sums = sums_of(match_table(played))
+    found = facts(sums)
 
-    assert (sums.players, sums.matches.tolist(), sums.seats) == ([("ann", "bob")], [3], 2)
-    assert found["keys"] == ("p",)
-    assert found["ranks"] == [(("ann", "bob"), [0, 3], "0101--01")]
-    assert found["margins"] == ([1], [2], [4], [[0, 0]], [[0, 0]], [[0, 0]])
+    assert (sums.players, sums.matches.tolist(), sums.seats) == ((("ann", "bob"),), [3], 2)
+    assert found["ranks"] == {"p": (("ann", "bob"), [0, 3], "0101--01")}
+    assert found["margins"] == [[1], [2], [4], [[0, 0]], [[0, 0]], [[0, 0]]]
     by_place = ((2, 2), (4, 4), (4, 4), (30, -40), (900, 1600), (60, -80), (60, -80))
-    assert found["luck"] == (
-        ([1], [2], [4], *([list(each)] for each in by_place)),
-        ([0], [0], [0], *[[[0, 0]]] * 7),
-    )
+    assert found["luck"] == [
+        [[1], [2], [4], *([list(each)] for each in by_place)],
+        [[0], [0], [0], *[[[0, 0]]] * 7],
+    ]
     assert found["luck_versions"] == {"1": [2]}
     assert found["faults"] == {"crash": [[1, 0]]}
     assert found["isolation"] == {"sandbox": [3]}
-    assert found["time"] == ([[8, 3]], [[500, 300]], [[20, 20]], [[0, 0]], [[0, 0]], [[0, 0]])
+    assert found["time"] == [[[8, 3]], [[500, 300]], [[20, 20]], [[0, 0]], [[0, 0]], [[0, 0]]]
 
 
 @pytest.mark.parametrize("seats", range(2, 11))
@@ -46,15 +46,15 @@ def test_any_number_of_seats(seats: int) -> None:
     places = tuple("abcdefghij"[:seats])
     keys = [MatchKey("p", block, rotation) for block in range(5) for rotation in range(seats)]
     played = [made(rng, key, places, luck=1.0) for key in keys if rng.random() < 0.8]
-    found = sums_of(played)
+    found = sums_of(match_table(played))
 
-    assert sums_of(reversed(played)).facts() == found.facts()
+    assert facts(sums_of(match_table(reversed(played)))) == facts(found)
     points = [0] * seats
     for one in played:
         for seat, own in enumerate(one.points):
             points[(seat + one.key.rotation) % seats] += own
     assert sum(half.points[0] for half in found.luck).tolist() == points
-    assert scores(found.ranks).shares.total[0].tolist() == points
+    assert scores(found.table).shares.total[0].tolist() == points
     assert found.matches.tolist() == [len(played)]
 
 
@@ -81,7 +81,7 @@ def test_the_digest_tells_of_all_but_times() -> None:
     played = [made(random.Random(1), MatchKey(key, block, 0), ("ann", "bob")) for key in "pq" for block in range(3)]
 
     def digest(results: list[MatchResult]) -> str:
-        return sums_digest(sums_of(results))
+        return sums_digest(sums_of(match_table(results)))
 
     def changed(**changes: Any) -> list[MatchResult]:
         return [result("p", block, 0, **(changes if block == 1 else {})) for block in range(3)]
@@ -109,4 +109,4 @@ def test_the_digest_tells_of_all_but_times() -> None:
 def test_what_is_no_league(other: MatchResult) -> None:
     """A match twice, a rotation that there is not, somebody who is not of the pairing."""
     with pytest.raises(ValueError, match=r"twice|rotation"):
-        sums_of([result(), other])
+        sums_of(match_table([result(), other]))

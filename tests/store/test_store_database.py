@@ -61,7 +61,7 @@ def test_says_what_is_wrong_and_touches_nothing(
     before = path.read_bytes()
 
     with pytest.raises(DamagedStore) as caught:
-        opened(tmp_path).execute("SELECT count(*) FROM match")
+        opened(tmp_path).execute("SELECT count(*) FROM block")
 
     assert str(path) in str(caught.value)
     assert message in str(caught.value)
@@ -97,7 +97,7 @@ def test_a_file_of_length_zero_is_an_empty_database(tmp_path: Path) -> None:
     assert database.open_for_reading(tmp_path) is None
     fill(tmp_path, tournament("ann", "bob", cycles=1))
 
-    assert len(dump(tmp_path)[0]) == 2
+    assert len(dump(tmp_path)[0]) == 1
 
 
 def test_a_database_without_tables_yet_holds_nothing(tmp_path: Path) -> None:
@@ -129,7 +129,7 @@ def test_a_file_half_made_by_a_killed_program_is_an_empty_database(tmp_path: Pat
 
         found = open_it()
 
-        assert found is None or len(dump(tmp_path)[0]) == 6
+        assert found is None or len(dump(tmp_path)[0]) == 3
 
 
 def test_is_marked_as_ours(tmp_path: Path) -> None:
@@ -161,8 +161,7 @@ def test_a_reader_reads_while_a_writer_writes(tmp_path: Path) -> None:
 
     with writing(tmp_path) as writer, reading(tmp_path) as reader:
         with database.transaction(writer._connection, writer._path):
-            writer._connection.execute("DELETE FROM seat")
-            writer._connection.execute("DELETE FROM match")
+            writer._connection.execute("DELETE FROM block")
             with reading(tmp_path) as other:
                 during = [len(list(each.results(counted(league)))) for each in (reader, other)]
         with reading(tmp_path) as other:

@@ -1,30 +1,33 @@
-"""Sums and ranks that SQLite adds up: equal to those of the single matches, whatever these are."""
+"""Tables and ranks that are read from a store: equal to those of the single matches, whatever these are."""
 
-import sqlite3
 from contextlib import closing
 from fractions import Fraction
+from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
 from random import Random
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from msgspec.structs import replace
-from support.made_matches import RECORD, made, ranks_by_pairing, result
+from support.made_matches import RECORD, facts, made, ranks_by_pairing, result
 from support.store_made import writing
 
-from arena.errors import DamagedStore
 from arena.match.columns import PlayedBlock
 from arena.match.results import MOST_SCORE, MatchKey, MatchResult, PlayedMatch
+from arena.standings import match_table as match_tables
+from arena.standings.match_table import match_table
 from arena.standings.sums import sums_of
-from arena.store import database, ranks, sums
+from arena.store import database, rows
 from arena.store.matches import MatchStore
 
 PAIRINGS = (("p", "ab"), ("q", "bac"), ("r", "acdb"), ("s", "ca"), ("t", "abcdefghij"))
 
 
 def saved(store: MatchStore, results: list[MatchResult]) -> None:
-    store.save(PlayedBlock.of([PlayedMatch(one, RECORD)]) for one in results)
+    key = attrgetter("key.pairing", "key.block")
+    for _, own in groupby(sorted(results, key=key), key=key):
+        store.save([PlayedBlock.of([PlayedMatch(one, RECORD) for one in own])])
 
 
 def checked(store: MatchStore, results: list[MatchResult], blocks: dict[str, int]) -> None:
@@ -36,7 +39,7 @@ def checked(store: MatchStore, results: list[MatchResult], blocks: dict[str, int
         of_seats = {key: end for key, end in blocks.items() if len(dict(PAIRINGS).get(key, "")) == seats}
         sums = store.sums(of_seats)
         assert list(sums.keys) == [key for key in known if key in of_seats]
-        assert sums.facts() == sums_of(one for one in own if len(one.players) == seats).facts()
+        assert facts(sums) == facts(sums_of(match_table(one for one in own if len(one.players) == seats)))
     assert list(found) == known
     assert {key: (one.players, list(one.blocks), one.ranks) for key, one in found.items()} == {
         key: (one.players, list(one.blocks), one.ranks) for key, one in expected.items()
@@ -68,7 +71,7 @@ def test_sums_are_those_of_the_matches(
 
 
 def test_batches_of_pairings_come_to_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """However many matches are added at once."""
+    """However many are unpacked at once."""
     rng = Random(3)
     results = [
         made(rng, MatchKey(key, block, rotation), tuple(places))
@@ -76,7 +79,7 @@ def test_batches_of_pairings_come_to_the_same(tmp_path: Path, monkeypatch: pytes
         for block in range(3)
         for rotation in range(len(places))
     ]
-    monkeypatch.setattr(sums, "BATCH", 10)
+    monkeypatch.setattr(match_tables, "BATCH", 3)
     with writing(tmp_path) as store:
         saved(store, results)
 
@@ -107,17 +110,16 @@ def test_a_score_beyond_64_bits_is_refused() -> None:
         result(scores=(Fraction(MOST_SCORE, 3), Fraction(1, 5)))
 
 
-@pytest.mark.parametrize("query", [ranks._MATCHES, ranks._POINTS, sums._SEATS])
-@pytest.mark.parametrize("condition", ["pairing BETWEEN 1 AND 9", "pairing = 1 AND block < 9"])
-def test_rows_are_joined_in_the_order_of_their_keys(tmp_path: Path, query: str, condition: str) -> None:
-    """SQLite reads along the primary key and sorts nothing; so texts come in the order of blocks and rotations."""
+def test_blocks_come_in_the_order_of_their_keys(tmp_path: Path) -> None:
+    """SQLite reads along the primary key and sorts nothing."""
     with writing(tmp_path) as store:
-        plan = store._connection.execute(f"EXPLAIN QUERY PLAN {query.format(condition)}").fetchall()
+        plan = store._connection.execute(f"EXPLAIN QUERY PLAN {rows._BLOCKS}", ("{}",)).fetchall()
 
-    assert [step[3].split(" (")[0] for step in plan] in (
-        ["SEARCH match USING PRIMARY KEY"],
-        ["SEARCH seat USING PRIMARY KEY"],
-    )
+    assert [step[3].split(" (")[0] for step in plan] == [
+        "SCAN asked VIRTUAL TABLE INDEX 1:",
+        "SEARCH p USING INDEX sqlite_autoindex_pairing_1",
+        "SEARCH block USING PRIMARY KEY",
+    ]
 
 
 def test_a_reader_sees_one_moment(tmp_path: Path) -> None:
@@ -131,53 +133,7 @@ def test_a_reader_sees_one_moment(tmp_path: Path) -> None:
                 before = reader.ranks({"p": 9})
                 saved(writer, results[2:])
 
-                assert reader.sums({"p": 9}).facts() == sums_of(results[:2]).facts()
+                assert facts(reader.sums({"p": 9})) == facts(sums_of(match_table(results[:2])))
             assert before["p"].matches == 2
         with closing(database.open_for_reading(tmp_path) or writer._connection) as connection:
-            assert MatchStore(connection, tmp_path).sums({"p": 9}).facts() == sums_of(results).facts()
-
-
-def test_flipped_bits_never_change_who_won(tmp_path: Path) -> None:
-    """Ranks and points are stored twice, in two tables: a bit flipped in either is harmless, or an error."""
-    rng = Random(7)
-    results = [
-        replace(made(rng, MatchKey("p", block, rotation), ("ann", "bob")), isolation="none", pardoned=())
-        for block in range(40)
-        for rotation in (0, 1)
-    ]
-    with writing(tmp_path) as store:
-        saved(store, results)
-        truth = store.sums({"p": 99}).facts()
-    path = database.path_in(tmp_path)
-    connection = sqlite3.connect(path)
-    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    pages = (
-        connection.execute("SELECT pageno FROM dbstat WHERE name IN ('match', 'seat')").fetchall()
-        if has_dbstat(connection)
-        else [(page,) for page in range(2, path.stat().st_size // database.DATABASE_PAGE_BYTES)]
-    )
-    connection.close()
-    content, errors = path.read_bytes(), 0
-    for _ in range(80):
-        flipped = bytearray(content)
-        flipped[
-            (rng.choice(pages)[0] - 1) * database.DATABASE_PAGE_BYTES + rng.randrange(database.DATABASE_PAGE_BYTES)
-        ] ^= 1 << rng.randrange(8)
-        path.write_bytes(flipped)
-        try:
-            opened = database.open_for_reading(tmp_path)
-            assert opened is not None
-            with closing(opened):
-                found = MatchStore(opened, tmp_path).sums({"p": 99}).facts()
-            assert (found["ranks"], found["faults"]) == (truth["ranks"], truth["faults"])
-        except DamagedStore:
-            errors += 1
-    assert errors > 10
-
-
-def has_dbstat(connection: sqlite3.Connection) -> bool:
-    try:
-        connection.execute("SELECT 1 FROM dbstat LIMIT 1")
-    except sqlite3.OperationalError:
-        return False
-    return True
+            assert facts(MatchStore(connection, tmp_path).sums({"p": 9})) == facts(sums_of(match_table(results)))

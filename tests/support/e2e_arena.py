@@ -111,9 +111,9 @@ class Place:
         connection = sqlite3.connect(path)  # with the right to undo what was half written at a kill
         try:
             query = (
-                "SELECT key, m.block, m.rotation, ranks || termination, digest, body"
-                " FROM match m JOIN pairing ON id = m.pairing"
-                " LEFT JOIN record r ON (r.pairing, r.block, r.rotation) = (m.pairing, m.block, m.rotation)"
+                "SELECT key, r.block, r.rotation, ranks || ends, digest, body"
+                " FROM record r JOIN pairing ON id = r.pairing"
+                " LEFT JOIN block b ON (b.pairing, b.number) = (r.pairing, r.block)"
             )
             return {row[:3]: row[3:] for row in connection.execute(query)}
         except sqlite3.OperationalError as error:

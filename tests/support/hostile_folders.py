@@ -303,7 +303,7 @@ def holes(name: str) -> Change:
     return change
 
 
-ENDLESS = "CREATE VIEW match AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i FROM n) SELECT i FROM n"
+ENDLESS = "CREATE VIEW block AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i FROM n) SELECT i FROM n"
 CHANGES: dict[str, Change] = {
     "a journal with a relative super-journal": hot(lambda victim: victim.name.encode()),
     "a journal with an absolute super-journal": hot(lambda victim: str(victim).encode()),
@@ -338,20 +338,20 @@ CHANGES: dict[str, Change] = {
     "two thousand million pages": patch(28, b"\x7f\xff\xff\xff"),
     "a list of free pages in a circle": patch(32, struct.pack(">II", 1, 1 << 30)),
     "UTF-16": patch(56, struct.pack(">I", 2)),
-    "a match that is an endless view": sql("DROP TABLE match", ENDLESS),
-    "an endless view beside": sql(ENDLESS.replace("VIEW match", "VIEW more")),
-    "a trigger": sql("CREATE TRIGGER more AFTER INSERT ON bot BEGIN DELETE FROM match; END"),
+    "a match that is an endless view": sql("DROP TABLE block", ENDLESS),
+    "an endless view beside": sql(ENDLESS.replace("VIEW block", "VIEW more")),
+    "a trigger": sql("CREATE TRIGGER more AFTER INSERT ON bot BEGIN DELETE FROM block; END"),
     "a virtual table": sql("CREATE VIRTUAL TABLE more USING fts5(x)"),
     "a generated column": sql("ALTER TABLE bot ADD COLUMN more AS (hex(zeroblob(900000000)))"),
     "an index": sql("CREATE INDEX more ON bot (hex(zeroblob(9)))"),
-    "a table without text": sql("UPDATE sqlite_master SET sql = NULL WHERE name = 'match'"),
-    "a table of another text": sql("UPDATE sqlite_master SET sql = replace(sql, '>= 0', '>= 1') WHERE name = 'seat'"),
+    "a table without text": sql("UPDATE sqlite_master SET sql = NULL WHERE name = 'block'"),
+    "a table of another text": sql("UPDATE sqlite_master SET sql = replace(sql, 'NOT NULL', '') WHERE name = 'block'"),
     "two tables in one place": sql(
-        "UPDATE sqlite_master SET rootpage = (SELECT rootpage FROM sqlite_master WHERE name = 'seat')"
-        " WHERE name = 'match'"
+        "UPDATE sqlite_master SET rootpage = (SELECT rootpage FROM sqlite_master WHERE name = 'record')"
+        " WHERE name = 'block'"
     ),
     "another version": sql("PRAGMA user_version=13"),
-    "pages of matches in a circle": circle("match", is_index=True),
+    "pages of matches in a circle": circle("block", is_index=True),
     "pages of pairings in a circle": circle("pairing", is_index=False),
     "pairings without an end": ladder("pairing"),
     "history without an end": ladder("history"),

@@ -7,6 +7,7 @@ import msgspec
 
 from arena.match.record import Termination
 from arena.match.results import MatchKey, MatchResult
+from arena.standings.match_table import match_table
 from arena.standings.rows import Entrant
 from arena.standings.sums import sums_of
 from arena.standings.table import Standings, Timing, timing
@@ -28,7 +29,7 @@ def league(
         turned(normal, (5, 5), block=1),
     ]
     results = [change(one, isolation=kind) for one, kind in zip(results, isolations, strict=True)]
-    return made_standings(field, results, scheduled=scheduled), timing(field, sums_of(results))
+    return made_standings(field, results, scheduled=scheduled), timing(field, sums_of(match_table(results)))
 
 
 def one(

@@ -7,14 +7,15 @@ from typing import Any, Final
 
 from arena.games.api import ranks_by_score
 from arena.league.tournament import Player, Tournament
+from arena.match.columns import pack_blocks
 from arena.match.record import PackedRecord, Termination
 from arena.match.results import MatchKey, MatchResult, PairingRanks, canonical_ranks, rotate
 from arena.match.settings import ClockSettings
 from arena.process.manifest import BotSpec, Manifest
-from arena.standings.ranks import by_pairing, ranks_of
+from arena.standings.match_table import match_table
 from arena.standings.ratings import RatingSettings, rate
 from arena.standings.rows import Entrant
-from arena.standings.sums import sums_of
+from arena.standings.sums import PairingSums, sums_of
 from arena.standings.table import Standings, standings
 
 RECORD: Final = PackedRecord(codec="none", digest="", body=b"")
@@ -62,7 +63,25 @@ def pairing_ranks(players: Sequence[str], courses: Iterable[str], *, first: int 
 
 def ranks_by_pairing(results: Iterable[MatchResult]) -> dict[str, PairingRanks]:
     """The ranks of these matches by the key of the pairing, in the order of first mention."""
-    return {key: ranks_of(*own) for key, own in by_pairing(results).items()}
+    ranks: dict[str, PairingRanks] = {}
+    for block in pack_blocks(results):
+        before = ranks.get(block.pairing, PairingRanks(block.players, [], ""))
+        ranks[block.pairing] = before + PairingRanks(block.players, [block.block], block.ranks)
+    return ranks
+
+
+def facts(sums: PairingSums) -> dict[str, Any]:
+    """All values as plain ones, in the order of the keys: equal for equal matches."""
+    order = sorted(range(len(sums.keys)), key=sums.keys.__getitem__)
+
+    def plain(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {name: plain(own) for name, own in value.items()}
+        return [*map(plain, value)] if isinstance(value, tuple) else value[order].tolist()
+
+    ranks = [(one.players, [*one.blocks], one.ranks) for one in sums.ranks]
+    found = {name: plain(value) for name, value in sums._asdict().items() if name != "table"}
+    return found | {"ranks": dict(zip(sums.keys, ranks, strict=False))}
 
 
 def made_standings(
@@ -74,9 +93,8 @@ def made_standings(
 ) -> Standings:
     """The standings after `results`, which are rated in this order; all that were scheduled unless said otherwise."""
     ratings = rate([one.name for one in field], [(one.players, one.ranks) for one in results], chosen)
-    return standings(
-        field, sums_of(results), ratings, chosen, scheduled=len(results) if scheduled is None else scheduled
-    )
+    played = sums_of(match_table(results))
+    return standings(field, played, ratings, chosen, scheduled=len(results) if scheduled is None else scheduled)
 
 
 def bot(name: str, digest: str = "", version: str = "1") -> BotSpec:

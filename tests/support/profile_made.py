@@ -1,38 +1,22 @@
 """Made leagues of `MatchResult`s, a player's columns of them, and a page computed naively: the reference."""
 
 import math
-import tempfile
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import closing
 from fractions import Fraction
 from itertools import chain
-from pathlib import Path
 from statistics import fmean
 from typing import Any, NamedTuple
 
 from hypothesis import strategies as st
 
-from arena.match.columns import PlayedBlock
 from arena.match.record import FAULTS, PARDONABLE
-from arena.match.results import MatchKey, MatchResult, PlayedMatch, rotate
-from arena.standings.profile import PlayerColumns
-from arena.store import database
-from arena.store.matches import MatchStore
-from support.made_matches import RECORD, match_result
+from arena.match.results import MatchKey, MatchResult, rotate
+from support.made_matches import match_result
 
 
 def made(pairing: str, block: int, rotation: int, places: Sequence[str], **changes: Any) -> MatchResult:
     """A match of these players, by place in their pairing."""
     return match_result(MatchKey(pairing, block, rotation), rotate(tuple(places), rotation), **changes)
-
-
-def columns_of(player: str, results: Sequence[MatchResult]) -> list[PlayerColumns]:
-    """Those of the player's pairings, in the order of first mention, out of a store."""
-    blocks = {one.key.pairing: 1000 for one in results if player in one.players}
-    with tempfile.TemporaryDirectory() as folder, closing(database.open_for_writing(Path(folder))) as connection:
-        store = MatchStore(connection, Path(folder))
-        store.save(PlayedBlock.of([PlayedMatch(one, RECORD)]) for one in results)
-        return store.columns(player, blocks, store.ranks(blocks))
 
 
 NAMES = ("ann", "=1+1", "a|b", "\x1b[31mred", "日本")

@@ -14,6 +14,7 @@ import json
 import math
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from random import Random
@@ -22,11 +23,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from arena.match.results import LUCK_UNIT, PairingRanks
+from arena.match.results import LUCK_UNIT
 from arena.standings.luck_adjustment import LuckAdjustment
+from arena.standings.match_table import Array, Met, match_table
 from arena.standings.ranks import full_score
 from arena.standings.scores import Mean, mean_of, shares_of
-from arena.standings.sums import Array, BlockSums, LuckSums, Met, PairingSums, TimeSums
+from arena.standings.sums import BlockSums, LuckSums, PairingSums, TimeSums
 
 Block = tuple[int, float]
 """Points of place 0 in the two matches of a block (0 to 4), and its luck in them, in wins."""
@@ -39,8 +41,7 @@ def league_of(league: Mapping[Pair, Sequence[Block]]) -> PairingSums:
     matches = np.array([MATCHES * len(blocks) for blocks in league.values()])
     zeros = np.zeros((len(league), 2), dtype=np.int64)
     return PairingSums(
-        keys=tuple(map("-".join, league)),
-        ranks=tuple(PairingRanks(players, (), "") for players in league),
+        table=replace(match_table(()), keys=tuple(map("-".join, league)), players=tuple(league)),
         luck=tuple(_half([blocks[half::2] for blocks in league.values()]) for half in (0, 1)),
         margins=BlockSums(zeros[:, 0], zeros[:, 0], zeros[:, 0], zeros, zeros, zeros),
         luck_versions={"1": matches},

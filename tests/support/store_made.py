@@ -82,7 +82,7 @@ def fill(results: Path, league: Tournament) -> list[PlayedBlock]:
 
 
 def dump(results: Path) -> list[Any]:
-    """Every row of matches, records and seats, in order."""
+    """Every row of blocks and records, in order."""
     with opened(results) as connection:
-        queries = (f"SELECT * FROM {table} ORDER BY 1, 2, 3, 4" for table in ("match", "record", "seat"))
+        queries = (f"SELECT * FROM {table} ORDER BY 1, 2, 3" for table in ("block", "record"))
         return [connection.execute(query).fetchall() for query in queries]

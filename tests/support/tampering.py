@@ -1,11 +1,15 @@
 """The database of a results folder behind the back of arena."""
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-from arena.store import database, history
+import msgspec
+
+from arena.match.columns import PlayedBlock, pack_blocks
+from arena.match.results import MatchResult
+from arena.store import database, history, rows
 
 
 @contextmanager
@@ -28,3 +32,44 @@ def execute_sql(path: Path, *statements: str) -> None:
     with opened(path) as connection:
         for statement in statements:
             assert connection.execute(statement).rowcount, f"nothing was changed by {statement}"
+
+
+def edit_blocks(place: Path, change: Callable[[PlayedBlock], PlayedBlock | None]) -> None:
+    """Put the changed block in the place of each stored one, with its checksum; None deletes it."""
+    with opened(place) as connection:
+        keys = dict(connection.execute("SELECT key, id FROM pairing").fetchall())
+        spans = dict.fromkeys(keys, (0, rows.WHOLE))
+        for block in [*rows.read_blocks(connection, spans)]:
+            changed = change(block)
+            if changed != block:
+                row = (keys[block.pairing], block.block)
+                connection.execute("DELETE FROM block WHERE (pairing, number) = (?, ?)", row)
+                if changed:
+                    packed = msgspec.structs.replace(changed, records=())
+                    rows.insert(connection, [(row[0], packed)])
+
+
+def edit_matches(place: Path, change: Callable[[MatchResult], MatchResult | None]) -> None:
+    """Put the changed match in the place of each stored one, so that it fits all but its record; None deletes it."""
+
+    def changed(block: PlayedBlock) -> PlayedBlock | None:
+        left = [match for match in map(change, block.results) if match is not None]
+        return next(pack_blocks(left)) if left else None
+
+    edit_blocks(place, changed)
+
+
+def delete_match(place: Path, is_gone: Callable[[MatchResult], bool]) -> None:
+    """Delete matches with their records, as nothing of arena does."""
+    gone: list[MatchResult] = []
+
+    def change(match: MatchResult) -> MatchResult | None:
+        gone.extend([match] if is_gone(match) else [])
+        return None if is_gone(match) else match
+
+    edit_matches(place, change)
+    assert gone, "nothing was deleted"
+    query = "DELETE FROM record WHERE (SELECT key FROM pairing WHERE id = pairing) = ? AND (block, rotation) = (?, ?)"
+    with opened(place) as connection:
+        for match in gone:
+            connection.execute(query, match.key)

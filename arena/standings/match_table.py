@@ -1,0 +1,195 @@
+"""The match table: all matches of a league as columns, from which every page of standings is computed.
+
+Rule: exact values only. A table is the same whether its blocks were read from a store or made from results.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import islice
+from typing import Any, Final
+
+import msgspec
+import numpy as np
+
+from arena.match.columns import NUMBERS, MatchEnd, PlayedBlock, pack_blocks, read_ends, width_of
+from arena.match.results import MatchResult, PairingRanks
+from arena.statistics.pairs import MISSING
+
+Array = np.ndarray[Any, Any]
+BATCH: Final = 1 << 14
+"""Blocks that are unpacked at once, so that memory stays bounded."""
+Met = tuple[Array, Array]
+"""The numbers of the pairings of a player, and its place in each."""
+NOT_MET: Final[Met] = (np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
+
+
+@dataclass(frozen=True)
+class MatchTable:
+    """All matches of P pairings of n places: B blocks, those of a pairing one after the other.
+
+    By pairing: its key, and its players by place. By block (B,): the number of its pairing, and its own number `block`.
+    By block and rotation (B, n): `end`, a number among `ends`, -1 for a match that is not there. By block, rotation and
+    place (B, n, n): `ranks`, as digits; and each of `NUMBERS`, see `column`.
+    """
+
+    keys: tuple[str, ...]
+    players: tuple[tuple[str, ...], ...]
+    pairing: Array
+    block: Array
+    ends: tuple[MatchEnd, ...]
+    end: Array
+    ranks: Array
+    numbers: tuple[Array, ...]
+
+    @property
+    def seats(self) -> int:
+        """The number of seats at a table; 0 without a pairing."""
+        return len(self.players[0]) if self.players else 0
+
+    @property
+    def present(self) -> Array:
+        """By block and rotation, whether the match is there."""
+        return self.end >= 0
+
+    @cached_property
+    def starts(self) -> Array:
+        """The first block of each pairing."""
+        return np.flatnonzero(np.diff(self.pairing, prepend=-1))
+
+    @cached_property
+    def points(self) -> Array:
+        """By block, rotation and place: 2 for each other beaten, 1 for each one tied; 0 where there is no match."""
+        points = np.zeros(self.ranks.shape, dtype=np.int8)
+        for place in range(self.ranks.shape[2]):
+            own = self.ranks[:, :, place, None]
+            points[:, :, place] = np.einsum("brp->br", np.int8(2) * (own < self.ranks) + (own == self.ranks)) - 1
+        return points * self.present[:, :, None]
+
+    @cached_property
+    def pairing_ranks(self) -> tuple[PairingRanks, ...]:
+        """The ranks of each pairing, block by block."""
+        seats = self.ranks.shape[2]
+        _, seated = _rotations(seats)
+        text = self.ranks[:, np.arange(seats)[:, None], seated].tobytes().decode("ascii")
+        edges = [*self.starts.tolist(), len(self.block)]
+        return tuple(
+            [
+                PairingRanks(names, self.block[start:end].tolist(), text[start * seats * seats : end * seats * seats])
+                for names, start, end in zip(self.players, edges, edges[1:], strict=False)
+            ]
+        )
+
+    @property
+    def met(self) -> dict[str, Met]:
+        """The pairings of each player, and its place in each."""
+        number: dict[str, int] = {}
+        own = np.array([number.setdefault(name, len(number)) for names in self.players for name in names], np.int64)
+        order = np.argsort(own, kind="stable")
+        parts = np.split(order, np.cumsum(np.bincount(own, minlength=1))[:-1])
+        return {name: divmod(parts[place], self.seats) for name, place in number.items()}
+
+    def column(self, name: str) -> Array:
+        """The values of that name by block, rotation and place, in as few bytes as hold them.
+
+        Scores count in parts of 1 / `score_unit`.
+        """
+        return self.numbers[NUMBERS.index(name)]
+
+    def of_ends(self, values: Sequence[Any], dtype: Any = None) -> Array:
+        """By block and rotation the value that belongs to the end of the match; any, where there is none."""
+        return np.array([*values, None] if dtype is object else [*values, 0], dtype=dtype)[self.end]
+
+    def added(self, by_block: Array) -> Array:
+        """Add up the blocks of each pairing."""
+        sums: Array = np.add.reduceat(by_block, self.starts, axis=0)
+        return sums
+
+    def of_player(self, player: str) -> "MatchTable":
+        """The pairings of a player."""
+        which = [number for number, names in enumerate(self.players) if player in names]
+        rows = np.isin(self.pairing, which)
+        return replace(
+            self,
+            keys=tuple([self.keys[number] for number in which]),
+            players=tuple([self.players[number] for number in which]),
+            pairing=np.searchsorted(which, self.pairing[rows]),
+            **{name: getattr(self, name)[rows] for name in ("block", "end", "ranks")},
+            numbers=tuple([column[rows] for column in self.numbers]),
+        )
+
+
+def match_table(results: Iterable[MatchResult]) -> MatchTable:
+    """Make the table of these matches. ValueError as for `pack_blocks`, and for unequal numbers of seats."""
+    return table_of_blocks(pack_blocks(results))
+
+
+def table_of_blocks(blocks: Iterable[PlayedBlock]) -> MatchTable:
+    """Make the table of these blocks, of which those of a pairing come one after the other.
+
+    ValueError for blocks that cannot be, and for unequal numbers of seats.
+    """
+    players: dict[str, tuple[str, ...]] = {}
+    numbers: dict[str, int] = {}
+    ends: dict[bytes, tuple[int, MatchEnd]] = {}
+    codes: dict[str, list[int]] = {}
+    parts, left = [], iter(blocks)
+    while batch := [*islice(left, BATCH)]:
+        for block in batch:
+            if block.pairing not in numbers:
+                numbers[block.pairing], players[block.pairing] = len(numbers), block.players
+            if block.ends not in codes:
+                codes[block.ends] = [_code(end, ends) for end in read_ends(block.ends)]
+        sizes = sorted({*map(len, players.values())})
+        if len(sizes) > 1:
+            raise ValueError(f"matches of {' and of '.join(map(str, sizes))} players cannot share one table")
+        pairing = np.array([numbers[block.pairing] for block in batch], dtype=np.int64)
+        end = np.array([codes[block.ends] for block in batch], dtype=np.int64)
+        parts.append((pairing, np.array([block.block for block in batch], np.int64), end, *_by_place(batch, sizes[0])))
+        if not np.array_equal(end >= 0, parts[-1][3][:, :, 0] != ord(MISSING)):
+            raise ValueError("its ranks do not fit its ends")
+    if not parts:
+        square = np.zeros((0, 2, 2), dtype=np.int64)
+        parts.append((square[:, 0, 0], square[:, 0, 0], square[:, 0], square, *[square] * len(NUMBERS)))
+    known = tuple([end for _, end in ends.values()])
+    pairing, number, end, ranks, *columns = map(np.concatenate, zip(*parts, strict=True))
+    return MatchTable(tuple(numbers), tuple(players.values()), pairing, number, known, end, ranks, tuple(columns))
+
+
+def summed(values: Array) -> Array:
+    """Add up the matches of each block: values by block, rotation and place."""
+    totals: Array = np.einsum("brp->bp", values, dtype=object if values.dtype == object else np.int64)
+    return totals
+
+
+def _code(end: MatchEnd | None, ends: dict[bytes, tuple[int, MatchEnd]]) -> int:
+    """The number of an end, which is added if it is new."""
+    return -1 if end is None else ends.setdefault(msgspec.json.encode(end), (len(ends), end))[0]
+
+
+def _by_place(batch: Sequence[PlayedBlock], seats: int) -> Iterator[Array]:
+    """Ranks by block, rotation and place, and each column of numbers in as few bytes as hold it."""
+    text = "".join([block.ranks for block in batch]).encode("ascii")
+    widths = [width_of(block.numbers, seats) for block in batch]
+    widest = max(widths)
+    kind = f"<i{widest}"
+    content = b"".join(
+        [
+            block.numbers if width == widest else np.frombuffer(block.numbers, f"<i{width}").astype(kind).tobytes()
+            for block, width in zip(batch, widths, strict=True)
+        ]
+    )
+    ranks = np.frombuffer(text, dtype=np.uint8).reshape(len(batch), seats, seats)
+    columns = np.frombuffer(content, dtype=kind).reshape(len(batch), len(NUMBERS), seats, seats)
+    rotations = np.arange(seats)[:, None]
+    seat_of, _ = _rotations(seats)
+    yield ranks[:, rotations, seat_of]
+    for column in np.moveaxis(columns, 1, 0):
+        ends = [np.min_scalar_type(int(end)) for end in (column.min(), column.max())]
+        yield column[:, rotations, seat_of].astype(np.result_type(*ends) if widest < np.int64().itemsize else np.int64)
+
+
+def _rotations(seats: int) -> tuple[Array, Array]:
+    """By rotation: the seat of each place, and the place of each seat."""
+    rotations = np.arange(seats)[:, None]
+    return (np.arange(seats) - rotations) % seats, (np.arange(seats) + rotations) % seats
