@@ -106,13 +106,11 @@ def test_good_data_becomes_the_struct() -> None:
             {"players": [{"bot": "a"}, {"bot": "b", "arg": []}]},
             'players[1]: unknown key "arg"; known: bot, args; did you mean "args"?',
         ),
-        ({"reserves": [{"bot": "a", "zzz": 1}]}, 'reserves[0]: unknown key "zzz"; known: bot, args'),
         ({"pair": [{"bot": "a"}, {"bto": "b"}]}, 'pair[1]: unknown key "bto"; known: bot, args; did you mean "bot"?'),
         (
             {"aliases": {"c": {"bot": "a", "rags": 1}}},
             'aliases.c: unknown key "rags"; known: bot, args; did you mean "args"?',
         ),
-        ({"schedule": {"kind": "swiss", "rounds": 3, "cycles": 1}}, 'schedule: unknown key "cycles"; known: rounds'),
     ],
 )
 def test_an_unknown_key_is_named_with_its_place_and_the_known_ones(extra: dict[str, Any], sentence: str) -> None:
@@ -125,11 +123,8 @@ def test_an_unknown_key_is_named_with_its_place_and_the_known_ones(extra: dict[s
     [
         ({"games": "ten"}, "games: expected a whole number, found 'ten'"),
         ({"games": True}, "games: expected a whole number, found True"),
-        ({"games": 1.5}, "games: expected a whole number, found 1.5"),
-        ({"players": "a"}, "players: expected a list, found 'a'"),
         ({"players": None}, "players: expected a list, found nothing"),
         ({"players": [{"bot": "a"}, {"bot": 7}]}, "players[1].bot: expected text, found 7; put it in quotes"),
-        ({"players": [["a"]]}, "players[0]: expected an object with the keys bot, args, found ['a']"),
         ({"aliases": {"c": {"bot": 7}}}, "aliases.c.bot: expected text, found 7; put it in quotes"),
         ({"games": "x" * 100}, "games: expected a whole number, found '" + "x" * 56 + "..."),
     ],
@@ -143,7 +138,6 @@ def test_a_wrong_type_shows_where_and_what_was_found(extra: dict[str, Any], sent
     ("raw", "sentence"),
     [
         ({"nick": "No"}, "nick: expected small letters a to z, found 'No'"),
-        ({"nick": 7}, "nick: expected small letters a to z, found 7; put it in quotes"),
         ({"nick": None}, "nick: expected small letters a to z, found nothing"),
         ({"motto": False}, "motto: expected text, found False; put it in quotes"),
         ({"motto": date(2026, 1, 2)}, "motto: expected text, found datetime.date(2026, 1, 2); put it in quotes"),
@@ -153,7 +147,6 @@ def test_a_wrong_type_shows_where_and_what_was_found(extra: dict[str, Any], sent
         ({"tags": []}, "tags: expected an object, found []"),
         ({"lines": [["a", "b"]]}, "lines[0][1]: expected a whole number, found 'b'"),
         ({"lines": [[3, 4]]}, "lines[0][0]: expected text, found 3; put it in quotes"),
-        ({"lines": [["a"]]}, "lines[0]: expected a list of length 2, found ['a']"),
         ({"share": "half"}, "share: expected a number, found 'half'"),
         ({"is_on": "yes"}, "is_on: expected true or false, found 'yes'"),
     ],

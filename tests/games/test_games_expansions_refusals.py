@@ -44,15 +44,10 @@ FIRST_MANY = go(unnumbered(rolled(table(ALL, hands=((NO_SHANGHAI,), ())), 2, 5))
     [
         (["shark"], f'expansions[0]: unknown expansion "shark"; {KNOWN}; did you mean "sharks"?'),
         (["doubles", "x"], f'expansions[1]: unknown expansion "x"; {KNOWN}'),
-        ([""], f'expansions[0]: unknown expansion ""; {KNOWN}'),
         (["sharks", "doubles", "sharks"], 'expansions[2]: "sharks" is given twice'),
         ("sharks", "expansions: expected a list, found 'sharks'"),
         ({"sharks": True}, "expansions: expected a list, found {'sharks': True}"),
-        (True, "expansions: expected a list, found True"),
-        (None, "expansions: expected a list, found nothing"),
         ([1], "expansions[0]: expected text, found 1; put it in quotes"),
-        ([["sharks"]], "expansions[0]: expected text, found ['sharks']"),
-        ([None], "expansions[0]: expected text, found nothing"),
     ],
 )
 def test_anything_but_a_list_of_known_expansions_is_refused(given_: Json, sentence: str) -> None:
@@ -153,15 +148,11 @@ def test_nobody_answers_for_another_seat(answer: str) -> None:
 @pytest.mark.parametrize(
     ("raw", "expected"),
     [
-        (do("exchange"), 'the field "back" is missing'),
         (do("exchange", back="3"), 'back: expected a whole number, found "3"'),
         (
             {"do": "exchange", "back": 10**5000},
             "back: expected a whole number <= 9223372036854775807, found a number of",
         ),
-        ({"do": "keep_back", "die": -(10**5000)}, "die: expected a whole number >= -9223372036854775808, found a num"),
-        (do("keep_back", die=3, one="top"), 'one: unknown value "top"; known: left, right'),
-        ({"do": "veto", "why": "because"}, 'unknown field "why"; known: none'),
         (do("sharks"), 'do: unknown value "sharks"; known: roll, '),
         (do("\ud800"), 'do: unknown value "\\ud800"; known: roll, '),
     ],

@@ -168,16 +168,8 @@ def test_a_seat_that_is_not_to_move_is_told_who_is(state: State, seat: int, sent
     ("state", "raw", "sentence"),
     [
         (CARDS, None, "not a card: expected an object with the field card, found null"),
-        (CARDS, {}, 'not a card: the field "card" is missing'),
         (CARDS, {"card": 7, "seat": 1}, 'not a card: unknown field "seat"; known: card'),
-        (CARDS, {"card": "7"}, 'not a card: card: expected a whole number, found "7"'),
         (CARDS, {"card": 7.5}, "not a card: card: expected a whole number, found 7.5"),
-        (CARDS, {"\ud800": 7}, 'not a card: unknown field "\\ud800"; known: card'),
-        (
-            CARDS,
-            {"card": 10**5000},
-            "not a card: card: expected a whole number <= 9223372036854775807, found a number of 20 digits or more",
-        ),
         (TIED_FIRST, {"seat": True}, "not the seat of the new captain: seat: expected a whole number, found true"),
         (TIED_BELOW, {"seats": 1}, "not an order of seats: seats: expected a list, found 1"),
         (
@@ -187,18 +179,14 @@ def test_a_seat_that_is_not_to_move_is_told_who_is(state: State, seat: int, sent
         ),
         (TWO, {"pieces": None}, "not an announcement: pieces: expected a whole number, found null"),
         (YARD, {"pass": False}, "not a pass: pass: expected true, found false"),
-        (YARD, {"pass": 1}, "not a pass: pass: expected true, found 1"),
         (YARD, {"pass": True, "kind": "rat"}, 'not a pass: unknown field "kind"; known: pass'),
         (YARD, {"kind": "rat"}, 'not a load: the field "face" is missing'),
-        (YARD, load(YARD, u_mm="0"), 'not a load: u_mm: expected a number, found "0"'),
         (YARD, load(YARD, u_mm=10**400), "not a load: u_mm: number out of range, found a number of 20 digits or more"),
-        (YARD, load(YARD, yaw_deg=None), "not a load: yaw_deg: expected a number, found null"),
         (
             YARD,
             load(YARD, hands_mm=[[1]]),
             "not a load: hands_mm[0]: expected a list of length 2, found a list of length 1",
         ),
-        (YARD, load(YARD, hands_mm=[{"x": 1}]), "not a load: hands_mm[0]: expected a list, found an object"),
         (
             YARD,
             load(YARD, yaw=7),

@@ -360,12 +360,9 @@ def test_what_cannot_be_imagined_is_refused(changes: dict[str, Json], reason: st
     ("what", "sentence"),
     [
         ({}, f'{NOTHING}: the field "load" is missing'),
-        ({"load": None}, f"{NOTHING}: load: expected an object, found null"),
         ({"load": {"pass": True}}, f'not a load: unknown field "pass"; known: {", ".join(Load.__struct_fields__)}'),
-        ({"load": {}}, 'not a load: the field "kind" is missing'),
         (QUESTION | {"wind": 1}, f'{NOTHING}: unknown field "wind"; known: load, area, noise, ship, cargo'),
         (QUESTION | {"noise": [0]}, f"{NOTHING}: noise: expected a list of length 5, found a list of length 1"),
-        (QUESTION | {"ship": {}}, f'{NOTHING}: ship: the field "roll_deg" is missing'),
         (
             QUESTION | {"cargo": [lying(kind="monkey")]},
             f'{NOTHING}: cargo[0].kind: unknown value "monkey"; known: {", ".join(sorted(KINDS))}',

@@ -118,11 +118,7 @@ def test_the_wrong_seat_is_told_who_is_to_move() -> None:
     ("raw", "expected"),
     [
         (None, "expected an object, found null"),
-        ({}, 'the field "do" is missing'),
-        ({"do": None}, "do: expected text, found null"),
         (do("place"), 'the field "dice" is missing'),
-        (do("place", dice=4), "dice: expected a list, found 4"),
-        (do("place", dice=[True]), "dice[0]: expected a whole number, found true"),
         (do("place", dice=[4.0]), "dice[0]: expected a whole number, found 4.0"),
         (do("place", dice=[4], one="top"), 'one: unknown value "top"; known: left, right'),
         (do("roll", dice=[4]), 'unknown field "dice"; known: none'),

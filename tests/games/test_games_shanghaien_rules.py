@@ -25,8 +25,6 @@ from arena.games.shanghaien.actions import End, Place, Roll, Shanghai
 from arena.games.shanghaien.cards import NATIONS
 from arena.games.shanghaien.state import Player, State
 
-ENOUGH_LEFT = ((), (1,), (1, 2), (1, 2, 3), (1, 2, 3, 4))
-
 
 def dealt() -> State:
     """The deck in its printed order: the row is the American sailors and the first French one."""
@@ -54,28 +52,21 @@ def test_six_cards_are_dealt_and_seat_0_starts() -> None:
     assert (state.round, decider(state), state.one_at) == (1, FIRST, None)
 
 
-@pytest.mark.parametrize("placed", ENOUGH_LEFT)
-def test_a_roll_needs_two_dice_in_the_supply(placed: tuple[int, ...]) -> None:
-    """Six dice less those placed; with 0 to 4 placed two are left."""
-    assert Roll() in options(to_move(player(dice=placed)))
-
-
-@pytest.mark.parametrize("placed", [(1, 2, 3, 4, 5), (1, 2, 3, 4, 5, 6)])
-def test_with_fewer_than_two_dice_shanghai_is_compulsory(placed: tuple[int, ...]) -> None:
-    """One die left, or none after both dice were placed."""
-    assert options(to_move(player(dice=placed))) == (Shanghai(),)
-
-
-@pytest.mark.parametrize("placed", [(), (3,)])
-def test_shanghai_needs_two_own_dice_placed(placed: tuple[int, ...]) -> None:
-    """The opponent's dice do not count."""
-    assert options(to_move(player(dice=placed), player(dice=(1, 2, 3, 4)))) == (Roll(),)
-
-
-@pytest.mark.parametrize("placed", [(3, 3), (1, 2, 3), (1, 2, 3, 4)])
-def test_with_two_dice_placed_and_two_left_the_player_chooses(placed: tuple[int, ...]) -> None:
-    """Roll and place, or end the round."""
-    assert options(to_move(player(dice=placed))) == (Roll(), Shanghai())
+@pytest.mark.parametrize(
+    ("placed", "choices"),
+    [
+        ((), (Roll(),)),
+        ((3,), (Roll(),)),
+        ((3, 3), (Roll(), Shanghai())),
+        ((1, 2, 3), (Roll(), Shanghai())),
+        ((1, 2, 3, 4), (Roll(), Shanghai())),
+        ((1, 2, 3, 4, 5), (Shanghai(),)),
+        ((1, 2, 3, 4, 5, 6), (Shanghai(),)),
+    ],
+)
+def test_a_turn_begins_with_a_roll_or_shanghai(placed: tuple[int, ...], choices: tuple[Roll | Shanghai, ...]) -> None:
+    """A roll needs two of the six dice in the supply, shanghai two own dice placed; the opponent's do not count."""
+    assert options(to_move(player(dice=placed), player(dice=(1, 2, 3, 4)))) == choices
 
 
 def test_a_roll_asks_for_two_public_dice_under_a_key_of_its_own() -> None:
