@@ -58,7 +58,7 @@ async def identities(games: list[str]) -> dict[str, bytes]:
 
 @contextlib.contextmanager
 def cluster_checker(
-    settings: ClusterSettings, games: Iterable[str], say: Callable[[str], None], times: DealingTimes = USUAL_TIMES
+    settings: ClusterSettings, games: Iterable[str], say: Callable[[str], object], times: DealingTimes = USUAL_TIMES
 ) -> Iterator[Checker]:
     """A checker of matches of these games, on all workers that have them as they are here; `say` gets sentences.
 
@@ -89,7 +89,7 @@ class Team:
         self,
         link: DaskLink,
         here: dict[str, Identity | None],
-        say: Callable[[str], None],
+        say: Callable[[str], object],
         times: DealingTimes,
     ) -> None:
         self._link, self._here, self._say, self._times = link, here, say, times

@@ -1,6 +1,7 @@
 """The answers of a bot to the requests of a stored match, and a match played on with them."""
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable
+from pathlib import Path
 
 import msgspec
 from msgspec.structs import asdict, replace
@@ -17,13 +18,12 @@ from arena.match.results import MatchKey
 from arena.match.settings import ClockSettings, MatchSettings
 from arena.operations.events import Event, OnEvent, ignore
 from arena.operations.playing import BotRequest, installing, option_named, prepare_isolation
+from arena.operations.read_match import ReadMatch, read_match
 from arena.process.limits import Isolation
 from arena.process.manifest import BotSpec
 from arena.process.suspension import never_suspended
-from arena.store.bots import BotStore
-from arena.store.folder import record_of, stored
-from arena.store.matches import MatchStore
-from arena.store.recent import MATCH_ID, recent_match
+from arena.store.folder import stored
+from arena.store.recent import MATCH_ID
 
 _DAY_MS = 86_400_000.0
 
@@ -74,22 +74,15 @@ class PlayedOn(msgspec.Struct, frozen=True):
 
 def ask_bot(request: AskBot, on: OnEvent = ignore) -> Answers:
     """Ask a bot what it answers in a match. SpecError if one of them is unknown, or they do not belong together."""
-    bots = request.bot_store()
-    bot = _bot_of(request, bots)
-    record, _ = recent_match(request.match)
-    players: list[Player] = []
-    if record is None:
-        with stored(request.results) as store:
-            record = record_of(store.match(request.match))
-            players = players_of(store, record)
-    seat = _prepared(request, record, bot)
-    asked = players[seat] if players else Player(name=record.players[seat], bot=bot)
-    steps = answer_steps(record, seat) if request.step is None else (request.step,)
-    with installing(request.results, bots, request.isolation) as store_here:
-        asked = replace(asked, bot=store_here.install(bot))
+    question = _Question(request)
+    record, seat = question.record, question.seat
+    wanted = () if request.step is None else (request.step,)
+    with installing(request.results, question.bots, request.isolation) as bots:
+        name, bot = record.players[seat], bots.install(question.bot)
+        asked = replace(question.players[seat], bot=bot) if question.players else Player(name=name, bot=bot)
         player = asked_player(record, asked, request.isolation, has_clock=not request.no_clock)
-        wanted = () if request.step is None else steps
-        return Answers(record, seat, steps, ask(record, player, seat, wanted, before=_announcing(bot, on)))
+        answers = ask(record, player, seat, wanted, before=_announcing(bot, on))
+        return Answers(record, seat, wanted or answer_steps(record, seat), answers)
 
 
 def play_on(request: AskBot, _on: OnEvent = ignore) -> PlayedOn:
@@ -99,20 +92,44 @@ def play_on(request: AskBot, _on: OnEvent = ignore) -> PlayedOn:
     """
     if request.step is None:
         raise SpecError("--play-on goes with --step, the step from which BOT plays")
-    bots = request.bot_store()
-    bot = _bot_of(request, bots)
-    if recent_match(request.match)[0] is not None:
+    question = _Question(request)
+    record, bots = question.record, question.bots
+    if not question.players:
         raise SpecError(f"match {request.match}: `arena match` keeps no bots, so nobody can play on")
-    with stored(request.results) as store:
-        record = record_of(store.match(request.match))
-        players = players_of(store, record)
-    seat = _prepared(request, record, bot)
-    players[seat] = replace(players[seat], bot=bots.install(bot))
-    seated = {
-        place: asked_player(record, player, request.isolation, has_clock=not request.no_clock)
-        for place, player in enumerate(_installed(players, seat, bots))
-    }
-    return PlayedOn(record, played_on(record, seated, request.step), bot.label, players[seat].name)
+    seated = {}
+    for place, player in enumerate(question.players):
+        bot = bots.install(question.bot) if place == question.seat else bots.installed(player.bot.digest)
+        seat = replace(player, bot=bot)
+        seated[place] = asked_player(record, seat, request.isolation, has_clock=not request.no_clock)
+    name = record.players[question.seat]
+    return PlayedOn(record, played_on(record, seated, request.step), question.bot.label, name)
+
+
+class _Question:
+    """The bot, match and seat of a request, when bots can be started; the players of a stored match.
+
+    SpecError if one of them is unknown, or if they do not belong together.
+    """
+
+    def __init__(self, request: AskBot) -> None:
+        self.bots = request.bot_store()
+        try:
+            self.bot = self.bots.find(request.bot)
+        except SpecError as error:
+            order = f"; give the bot first: arena ask BOT {request.bot}" if MATCH_ID.fullmatch(request.bot) else ""
+            raise SpecError(f"{error}{order}") from None
+        match = read_match(ReadMatch(match=request.match, results=request.results))
+        self.record, name = match.record, self.bot.name
+        self.players = [] if match.result is None else players_of(request.results, self.record)
+        with option_named("--as"):
+            if request.player is None and name not in self.record.players:
+                known = ", ".join(self.record.players)
+                raise SpecError(f"no player is called {name}; give --as and one of {known}")
+            self.seat = seat_of(self.record, request.player or name)
+        if request.step is not None:
+            require_answer(self.record, self.seat, request.step)
+        require_game(self.bot, self.record.game)
+        prepare_isolation(request.isolation, self.record.game)
 
 
 def asked_player(record: MatchRecord, player: Player, isolation: Isolation, *, has_clock: bool = True) -> BotPlayer:
@@ -125,50 +142,22 @@ def asked_player(record: MatchRecord, player: Player, isolation: Isolation, *, h
     return seated
 
 
-def players_of(store: MatchStore, record: MatchRecord) -> list[Player]:
+def players_of(results: Path, record: MatchRecord) -> list[Player]:
     """Return the players of a stored match with their arguments, as its league has them; no bot is installed."""
     seated = [(entry.player, entry.bot) for entry in record.seats]
     known: dict[tuple[str, str], Player] = {}
-    for tournament in map(store.league, store.leagues()):
-        players = {(player.name, player.bot.digest): player for player in tournament.players}
-        known |= players
-        names = record.players
-        if players.keys() >= {*seated} and pairing_of(tournament, names).key == MatchKey.read(record.match).pairing:
-            known = players
-            break
+    with stored(results) as store:
+        for tournament in map(store.league, store.leagues()):
+            players = {(player.name, player.bot.digest): player for player in tournament.players}
+            known |= players
+            key = MatchKey.read(record.match).pairing
+            if players.keys() >= {*seated} and pairing_of(tournament, record.players).key == key:
+                known = players
+                break
     missing = [player for player, bot in seated if (player, bot) not in known]
     if missing:
         raise SpecError(f"match {record.match}: no stored league has the version of {missing[0]} that played")
     return [known[entry] for entry in seated]
-
-
-def _bot_of(request: AskBot, bots: BotStore) -> BotSpec:
-    """Find the bot. SpecError if there is none, with the order of arguments if it looks like a match."""
-    try:
-        return bots.find(request.bot)
-    except SpecError as error:
-        order = f"; give the bot first: arena ask BOT {request.bot}" if MATCH_ID.fullmatch(request.bot) else ""
-        raise SpecError(f"{error}{order}") from None
-
-
-def _prepared(request: AskBot, record: MatchRecord, bot: BotSpec) -> int:
-    """Return the seat to be asked, of the player or of the one with the bot's name, when bots can be started."""
-    with option_named("--as"):
-        if request.player is None and bot.name not in record.players:
-            names = ", ".join(record.players)
-            raise SpecError(f"no player is called {bot.name}; give --as and one of {names}")
-        seat = seat_of(record, request.player or bot.name)
-    if request.step is not None:
-        require_answer(record, seat, request.step)
-    require_game(bot, record.game)
-    prepare_isolation(request.isolation, record.game)
-    return seat
-
-
-def _installed(players: Collection[Player], seat: int, bots: BotStore) -> Iterator[Player]:
-    """Yield the players with the bots that played, but for `seat`. SpecError if one is not kept any more."""
-    for place, player in enumerate(players):
-        yield player if place == seat else replace(player, bot=bots.installed(player.bot.digest))
 
 
 def _announcing(bot: BotSpec, on: OnEvent) -> Callable[[BotPlayer, int], None]:

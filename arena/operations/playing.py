@@ -1,7 +1,7 @@
 """Bots and matches as several operations need them: bots by name, isolation, room for workers, a cluster."""
 
 import contextlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -176,13 +176,4 @@ def backend_of(
         return local
     from arena.cluster.backend import cluster_backend  # noqa: PLC0415 - only for a cluster
 
-    return cluster_backend(cluster, tournament, isolation, bots.packed, warning(on))
-
-
-def warning(on: OnEvent) -> Callable[[str], None]:
-    """Return what reports a sentence as a warning."""
-
-    def warn(sentence: str) -> None:
-        on(Warned(sentence))
-
-    return warn
+    return cluster_backend(cluster, tournament, isolation, bots.packed, lambda sentence: on(Warned(sentence)))

@@ -20,14 +20,13 @@ from arena.league.tournament import Player, require_game
 from arena.match.asking import BotAnswer, ask
 from arena.match.record import ActionStep, MatchRecord, decoded, encoded
 from arena.match.replay import state_before
-from arena.match.requests import answer_steps, require_answer, seat_of
+from arena.match.requests import answer_steps
 from arena.operations.ask_bot import asked_player, players_of
 from arena.operations.events import OnEvent, ignore
 from arena.operations.playing import BotRequest, option_named, prepare_isolation
-from arena.operations.read_match import stored_record
+from arena.operations.read_match import ReadSeat, read_seat
 from arena.operations.request import Request
 from arena.process.manifest import BotSpec, CommandWord, Name
-from arena.store.folder import stored
 from arena.text import printable
 from arena.yaml_file import read_yaml
 
@@ -110,11 +109,9 @@ class PositionResults(msgspec.Struct, frozen=True):
 
 def save_position(request: SavePosition, _on: OnEvent = ignore) -> tuple[Path, Position]:
     """Write a position and its match; return the file. SpecError if it cannot be one, or is there already."""
-    with stored(request.results) as store:
-        record = stored_record(store, request.match, request.player)
-        seat = seat_of(record, request.player)
-        require_answer(record, seat, request.step)
-        arguments = players_of(store, record)[seat].arguments
+    seat_request = ReadSeat(match=request.match, player=request.player, step=request.step, results=request.results)
+    record, seat = read_seat(seat_request)
+    arguments = players_of(request.results, record)[seat].arguments
     with option_named("--expect"):
         expect = _expected_actions(record, seat, request.step, request.expect)
     with option_named("--name"):

@@ -10,7 +10,7 @@ from arena.match.results import MatchResult, partners
 from arena.operations.events import OnEvent, ignore
 from arena.operations.request import Request
 from arena.store.folder import record_of, stored
-from arena.store.matches import LeagueSecret, MatchStore
+from arena.store.matches import LeagueSecret
 from arena.store.recent import MATCH_ID, recent_match
 
 
@@ -57,23 +57,15 @@ def read_match(request: ReadMatch, _on: OnEvent = ignore) -> FoundMatch:
 
 def read_seat(request: ReadSeat, _on: OnEvent = ignore) -> tuple[MatchRecord, int]:
     """Read a match and find a seat of it. SpecError if either is unknown, or if the seat was not asked for the step."""
-    record, _ = recent_match(request.match)
-    if record is None:
-        with stored(request.results) as store:
-            record = stored_record(store, request.match, request.player)
+    try:
+        record = read_match(ReadMatch(match=request.match, results=request.results)).record
+    except SpecError as error:
+        order = "; give the match first, then the player" if MATCH_ID.fullmatch(request.player) else ""
+        raise SpecError(f"{error}{order}") from None
     seat = seat_of(record, request.player)
     if request.step is not None:
         require_answer(record, seat, request.step)
     return record, seat
-
-
-def stored_record(store: MatchStore, match: str, player: str) -> MatchRecord:
-    """Return the record of that match. SpecError tells the order of arguments if `player` looks like a match."""
-    try:
-        return record_of(store.match(match))
-    except SpecError as error:
-        order = "; give the match first, then the player" if MATCH_ID.fullmatch(player) else ""
-        raise SpecError(f"{error}{order}") from None
 
 
 def _block(request: ReadMatch, record: MatchRecord) -> tuple[str, ...]:

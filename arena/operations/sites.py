@@ -60,8 +60,4 @@ def serve_site(request: ServeSite, on: OnEvent = ignore) -> None:
     except ModuleNotFoundError as error:
         raise SpecError(_LACK.format(install_command("site"), error)) from None
     site = LiveSite(request.results, request.leagues, request.private)
-    serve(site, request.host, request.port, lambda url: _report(on, url))
-
-
-def _report(on: OnEvent, url: str) -> None:
-    on(Serving(url))
+    serve(site, request.host, request.port, lambda url: on(Serving(url)))

@@ -9,8 +9,8 @@ from arena.games.api import simulator_of
 from arena.league.driver import Backend, LocalBackend
 from arena.league.tournament import ClusterSettings, Tournament, largest_limits
 from arena.match.secret_luck import Secret
-from arena.operations.events import Event, OnEvent, Progress, ignore
-from arena.operations.playing import BotRequest, backend_of, local_workers, prepare_isolation, warning
+from arena.operations.events import Event, OnEvent, Progress, Warned, ignore
+from arena.operations.playing import BotRequest, backend_of, local_workers, prepare_isolation
 from arena.process.cores import usable_cores
 from arena.store.bots import BotStore
 from arena.store.folder import stored
@@ -86,7 +86,7 @@ def _checker(
         return contextlib.nullcontext(check_here) if workers == 1 else parallel_checker(workers)
     from arena.cluster.checker import cluster_checker  # noqa: PLC0415 - only for a cluster
 
-    return cluster_checker(request.cluster, games, warning(on))
+    return cluster_checker(request.cluster, games, lambda sentence: on(Warned(sentence)))
 
 
 def _games(store: MatchStore, leagues: Iterable[str]) -> Iterator[str]:

@@ -233,7 +233,7 @@ async def _told(site: LiveSite, news: asyncio.Condition) -> AsyncIterator[str]:
                 await asyncio.wait_for(news.wait(), _ALIVE_S)
 
 
-def serve(site: LiveSite, host: str, port: int, announce: Callable[[str], None]) -> None:
+def serve(site: LiveSite, host: str, port: int, announce: Callable[[str], object]) -> None:
     """Serve until a signal ends it; `announce` gets the address. SpecError if nobody can listen there."""
     try:
         family = socket.AF_INET6 if ":" in host else socket.AF_INET

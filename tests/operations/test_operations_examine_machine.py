@@ -10,57 +10,55 @@ from pathlib import Path
 import pytest
 from support.cli_arena import ROOT, Terminal
 
-from arena.cli.doctor import _print_diagnosis
 from arena.doctor import machine, sandbox
 from arena.doctor.machine import CheckResult, checked, note
 from arena.errors import HarnessFault, SpecError
-from arena.operations.examine_machine import ExamineMachine, examine_machine
+from arena.operations.examine_machine import Diagnosis, ExamineMachine, examine_machine
 from arena.process.sandbox import bubblewrap, self_test
 
 HELD = {"files": {"/home": "", "/etc/passwd": ""}, "calls": {"bpf": "", "listmount": ""}}
-
 OPEN = {"files": {"/x": "read /x", "/y": ""}, "network": {"AF_UNIX": ""}, "tasks": {"threads": "started 17"}}
 
 
-def failing(error: Exception) -> Callable[[], self_test.Attempts]:
-    """A self-test that cannot run."""
+@pytest.fixture
+def diagnose(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Diagnosis]:
+    """The diagnosis of this machine where a self-test tells this, or raises an error."""
 
-    def fail() -> self_test.Attempts:
-        raise error
+    def diagnose(attempts: self_test.Attempts | Exception) -> Diagnosis:
+        def attempt() -> self_test.Attempts:
+            if isinstance(attempts, Exception):
+                raise attempts
+            return attempts
 
-    return fail
+        monkeypatch.setattr(self_test, "attempt_escapes", attempt)
+        return examine_machine(ExamineMachine(results=tmp_path))
 
-
-def said_by(
-    capsys: pytest.CaptureFixture[str], results: Path, attempt: Callable[[], self_test.Attempts]
-) -> tuple[int, str]:
-    """Exit code and screen."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(self_test, "attempt_escapes", attempt)
-        code = _print_diagnosis(examine_machine(ExamineMachine(results=results)))
-    return code, capsys.readouterr().out
+    return diagnose
 
 
 def text(findings: Iterable[CheckResult]) -> str:
     return " ".join(finding.text for finding in findings)
 
 
-def test_the_number_of_ways_is_that_of_the_ways_tried(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_number_of_ways_is_that_of_the_ways_tried(diagnose: Callable[..., Diagnosis]) -> None:
     """With the groups."""
-    _, out = said_by(capsys, tmp_path, lambda: HELD)
+    found = diagnose(HELD)
 
-    assert "a hostile program tried 4 ways out of it just now, none open:" in out
-    assert "files 2, calls 2\n" in out
+    assert found.is_safe
+    said = "a hostile program tried 4 ways out of it just now, none open:\nfiles 2, calls 2"
+    assert found.sandbox[1].text == said
 
 
 @pytest.mark.process
 def test_a_screen_is_enough(terminal: Terminal) -> None:
-    """The answer comes first; every line fits, and so do all lines together."""
+    """The answer comes first; every line fits, and so do all lines together. The needs of commands are at the end."""
     said = terminal.arena("doctor")
 
     lines = said.out.splitlines()
     assert said.err == ""
     assert max(map(len, lines)) <= 100
+    assert "need the sandbox, or `--isolation none` for bots you trust: league run, match, check, submit" in said.out
+    assert "need no sandbox: leaderboard, league status, show, verify" in said.out
     if said.code:
         assert lines[0].startswith("Bots cannot be run safely here")
     else:
@@ -80,23 +78,38 @@ def test_a_screen_is_enough(terminal: Terminal) -> None:
             assert words in said.out
 
 
-def test_what_each_command_needs_is_told_in_any_case(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """With the sandbox and without."""
-    for each in (lambda: HELD, failing(HarnessFault("no"))):
-        _, out = said_by(capsys, tmp_path, each)
+@pytest.mark.parametrize(
+    ("attempts", "said"),
+    [
+        (OPEN, "files (/x): the bot read /x\ntasks (threads): the bot started 17\n"),
+        (HarnessFault("bwrap: no\ninstall a newer one"), "bwrap: no\nwhat to do: install a newer one"),
+        (SpecError("ARENA_RUNTIMES: x"), "ARENA_RUNTIMES: x"),
+        (FileNotFoundError(2, "No such file", "/proc/self/uid_map"), "/proc/self/uid_map"),
+        (AttributeError("module 'os' has no attribute 'pidfd_open'"), "pidfd_open"),
+        (ZeroDivisionError("nobody thought of it"), "nobody thought of it"),
+        (RuntimeError(""), "RuntimeError"),
+    ],
+)
+def test_a_sandbox_that_does_not_hold_is_not_safe(
+    diagnose: Callable[..., Diagnosis], attempts: self_test.Attempts | Exception, said: str
+) -> None:
+    """Each breach on a line, or whatever the self-test runs into; nothing is said of languages inside."""
+    found = diagnose(attempts)
 
-        assert (
-            "need the sandbox, or `--isolation none` for bots you trust: league run, match, check, submit, play" in out
-        )
-        assert "need no sandbox: leaderboard, league status, show, verify" in out
+    assert not found.is_safe
+    assert said in text(found.sandbox)
+    assert "network" not in text(found.sandbox)
+    assert "languages" not in text([*found.sandbox, *found.machine])
 
 
-def test_what_stands_in_the_way_comes_first_with_what_to_do(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The exit code is 1; nothing is said of what bots would find in a sandbox that is not there."""
-    code, out = said_by(capsys, tmp_path, failing(HarnessFault("bwrap: no\ninstall a newer one")))
+def test_an_obstacle_comes_first_with_what_to_do(terminal: Terminal, diagnose: Callable[..., Diagnosis]) -> None:
+    """The exit code is 1."""
+    diagnose(HarnessFault("bwrap: no\ninstall a newer one"))
 
-    assert code == 1
-    assert out.splitlines()[:6] == [
+    said = terminal.arena("doctor")
+
+    assert said.code == 1
+    assert said.out.splitlines()[:6] == [
         "Bots cannot be run safely here, so they are not run.",
         "",
         "Sandbox",
@@ -104,35 +117,6 @@ def test_what_stands_in_the_way_comes_first_with_what_to_do(tmp_path: Path, caps
         "        what to do: install a newer one",
         "        then run `arena doctor` again",
     ]
-    assert "languages" not in out
-
-
-def test_a_sandbox_that_does_not_hold_is_not_safe(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Each breach on a line."""
-    code, out = said_by(capsys, tmp_path, lambda: OPEN)
-
-    assert code == 1
-    assert "files (/x): the bot read /x\n        tasks (threads): the bot started 17\n" in out
-    assert "network" not in out
-
-
-@pytest.mark.parametrize(
-    "error",
-    [
-        SpecError("ARENA_RUNTIMES: x"),
-        FileNotFoundError(2, "No such file", "/proc/self/uid_map"),
-        AttributeError("module 'os' has no attribute 'pidfd_open'"),
-        ZeroDivisionError("nobody thought of it"),
-        RuntimeError(""),
-    ],
-)
-def test_it_never_crashes(tmp_path: Path, capsys: pytest.CaptureFixture[str], error: Exception) -> None:
-    """Whatever the self-test runs into, it is told, and bots are not run."""
-    code, out = said_by(capsys, tmp_path, failing(error))
-
-    assert code == 1
-    assert out.startswith("Bots cannot be run safely here")
-    assert str(error) in out
 
 
 @pytest.mark.process
