@@ -49,15 +49,12 @@ def test_a_new_bot_whose_language_is_missing_is_made_all_the_same(
     assert Path("mine/bot.ts").exists()
 
 
-def test_new_bot_overwrites_nothing(terminal: Terminal) -> None:
-    """A folder that exists stays as it is."""
-    Path("mine").mkdir()
+def test_a_new_bot_writes_into_its_folder_only(terminal: Terminal) -> None:
+    """With `--folder` there is no league; a folder that exists stays as it is."""
+    made, again = (terminal.arena("new-bot mine --folder shelf/mine") for _ in range(2))
 
-    said = terminal.arena("new-bot mine")
-
-    assert said.code == 2
-    assert "mine exists already" in said.err
-    assert list(Path("mine").iterdir()) == []
+    assert (made.code, "league run" in made.out, Path("tournaments").exists()) == (0, False, False)
+    assert (again.code, "shelf/mine exists already" in again.err) == (2, True)
 
 
 @pytest.mark.parametrize("game", bundled_names())
@@ -74,83 +71,6 @@ def test_a_new_bot_has_a_league_of_its_own(terminal: Terminal, game: str) -> Non
     assert "arena league run mine " in again.out
     assert (tournament.game, tournament.players[0].name, len(tournament.players) > 1) == (game, "mine", True)
     assert file.read_text().endswith("# mine\n")
-
-
-def test_a_new_bot_in_another_folder_writes_nothing_else(terminal: Terminal) -> None:
-    """`--folder` is the only place."""
-    made = terminal.arena("new-bot mine --folder shelf/mine")
-
-    assert "league run" not in made.out
-    assert not Path("tournaments").exists()
-
-
-def submit(terminal: Terminal, code: str = "") -> tuple[int, str]:
-    """Submit the new bot, or with its `act` replaced a new version; exit code and everything said."""
-    if not Path("mine").exists():
-        terminal.arena("new-bot mine")
-    if code:
-        script = Path("mine/bot.py")
-        script.write_text(re.sub(r"return random.choice.*", code, script.read_text()))
-    said = terminal.arena(f"submit ./mine --game nim{' --replace' * bool(code)}")
-    return said.code, said.out + said.err
-
-
-@pytest.mark.slow
-def test_a_new_version_takes_the_name(terminal: Terminal) -> None:
-    """Both are listed; the name means the latest, the hash means any."""
-    submit(terminal)
-    submit(terminal, "return 0")
-
-    hashes = [line.split()[2] for line in terminal.registered()]
-
-    assert len(set(hashes)) == 2
-    assert terminal.league("mine", f"mine@{hashes[0]}", f"mine@{hashes[1]}").code == 0
-
-
-@pytest.mark.parametrize(
-    ("code", "said"),
-    [
-        ("raise ValueError('no idea')", "ValueError: no idea"),
-        ("return 999", "action 999 is not an index in `legal`"),
-        ("import os; os._exit(7)", "exit code 7"),
-    ],
-)
-def test_submit_refuses_a_broken_bot(terminal: Terminal, code: str, said: str) -> None:
-    """The reason and the bot's stderr are shown, exit 1, and nothing is registered."""
-    exit_code, text = submit(terminal, code)
-
-    assert exit_code == 1
-    assert said in text
-    assert "stderr" in text
-    assert terminal.registered() == []
-    assert not (terminal.results / "arena.db").exists()
-
-
-def test_submit_shows_a_failed_build(terminal: Terminal) -> None:
-    """Exit 2 with what the compiler said; nothing is kept."""
-    terminal.arena("new-bot mine")
-    with Path("mine/bot.yaml").open("a") as file:
-        file.write("build:\n  - [sh, -c, 'echo undefined reference to main; exit 1']\n")
-
-    code, text = submit(terminal)
-
-    assert code == 2
-    assert "undefined reference to main" in text
-    assert list((terminal.results / "bots").iterdir()) == []
-
-
-def test_bots_lists_the_folder_and_says_what_it_left_out(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A broken bot hides none of the others."""
-    terminal.arena("new-bot mine --folder shelf/mine")
-    Path("shelf/broken").mkdir()
-    Path("shelf/broken/bot.yaml").write_text("name: x\nverison: '1'\ncommand: [x]")
-    monkeypatch.setenv("ARENA_BOTS", "shelf")
-
-    said = terminal.arena("bots")
-
-    assert said.code == 0
-    assert "mine" in said.out
-    assert 'left out: shelf/broken/bot.yaml: unknown key "verison"' in said.err
 
 
 def test_match_shows_each_match(terminal: Terminal) -> None:

@@ -122,7 +122,7 @@ def test_a_stop_leaves_what_is_accepted_on_the_list(terminal: Terminal) -> None:
 
 
 def test_the_list_says_whose_a_name_is(terminal: Terminal) -> None:
-    """As a table and as CSV; older versions and hidden bots are marked, and a withdrawn one is gone."""
+    """As a table and as CSV; an older version is marked, found by its hash, and plays on when it is withdrawn."""
     for note in ("'one'", "'two'"):
         Path("mine.py").write_text(bot_script(note=note))
         assert terminal.arena("submit ./mine.py --game nim --replace --owner gina").code == 0
@@ -132,8 +132,11 @@ def test_the_list_says_whose_a_name_is(terminal: Terminal) -> None:
     assert csv[0] == "bot,version,hash,place,owner,description"
     assert sum(line.startswith("mine,1,") and ",gina," in line for line in csv) == 2
     assert sum(" an older version: write mine@" in line for line in (new, old)) == 1
+    hashes = [line.split()[2] for line in (new, old)]
+    assert terminal.league("mine", *(f"mine@{digest}" for digest in hashes)).code == 0
     first, second, third = (terminal.arena("withdraw mine") for _ in range(3))
     assert re.fullmatch(r"withdrawn: mine 1 \(\w{8}\)\n`mine` means mine 1 \(\w{8}\) now\n", first.out)
     assert re.fullmatch(r"withdrawn: mine 1 \(\w{8}\)\n", second.out)
     assert (third.code, third.err) == (2, 'error: no submission "mine"; known: none\n')
     assert terminal.registered() == []
+    assert terminal.arena("verify").code == 0

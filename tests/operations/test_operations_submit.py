@@ -167,6 +167,18 @@ def test_a_bundled_bot_keeps_its_name() -> None:
 
 
 @pytest.mark.process
+def test_a_failed_build_is_reported_and_kept_nowhere() -> None:
+    """With the compiler's own words."""
+    build = "[[sh, -c, 'echo undefined reference to main; exit 1']]"
+    bot("ada", manifest=f"name: ada\ncommand: [python3, bot.py]\nbuild: {build}\n")
+
+    with pytest.raises(SpecError, match="undefined reference to main"):
+        submit_bot(request("in/ada"))
+
+    assert list(Path("results/bots").iterdir()) == []
+
+
+@pytest.mark.process
 def test_many_bots_are_judged_each_by_itself() -> None:
     """A crash, a hang, an illegal action, a broken file and a doubled name cost nobody else; authors read no other's.
 
@@ -269,10 +281,13 @@ def test_the_answer_about_a_file_outside_is_the_same(tmp_path: Path, state: str)
     assert reasons["#!"].endswith("the first line of eve/bot asks for the interpreter ./i, which bots do not see")
 
 
-def test_a_folder_of_bots_with_links_has_none() -> None:
-    """They are named as left out."""
+def test_a_folder_of_bots_has_no_links_and_no_broken_bots() -> None:
+    """They are named as left out, and hide none of the others."""
     private = private_bot()
-    Path("own").mkdir()
+    bot("ada")
+    Path("in").rename("own")
+    Path("own/broken").mkdir()
+    Path("own/broken/bot.yaml").write_text("name: x\nverison: '1'\ncommand: [x]")
     Path("own/strong").symlink_to(private)
     Path("own/notes.py").symlink_to(private / "notes.py")
     Path("own/gone").symlink_to("nowhere")
@@ -280,9 +295,11 @@ def test_a_folder_of_bots_with_links_has_none() -> None:
 
     rows = list_bots(ListBots(bots_folder=Path("own")), warnings.append)
 
-    sentences = sorted(getattr(each, "sentence", "").split(":")[1] for each in warnings)
-    assert sentences == [" own/gone", " own/notes.py", " own/strong"]
-    assert not [row for row in rows if row.place == "own/"]
+    sentences = sorted(getattr(each, "sentence", "").removeprefix("left out: ") for each in warnings)
+    places = ["own/broken/bot.yaml", "own/gone", "own/notes.py", "own/strong"]
+    assert [sentence.split(":")[0] for sentence in sentences] == places
+    assert 'unknown key "verison"' in sentences[0]
+    assert [row.bot for row in rows if row.place == "own/"] == ["ada"]
 
 
 @pytest.mark.usefixtures("sound")
