@@ -73,6 +73,12 @@ def spanned(numbers: Sequence[int]) -> str:
     return " or ".join(map(str, numbers))
 
 
+def enumerated(words: Sequence[object]) -> str:
+    """Join words: `0`, `0 and 1`, `0, 1 and 3`."""
+    *first, last = map(str, words)
+    return f"{', '.join(first)} and {last}" if first else last
+
+
 def printable(text: str, *, keep: str = "") -> str:
     """The text with an escape in place of each character that does not print, those in `keep` excepted.
 

@@ -39,13 +39,15 @@ def draw(seed: str, chance: Chance) -> tuple[int, ...]:
     return (index_at(kind.weights, face - 1),)
 
 
-def _dice(prefix: bytes, count: int, faces: int) -> tuple[int, ...]:
+def _dice(prefix: bytes, number: int, faces: int) -> tuple[int, ...]:
     surely_below = _WORD_COUNT - faces
     rolled = []
-    for suffix in _first_attempts(count):
+    for suffix in _first_attempts(number):
         word: int = _FIRST_WORD(sha256(prefix + suffix).digest())[0]
         if word >= surely_below:
-            word = _word_below(_WORD_COUNT - _WORD_COUNT % faces, prefix + suffix[:-1])
+            limit = _WORD_COUNT - _WORD_COUNT % faces  # the largest multiple of `faces` that fits in 64 bits
+            digests = (sha256(prefix + suffix[:-1] + b"%d" % attempt).digest() for attempt in count())
+            word = next(number for digest in digests for number in _FIRST_WORD(digest) if number < limit)
         rolled.append(word % faces + 1)
     return tuple(rolled)
 
@@ -62,16 +64,6 @@ def derive(purpose: str, *parts: str | int) -> str:
     """
     text = "/".join(["arena", purpose, *map(str, parts)])
     return sha256(text.encode()).hexdigest()[:32]
-
-
-def _word(text: bytes) -> int:
-    found: int = _FIRST_WORD(sha256(text).digest())[0]
-    return found
-
-
-def _word_below(limit: int, prefix: bytes) -> int:
-    """The word of the first attempt that is below `limit`, the largest multiple of `faces` that fits in 64 bits."""
-    return next(word for attempt in count() if (word := _word(prefix + b"%d" % attempt)) < limit)
 
 
 @cache

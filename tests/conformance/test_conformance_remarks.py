@@ -29,13 +29,6 @@ def sailed(*leans: Any) -> MatchRecord:
     return toy_match(toy_bot(20, respond), toy_bot(30))
 
 
-def test_a_good_bot_gets_no_remark() -> None:
-    """An empty phrase."""
-    records = [sailed()]
-
-    assert (refusals_remark(records, BOT), timeouts_remark(records, BOT)) == ("", "")
-
-
 def test_refused_answers_are_counted_by_reason_and_the_first_is_told() -> None:
     """All matches together; a timeout is no refused answer."""
     records = [sailed(), sailed(None, {"mm": 13}), sailed(TOO_FAR, {"cm": 1}, TOO_FAR)]

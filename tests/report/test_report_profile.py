@@ -22,7 +22,6 @@ from support.report_leagues import (
     tournament,
 )
 
-from arena.errors import SpecError
 from arena.league.standings import entrants
 from arena.match.results import MatchResult
 from arena.report.formats import FORMATS, Style
@@ -289,9 +288,3 @@ def test_no_name_breaks_a_format() -> None:
     assert {len(re.findall(r"(?<!\\)(?:\\\\)*\|", line)) for line in markdown[start : start + 2 + len(results)]} == {7}
     assert len({len(row) for row in rows}) == 1
     assert not any(cell.lstrip().startswith(("=", "+", "@")) for row in rows for cell in row[:2])
-
-
-def test_an_unknown_format_is_refused() -> None:
-    """With the known ones."""
-    with pytest.raises(SpecError, match='unknown format "cvs"'):
-        page("ann", [], "cvs")

@@ -22,6 +22,7 @@ from arena.games.riffraff.actions import Announce, AnyAction, Load, NameCaptain,
 from arena.games.riffraff.geometry import extents, laid
 from arena.games.riffraff.scene import FACES, KINDS, Area, Face, Kind
 from arena.games.riffraff.state import Phase, State
+from arena.text import enumerated
 
 T = TypeVar("T")
 DROP_MAX_MM: Final = 20
@@ -268,5 +269,4 @@ def _listed(numbers: Sequence[int]) -> str:
 
 def _seats(seats: Sequence[Seat]) -> str:
     """`seat 1`, `seats 0, 1 and 3`."""
-    *first, last = map(str, seats)
-    return f"seats {', '.join(first)} and {last}" if first else f"seat {last}"
+    return f"{'seats' if len(seats) > 1 else 'seat'} {enumerated(seats)}"

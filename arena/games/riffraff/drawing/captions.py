@@ -4,7 +4,7 @@ Rule: phrases only; the drawings decide about place and look.
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from arena.games.api import HEADING, Seat
@@ -12,6 +12,7 @@ from arena.games.riffraff.actions import Load
 from arena.games.riffraff.state import Fallen, Loaded, Phase, State
 from arena.games.riffraff.table import Noise
 from arena.games.riffraff.turns import leaders
+from arena.text import enumerated
 
 _LEVEL_DEG: Final = 0.05
 """Below it an angle shows as 0.0 degrees, so that no side is named."""
@@ -32,9 +33,9 @@ def what_next(state: State) -> str:
         case Phase.CARD:
             text = "everybody plays a card"
         case Phase.NEW_CAPTAIN:
-            text = f"seat {state.captain} to name the new captain, of seats {_joined(leaders(state), 'and')}"
+            text = f"seat {state.captain} to name the new captain, of seats {enumerated(leaders(state))}"
         case Phase.ORDER:
-            text = f"seat {state.captain} to put seats {_joined(state.ties[0] if state.ties else (), 'and')} in order"
+            text = f"seat {state.captain} to put seats {enumerated(state.ties[0] if state.ties else ['none'])} in order"
         case Phase.ANNOUNCE:
             text = f"seat {seat} to announce one or two pieces {where}"
         case Phase.LOAD:
@@ -48,7 +49,7 @@ def what_next(state: State) -> str:
             text = f"the ship rocks under the {piece} of seat {seat} {where}"
         case Phase.OVER:
             won = winners(state)
-            text = f"victory for seat {won[0]}" if len(won) == 1 else f"seats {_joined(won, 'and')} share the victory"
+            text = f"victory for seat {won[0]}" if len(won) == 1 else f"seats {enumerated(won)} share the victory"
     return text
 
 
@@ -121,11 +122,6 @@ def fate(fallen: Fallen, seat: Seat) -> str:
     """The fate of a piece that fell in the turn of `seat`."""
     fates = {"removed": "caught, out of the game", "returned": f"caught alone, back to seat {seat}"}
     return fates.get(fallen.fate, f"not caught, to seat {seat}")
-
-
-def _joined(seats: Iterable[Seat], word: str) -> str:
-    *first, last = [str(seat) for seat in seats] or ["none"]
-    return f"{', '.join(first)} {word} {last}" if first else last
 
 
 def _leaning(degrees: float, positive: str, negative: str) -> str:
