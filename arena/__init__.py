@@ -14,16 +14,14 @@ if sys.platform != "linux":
 __version__ = "0.2.0"
 
 if TYPE_CHECKING:
-    from arena.library.command import command
     from arena.library.game import game
     from arena.library.league import League, compare, play
     from arena.library.match import load_match
     from arena.library.training import env, parallel_env
 
-__all__ = ["League", "__version__", "command", "compare", "env", "game", "load_match", "parallel_env", "play"]
+__all__ = ["League", "__version__", "compare", "env", "game", "load_match", "parallel_env", "play"]
 _FACE: Final = {
     "League": "league",
-    "command": "command",
     "compare": "league",
     "env": "training",
     "game": "game",
@@ -35,8 +33,11 @@ _FACE: Final = {
 
 def __getattr__(name: str) -> Any:
     """The face of the library, each part imported when it is first used: `import arena` costs nothing."""
-    if name not in _FACE:
+    if name in _FACE:
+        found = getattr(import_module(f"arena.library.{_FACE[name]}"), name)
+    elif not name.startswith("_") and name in (library := import_module("arena.library.use_cases")).USE_CASES:
+        found = library.use_case(name)
+    else:
         raise AttributeError(f"module 'arena' has no attribute {name!r}")
-    found = getattr(import_module(f"arena.library.{_FACE[name]}"), name)
     globals()[name] = found
     return found

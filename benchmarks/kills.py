@@ -5,7 +5,6 @@ finished and the results have not; the seconds are those in which the same worke
 """
 
 import contextlib
-import json
 import os
 import random
 import signal
@@ -73,14 +72,26 @@ def _row(name: str, killed: list[Killed]) -> Row:
     )
 
 
+_RUN: Final = """
+import os, pathlib, sys
+from arena.operations.run_league import RunLeague, run_league
+
+def on(event):
+    if hasattr(event, "counts"):
+        os.write(int(sys.argv[1]), b"%d\\n" % event.done)
+
+run_league(RunLeague(tournament=sys.argv[2], workers=int(sys.argv[3]), results=pathlib.Path(sys.argv[4])), on)
+"""
+"""A league whose counts go to a pipe."""
+
+
 def _kill(name: str, after_s: float) -> Killed:
     """Run the tournament until so many seconds after its first match."""
     with tempfile.TemporaryDirectory(prefix="arena-kills-") as folder:
         results, (heard, telling) = Path(folder) / "results", os.pipe()
-        words = ["league", "run", str(find_tournament(name)), "--workers", str(_WORKERS), "--results", str(results)]
+        words = [str(telling), str(find_tournament(name)), str(_WORKERS), str(results)]
         run = subprocess.Popen(
-            [sys.executable, "-m", "arena", *words],
-            env={**os.environ, "ARENA_PROGRESS_FD": str(telling)},
+            [sys.executable, "-c", _RUN, *words],
             pass_fds=(telling,),
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
@@ -89,7 +100,7 @@ def _kill(name: str, after_s: float) -> Killed:
         finished, first_s, now_s = 0, 0.0, 0.0
         with os.fdopen(heard, encoding="utf-8") as lines:
             for line in lines:
-                finished, now_s = json.loads(line)["done"], time.monotonic()
+                finished, now_s = int(line), time.monotonic()
                 first_s = first_s or (now_s if finished else 0.0)
                 if first_s and now_s - first_s >= after_s:
                     break

@@ -45,7 +45,6 @@ LIBRARY = (
     arena.League,
     arena.load_match,
     arena.compare,
-    arena.command,
     arena.game,
     arena.env,
     arena.parallel_env,

@@ -20,7 +20,6 @@ from arena.cli.edge import (
     keep_owner_rights,
     print_error,
     secure_streams,
-    tell_warnings,
 )
 from arena.errors import Interrupted
 
@@ -122,7 +121,6 @@ def main() -> None:
     gc.set_threshold(_NEW_OBJECTS)
     secure_streams()
     keep_owner_rights()
-    tell_warnings()
     try:
         exit_code = close_streams(execute(sys.argv[1:]))
         if exit_code == Interrupted.exit_code:

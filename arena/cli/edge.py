@@ -10,8 +10,6 @@ on the spot, with the same exit code.
 
 import contextlib
 import errno
-import json
-import logging
 import os
 import shutil
 import signal
@@ -171,7 +169,6 @@ def _opened(number: int, mode: str) -> TextIO:
     return os.fdopen(number, mode, encoding="utf-8", errors="backslashreplace", closefd=False)  # type: ignore[return-value]
 
 
-PROGRESS_FD: Final = "ARENA_PROGRESS_FD"
 SAID_EVERY_S: Final = 30.0
 """The time between two lines of progress where stderr is no terminal."""
 _DRAWN_EVERY_S: Final = 0.2
@@ -180,24 +177,6 @@ _NARROWEST_BAR: Final = 8
 _STOPS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _CLEAN_UP_S: Final = 5.0
 """The time after a stop in which another one is ignored; a clean-up takes less than a second of its own time."""
-
-
-class _Teller(logging.Handler):
-    """Warnings for the program that started this one: lines of JSON in the file of that number."""
-
-    def __init__(self, number: int) -> None:
-        super().__init__(logging.WARNING)
-        self._number = number
-
-    def emit(self, record: logging.LogRecord) -> None:
-        with contextlib.suppress(OSError):
-            os.write(self._number, json.dumps({"warning": record.getMessage()}).encode() + b"\n")
-
-
-def tell_warnings() -> None:
-    """Tell warnings in the file of the number ARENA_PROGRESS_FD, if there is one, instead of on stderr."""
-    if (number := int(os.environ.get(PROGRESS_FD, "-1"))) >= 0:
-        logging.getLogger().addHandler(_Teller(number))
 
 
 @contextlib.contextmanager
@@ -245,9 +224,7 @@ def ignore_signals() -> None:
 class TerminalLine:
     """Progress on stderr: a line that is drawn over and over on a terminal, elsewhere a new line every half minute.
 
-    `words` tell it; `counts`, done and total, give the bar in front of them. A program that started this one can hear
-    how far it is, and sees no lines: in the file of the number ARENA_PROGRESS_FD each drawing writes the counts as a
-    line of JSON. Once nobody reads there, the command is stopped.
+    `words` tell it; `counts`, done and total, give the bar in front of them.
     """
 
     def __init__(
@@ -261,15 +238,13 @@ class TerminalLine:
         self._counts = counts
         self._clock = clock
         self._said_s = clock()
-        self._heard_at = int(os.environ.get(PROGRESS_FD, "-1"))
         self._is_shown = sys.stderr is not None and sys.stderr.isatty()
 
     def draw(self) -> None:
         """Draw the line anew, or say it if it is time to."""
-        self._tell()
         if self._is_shown:
             self._write(f"\r{self._drawn()}\x1b[K")
-        elif self._heard_at < 0 and self._clock() - self._said_s >= SAID_EVERY_S:
+        elif self._clock() - self._said_s >= SAID_EVERY_S:
             self._said_s = self._clock()
             print_error(self._words())
 
@@ -298,15 +273,6 @@ class TerminalLine:
         if not total or width < _NARROWEST_BAR:
             return words[:columns]
         return f"[{('#' * (done * width // total)).ljust(width, '.')}] {words}"
-
-    def _tell(self) -> None:
-        if self._heard_at < 0 or self._counts is None:
-            return
-        done, total = self._counts()
-        try:
-            os.write(self._heard_at, f'{{"done":{done},"total":{total}}}\n'.encode())
-        except BrokenPipeError:  # the program that wanted this is gone
-            os.kill(os.getpid(), signal.SIGTERM)
 
     def _write(self, text: str) -> None:
         """To the terminal, until that is gone."""

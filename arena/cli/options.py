@@ -259,7 +259,9 @@ def require_columns(style: Style, form: str, tournament: Tournament) -> None:
         from arena.league.standings import standings_of  # noqa: PLC0415 - numpy is for tables only
         from arena.report.leaderboard import leaderboard_page  # noqa: PLC0415 - see above
 
-        begun = structs.replace(tournament, seed=tournament.seed or "columns")  # the luck of one that has not begun is not drawn
+        begun = structs.replace(
+            tournament, seed=tournament.seed or "columns"
+        )  # the luck of one that has not begun is not drawn
         leaderboard_page(*standings_of(begun, ())).render(form, style)
 
 

@@ -22,7 +22,7 @@ _AT_ONCE: Final = 500
 """Steps of a task between two reports."""
 
 T = TypeVar("T")
-OnStep = Callable[[str, int, int], None]
+OnStep = Callable[[str, int, int], object]
 """Gets the words of a part of a task, and how many of how many steps of it are done."""
 
 

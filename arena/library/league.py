@@ -16,20 +16,32 @@ from typing import Any, Final
 import yaml
 
 from arena.bundled import find_tournament
-from arena.errors import SpecError
+from arena.errors import CheckFailed, SpecError
 from arena.games import DEFAULT_GAME
 from arena.league.tournament import TOURNAMENT_FILE_LIMIT, TournamentFile
 from arena.library.callable_bots import CALLABLES, CallableBot, Switchboard, bridge_folder, require_name
-from arena.library.command import OnCounts, run_command
+from arena.library.child import OnCounts, error_of, request_of, run_in_child
 from arena.library.match import Match, load_match
 from arena.library.table import Table
+from arena.match.secret_luck import Secret
+from arena.operations.compare_bots import CompareBots, compare_bots
+from arena.operations.events import OnEvent
 from arena.operations.leagues import one_league
+from arena.operations.read_standings import ReadStandings, read_standings
+from arena.operations.read_stats import ReadMatrix, ReadStats, read_matrix, read_stats
+from arena.operations.run_league import run_league
+from arena.operations.verify_leagues import verify_leagues
 from arena.process.scratch import scratch_folder
 from arena.report.columns import LEADERBOARD, SHOWN_STANDINGS
+from arena.report.comparison import as_json
+from arena.report.luck_origin import luck_description
 from arena.report.matches import match_list
+from arena.report.matrix import matrix_page
+from arena.report.profile import profile_page
+from arena.standings.table import standings_json
 from arena.store import files
 from arena.store.folder import stored
-from arena.text import names_apart
+from arena.text import counted, names_apart
 from arena.yaml_file import read_yaml
 
 AnyPlayer = str | Path | Callable[[Any, Any], Any] | Any
@@ -87,26 +99,31 @@ class League:
         players = {name: CallableBot(name, player) for name, (player, _) in self._callables.items()}
         if players and isolation == "sandbox":
             raise SpecError(f"{', '.join(players)}: a function plays in the caller's process, which no sandbox holds")
-        words = ["--isolation", isolation or ("none" if players else "sandbox")]
-        if workers is not None or players:
-            words += ["--workers", str(1 if workers is None else workers)]
-        words += ["--update", "--yes"] if update else []
-        heard = progress if callable(progress) else _show if progress else None
+        choices = {
+            "isolation": isolation or ("none" if players else "sandbox"),
+            "workers": 1 if players and workers is None else workers,
+            "update": update,
+            "may_drop": None if update else 0,
+        }
         with Switchboard(self._results, players) as switchboard:
             if not update:
                 self._require_versions()
             file = self._written()
+            request = request_of(run_league, {**self._folders, "tournament": str(file), **choices})
             try:
-                self._command("league", "run", str(file), *words, players=switchboard, heard=heard)
+                outcome = run_in_child(run_league, request, players=switchboard, heard=_listener(progress))
             except SpecError as error:  # a mapping has no place that its author could look at
                 raise error if self._content is None else SpecError(str(error).removeprefix(f"{file}: ")) from None
+        if outcome["failure"] is not None:
+            raise error_of(outcome["failure"])
 
     def standings(self) -> Table:
         """A row for each player, best first, with all the columns of `arena leaderboard --format json`.
 
         A notebook shows the default columns of the leaderboard.
         """
-        found = json.loads(self._command("leaderboard", self.name, "--format", "json"))["standings"]
+        table = read_standings(ReadStandings(results=self._results, league=self.name))
+        found = json.loads(standings_json(table.standings))
         state = "" if found["is_complete"] else f" of {found['scheduled']}"
         title = f"{self.name}: {found['matches']}{state} matches, isolation {found['isolation']}"
         faulty = [f"{row['player']} {sum(row['faults'].values())}" for row in found["rows"] if row["faults"]]
@@ -115,12 +132,14 @@ class League:
 
     def matrix(self) -> Table:
         """A row for each player and each opponent, with all the columns of `arena matrix --format csv`."""
-        found = json.loads(self._command("matrix", self.name, "--top", "all", "--format", "json"))
+        compared, _ = read_matrix(ReadMatrix(results=self._results, league=self.name, top=None))
+        found = json.loads(matrix_page(compared).render("json"))
         return Table(found["meetings"], shown=_MEETING, title=f"{self.name}: {found['matches']} matches")
 
     def stats(self, player: str) -> dict[str, Any]:
         """All that is known of a player, as `arena stats --format json` has it. SpecError if there is no such one."""
-        found: dict[str, Any] = json.loads(self._command("stats", player, self.name, "--format", "json"))
+        page, luck = read_stats(ReadStats(results=self._results, league=self.name, player=player))
+        found: dict[str, Any] = json.loads(profile_page(page, luck=luck_description(luck)).render("json"))
         return found
 
     def matches(self) -> Table:
@@ -136,16 +155,18 @@ class League:
 
     def verify(self) -> list[str]:
         """Compute everything stored anew, in a child process; the findings. CheckFailed tells what does not fit."""
-        return self._command("verify", self.name).splitlines()
+        findings: list[Mapping[str, Any]] = []
+        request = request_of(verify_leagues, {**self._folders, "leagues": [self.name]})
+        if problems := run_in_child(verify_leagues, request, on=findings.append):
+            raise CheckFailed("\n".join([*problems, f"{counted(len(problems), 'problem')} found"]))
+        return [event["sentence"] for event in findings if event["type"] == "Found"]
 
     def __repr__(self) -> str:
         return f"<league {self.name} in {self._results}>"
 
-    def _command(self, *words: str, **listeners: Any) -> str:
-        folders = ["--results", str(self._results)]
-        if words[0] in {"league", "verify"} and self._bots.is_dir():
-            folders += ["--bots", str(self._bots)]
-        return run_command([*words, *folders], **listeners)
+    @property
+    def _folders(self) -> dict[str, Path]:
+        return {"results": self._results, "bots_folder": self._bots}
 
     def _entry(self, entry: Any) -> Any:
         """An entry of `players` as a file can have it. SpecError for one that none can have."""
@@ -230,15 +251,24 @@ def compare(
     `settings` are the other options of that command, such as `elo1=10` or `model="luck-adjusted"`. Blocks are stored:
     interrupted by Ctrl-C, the same call continues.
     """
-    folder = _absolute(bots)
-    given = {"game": game, "workers": workers, "isolation": isolation, "results": _absolute(results)} | settings
-    given |= {"bots": folder} if folder.is_dir() else {}
-    options = [f"--{name.replace('_', '-')}={value}" for name, value in given.items() if value is not None]
-    heard = progress if callable(progress) else _show if progress else None
-    found: dict[str, Any] = json.loads(
-        run_command(["compare", str(new), str(old), "--format", "json", *options], heard=heard)
-    )
+    folders = {"results": _absolute(results), "bots_folder": _absolute(bots)}
+    seed = settings.pop("seed", None)
+    given = {"game": game, "workers": workers, "isolation": isolation, "new": str(new), "old": str(old)} | settings
+    given |= {} if seed is None else {"secret": Secret.public(seed)}
+    request = request_of(compare_bots, folders | given)
+    found: dict[str, Any] = run_in_child(comparison_document, request, heard=_listener(progress))
     return found
+
+
+def comparison_document(request: CompareBots, on: OnEvent) -> dict[str, Any]:
+    """Return a comparison as `arena compare --format json` prints it."""
+    found = compare_bots(request, on)
+    document: dict[str, Any] = json.loads(as_json(found.compared, (found.new, found.old), found.luck))
+    return document
+
+
+def _listener(progress: OnCounts | bool) -> OnCounts | None:  # noqa: FBT001 - as its callers got it
+    return progress if callable(progress) else _show if progress else None
 
 
 def _absolute(path: str | Path) -> Path:

@@ -22,7 +22,14 @@ from arena.match.secret_luck import LuckOrigin
 from arena.operations.events import Event, MatchesPlayed, OnEvent, ignore
 from arena.operations.exhibitions import MatchRequest
 from arena.operations.leagues import begin_league, installed
-from arena.operations.playing import ClusterChoice, backend_of, local_workers, prepare_isolation, require_options
+from arena.operations.playing import (
+    ClusterChoice,
+    WorkerCount,
+    backend_of,
+    local_workers,
+    prepare_isolation,
+    require_options,
+)
 from arena.process.manifest import BotSpec
 from arena.report.comparison import state_line
 from arena.statistics.sequential import Model, SequentialSettings, State
@@ -50,7 +57,7 @@ class CompareBots(MatchRequest, frozen=True, kw_only=True):
     beta: float = 0.05
     batch: int = 8
     cap: int | None = None
-    workers: int | None = None
+    workers: WorkerCount | None = None
     cluster: ClusterChoice = ClusterChoice()
 
 

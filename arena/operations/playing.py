@@ -3,7 +3,7 @@
 import contextlib
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 from msgspec import UNSET, UnsetType, structs
@@ -25,6 +25,10 @@ from arena.text import counted
 
 if TYPE_CHECKING:
     from arena.league.driver import Backend
+
+
+WorkerCount = Annotated[int, msgspec.Meta(ge=1, le=1024)]
+"""Matches played at once on this machine."""
 
 
 class BotRequest(Request, frozen=True, kw_only=True):

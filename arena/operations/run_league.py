@@ -45,7 +45,14 @@ from arena.operations.leagues import (
     league_table,
     publish,
 )
-from arena.operations.playing import BotRequest, ClusterChoice, backend_of, local_workers, prepare_isolation
+from arena.operations.playing import (
+    BotRequest,
+    ClusterChoice,
+    WorkerCount,
+    backend_of,
+    local_workers,
+    prepare_isolation,
+)
 from arena.process.limits import Isolation
 from arena.report.formats import escaped
 from arena.store import database, files
@@ -71,7 +78,7 @@ class RunLeague(BotRequest, frozen=True, kw_only=True):
     """
 
     tournament: str
-    workers: int | None = None
+    workers: WorkerCount | None = None
     cluster: ClusterChoice = ClusterChoice()
     pin: bool = True
     update: bool = False

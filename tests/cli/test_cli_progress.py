@@ -1,7 +1,5 @@
 """Progress on stderr: a line that is drawn over on a terminal, a line every half minute elsewhere."""
 
-import json
-import os
 import re
 import sys
 from pathlib import Path
@@ -47,22 +45,6 @@ def test_a_pipe_gets_a_line_every_half_minute(capsys: pytest.CaptureFixture[str]
         "120/7200 matches, 2.0/s, 59m00s left",
         "180/7200 matches, 2.0/s, 58m30s left",
     ]
-
-
-def test_a_program_that_hears_the_counts_gets_no_lines(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The library reads stderr for errors, and the counts elsewhere."""
-    reader, writer = os.pipe()
-    monkeypatch.setenv(edge.PROGRESS_FD, str(writer))
-    monkeypatch.setattr(edge, "SAID_EVERY_S", 0.0)
-
-    TerminalLine(lambda: "never", lambda: (1, 3)).draw()
-    os.close(writer)
-
-    with os.fdopen(reader, encoding="utf-8") as told:
-        assert [json.loads(line) for line in told] == [{"done": 1, "total": 3}]
-    assert capsys.readouterr().err == ""
 
 
 @pytest.mark.parametrize(("columns", "bar"), [("200", 30), ("60", 28), ("46", 14), ("36", 0), ("10", 0)])

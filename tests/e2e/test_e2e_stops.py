@@ -1,6 +1,5 @@
 """Leagues that are stopped in every way there is: nothing stored is lost, nothing is left running, resume completes."""
 
-import json
 import os
 import random
 import re
@@ -13,15 +12,25 @@ from pathlib import Path
 import pytest
 from support.e2e_arena import DEADLINE_S, Place, a_second, until
 
-from arena.cli.edge import PROGRESS_FD
-
 pytestmark = pytest.mark.process
 alone = pytest.mark.alone  # a second is a second where nothing else plays
 KILLS = 20
+ROOT = Path(__file__).parents[2]
+COUNTED_RUN = """
+import os, pathlib, sys
+from arena.operations.run_league import RunLeague, run_league
+
+def on(event):
+    if hasattr(event, "counts"):
+        os.write(int(sys.argv[1]), b"%d\\n" % event.counts.stored)
+
+bots = pathlib.Path(os.environ["PYTHONPATH"]) / "bots"
+run_league(RunLeague(tournament=sys.argv[2], workers=2, results=pathlib.Path(sys.argv[3]), bots_folder=bots), on)
+"""
 
 
 @pytest.mark.slow
-def test_twenty_kills_change_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_twenty_kills_change_nothing(tmp_path: Path) -> None:
     """`kill -9` of the main process at 20 moments: all processes go, stored matches stay, standings come out equal.
 
     A match that was counted before the kill is stored.
@@ -36,14 +45,18 @@ def test_twenty_kills_change_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
     for _ in range(KILLS):
         reader, writer = os.pipe()
-        monkeypatch.setenv(PROGRESS_FD, str(writer))
-        process = place.start_league("--workers", "2", pass_fds=(writer,))
+        process = subprocess.Popen(
+            [sys.executable, "-c", COUNTED_RUN, str(writer), str(place.tournament), str(place.results)],
+            env={**os.environ, "PYTHONPATH": str(ROOT)},
+            pass_fds=(writer,),
+            start_new_session=True,
+        )
         os.close(writer)
         time.sleep(rng.uniform(0.05, 0.9))  # the moment is the point: any is right
         os.kill(process.pid, signal.SIGKILL)
-        process.communicate()
+        process.wait()
         with os.fdopen(reader) as told:
-            shown = [json.loads(line).get("done", 0) for line in told if line.endswith("\n")]
+            shown = [int(line) for line in told if line.endswith("\n")]
         slowest_s = max(
             slowest_s, until(lambda: not place.alive(), within_s=a_second(), what="the end of all processes")
         )
@@ -51,7 +64,6 @@ def test_twenty_kills_change_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyP
         assert {key: now.get(key) for key in seen} == seen, "a stored match was lost or changed"
         assert len(now) >= max(shown, default=0), "a match was counted before it was on the disk"
         seen = now
-    monkeypatch.delenv(PROGRESS_FD)
     place.league("--workers", "2")
 
     final = place.matches()

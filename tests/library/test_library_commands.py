@@ -1,4 +1,4 @@
-"""`arena.compare`, `arena.command`, pages of a league as rows, warnings, and what a killed caller leaves behind."""
+"""`arena.compare`, use cases by keyword, pages as rows, warnings, and what a killed caller leaves behind."""
 
 import os
 import subprocess
@@ -62,17 +62,23 @@ def test_a_comparison_is_a_value() -> None:
     assert heard[-1][0] >= found["blocks"] * 2, "a life in flight may end after the verdict"
     with pytest.raises(SpecError, match="--elo1"):
         arena.compare("random", "random", elo0=5, elo1=5, **PUBLIC)
-    with pytest.raises(SpecError, match="No such option"):
+    with pytest.raises(SpecError, match="CompareBots has no elo2"):
         arena.compare("random", "random", elo2=5, **PUBLIC)
 
 
-def test_every_command_is_a_call() -> None:
-    """Its text comes back, its failure is an error with what it said."""
+def test_every_use_case_is_a_call() -> None:
+    """Its value comes back, its events are heard, its failure is an error with what it said."""
+    steps: list[Any] = []
     Path("silent.py").write_text("import sys; sys.exit('no idea')")
 
-    assert "greedy" in arena.command("bots")
+    assert "greedy" in {bot["name"] for bot in arena.list_bots()}
     with pytest.raises(CheckFailed, match="no idea"):
-        arena.command("check", "./silent.py", "--game", "nim", "--isolation", "none")
+        arena.check_bot(bot="./silent.py", game="nim", isolation="none", on=steps.append)
+    assert {"CheckBegun", "StepTaken"} <= {step["type"] for step in steps}
+    with pytest.raises(SpecError, match="CheckBot has no bots; "):
+        arena.check_bot(bots="./silent.py")
+    with pytest.raises(AttributeError):
+        arena.nothing  # noqa: B018
 
 
 def test_a_hidden_bot_is_a_warning() -> None:

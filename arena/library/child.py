@@ -1,0 +1,270 @@
+"""An operation in a child process: request in, events and value out as msgpack. Only this module starts processes.
+
+Rule: the child is in a session of its own, so that Ctrl-C reaches the caller only, who then ends it. It hears the death
+of its caller when it next reports progress. Progress is dropped while the caller is busy; nothing else is.
+
+`python -m arena.library.child` is that child. Frames have their length in four bytes in front of them.
+"""
+
+import contextlib
+import logging
+import os
+import select
+import selectors
+import signal
+import subprocess
+import sys
+import traceback
+import warnings
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+from typing import IO, TYPE_CHECKING, Any, Final
+
+import msgspec
+
+from arena import errors
+from arena.errors import ArenaError, HarnessFault, Interrupted, MachineFault, SpecError
+from arena.match.secret_luck import Secret
+
+if TYPE_CHECKING:
+    from arena.library.callable_bots import Switchboard
+
+OnCounts = Callable[[int, int], object]
+"""Hears about twice a second how many matches are done, and how many there are."""
+OnFrame = Callable[[Mapping[str, Any]], object]
+"""Gets an event by its fields; `type` is its name."""
+log: Final = logging.getLogger("arena.library")
+_LOOK_EVERY_S: Final = 0.5
+_END_WITHIN_S: Final = 10.0
+_LENGTH: Final = 4
+
+
+def run_in_child(
+    operation: Callable[..., Any],
+    request: Any,
+    *,
+    players: "Switchboard | None" = None,
+    heard: OnCounts | None = None,
+    on: OnFrame = lambda _: None,
+) -> Any:
+    """Run an operation; its value as dicts, lists and plain values. Its error is raised here.
+
+    `players` are asked here meanwhile. An exception of theirs, of `heard` or `on`, or Ctrl-C ends the child and its
+    bots first.
+    """
+    read_end, write_end = os.pipe()
+    with os.fdopen(read_end, "rb", buffering=0) as pipe:
+        child = subprocess.Popen(
+            [sys.executable, "-P", "-m", "arena.library.child", str(write_end)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            pass_fds=(write_end,),
+            start_new_session=True,
+        )
+        os.close(write_end)
+        caller = _Caller(pipe, heard, on)
+        try:
+            assert child.stdin is not None, "it is a pipe"
+            with contextlib.suppress(BrokenPipeError), child.stdin as stdin:
+                stdin.write(_encoded([operation.__module__, operation.__name__, request]))
+            caller.listen(child, players)
+            child.wait()
+        except BaseException:
+            _end(child)
+            raise
+    if caller.outcome is None:
+        raise HarnessFault(f"the process of {operation.__name__} ended with exit code {child.returncode}")
+    if "error" in caller.outcome:
+        raise error_of(caller.outcome)
+    return caller.outcome["value"]
+
+
+def error_of(failure: Mapping[str, str]) -> ArenaError:
+    """Return the error that a child has sent."""
+    error: ArenaError = getattr(errors, failure["error"])(failure["text"])
+    return error
+
+
+class _Caller:
+    """The caller's end of the pipe."""
+
+    def __init__(self, pipe: IO[bytes], heard: OnCounts | None, on: OnFrame) -> None:
+        self.outcome: dict[str, Any] | None = None
+        self._pipe, self._heard, self._on = pipe, heard, on
+        self._held = bytearray()
+
+    def listen(self, child: "subprocess.Popen[bytes]", players: "Switchboard | None") -> None:
+        """Hear the child and serve the players until it has closed its end, or is gone and its last frame is heard."""
+        is_gone = False
+        while True:
+            with selectors.DefaultSelector() as selector:
+                for file in (self._pipe, *(players.sockets if players else ())):
+                    selector.register(file, selectors.EVENT_READ)
+                for key, _ in selector.select(0 if is_gone else _LOOK_EVERY_S):
+                    if key.fileobj is not self._pipe:
+                        assert players is not None, "only players have sockets"
+                        players.serve(key.fileobj)  # type: ignore[arg-type]
+                    elif not self._hear():
+                        return
+            if is_gone:
+                return
+            is_gone = child.poll() is not None
+
+    def _hear(self) -> bool:
+        """Pass on what has arrived, of the progress the latest; return whether there may be more."""
+        data = os.read(self._pipe.fileno(), 1 << 16)
+        self._held += data
+        counts: Mapping[str, Any] | None = None
+        while len(self._held) >= _LENGTH:
+            end = _LENGTH + int.from_bytes(self._held[:_LENGTH])
+            if len(self._held) < end:
+                break
+            frame = msgspec.msgpack.decode(bytes(self._held[_LENGTH:end]))
+            del self._held[:end]
+            if "event" not in frame:
+                self.outcome = frame
+            elif "done" in frame["event"]:
+                counts = frame["event"]
+            elif frame["event"]["type"] == "Logged":
+                warnings.warn(frame["event"]["sentence"], stacklevel=2)
+            else:
+                if frame["event"]["type"] == "Warned":
+                    log.info("%s", frame["event"]["sentence"])
+                self._on(frame["event"])
+        if counts is not None:
+            self._on(counts)
+            if self._heard is not None:
+                self._heard(counts["done"], counts["total"])
+        return bool(data)
+
+
+def _end(child: "subprocess.Popen[bytes]") -> None:
+    """End the child, which takes its bots along."""
+    child.send_signal(signal.SIGTERM)
+    try:
+        child.wait(_END_WITHIN_S)
+    except subprocess.TimeoutExpired:
+        child.kill()
+        child.wait()
+
+
+def _encoded(value: Any) -> bytes:
+    return msgspec.msgpack.encode(value, enc_hook=_plain)
+
+
+def _plain(value: Any) -> Any:
+    match value:
+        case Secret():
+            return [value.reveal(), value.seed]
+        case ArenaError():
+            return _failure(value)
+    return str(value)
+
+
+def _made(kind: type, value: Any) -> Any:
+    """Return a value of a request in the type of its field."""
+    if kind is Secret:
+        return Secret(bytes.fromhex(value[0]), value[1])
+    return Path(value) if issubclass(kind, Path) else value
+
+
+def request_of(operation: Callable[..., Any], choices: Mapping[str, Any]) -> Any:
+    """Return the request of an operation with these choices. SpecError for unknown or impossible ones."""
+    kind = next(iter(operation.__annotations__.values()))
+    unknown = choices.keys() - set(kind.__struct_fields__)
+    if unknown:
+        raise SpecError(f"{kind.__name__} has no {', '.join(sorted(unknown))}; {', '.join(kind.__struct_fields__)}")
+    try:
+        return msgspec.convert(msgspec.msgpack.decode(_encoded(choices)), kind, dec_hook=_made)
+    except msgspec.ValidationError as error:
+        raise SpecError(str(error)) from None
+
+
+class _Child:
+    """The child's end of the pipe, and the door of the operation there: signals, umask, logs."""
+
+    def __init__(self, number: int) -> None:
+        self._number = number
+        self._late: Any = None
+        self._ending = contextlib.ExitStack()
+
+    def run(self) -> None:
+        """Run the operation that stands on stdin, and send its value or its error."""
+        signal.signal(signal.SIGTERM, _stop)
+        os.umask(os.umask(0o077) & 0o077)
+        logging.getLogger().addHandler(_Warnings(self._send))
+        try:
+            module, name, choices = msgspec.msgpack.decode(sys.stdin.buffer.read())
+            os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+            os.set_inheritable(self._number, False)
+            operation = getattr(import_module(module), name)
+            request = request_of(operation, choices)
+            with self._ending:
+                outcome = {"value": operation(request, lambda event: self._on(request, event))}
+        except BaseException as error:  # noqa: BLE001 - whatever happens is the caller's to know
+            outcome = _failure(error)
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        if self._late is not None:
+            self._send({"event": self._late})
+        self._send(outcome)
+
+    def _on(self, request: Any, event: Any) -> None:
+        from arena.operations.run_league import LeagueBegins  # noqa: PLC0415 - most operations begin none
+        from arena.store.league_log import logging_to  # noqa: PLC0415 - see above
+
+        if isinstance(event, LeagueBegins):
+            self._ending.enter_context(logging_to(request.results, event.league, log.warning))
+        if hasattr(event, "done"):
+            self._late = {"type": type(event).__name__, "task": event.task, "done": event.done, "total": event.total}
+            if select.select([], [self._number], [], 0)[1]:  # a frame this small fits
+                self._send({"event": self._late})
+                self._late = None
+        else:
+            self._send({"event": event})
+
+    def _send(self, frame: Any) -> None:
+        data = _encoded(frame)
+        try:
+            written = memoryview(len(data).to_bytes(_LENGTH) + data)
+            while written:
+                written = written[os.write(self._number, written) :]
+        except BrokenPipeError:  # the caller is gone
+            os.kill(os.getpid(), signal.SIGTERM)
+
+
+class _Warnings(logging.Handler):
+    """Warnings of the child for its caller."""
+
+    def __init__(self, send: Callable[[Any], None]) -> None:
+        super().__init__(logging.WARNING)
+        self._send = send
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self._send({"event": {"type": "Logged", "sentence": record.getMessage()}})
+
+
+def _stop(_number: int, _frame: object) -> None:
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    raise KeyboardInterrupt
+
+
+def _failure(error: BaseException) -> dict[str, str]:
+    """Return an error by the name of its class in `arena.errors`, and its text."""
+    from arena.process.shortage import as_shortage  # noqa: PLC0415 - only for this message
+
+    if isinstance(error, KeyboardInterrupt):
+        error = Interrupted("interrupted")
+    elif isinstance(error, OSError) and error.filename is not None:
+        error = MachineFault(f"{error.filename}: {error.strerror}")
+    elif isinstance(error, Exception) and not isinstance(error, ArenaError):
+        error = as_shortage(error) or HarnessFault("".join(traceback.format_exception(error)))
+    known: ModuleType = errors
+    name = next((kind.__name__ for kind in type(error).__mro__ if hasattr(known, kind.__name__)), "HarnessFault")
+    return {"error": name, "text": str(error)}
+
+
+if __name__ == "__main__":
+    _Child(int(sys.argv[1])).run()

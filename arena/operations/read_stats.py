@@ -1,0 +1,70 @@
+"""Results of one player of a league, and of all players against each other, computed from stored matches."""
+
+from collections.abc import Iterable, Iterator
+from functools import partial
+
+from arena.errors import SpecError
+from arena.league.progress import steps_of
+from arena.league.standings import matrix_of, standings_after
+from arena.league.tournament import luck_origin
+from arena.match.luck import luck_of
+from arena.match.record import unpack
+from arena.match.results import MatchResult, PlayedMatch, result_of
+from arena.match.secret_luck import LuckOrigin
+from arena.operations.events import OnEvent, Progress, ignore
+from arena.operations.leagues import one_league
+from arena.operations.request import Request
+from arena.report.profile import ProfilePage, player_profile, without_luck
+from arena.standings.matrix import HeadToHead
+from arena.store.folder import stored
+from arena.text import unknown
+
+
+class ReadMatrix(Request, frozen=True, kw_only=True):
+    """The results of the best `top` players of `league`, None for all, or of `players` only, against each other."""
+
+    league: str | None = None
+    top: int | None = 30
+    players: tuple[str, ...] = ()
+
+
+class ReadStats(Request, frozen=True, kw_only=True):
+    """The results of `player` in `league`. `luck`: replay matches whose luck was not stored."""
+
+    player: str
+    league: str | None = None
+    luck: bool = False
+
+
+def read_matrix(request: ReadMatrix, _on: OnEvent = ignore) -> tuple[HeadToHead, LuckOrigin]:
+    """Compare players by all their matches; return the origin of luck, too. SpecError for unknown names."""
+    with stored(request.results) as store:
+        state = one_league(store, request.league)
+    tournament = state.tournament
+    names = [player.name for player in tournament.players]
+    for name in request.players:
+        if name not in names:
+            raise SpecError(f"--players: league {tournament.name}: {unknown('player', name, names)}")
+    return matrix_of(state, top=request.top, only=request.players), luck_origin(tournament)
+
+
+def read_stats(request: ReadStats, on: OnEvent = ignore) -> tuple[ProfilePage, LuckOrigin]:
+    """Compute the results of a player; return the origin of luck, too. SpecError for unknown names."""
+    with stored(request.results) as store:
+        state = one_league(store, request.league)
+        known = [player.name for player in state.tournament.players]
+        if request.player not in known:
+            raise SpecError(f"league {state.tournament.name}: {unknown('player', request.player, known)}")
+        if request.luck and (reason := without_luck(state.tournament)):
+            raise SpecError(f"--luck: {reason}")
+        sums = store.sums(state.blocks)
+        measured = partial(_measured, on) if request.luck else None
+        page = player_profile(store, state, request.player, standings_after(state, sums), sums, measured)
+    return page, luck_origin(state.tournament)
+
+
+def _measured(on: OnEvent, matches: Iterable[PlayedMatch], total: int) -> Iterator[MatchResult]:
+    """Yield the results of matches that are replayed for their luck. CheckFailed if one cannot be replayed."""
+    for match in steps_of(matches, "replaying", total, lambda *step: on(Progress(*step)), every=10):
+        record = unpack(match.record)
+        yield result_of(record, luck_of(record))
