@@ -29,12 +29,10 @@ def use_case(name: str) -> Callable[..., Any]:
     name. It raises the errors of `arena.errors`.
     """
     operation = getattr(import_module(f"arena.operations.{USE_CASES[name]}"), name)
+    request = next(iter(operation.__annotations__.values()))
 
     def call(*, on: OnFrame = lambda _: None, **choices: Any) -> Any:
         return run_in_child(operation, request_of(operation, choices), on=on)
 
-    call.__name__, call.__doc__ = (
-        name,
-        f"{operation.__doc__}\n\n{next(iter(operation.__annotations__.values())).__doc__}",
-    )
+    call.__name__, call.__doc__ = name, f"{operation.__doc__}\n\n{request.__doc__}"
     return call

@@ -60,7 +60,7 @@ def test_a_comparison_is_a_value() -> None:
     assert found["verdict"] == "identical"
     assert found == arena.compare("random", "random", isolation="none", **PUBLIC)
     assert heard[-1][0] >= found["blocks"] * 2, "a life in flight may end after the verdict"
-    with pytest.raises(SpecError, match="--elo1"):
+    with pytest.raises(SpecError, match="elo1: expected"):
         arena.compare("random", "random", elo0=5, elo1=5, **PUBLIC)
     with pytest.raises(SpecError, match="CompareBots has no elo2"):
         arena.compare("random", "random", elo2=5, **PUBLIC)
