@@ -51,7 +51,7 @@ def requesting(
     options that are one choice.
     """
     fields = {field.name: field for field in structs.fields(request)}
-    none = (msgspec.NODEFAULT, None)
+    none = (msgspec.NODEFAULT, None, ())
     defaults = {  # options whose values are combined have their own
         name: field.default
         for name, field in fields.items()
