@@ -90,8 +90,9 @@ class Progress:
         self._start_s = clock()
 
     def add(self, matches: int, forfeits: int) -> None:
-        """Count more matches as stored."""
+        """Count more matches as stored, which were finished before."""
         self.done += matches
+        self.finished = max(0, self.finished - matches)
         self._forfeits += forfeits
 
     def played(self, blocks: Iterable[PlayedBlock]) -> None:

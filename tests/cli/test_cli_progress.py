@@ -77,7 +77,6 @@ def test_finished_matches_are_told_apart_from_stored_ones() -> None:
 
     progress.finished = 20
     shown = progress.counts.words(), progress.counts.done
-    progress.finished = 0
     progress.add(20, 0)
 
     assert shown == ("60/100 matches (40 stored), 2.0/s, 20s left", 60)
