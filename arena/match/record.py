@@ -204,7 +204,7 @@ class SeatRecord(msgspec.Struct, frozen=True):
     `startup_ms` is what `hello` and `ready` took, `idle_ms` the time in which it did nothing while it owed answers.
     `timeouts_by_load`: wall time decided, and it waited for a core for longer than it was late.
 
-    `requests` and `lines` tell the same by request; older records have neither, nor has a human. `stderr`, where the
+    `requests` and `lines` tell the same by request; a human has neither. `stderr`, where the
     match keeps it: the beginning and the end of all that was written in the match; a cut is marked in the text.
     """
 

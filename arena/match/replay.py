@@ -243,7 +243,7 @@ def answer_count_error(record: MatchRecord, awaited: Collection[int], *, has_pol
 
 
 def _by_request(entry: SeatRecord) -> str:
-    """The sum of a seat that its requests contradict; empty for older records."""
+    """The sum of a seat that its requests contradict; empty for a human."""
     times = entry.requests
     if times is UNSET:
         return ""

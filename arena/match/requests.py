@@ -18,7 +18,7 @@ from arena.text import unknown
 def requests_by_step(record: MatchRecord) -> dict[int, tuple[int, ...]]:
     """By index of a step: the numbers, from 1, of the requests to its seat that led to it. Forced steps have none.
 
-    A seat whose record does not tell which of its requests were refused has no entries.
+    A human has no entries.
     """
     found: dict[int, tuple[int, ...]] = {}
     for seat, entry in enumerate(record.seats):
@@ -83,7 +83,7 @@ def require_answer(record: MatchRecord, seat: int, step: int) -> None:
 def banks_us(entry: SeatRecord, terms: ClockTerms) -> list[int]:
     """Microseconds in the bank of a seat before each of its requests and after the last; `terms` are the match's.
 
-    Empty if the record does not tell which of its requests were refused.
+    Empty for a human.
     """
     again = _asked_again(entry)
     if entry.requests is UNSET or again is None:
@@ -100,15 +100,12 @@ def banks_us(entry: SeatRecord, terms: ClockTerms) -> list[int]:
 def _asked_again(entry: SeatRecord) -> set[int] | None:
     """The requests after whose refused answers the seat was asked once more, with the rest of its time for the move.
 
-    A timeout and a second refusal in a row are followed by the fallback action. None if the record does not tell.
+    A timeout and a second refusal in a row are followed by the fallback action. None for a human.
     """
-    told = () if entry.lines is UNSET else entry.lines.told
-    if entry.requests is UNSET or (
-        entry.faults is not UNSET and len({fault.request for fault in told}) < sum(entry.faults.values())
-    ):
+    if entry.requests is UNSET or entry.lines is UNSET:
         return None
     again = set[int]()
-    for fault in told:
+    for fault in entry.lines.told:
         if fault.code != OutOfTime.code and not fault.is_fatal and fault.request - 1 not in again:
             again.add(fault.request)
     return again

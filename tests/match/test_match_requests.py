@@ -3,14 +3,13 @@
 from collections.abc import Iterable
 from typing import Any
 
-import msgspec
 import pytest
 from msgspec import UNSET
 from support.scripted_bot import ScriptedBot, answer, house, match_of, seated, stored_toy_match, toy_bot
 from support.toy_game import on_offer
 
 from arena.errors import Crashed, OutOfTime
-from arena.match.record import ActionStep, MatchRecord, decoded, encoded, pack, unpack
+from arena.match.record import ActionStep, MatchRecord, encoded, pack, unpack
 from arena.match.requests import requests_by_step, stderr_by_step
 from arena.process.channel import BoundedLog
 from arena.process.scripted import Reply
@@ -114,17 +113,11 @@ def test_each_match_of_a_process_keeps_its_own() -> None:
 
 
 def test_without_the_wish_nothing_is_kept() -> None:
-    """As in records of older versions, which are read as ever; and a reader of today's fields reads a kept one."""
-    silent, kept = (played(LoudBot(lambda _number: b"x\n"), size) for size in (0, KEPT))
+    silent = played(LoudBot(lambda _number: b"x\n"), 0)
 
     assert silent.seats[0].stderr is UNSET
     assert b'"stderr":[[' not in encoded(silent)
     assert stderr_by_step(silent)[0].at == {}
-    fields = msgspec.json.decode(encoded(kept))
-    assert fields["seats"][0].pop("stderr")
-    older = decoded(msgspec.json.encode(fields))
-    assert older.steps == kept.steps
-    assert older.seats[0].stderr is UNSET
 
 
 @pytest.mark.parametrize(
@@ -152,16 +145,6 @@ def test_refused_and_late_requests_belong_to_the_step_after_them(
     found = requests_by_step(record)
     assert [found[index] for index in own_steps(record, 2)] == led_to
     assert [found[index] for index in own_steps(record, 0)] == [(n,) for n in range(1, record.seats[0].moves + 1)]
-
-
-def test_a_record_that_does_not_tell_its_refusals_has_no_entries() -> None:
-    """Its requests cannot be counted off; older records have no requests at all."""
-    record = match_of(seated(ScriptedBot()), house(), options=HEAPS)
-    older = msgspec.structs.replace(
-        record, seats=tuple(msgspec.structs.replace(seat, requests=UNSET) for seat in record.seats)
-    )
-
-    assert requests_by_step(older) == {}
 
 
 def test_a_log_is_cut_where_one_asks() -> None:
