@@ -17,7 +17,7 @@ from arena.match.results import MatchResult, PairingRanks
 from arena.statistics.pairs import MISSING
 
 Array = np.ndarray[Any, Any]
-BATCH: Final = 1 << 14
+BATCH: Final = 1 << 12
 """Blocks that are unpacked at once, so that memory stays bounded."""
 Met = tuple[Array, Array]
 """The numbers of the pairings of a player, and its place in each."""

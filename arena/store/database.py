@@ -117,7 +117,8 @@ def _require_sound(results: Path) -> None:
         if opened is None:
             return
         with contextlib.closing(opened) as connection:
-            if schema.is_made(connection, path) and (fault := _first_fault(connection, path)):
+            is_there = schema.is_old(connection) or schema.is_made(connection, path)
+            if is_there and (fault := _first_fault(connection, path)):
                 raise _damaged(path, fault)
 
 
@@ -286,11 +287,12 @@ def _make(results: Path) -> None:
 
 
 def _create(connection: Connection, path: Path) -> None:
-    """Create the tables of a new file, all or none."""
-    if schema.is_made(connection, path):
+    """Create the tables of a new file, or take an older one to this layout: all of it or nothing."""
+    if not schema.is_old(connection) and schema.is_made(connection, path):
         return
     _execute_when_free(connection, "BEGIN IMMEDIATE", path, BUSY_S)
     with _committed(connection):
+        schema.upgrade(connection)
         if not schema.is_made(connection, path):  # another process may have done it while this one waited
             schema.create(connection)
 

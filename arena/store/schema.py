@@ -5,6 +5,7 @@ can have the name of a table.
 """
 
 import sqlite3
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Final
@@ -39,6 +40,8 @@ _TABLES: Final = (
     owners.OWNER_TABLE,
     *history.TRIGGERS,
 )
+STEPS: Final[dict[int, Callable[[sqlite3.Connection], None]]] = {}
+"""The step from a released layout to the next one, by version; none yet, as none has been released."""
 _NAMES: Final = "SELECT type, name, tbl_name, sql FROM sqlite_master"
 
 
@@ -48,6 +51,20 @@ def create(connection: sqlite3.Connection) -> None:
         connection.execute(statement)
     connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
     connection.execute(f"PRAGMA user_version={VERSION}")
+
+
+def is_old(connection: sqlite3.Connection) -> bool:
+    """Whether the file has an older layout of ours, from which steps lead to this one."""
+    owner, version = connection.execute("SELECT * FROM pragma_application_id, pragma_user_version").fetchone()
+    return owner == APPLICATION_ID and version in STEPS
+
+
+def upgrade(connection: sqlite3.Connection) -> None:
+    """Take all steps from an older layout to this one, within the caller's transaction."""
+    while is_old(connection):
+        (version,) = connection.execute("PRAGMA user_version").fetchone()
+        STEPS[version](connection)
+        connection.execute(f"PRAGMA user_version={version + 1}")
 
 
 def is_made(connection: sqlite3.Connection, path: Path) -> bool:

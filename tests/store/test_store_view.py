@@ -9,7 +9,7 @@ import struct
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -20,7 +20,7 @@ from support.tampering import execute_sql, opened
 from arena.cli import execute
 from arena.errors import DamagedStore, MachineFault, SpecError
 from arena.league.schedule import pairings
-from arena.store import database, view
+from arena.store import database, owners, schema, view
 
 ROOT = Path(__file__).parents[1]
 START = """
@@ -374,6 +374,42 @@ def test_a_database_of_another_version_is_one_sentence(tmp_path: Path, capsys: p
     )
     with pytest.raises(DamagedStore, match="has layout version 13"):
         database.open_for_writing(tmp_path)
+
+
+def make_owner(connection: sqlite3.Connection) -> None:
+    """A step from the layout before this one, as if that had lacked a table."""
+    connection.execute(owners.OWNER_TABLE)
+
+
+def fail_halfway(connection: sqlite3.Connection) -> None:
+    make_owner(connection)
+    raise sqlite3.OperationalError("disk I/O error")
+
+
+@pytest.mark.parametrize(
+    ("step", "is_upgraded"),
+    [(make_owner, True), (fail_halfway, False), (lambda connection: connection.execute("DROP TABLE bot"), False)],
+)
+def test_an_older_layout_is_brought_up_to_date_whole_or_not_at_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: Callable[[sqlite3.Connection], None], *, is_upgraded: bool
+) -> None:
+    """By the first writer, in one transaction; a step that fails, or leaves other tables, changes nothing."""
+    league = tournament("ann", "bob", cycles=1)
+    fill(tmp_path, league)
+    former = schema.VERSION - 1
+    execute_sql(database.path_in(tmp_path), "DROP TABLE owner", f"PRAGMA user_version={former}")
+    monkeypatch.setattr(schema, "STEPS", {former: step})
+
+    with contextlib.suppress(DamagedStore, MachineFault), writing(tmp_path):
+        pass
+
+    with opened(tmp_path) as connection:
+        (version,) = connection.execute("PRAGMA user_version").fetchone()
+        tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
+    assert (version, "owner" in tables, "bot" in tables) == (former + is_upgraded, is_upgraded, True)
+    if is_upgraded:
+        with reading(tmp_path) as store:
+            assert len([*store.results(counted(league))]) == 2
 
 
 def test_a_copy_is_put_on_a_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
