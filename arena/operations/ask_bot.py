@@ -92,10 +92,8 @@ def play_on(request: AskBot, _on: OnEvent = ignore) -> PlayedOn:
     """
     if request.step is None:
         raise SpecError("--play-on goes with --step, the step from which BOT plays")
-    question = _Question(request)
+    question = _Question(request, needs_players=True)
     record, bots = question.record, question.bots
-    if not question.players:
-        raise SpecError(f"match {request.match}: `arena match` keeps no bots, so nobody can play on")
     seated = {}
     for place, player in enumerate(question.players):
         bot = bots.install(question.bot) if place == question.seat else bots.installed(player.bot.digest)
@@ -111,7 +109,7 @@ class _Question:
     SpecError if one of them is unknown, or if they do not belong together.
     """
 
-    def __init__(self, request: AskBot) -> None:
+    def __init__(self, request: AskBot, *, needs_players: bool = False) -> None:
         self.bots = request.bot_store()
         try:
             self.bot = self.bots.find(request.bot)
@@ -120,6 +118,8 @@ class _Question:
             raise SpecError(f"{error}{order}") from None
         match = read_match(ReadMatch(match=request.match, results=request.results))
         self.record, name = match.record, self.bot.name
+        if match.result is None and needs_players:
+            raise SpecError(f"match {request.match}: `arena match` keeps no bots, so nobody can play on")
         self.players = [] if match.result is None else players_of(request.results, self.record)
         with option_named("--as"):
             if request.player is None and name not in self.record.players:
