@@ -51,7 +51,7 @@ def requesting(
     options that are one choice.
     """
     fields = {field.name: field for field in structs.fields(request)}
-    none = (msgspec.NODEFAULT, None, ())
+    none = (msgspec.NODEFAULT, None)
     defaults = {  # options whose values are combined have their own
         name: field.default
         for name, field in fields.items()
@@ -259,9 +259,7 @@ def require_columns(style: Style, form: str, tournament: Tournament) -> None:
         from arena.league.standings import standings_of  # noqa: PLC0415 - numpy is for tables only
         from arena.report.leaderboard import leaderboard_page  # noqa: PLC0415 - see above
 
-        begun = structs.replace(
-            tournament, seed=tournament.seed or "columns"
-        )  # the luck of one that has not begun is not drawn
+        begun = structs.replace(tournament, seed=tournament.seed or "columns")  # luck is drawn when it begins
         leaderboard_page(*standings_of(begun, ())).render(form, style)
 
 

@@ -14,13 +14,13 @@ from arena.process.limits import Limits
 class RunWorker(Request, frozen=True, kw_only=True):
     """Workers for a cluster: as many as matches are played at once, by default on all cores, called `name`-0 and on.
 
-    `cache` is a folder of bots, empty for one of temporary files. They wait `patience` seconds for the scheduler.
+    `cache` is a folder of bots, by default one of temporary files. They wait `patience` seconds for the scheduler.
     """
 
     cluster: ClusterSettings
     workers: int | None = None
     name: str = platform.node()
-    cache: str = ""
+    cache: Path | None = None
     patience: float = 300.0
 
 
@@ -44,11 +44,11 @@ def run_worker(request: RunWorker, on: OnEvent = ignore) -> None:
 
     count = local_workers(request.workers, [Limits()] * 2, on)
     on(WorkersStarting(f"{request.name}-0", f"{request.name}-{count - 1}", request.cluster.address))
-    keep_workers(request.cluster, WorkerPlaces(count, request.name, request.cache, request.patience))
+    keep_workers(request.cluster, WorkerPlaces(count, request.name, str(request.cache or ""), request.patience))
 
 
-def _make(folder: str) -> None:
+def _make(folder: Path) -> None:
     try:
-        Path(folder).mkdir(mode=0o700, parents=True, exist_ok=True)
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
         raise SpecError(f"{folder}: {error.strerror}") from None
