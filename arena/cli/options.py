@@ -10,7 +10,7 @@ import shutil
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import Any, Final, TypeVar
 
 import click
 import msgspec
@@ -33,9 +33,6 @@ from arena.operations.request import Request
 from arena.report.formats import FORMATS, Style
 from arena.store.secrets import read_secret
 
-if TYPE_CHECKING:
-    pass
-
 F = TypeVar("F", bound=Callable[..., Any])
 FILE_PATH: Final = click.Path(dir_okay=False, path_type=Path)
 FOLDER_PATH: Final = click.Path(file_okay=False, path_type=Path)
@@ -51,7 +48,7 @@ def requesting(
     options that are one choice.
     """
     fields = {field.name: field for field in structs.fields(request)}
-    none = (msgspec.NODEFAULT, None)
+    none = (msgspec.NODEFAULT, None, ())  # an option that takes a list has no default text
     defaults = {  # options whose values are combined have their own
         name: field.default
         for name, field in fields.items()

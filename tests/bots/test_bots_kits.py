@@ -29,8 +29,9 @@ def test_every_language_has_a_bot_here() -> None:
 
 
 def test_ci_has_every_language() -> None:
-    """There no kit is skipped: the packages of each are installed."""
-    lines = (BOTS.parent / ".ci" / "packages").read_text(encoding="utf-8").splitlines()
+    """In the lane of languages no kit is skipped: the packages of each are installed."""
+    lists = [BOTS.parent / ".ci" / name for name in ("packages", "packages-extra")]
+    lines = [line for path in lists for line in path.read_text(encoding="utf-8").splitlines()]
     installed = {line.partition("#")[0].strip() for line in lines} | {"python3"}
 
     assert {package for kit in KITS.values() for package in kit.packages} <= installed

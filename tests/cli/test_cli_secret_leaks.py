@@ -113,7 +113,7 @@ def test_the_secret_is_nowhere_but_in_its_file(
     boards = [f"leaderboard --format {form}" for form in ("table", "json", "csv")]
     lines = [*boards, "league status", "verify", "matrix"]
     said = [ran, *map(terminal.arena, [*lines, f"show {match} --html page.html", "stats ann", "league matches"])]
-    monkeypatch.setattr("arena.league.driver.play_jobs", _fails)
+    monkeypatch.setattr("arena.operations.run_league.play_jobs", _fails)
     said.append(league(terminal, cycles=4))
 
     forms = {secret, secret.hex().encode(), secret.hex().upper().encode(), repr(secret).encode()[2:-1]}

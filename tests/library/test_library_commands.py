@@ -71,7 +71,7 @@ def test_every_use_case_is_a_call() -> None:
     steps: list[Any] = []
     Path("silent.py").write_text("import sys; sys.exit('no idea')")
 
-    assert "greedy" in {bot["name"] for bot in arena.list_bots()}
+    assert "greedy" in {bot["bot"] for bot in arena.list_bots()}
     with pytest.raises(CheckFailed, match="no idea"):
         arena.check_bot(bot="./silent.py", game="nim", isolation="none", on=steps.append)
     assert {"CheckBegun", "StepTaken"} <= {step["type"] for step in steps}
