@@ -1,5 +1,6 @@
 """A small league of Riff Raff from the first command to the last: real bots, real physics, three seats."""
 
+import os
 import re
 import sqlite3
 import subprocess
@@ -132,27 +133,24 @@ def test_who_plays_another_game_is_told_how_to_play_it(
         assert err.startswith(f"error: {said}")
 
 
-WITHOUT_MUJOCO = """
-import sys
-sys.modules["mujoco"] = None  # as if it were not installed
-from arena.cli import execute
-sys.exit(execute(sys.argv[1:]))
-"""
-
-
 @pytest.mark.slow
 def test_whoever_has_no_physics_can_look_and_verify_the_rest(terminal: Terminal) -> None:
     """Replays take results as they were recorded; what was not simulated again is said, with what to install."""
     match = terminal.arena("league matches").out.split()[0]
+    Path("absent").mkdir()
+    Path("absent/mujoco.py").write_text("raise ModuleNotFoundError(\"No module named 'mujoco'\", name='mujoco')\n")
+    environment = {**os.environ, "PYTHONPATH": "absent"}  # of the workers, too
 
     said = [
-        subprocess.run([sys.executable, "-c", WITHOUT_MUJOCO, *words], capture_output=True, text=True, check=False)
+        subprocess.run(
+            [sys.executable, "-m", "arena", *words], capture_output=True, text=True, check=False, env=environment
+        )
         for words in (("show", match, "--states"), ("verify", "--workers", "1"))
     ]
 
     assert [(each.returncode, each.stderr) for each in said] == [(0, ""), (0, "")]
     assert "at rest after" in said[0].stdout
-    assert re.search(r"test: 3 matches not simulated again: .*'bot-arena\[riffraff\]'", said[1].stdout)
+    assert re.search(r"test: 3 matches not simulated again: .* which is not installed: `", said[1].stdout)
 
 
 def test_a_forged_pose_is_found(terminal: Terminal) -> None:
@@ -201,5 +199,4 @@ def test_blocks_of_four_are_played_on_all_cores(
     said = terminal.arena(f"match {'./passer.py ' * 4} --game riffraff --blocks 2")
 
     assert said.code == 0, said.err
-    assert "8 of 8 matches; ranks by rating" in said.out
-    assert said.out.count(" passer-") == 4
+    assert said.out.startswith("8 matches; won: passer-1 2, passer-2 2, passer-3 2, passer-4 2\n")
