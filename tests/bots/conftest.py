@@ -10,6 +10,7 @@ from click.testing import CliRunner
 from support.bots_driver import BOTS, KIT_BOTS, Prepare
 
 from arena.cli import cli
+from arena.operations.new_bot import missing_programs
 
 
 @pytest.fixture(scope="session")
@@ -41,10 +42,8 @@ def _prepared(name: str, folder: Path) -> Path:
             shutil.copy(KIT_BOTS / source.name, source)
     else:
         shutil.copytree(BOTS / name, folder, ignore=shutil.ignore_patterns("__pycache__"))
-    manifest = yaml.safe_load((folder / "bot.yaml").read_text())
-    for command in [*manifest.get("build", []), manifest["command"]]:
-        if "/" not in command[0] and not shutil.which(command[0]):
-            pytest.skip(f"no {command[0]} on this machine, so {name} is not tried")
-    for command in manifest.get("build", []):
+    if missing := missing_programs(folder):
+        pytest.skip(f"no {missing[0]} on this machine, so {name} is not tried")
+    for command in yaml.safe_load((folder / "bot.yaml").read_text()).get("build", []):
         subprocess.run(command, cwd=folder, check=True, timeout=300)
     return folder
