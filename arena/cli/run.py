@@ -104,6 +104,7 @@ def run(request: RunLeague, *, form: str, style: Style, yes: bool, dry_run: bool
         request = replace(request, may_drop=None) if yes else _agreed(request)
         outcome = _play(request, is_agreed=not yes)
         from arena.report.leaderboard import leaderboard_page  # noqa: PLC0415 - numpy, after the machine was looked at
+
         history = f"history: {outcome.history}"
         click.echo(leaderboard_page(outcome.standings, outcome.timing, outcome.news).render(form, style))
         click.echo(f"\n{history}" if form == "table" else history, err=form != "table")

@@ -15,7 +15,7 @@ import termios
 import time
 from collections import deque
 from collections.abc import Callable
-from typing import Final, Protocol
+from typing import Final
 
 from arena.errors import Crashed, MalformedReply, Shortage
 from arena.process.clock import MoveClock
@@ -77,66 +77,77 @@ class BoundedLog:
         return printable(text, keep="\n\t")  # escapes of a terminal are no way for a bot to draw on somebody's screen
 
 
-class Channel(Protocol):
-    """The lines to and from one bot; `ProcessChannel` explains the attributes."""
+class Channel:
+    """The lines to and from one bot. What is done here is done for a bot that has no process to stop or to look at.
 
-    cpu: Callable[[], float]
-    delayed_s: Callable[[], float]
-    is_asleep: Callable[[], bool]
-    taken_s: float
-    origin: str
+    `cpu`: CPU seconds the bot has used so far; `delayed_s`: seconds for which it was ready to run and the machine had
+    no time for it; `is_asleep`: whether no thread of it runs now, is ready to run, or waits for memory that was swapped
+    out; `taken_s`: CPU seconds that it used after it was seen stopped; `origin`: the command and its folder, for the
+    author of a bot that does not start; `stderr_log`: what it wrote to its stderr, as far as that was read.
+    """
 
-    def before_wait(self, stop_others: Callable[[], object] | None) -> None:
-        """Let waits that are not quick call `stop_others` first."""
+    def __init__(self, cpu: Callable[[], float], origin: str, stderr_log: BoundedLog) -> None:
+        self.cpu, self.origin, self.stderr_log = cpu, origin, stderr_log
+        self.delayed_s: Callable[[], float] = lambda: 0.0
+        self.is_asleep: Callable[[], bool] = lambda: False
+        self.taken_s = 0.0
 
     def send(self, line: bytes, clock: MoveClock) -> None:
         """Write a whole line."""
+        raise NotImplementedError
 
     def receive(self, clock: MoveClock) -> bytes:
         """Return the next line, without its newline."""
+        raise NotImplementedError
 
     def pending(self) -> list[bytes]:
         """Return the lines that have arrived already."""
+        raise NotImplementedError
+
+    def close(self, grace_s: float) -> str:
+        """End the bot, by force after `grace_s`; return how it ended, in words."""
+        raise NotImplementedError
+
+    def before_wait(self, stop_others: Callable[[], object] | None) -> None:
+        """Let each wait for the bot that is not a quick one call `stop_others` first, from now on."""
 
     def wake(self) -> None:
-        """Let a stopped bot run."""
+        """Let a stopped bot run: it is on move."""
 
     def rest(self) -> None:
-        """Stop the bot after its answer."""
+        """Stop the bot after its answer, until it is on move again."""
 
     def run_on(self) -> None:
         """Let the bot run after its answer."""
+        self.rest()
 
     def stop(self) -> bool:
-        """Stop the bot; False if it has ended."""
-
-    def stderr(self) -> str:
-        """Return head and tail of its stderr."""
-
-    def stderr_bytes(self) -> int:
-        """Return the number of bytes of its stderr."""
+        """Stop the bot where it is; False if it has ended, which its next request will tell."""
+        return True
 
     def pids(self) -> set[int]:
-        """Return the processes that run its program."""
+        """Return the processes that run the bot's program."""
+        return set()
+
+    def stderr(self) -> str:
+        """Return head and tail of what the bot wrote to its stderr."""
+        return self.stderr_log.text()
+
+    def stderr_bytes(self) -> int:
+        """Return the number of bytes that the bot wrote to its stderr, as far as they were read."""
+        return self.stderr_log.total
 
     def copy_stderr(self, log: BoundedLog) -> None:
-        """Copy the following stderr into `log`."""
-
-    def close(self, grace_s: float) -> str:
-        """End the bot, by force after `grace_s`; return how it ended."""
+        """Let `log` have all that is read from stderr from now on, and no other one."""
+        self.stderr_log.follower = log
 
 
-class ProcessChannel:
+class ProcessChannel(Channel):
     """The pipes of a real process.
 
     `limit`: the longest line from the bot, `kept_stderr`: the part of its stderr to keep, from both ends, in bytes.
     With `may_ponder` the process is never frozen: it may think while others are on move. Otherwise it is frozen by
     `rest`, or runs on after `run_on` until `stop`. With `is_last` its end is its own fault, see `death`.
-
-    `cpu`: CPU seconds the bot has used so far; `delayed_s`: seconds for which it was ready to run and the machine had
-    no time for it; `is_asleep`: whether no thread of it runs now, is ready to run, or waits for memory that was swapped
-    out; `taken_s`: CPU seconds that it used after it was seen stopped; `origin`: the command and its folder, for the
-    author of a bot that does not start.
     """
 
     def __init__(
@@ -148,21 +159,17 @@ class ProcessChannel:
         may_ponder: bool = False,
         is_last: bool = False,
     ) -> None:
-        group = process.group
-        self.cpu, self.delayed_s, self.is_asleep = group.cpu, group.delayed_s, group.is_asleep
-        self.origin = process.origin
-        self._process = process
-        self._group = group
+        self._process, self._group = process, process.group
+        super().__init__(self._group.cpu, process.origin, BoundedLog(kept_stderr // 2))
+        self.delayed_s, self.is_asleep = self._group.delayed_s, self._group.is_asleep
         self._limit = limit
         self._lines: deque[bytes] = deque()
         self._partial = self._overlong = b""
         self._is_cut = False
         self._taken = 0
-        self._stderr = BoundedLog(kept_stderr // 2)
         self._may_ponder = may_ponder
         self._stop_others: Callable[[], object] | None = None
-        self._standstill = Standstill(group)
-        self.taken_s = 0.0
+        self._standstill = Standstill(self._group)
         self._is_last = is_last
         self._looked_s = self._stopped_s = time.monotonic()
         self._is_stdout_open = True
@@ -284,21 +291,9 @@ class ProcessChannel:
             self._standstill.begin()
         return is_stopped
 
-    def stderr(self) -> str:
-        """Head and tail of what the bot wrote to its stderr."""
-        return self._stderr.text()
-
-    def stderr_bytes(self) -> int:
-        """The bytes that the bot wrote to its stderr, as far as they were read."""
-        return self._stderr.total
-
     def pids(self) -> set[int]:
         """The processes that run the bot's program."""
         return self._group.bot_pids()
-
-    def copy_stderr(self, log: BoundedLog) -> None:
-        """Let `log` have all that is read from stderr from now on, and no other one."""
-        self._stderr.follower = log
 
     def close(self, grace_s: float) -> str:
         """End the bot, by force after `grace_s`: the whole process group is killed; how it ended, in words."""
@@ -355,7 +350,7 @@ class ProcessChannel:
             elif fd == self._process.stdout:
                 self._take(data)
             else:
-                self._stderr.add(data)
+                self.stderr_log.add(data)
 
     def _take(self, data: bytes) -> None:
         """Split what arrived into lines. None counts from the first that is too long, whole or not, until that is told.
@@ -384,7 +379,7 @@ class ProcessChannel:
         """Read the rest of the pipe; bounded, because a daemon of the bot may still be writing to it."""
         with contextlib.suppress(BlockingIOError):
             for _ in range(16):
-                self._stderr.add(os.read(self._process.stderr, READ_SIZE))
+                self.stderr_log.add(os.read(self._process.stderr, READ_SIZE))
 
     def _check_alive(self) -> None:
         """A bot whose process has ended is over, even if a child of it still holds its pipes; or the other way round.

@@ -3,7 +3,6 @@
 import json
 import random
 from collections.abc import Callable, Iterator, Mapping
-from pathlib import Path
 from typing import Any, Final
 
 import msgspec
@@ -15,40 +14,34 @@ from arena.protocol import messages as m
 
 pytestmark = pytest.mark.process
 
-BOTS = ["random", "greedy", "greedy-c", "sensible", *TEMPLATES]
+ALL: Final = VARIANTS[-1]
+OF_THE_HOUSE = ["random", "greedy", "greedy-c", "sensible"]
+"""The dialogue of test_bots_kits.py says more of templates."""
+BOTS = [*OF_THE_HOUSE, *TEMPLATES]
 ANY_GAME = ["random", *TEMPLATES]
-
-
-@pytest.mark.parametrize("name", BOTS)
-def test_a_process_plays_several_legal_matches(prepare: Prepare, name: str) -> None:
-    """One process of each of two players is good for three matches without an illegal action."""
-    _play_three(prepare(name), "shanghaien")
 
 
 @pytest.mark.parametrize("name", ANY_GAME)
 def test_a_bot_for_any_game_plays_several_legal_matches(prepare: Prepare, name: str) -> None:
-    """Also of nim."""
-    _play_three(prepare(name), "nim")
-
-
-def _play_three(folder: Path, game: str) -> None:
-    with started(folder, game) as first, started(folder, game) as second:
+    """Of nim: one process of each of two players is good for three matches without an illegal action."""
+    with started(prepare(name), "nim") as first, started(prepare(name), "nim") as second:
         for number in range(3):
-            played = play_bots((first, second), f"seed {number}", game, match=f"m{number}", bot_seed=number)
+            played = play_bots((first, second), f"seed {number}", "nim", match=f"m{number}", bot_seed=number)
 
             assert {seat for seat, _ in played.actions} == {0, 1}
 
 
 @pytest.mark.parametrize("name", BOTS)
 def test_equal_seeds_give_equal_matches(prepare: Prepare, name: str) -> None:
-    """A match depends on its luck and the bots' seeds, not on the process or the matches before."""
+    """A match depends on its luck and the bots' seeds, not on the process, or matches of other variants before it."""
     folder = prepare(name)
     with started(folder) as first, started(folder) as second:
-        before = play_bots((first, second), "luck", bot_seed=5)
-        play_bots((first, second), "other luck", bot_seed=6)
-        again = play_bots((first, second), "luck", bot_seed=5)
+        before = play_bots((first, second), "luck", bot_seed=5, options=ALL)
+        play_bots((first, second), "other luck", bot_seed=6, options=VARIANTS[0])
+        play_bots((first, second), "luck", bot_seed=5, options=VARIANTS[6])
+        again = play_bots((first, second), "luck", bot_seed=5, options=ALL)
     with started(folder) as first, started(folder) as second:
-        afresh = play_bots((first, second), "luck", bot_seed=5)
+        afresh = play_bots((first, second), "luck", bot_seed=5, options=ALL)
 
     assert before == again == afresh
 
@@ -62,7 +55,7 @@ def test_other_bot_seeds_give_other_matches(prepare: Prepare, name: str) -> None
     assert len(played) == 3
 
 
-@pytest.mark.parametrize("name", BOTS)
+@pytest.mark.parametrize("name", OF_THE_HOUSE)
 def test_what_a_bot_does_not_know_is_ignored(prepare: Prepare, name: str) -> None:
     """Unknown types get no answer, unknown fields change none, and an error from the referee is no reason to stop."""
     with Bot(prepare(name)) as bot:
@@ -76,34 +69,13 @@ def test_what_a_bot_does_not_know_is_ignored(prepare: Prepare, name: str) -> Non
         bot.start_match('an "odd" \\ id')
 
 
-@pytest.mark.parametrize("name", BOTS)
-def test_quit_ends_the_process(prepare: Prepare, name: str) -> None:
-    """After `quit` the bot ends by itself, with exit code 0."""
-    with started(prepare(name)) as bot:
-        bot.send({"type": "quit", "reason": "done", "grace_ms": 1000})
-
-        assert bot.exit_code() == 0
-        assert bot.line() == b""
-
-
-@pytest.mark.parametrize("name", BOTS)
+@pytest.mark.parametrize("name", OF_THE_HOUSE)
 def test_the_end_of_input_ends_the_process(prepare: Prepare, name: str) -> None:
     """A bot whose referee has gone ends by itself, with exit code 0."""
     with started(prepare(name)) as bot:
         bot.end_input()
 
         assert bot.exit_code() == 0, f"still there after {DEADLINE_S} s"
-
-
-@pytest.mark.parametrize("name", BOTS)
-def test_nothing_is_said_on_stderr(prepare: Prepare, name: str) -> None:
-    """A bot that plays without trouble leaves an empty log."""
-    with started(prepare(name)) as first, started(prepare(name)) as second:
-        play_bots((first, second), "luck")
-        first.send({"type": "quit", "reason": "done", "grace_ms": 1000})
-        first.exit_code()
-
-        assert first.stderr() == ""
 
 
 def _plain(message: object) -> dict[str, object]:
@@ -133,22 +105,14 @@ def _score(strong: Bot, weak: Bot, seed: str) -> float:
 Write = Callable[[m.Request], bytes]
 
 
-def test_the_same_actions_over_fifty_matches(prepare: Prepare) -> None:
+def test_the_same_actions_with_every_set_of_expansions(prepare: Prepare) -> None:
     """Both are asked at every decision of both seats, in matches that also leave greedy's own paths."""
     with started(prepare("greedy")) as python, started(prepare("greedy-c")) as c:
-        asked = sum(_compare(python, c, number, msgspec.json.encode) for number in range(50))
-
-    assert asked > 3000
-
-
-def test_the_same_actions_with_every_set_of_expansions(prepare: Prepare) -> None:
-    """Both meet every question of the expansions in all sixteen variants."""
-    with started(prepare("greedy")) as python, started(prepare("greedy-c")) as c:
         asked = sum(
-            _compare(python, c, number, msgspec.json.encode, options=VARIANTS[number % 16]) for number in range(32)
+            _compare(python, c, number, msgspec.json.encode, options=VARIANTS[number % 16]) for number in range(48)
         )
 
-    assert asked > 2000
+    assert asked > 3000
 
 
 def test_the_form_of_the_json_does_not_matter(prepare: Prepare) -> None:
@@ -193,7 +157,6 @@ def _odd(value: Any) -> str:
     return json.dumps(value)
 
 
-ALL: Final = VARIANTS[-1]
 # What a player does with cards of the expansions where he could do something else; the words of protocol.md.
 OF_EXPANSIONS: Final = {
     *("crazy_captain", "veto", "no_shanghai", "reroll_all", "feed", "exchange", "doubles", "take_doubles")
@@ -202,7 +165,7 @@ OF_EXPANSIONS: Final = {
 
 @pytest.mark.parametrize("name", [*BOTS, "sensible --plain"])
 def test_a_process_plays_all_sixteen_variants(prepare: Prepare, name: str) -> None:
-    """Two processes play the variants one after the other, each against random, with no illegal action."""
+    """Two processes play them one after the other, with no illegal action; `quit` ends the bot, whose log is empty."""
     name, *arguments = name.split()
     with started(prepare(name), arguments=arguments) as bot, started(prepare("random")) as other:
         for number, options in enumerate(VARIANTS):
@@ -211,18 +174,10 @@ def test_a_process_plays_all_sixteen_variants(prepare: Prepare, name: str) -> No
             played = play_bots(bots, f"seed {number}", bot_seed=number, options=options)
 
             assert {seat for seat, _ in played.actions} == {0, 1}
-        assert bot.stderr() == ""
+        bot.send({"type": "quit", "reason": "done", "grace_ms": 1000})
 
-
-@pytest.mark.parametrize("name", ["random", "greedy", "greedy-c", "sensible"])
-def test_a_variant_leaves_nothing_behind(prepare: Prepare, name: str) -> None:
-    """A match with all expansions is the same before and after matches of other variants."""
-    with started(prepare(name)) as first, started(prepare(name)) as second:
-        before = play_bots((first, second), "luck", options=ALL)
-        play_bots((first, second), "luck", options=VARIANTS[0])
-        play_bots((first, second), "luck", options=VARIANTS[6])
-
-        assert play_bots((first, second), "luck", options=ALL) == before
+        assert bot.exit_code() == 0
+        assert (bot.line(), bot.stderr()) == (b"", "")
 
 
 def test_greedy_uses_no_card_of_an_expansion(prepare: Prepare) -> None:

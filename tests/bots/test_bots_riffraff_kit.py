@@ -218,18 +218,6 @@ def test_a_bot_asks_the_referee_and_goes_on(tmp_path: Path) -> None:
 
 
 @pytest.mark.process
-def test_a_bot_whose_referee_goes_while_it_thinks_ends(tmp_path: Path) -> None:
-    """No answer will come, and no traceback is needed."""
-    with _aboard(tmp_path, ASKING) as bot:
-        bot.ask(_request("load"))
-
-        bot.end_input()
-
-        assert bot.exit_code() == 0
-        assert bot.stderr() == ""
-
-
-@pytest.mark.process
 def test_a_bot_that_thinks_too_long_goes_on_with_what_came_instead(tmp_path: Path) -> None:
     """A question that nobody answers any more is given up: for the next request, the end of the match, or quit."""
     with _aboard(tmp_path, ASKING) as bot:

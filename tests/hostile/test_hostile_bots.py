@@ -6,14 +6,15 @@ from pathlib import Path
 
 import pytest
 from support.hostile_bots import HOSTILE_BOTS, HostileBot
-from support.hostile_grounds import Grounds, grounds_in, open_files, shortfalls
+from support.hostile_grounds import Grounds, grounds_in, shortfalls
 from support.hostile_league import PATIENT, course, honest_players, league_of, played
-from support.hostile_play import is_soon, resident_mb
+from support.hostile_play import forget_peak, resident_mb
+from support.process_boxes import eventually, open_files
 
 pytestmark = pytest.mark.process
 
 MOST_GROWN_MB = 25.0
-"""Of this process, over each bot and over all hostile bots."""
+"""Of this process: at its peak over each bot, and left by all hostile bots."""
 OF_THE_STORE = {"arena.db", "arena.db-wal", "arena.db-shm"}
 
 
@@ -57,13 +58,15 @@ def test_a_hostile_bot_costs_nobody_but_itself(kind: str, rogue: HostileBot, gro
     rival = honest_players(grounds.honest, rogue.rivals_think_ms)[HOSTILE_BOTS.index(rogue) % 2]
     tournament = league_of((rival, grounds.player(rogue, everywhere=True)), rogue.clock)
     before, before_mb = (open_files(), grounds.files()), resident_mb()
+    forget_peak()
 
     records = played(tournament, tmp_path / "results")
+    peak_mb = resident_mb("VmHWM")
 
     assert len(records) == 2
+    assert peak_mb - before_mb < MOST_GROWN_MB
     assert [shortfall for record in records for shortfall in shortfalls(rogue, record)] == []
-    assert is_soon(lambda: not grounds.decoys.left_processes() and not grounds.decoys.running())
+    assert eventually(lambda: not grounds.decoys.left_processes() and not grounds.decoys.running())
     assert (open_files(), grounds.files()) == before
     assert grounds.decoys.touched() == []
     assert {file.name for file in (tmp_path / "results").iterdir()} <= OF_THE_STORE
-    assert resident_mb() - before_mb < MOST_GROWN_MB

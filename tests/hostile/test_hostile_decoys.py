@@ -13,7 +13,7 @@ import pytest
 from support.hostile_bots import BY_ID, HostileBot
 from support.hostile_grounds import EVIL, Grounds, grounds_in, said_in, seat_of
 from support.hostile_league import honest_players, league_of, played, without
-from support.hostile_play import is_soon
+from support.process_boxes import eventually
 
 from arena.match.record import MatchRecord
 
@@ -90,7 +90,7 @@ def test_what_was_touched_is_found(behaviour: str, trace: str, grounds: Grounds,
     loose(BY_ID[behaviour], grounds, tmp_path / "results")
 
     assert before == []
-    assert is_soon(lambda: trace in "; ".join(grounds.decoys.touched()) or trace in "; ".join(before))
+    assert eventually(lambda: trace in "; ".join(grounds.decoys.touched()) or trace in "; ".join(before))
 
 
 def test_a_process_that_was_left_is_found(grounds: Grounds, tmp_path: Path) -> None:

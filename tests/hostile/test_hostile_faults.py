@@ -3,7 +3,8 @@
 import re
 
 import pytest
-from support.hostile_play import WideNim, against, elapsed_s, hostile, is_gone, left_of, slack_s
+from msgspec.structs import replace
+from support.hostile_play import CLOCK, WideNim, against, elapsed_s, hostile, is_gone, left_of, slack_s
 
 from arena.match.record import MatchRecord
 
@@ -112,3 +113,15 @@ def test_who_has_much_to_say_at_the_end_can_say_it() -> None:
     against(bot.bot_player)
 
     assert bot.bot_player.close() == "ended with exit code 0"
+
+
+def test_a_kept_transcript_is_bounded() -> None:
+    """Whoever asks for the whole transcript gets the first thousand useless lines, not all of them."""
+    clock = replace(CLOCK, move_ms=400, wall_ms=800)
+    bot = hostile("flood-lines", clock=clock)
+    bot.bot_player.transcript = type(bot.bot_player.transcript)()
+    record = against(bot.bot_player, clock=clock)
+
+    assert record.fault is not None
+    assert 1000 < len(bot.bot_player.transcript) < 1100
+    assert record.seats[0].ignored["stray"] > 1100

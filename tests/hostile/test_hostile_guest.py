@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from support.hostile_bots import BY_ID, HostileBot
 from support.hostile_grounds import EVIL, Grounds, grounds_in, shortfalls
 from support.hostile_league import course, honest_players, league_of, played, without
-from support.hostile_play import is_soon
+from support.process_boxes import eventually
 
 from arena.match.settings import ClockSettings
 from arena.process.sandbox import cgroup, scope
@@ -44,6 +44,6 @@ def test_a_hostile_bot_costs_nobody_but_itself(rogue: HostileBot, grounds: Groun
     for record in own:
         if record.fault is not None and "MiB of memory" in rogue.word:
             assert "it used all of the" in record.fault.message
-    assert is_soon(lambda: not grounds.decoys.left_processes() and not grounds.decoys.running())
+    assert eventually(lambda: not grounds.decoys.left_processes() and not grounds.decoys.running())
     assert grounds.decoys.touched() == []
     assert list(base.glob("arena-*-*")) == []

@@ -6,23 +6,22 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import pytest
 from msgspec.structs import replace
-from support.hostile_play import CLOCK, NIM, PLAYS, PONDERS, Guest
+from support.hostile_play import CLOCK, NIM, PLAYS, PONDERS, Guest, against, bot_with
 
 from arena.match import run_on
 from arena.match.record import MatchRecord
-from arena.match.referee import hello_for, play_match
-from arena.match.settings import ClockSettings, MatchSpec
+from arena.match.referee import hello_for
+from arena.match.settings import ClockSettings
 from arena.process import channel
-from arena.process.manifest import read_bot
 
 pytestmark = pytest.mark.process
 
 PATIENT: Final = replace(CLOCK, move_ms=5_000, wall_ms=20_000)
-HEAPS: Final = {"heaps": [15, 15, 15, 15]}
+HEAPS: Final[dict[str, Any]] = {"heaps": [15, 15, 15, 15]}
 THINKS_ON: Final = f"""\
 import time
 {PLAYS}
@@ -47,8 +46,7 @@ class Table:
 
     def play(self) -> MatchRecord:
         """A match, which ends as it should."""
-        spec = MatchSpec("m", "nim", HEAPS, "0" * 32, self._clock, wire_id="m", bot_seeds=(1, 2))
-        record = play_match(spec, [guest.bot_player for guest in self.guests])
+        record = against(*(guest.bot_player for guest in self.guests), options=HEAPS, clock=self._clock)
         assert record.termination.value == "normal", record.fault
         return record
 
@@ -68,12 +66,7 @@ class Table:
 @contextmanager
 def table(place: Path, *codes: str, clock: ClockSettings = PATIENT) -> Iterator[Table]:
     """A table with bots of these programs, who have played one match."""
-    place.chmod(0o755)
-    bots = []
-    for number, code in enumerate(codes):
-        script = place / f"bot{number}.py"
-        script.write_text(code, encoding="utf-8")
-        bots.append(read_bot(script))
+    bots = [bot_with(place, code, f"bot{number}.py") for number, code in enumerate(codes)]
     hello = hello_for(NIM, HEAPS, clock.startup_ms)
     with Guest(bots[0], clock=clock, hello=hello) as first, Guest(bots[1], clock=clock, hello=hello) as second:
         made = Table((first, second), clock)

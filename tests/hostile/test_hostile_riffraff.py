@@ -10,9 +10,8 @@ from typing import Any, Final
 import pytest
 from msgspec import Struct
 from support.hostile_bots import HostileBot, bot_of, stage
-from support.hostile_grounds import open_files
 from support.hostile_play import WITH_PROCESSES, Guest, forget_peak, is_gone, left_of, resident_mb, slack_s
-from support.process_boxes import eventually
+from support.process_boxes import eventually, open_files
 
 from arena.games import load_game
 from arena.games.luck import derive
@@ -119,15 +118,7 @@ class Table:
 
     def play(self) -> MatchRecord:
         """A match; afterwards no process is left."""
-        spec = MatchSpec(
-            match="m",
-            game="riffraff",
-            options=OPTIONS,
-            seed=derive("hostile"),
-            clock=self.clock,
-            wire_id="m",
-            bot_seeds=(1, 2, 3, 4),
-        )
+        spec = MatchSpec("m", "riffraff", OPTIONS, derive("hostile"), self.clock, wire_id="m", bot_seeds=(1, 2, 3, 4))
         try:
             return unpack(pack(play_match(spec, [guest.bot_player for guest in self.guests])))
         finally:
@@ -174,7 +165,14 @@ def nothing_left() -> Iterator[None]:
     assert eventually(lambda: open_files() <= files)
 
 
-@pytest.mark.parametrize("rascal", RASCALS, ids=lambda rascal: rascal.behaviour)
+def lane(number: int) -> list[pytest.MarkDecorator]:
+    """Every third plays in the main suite; a lane of CI plays the others."""
+    return [pytest.mark.slow] if number % 3 else []
+
+
+@pytest.mark.parametrize(
+    "rascal", [pytest.param(each, id=each.behaviour, marks=lane(number)) for number, each in enumerate(RASCALS)]
+)
 @pytest.mark.usefixtures("nothing_left")
 def test_a_rascal_costs_nobody_but_itself(rascal: Rascal, staged: Path, undisturbed: list[Any]) -> None:
     """Soon over, the blame where it belongs; until then everybody else meets what they would meet without it."""

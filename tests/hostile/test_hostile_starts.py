@@ -47,14 +47,6 @@ def test_a_bot_that_raises_at_once_shows_all_of_it(tmp_path: Path) -> None:
     assert fault.stderr.endswith("ZeroDivisionError: division by zero\n")
 
 
-def test_a_program_that_is_not_there_is_named(tmp_path: Path) -> None:
-    """With what to do."""
-    fault = fault_of(Guest(folder_with(tmp_path, "[pyhton3, bot.py]")))
-
-    assert fault.message == (f"cannot start `pyhton3 bot.py` in {tmp_path}: no program 'pyhton3' there or on the PATH")
-    assert fault.hint == "install 'pyhton3', or correct `command` in bot.yaml"
-
-
 def test_a_program_that_the_kernel_refuses_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without a sandbox and without setpriv the start itself fails."""
     monkeypatch.setattr("arena.process.launch.setpriv", lambda: None)

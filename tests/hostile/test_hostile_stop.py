@@ -7,17 +7,13 @@ from typing import Final
 
 import pytest
 from msgspec.structs import replace
-from support.hostile_play import CLOCK, PONDERS, Guest
+from support.hostile_play import CLOCK, PONDERS, Guest, against, bot_with
 
 from arena.match.baseline import BaselinePlayer
 from arena.match.participant import ActionRequest
 from arena.match.record import MatchRecord
-from arena.match.referee import play_match
-from arena.match.settings import ClockSettings, MatchSpec
+from arena.match.settings import ClockSettings
 from arena.process.clock import read_cpu
-from arena.process.launch import Confinement
-from arena.process.limits import Limits
-from arena.process.manifest import read_bot
 from arena.protocol.messages import Answer
 
 pytestmark = pytest.mark.process
@@ -51,13 +47,8 @@ class Rival(BaselinePlayer):
 
 def played(place: Path, code: str, times: int, clock: ClockSettings) -> tuple[MatchRecord, float]:
     """A match of nim of a bot with that program, and the time that it was found to have taken."""
-    place.chmod(0o755)
-    script = place / "bot.py"
-    script.write_text(code, encoding="utf-8")
-    guest = Guest(read_bot(script), clock=clock, confinement=Confinement(limits=Limits(processes=False, scratch_mib=0)))
-    spec = MatchSpec("m", "nim", {"heaps": [1] * 12}, "0" * 32, clock, wire_id="m", bot_seeds=(1, 2))
-    with guest:
-        record = play_match(spec, [guest.bot_player, Rival(guest, times)])
+    with Guest(bot_with(place, code), clock=clock) as guest:
+        record = against(guest.bot_player, Rival(guest, times), options={"heaps": [1] * 12}, clock=clock)
         talk = guest.bot_player._talk
         return record, 0.0 if talk is None else talk.channel.taken_s
 

@@ -8,16 +8,12 @@ from pathlib import Path
 
 import pytest
 from support.bot_source import bot_script
-from support.hostile_league import PYTHON
+from support.hostile_play import Guest, against, bot_with
 
-from arena.games import load_game
-from arena.match.baseline import BaselinePlayer
-from arena.match.bot_player import BotPlayer
 from arena.match.record import MatchRecord
-from arena.match.referee import hello_for, play_match
-from arena.match.settings import ClockSettings, MatchSpec, clock_for, confine, open_channel
+from arena.match.settings import ClockSettings
+from arena.process.launch import Confinement
 from arena.process.limits import Limits
-from arena.process.manifest import BotSpec, Manifest
 from arena.process.suspension import WATCH
 
 pytestmark = [pytest.mark.process, pytest.mark.slow]
@@ -88,26 +84,9 @@ def half_a_line():
 
 def played(folder: Path, deed: str) -> MatchRecord:
     """A match in which the bot is asked once."""
-    folder.chmod(0o755)
-    (folder / "bot.py").write_text(DEEDS + bot_script(asked="until_end(globals()[sys.argv[1]])"), encoding="utf-8")
-    manifest = Manifest(name=deed, command=(*PYTHON, "bot.py", deed), processes=True)
-    bot = BotSpec(manifest=manifest, source=str(folder), folder=str(folder), digest="0" * 64)
-    confinement = confine(bot, Limits(), CLOCK, "sandbox")
-    hello = hello_for(load_game("nim"), {}, CLOCK.startup_ms)
-    guest = BotPlayer(
-        player="guest",
-        bot=bot.digest,
-        open_channel=lambda: open_channel(bot, confinement),
-        hello=hello,
-        clock=clock_for(bot, CLOCK),
-    )
-    spec = MatchSpec(
-        match="m", game="nim", options={"heaps": [1, 1, 1]}, seed="", clock=CLOCK, wire_id="m", bot_seeds=(1, 2)
-    )
-    try:
-        return play_match(spec, [guest, BaselinePlayer()])
-    finally:
-        guest.close(grace_s=0.0)
+    bot = bot_with(folder, DEEDS + bot_script(asked="until_end(globals()[sys.argv[1]])"))
+    with Guest(bot, deed, clock=CLOCK, confinement=Confinement(limits=Limits(scratch_mib=0))) as guest:
+        return against(guest.bot_player, options={"heaps": [1, 1, 1]}, clock=CLOCK)
 
 
 @pytest.mark.parametrize("deed", ["hogs", "memory", "memory_and_pipe", "flood", "signals", "half_a_line"])

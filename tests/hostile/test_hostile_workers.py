@@ -9,7 +9,7 @@ import pytest
 from support.hostile_bots import BY_ID
 from support.hostile_grounds import Grounds, grounds_in, said_in
 from support.hostile_league import PATIENT, course, honest_players, league_of, played
-from support.hostile_play import is_soon
+from support.process_boxes import eventually
 
 from arena.league.driver import LocalBackend
 from arena.match.record import MatchRecord
@@ -59,5 +59,5 @@ def test_a_league_full_of_hostile_bots_is_played_to_its_end(grounds: Grounds, tm
     assert course(of_these(records, names)) == course(alone)
     assert findings(tmp_path / "r") == []
     assert not any("BROKE" in said_in(record, seat) for record in records for seat in (0, 1))
-    assert is_soon(lambda: not grounds.decoys.left_processes() and not grounds.decoys.running())
+    assert eventually(lambda: not grounds.decoys.left_processes() and not grounds.decoys.running())
     assert grounds.decoys.touched() == []

@@ -1,18 +1,15 @@
 """What a channel keeps of an endless stream, and how a script stands in for a process."""
 
 import contextlib
-import os
-from collections.abc import Iterator
-from typing import cast
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.match_fuzz_pipes import piped
 
 from arena.errors import Crashed, MalformedReply, OutOfTime
-from arena.process.channel import BoundedLog, ProcessChannel
+from arena.process.channel import BoundedLog
 from arena.process.clock import MoveClock
-from arena.process.process import BotProcess
 from arena.process.scripted import ScriptedChannel
 
 CHUNKS = st.lists(st.text(alphabet="abcdefgh \n", max_size=40).map(str.encode), max_size=12)
@@ -20,27 +17,17 @@ CHUNKS = st.lists(st.text(alphabet="abcdefgh \n", max_size=40).map(str.encode), 
 
 @given(chunks=CHUNKS, size=st.integers(1, 50))
 def test_head_and_tail_of_any_stream(chunks: list[bytes], size: int) -> None:
-    """The first and the last `size` bytes, and the number of those between, however the stream was cut."""
+    """The first and the last `size` bytes, and the number of those between, however it was cut; no more is held."""
     kept = BoundedLog(size)
     for chunk in chunks:
         kept.add(chunk)
+        assert max(len(kept._head), len(kept._tail)) <= size
     whole = b"".join(chunks)
 
     left_out = max(0, len(whole) - 2 * size)
     gap = f"\n... {left_out} bytes left out ...\n".encode() if left_out else b""
     expected = whole[:size] + gap + whole[size + left_out :]
     assert kept.text() == expected.decode()
-
-
-@given(chunks=CHUNKS, size=st.integers(1, 50))
-def test_no_more_than_head_and_tail_is_held(chunks: list[bytes], size: int) -> None:
-    """At every moment, not only at the end."""
-    kept = BoundedLog(size)
-    for chunk in chunks:
-        kept.add(chunk)
-
-        assert len(kept._head) <= size
-        assert len(kept._tail) <= size
 
 
 def test_what_a_terminal_would_obey_is_made_visible() -> None:
@@ -86,51 +73,6 @@ def test_a_script_can_crash() -> None:
     assert channel.close(0.0) == "ended with exit code 0"
 
 
-class Pipes:
-    """The real channel over pipes, whose other side the test holds."""
-
-    def __init__(self, limit: int) -> None:
-        self.group = self
-        self.origin = "pipes"
-        self.is_frozen = False
-        self.is_running = True
-        self.cpu = self.delayed_s = lambda: 0.0
-        self.is_asleep = lambda: False
-        self._theirs, self.stdin = os.pipe()
-        self.stdout, self._mouth = os.pipe()
-        self.stderr, self._diary = os.pipe()
-        self.channel = ProcessChannel(cast(BotProcess, self), limit=limit)
-
-    def say(self, data: bytes) -> None:
-        os.write(self._mouth, data)
-
-    def ending(self) -> str:
-        return ""
-
-    def freeze(self) -> bool:
-        return True
-
-    def cpu_by_process(self) -> dict[int, float]:
-        return {}
-
-    def has_pipe_open(self, _inode: int) -> bool:
-        return True
-
-    def limit_violation(self) -> str:
-        return ""
-
-    def close(self) -> None:
-        for fd in (self._theirs, self.stdin, self.stdout, self._mouth, self.stderr, self._diary):
-            os.close(fd)
-
-
-@pytest.fixture
-def pipes() -> Iterator[Pipes]:
-    made = Pipes(limit=10)
-    yield made
-    made.close()
-
-
 @pytest.mark.parametrize(
     "pieces",
     [
@@ -141,29 +83,33 @@ def pipes() -> Iterator[Pipes]:
         [b"x" * 10 + b"\n" + b"y" * 50, b"y\ngood\n"],
     ],
 )
-def test_after_a_line_that_was_too_long_the_next_ones_count(pipes: Pipes, pieces: list[bytes]) -> None:
+def test_after_a_line_that_was_too_long_the_next_ones_count(pieces: list[bytes]) -> None:
     """It is told once, whatever pieces it came in; what had come behind it until then is lost."""
-    said = iter(pieces)
     got: list[bytes | str] = []
 
-    for piece in said:
-        pipes.say(piece)
-        try:
-            got += pipes.channel.pending()
-        except MalformedReply as fault:
-            got.append(fault.message)
+    with piped(limit=10) as (process, channel):
+        for piece in pieces:
+            process.thaw()
+            process.say(piece)
+            try:
+                got += channel.pending()
+            except MalformedReply as fault:
+                got.append(fault.message)
 
     told = "a line of more than 10 bytes"
     assert [each for each in got if each != b"x" * 9] == [told, b"good"]
 
 
-def test_a_line_without_end_is_not_kept(pipes: Pipes) -> None:
+def test_a_line_without_end_is_not_kept() -> None:
     """A megabyte of it leaves nothing behind but the sentence."""
-    for _ in range(20):
-        pipes.say(b"x" * 50_000)
-        with contextlib.suppress(MalformedReply):
-            pipes.channel.pending()
+    with piped(limit=10) as (process, channel):
+        for _ in range(20):
+            process.thaw()
+            process.say(b"x" * 50_000)
+            with contextlib.suppress(MalformedReply):
+                channel.pending()
 
-    assert len(pipes.channel._partial) < 10
-    pipes.say(b"\ngood\n")
-    assert pipes.channel.pending() == [b"good"]
+        assert len(channel._partial) < 10
+        process.thaw()
+        process.say(b"\ngood\n")
+        assert channel.pending() == [b"good"]

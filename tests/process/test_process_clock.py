@@ -1,5 +1,6 @@
 """The clock of one move, with times set by hand."""
 
+import contextlib
 import os
 import subprocess
 import time
@@ -52,22 +53,42 @@ def let_pass(move: MoveClock, times: Times, wall_s: float, *, share_delayed: flo
         move.look()
 
 
-def test_cpu_time_decides_however_busy_the_machine_is(times: Times) -> None:
-    """Real time beyond the budget does not count as long as the backstop is not reached."""
-    move = clock(times)
-    times.after(cpu_s=0.25, wall_s=3.5)
-
-    move.stop()
-
-    assert (move.used_s, move.cpu_s, move.elapsed_s) == (0.25, 0.25, 3.5)
+QUARTERS = st.sampled_from((0.0, 0.25, 0.5))
+LOOKS = st.sampled_from(("look", "stop", "wait_s", "pause"))
 
 
-def test_too_much_cpu_time_loses(times: Times) -> None:
+@given(steps=st.lists(st.tuples(LOOKS, QUARTERS, QUARTERS), max_size=12), decides_cpu=st.booleans())
+def test_the_clock_of_any_move(steps: list[tuple[str, float, float]], decides_cpu: bool) -> None:
+    """CPU time counts from the start on, and real time but for pauses; who uses exactly what there is has not lost.
+
+    A look alone judges nothing. The wait ends when one of the two may be used up, and is never zero.
+    """
+    times, cpu_s, wall_s = Times(), 0.0, 0.0
+    move = clock(times, decides_cpu=decides_cpu, budget_s=1.0, wall_s=1.5)
+    for look, more_cpu_s, more_wall_s in steps:
+        times.after(cpu_s=more_cpu_s, wall_s=more_wall_s)
+        cpu_s, wall_s = cpu_s + more_cpu_s, wall_s + more_wall_s
+        used_s = cpu_s if decides_cpu else wall_s
+        is_over = look != "look" and (used_s > 1.0 or wall_s > 1.5)
+        with pytest.raises(OutOfTime) if is_over else contextlib.nullcontext():
+            assert getattr(move, look)() == (max(0.001, min(1.0 - used_s, 1.5 - wall_s)) if look == "wait_s" else None)
+        assert (move.used_s, move.cpu_s, move.elapsed_s) == (used_s, cpu_s, wall_s)
+        assert move.left_of_wall_s() == max(0.0, 1.5 - wall_s)
+        if is_over:
+            break
+        if look == "pause":
+            times.after(cpu_s=0.25, wall_s=100.0)
+            cpu_s += 0.25  # the bot's own, whatever it did until it was stopped
+            move.resume()
+
+
+@pytest.mark.parametrize(("decides_cpu", "kind"), [(True, "CPU time"), (False, "wall time")])
+def test_too_much_of_what_decides_loses(times: Times, decides_cpu: bool, kind: str) -> None:
     """The message says which clock, how much was used, how much there was."""
-    move = clock(times)
-    times.after(cpu_s=1.5, wall_s=1.0)
+    move = clock(times, decides_cpu=decides_cpu)
+    times.after(cpu_s=1.5, wall_s=1.5)
 
-    with pytest.raises(OutOfTime, match="used 1500 ms of CPU time, had 1000 ms"):
+    with pytest.raises(OutOfTime, match=f"used 1500 ms of {kind}, had 1000 ms"):
         move.stop()
 
 
@@ -79,58 +100,6 @@ def test_the_backstop_ends_who_uses_no_cpu_time(times: Times) -> None:
 
     with pytest.raises(OutOfTime, match=r"no answer within 4.0 s of wall time \(125 ms of CPU time\)"):
         move.wait_s()
-
-
-def test_wall_time_decides_where_the_tournament_says_so(times: Times) -> None:
-    """Then CPU time is only noted, even if it is more than the budget (several threads)."""
-    move = clock(times, decides_cpu=False)
-    times.after(cpu_s=3.0, wall_s=0.5)
-    move.stop()
-
-    assert (move.used_s, move.cpu_s) == (0.5, 3.0)
-
-    times.after(wall_s=1.0)
-    with pytest.raises(OutOfTime, match="used 1500 ms of wall time, had 1000 ms"):
-        move.stop()
-
-
-@pytest.mark.parametrize("decides_cpu", [True, False])
-def test_exactly_the_budget_is_in_time(times: Times, decides_cpu: bool) -> None:
-    """Who uses all there is, and no more, has not lost."""
-    move = clock(times, decides_cpu=decides_cpu, wall_s=1.0)
-    times.after(cpu_s=1.0, wall_s=1.0)
-
-    move.stop()
-
-    assert move.used_s == 1.0
-
-
-def test_the_wait_is_what_is_left_of_the_shorter(times: Times) -> None:
-    """CPU time cannot run faster than real time in one thread, so there is no need to look earlier."""
-    move = clock(times)
-    times.after(cpu_s=0.25, wall_s=1.0)
-    assert move.wait_s() == 0.75
-    times.after(cpu_s=0.25, wall_s=2.75)
-
-    assert move.wait_s() == 0.25
-
-
-def test_the_wait_is_never_zero(times: Times) -> None:
-    """With nothing left a look follows a millisecond later, not in a busy loop."""
-    move = clock(times)
-    times.after(cpu_s=1.0)
-
-    assert move.wait_s() == 0.001
-
-
-def test_only_time_since_the_start_counts(times: Times) -> None:
-    """What the bot used before its request is not charged."""
-    times.after(cpu_s=50.0, wall_s=60.0)
-    move = clock(times)
-
-    move.stop()
-
-    assert (move.used_s, move.elapsed_s) == (0.0, 0.0)
 
 
 @given(
@@ -180,60 +149,6 @@ def test_cpu_time_of_the_others_counts_from_the_next_look_on() -> None:
 
     assert not_yet_s < 0.04
     assert looked_s >= 0.05
-
-
-@pytest.mark.parametrize("decides_cpu", [True, False])
-def test_real_time_of_a_pause_does_not_count(times: Times, decides_cpu: bool) -> None:
-    """Neither for the backstop nor where wall time decides; what was used before and after it does."""
-    move = clock(times, decides_cpu=decides_cpu, wall_s=1.0)
-    times.after(wall_s=0.25)
-    move.pause()
-    times.after(wall_s=100.0)
-    move.resume()
-    times.after(wall_s=0.5)
-
-    assert move.wait_s() == 0.25
-    assert move.elapsed_s == 0.75
-
-
-def test_cpu_time_of_a_pause_is_the_bots_own(times: Times) -> None:
-    """Nobody else's is on its clock, whatever it did until it was stopped."""
-    move = clock(times)
-    move.pause()
-    times.after(cpu_s=0.25, wall_s=9.0)
-    move.resume()
-    move.stop()
-
-    assert (move.used_s, move.elapsed_s) == (0.25, 0.0)
-
-
-def test_who_has_used_up_its_time_gets_no_pause(times: Times) -> None:
-    """It is too late when the clock is looked at."""
-    move = clock(times)
-    times.after(cpu_s=1.5)
-
-    with pytest.raises(OutOfTime):
-        move.pause()
-
-
-def test_a_look_takes_the_times_and_judges_nothing(times: Times) -> None:
-    """For an answer that does not count for another reason."""
-    move = clock(times)
-    times.after(cpu_s=9.0, wall_s=9.0)
-
-    move.look()
-
-    assert (move.used_s, move.elapsed_s) == (9.0, 9.0)
-
-
-def test_what_is_left_of_the_backstop(times: Times) -> None:
-    """As of the last look, and never less than nothing."""
-    move = clock(times)
-    let_pass(move, times, 1.5)
-    assert move.left_of_wall_s() == 2.5
-    let_pass(move, times, 9.0)
-
-    assert move.left_of_wall_s() == 0.0
 
 
 def test_an_abandoned_clock_runs_out_at_the_next_look(times: Times) -> None:

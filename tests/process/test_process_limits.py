@@ -31,11 +31,6 @@ def wishes_within(draw: st.DrawFn) -> LimitRequest:
     return LimitRequest(**values)
 
 
-def test_without_a_word_a_bot_has_what_is_allowed_and_no_scratch() -> None:
-    """Scratch and processes are for those who ask."""
-    assert agreed(LimitRequest()) == msgspec.structs.replace(ALLOWED, scratch_mib=0, processes=False)
-
-
 @given(wishes=wishes_within(), processes=st.booleans())
 def test_what_is_within_the_allowed_is_granted_exactly(wishes: LimitRequest, processes: bool) -> None:
     """No more, no less; what is not wished for is the most that is allowed."""

@@ -17,7 +17,7 @@ from support.process_boxes import (
     folder_of,
     host_environment,
     in_a_box,
-    started,
+    is_alive,
     talking,
     wall_clock,
 )
@@ -166,14 +166,6 @@ with talking(Path(sys.argv[1]), limits=FORKING) as (channel, process):
 """
 
 
-def is_alive(pid: int) -> bool:
-    """Whether it is there and not just waiting to be reaped."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in {"Z", "X"}
-    except OSError:
-        return False
-
-
 @pytest.mark.parametrize("state", ["frozen", "awake"])
 def test_a_killed_harness_takes_its_bots_along(tmp_path: Path, state: str) -> None:
     """Within a tenth of a second, all of them, frozen or not, whatever they ignore."""
@@ -204,14 +196,3 @@ def test_kill_ends_what_ignores_everything(tmp_path: Path) -> None:
     assert ending == "was killed"
     assert len(pids) == 5
     assert not any(map(is_alive, pids))
-
-
-def test_children_end_with_their_bot(tmp_path: Path) -> None:
-    """A daemon does not outlive the program that started it."""
-    code = "import os, time\nif os.fork() == 0:\n  if os.fork() == 0:\n    time.sleep(60)\n"
-    with started(folder_of(tmp_path, bot_py=code), limits=FORKING) as process:
-        assert eventually(lambda: process.ending() == "ended with exit code 0")
-        first = process.group.id
-
-    assert not is_alive(first)
-    assert descendants(first) == set()

@@ -61,17 +61,6 @@ def test_nothing_below_proc_can_be_opened_for_writing(tmp_path: Path) -> None:
     assert found == []
 
 
-def test_a_bot_cannot_mount_a_proc_of_its_own(tmp_path: Path) -> None:
-    """Neither over the one it has nor anew, whatever the filter calls it."""
-    said = ran(
-        tmp_path,
-        "import ctypes\nlibc = ctypes.CDLL(None, use_errno=True)\n"
-        "print([libc.mount(b'proc', place, b'proc', 0, None) for place in (b'/proc', b'/bot')])",
-    ).out
-
-    assert json.loads(said) == [-1] * 2
-
-
 def test_only_constant_files_of_the_kernel_can_be_read(tmp_path: Path) -> None:
     """Each file outside of the processes' own folders is on the list, also on kernels that have more of them."""
     with talking(folder_of(tmp_path, bot_py=READ_ALL)) as (channel, _):

@@ -135,25 +135,6 @@ def test_a_script_of_one_file_plays(tmp_path: Path, name: str, code: str, proces
         assert ask(channel, b"one") == b"got one"
 
 
-def test_processes_need_to_be_declared(tmp_path: Path) -> None:
-    """Without `processes` they fail as the system says; with it `subprocess` and `multiprocessing` work."""
-    code = """
-import subprocess, multiprocessing
-try:
-    print(subprocess.run(["echo", "hello"], capture_output=True, text=True).stdout.strip())
-except OSError as error:
-    print(error.strerror)
-try:
-    with multiprocessing.Pool(2) as pool: print(pool.map(abs, [-1, -2]))
-except OSError as error:
-    print(error.strerror)
-"""
-    declared = msgspec.structs.replace(BOT, processes=True, scratch_mib=8)
-
-    assert ran(tmp_path / "a", code).out.splitlines()[0] == "Operation not permitted"
-    assert ran(tmp_path / "b", code, limits=declared).out.splitlines() == ["hello", "[1, 2]"]
-
-
 def test_the_environment_of_a_bot(tmp_path: Path) -> None:
     """All of it."""
     found = ran_command(folder_of(tmp_path), "env", limits=BOT)

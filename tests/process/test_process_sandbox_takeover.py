@@ -18,6 +18,7 @@ from support.process_boxes import (
     eventually,
     folder_of,
     in_a_box,
+    is_alive,
     on_x86_64,
     started,
     talking,
@@ -100,7 +101,7 @@ def test_a_bot_that_became_the_first_process_is_ended(tmp_path: Path, may_ponder
 
         ask_until_it_crashes(channel)
 
-        assert eventually(lambda: not Path(f"/proc/{first}").exists() or _is_zombie(first), 5.0)
+        assert eventually(lambda: not is_alive(first), 5.0)
 
 
 @on_x86_64
@@ -127,7 +128,7 @@ def test_a_daemon_with_the_bots_pipes_is_not_the_bot(tmp_path: Path, code: str) 
         pids = {process.group.id} | descendants(process.group.id)
         process.kill()
 
-        assert eventually(lambda: all(not Path(f"/proc/{pid}").exists() or _is_zombie(pid) for pid in pids), 5.0)
+        assert eventually(lambda: not any(map(is_alive, pids)), 5.0)
 
 
 def test_a_bot_that_ended_before_it_was_seen_is_no_bot(tmp_path: Path) -> None:
@@ -176,10 +177,3 @@ def ask_until_it_crashes(channel: ProcessChannel) -> None:
         return False
 
     assert eventually(is_over)
-
-
-def _is_zombie(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] in {"Z", "X"}
-    except OSError:
-        return True

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from support.process_boxes import ask, folder_of, host_python, in_a_box, ran_command, started, talking
+from support.process_boxes import ask, folder_of, host_python, in_a_box, open_files, ran_command, started, talking
 
 from arena.errors import HarnessFault
 from arena.process.process import BotProcess
@@ -152,11 +152,6 @@ def test_a_folder_of_the_users_own_is_as_good_as_any(tmp_path: Path) -> None:
 
     assert ran_command(folder).out == "here\n"
     assert users.reachable(folder) == folder.resolve()
-
-
-def open_files() -> int:
-    """Descriptors of this process."""
-    return len(list(Path("/proc/self/fd").iterdir()))
 
 
 def test_nothing_is_left_of_a_killed_box(tmp_path: Path) -> None:

@@ -32,6 +32,8 @@ from support.hostile_play import all_pids, state_of
 SECRET: Final = "the secret of the league"
 PLACES: Final = ("/", "/tmp", "/var/tmp", "/dev/shm", "/dev", "/usr", "/etc", "/run", "/proc", "/bot")
 """Where files could be left, besides the folders of the decoys."""
+MOST_STDERR: Final = 4000
+"""Letters that the record of a fault may have of it."""
 
 
 class Decoys:
@@ -193,11 +195,8 @@ def shortfalls(rogue: HostileBot, record: MatchRecord, player: str = EVIL) -> li
         found.append(f"ended as {record.termination.value}, expected {rogue.ends}: {said}")
     if rogue.word not in said and (record.fault is not None or rogue.ends == "normal"):
         found.append(f"no {rogue.word!r} in {said!r}")
+    if record.fault is not None and len(record.fault.stderr) > MOST_STDERR:
+        found.append(f"{len(record.fault.stderr)} letters of its stderr were kept")
     if record.fault is not None and (record.fault.seat, record.ranks) != (seat, (int(seat == 0), int(seat == 1))):
         found.append(f"the fault is that of seat {record.fault.seat}, ranks {record.ranks}, expected seat {seat}")
     return found
-
-
-def open_files() -> int:
-    """Descriptors of this process."""
-    return sum(1 for _ in Path("/proc/self/fd").iterdir())

@@ -24,6 +24,7 @@ from arena.process.process import BotProcess
 from arena.protocol.codec import LINE_FROM_BOT_LIMIT
 from arena.protocol.messages import Hello
 from support.bot_source import bot_script
+from support.process_boxes import eventually
 
 HOSTILE: Final = Path(__file__).parents[1] / "hostile" / "bots" / "hostile.py"
 CLOCK: Final = ClockSettings(move_ms=150, bank_ms=0, wall_ms=400, startup_ms=10_000)
@@ -75,13 +76,23 @@ def hostile(mode: str, *more: str, clock: ClockSettings = CLOCK, confinement: Co
 
 
 def against(
-    bot: Participant, other: Participant | None = None, *, game: Any = None, clock: ClockSettings = CLOCK
+    bot: Participant,
+    other: Participant | None = None,
+    *,
+    game: Any = None,
+    options: dict[str, Any] | None = None,
+    clock: ClockSettings = CLOCK,
 ) -> MatchRecord:
     """A match of nim of `bot` in seat 0, against the house if there is no other."""
-    spec = MatchSpec(
-        match="m", game="nim", options={}, seed=derive("hostile"), clock=clock, wire_id="m", bot_seeds=(1, 2, 3, 4)
-    )
+    spec = MatchSpec("m", "nim", options or {}, derive("hostile"), clock, wire_id="m", bot_seeds=(1, 2, 3, 4))
     return play_match(spec, [bot, other or BaselinePlayer()], game=game)
+
+
+def bot_with(folder: Path, code: str, name: str = "bot.py") -> BotSpec:
+    """The bot of that program, in a folder that everybody may enter."""
+    folder.chmod(0o755)
+    (folder / name).write_text(code, encoding="utf-8")
+    return read_bot(folder / name)
 
 
 class WideNim:
@@ -126,16 +137,6 @@ def alive(session: int) -> list[int]:
     return [pid for pid, (state, *places) in states.items() if session in places and state not in {"Z", "X"}]
 
 
-def is_soon(claim: Callable[[], object], patience_s: float = 20.0) -> bool:
-    """Whether a claim comes true within the patience."""
-    deadline_s = time.monotonic() + patience_s
-    while not claim():
-        if time.monotonic() > deadline_s:
-            return False
-        time.sleep(0.002)
-    return True
-
-
 def left_of(guest: Guest) -> list[int]:
     """Processes of the first process of that bot: in its session, and in the group of those inside its box."""
     first = guest.processes[0]
@@ -144,7 +145,7 @@ def left_of(guest: Guest) -> list[int]:
 
 def is_gone(pids: Callable[[], list[int]]) -> bool:
     """Whether nothing is found any more soon; a killed process takes a moment to go."""
-    return is_soon(lambda: not pids())
+    return eventually(lambda: not pids())
 
 
 def resident_mb(field: str = "VmRSS") -> float:

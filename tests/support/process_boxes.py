@@ -138,7 +138,7 @@ def wall_clock(wall_s: float = PATIENCE_S) -> MoveClock:
     return MoveClock(cpu=lambda: 0.0, wall=time.monotonic, budget_s=wall_s, wall_s=wall_s, decides_cpu=False)
 
 
-def eventually(claim: Callable[[], bool], patience_s: float = PATIENCE_S) -> bool:
+def eventually(claim: Callable[[], object], patience_s: float = PATIENCE_S) -> bool:
     """Whether it comes true within the patience."""
     deadline_s = time.monotonic() + patience_s
     while not claim():
@@ -146,6 +146,19 @@ def eventually(claim: Callable[[], bool], patience_s: float = PATIENCE_S) -> boo
             return False
         time.sleep(0.002)
     return True
+
+
+def is_alive(pid: int) -> bool:
+    """Whether a process is there, and not just waiting to be reaped."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in {"Z", "X"}
+    except OSError:
+        return False
+
+
+def open_files() -> int:
+    """Descriptors of this process."""
+    return len(list(Path("/proc/self/fd").iterdir()))
 
 
 def resident_mib(process: BotProcess) -> float:

@@ -140,13 +140,14 @@ def realtime() -> str:
 
 @attempt
 def raise_limits() -> str:
-    """More memory, tasks, files."""
+    """More of each thing that is limited."""
     found = []
-    for kind in (resource.RLIMIT_DATA, resource.RLIMIT_NPROC, resource.RLIMIT_NOFILE, resource.RLIMIT_CORE):
+    for name in ("DATA", "NPROC", "NOFILE", "CORE", "FSIZE", "SIGPENDING"):
+        kind = getattr(resource, f"RLIMIT_{name}")
         soft, hard = resource.getrlimit(kind)
         try:
             resource.setrlimit(kind, (soft, hard + 1))
-            found.append(str(kind))
+            found.append(name)
         except (OSError, ValueError):
             continue
     return ", ".join(found)

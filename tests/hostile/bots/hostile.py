@@ -15,7 +15,6 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 Message = dict[str, Any]
-BLOCK = 1 << 16
 LIMIT = 1 << 16
 
 
@@ -85,12 +84,9 @@ def grandchild(prepare: Callable[[], object]) -> None:
     os.read(reading, 1)
 
 
-def flood(fd: int, block: bytes) -> Callable[[Message], None]:
-    def behaviour(_: Message) -> None:
-        while True:
-            os.write(fd, block)
-
-    return behaviour
+def flood(_: Message) -> None:
+    while True:
+        os.write(1, b"thinking about it ...\n" * 3000)
 
 
 def illegal(message: Message) -> None:
@@ -156,11 +152,7 @@ AT_REQUEST: dict[str, Callable[[Message], None]] = {
     "forked": forked,
     "daemon": daemon,
     "orphan": orphan,
-    "flood-lines": flood(1, b"thinking about it ...\n" * 3000),
-    "flood-blank": flood(1, b"\n" * BLOCK),
-    "flood-stale": flood(1, b'{"type":"action","id":0,"action":0}\n' * 1800),
-    "flood-endless": flood(1, b"x" * BLOCK),
-    "flood-stderr": flood(2, b"debug\n" * 10_000),
+    "flood-lines": flood,
     "illegal": illegal,
     "line-at-limit": longest_line,
     "twice": twice,
