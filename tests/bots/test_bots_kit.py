@@ -103,17 +103,6 @@ def test_random_is_seeded_anew_for_every_match(tmp_path: Path) -> None:
 
 
 @pytest.mark.process
-def test_what_the_referee_disliked_is_in_the_log(tmp_path: Path) -> None:
-    """An error message is printed on stderr, with its hint."""
-    with started(_bot_that_acts(tmp_path, "return 0")) as bot:
-        bot.send(m.ErrorMessage(code="illegal", message="no such card", hint="look again", fatal=True, got="{}"))
-        bot.end_input()
-        bot.exit_code()
-
-        assert bot.stderr() == "referee: illegal: no such card (look again)\n"
-
-
-@pytest.mark.process
 def test_the_kit_calls_start_choose_and_end_in_turn(tmp_path: Path) -> None:
     """Each gets its message as a dict; blank lines between them are no messages."""
     source = """

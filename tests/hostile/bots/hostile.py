@@ -41,10 +41,6 @@ def sleep(_: Message) -> None:
     for_ever()
 
 
-def exit_well(_: Message) -> None:
-    os._exit(0)
-
-
 def exit_ill(_: Message) -> None:
     os.write(2, b"Traceback: the table is empty\n")
     os._exit(3)
@@ -147,7 +143,6 @@ def close_stdin_late() -> NoReturn:
 AT_REQUEST: dict[str, Callable[[Message], None]] = {
     "spin": spin,
     "sleep": sleep,
-    "exit-0": exit_well,
     "exit-3": exit_ill,
     "forked": forked,
     "daemon": daemon,
@@ -165,7 +160,6 @@ AT_REQUEST: dict[str, Callable[[Message], None]] = {
 AT_START: dict[str, Callable[[], object]] = {
     "mute": for_ever,
     "exit-at-once": lambda: os._exit(0),
-    "raise": lambda: 1 // 0,
     "chatty": lambda: say("loading weights ...\n" * 5_000),
     "ignore-all": lambda: [signal.signal(number, signal.SIG_IGN) for number in (1, 2, 3, 13, 15)],
 }
@@ -189,8 +183,7 @@ def main() -> None:
         message = json.loads(line)
         kind = message["type"]
         if kind == "hello":
-            capabilities = ["events"] if "--events" in sys.argv else []
-            say(json.dumps({"type": "hello", "protocols": [1], "capabilities": capabilities}))
+            say(json.dumps({"type": "hello", "protocols": [1]}))
         elif kind == "match_start":
             say(json.dumps({"type": "ready", "match": message["match"]}))
             AT_READY.get(mode, lambda: None)()
