@@ -150,8 +150,6 @@ class _FullRecorder(LineRecorder):
 class _RecordedClock(MoveClock):
     """A clock that is looked at once, at the end of the answer."""
 
-    __slots__ = ()
-
     def _look_late(self, gap_s: float) -> None:
         """Excuse nothing once more."""
 

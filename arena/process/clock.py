@@ -11,7 +11,6 @@ import contextlib
 import math
 import time
 from collections.abc import Callable
-from dataclasses import InitVar, dataclass, field
 from typing import Final
 
 from arena.errors import HarnessFault, OutOfTime
@@ -65,7 +64,6 @@ class CpuClock:
             self._others_s = sum(map(time.clock_gettime, self._others))
 
 
-@dataclass(slots=True, kw_only=True)
 class MoveClock:
     """The clock of one move, started when it is made; `start` begins another move on it.
 
@@ -87,36 +85,28 @@ class MoveClock:
     match says nothing.
     """
 
-    cpu: Callable[[], float]
-    wall: Callable[[], float]
-    budget_s: float
-    wall_s: float
-    decides_cpu: bool
-    delayed: Callable[[], float] = lambda: 0.0
-    cpu_since: InitVar[float | None] = None
-    suspended: Callable[[float], float] = lambda _: 0.0
-    idle_bank_s: float = math.inf
-    asleep_s: float = field(init=False)
-    look_at_s: float = field(init=False)
-    cpu_s: float = field(init=False)
-    elapsed_s: float = field(init=False)
-    _excused_s: float = field(init=False)
-    _delay_start: float | None = field(init=False)
-    _cpu_start: float = field(init=False)
-    _wall_start: float = field(init=False)
-    _pause_start: float = field(init=False)
-    _looked_s: float = field(init=False)
-    _look_gap_s: float = field(init=False)
-
-    def __post_init__(self, cpu_since: float | None) -> None:
-        """Start at once."""
-        self.start(self.budget_s, self.wall_s, self.idle_bank_s, cpu_since)
+    def __init__(  # noqa: PLR0913 - all by name
+        self,
+        *,
+        cpu: Callable[[], float],
+        wall: Callable[[], float],
+        budget_s: float,
+        wall_s: float,
+        decides_cpu: bool,
+        delayed: Callable[[], float] = lambda: 0.0,
+        cpu_since: float | None = None,
+        suspended: Callable[[float], float] = lambda _: 0.0,
+        idle_bank_s: float = math.inf,
+    ) -> None:
+        self.cpu, self.wall, self.decides_cpu = cpu, wall, decides_cpu
+        self.delayed, self.suspended = delayed, suspended
+        self.start(budget_s, wall_s, idle_bank_s, cpu_since)
 
     def start(self, budget_s: float, wall_s: float, idle_bank_s: float, cpu_since: float | None) -> None:
         """Take both times, and forget those of an earlier move."""
         self.budget_s, self.wall_s, self.idle_bank_s = budget_s, wall_s, idle_bank_s
         self.asleep_s = self.cpu_s = self.elapsed_s = self._excused_s = self._pause_start = 0.0
-        self._delay_start = None
+        self._delay_start: float | None = None
         self._cpu_start = self.cpu() if cpu_since is None else cpu_since
         self._wall_start = self.wall()
         self._looked_s, self._look_gap_s, self.look_at_s = 0.0, _FIRST_LOOK_S, _FIRST_LOOK_S
