@@ -7,12 +7,12 @@ import sys
 import time
 from pathlib import Path
 
-import msgspec
 import pytest
 from support.process_boxes import (
-    BOT,
     FORKING,
+    TICK_S,
     ask,
+    cpu_of_all_s,
     eventually,
     folder_of,
     host_environment,
@@ -22,77 +22,37 @@ from support.process_boxes import (
     wall_clock,
 )
 
-from arena.process.process import BotProcess
 from arena.process.reaper import descendants
 
 pytestmark = in_a_box
 
 LOOK_S = 0.3
-TICK_S = 1 / os.sysconf("SC_CLK_TCK")
 ANSWER = "import sys\nfor line in sys.stdin: print(line, end='', flush=True)\n"
 THREAD = (
     f"import threading\ndef burn():\n  while True: pass\nthreading.Thread(target=burn, daemon=True).start()\n{ANSWER}"
 )
-CHILD = f"import os\nif os.fork() == 0:\n  while True: pass\n{ANSWER}"
-HELPER = f"""
-import os, signal, time
-me = os.getpid()
-if os.fork() == 0:
-  while True:
-    os.kill(me, signal.SIGCONT)
-    time.sleep(0.001)
-{THREAD}"""
-ESCAPING = f"""
-import os
-for leave in (os.setsid, lambda: os.setpgid(0, 0)):
-  if os.fork() == 0:
-    try:
-      leave()
-    except OSError:
-      pass
-    while True: pass
-{ANSWER}"""
 
 
-def burnt_s(process: BotProcess) -> float:
-    """CPU time of all its processes within a while, from /proc/PID/stat, in ticks of 10 ms."""
-    before = _cpu_s(process)
-    time.sleep(LOOK_S)
-    return _cpu_s(process) - before
-
-
-def _cpu_s(process: BotProcess) -> float:
-    used = 0.0
-    for pid in {process.group.id} | descendants(process.group.id):
-        fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
-        used += (int(fields[11]) + int(fields[12])) * TICK_S
-    return used
-
-
-@pytest.mark.parametrize(
-    ("code", "limits"),
-    [(THREAD, BOT), (CHILD, FORKING), (HELPER, FORKING), (ESCAPING, FORKING)],
-    ids=["thread", "child", "sigcont", "escaping"],
-)
-def test_a_frozen_bot_uses_no_time(tmp_path: Path, code: str, limits: msgspec.Struct) -> None:
-    """Not its threads, not its children, not those that would wake it or leave its group."""
-    with talking(folder_of(tmp_path, bot_py=code), limits=limits) as (channel, process):  # type: ignore[arg-type]
+def test_a_frozen_bot_uses_no_time(tmp_path: Path) -> None:
+    """Not its threads either; test_process_sandbox_stop.py has those that leave its group or would wake it."""
+    with talking(folder_of(tmp_path, bot_py=THREAD)) as (channel, process):
         ask(channel)
+        before_s = cpu_of_all_s(process)
+        time.sleep(LOOK_S)
 
-        assert burnt_s(process) < 1.5 * TICK_S
+        assert cpu_of_all_s(process) - before_s < 1.5 * TICK_S
 
-        before_s = _cpu_s(process)
         channel.wake()
-        assert eventually(lambda: _cpu_s(process) - before_s > 5 * TICK_S)
+        assert eventually(lambda: cpu_of_all_s(process) - before_s > 5 * TICK_S)
 
 
 def test_a_bot_that_may_ponder_is_not_frozen(tmp_path: Path) -> None:
     """Where a tournament says so."""
     with talking(folder_of(tmp_path, bot_py=THREAD), may_ponder=True) as (channel, process):
         ask(channel)
-        before_s = _cpu_s(process)
+        before_s = cpu_of_all_s(process)
 
-        assert eventually(lambda: _cpu_s(process) - before_s > 5 * TICK_S)
+        assert eventually(lambda: cpu_of_all_s(process) - before_s > 5 * TICK_S)
 
 
 def test_a_thawed_bot_goes_on_where_it_was(tmp_path: Path) -> None:

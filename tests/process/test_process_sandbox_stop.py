@@ -13,7 +13,7 @@ from typing import Final
 
 import msgspec
 import pytest
-from support.process_boxes import BOT, FORKING, ask, bot_in, folder_of, in_a_box, talking
+from support.process_boxes import BOT, FORKING, ask, bot_in, cpu_of_all_s, folder_of, in_a_box, talking
 
 from arena.process import launch
 from arena.process.channel import ProcessChannel
@@ -30,15 +30,15 @@ MOST_BURNT: Final = 0.2
 
 
 def burnt(folder: Path, *command: str, limits: Limits) -> float:
-    """CPU time while stopped, as a share of that time."""
+    """CPU time of all its processes while stopped, as a share of that time."""
     burnt_s = 0.0
     with talking(folder, *command, limits=limits) as (channel, process):
         ask(channel)
         for _ in range(ROUNDS):
             ask(channel)
-            before_s = process.group.cpu()
+            before_s = cpu_of_all_s(process)
             time.sleep(WAIT_S)
-            burnt_s += process.group.cpu() - before_s
+            burnt_s += cpu_of_all_s(process) - before_s
     return burnt_s / (ROUNDS * WAIT_S)
 
 

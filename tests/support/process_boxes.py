@@ -31,6 +31,7 @@ from arena.process.sandbox.users import reachable
 BOT: Final = Limits(memory_mib=128, tasks=24, processes=False, scratch_mib=0)
 FORKING: Final = msgspec.structs.replace(BOT, processes=True)
 PATIENCE_S: Final = 20.0
+TICK_S: Final = 1 / os.sysconf("SC_CLK_TCK")
 _NOBODY: Final = 65534
 
 
@@ -146,6 +147,15 @@ def eventually(claim: Callable[[], object], patience_s: float = PATIENCE_S) -> b
             return False
         time.sleep(0.002)
     return True
+
+
+def cpu_of_all_s(process: BotProcess) -> float:
+    """CPU time of all processes of a bot, those that have ended too, from /proc/PID/stat, in ticks of 10 ms."""
+    used = 0
+    for pid in {process.group.id} | descendants(process.group.id):
+        fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+        used += sum(map(int, fields[11:15]))
+    return used * TICK_S
 
 
 def is_alive(pid: int) -> bool:
