@@ -20,6 +20,7 @@ from support.hostile_play import (
     left_of,
     slack_s,
 )
+from support.process_boxes import host_environment
 
 from arena.match.record import MatchRecord
 from arena.process.launch import STRICTEST, Confinement
@@ -58,14 +59,8 @@ EVERY_WAY = pytest.mark.parametrize("confinement", [BARE, STRICTEST], ids=["bare
 
 def python(script: str, *arguments: str) -> "subprocess.Popen[str]":
     """A referee of its own: a subreaper is one for good, so it must not be this process."""
-    places = [str(Path(__file__).parents[1]), str(Path(__file__).parents[2])]
-    return subprocess.Popen(
-        [sys.executable, "-c", script, *arguments],
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(places)},
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
+    words, pipe = [sys.executable, "-c", script, *arguments], subprocess.PIPE
+    return subprocess.Popen(words, env=host_environment(), stdin=pipe, stdout=pipe, text=True)
 
 
 def test_a_daemon_is_killed_by_the_sweep() -> None:

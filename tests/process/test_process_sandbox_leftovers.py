@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from support.process_boxes import eventually
+from support.process_boxes import eventually, open_to_all
 
 from arena.process.sandbox import leftovers
 
@@ -87,21 +87,12 @@ def settled(token: str) -> list[int]:
     return before
 
 
-def grounds(folder: Path) -> Path:
-    """A folder that every user may enter."""
-    for place in (folder, *folder.parents):
-        if place.stat().st_uid == os.geteuid() and place != Path("/"):
-            with contextlib.suppress(PermissionError):
-                place.chmod(place.stat().st_mode | 0o055)
-    return folder
-
-
 @pytest.mark.parametrize(
     "where", ["before the child is told", "before the limits stand", "before the gate opens", "after the start"]
 )
 def test_no_bot_begins_after_its_starter_was_killed(tmp_path: Path, where: str) -> None:
     """bwrap's child is released and finds no filter, or dies with bwrap; it may wait for ever, until it is swept."""
-    with starter(where, grounds(tmp_path)) as (process, token):
+    with starter(where, open_to_all(tmp_path)) as (process, token):
         assert len(token) == 16
         process.wait(WITHIN_S)
         assert process.returncode == -signal.SIGKILL
@@ -118,7 +109,7 @@ def test_no_bot_begins_after_its_starter_was_killed(tmp_path: Path, where: str) 
 def test_kills_at_any_moment_of_a_start_leave_nothing_that_is_not_swept(tmp_path: Path) -> None:
     """At 200 random moments: almost all end by themselves, and the sweep ends the others and nothing else."""
     rng, left = random.Random(3), 0
-    folder = grounds(tmp_path)
+    folder = open_to_all(tmp_path)
     with starter("nowhere", folder) as (living, its_token):
         assert living.stdout is not None
         assert living.stdout.readline() == "ready\n"
@@ -145,7 +136,7 @@ def test_a_box_whose_owner_is_gone_is_ended_and_no_other(tmp_path: Path) -> None
     script = "import time; time.sleep(3600)"
     orphan = subprocess.Popen([sys.executable, "-c", script, "--unsetenv", gone])
     stranger = subprocess.Popen([sys.executable, "-c", script, "--unsetenv", "another-program"])
-    with starter("nowhere", grounds(tmp_path)) as (living, token):
+    with starter("nowhere", open_to_all(tmp_path)) as (living, token):
         try:
             assert living.stdout is not None
             assert living.stdout.readline() == "ready\n"

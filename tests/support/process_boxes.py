@@ -100,10 +100,9 @@ def ran(place: Path, code: str, *, limits: Limits = BOT) -> Ran:
     return ran_command(folder_of(place, bot_py=code), limits=limits)
 
 
-def ran_command(folder: Path, *command: str, limits: Limits = BOT, asked: bytes = b"") -> Ran:
-    """Any program, given `asked` at its stdin."""
+def ran_command(folder: Path, *command: str, limits: Limits = BOT) -> Ran:
+    """Any program; there is nothing at its stdin."""
     with started(folder, *command, limits=limits) as process:
-        os.write(process.stdin, asked)
         process.close_stdin()
         out, err = _read_all(process)
         assert eventually(lambda: bool(process.ending()))
@@ -124,9 +123,9 @@ def refusal(folder: Path, *commands: str, timeout_s: float = 60.0) -> str:
     return str(caught.value)
 
 
-def ask(channel: ProcessChannel, line: bytes = b"go", wall_s: float = PATIENCE_S) -> bytes:
+def ask(channel: ProcessChannel, line: bytes = b"go") -> bytes:
     """One request and its answer, with the bot awake for that time only."""
-    clock = wall_clock(wall_s)
+    clock = wall_clock()
     channel.wake()
     channel.send(line + b"\n", clock)
     answer = channel.receive(clock)
@@ -134,9 +133,9 @@ def ask(channel: ProcessChannel, line: bytes = b"go", wall_s: float = PATIENCE_S
     return answer
 
 
-def wall_clock(wall_s: float = PATIENCE_S) -> MoveClock:
+def wall_clock() -> MoveClock:
     """A clock that only real time can end."""
-    return MoveClock(cpu=lambda: 0.0, wall=time.monotonic, budget_s=wall_s, wall_s=wall_s, decides_cpu=False)
+    return MoveClock(cpu=lambda: 0.0, wall=time.monotonic, budget_s=PATIENCE_S, wall_s=PATIENCE_S, decides_cpu=False)
 
 
 def eventually(claim: Callable[[], object], patience_s: float = PATIENCE_S) -> bool:
