@@ -7,7 +7,7 @@ import time
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arena.errors import HarnessFault, OutOfTime
@@ -53,27 +53,28 @@ def let_pass(move: MoveClock, times: Times, wall_s: float, *, share_delayed: flo
         move.look()
 
 
-QUARTERS = st.sampled_from((0.0, 0.25, 0.5))
+CPU_STEPS, WALL_STEPS = st.sampled_from((0.0, 0.25)), st.sampled_from((0.0, 0.25, 0.5))
 LOOKS = st.sampled_from(("look", "stop", "wait_s", "pause"))
 
 
-@given(steps=st.lists(st.tuples(LOOKS, QUARTERS, QUARTERS), max_size=12), decides_cpu=st.booleans())
+@settings(max_examples=200)
+@given(steps=st.lists(st.tuples(LOOKS, CPU_STEPS, WALL_STEPS), max_size=12), decides_cpu=st.booleans())
 def test_the_clock_of_any_move(steps: list[tuple[str, float, float]], decides_cpu: bool) -> None:
     """CPU time counts from the start on, and real time but for pauses; who uses exactly what there is has not lost.
 
     A look alone judges nothing. The wait ends when one of the two may be used up, and is never zero.
     """
     times, cpu_s, wall_s = Times(), 0.0, 0.0
-    move = clock(times, decides_cpu=decides_cpu, budget_s=1.0, wall_s=1.5)
+    move = clock(times, decides_cpu=decides_cpu, budget_s=1.0, wall_s=1.25)
     for look, more_cpu_s, more_wall_s in steps:
         times.after(cpu_s=more_cpu_s, wall_s=more_wall_s)
         cpu_s, wall_s = cpu_s + more_cpu_s, wall_s + more_wall_s
         used_s = cpu_s if decides_cpu else wall_s
-        is_over = look != "look" and (used_s > 1.0 or wall_s > 1.5)
+        is_over = look != "look" and (used_s > 1.0 or wall_s > 1.25)
         with pytest.raises(OutOfTime) if is_over else contextlib.nullcontext():
-            assert getattr(move, look)() == (max(0.001, min(1.0 - used_s, 1.5 - wall_s)) if look == "wait_s" else None)
+            assert getattr(move, look)() == (max(0.001, min(1.0 - used_s, 1.25 - wall_s)) if look == "wait_s" else None)
         assert (move.used_s, move.cpu_s, move.elapsed_s) == (used_s, cpu_s, wall_s)
-        assert move.left_of_wall_s() == max(0.0, 1.5 - wall_s)
+        assert move.left_of_wall_s() == max(0.0, 1.25 - wall_s)
         if is_over:
             break
         if look == "pause":
