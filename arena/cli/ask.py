@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from arena.cli.completion import complete_bot
 from arena.cli.edge import stoppable
-from arena.cli.options import bots_option, isolation_option, requesting, results_option, width_option
+from arena.cli.options import requesting, width_option
 from arena.errors import SpecError
 from arena.operations.ask_bot import AskBot, RequestDue, ask_bot, play_on
 from arena.operations.events import Event, ignore
@@ -31,9 +31,6 @@ from arena.report.transcript import result_line
 @click.option("--no-clock", is_flag=True, help="Let an answer take any time.")
 @click.option("--wait", is_flag=True, help="Name the process and wait for Enter before the request, for a debugger.")
 @width_option
-@isolation_option
-@results_option
-@bots_option
 def ask_or_play_on(request: AskBot, *, width: int | None, is_all: bool, is_played_on: bool, wait: bool) -> int:
     """Ask BOT, by name or path, what it answers to the requests of MATCH. Exit 1 if anything differs.
 

@@ -4,11 +4,10 @@ import click
 from msgspec.structs import asdict, astuple, replace
 
 from arena.bundled import bundled_folder
-from arena.cli import options
 from arena.cli.completion import complete_bot
 from arena.cli.edge import print_warning
-from arena.cli.options import requesting
-from arena.cli.trials import combine_trial, printed_trial, trial_options
+from arena.cli.options import format_option, requesting, width_option
+from arena.cli.trials import printed_trial, tournament_option
 from arena.operations.check_bot import CheckBot, check_bot
 from arena.operations.list_bots import ListBots, OfferedBot, WithdrawBot, list_bots, withdraw_bot
 from arena.report.formats import csv_pieces, json_text, listing
@@ -16,9 +15,9 @@ from arena.text import printable
 
 
 @click.command()
-@requesting(CheckBot, combine_trial)
+@requesting(CheckBot)
 @click.argument("bot", shell_complete=complete_bot)
-@trial_options
+@tournament_option
 def check(request: CheckBot) -> None:
     """Check step by step that BOT (a script or a folder with bot.yaml) speaks the protocol. Exit 1 if it does not.
 
@@ -36,8 +35,6 @@ def check(request: CheckBot) -> None:
 @click.command()
 @requesting(WithdrawBot)
 @click.argument("bot", metavar="NAME[@HASH]", shell_complete=complete_bot)
-@options.results_option
-@options.bots_option
 def withdraw(request: WithdrawBot) -> None:
     """Take a submitted bot off the list: the one of that hash, or the latest of that name.
 
@@ -53,10 +50,8 @@ def withdraw(request: WithdrawBot) -> None:
 
 @click.command()
 @requesting(ListBots)
-@options.results_option
-@options.bots_option
-@options.format_option(("table", "csv", "json"))
-@options.width_option
+@format_option(("table", "csv", "json"))
+@width_option
 def bots(request: ListBots, form: str, width: int | None) -> None:
     """List the bots on offer, with the owners of names: those in the folder --bots, the submitted and the bundled ones.
 

@@ -7,15 +7,7 @@ import click
 
 from arena.cli.completion import complete_bot
 from arena.cli.edge import print_error, shown_events, stoppable
-from arena.cli.options import (
-    WORKERS,
-    cluster_choices,
-    combine_choice,
-    combine_play,
-    format_option,
-    play_options,
-    requesting,
-)
+from arena.cli.options import WORKERS, format_option, requesting
 from arena.errors import SpecError
 from arena.operations.compare_bots import CompareBots, LuckSettled, TestProgressed, compare_bots
 from arena.operations.events import Event
@@ -27,7 +19,7 @@ _FORMATS = {"text": as_text, "json": as_json}
 
 
 @click.command("compare")
-@requesting(CompareBots, lambda given: combine_play(combine_choice(given)))
+@requesting(CompareBots)
 @click.argument("new", shell_complete=complete_bot)
 @click.argument("old", shell_complete=complete_bot)
 @click.option("--elo0", type=float, help="H0: NEW is better by no more than this.")
@@ -43,9 +35,7 @@ _FORMATS = {"text": as_text, "json": as_json}
 @click.option("--batch", type=click.IntRange(1, 10_000), help="Blocks between two looks.")
 @click.option("--cap", type=click.IntRange(1, 10_000_000), help="Blocks after which it is given up; default: computed.")
 @click.option("--workers", type=WORKERS, help="Matches played at once; default: all cores.")
-@cluster_choices
 @format_option(tuple(_FORMATS))
-@play_options
 def compare(request: CompareBots, form: str) -> None:
     """Play NEW against OLD in blocks until a sequential test has decided whether NEW is better.
 

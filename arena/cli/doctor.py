@@ -4,16 +4,15 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from arena.cli.options import cluster_choices, combine_cluster, requesting, results_option, width_option
-from arena.league.tournament import ClusterSettings
+from arena.cli.options import requesting, width_option
 from arena.operations.examine_machine import (
     ClusterDiagnosis,
     Diagnosis,
-    ExamineCluster,
     ExamineMachine,
     examine_cluster,
     examine_machine,
 )
+from arena.operations.playing import ClusterChoice
 from arena.report.formats import listing
 from arena.text import counted, printable
 
@@ -27,11 +26,9 @@ Commands
 
 
 @click.command()
-@requesting(ExamineMachine, combine_cluster)
-@cluster_choices
-@results_option
+@requesting(ExamineMachine)
 @width_option
-def doctor(request: ExamineMachine, cluster: ClusterSettings | None, width: int | None) -> int:
+def doctor(request: ExamineMachine, width: int | None) -> int:
     """Tell whether bots can be run safely here, and what this machine can do for a league.
 
     It exits with 1 if bots cannot be run safely, and says what to do first. With --cluster it looks at each worker of a
@@ -39,9 +36,9 @@ def doctor(request: ExamineMachine, cluster: ClusterSettings | None, width: int 
 
     Example: arena doctor
     """
-    if cluster is None:
+    if request.cluster == ClusterChoice():
         return _print_diagnosis(examine_machine(request))
-    return _print_workers(examine_cluster(ExamineCluster(cluster=cluster)), width)
+    return _print_workers(examine_cluster(request), width)
 
 
 def _print_diagnosis(found: Diagnosis) -> int:

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from arena.cli.edge import print_warning
-from arena.cli.options import game_option, options_option, requesting, width_option
+from arena.cli.options import requesting, width_option
 from arena.errors import CheckFailed
 from arena.games import DEFAULT_GAME
 from arena.operations.check_game import CheckGame, check_one_game
@@ -30,7 +30,7 @@ def games(width: int | None) -> None:
 
 
 @click.command("new-game")
-@requesting(NewGame)
+@requesting(NewGame, without={"results"})
 @click.argument("name")
 @click.option("--like", type=click.Choice([*SMALL_GAMES]), help="The small game that it begins as.")
 def start_game(request: NewGame) -> None:
@@ -48,9 +48,8 @@ def start_game(request: NewGame) -> None:
 
 
 @click.command("check-game")
-@requesting(CheckGame)
+@requesting(CheckGame, without={"results"})
 @click.argument("name", metavar="NAME|MODULE:CLASS")
-@options_option
 def check(request: CheckGame) -> None:
     """Check by random plays that the game NAME keeps the contract, for every number of seats. Exit 1 if it does not.
 
@@ -73,16 +72,14 @@ def check(request: CheckGame) -> None:
 
 
 @click.command("new-bot")
-@requesting(NewBot)
+@requesting(NewBot, without={"results"})
 @click.argument("name")
 @click.option("--lang", help=f"{', '.join(list(KITS)[:-1])} or {list(KITS)[-1]}.")
-@game_option
 @click.option(
     "--policy",
     type=click.Path(path_type=Path),
     help="A trained network (.npz) by which a bot in Python plays; docs/training.md.",
 )
-@options_option
 @click.option("--folder", type=click.Path(path_type=Path), help="Folder to make; default: a new folder NAME here.")
 def start_bot(request: NewBot) -> None:
     """Start a bot of your own called NAME from a kit that plays at once: you write one function, `choose`.

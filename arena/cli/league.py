@@ -3,7 +3,6 @@
 import contextlib
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
@@ -11,14 +10,7 @@ from arena.bundled import bundled_folder, tournaments_on_offer
 from arena.cli import SuggestingGroup
 from arena.cli.completion import complete_league
 from arena.cli.edge import task_line
-from arena.cli.options import (
-    FILE_PATH,
-    format_option,
-    requesting,
-    results_option,
-    table_options,
-    width_option,
-)
+from arena.cli.options import FILE_PATH, format_option, requesting, table_options, width_option
 from arena.cli.run import run
 from arena.errors import DamagedStore, SpecError
 from arena.league.progress import ignore_step, progress_of, steps_of
@@ -31,6 +23,7 @@ from arena.match.record import MatchRecord
 from arena.match.results import MatchResult
 from arena.operations.leagues import one_league
 from arena.operations.read_status import MachineShare, ReadStatus, read_status
+from arena.operations.request import Request
 from arena.report.formats import Style, listing
 from arena.report.luck_origin import luck_description, secret_descriptions
 from arena.report.matches import MATCH_FORMATS, match_list
@@ -38,9 +31,6 @@ from arena.store.folder import record_of, stored, writable
 from arena.store.secrets import SecretKeeper
 from arena.text import counted, printable
 from arena.yaml_file import read_yaml
-
-if TYPE_CHECKING:
-    pass
 
 
 @click.group(cls=SuggestingGroup)
@@ -79,7 +69,6 @@ league.add_command(run)
 @requesting(ReadStatus)
 @click.argument("league", required=False, metavar="[NAME]", shell_complete=complete_league)
 @click.option("--machines", is_flag=True, help="Also tell on which machines of a cluster how many blocks were played.")
-@results_option
 def status(request: ReadStatus) -> None:
     """Print how many matches of league NAME (or of all leagues) are stored, and which round is on.
 
@@ -107,10 +96,10 @@ def _share(machine: MachineShare) -> str:
 
 
 @league.command("reveal")
+@requesting(Request)
 @click.argument("name", shell_complete=complete_league)
 @click.option("--to", "file", type=FILE_PATH, help="New file for the secret, for --secret-file.")
-@results_option
-def reveal_secret(name: str, file: Path | None, results: Path) -> None:
+def reveal_secret(request: Request, name: str, file: Path | None) -> None:
     """Print the secret from which the luck of league NAME follows. It gives no new block from then on.
 
     With the secret and its commitment anybody computes every die again: `arena verify --secret-file FILE` checks a copy
@@ -121,10 +110,10 @@ def reveal_secret(name: str, file: Path | None, results: Path) -> None:
     """
     if file is not None and file.exists():
         raise SpecError(f"--to {file}: the file exists; choose a new one")
-    with stored(results) as store:
+    with stored(request.results) as store:
         store.league(name)  # known, before anything is opened for writing
-    with writable(results) as store:
-        known, secret = SecretKeeper(store, results).reveal(name)
+    with writable(request.results) as store:
+        known, secret = SecretKeeper(store, request.results).reveal(name)
     if file is None:
         click.echo(secret.reveal())
     else:
@@ -138,12 +127,12 @@ def reveal_secret(name: str, file: Path | None, results: Path) -> None:
 
 
 @league.command()
+@requesting(Request)
 @click.argument("name", required=False, shell_complete=complete_league)
 @click.option("--faults", is_flag=True, help="Only matches with a fault, and why: found, expected, stderr.")
 @format_option(MATCH_FORMATS, "Format of the output; csv and json have all that is known of each match.")
 @table_options
-@results_option
-def matches(name: str | None, faults: bool, form: str, results: Path, style: Style) -> None:
+def matches(request: Request, name: str | None, faults: bool, form: str, style: Style) -> None:
     """List the stored matches of league NAME: id, players by seat, scores, termination, faults.
 
     NAME may be left out if there is only one league. With --format csv or json also ranks, luck, moves and times, one
@@ -151,7 +140,7 @@ def matches(name: str | None, faults: bool, form: str, results: Path, style: Sty
 
     Example: arena league matches first --format csv
     """
-    with stored(results) as store:
+    with stored(request.results) as store:
         state = one_league(store, name)
 
         def record(one: MatchResult) -> MatchRecord:

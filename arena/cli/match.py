@@ -12,15 +12,7 @@ from msgspec.structs import replace
 
 from arena.cli.completion import complete_bot
 from arena.cli.edge import shown_events, stoppable
-from arena.cli.options import (
-    FILE_PATH,
-    combine_play,
-    person_options,
-    play_options,
-    requesting,
-    require_columns,
-    table_options,
-)
+from arena.cli.options import FILE_PATH, requesting, require_columns, table_options
 from arena.errors import Interrupted
 from arena.games import DEFAULT_GAME
 from arena.league.schedule import match_count
@@ -42,7 +34,7 @@ LEAST_BLOCKS_OF_A_TABLE: Final = 10
 
 
 @click.command()
-@requesting(PlayMatches, combine_play)
+@requesting(PlayMatches)
 @click.argument("bots", nargs=-1, required=True, metavar="BOT BOT [BOT [BOT]]", shell_complete=complete_bot)
 @click.option(
     "--blocks",
@@ -52,7 +44,6 @@ LEAST_BLOCKS_OF_A_TABLE: Final = 10
 @click.option("--steps", "one_by_one", is_flag=True, help="Print each match step by step.")
 @click.option("--dialogue", type=FILE_PATH, help="File for every line, both ways.")
 @table_options
-@play_options
 def match(request: PlayMatches, style: Style) -> None:
     """Play each BOT, by name or path, against the others at one table, and print who won.
 
@@ -121,10 +112,9 @@ def _winner(result: MatchResult) -> str | None:
 
 
 @click.command("play")
-@requesting(PlayInPerson, combine_play)
+@requesting(PlayInPerson, without={"clock"})
 @click.argument("bots", nargs=-1, required=True, metavar="BOT [BOT [BOT]]", shell_complete=complete_bot)
 @click.option("--seat", type=click.IntRange(0), help="Your seat.")
-@person_options
 def play(request: PlayInPerson) -> None:
     """Play a match against each BOT, by name or path, at one table; they sit down in their order around you.
 

@@ -10,15 +10,7 @@ import msgspec
 from arena.cli import SuggestingGroup
 from arena.cli.completion import complete_bot
 from arena.cli.edge import stoppable
-from arena.cli.options import (
-    FILE_PATH,
-    FOLDER_PATH,
-    bots_option,
-    isolation_option,
-    requesting,
-    results_option,
-    width_option,
-)
+from arena.cli.options import FILE_PATH, FOLDER_PATH, requesting, width_option
 from arena.operations.positions import (
     Position,
     PositionResults,
@@ -60,7 +52,6 @@ def _expected(_context: click.Context, parameter: click.Parameter, texts: tuple[
 )
 @click.option("--to", "folder", type=FOLDER_PATH, help="Folder of the set.")
 @click.option("--name", help="Name of the position; default: match and step.")
-@results_option
 def save(request: SavePosition) -> None:
     """Save the position before STEP of the stored match MATCH, for which PLAYER was asked, with the expected answers.
 
@@ -78,9 +69,6 @@ def save(request: SavePosition) -> None:
 @click.argument("folder", type=FOLDER_PATH, required=False)
 @click.option("--junit", "xml", type=FILE_PATH, help="Write the results as JUnit XML, too.")
 @width_option
-@isolation_option
-@results_option
-@bots_option
 def run(request: RunPositions, xml: Path | None, width: int | None) -> int:
     """Ask BOT at each position of FOLDER, and print which it passes. Exit 1 if it fails one.
 

@@ -4,7 +4,6 @@ import contextlib
 import os
 import sys
 from collections.abc import Iterator
-from typing import Any
 
 import click
 from msgspec.structs import replace
@@ -12,20 +11,7 @@ from msgspec.structs import replace
 from arena.bundled import find_tournament
 from arena.cli.completion import complete_tournament
 from arena.cli.edge import print_error, shown_events, stoppable
-from arena.cli.options import (
-    WORKERS,
-    bots_option,
-    chosen_secret,
-    cluster_choices,
-    combine_choice,
-    format_option,
-    isolation_option,
-    requesting,
-    require_columns,
-    results_option,
-    secret_file_option,
-    table_options,
-)
+from arena.cli.options import WORKERS, format_option, requesting, require_columns, table_options
 from arena.errors import DamagedStore, SpecError
 from arena.league.update import drop_sentences
 from arena.operations.events import Event
@@ -49,16 +35,10 @@ from arena.store.league_log import logging_to
 from arena.text import counted
 
 
-def _combine(given: dict[str, Any]) -> dict[str, Any]:
-    secret = chosen_secret(None, given.pop("secret_file"))
-    return combine_choice(given) | {"secret": secret}
-
-
 @click.command("run")
-@requesting(RunLeague, _combine)
+@requesting(RunLeague)
 @click.argument("tournament", metavar="FILE|NAME", shell_complete=complete_tournament)
 @click.option("--workers", type=WORKERS, help="Matches played at once; default: the file, or all cores.")
-@cluster_choices
 @format_option(text="Format of the leaderboard.")
 @table_options
 @click.option("--pin/--no-pin", help="Keep each worker with its bots on one core, where that is enough.")
@@ -67,10 +47,6 @@ def _combine(given: dict[str, Any]) -> dict[str, Any]:
 @click.option("--dry-run", is_flag=True, help="With --update: only say what it would drop.")
 @click.option("--trust-code", is_flag=True, help="Let `game: module:Class` name a module in the tournament's folder.")
 @click.option("--plan", is_flag=True, help="Only tell matches, time and precision, from a sample of a minute at most.")
-@secret_file_option
-@isolation_option
-@results_option
-@bots_option
 def run(request: RunLeague, *, form: str, style: Style, yes: bool, dry_run: bool, trust_code: bool, plan: bool) -> None:
     """Play what is left of the tournament in FILE, or of the one called NAME, then print the leaderboard.
 

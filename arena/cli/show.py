@@ -6,8 +6,9 @@ import webbrowser
 from pathlib import Path
 
 import click
+from msgspec.structs import replace
 
-from arena.cli.options import FILE_PATH, requesting, results_option
+from arena.cli.options import FILE_PATH, requesting
 from arena.errors import SpecError
 from arena.games import load_game
 from arena.games.api import named_picture
@@ -22,7 +23,8 @@ from arena.site.page import match_page
 
 
 @click.command()
-@click.argument("match_id")
+@requesting(ReadMatch)
+@click.argument("match", metavar="MATCH_ID")
 @click.option("--states", is_flag=True, help="Draw the table after each step.")
 @click.option("--svg", type=FILE_PATH, help="Write the position as a picture.")
 @click.option(
@@ -39,9 +41,9 @@ from arena.site.page import match_page
     help="Show the notes of PLAYER on that page, and stderr after a fault; may be given several times.",
 )
 @click.option("--times", is_flag=True, help="Print the use of time by request: CPU, wall, idle, bank, bytes of stderr.")
-@results_option
 def show(
-    match_id: str,
+    request: ReadMatch,
+    *,
     states: bool,
     svg: Path | None,
     step: int | None,
@@ -49,7 +51,6 @@ def show(
     is_opened: bool,
     private: tuple[str, ...],
     times: bool,
-    results: Path,
 ) -> None:
     """Replay the match MATCH_ID step by step; `arena league matches NAME` lists the ids of stored ones.
 
@@ -69,7 +70,7 @@ def show(
     """
     has_page = html is not None or is_opened
     _require_use(svg, private, has_page=has_page)
-    match = read_match(ReadMatch(match=match_id, has_block=has_page, results=results))
+    match = read_match(replace(request, has_block=has_page))
     record, origin = match.record, match_luck_description(match.record, match.secret)
     if svg is not None:
         svg.write_text(_picture(record, step), encoding="utf-8")
@@ -91,7 +92,6 @@ def show(
 @click.argument("player")
 @click.option("--step", type=click.IntRange(1), help="Only the lines for this step, as `arena show` numbers them.")
 @click.option("--raw", is_flag=True, help="Only the referee's lines, byte for byte, from `hello` on: for a pipe.")
-@results_option
 def print_dialogue(request: ReadSeat, *, raw: bool) -> None:
     """Print every line between the referee and PLAYER in MATCH, stored or of `arena match`, request by request.
 

@@ -5,7 +5,7 @@ import click
 from arena.cli import SuggestingGroup
 from arena.cli.completion import complete_league
 from arena.cli.edge import shown_events
-from arena.cli.options import FOLDER_PATH, requesting, results_option
+from arena.cli.options import FOLDER_PATH, requesting
 from arena.operations.events import Event
 from arena.operations.sites import BuildSite, ServeSite, Serving, build_site, serve_site
 from arena.text import counted
@@ -29,7 +29,6 @@ def site() -> None:
     help="Matches that can be played: the latest, closest, biggest upsets and all with faults; or all; or none.",
 )
 @click.option("--private", multiple=True, metavar="PLAYER", help="Show notes and stderr of this player, too.")
-@results_option
 def build(request: BuildSite) -> None:
     """Write pages of LEAGUES, or of all, that a browser opens without server, network or script.
 
@@ -46,7 +45,6 @@ def build(request: BuildSite) -> None:
 @click.option("--host", help="Address to listen on; the default is this machine only.")
 @click.option("--port", type=click.IntRange(0, 65535), help="Port to listen on; 0 takes a free one.")
 @click.option("--private", multiple=True, metavar="PLAYER", help="Show notes and stderr of this player, too.")
-@results_option
 def serve(request: ServeSite) -> None:
     """Serve pages of LEAGUES, or of all, that follow a league while it runs in another process.
 

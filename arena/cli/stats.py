@@ -8,7 +8,7 @@ import click
 
 from arena.cli.completion import complete_league
 from arena.cli.edge import shown_events
-from arena.cli.options import column_names, format_option, requesting, results_option, table_options, width_option
+from arena.cli.options import column_names, format_option, requesting, table_options, width_option
 from arena.errors import SpecError
 from arena.operations.read_standings import ReadStandings, read_standings
 from arena.operations.read_stats import ReadMatrix, ReadStats, read_matrix, read_stats
@@ -25,7 +25,6 @@ from arena.report.profile import profile_page
 @format_option()
 @click.option("--no-timing", is_flag=True, help="Leave times out: equal results then give equal bytes.")
 @table_options
-@results_option
 def leaderboard(request: ReadStandings, form: str, no_timing: bool, style: Style) -> None:
     """Print the standings of league NAME; NAME may be left out if there is only one.
 
@@ -56,7 +55,6 @@ def _top(context: click.Context, parameter: click.Parameter, value: str) -> int 
 @format_option()
 @click.option("--columns", metavar="A,B,...", callback=column_names, help="With csv or json: only these columns.")
 @width_option
-@results_option
 def matrix(request: ReadMatrix, rows: str, form: str, columns: tuple[str, ...], width: int | None) -> None:
     """Print who scored what against whom in LEAGUE, which may be left out if there is only one.
 
@@ -89,7 +87,6 @@ def wants_colours(environment: Mapping[str, str]) -> bool:
 )
 @format_option()
 @table_options
-@results_option
 def stats(request: ReadStats, form: str, style: Style) -> None:
     """Print all that LEAGUE tells of one PLAYER; LEAGUE may be left out if there is only one.
 

@@ -11,7 +11,7 @@ import click
 from arena.cli.completion import complete_bot
 from arena.cli.edge import TerminalLine, stoppable
 from arena.cli.options import FOLDER_PATH, WORKERS, requesting, width_option
-from arena.cli.trials import combine_trial, printed_trial, trial_lines, trial_options
+from arena.cli.trials import printed_trial, tournament_option, trial_lines
 from arena.errors import CheckFailed, Interrupted
 from arena.league.progress import Progress
 from arena.operations.events import Event, OnEvent
@@ -29,7 +29,7 @@ from arena.text import counted, in_one_line, printable
 
 
 @click.command()
-@requesting(SubmitBots, combine_trial)
+@requesting(SubmitBots)
 @click.argument("bots", nargs=-1, required=True, metavar="BOT...", shell_complete=complete_bot)
 @click.option("--baseline", help="The bot that each plays one block against.")
 @click.option("--owner", help="Whose bots these are; default: the name of each folder, of single files you.")
@@ -38,7 +38,7 @@ from arena.text import counted, in_one_line, printable
 @click.option("--workers", type=WORKERS, help="Bots examined at once; default: all cores.")
 @click.option("--reports", type=FOLDER_PATH, help="Folder for a text for the author of each bot: every step, and why.")
 @width_option
-@trial_options
+@tournament_option
 def submit(request: SubmitBots, reports: Path | None, width: int | None) -> None:
     """Check each BOT, let it play a block against a baseline, and put it on the list of bots. Exit 1 if one is refused.
 

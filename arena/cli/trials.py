@@ -2,15 +2,13 @@
 
 import contextlib
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Final
 
 import click
 import msgspec
-from click.core import ParameterSource
 
 from arena.cli.completion import complete_tournament
 from arena.cli.edge import print_warning
-from arena.cli.options import F, combine_play, play_options
 from arena.conformance.check import outcome_text
 from arena.errors import SpecError
 from arena.match.record import MatchRecord
@@ -20,30 +18,13 @@ from arena.operations.trials import CheckBegun, LuckChosen, StepTaken
 from arena.report.luck_origin import secret_description
 from arena.report.transcript import refusal_lines, result_line
 
-_OF_A_TOURNAMENT: Final = ("game", "options", "move_ms", "bank_ms")
-
-
-def trial_options(command: F) -> F:
-    """Add all options of a command that tries bots."""
-    decorated: F = click.option(
-        "--for",
-        "tournament",
-        metavar="FILE|NAME",
-        shell_complete=complete_tournament,
-        help="Try it as this tournament plays: game, options, seats, clock, limits.",
-    )(play_options(command))
-    return decorated
-
-
-def combine_trial(given: dict[str, Any]) -> dict[str, Any]:
-    """Make one choice of options that are one; a game that is only the default is no choice.
-
-    SpecError if a tournament and options contradict each other.
-    """
-    chosen = [name for name in _OF_A_TOURNAMENT if _is_given(name)]
-    if given["tournament"] is not None and chosen:
-        raise SpecError(f"give either --for or --{chosen[0].replace('_', '-')}: the tournament says it")
-    return combine_play(given) | {"game": given["game"] if "game" in chosen else None}
+tournament_option: Final = click.option(
+    "--for",
+    "tournament",
+    metavar="FILE|NAME",
+    shell_complete=complete_tournament,
+    help="Try it as this tournament plays: game, options, seats, clock, limits.",
+)
 
 
 @contextlib.contextmanager
@@ -88,8 +69,3 @@ def _meeting_line(record: MatchRecord, seat: int) -> str:
         return result_line(record)
     rivals = [entry.player for other, entry in enumerate(record.seats) if other != seat]
     return f"{outcome_text(record, seat)} in seat {seat} against {', '.join(rivals)}"
-
-
-def _is_given(name: str) -> bool:
-    source = click.get_current_context().get_parameter_source(name)
-    return source not in {None, ParameterSource.DEFAULT}

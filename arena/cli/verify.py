@@ -2,43 +2,30 @@
 
 import contextlib
 import time
-from typing import Any, Final
+from typing import Final
 
 import click
 
 from arena.cli.completion import complete_league
 from arena.cli.edge import TerminalLine, print_warning, stoppable
-from arena.cli.options import (
-    WORKERS,
-    bots_option,
-    chosen_secret,
-    cluster_choices,
-    combine_cluster,
-    isolation_option,
-    requesting,
-    results_option,
-    secret_file_option,
-)
+from arena.cli.options import WORKERS, requesting
 from arena.errors import CheckFailed
 from arena.league import progress
 from arena.operations.events import Event, Progress
 from arena.operations.verify_leagues import Found, VerifyLeagues, verify_leagues
-from arena.store.history import read_head
+from arena.store.history import Head, read_head
 from arena.text import counted
 
 _PROBLEMS_SHOWN: Final = 20
 _BETWEEN_LINES_S: Final = 0.1
 
 
-def _combine(given: dict[str, Any]) -> dict[str, Any]:
-    """Read the roots and the secret."""
-    given["roots"] = tuple(map(read_head, given["roots"]))
-    given["secret"] = chosen_secret(None, given.pop("secret_file"))
-    return combine_cluster(given)
+def _heads(_context: click.Context, _parameter: click.Parameter, roots: tuple[str, ...]) -> tuple[Head, ...]:
+    return tuple(map(read_head, roots))
 
 
 @click.command()
-@requesting(VerifyLeagues, _combine)
+@requesting(VerifyLeagues)
 @click.argument("leagues", nargs=-1, metavar="[LEAGUE]...", shell_complete=complete_league)
 @click.option(
     "--workers",
@@ -50,6 +37,7 @@ def _combine(given: dict[str, Any]) -> dict[str, Any]:
     "roots",
     multiple=True,
     metavar="COUNT:ROOT",
+    callback=_heads,
     help="As `league run` or `league status` printed it: were the first COUNT matches changed since?",
 )
 @click.option(
@@ -60,11 +48,6 @@ def _combine(given: dict[str, Any]) -> dict[str, Any]:
     metavar="N",
     help="Play N random process lives of each league again, with the same bots, and tell what differs.",
 )
-@cluster_choices
-@isolation_option
-@secret_file_option
-@results_option
-@bots_option
 def verify(request: VerifyLeagues) -> None:
     """Replay every stored match of each LEAGUE (default: all) from its luck and actions, and compute all anew.
 

@@ -5,19 +5,18 @@ import logging
 import click
 
 from arena.cli.edge import print_warning
-from arena.cli.options import FOLDER_PATH, WORKERS, combine_address, requesting, scheduler_options
+from arena.cli.options import FOLDER_PATH, WORKERS, requesting
 from arena.operations.events import Event
 from arena.operations.run_worker import RunWorker, WorkersStarting, run_worker
 
 
 @click.command()
-@requesting(RunWorker, combine_address)
-@click.argument("address", default="", metavar="[ADDRESS]")
+@requesting(RunWorker, without={"results"})
+@click.argument("cluster", default="", metavar="[ADDRESS]")
 @click.option("--workers", type=WORKERS, help="Matches played at once; default: all cores.")
 @click.option("--name", metavar="NAME", help="The workers are called NAME-0, NAME-1, ...")
 @click.option("--cache", type=FOLDER_PATH, show_default=False, help="Folder of bots; default: one for temporary files.")
 @click.option("--patience", type=click.FloatRange(1, 86_400), help="Seconds to wait for the scheduler.")
-@scheduler_options
 def worker(request: RunWorker) -> None:
     """Play matches for the dask scheduler at ADDRESS, or of --scheduler-file, until Ctrl-C or SIGTERM.
 

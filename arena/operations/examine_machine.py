@@ -5,11 +5,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
+from msgspec import UNSET
 
 from arena.doctor import machine, sandbox
 from arena.doctor.machine import CheckResult, checked
-from arena.league.tournament import ClusterSettings
 from arena.operations.events import OnEvent, ignore
+from arena.operations.playing import ClusterChoice
 from arena.operations.request import Request
 from arena.process.sandbox import runtimes, scope, self_test
 
@@ -18,13 +19,9 @@ if TYPE_CHECKING:
 
 
 class ExamineMachine(Request, frozen=True, kw_only=True):
-    """This machine, with its folder of results."""
+    """This machine, with its folder of results; or the workers of a cluster, each on its own machine."""
 
-
-class ExamineCluster(Request, frozen=True, kw_only=True):
-    """The workers of a cluster, each on its own machine."""
-
-    cluster: ClusterSettings
+    cluster: ClusterChoice = ClusterChoice()
 
 
 class Diagnosis(msgspec.Struct, frozen=True):
@@ -69,10 +66,12 @@ def examine_machine(request: ExamineMachine, _on: OnEvent = ignore) -> Diagnosis
     return Diagnosis(is_safe, tuple(kept), tuple(around))
 
 
-def examine_cluster(request: ExamineCluster, _on: OnEvent = ignore) -> ClusterDiagnosis:
-    """Examine the workers of a cluster, and compare them with this machine."""
+def examine_cluster(request: ExamineMachine, _on: OnEvent = ignore) -> ClusterDiagnosis:
+    """Examine the workers of a cluster, and compare them with this machine. SpecError if none is named."""
     from arena.cluster.survey import SurveyedWorker, faults, report, survey  # noqa: PLC0415 - only for a cluster
 
-    here, workers = report(), survey(request.cluster)
+    cluster = request.cluster.chosen(UNSET, None)
+    assert cluster is not None, "the request has a choice"
+    here, workers = report(), survey(cluster)
     results = {worker.name: tuple(faults(worker, here)) for worker in workers}
     return ClusterDiagnosis(tuple(workers), SurveyedWorker("(here)", here), results)

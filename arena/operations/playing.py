@@ -48,11 +48,11 @@ class ClusterChoice(msgspec.Struct, frozen=True):
     given: ClusterSettings = ClusterSettings()
     is_trusted: bool = False
 
-    def placed(self, address: str) -> ClusterSettings:
-        """Return the cluster at `address`, or of --scheduler-file. SpecError if it cannot be used."""
+    def placed(self) -> ClusterSettings:
+        """Return the cluster, to which this machine gives workers. SpecError if it cannot be used."""
         from arena.cluster.address import checked_address, workers_here  # noqa: PLC0415 - only for a cluster
 
-        settings = checked_address(structs.replace(self.given, address=address), is_trusted=self.is_trusted)
+        settings, address = checked_address(self.given, is_trusted=self.is_trusted), self.given.address
         if workers_here(settings) is not None:
             raise SpecError(f"{address}: expected tls://HOST:PORT; `--cluster {address}` needs no `arena worker`")
         return settings

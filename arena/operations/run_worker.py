@@ -4,9 +4,8 @@ import platform
 from pathlib import Path
 
 from arena.errors import SpecError
-from arena.league.tournament import ClusterSettings
 from arena.operations.events import Event, OnEvent, ignore
-from arena.operations.playing import local_workers, option_named
+from arena.operations.playing import ClusterChoice, local_workers, option_named
 from arena.operations.request import Request
 from arena.process.limits import Limits
 
@@ -17,7 +16,7 @@ class RunWorker(Request, frozen=True, kw_only=True):
     `cache` is a folder of bots, by default one of temporary files. They wait `patience` seconds for the scheduler.
     """
 
-    cluster: ClusterSettings
+    cluster: ClusterChoice
     workers: int | None = None
     name: str = platform.node()
     cache: Path | None = None
@@ -37,14 +36,15 @@ def run_worker(request: RunWorker, on: OnEvent = ignore) -> None:
 
     SpecError if the folder of bots cannot be made; nobody but the user may read it.
     """
+    cluster = request.cluster.placed()
     if request.cache:
         with option_named("--cache"):
             _make(request.cache)
     from arena.cluster.serve import WorkerPlaces, keep_workers  # noqa: PLC0415 - dask is slow to import
 
     count = local_workers(request.workers, [Limits()] * 2, on)
-    on(WorkersStarting(f"{request.name}-0", f"{request.name}-{count - 1}", request.cluster.address))
-    keep_workers(request.cluster, WorkerPlaces(count, request.name, str(request.cache or ""), request.patience))
+    on(WorkersStarting(f"{request.name}-0", f"{request.name}-{count - 1}", cluster.address))
+    keep_workers(cluster, WorkerPlaces(count, request.name, str(request.cache or ""), request.patience))
 
 
 def _make(folder: Path) -> None:

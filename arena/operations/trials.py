@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from arena.bundled import find_tournament
 from arena.conformance.check import CheckPlan, CheckStep, OtherTable, StepFailed, StepVerdict, check_bot, check_draws
+from arena.errors import SpecError
 from arena.games import DEFAULT_GAME, load_game
 from arena.games.api import trial_options_of
 from arena.league.exhibition import exhibition
@@ -81,7 +82,7 @@ class Trials:
     def __init__(self, request: TrialRequest) -> None:
         self.request = request
         self.bots = request.bot_store()
-        self._file = None if request.tournament is None else _read(request.tournament)
+        self._file = None if request.tournament is None else _read(request)
 
     def games(self, bot: BotSpec) -> tuple[str, ...]:
         """Return the games to try: the tournament's, the chosen one, those of the manifest, or the default one.
@@ -174,9 +175,18 @@ def _other_tables(game: str, seats: int, secret: Secret) -> Iterator[OtherTable]
             yield OtherTable({}, draw_block(secret, "check-others", other))
 
 
-def _read(tournament: str) -> TournamentFile:
-    """Read the tournament, without its players. SpecError names the mistake in it."""
+def _read(request: TrialRequest) -> TournamentFile:
+    """Read the tournament, without its players. SpecError names the mistake in it, or a choice beside it."""
+    clock = ClockSettings()
+    chosen = {
+        "--game": request.game,
+        "--options": request.options,
+        "--move-ms": request.clock.move_ms != clock.move_ms,
+        "--bank-ms": request.clock.bank_ms != clock.bank_ms,
+    }
+    for option in filter(chosen.get, chosen):
+        raise SpecError(f"give either --for or {option}: the tournament says it")
     with option_named("--for"):
-        file = read_yaml(find_tournament(tournament), TournamentFile, limit=TOURNAMENT_FILE_LIMIT)
+        file = read_yaml(find_tournament(str(request.tournament)), TournamentFile, limit=TOURNAMENT_FILE_LIMIT)
         require_table(file)
         return file

@@ -3,6 +3,8 @@
 import contextlib
 from collections.abc import Iterable, Iterator
 
+from msgspec import UNSET
+
 from arena.errors import ArenaError
 from arena.games import load_game
 from arena.games.api import simulator_of
@@ -10,7 +12,7 @@ from arena.league.driver import Backend, LocalBackend
 from arena.league.tournament import ClusterSettings, Tournament, largest_limits
 from arena.match.secret_luck import Secret
 from arena.operations.events import Event, OnEvent, Progress, Warned, ignore
-from arena.operations.playing import BotRequest, backend_of, local_workers, prepare_isolation
+from arena.operations.playing import BotRequest, ClusterChoice, backend_of, local_workers, prepare_isolation
 from arena.process.cores import usable_cores
 from arena.store.bots import BotStore
 from arena.store.folder import stored
@@ -30,7 +32,7 @@ class VerifyLeagues(BotRequest, frozen=True, kw_only=True):
 
     leagues: tuple[str, ...] = ()
     workers: int | None = None
-    cluster: ClusterSettings | None = None
+    cluster: ClusterChoice = ClusterChoice()
     roots: tuple[Head, ...] = ()
     replays: int = 0
     secret: Secret | None = None
@@ -45,6 +47,7 @@ class Found(Event, frozen=True):
 
 def verify_leagues(request: VerifyLeagues, on: OnEvent = ignore) -> tuple[str, ...]:
     """Verify leagues, and report each finding; return the problems."""
+    cluster = request.cluster.chosen(UNSET, request.workers)
     with stored(request.results) as store:
         leagues = request.leagues or tuple(store.leagues())
         games = set(_games(store, leagues))
@@ -55,9 +58,9 @@ def verify_leagues(request: VerifyLeagues, on: OnEvent = ignore) -> tuple[str, .
         bots, keeper = BotStore(request.results, request.bots_folder), SecretKeeper(store, request.results)
 
         def open_backend(tournament: Tournament) -> Backend:
-            most = 1 if request.cluster else local_workers(request.workers, largest_limits(tournament), on)
+            most = 1 if cluster else local_workers(request.workers, largest_limits(tournament), on)
             local = LocalBackend(min(workers, most))
-            return backend_of(request.cluster, tournament, bots, request.isolation, local, on)
+            return backend_of(cluster, tournament, bots, request.isolation, local, on)
 
         def secrets(commitments: Iterable[str]) -> list[Secret]:
             known = tuple(commitments)
@@ -68,7 +71,7 @@ def verify_leagues(request: VerifyLeagues, on: OnEvent = ignore) -> tuple[str, .
             on(Progress(league, done, total))
 
         problems = []
-        with _checker(request, games, workers, on) as checker:
+        with _checker(cluster, games, workers, on) as checker:
             settings = AuditSettings(
                 checker, watch, secrets, request.roots, request.replays, request.isolation, open_backend
             )
@@ -79,14 +82,14 @@ def verify_leagues(request: VerifyLeagues, on: OnEvent = ignore) -> tuple[str, .
 
 
 def _checker(
-    request: VerifyLeagues, games: Iterable[str], workers: int, on: OnEvent
+    cluster: ClusterSettings | None, games: Iterable[str], workers: int, on: OnEvent
 ) -> contextlib.AbstractContextManager[Checker]:
     """Return the checker of all matches: the cluster's workers, or so many processes here."""
-    if request.cluster is None:
+    if cluster is None:
         return contextlib.nullcontext(check_here) if workers == 1 else parallel_checker(workers)
     from arena.cluster.checker import cluster_checker  # noqa: PLC0415 - only for a cluster
 
-    return cluster_checker(request.cluster, games, lambda sentence: on(Warned(sentence)))
+    return cluster_checker(cluster, games, lambda sentence: on(Warned(sentence)))
 
 
 def _games(store: MatchStore, leagues: Iterable[str]) -> Iterator[str]:
