@@ -28,7 +28,6 @@ from arena.process.shortage import SHORTAGES, as_shortage
 from arena.text import shortened
 
 if TYPE_CHECKING:
-    from arena.league.progress import OnStep
     from arena.operations.events import Event, OnEvent
 
 _OF_THE_MACHINE: Final = {
@@ -252,15 +251,6 @@ class TerminalLine:
         """Leave the line standing."""
         self._write("\n")
 
-    @contextlib.contextmanager
-    def shown(self) -> Iterator[Callable[[], None]]:
-        """A way to draw the line anew; at the end it is left standing."""
-        try:
-            yield self.draw
-        finally:
-            self.draw()
-            self.end()
-
     def wipe(self) -> None:
         """Make room for another line."""
         self._write("\r\x1b[K")
@@ -284,25 +274,6 @@ class TerminalLine:
                 self._is_shown = False
 
 
-@contextlib.contextmanager
-def task_line(clock: Callable[[], float] = time.monotonic) -> "Iterator[OnStep]":
-    """A function that shows how far a long task is, at most five times a second; the line is wiped at the end."""
-    latest, drawn_s = ("", 0, 0), clock()
-    line = TerminalLine(lambda: f"{latest[0]}: {latest[1]} of {latest[2]}", lambda: latest[1:], clock=clock)
-
-    def on_step(words: str, done: int, total: int) -> None:
-        nonlocal latest, drawn_s
-        latest = (words, done, total)
-        if clock() - drawn_s >= _DRAWN_EVERY_S:
-            drawn_s = clock()
-            line.draw()
-
-    try:
-        yield on_step
-    finally:
-        line.wipe()
-
-
 def print_warning(event: "Event") -> None:
     """Print the sentence of a warning on stderr; drop other events."""
     from arena.operations.events import Warned  # noqa: PLC0415 - `--help` needs none
@@ -314,7 +285,7 @@ def print_warning(event: "Event") -> None:
 @contextlib.contextmanager
 def shown_events(
     other: "Callable[[Event], object]" = lambda _: None,
-    words: "Callable[[Any], str]" = lambda step: f"{step.task}: {step.done} of {step.total}",
+    words: Callable[[Any], str] = lambda step: f"{step.task}: {step.done} of {step.total}",
     *,
     is_left: bool = False,
     clock: Callable[[], float] = time.monotonic,
@@ -324,23 +295,23 @@ def shown_events(
     The line has the `words` of the latest progress and is drawn at most five times a second; at the end it is wiped,
     unless it `is_left` standing.
     """
-    from arena.operations.events import Event, Progress, Warned  # noqa: PLC0415 - `--help` needs none
+    from arena.operations.events import Progress  # noqa: PLC0415 - `--help` needs none
 
     latest, drawn_s = Progress("", 0, 0), clock()
     line = TerminalLine(lambda: words(latest), lambda: (latest.done, latest.total), clock=clock)
 
-    def on(event: Event) -> None:
+    def on(event: "Event") -> None:
         nonlocal latest, drawn_s
-        match event:
-            case Warned():
-                print_error(event.sentence)
-            case Progress():
-                latest = event
-                if clock() - drawn_s >= _DRAWN_EVERY_S:
-                    drawn_s = clock()
-                    line.draw()
-            case _:
-                other(event)
+        if isinstance(event, Progress):
+            latest = event
+            if clock() - drawn_s >= _DRAWN_EVERY_S:
+                drawn_s = clock()
+                line.draw()
+            return
+        if latest.task:
+            line.wipe()
+        print_warning(event)
+        other(event)
 
     try:
         yield on

@@ -9,11 +9,11 @@ import click
 from arena.bundled import bundled_folder, tournaments_on_offer
 from arena.cli import SuggestingGroup
 from arena.cli.completion import complete_league
-from arena.cli.edge import task_line
+from arena.cli.edge import shown_events
 from arena.cli.options import FILE_PATH, format_option, requesting, table_options, width_option
 from arena.cli.run import run
 from arena.errors import DamagedStore, SpecError
-from arena.league.progress import ignore_step, progress_of, steps_of
+from arena.league.progress import progress_of, steps_of
 from arena.league.tournament import (
     TOURNAMENT_FILE_LIMIT,
     TournamentFile,
@@ -21,6 +21,7 @@ from arena.league.tournament import (
 )
 from arena.match.record import MatchRecord
 from arena.match.results import MatchResult
+from arena.operations.events import Progress, ignore
 from arena.operations.leagues import one_league
 from arena.operations.read_status import MachineShare, ReadStatus, read_status
 from arena.operations.request import Request
@@ -147,8 +148,8 @@ def matches(request: Request, name: str | None, faults: bool, form: str, style: 
             return record_of(store.match(str(one.key)))
 
         told = record if faults else None
-        with contextlib.nullcontext(ignore_step) if sys.stdout.isatty() else task_line() as on_step:
-            every = steps_of(store.results(state.blocks), "matches", state.stored, on_step)
-            found = (one for one in every if not faults or one.at_fault is not None or one.pardoned)
+        with contextlib.nullcontext(ignore) if sys.stdout.isatty() else shown_events() as on:
+            steps = steps_of(store.results(state.blocks), "matches", state.stored, lambda *step: on(Progress(*step)))
+            found = (one for one in steps if not faults or one.at_fault is not None or one.pardoned)
             for piece in match_list(found, seats=state.tournament.seats, form=form, record_of=told, style=style):
                 click.echo(piece, nl=False)

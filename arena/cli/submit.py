@@ -1,20 +1,18 @@
 """`arena submit`: bots are checked, play a baseline, and come onto the list; one step by step, or many at once."""
 
-import contextlib
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import chain, count
 from pathlib import Path
 
 import click
 
 from arena.cli.completion import complete_bot
-from arena.cli.edge import TerminalLine, stoppable
+from arena.cli.edge import shown_events, stoppable
 from arena.cli.options import FOLDER_PATH, WORKERS, requesting, width_option
 from arena.cli.trials import printed_trial, tournament_option, trial_lines
 from arena.errors import CheckFailed, Interrupted
-from arena.league.progress import Progress
-from arena.operations.events import Event, OnEvent
+from arena.operations.events import Event
 from arena.operations.submit_bots import (
     BotsExamined,
     Submission,
@@ -56,14 +54,22 @@ def submit(request: SubmitBots, reports: Path | None, width: int | None) -> None
     if len(request.bots) == 1 and reports is None:
         _submit_one(request)
         return
-    shown = _Shown()
+    submissions: list[Submission] = []
     try:
-        with stoppable(), printed_trial() as on, shown.heard(on) as hear:
-            submit_bots(request, hear)
+        with stoppable(), printed_trial() as print_trial:
+
+            def hear(event: Event) -> None:
+                if isinstance(event, Submissions):
+                    submissions.extend(event.submissions)
+                else:
+                    print_trial(event)
+
+            with shown_events(hear, _words, is_left=True) as on:
+                submit_bots(request, on)
     finally:
-        if shown.submissions is not None:
-            _print_table(shown.submissions, reports, width)
-    verdicts = Counter(each.verdict for each in shown.submissions or ())
+        if submissions:
+            _print_table(submissions, reports, width)
+    verdicts = Counter(each.verdict for each in submissions)
     if missed := verdicts[Verdict.NOT_EXAMINED]:
         raise Interrupted(f"interrupted: {counted(missed, 'bot')} not examined; give the same command again")
     if refused := verdicts[Verdict.REFUSED]:
@@ -79,40 +85,8 @@ def _submit_one(request: SubmitBots) -> None:
         click.echo(f"submitted: {bot.label}; a tournament may name it `{bot.name}@{bot.digest[:8]}`")
 
 
-class _Shown:
-    """A line on stderr with the progress of many submissions, and what became of them at the end."""
-
-    def __init__(self) -> None:
-        self.submissions: tuple[Submission, ...] | None = None
-        self._refused = 0
-        self._progress = Progress(total=0)
-
-    @contextlib.contextmanager
-    def heard(self, on: OnEvent) -> Iterator[OnEvent]:
-        """Yield what draws the line from the first bot on; other events go to `on`."""
-        with contextlib.ExitStack() as ending:
-            draw: Callable[[], None] | None = None
-
-            def hear(event: Event) -> None:
-                nonlocal draw
-                if isinstance(event, Submissions):
-                    self.submissions = event.submissions
-                elif isinstance(event, BotsExamined):
-                    self._refused, self._progress.total = event.refused, event.total
-                    self._progress.add(event.done - self._progress.done, 0)
-                    draw = draw or ending.enter_context(TerminalLine(self._words, self._counts).shown())
-                    draw()
-                else:
-                    on(event)
-
-            yield hear
-
-    def _counts(self) -> tuple[int, int]:
-        return self._progress.done, self._progress.total
-
-    def _words(self) -> str:
-        progress = self._progress
-        return f"{progress.done}/{progress.total} bots examined, {self._refused} refused{progress.counts.left()}"
+def _words(step: BotsExamined) -> str:
+    return f"{step.done}/{step.total} bots examined, {step.refused} refused{step.counts.left()}"
 
 
 def _print_table(submissions: Sequence[Submission], reports: Path | None, width: int | None) -> None:

@@ -8,7 +8,6 @@ import click
 import msgspec
 
 from arena.cli.completion import complete_tournament
-from arena.cli.edge import print_warning
 from arena.conformance.check import outcome_text
 from arena.errors import SpecError
 from arena.match.record import MatchRecord
@@ -37,8 +36,6 @@ def printed_trial() -> Iterator[OnEvent]:
             luck.append(event)
         elif lines := trial_lines(event):
             click.echo("\n".join(lines))
-        else:
-            print_warning(event)
 
     try:
         yield on

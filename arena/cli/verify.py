@@ -1,23 +1,19 @@
 """`arena verify`: nothing stored is believed; everything is computed again."""
 
-import contextlib
-import time
 from typing import Final
 
 import click
 
 from arena.cli.completion import complete_league
-from arena.cli.edge import TerminalLine, print_warning, stoppable
+from arena.cli.edge import shown_events, stoppable
 from arena.cli.options import WORKERS, requesting
 from arena.errors import CheckFailed
-from arena.league import progress
-from arena.operations.events import Event, Progress
+from arena.operations.events import Event
 from arena.operations.verify_leagues import Found, VerifyLeagues, verify_leagues
 from arena.store.history import Head, read_head
 from arena.text import counted
 
 _PROBLEMS_SHOWN: Final = 20
-_BETWEEN_LINES_S: Final = 0.1
 
 
 def _heads(_context: click.Context, _parameter: click.Parameter, roots: tuple[str, ...]) -> tuple[Head, ...]:
@@ -67,51 +63,20 @@ def verify(request: VerifyLeagues) -> None:
 
     Example: arena verify first
     """
-    with stoppable(), contextlib.closing(_Printed()) as printed:
-        problems = len(verify_leagues(request, printed.hear))
+    problems = 0
+
+    def print_finding(event: Event) -> None:
+        nonlocal problems
+        if isinstance(event, Found):
+            problems += event.is_problem
+            if not event.is_problem:
+                click.echo(event.sentence)
+            elif problems <= _PROBLEMS_SHOWN:
+                click.echo(f"PROBLEM {event.sentence}")
+
+    with stoppable(), shown_events(print_finding, lambda step: f"{step.task}: {step.counts.words()}") as on:
+        verify_leagues(request, on)
     if problems > _PROBLEMS_SHOWN:
         click.echo(f"... and {problems - _PROBLEMS_SHOWN} more")
     if problems:
         raise CheckFailed(f"{counted(problems, 'problem')} found")
-
-
-class _Printed:
-    """Findings, of the problems the first, and the progress of each league, which goes out of their way."""
-
-    def __init__(self) -> None:
-        self._league = ""
-        self._drawn_s = 0.0
-        self._problems = 0
-        self._progress = progress.Progress(total=0)
-        self._line = TerminalLine(lambda: f"{self._league}: {self._progress.counts.words()}", self._counts)
-
-    def hear(self, event: Event) -> None:
-        """Print or draw an event."""
-        match event:
-            case Progress():
-                self._draw(event)
-            case Found():
-                self._line.wipe()
-                self._problems += event.is_problem
-                if not event.is_problem:
-                    click.echo(event.sentence)
-                elif self._problems <= _PROBLEMS_SHOWN:
-                    click.echo(f"PROBLEM {event.sentence}")
-            case _:
-                print_warning(event)
-
-    def close(self) -> None:
-        """Wipe the line away."""
-        self._line.wipe()
-
-    def _counts(self) -> tuple[int, int]:
-        return self._progress.done, self._progress.total
-
-    def _draw(self, event: Progress) -> None:
-        if event.task != self._league:
-            self._league, self._progress = event.task, progress.Progress(total=event.total)
-        self._progress.total = event.total
-        self._progress.add(event.done - self._progress.done, 0)
-        if time.monotonic() - self._drawn_s > _BETWEEN_LINES_S:
-            self._line.draw()
-            self._drawn_s = time.monotonic()

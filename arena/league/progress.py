@@ -95,6 +95,11 @@ class Progress:
         self.finished = max(0, self.finished - matches)
         self._forfeits += forfeits
 
+    def reach(self, done: int, total: int) -> None:
+        """Count what is stored by now, of a total that may have changed."""
+        self.total = total
+        self.add(done - self.done, 0)
+
     def played(self, blocks: Iterable[PlayedBlock]) -> None:
         """Count the matches of more blocks as stored."""
         for block in blocks:

@@ -19,7 +19,7 @@ from arena.league.state import state_of
 from arena.league.tournament import DEFAULT_SEATS, Player, Tournament, largest_limits, luck_origin
 from arena.match.columns import PlayedBlock
 from arena.match.secret_luck import LuckOrigin
-from arena.operations.events import Event, MatchesPlayed, OnEvent, ignore
+from arena.operations.events import Counted, Event, OnEvent, ignore
 from arena.operations.exhibitions import MatchRequest
 from arena.operations.leagues import begin_league, installed
 from arena.operations.playing import (
@@ -67,7 +67,7 @@ class LuckSettled(Event, frozen=True):
     luck: LuckOrigin
 
 
-class TestProgressed(MatchesPlayed, frozen=True):
+class TestProgressed(Counted, frozen=True):
     """The counts of a comparison, and the state of its test."""
 
     state: State
@@ -151,13 +151,11 @@ def _play(
     def commit(blocks: list[PlayedBlock]) -> None:
         store.save(blocks)
         comparison.add({block.block: block.matches for block in blocks})
-        progress.total = _expected_matches(comparison)
-        progress.add(comparison.state.blocks * DEFAULT_SEATS - progress.done, 0)
+        progress.reach(comparison.state.blocks * DEFAULT_SEATS, _expected_matches(comparison))
 
     def report(finished: int) -> None:
         progress.finished = finished
-        counts = progress.counts
-        on(TestProgressed("matches", counts.done, counts.total, counts, comparison.state))
+        on(TestProgressed.of(progress.counts, comparison.state))
 
     try:
         play_jobs([needed], backend, commit=commit, tick=report)

@@ -4,6 +4,7 @@ Rule: an event holds numbers and names, never a line of a terminal; tags make al
 """
 
 from collections.abc import Callable
+from typing import Any, Self
 
 import msgspec
 
@@ -22,15 +23,15 @@ class Progress(Event, frozen=True):
     total: int
 
 
-class MatchesPlayed(Progress, frozen=True):
-    """The counts of a run that plays matches; `done` are those that are over."""
+class Counted(Progress, frozen=True):
+    """Progress with its rate; of matches, `done` are those that are over."""
 
     counts: Counts
 
     @classmethod
-    def of(cls, counts: Counts) -> "MatchesPlayed":
-        """Return the event of these counts."""
-        return cls("matches", counts.done, counts.total, counts)
+    def of(cls, counts: Counts, *more: Any, task: str = "matches") -> Self:
+        """Return the event of these counts; `more` are fields of its own."""
+        return cls(task, counts.done, counts.total, counts, *more)
 
 
 class Warned(Event, frozen=True):

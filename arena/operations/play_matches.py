@@ -21,7 +21,7 @@ from arena.match.participant import TranscriptLine
 from arena.match.record import MatchRecord, PackedRecord, unpack
 from arena.match.results import MatchKey, MatchResult
 from arena.match.secret_luck import Secret
-from arena.operations.events import Event, MatchesPlayed, OnEvent, ignore
+from arena.operations.events import Counted, Event, OnEvent, ignore
 from arena.operations.exhibitions import MatchRequest
 from arena.operations.leagues import installed
 from arena.operations.playing import installing, prepare_isolation, require_games
@@ -186,7 +186,7 @@ def _play_in_parallel(
 
     def report(finished: int) -> None:
         progress.finished = finished
-        on(MatchesPlayed.of(progress.counts))
+        on(Counted.of(progress.counts))
 
     require_least()
     backend = LocalBackend(max(1, min(len(usable_cores()), matches_that_fit(largest_limits(tournament)))))

@@ -33,7 +33,7 @@ from arena.match.columns import PlayedBlock
 from arena.match.record import unpack
 from arena.match.results import PlayedMatch
 from arena.match.secret_luck import LuckOrigin, Secret
-from arena.operations.events import Event, MatchesPlayed, OnEvent, Warned, ignore
+from arena.operations.events import Counted, Event, OnEvent, Warned, ignore
 from arena.operations.leagues import (
     KeptVersion,
     Schedules,
@@ -212,7 +212,7 @@ class LeagueRun:
 
         def report(finished: int) -> None:
             progress.finished = finished
-            on(MatchesPlayed.of(progress.counts))
+            on(Counted.of(progress.counts))
 
         try:
             play_jobs(self._rounds(), backend, commit=self._commit, tick=report)
@@ -224,7 +224,7 @@ class LeagueRun:
         except BlocksLost as error:
             lost = BlocksLost(f"{error}; everything else is stored, and the same command tries them again")
         finally:
-            on(MatchesPlayed.of(progress.counts))
+            on(Counted.of(progress.counts))
         self._log_end("done" if lost is None else "incomplete")
         return lost
 

@@ -46,11 +46,10 @@ def build_site(request: BuildSite, on: OnEvent = ignore) -> int:
     except ModuleNotFoundError as error:
         raise SpecError(_LACK.format(install_command("site"), error)) from None
 
-    def on_step(task: str, done: int, total: int) -> None:
-        on(Progress(task, done, total))
-
     with stored(request.results) as store:
-        return write_site(store, request.leagues, request.out, request.matches, request.private, on_step)
+        return write_site(
+            store, request.leagues, request.out, request.matches, request.private, lambda *step: on(Progress(*step))
+        )
 
 
 def serve_site(request: ServeSite, on: OnEvent = ignore) -> None:

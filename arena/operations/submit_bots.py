@@ -10,8 +10,9 @@ import msgspec
 
 from arena.bundled import is_path
 from arena.errors import SpecError
+from arena.league.progress import Progress
 from arena.match.secret_luck import Secret
-from arena.operations.events import Event, OnEvent, Progress, Warned, ignore
+from arena.operations.events import Counted, Event, OnEvent, Warned, ignore
 from arena.operations.examination import Examined, Trial, examine_all, examine_bot
 from arena.operations.playing import local_workers, option_named
 from arena.operations.trials import TrialRequest, Trials, choose_luck
@@ -69,7 +70,7 @@ class Submission(msgspec.Struct):
         self.for_author = error.for_author if isinstance(error, NameTaken) else str(error)
 
 
-class BotsExamined(Progress, frozen=True):
+class BotsExamined(Counted, frozen=True):
     """The progress of `submit_bots`; `refused` of `done` bots were refused."""
 
     refused: int
@@ -163,17 +164,17 @@ class _Handing:
         """Examine these bots, and put each on the list as soon as it is accepted."""
         workers = min(local_workers(self._request.workers, [Limits()] * 2, on), len(submissions))
         secret = choose_luck(self._request, on)
-        done = 0
+        progress = Progress(total=len(submissions))
 
         def report() -> None:
             refused = sum(each.verdict is Verdict.REFUSED for each in submissions)
-            on(BotsExamined("bots", done, len(submissions), refused))
+            on(BotsExamined.of(progress.counts, refused, task="bots"))
 
         trials = [self.trial(each.bot, secret) for each in submissions if each.bot is not None]
         with contextlib.closing(examine_all(trials, workers, report)) as results:
             for number, result in results:
                 self._take(submissions[number], result)
-                done += 1
+                progress.add(1, 0)
             report()
 
     def _take(self, submission: Submission, result: Examined) -> None:

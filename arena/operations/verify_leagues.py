@@ -9,9 +9,10 @@ from arena.errors import ArenaError
 from arena.games import load_game
 from arena.games.api import simulator_of
 from arena.league.driver import Backend, LocalBackend
+from arena.league.progress import Progress
 from arena.league.tournament import ClusterSettings, Tournament, largest_limits
 from arena.match.secret_luck import Secret
-from arena.operations.events import Event, OnEvent, Progress, Warned, ignore
+from arena.operations.events import Counted, Event, OnEvent, Warned, ignore
 from arena.operations.playing import BotRequest, ClusterChoice, backend_of, local_workers, prepare_isolation
 from arena.process.cores import usable_cores
 from arena.store.bots import BotStore
@@ -67,8 +68,12 @@ def verify_leagues(request: VerifyLeagues, on: OnEvent = ignore) -> tuple[str, .
             given = [request.secret] if request.secret is not None and request.secret.commitment in known else []
             return [*given, *keeper.at_hand(known)]
 
+        runs = dict[str, Progress]()
+
         def watch(league: str, done: int, total: int) -> None:
-            on(Progress(league, done, total))
+            run = runs.setdefault(league, Progress(total=total))
+            run.reach(done, total)
+            on(Counted.of(run.counts, task=league))
 
         problems = []
         with _checker(cluster, games, workers, on) as checker:

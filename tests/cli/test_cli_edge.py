@@ -102,9 +102,9 @@ def test_progress_without_stderr(monkeypatch: pytest.MonkeyPatch) -> None:
 
     for stream in (None, Gone()):
         monkeypatch.setattr(sys, "stderr", stream)
-        line = TerminalLine(lambda: "1/3")
-        with line.shown() as draw:
-            draw()
+        line = TerminalLine(lambda: "1/3", lambda: (1, 3))
+        line.draw()
+        line.end()
         assert not line._is_shown
 
 

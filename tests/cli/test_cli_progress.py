@@ -9,8 +9,10 @@ from support.cli_arena import Terminal
 from support.store_made import fill, tournament
 
 from arena.cli import edge
-from arena.cli.edge import SAID_EVERY_S, TerminalLine, task_line
+from arena.cli.edge import SAID_EVERY_S, TerminalLine, shown_events
 from arena.league.progress import Progress, duration_text, steps_of
+from arena.operations import events
+from arena.operations.events import Counted
 
 
 class Clock:
@@ -28,14 +30,9 @@ def test_a_pipe_gets_a_line_every_half_minute(capsys: pytest.CaptureFixture[str]
     clock = Clock()
     progress = Progress(total=7200, clock=clock)
 
-    def words() -> str:
-        return progress.counts.words()
-
-    line = TerminalLine(words, lambda: (0, 0), clock=clock)
-
-    with line.shown() as draw:
+    with shown_events(words=lambda step: step.counts.words(), is_left=True, clock=clock) as on:
         for _ in range(200):  # twice a second
-            draw()
+            on(Counted.of(progress.counts))
             clock.now_s += 0.5
             progress.add(1, 0)
 
@@ -95,6 +92,7 @@ def test_durations(seconds: float, told: str) -> None:
 def test_commands_that_play_tell_their_progress_in_a_pipe(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
     """`league run`, `compare`, `match` with many blocks, and `verify` with the batches that it plays again."""
     monkeypatch.setattr(edge, "SAID_EVERY_S", 0.0)
+    monkeypatch.setattr(edge, "_DRAWN_EVERY_S", 0.0)
     assert not sys.stderr.isatty()
 
     league = terminal.league()
@@ -116,8 +114,8 @@ def test_a_long_task_shows_its_steps_and_leaves_no_line(
     clock = Clock()
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
 
-    with task_line(clock) as on_step:
-        for _ in steps_of(range(2500), "test: matches read", 2500, on_step):
+    with shown_events(clock=clock) as on:
+        for _ in steps_of(range(2500), "test: matches read", 2500, lambda *step: on(events.Progress(*step))):
             clock.now_s += 0.001
 
     drawn = capsys.readouterr().err
