@@ -101,11 +101,6 @@ def test_good_data_becomes_the_struct() -> None:
 @pytest.mark.parametrize(
     ("extra", "sentence"),
     [
-        ({"game": 1}, f'unknown key "game"; known: {KEYS}; did you mean "games"?'),
-        (
-            {"players": [{"bot": "a"}, {"bot": "b", "arg": []}]},
-            'players[1]: unknown key "arg"; known: bot, args; did you mean "args"?',
-        ),
         ({"pair": [{"bot": "a"}, {"bto": "b"}]}, 'pair[1]: unknown key "bto"; known: bot, args; did you mean "bot"?'),
         (
             {"aliases": {"c": {"bot": "a", "rags": 1}}},
@@ -121,10 +116,8 @@ def test_an_unknown_key_is_named_with_its_place_and_the_known_ones(extra: dict[s
 @pytest.mark.parametrize(
     ("extra", "sentence"),
     [
-        ({"games": "ten"}, "games: expected a whole number, found 'ten'"),
         ({"games": True}, "games: expected a whole number, found True"),
         ({"players": None}, "players: expected a list, found nothing"),
-        ({"players": [{"bot": "a"}, {"bot": 7}]}, "players[1].bot: expected text, found 7; put it in quotes"),
         ({"aliases": {"c": {"bot": 7}}}, "aliases.c.bot: expected text, found 7; put it in quotes"),
         ({"games": "x" * 100}, "games: expected a whole number, found '" + "x" * 56 + "..."),
     ],
@@ -142,10 +135,8 @@ def test_a_wrong_type_shows_where_and_what_was_found(extra: dict[str, Any], sent
         ({"motto": False}, "motto: expected text, found False; put it in quotes"),
         ({"motto": date(2026, 1, 2)}, "motto: expected text, found datetime.date(2026, 1, 2); put it in quotes"),
         ({"motto": "abcd"}, "motto: expected text of length <= 3, found 'abcd'"),
-        ({"motto": ["a"]}, "motto: expected text, found ['a']"),
         ({"tags": {"a": 1}}, "tags.a: expected a tag, found 1; put it in quotes"),
         ({"tags": []}, "tags: expected an object, found []"),
-        ({"lines": [["a", "b"]]}, "lines[0][1]: expected a whole number, found 'b'"),
         ({"lines": [[3, 4]]}, "lines[0][0]: expected text, found 3; put it in quotes"),
         ({"share": "half"}, "share: expected a number, found 'half'"),
         ({"is_on": "yes"}, "is_on: expected true or false, found 'yes'"),
@@ -163,7 +154,6 @@ def test_a_type_is_told_in_words_that_need_no_programmer(raw: object, sentence: 
     ("raw", "sentence"),
     [
         ({}, 'the key "name" is missing'),
-        ({"name": "cup", "players": [{"bot": "a"}, {}]}, 'players[1]: the key "bot" is missing'),
         ({"name": "cup", "schedule": {"kind": "swiss"}}, 'schedule: the key "rounds" is missing'),
         ({"name": "cup", "schedule": {"rounds": 1}}, 'schedule: the key "kind" is missing'),
         (None, f"expected {ALL_KEYS}, found nothing"),
@@ -178,7 +168,6 @@ def test_a_missing_key_is_named(raw: object, sentence: str) -> None:
 @pytest.mark.parametrize(
     ("extra", "sentence"),
     [
-        ({"unit": "blok"}, 'unit: unknown value "blok"; known: block, match; did you mean "block"?'),
         ({"pace": "fats"}, 'pace: unknown value "fats"; known: slow, fast; did you mean "fast"?'),
         (
             {"schedule": {"kind": "leage"}},
@@ -215,7 +204,6 @@ def test_a_yaml_file_becomes_the_struct(tmp_path: Path) -> None:
     ("text", "sentence"),
     [
         ("name: a\nname: b\n", 'line 2, column 1: key "name" is given twice'),
-        ("name: a\nplayers:\n  - bot: a\n    bot: b\n", 'line 4, column 5: key "bot" is given twice'),
         ("name: [a\n", "line 2, column 1: expected ',' or ']', but got '<stream end>'"),
         ("name: a\n\tb: c\n", "line 2, column 1: a tab: YAML wants spaces"),
         (
@@ -226,7 +214,6 @@ def test_a_yaml_file_becomes_the_struct(tmp_path: Path) -> None:
             'name: a\ngame: "nim\n',
             "line 3, column 1: found unexpected end of stream; perhaps a quotation mark above it is not closed",
         ),
-        ("name: a\n b: c\n", "line 2, column 3: mapping values are not allowed here"),
         (
             "players:\n  - bot: a\n - bot: b\n",
             (
@@ -239,7 +226,6 @@ def test_a_yaml_file_becomes_the_struct(tmp_path: Path) -> None:
         ("? [a]\n: b\n", "line 1, column 3: a sequence as a key; keys are text"),
         ("name: 2026-99-99\n", "line 1, column 7: not a valid timestamp"),
         ("name: !!bool maybe\n", "line 1, column 7: not a valid bool"),
-        ("name: !!timestamp x\n", "line 1, column 7: not a valid timestamp"),
         (f"games: {'9' * 5000}\n", "line 1, column 8: a number of more than 40 characters"),
         (b"name: T\xfcbingen\n", "not UTF-8 text: byte 7 is 0xfc"),
         ("", f"expected {ALL_KEYS}, found nothing"),
@@ -299,15 +285,6 @@ def test_a_message_may_be_of_several_kinds() -> None:
     assert validation.first_mistake({"kind": "leag"}, kinds, place="m") == (
         'm: kind: unknown value "leag"; known: swiss, league; did you mean "league"?'
     )
-
-
-def test_unknown_names_what_is_known() -> None:
-    """With the nearest one if there is a near one, and without a list if there is none."""
-    assert unknown("option", "wnd", ["wind", "sail"]) == (
-        'unknown option "wnd"; known: wind, sail; did you mean "wind"?'
-    )
-    assert unknown("option", "zzz", ["wind"]) == 'unknown option "zzz"; known: wind'
-    assert unknown("option", "zzz", []) == 'unknown option "zzz"; known: none'
 
 
 def test_of_many_known_names_the_nearest_and_a_few_are_listed() -> None:

@@ -73,16 +73,6 @@ def test_a_new_bot_has_a_league_of_its_own(terminal: Terminal, game: str) -> Non
     assert file.read_text().endswith("# mine\n")
 
 
-def test_match_shows_each_match(terminal: Terminal) -> None:
-    """Two matches a block; a bot that meets itself gets two names."""
-    said = terminal.arena("match random random --game nim --blocks 2")
-
-    assert (said.code, said.err) == (0, "")
-    assert len(re.findall(r"^[0-9a-f]{12}-[01]-[01]  random-[12] ", said.out, re.MULTILINE)) == 4
-    assert "4 matches; won: random-1 " in said.out
-    assert not (terminal.results / "arena.db").exists()
-
-
 def test_match_steps_and_dialogue(terminal: Terminal) -> None:
     """Every step on stdout, every line both ways in a file."""
     said = terminal.arena("match random random --game nim --steps --dialogue talk.txt")
@@ -106,17 +96,6 @@ def test_many_blocks_are_played_in_parallel_with_the_same_result(terminal: Termi
     assert "22 of 22 matches" in parallel
 
 
-def test_a_bot_may_be_called_like_another(terminal: Terminal) -> None:
-    """A path names one, the folder's name the other; they are told apart in the table."""
-    terminal.arena("new-bot random")
-
-    said = terminal.arena("match ./random random --game nim")
-
-    assert said.code == 0
-    assert "random-1" in said.out
-    assert "random-2" in said.out
-
-
 @pytest.mark.parametrize("seat", [0, 1])
 def test_a_person_plays_to_the_end(terminal: Terminal, monkeypatch: pytest.MonkeyPatch, seat: int) -> None:
     """Wrong input is asked for again; the result and the way to play the same luck again are told."""
@@ -134,10 +113,13 @@ def test_a_person_plays_to_the_end(terminal: Terminal, monkeypatch: pytest.Monke
 def test_the_command_for_the_same_luck_leaves_out_what_is_so_anyway(
     terminal: Terminal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Seat 0, the default game, no options."""
+    """Seat 0, the default game, no options; also after a match that the person gives up."""
     monkeypatch.setattr("sys.stdin", io.StringIO("q\n"))
 
-    assert terminal.arena("play random --seed s").out.endswith("the same luck again:\narena play random --seed s\n")
+    said = terminal.arena("play random --seed s")
+
+    assert (said.code, "you forfeited: gave up" in said.out) == (0, True)
+    assert said.out.endswith("the same luck again:\narena play random --seed s\n")
 
 
 def test_a_bot_called_you_is_not_mistaken_for_the_person(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -151,44 +133,11 @@ def test_a_bot_called_you_is_not_mistaken_for_the_person(terminal: Terminal, mon
     assert "the-bot-you: takes 1 from heap " in said.out
 
 
-def test_a_person_gives_up(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
-    """`q` ends the match."""
-    monkeypatch.setattr("sys.stdin", io.StringIO("q\n"))
-
-    said = terminal.arena("play random --game nim")
-
-    assert said.code == 0
-    assert "you forfeited: gave up" in said.out
-
-
 def test_a_person_who_goes_away_interrupts(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
     """The end of the input is no answer: exit 3."""
     monkeypatch.setattr("sys.stdin", io.StringIO(""))
 
     assert terminal.arena("play random --game nim").code == 3
-
-
-@pytest.mark.parametrize("command", ["check {}", "submit {}", "match {} random"])
-def test_a_name_is_no_path(terminal: Terminal, command: str) -> None:
-    """What lies here is named with a slash, and a path is never taken for a name."""
-    terminal.arena("new-bot jsbot")
-
-    bare = terminal.arena(command.format("jsbot"))
-    path = terminal.arena(command.format("./random"))
-
-    assert (bare.code, path.code) == (2, 2)
-    assert "there is a ./jsbot here: write ./jsbot" in bare.err
-    assert path.err == "error: ./random: no such file or folder\n"
-
-
-def test_a_folder_of_bots_that_is_not_there_is_refused(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One that was chosen; the default need not be there, for the bundled bots are found without it."""
-    chosen = terminal.arena("match random random --game nim --bots none")
-    monkeypatch.delenv("ARENA_BOTS")
-    default = terminal.arena("match random random --game nim")
-
-    assert (chosen.code, default.code) == (2, 0), default.err
-    assert "none: no such folder" in chosen.err
 
 
 def test_the_lists_tell_the_own_from_the_bundled(
@@ -213,17 +162,6 @@ def test_the_lists_tell_the_own_from_the_bundled(
         "nim is tournaments/nim.yaml",
         "random is bots/random",
     ]
-
-
-def test_results_that_cannot_be_written_are_told(terminal: Terminal) -> None:
-    """By a command that keeps something there, with the option that chooses another folder."""
-    terminal.results.write_text("a file")
-    terminal.arena("new-bot mine")
-
-    said = terminal.arena("submit ./mine --game nim --results results/here")
-
-    assert said.code == 2
-    assert "choose another folder with --results" in said.err
 
 
 def test_matches_of_which_nothing_is_kept_make_no_results(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -259,9 +197,7 @@ def hinted(text: str) -> str:
     return found[-1]
 
 
-@pytest.mark.parametrize(
-    ("given", "build"), [("./mine", False), ("deep/er/mine", True), ("./two words", False), ("./two words", True)]
-)
+@pytest.mark.parametrize(("given", "build"), [("deep/er/mine", False), ("./two words", True)])
 def test_the_hint_about_the_right_to_run_helps(terminal: Terminal, given: str, build: bool) -> None:
     """It names the author's file as they gave it, and not the installed copy; followed to the word, it is enough."""
     without_the_right_to_run(given, build=build)

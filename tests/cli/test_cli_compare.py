@@ -54,34 +54,6 @@ def test_a_bot_and_itself_are_identical(terminal: Terminal) -> None:
     assert said.out.startswith("good-new and good-old play identically: move for move the same in 16 blocks.")
 
 
-@pytest.mark.parametrize(
-    ("option", "sentence"),
-    [
-        ("--elo0 20 --elo1 10", "elo"),
-        ("--alpha 0.7", "alpha"),
-        ("--elo1 0", "elo"),
-    ],
-)
-def test_what_cannot_be_tested_is_refused(terminal: Terminal, option: str, sentence: str) -> None:
-    """Before anything is played, with exit code 2."""
-    said = terminal.arena(f"compare ./good.py ./poor.py {NIM} {option}")
-
-    assert said.code == 2
-    assert sentence in said.err
-
-
-@pytest.mark.slow
-def test_compare_and_leaderboard_agree_on_the_score(terminal: Terminal) -> None:
-    """The same blocks, the same score with the same interval."""
-    found = json.loads(terminal.arena(f"compare random ./poor.py {NIM} --seed 0 --cap 16 --elo1 5 --format json").out)
-    shown = json.loads(terminal.arena("leaderboard compare-random-poor --format json").out)
-
-    (row,) = [each for each in shown["standings"]["rows"] if each["player"] == "random"]
-    score = found["score"]
-    assert found["blocks"] == 16
-    assert (row["score"], row["score_low"], row["score_high"]) == (score["value"], score["low"], score["high"])
-
-
 def test_luck_needs_a_game_that_knows_it(terminal: Terminal) -> None:
     """Nim has no value function."""
     said = terminal.arena(f"compare ./good.py ./poor.py {NIM} --model luck-adjusted")

@@ -1,8 +1,6 @@
 """`arena league`, `leaderboard`, `show` and `verify` in this process, with real bots."""
 
-import csv
-import io
-import json
+import itertools
 import re
 from pathlib import Path
 
@@ -41,19 +39,6 @@ def test_run_status_matches_leaderboard(terminal: Terminal) -> None:
     assert "18 of 18 matches" in board.out
 
 
-def test_the_leaderboard_has_all_formats(terminal: Terminal) -> None:
-    """Each is what it says, with times and without."""
-    terminal.played()
-
-    found = {form: terminal.arena(f"leaderboard test --format {form}").out for form in FORMATS}
-
-    assert json.loads(found["json"])["standings"]["rows"][0]["rank"] == 1
-    assert {row["player"] for row in csv.DictReader(io.StringIO(found["csv"]))} == {"p0", "p1"}
-    assert found["markdown"].startswith("|")
-    assert "ms/move" in terminal.arena("leaderboard test --wide").out
-    assert "ms/move" not in terminal.arena("leaderboard test --wide --no-timing").out
-
-
 def test_show_and_verify(terminal: Terminal) -> None:
     """A stored match is replayed step by step, drawn, and verified."""
     terminal.played()
@@ -74,8 +59,8 @@ def test_show_and_verify(terminal: Terminal) -> None:
         ("show nothing", 'no match "nothing"'),
         ("league status tset", 'no league "tset" in results/arena.db; known: test'),
         ("league matches tset", 'no league "tset"'),
-        ("leaderboard tset", 'no league "tset"'),
-        ("verify tset", 'no league "tset"'),
+        *((f"{command} tset", 'no league "tset"') for command in ("leaderboard", "verify", "stats p0", "matrix")),
+        ("stats pp1", 'league test: unknown player "pp1"; known: p0, p1; did you mean "p1"?'),
     ],
 )
 def test_unknown_names_exit_with_2(terminal: Terminal, line: str, said: str) -> None:
@@ -112,8 +97,8 @@ def test_a_league_without_matches_has_a_leaderboard(terminal: Terminal) -> None:
     changes = ("DROP TRIGGER history_delete", "DELETE FROM history", "UPDATE league SET standings = NULL")
     execute_sql(terminal.results / "arena.db", *(f"DELETE FROM {table}" for table in emptied), *changes)
 
-    for form in FORMATS:
-        said = terminal.arena(f"leaderboard --format {form}")
+    for command, form in itertools.product(("leaderboard", "stats p1", "matrix"), FORMATS):
+        said = terminal.arena(f"{command} --format {form}")
         assert (said.code, said.err) == (0, "")
     assert "0 of 4 matches" in terminal.arena("leaderboard").out
     assert terminal.arena("league status").out.startswith("test: 0 of 4 matches")
@@ -128,46 +113,6 @@ def test_a_wrong_file_stores_nothing(terminal: Terminal) -> None:
     assert 'league.yaml: players[1].bot: no bot "rnadom"; known: ' in said.err
     assert 'did you mean "random"?' in said.err
     assert not terminal.results.exists()
-
-
-def test_verify_finds_tampering(terminal: Terminal) -> None:
-    """Exit 1 with the match named."""
-    terminal.played()
-    execute_sql(terminal.results / "arena.db", "UPDATE record SET digest = 'x' WHERE block = 0 AND rotation = 0")
-
-    said = terminal.arena("verify")
-
-    assert said.code == 1
-    assert "-0-0: the stored bytes do not have the stored digest" in said.out
-    assert "its record is not the one that was stored" in said.out
-    assert "error: 2 problems found" in said.err
-
-
-@pytest.mark.slow
-def test_matches_left_behind_are_kept(terminal: Terminal) -> None:
-    """A change that drops matches has to be wanted (see test_cli_update.py); verify looks at them too."""
-    terminal.league(seed=5)
-
-    same = terminal.league(seed=5, workers=1)
-    longer = terminal.league(seed=5, cycles=3)
-    shorter = terminal.league(seed=5, cycles=1)
-    wanted = terminal.league(seed=5, cycles=1, flags="--update --yes")
-    status = terminal.arena("league status").out
-    other = terminal.league(seed=6, cycles=1, flags="--update --yes")
-    verified = terminal.arena("verify")
-
-    assert (same.err, longer.err, shorter.code) == ("", "", 2)
-    assert wanted.err == (
-        "league test: cycles changed from 3 to 1\n"
-        "  4 of 6 stored matches are dropped: kept in the store, but not counted\n"
-        "  by player: p0 4, p1 4\n"
-    )
-    assert "2 of 2 matches" in wanted.out
-    assert status.startswith("test: 2 of 2 matches, 2 players, game nim\n")
-    assert "\nhistory: 6:" in status
-    assert other.err.startswith("league test: seed changed from 5 to 6\n  2 of 2 stored matches are dropped")
-    assert verified.code == 0
-    assert "no league: 6 matches of no current league replayed" in verified.out
 
 
 def test_the_only_league_need_not_be_named(terminal: Terminal) -> None:

@@ -1,16 +1,12 @@
 """The luck of a match on its way: measured where it is played, stored, shown, excluded from scores, and audited."""
 
-import json
-import sqlite3
-import zlib
-from hashlib import sha256
 from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
 from support.cli_arena import Terminal
 from support.store_made import reading
-from support.tampering import edit_matches
+from support.tampering import edit_matches, edit_record
 
 
 def stored_luck(terminal: Terminal) -> list[tuple[tuple[int, ...], str]]:
@@ -84,7 +80,8 @@ def test_a_game_without_a_value_has_none(terminal: Terminal) -> None:
 def test_a_match_by_rules_of_before_is_shown_and_not_called_damaged(terminal: Terminal) -> None:
     """The steps and the luck as they were stored; no picture, no position, no traceback; the page says why."""
     terminal.played("greedy", "random", cycles=1, game="shanghaien")
-    old = by_rules_of_before(terminal, terminal.first_match())
+    old = terminal.first_match()
+    edit_record(terminal.results, "(block, rotation) = (0, 0)", lambda record: record.update(rules="1"))
 
     shown = terminal.arena(f"show {old} --states")
     picture = terminal.arena(f"show {old} --svg x.svg")
@@ -100,17 +97,3 @@ def test_a_match_by_rules_of_before_is_shown_and_not_called_damaged(terminal: Te
     assert not list(Path().glob("x.svg"))
     assert page.code == 0
     assert why in Path("page.html").read_text()
-
-
-def by_rules_of_before(terminal: Terminal, match_id: str) -> str:
-    """Rewrite the record of the match as one of rules version 1; its id."""
-    connection = sqlite3.connect(terminal.results / "arena.db")
-    for (body,) in connection.execute("SELECT body FROM record").fetchall():
-        record = json.loads(zlib.decompress(body))
-        if record["match"] == match_id:
-            text = json.dumps({**record, "rules": "1"}).encode()
-            change = "UPDATE record SET body = ?, digest = ? WHERE body = ?"
-            connection.execute(change, (zlib.compress(text), sha256(text).hexdigest(), body))
-    connection.commit()
-    connection.close()
-    return match_id

@@ -119,13 +119,3 @@ def test_a_bot_that_cannot_be_built(terminal: Terminal) -> None:
 
     assert said.code == 2
     assert "no compiler" in said.err
-
-
-def test_a_dry_run_before_the_first_match(terminal: Terminal) -> None:
-    """It says that nothing is dropped, and what is to be played."""
-    said = terminal.league("random", "random", cycles=7, flags="--update --dry-run")
-
-    assert (said.code, said.err) == (0, "")
-    assert "league test has not begun: nothing is dropped" in said.out
-    assert "14 matches of 2 players, game nim" in said.out
-    assert not terminal.results.exists()

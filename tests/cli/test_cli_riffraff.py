@@ -2,12 +2,8 @@
 
 import os
 import re
-import sqlite3
 import subprocess
 import sys
-import zlib
-from collections.abc import Callable
-from contextlib import closing
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -16,6 +12,7 @@ import msgspec
 import pytest
 from support.bot_source import bot_script
 from support.cli_arena import Terminal
+from support.tampering import edit_record
 
 pytest.importorskip("mujoco", reason="the extra `riffraff` is not installed")
 pytestmark = pytest.mark.process
@@ -51,18 +48,6 @@ def terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Cap
     said = made.league(*["./loader.py"] * 3, game="riffraff", seats=3, cycles=1, options={"weather": "calm"})
     assert said.code == 0, said.err
     return made
-
-
-def tamper(results: Path, change: Callable[[Any], None]) -> None:
-    """Change a stored record behind our back, and give it a digest that fits."""
-    with closing(sqlite3.connect(results / "arena.db")) as connection:
-        (body,) = connection.execute("SELECT body FROM record WHERE rotation = 1").fetchone()
-        record = msgspec.json.decode(zlib.decompress(body))
-        change(record)
-        text = msgspec.json.encode(record)
-        row = (zlib.compress(text), sha256(text).hexdigest())
-        connection.execute("UPDATE record SET body = ?, digest = ? WHERE rotation = 1", row)
-        connection.commit()
 
 
 @pytest.mark.slow
@@ -164,7 +149,7 @@ def test_a_forged_pose_is_found(terminal: Terminal) -> None:
         digest = sha256(msgspec.json.encode([result["roll"], result["pitch"], result["yards"], poses])).hexdigest()
         result["digest"] = digest[:16]
 
-    tamper(terminal.results, lift)
+    edit_record(terminal.results, "rotation = 1", lift)
 
     said = terminal.arena("verify --workers 2")
 
@@ -176,7 +161,7 @@ def test_a_forged_pose_is_found(terminal: Terminal) -> None:
 @pytest.mark.slow
 def test_another_version_of_the_engine_is_not_compared(terminal: Terminal) -> None:
     """The engine is told, with how many came out the same; the history knows that the record was written anew."""
-    tamper(terminal.results, lambda record: record["nature"].update(engine="mujoco 3.9.9"))
+    edit_record(terminal.results, "rotation = 1", lambda record: record["nature"].update(engine="mujoco 3.9.9"))
 
     said = terminal.arena("verify")
 

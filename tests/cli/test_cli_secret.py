@@ -4,9 +4,7 @@ import csv
 import io
 import json
 import re
-import sqlite3
 import stat
-import zlib
 from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
@@ -15,6 +13,7 @@ from typing import Any
 import pytest
 from support.cli_arena import Terminal
 from support.cli_secret import PUBLIC, TELLTALE, begun, commitments, kept, league, records
+from support.tampering import edit_record
 
 from arena.match.secret_luck import Secret
 
@@ -201,24 +200,13 @@ def test_a_league_keeps_the_secret_of_a_file_until_it_is_revealed(terminal: Term
     assert len({record["commitment"] for record in records().values()}) == 1
 
 
-def forge(condition: str, **changes: Any) -> None:
-    """Change a record, with a digest that fits."""
-    connection = sqlite3.connect("results/arena.db")
-    (body,) = connection.execute(f"SELECT body FROM record WHERE {condition}").fetchone()
-    text = json.dumps(json.loads(zlib.decompress(body)) | changes, separators=(",", ":")).encode()
-    row = (zlib.compress(text), sha256(text).hexdigest(), body)
-    connection.execute("UPDATE record SET body = ?, digest = ? WHERE body = ?", row)
-    connection.commit()
-    connection.close()
-
-
 @pytest.mark.parametrize(
     "changes", [{"seed": "0" * 32}, {"bot_seeds": [1, 2]}, {"wire_id": "0" * 16}, {"commitment": "0" * 64}]
 )
 def test_verify_checks_each_block_by_its_secret(terminal: Terminal, changes: dict[str, Any]) -> None:
     """Luck that the secret does not give is found; nim has no dice that could tell."""
     begun(terminal)
-    forge("rotation = 1 AND block = 0", **changes)
+    edit_record(terminal.results, "rotation = 1 AND block = 0", lambda record: record.update(changes))
 
     said = terminal.arena("verify")
 
@@ -233,7 +221,7 @@ def test_verify_says_what_it_cannot_check_on_another_machine(terminal: Terminal)
     kept()[0].unlink()
 
     without, given = terminal.arena("verify"), terminal.arena("verify --secret-file test.secret")
-    forge("rotation = 1 AND block = 0", seed="0" * 32)
+    edit_record(terminal.results, "rotation = 1 AND block = 0", lambda record: record.update(seed="0" * 32))
     unnoticed, noticed = terminal.arena("verify"), terminal.arena("verify --secret-file test.secret")
 
     assert (without.code, given.code) == (0, 0)

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 from support.cli_arena import Terminal
-from support.tampering import execute_sql
 
 from arena.cli.stats import wants_colours
 from arena.report.formats import FORMATS
@@ -71,47 +70,6 @@ def test_luck_is_for_games_that_know_theirs(terminal: Terminal) -> None:
     assert "luck-adjusted score: not shown, as nim has no value function" in without.out
     assert (said.code, said.err) == (0, "")
     assert "luck-adjusted score" in said.out
-
-
-@pytest.mark.process
-@pytest.mark.parametrize(
-    ("line", "said"),
-    [
-        ("stats pp1", 'league test: unknown player "pp1"; known: p0, p1; did you mean "p1"?'),
-        ("stats p0 tset", 'no league "tset"'),
-        ("matrix tset", 'no league "tset"'),
-    ],
-)
-def test_unknown_names_exit_with_2(terminal: Terminal, line: str, said: str) -> None:
-    """The known ones are listed."""
-    terminal.played()
-
-    found = terminal.arena(line)
-
-    assert (found.code, found.out) == (2, "")
-    assert said in found.err
-
-
-@pytest.mark.process
-def test_a_league_without_matches_has_pages(terminal: Terminal) -> None:
-    """Saved but not played: every command prints every format."""
-    terminal.played()
-    execute_sql(terminal.results / "arena.db", "DELETE FROM record", "DELETE FROM block")
-
-    for command in COMMAND_MODULES:
-        for form in FORMATS:
-            said = terminal.arena(f"{command} --format {form}")
-            assert (said.code, said.err) == (0, ""), command
-
-
-@pytest.mark.parametrize("line", COMMAND_MODULES)
-def test_nothing_stored_exits_with_2(terminal: Terminal, line: str) -> None:
-    """With the command that plays a league; nothing is made."""
-    said = terminal.arena(line)
-
-    assert (said.code, said.out) == (2, "")
-    assert "nothing is stored in results yet" in said.err
-    assert not terminal.results.exists()
 
 
 @pytest.mark.parametrize(

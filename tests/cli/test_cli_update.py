@@ -221,16 +221,6 @@ def test_a_league_without_a_match_has_not_begun(terminal: Terminal) -> None:
     assert terminal.arena("league status test").code == 2
 
 
-@pytest.mark.parametrize("option", ["--yes", "--dry-run"])
-def test_they_go_with_update(terminal: Terminal, option: str) -> None:
-    """Alone they would mean nothing."""
-    write("1")
-
-    said = league(terminal, option)
-
-    assert (said.code, "--yes and --dry-run go with --update" in said.err) == (2, True)
-
-
 @pytest.mark.slow
 def test_a_version_that_is_gone_is_told(terminal: Terminal) -> None:
     """Somebody cleaned up: the way out is named."""
@@ -243,32 +233,3 @@ def test_a_version_that_is_gone_is_told(terminal: Terminal) -> None:
 
     assert said.code == 2
     assert "league test began with it: `--update` takes mine 2 (" in said.err
-
-
-@pytest.mark.slow
-def test_a_name_belongs_to_the_first_who_submits_it(terminal: Terminal) -> None:
-    """Another content needs --replace; the same one does not."""
-    write("1")
-    terminal.arena("submit ./mine --game nim")
-    same = terminal.arena("submit ./mine --game nim")
-    write("2")
-
-    taken = terminal.arena("submit ./mine --game nim")
-    listed = terminal.arena("bots").out
-    replaced = terminal.arena("submit ./mine --game nim --replace")
-    write("1")
-    back = terminal.arena("submit ./mine --game nim")
-
-    assert back.code == 2
-    assert (same.code, taken.code, replaced.code) == (0, 2, 0)
-    assert 'the name "mine" is taken: mine 1 (' in taken.err
-    assert "--replace if this is another version of that bot; else choose another name in bot.yaml" in taken.err
-    assert "submitted: mine 2" not in listed
-    assert "submitted: mine 2 (" in replaced.out
-
-
-def test_a_new_name_takes_replace_too(terminal: Terminal) -> None:
-    """It needs none."""
-    write("1", name="fresh")
-
-    assert terminal.arena("submit ./fresh --game nim --replace").code == 0

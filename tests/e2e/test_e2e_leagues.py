@@ -85,20 +85,6 @@ def test_nothing_left_to_play_starts_no_worker(tmp_path: Path) -> None:
     assert place.matches() == before
 
 
-def test_a_longer_league_plays_only_what_is_new(tmp_path: Path) -> None:
-    """More cycles and another player: the old matches stay as they are."""
-    place = Place(tmp_path).write("random", "random", cycles=2)
-    place.league()
-    before = place.matches()
-
-    place.write("random", "random", "random", cycles=3)
-    place.league()
-
-    after = place.matches()
-    assert {key: after.get(key) for key in before} == before
-    assert len(after) == 18
-
-
 @pytest.mark.slow
 def test_progress_is_shown_on_a_terminal_only(tmp_path: Path) -> None:
     """A terminal gets one line that is drawn over and over; a pipe gets nothing but the table."""
@@ -147,31 +133,3 @@ def test_a_reader_that_goes_away_is_no_error(tmp_path: Path, command: list[str])
         err = process.stderr.read()
 
     assert (process.wait(DEADLINE_S), err) == (0, "")
-
-
-@pytest.mark.slow
-def test_a_closed_stdout_is_told_and_no_error(tmp_path: Path) -> None:
-    """`arena leaderboard >&-`, as a service manager may start it."""
-    place = Place(tmp_path).write("random", "random", cycles=1)
-    place.league()
-
-    done = subprocess.run(
-        ["sh", "-c", f"exec {sys.executable} -m arena leaderboard >&-"],
-        env={**os.environ, "PYTHONPATH": str(ROOT), "ARENA_RESULTS": str(place.results)},
-        capture_output=True,
-        text=True,
-        timeout=DEADLINE_S,
-        check=False,
-    )
-
-    assert (done.returncode, done.stderr) == (0, "stdout is closed: what this command prints is lost\n")
-
-
-@pytest.mark.slow
-def test_many_players(tmp_path: Path) -> None:
-    """Eight players, one cycle: 28 pairings, each played."""
-    place = Place(tmp_path).write(*["random"] * 8, cycles=1, options={"heaps": [1]})
-
-    place.league()
-
-    assert len(place.matches()) == 56

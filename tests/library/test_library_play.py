@@ -116,14 +116,6 @@ def test_no_exception_of_a_function_is_swallowed(error: type[Exception]) -> None
         arena.play(bad, "random", **PUBLIC)
 
 
-def test_no_exception_of_a_listener_is_swallowed() -> None:
-    def heard(_done: int, _total: int) -> None:
-        raise ValueError("on purpose")
-
-    with pytest.raises(ValueError, match="on purpose"):
-        arena.play("random", "random", isolation="none", progress=heard, **PUBLIC)
-
-
 def test_another_run_with_functions_in_the_same_results_is_refused() -> None:
     """It would take over the sockets of the first, whose matches would end by a crash."""
     content = {"name": "one", "cycles": 2, "players": [{"bot": first}, {"bot": "random"}], **PUBLIC}
@@ -146,18 +138,6 @@ def test_a_file_of_the_caller_hides_no_module(tmp_path: Path) -> None:
     (tmp_path / "queue.py").write_text("raise SystemExit")
 
     assert len(arena.play("random", "random", isolation="none", **PUBLIC).standings()) == 2
-
-
-def test_what_is_no_action_is_told_with_the_player() -> None:
-    with pytest.raises(TypeError, match=r"player odd: <object .* is no action"):
-        arena.play({"name": "odd", "bot": lambda _view, _legal: object()}, "random", **PUBLIC)
-
-
-def test_an_illegal_answer_is_the_fault_of_the_function() -> None:
-    """As of any bot: a forfeit, told by the match."""
-    played = arena.play({"name": "wild", "bot": lambda _view, _legal: 999}, "random", **PUBLIC)
-
-    assert {row["termination"] for row in played.matches()} == {"illegal_action"}
 
 
 def test_equal_seeds_give_equal_matches() -> None:

@@ -1,9 +1,12 @@
 """The database of a results folder behind the back of arena."""
 
 import sqlite3
+import zlib
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
+from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -32,6 +35,17 @@ def execute_sql(path: Path, *statements: str) -> None:
     with opened(path) as connection:
         for statement in statements:
             assert connection.execute(statement).rowcount, f"nothing was changed by {statement}"
+
+
+def edit_record(place: Path, condition: str, change: Callable[[Any], object]) -> None:
+    """Change a stored record, found by a condition of SQL, and give it a digest that fits."""
+    with opened(place) as connection:
+        (body,) = connection.execute(f"SELECT body FROM record WHERE {condition}").fetchone()
+        record = msgspec.json.decode(zlib.decompress(body))
+        change(record)
+        text = msgspec.json.encode(record)
+        row = (zlib.compress(text), sha256(text).hexdigest(), body)
+        connection.execute("UPDATE record SET body = ?, digest = ? WHERE body = ?", row)
 
 
 def edit_blocks(place: Path, change: Callable[[PlayedBlock], PlayedBlock | None]) -> None:
