@@ -265,11 +265,8 @@ def test_a_working_folder_that_was_deleted(tmp_path: Path, command: str) -> None
         f"name: t\nname: {LONG_KEY}\n? {LONG_KEY[:1000]}\n: 1\n? {LONG_KEY[:1000]}\n: 2\n",
     ],
 )
-def test_a_line_of_an_error_is_bounded(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], text: str
-) -> None:
+def test_a_line_of_an_error_is_bounded(terminal: Terminal, text: str) -> None:
     """Whatever it quotes of a file."""
-    terminal = Terminal(tmp_path, monkeypatch, capsys)
     Path("league.yaml").write_text(text)
 
     said = terminal.arena("league run league.yaml")
@@ -280,19 +277,15 @@ def test_a_line_of_an_error_is_bounded(
 
 
 @pytest.mark.parametrize("words", [[LONG_KEY], ["match", f"--{LONG_KEY}"], ["leaderboard", LONG_KEY]])
-def test_a_line_about_a_word_of_the_command_line_is_bounded(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], words: list[str]
-) -> None:
+def test_a_line_about_a_word_of_the_command_line_is_bounded(terminal: Terminal, words: list[str]) -> None:
     """Those of click, too."""
-    said = Terminal(tmp_path, monkeypatch, capsys).arena("", *words)
+    said = terminal.arena("", *words)
 
     assert said.code == 2
     assert 0 < max(map(len, said.err.splitlines())) <= 2000
 
 
-def test_a_log_that_fails_to_the_end_costs_no_leaderboard(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_log_that_fails_to_the_end_costs_no_leaderboard(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
     """The last bytes of a log are written when it is closed: that fails, too, and is said once, with its name."""
     open_file = files.open_file
 
@@ -300,7 +293,6 @@ def test_a_log_that_fails_to_the_end_costs_no_leaderboard(
         return os.open("/dev/full", os.O_WRONLY) if name.startswith("logs/") else open_file(results, name, *more)
 
     monkeypatch.setattr(files, "open_file", open_full)
-    terminal = Terminal(tmp_path, monkeypatch, capsys)
 
     found = terminal.league()
 

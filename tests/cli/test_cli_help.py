@@ -75,6 +75,7 @@ def test_every_listed_command_exists(terminal: Terminal) -> None:
         *((line, "nothing is stored in results yet") for line in ("league status", "leaderboard", "matrix", "stats p")),
         ("league run none.yaml --yes", "--yes and --dry-run go with --update"),
         ("show x --svg x.png", "--svg x.png: the picture is an SVG, expected a name that ends in .svg"),
+        ("compare random random --game nim --model luck-adjusted", "nim has no value function"),
         ("compare random greedy --cap 8", "error: --cap: expected 16 blocks or more, found 8"),
         (
             "compare random greedy --elo0 30",
@@ -119,31 +120,3 @@ def test_results_that_cannot_be_written_exit_with_2(terminal: Terminal) -> None:
     assert said.code == 2
     assert "results" in said.err
     assert "--results" in said.err
-
-
-def test_our_own_mistakes_exit_with_4(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
-    """They never pass for a failed check, and show where they happened."""
-
-    def broken(_self: object, _context: object) -> None:
-        raise ZeroDivisionError
-
-    monkeypatch.setattr(click.Command, "invoke", broken)
-
-    said = terminal.arena("doctor")
-
-    assert said.code == 4
-    assert "ZeroDivisionError" in said.err
-    assert "please report it" in said.err
-
-
-def test_an_interruption_exits_with_3(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Ctrl-C anywhere else than in a league says just that."""
-
-    def stopped(_self: object, _context: object) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(click.Command, "invoke", stopped)
-
-    said = terminal.arena("doctor")
-
-    assert (said.code, said.err.strip()) == (3, "interrupted")

@@ -24,11 +24,11 @@ RUN = "league run league.yaml"
 
 
 @pytest.fixture
-def terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Terminal:
+def terminal(terminal: Terminal) -> Terminal:
     content = {"name": "test", "game": "nim", "seed": 1, "cycles": 3, "chunk_blocks": 3}
     players = [{"bot": "random", "name": name} for name in ("ann", "bob")]
-    (tmp_path / "league.yaml").write_text(yaml.safe_dump({**content, "players": players}))
-    return Terminal(tmp_path, monkeypatch, capsys)
+    Path("league.yaml").write_text(yaml.safe_dump({**content, "players": players}))
+    return terminal
 
 
 def suspended_in(block: int) -> object:

@@ -5,7 +5,6 @@ import re
 from pathlib import Path
 
 import pytest
-from support.bot_source import bot_script
 from support.cli_arena import Terminal
 from support.tampering import execute_sql
 
@@ -124,17 +123,3 @@ def test_the_only_league_need_not_be_named(terminal: Terminal) -> None:
 
     assert len(only.out.splitlines()) == 4
     assert [(said.code, said.err) for said in which] == [(2, "error: which league? known: other, test\n")] * 2
-
-
-@pytest.mark.slow
-def test_the_log_shows_the_first_forfeits(terminal: Terminal) -> None:
-    """Twenty of a player, then their number; and no bar that was drawn for a terminal."""
-    Path("cheat.py").write_text(bot_script("4711"))
-
-    terminal.league("./cheat.py", "random", cycles=15)
-
-    lines = (terminal.results / "logs" / "test.log").read_text().splitlines()
-    assert sum("p0 forfeits (illegal_action): " in line for line in lines) == 20
-    assert any(line.endswith("test: 30 forfeits by p0 in this run, the first 20 are above") for line in lines)
-    assert re.search(r"test: done, 30/30 matches, [\d.]+/s, 30 forfeits$", lines[-1])
-    assert not any("[#" in line for line in lines)

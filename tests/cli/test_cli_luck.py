@@ -65,18 +65,6 @@ def test_luck_can_be_left_out(terminal: Terminal) -> None:
 
 
 @pytest.mark.process
-def test_a_game_without_a_value_has_none(terminal: Terminal) -> None:
-    """Nim is all skill: nothing is stored, and `show` says nothing of it."""
-    terminal.league(cycles=1)
-
-    match = terminal.first_match()
-
-    assert stored_luck(terminal) == [((), "")] * 2
-    assert "luck, in shares of a win" not in terminal.arena(f"show {match}").out
-    assert "luck audit" not in terminal.arena("leaderboard test").out
-
-
-@pytest.mark.process
 def test_a_match_by_rules_of_before_is_shown_and_not_called_damaged(terminal: Terminal) -> None:
     """The steps and the luck as they were stored; no picture, no position, no traceback; the page says why."""
     terminal.played("greedy", "random", cycles=1, game="shanghaien")

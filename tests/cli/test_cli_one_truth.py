@@ -255,11 +255,8 @@ def test_all_pages_tell_of_the_same_matches(pages: Pages) -> None:
 
 
 @pytest.mark.slow
-def test_a_comparison_has_the_numbers_of_its_league(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_comparison_has_the_numbers_of_its_league(terminal: Terminal) -> None:
     """Of score, W-D-L and margin, in its table and JSON: those of the leaderboard, of the matrix and of the player."""
-    terminal = Terminal(tmp_path, monkeypatch, capsys)
     command = "compare greedy random --game shanghaien --seed 1 --cap 30 --elo1 1"
     scores, margins = (terminal.arena(f"{command} --model {model}").out for model in ("normalised", "student"))
     by_score, by_margin = (
@@ -286,11 +283,8 @@ def test_a_comparison_has_the_numbers_of_its_league(
     assert re.search(rf"^margin +{re.escape(shown(row, 'margin', 2, sign='+'))}$", margins, re.MULTILINE)
 
 
-def test_the_table_tells_what_stopped_a_league(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_table_tells_what_stopped_a_league(terminal: Terminal) -> None:
     """`until: decided`: the sentences of the status stand below the table, and in JSON."""
-    terminal = Terminal(tmp_path, monkeypatch, capsys)
     rule = {"kind": "round_robin", "until": "decided", "step_blocks": 4, "cap_blocks": 8}
     run = terminal.league("random", "random", schedule=rule)
 

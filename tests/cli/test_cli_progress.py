@@ -2,7 +2,6 @@
 
 import re
 import sys
-from pathlib import Path
 
 import pytest
 from support.cli_arena import Terminal
@@ -132,14 +131,9 @@ def test_a_long_task_shows_its_steps_and_leaves_no_line(
     ],
 )
 def test_commands_that_read_all_matches_tell_how_far_they_are(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    command: str,
-    parts: set[str],
+    terminal: Terminal, monkeypatch: pytest.MonkeyPatch, command: str, parts: set[str]
 ) -> None:
     """Of a million matches a site took a minute without a word."""
-    terminal = Terminal(tmp_path, monkeypatch, capsys)
     fill(terminal.results, tournament("ann", "bob", cycles=2))
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
     monkeypatch.setattr("arena.cli.edge._DRAWN_EVERY_S", 0.0)

@@ -41,25 +41,23 @@ PASSER = bot_script("0 if m['legal'] else {'pass': True}")
 
 
 @pytest.fixture
-def terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Terminal:
+def played(terminal: Terminal) -> Terminal:
     """A league of three that has been played."""
-    made = Terminal(tmp_path, monkeypatch, capsys)
     Path("loader.py").write_text(BOT)
-    said = made.league(*["./loader.py"] * 3, game="riffraff", seats=3, cycles=1, options={"weather": "calm"})
-    assert said.code == 0, said.err
-    return made
+    terminal.played(*["./loader.py"] * 3, game="riffraff", seats=3, cycles=1, options={"weather": "calm"})
+    return terminal
 
 
 @pytest.mark.slow
-def test_every_command_tells_of_it(terminal: Terminal) -> None:
+def test_every_command_tells_of_it(played: Terminal) -> None:
     """The table with the pardoned faults, the matches, a page, the matrix, the forecasts, and that all is true."""
-    board, matches = terminal.arena("leaderboard"), terminal.arena("league matches")
-    pages = [terminal.arena(words) for words in ("stats p0", "matrix")]
-    verified = terminal.arena("verify")
+    board, matches = played.arena("leaderboard"), played.arena("league matches")
+    pages = [played.arena(words) for words in ("stats p0", "matrix")]
+    verified = played.arena("verify")
 
     assert {each.code for each in (board, matches, *pages, verified)} == {0}
     assert "3 of 3 matches; ranks by rating" in board.out
-    seats = terminal.arena("leaderboard --columns player,seats").out
+    seats = played.arena("leaderboard --columns player,seats").out
     assert re.search(r"^p0 +[\d.]+/ *[\d.]+/ *[\d.]+$", seats, re.MULTILINE)
     assert re.search(r"^p2: (\d+) faults in 3 matches, after which the game went on \(\1 ill", board.out, re.MULTILINE)
     assert matches.out.count("  went on after ") == 3
@@ -67,11 +65,11 @@ def test_every_command_tells_of_it(terminal: Terminal) -> None:
     assert re.search(r"test: \d+ simulations made again, all as recorded", verified.out), verified.out
 
 
-def test_a_match_is_shown_as_words_and_pictures(terminal: Terminal) -> None:
+def test_a_match_is_shown_as_words_and_pictures(played: Terminal) -> None:
     """What stood in, how the ship came to rest, a picture, and a page with the movements."""
-    match = terminal.arena("league matches").out.split()[0]
+    match = played.arena("league matches").out.split()[0]
 
-    said = terminal.arena(f"show {match} --html ship.html --svg ship.svg")
+    said = played.arena(f"show {match} --html ship.html --svg ship.svg")
 
     page = Path("ship.html").read_text()
     assert said.code == 0, said.err
@@ -83,9 +81,9 @@ def test_a_match_is_shown_as_words_and_pictures(terminal: Terminal) -> None:
     assert re.search(r"^  for step \d+: illegal_action \(\w+\): ", said.out, re.MULTILINE)
 
 
-def test_an_author_is_told_what_was_refused(terminal: Terminal) -> None:
+def test_an_author_is_told_what_was_refused(played: Terminal) -> None:
     """Below the line of each result, the first in full."""
-    said = terminal.arena("match ./loader.py ./loader.py --game riffraff")
+    said = played.arena("match ./loader.py ./loader.py --game riffraff")
 
     told = r"^  loader-\d: faults after which the game went on: .*; the first, for step \d+: illegal_action \(\w+\): ."
     assert said.code == 0, said.err
@@ -102,26 +100,23 @@ def test_an_author_is_told_what_was_refused(terminal: Terminal) -> None:
         ),
     ],
 )
-def test_who_plays_another_game_is_told_how_to_play_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], games: str, said: str
-) -> None:
+def test_who_plays_another_game_is_told_how_to_play_it(terminal: Terminal, games: str, said: str) -> None:
     """By every command that takes a bot and a game."""
-    made = Terminal(tmp_path, monkeypatch, capsys)
     Path("tidy").mkdir()
     Path("tidy/bot.yaml").write_text(f"name: tidy\ncommand: [python3, bot.py]\ngames: {games}\n")
     Path("tidy/bot.py").write_text(PASSER)
 
     own = "--game shanghaien"
     for line in (f"check ./tidy {own}", f"submit ./tidy {own}", "play ./tidy", "match ./tidy ./tidy"):
-        code, out, err = made.arena(line)
+        code, out, err = terminal.arena(line)
         assert (code, out) == (2, "")
         assert err.startswith(f"error: {said}")
 
 
 @pytest.mark.slow
-def test_whoever_has_no_physics_can_look_and_verify_the_rest(terminal: Terminal) -> None:
+def test_whoever_has_no_physics_can_look_and_verify_the_rest(played: Terminal) -> None:
     """Replays take results as they were recorded; what was not simulated again is said, with what to install."""
-    match = terminal.arena("league matches").out.split()[0]
+    match = played.arena("league matches").out.split()[0]
     Path("absent").mkdir()
     Path("absent/mujoco.py").write_text("raise ModuleNotFoundError(\"No module named 'mujoco'\", name='mujoco')\n")
     environment = {**os.environ, "PYTHONPATH": "absent"}  # of the workers, too
@@ -138,7 +133,7 @@ def test_whoever_has_no_physics_can_look_and_verify_the_rest(terminal: Terminal)
     assert re.search(r"test: 3 matches not simulated again: .* which is not installed: `", said[1].stdout)
 
 
-def test_a_forged_pose_is_found(terminal: Terminal) -> None:
+def test_a_forged_pose_is_found(played: Terminal) -> None:
     """By the hundredth of a millimetre by which nothing could have come to rest; a replay has no word against it."""
 
     def lift(record: Any) -> None:
@@ -149,9 +144,9 @@ def test_a_forged_pose_is_found(terminal: Terminal) -> None:
         digest = sha256(msgspec.json.encode([result["roll"], result["pitch"], result["yards"], poses])).hexdigest()
         result["digest"] = digest[:16]
 
-    edit_record(terminal.results, "rotation = 1", lift)
+    edit_record(played.results, "rotation = 1", lift)
 
-    said = terminal.arena("verify --workers 2")
+    said = played.arena("verify --workers 2")
 
     assert said.code == 1
     problems = re.findall(r"PROBLEM test: match \w+-0-1: (.+)", said.out)
@@ -159,11 +154,11 @@ def test_a_forged_pose_is_found(terminal: Terminal) -> None:
 
 
 @pytest.mark.slow
-def test_another_version_of_the_engine_is_not_compared(terminal: Terminal) -> None:
+def test_another_version_of_the_engine_is_not_compared(played: Terminal) -> None:
     """The engine is told, with how many came out the same; the history knows that the record was written anew."""
-    edit_record(terminal.results, "rotation = 1", lambda record: record["nature"].update(engine="mujoco 3.9.9"))
+    edit_record(played.results, "rotation = 1", lambda record: record["nature"].update(engine="mujoco 3.9.9"))
 
-    said = terminal.arena("verify")
+    said = played.arena("verify")
 
     (problem,) = re.findall("PROBLEM (.*)", said.out)
     assert re.fullmatch(r"history: match \S+-0-1: its record is not the one that was stored", problem)
@@ -173,11 +168,8 @@ def test_another_version_of_the_engine_is_not_compared(terminal: Terminal) -> No
 
 
 @pytest.mark.slow
-def test_blocks_of_four_are_played_on_all_cores(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_blocks_of_four_are_played_on_all_cores(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
     """In processes as well as one by one: four matches a block, everybody once in each seat."""
-    terminal = Terminal(tmp_path, monkeypatch, capsys)
     Path("passer.py").write_text(PASSER)
     monkeypatch.setattr("arena.operations.play_matches.SHOWN_ONE_BY_ONE", 1)
 

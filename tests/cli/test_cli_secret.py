@@ -190,16 +190,6 @@ def test_a_secret_that_one_league_reveals_gives_no_block_to_another(terminal: Te
     assert "was revealed, and is never used again" in late.err
 
 
-def test_a_league_keeps_the_secret_of_a_file_until_it_is_revealed(terminal: Terminal) -> None:
-    """Another file is refused, so that one secret gives all blocks whichever options each run had."""
-    for name, digits in (("a", "ab"), ("b", "cd")):
-        Path(f"{name}.secret").write_text(digits * 32)
-    codes = [league(terminal, "--secret-file", f"{name}.secret").code for name in ("a", "b", "a")]
-
-    assert codes == [0, 2, 0]
-    assert len({record["commitment"] for record in records().values()}) == 1
-
-
 @pytest.mark.parametrize(
     "changes", [{"seed": "0" * 32}, {"bot_seeds": [1, 2]}, {"wire_id": "0" * 16}, {"commitment": "0" * 64}]
 )
@@ -268,14 +258,6 @@ def test_a_public_seed_is_called_what_it_is(terminal: Terminal) -> None:
 
 
 @pytest.mark.slow
-def test_without_a_sandbox_the_table_says_that_the_secret_can_be_read(terminal: Terminal) -> None:
-    """Bots of the same account read its files."""
-    said = league(terminal, "--isolation", "none")
-
-    assert "UNSANDBOXED: bots could read the secret of the luck" in said.out
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("command", ["check ./bot.py", "submit ./bot.py"])
 def test_what_is_played_at_once_prints_its_secret_and_is_repeated_by_it(terminal: Terminal, command: str) -> None:
     """With the result; the same secret in a file gives the same luck, and stays where it is."""
@@ -294,17 +276,3 @@ def test_what_is_played_at_once_prints_its_secret_and_is_repeated_by_it(terminal
     assert told not in again.out
     assert Secret(bytes.fromhex(told)).commitment in again.out
     assert not list(Path("results").glob("secrets/*"))
-
-
-def test_no_process_of_arena_match_meets_a_block_twice(terminal: Terminal) -> None:
-    """Its note is the life of the process: the second match of a block has other ones than the first."""
-    Path("bot.py").write_text(TELLTALE.replace("99", "0").replace("'n'", "life"))
-
-    said = terminal.arena("match ./bot.py ./bot.py --game nim --steps --blocks 2 --options", '{"heaps": [2, 2]}')
-
-    matches = re.split(r"^match ", said.out, flags=re.MULTILINE)[1:]
-    blocks: dict[str, list[set[str]]] = {}
-    for text in matches:
-        blocks.setdefault(text.split("-")[1], []).append(set(re.findall(r"# '(\w+)'", text)))
-    assert [len(each) for each in blocks.values()] == [2, 2]
-    assert all(one and not one & other for one, other in blocks.values())

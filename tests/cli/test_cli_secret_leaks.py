@@ -53,6 +53,7 @@ def test_no_bot_in_the_sandbox_reads_the_secret(terminal: Terminal, isolation: s
     notes = {step.get("note") for record in records(notes=True).values() for step in record["steps"]} - {None, "n"}
     assert said.code == 0
     assert (file.read_text().strip() in notes) == (isolation == "none")
+    assert ("UNSANDBOXED: bots could read the secret of the luck" in said.out) == (isolation == "none")
     assert isolation == "none" or notes <= {"FileNotFoundError", "PermissionError"}
     assert notes
 
