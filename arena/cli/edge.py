@@ -28,7 +28,7 @@ from arena.process.shortage import SHORTAGES, as_shortage
 from arena.text import shortened
 
 if TYPE_CHECKING:
-    from arena.operations.events import Event, OnEvent
+    from arena.operations.events import Event, OnEvent, Progress
 
 _OF_THE_MACHINE: Final = {
     errno.ENOSPC: "make room, and give the same command again",
@@ -223,46 +223,47 @@ def ignore_signals() -> None:
 class TerminalLine:
     """Progress on stderr: a line that is drawn over and over on a terminal, elsewhere a new line every half minute.
 
-    `words` tell it; `counts`, done and total, give the bar in front of them.
+    It has the `words` of the latest step, behind a bar.
     """
 
-    def __init__(
-        self,
-        words: Callable[[], str],
-        counts: Callable[[], tuple[int, int]] | None = None,
-        *,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
-        self._words = words
-        self._counts = counts
-        self._clock = clock
-        self._said_s = clock()
+    def __init__(self, words: Callable[[Any], str], clock: Callable[[], float] = time.monotonic) -> None:
+        self._words, self._clock = words, clock
+        self._step: Progress | None = None
+        self._drawn_s = self._said_s = clock()
         self._is_shown = sys.stderr is not None and sys.stderr.isatty()
 
-    def draw(self) -> None:
-        """Draw the line anew, or say it if it is time to."""
-        if self._is_shown:
-            self._write(f"\r{self._drawn()}\x1b[K")
-        elif self._clock() - self._said_s >= SAID_EVERY_S:
-            self._said_s = self._clock()
-            print_error(self._words())
+    def show(self, step: "Progress") -> None:
+        """Draw a step, at most five times a second."""
+        self._step = step
+        if self._clock() - self._drawn_s >= _DRAWN_EVERY_S:
+            self._drawn_s = self._clock()
+            self._draw(step)
 
     def end(self) -> None:
         """Leave the line standing."""
-        self._write("\n")
+        if self._step is not None:
+            self._draw(self._step)
+            self._write("\n")
 
     def wipe(self) -> None:
         """Make room for another line."""
-        self._write("\r\x1b[K")
+        if self._step is not None:
+            self._write("\r\x1b[K")
 
-    def _drawn(self) -> str:
+    def _draw(self, step: "Progress") -> None:
+        if self._is_shown:
+            self._write(f"\r{self._drawn(step)}\x1b[K")
+        elif self._clock() - self._said_s >= SAID_EVERY_S:
+            self._said_s = self._clock()
+            print_error(self._words(step))
+
+    def _drawn(self, step: "Progress") -> str:
         """The words behind a bar, as far as the terminal has room: a line that wraps cannot be drawn over."""
-        words, columns = self._words(), shutil.get_terminal_size().columns - 1
-        done, total = self._counts() if self._counts else (0, 0)
+        words, columns = self._words(step), shutil.get_terminal_size().columns - 1
         width = min(_WIDEST_BAR, columns - len(words) - len("[] "))
-        if not total or width < _NARROWEST_BAR:
+        if not step.total or width < _NARROWEST_BAR:
             return words[:columns]
-        return f"[{('#' * (done * width // total)).ljust(width, '.')}] {words}"
+        return f"[{('#' * (step.done * width // step.total)).ljust(width, '.')}] {words}"
 
     def _write(self, text: str) -> None:
         """To the terminal, until that is gone."""
@@ -292,32 +293,21 @@ def shown_events(
 ) -> "Iterator[OnEvent]":
     """Yield a function for the events of an operation: draws progress, prints warnings; `other` gets all others.
 
-    The line has the `words` of the latest progress and is drawn at most five times a second; at the end it is wiped,
-    unless it `is_left` standing.
+    The line has the `words` of the latest progress; at the end it is wiped, unless it `is_left` standing.
     """
     from arena.operations.events import Progress  # noqa: PLC0415 - `--help` needs none
 
-    latest, drawn_s = Progress("", 0, 0), clock()
-    line = TerminalLine(lambda: words(latest), lambda: (latest.done, latest.total), clock=clock)
+    line = TerminalLine(words, clock)
 
     def on(event: "Event") -> None:
-        nonlocal latest, drawn_s
         if isinstance(event, Progress):
-            latest = event
-            if clock() - drawn_s >= _DRAWN_EVERY_S:
-                drawn_s = clock()
-                line.draw()
-            return
-        if latest.task:
+            line.show(event)
+        else:
             line.wipe()
-        print_warning(event)
-        other(event)
+            print_warning(event)
+            other(event)
 
     try:
         yield on
     finally:
-        if is_left and latest.task:
-            line.draw()
-            line.end()
-        elif latest.task:
-            line.wipe()
+        line.end() if is_left else line.wipe()

@@ -13,7 +13,7 @@ from arena.cli.completion import complete_tournament
 from arena.cli.edge import print_error, shown_events, stoppable
 from arena.cli.options import WORKERS, format_option, requesting, require_columns, table_options
 from arena.errors import DamagedStore, SpecError
-from arena.league.update import drop_sentences
+from arena.league.update import DroppedMatches, drop_sentences
 from arena.operations.events import Event
 from arena.operations.plan_league import plan_league
 from arena.operations.run_league import (
@@ -130,8 +130,12 @@ def _update_lines(update: TournamentUpdate) -> Iterator[str]:
         yield f"  to be played: {matches_in_words(league, 0)} matches of {players}, game {league.game}"
         yield "  `--plan` in place of `--update --dry-run` plays a sample and tells the time that it will take"
         return
-    yield f"league {league.name}: {', '.join(update.changes) or 'nothing changed'}"
-    for sentence in drop_sentences(update.dropped):
+    yield from _dropped_lines(league.name, update.changes, update.dropped)
+
+
+def _dropped_lines(league: str, changes: tuple[str, ...], dropped: DroppedMatches) -> Iterator[str]:
+    yield f"league {league}: {', '.join(changes) or 'nothing changed'}"
+    for sentence in drop_sentences(dropped):
         yield f"  {sentence}"
 
 
@@ -149,9 +153,4 @@ def _print_news(event: Event) -> None:
         case LeagueBegins() if event.luck.public_seed is None:
             print_error(f"league {event.league}: {luck_description(event.luck)}")
         case MatchesDropped():
-            print_error(
-                "\n".join(
-                    [f"league {event.league}: {', '.join(event.changes) or 'nothing changed'}"]
-                    + [f"  {sentence}" for sentence in drop_sentences(event.dropped)]
-                )
-            )
+            print_error("\n".join(_dropped_lines(event.league, event.changes, event.dropped)))

@@ -203,7 +203,8 @@ class _Child:
             operation = getattr(import_module(module), name)
             request = request_of(operation, choices)
             with self._ending:
-                outcome = {"value": operation(request, lambda event: self._on(request, event))}
+                listener = [lambda event: self._on(request, event)] if "on" in operation.__annotations__ else []
+                outcome = {"value": operation(request, *listener)}
         except BaseException as error:  # noqa: BLE001 - whatever happens is the caller's to know
             outcome = _failure(error)
         signal.signal(signal.SIGTERM, signal.SIG_IGN)

@@ -85,7 +85,7 @@ def ask_bot(request: AskBot, on: OnEvent = ignore) -> Answers:
         return Answers(record, seat, wanted or answer_steps(record, seat), answers)
 
 
-def play_on(request: AskBot, _on: OnEvent = ignore) -> PlayedOn:
+def play_on(request: AskBot) -> PlayedOn:
     """Play a stored match on with the answers of the bot from the step on, and with the other bots as they played.
 
     SpecError without a step, and if a bot is not kept any more.

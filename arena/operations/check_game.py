@@ -7,7 +7,6 @@ import msgspec
 from arena.conformance.game import CheckedPart, check_game, difference_elsewhere
 from arena.games import load_game, plugin_place
 from arena.games.api import require_simulator, simulator_of
-from arena.operations.events import OnEvent, ignore
 from arena.operations.playing import option_named
 from arena.operations.request import Request
 
@@ -29,7 +28,7 @@ class CheckedGame(msgspec.Struct, frozen=True):
     parts: tuple[CheckedPart, ...]
 
 
-def check_one_game(request: CheckGame, _on: OnEvent = ignore) -> CheckedGame:
+def check_one_game(request: CheckGame) -> CheckedGame:
     """Check each promise of a game. SpecError if there is no such game, or if it has no such options."""
     name, options = request.name, request.options
     game = load_game(name)

@@ -7,7 +7,7 @@ worker process; the process that writes the database runs none of them.
 import contextlib
 from collections import Counter
 from collections.abc import Callable, Generator, Sequence
-from concurrent.futures import BrokenExecutor, Future
+from concurrent.futures import BrokenExecutor
 from functools import partial
 from itertools import chain
 from typing import Final
@@ -92,7 +92,9 @@ def examine_all(
         window = Window[int, Examined](lambda number: pool.submit(examine_apart, trials[number]), lambda: workers)
         while window.fill(numbers):
             for number, future in window.ended():
-                examined = _result(future)
+                examined: Examined | None = None
+                with contextlib.suppress(BrokenExecutor):
+                    examined = future.result()
                 deaths[number] += examined is None
                 if examined is None and deaths[number] < _ATTEMPTS:
                     numbers = chain((number,), numbers)
@@ -115,14 +117,6 @@ def examine_apart(trial: Trial) -> Examined:
     except HarnessFault as fault:
         for_author = "it could not be examined; ask whoever runs arena for the reason"
         return Examined(None, f"it could not be examined: {fault}", "", (*events,), for_author)
-
-
-def _result(future: "Future[Examined]") -> Examined | None:
-    """Return the result of a worker; None if it died."""
-    try:
-        return future.result()
-    except BrokenExecutor:
-        return None
 
 
 def _meet(candidate: BotSpec, trial: Trial, on: OnEvent, sweep: Callable[[], object]) -> None:

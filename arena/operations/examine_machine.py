@@ -9,7 +9,6 @@ from msgspec import UNSET
 
 from arena.doctor import machine, sandbox
 from arena.doctor.machine import CheckResult, checked
-from arena.operations.events import OnEvent, ignore
 from arena.operations.playing import ClusterChoice
 from arena.operations.request import Request
 from arena.process.sandbox import runtimes, scope, self_test
@@ -45,7 +44,7 @@ class ClusterDiagnosis(msgspec.Struct, frozen=True):
         return sum(any(result.status == "BAD" for result in results) for results in self.results.values())
 
 
-def examine_machine(request: ExamineMachine, _on: OnEvent = ignore) -> Diagnosis:
+def examine_machine(request: ExamineMachine) -> Diagnosis:
     """Examine this machine. A check that fails is a result, too."""
     why_no_group = scope.enter()
     kept = checked("sandbox", lambda: sandbox.sandbox(self_test.attempt_escapes))
@@ -66,7 +65,7 @@ def examine_machine(request: ExamineMachine, _on: OnEvent = ignore) -> Diagnosis
     return Diagnosis(is_safe, tuple(kept), tuple(around))
 
 
-def examine_cluster(request: ExamineMachine, _on: OnEvent = ignore) -> ClusterDiagnosis:
+def examine_cluster(request: ExamineMachine) -> ClusterDiagnosis:
     """Examine the workers of a cluster, and compare them with this machine. SpecError if none is named."""
     from arena.cluster.survey import SurveyedWorker, faults, report, survey  # noqa: PLC0415 - only for a cluster
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from arena.games import DEFAULT_GAME, load_game
+from arena.games import DEFAULT_GAME
 from arena.league.exhibition import exhibition
 from arena.league.tournament import Player, Tournament
 from arena.match.secret_luck import Secret
@@ -23,6 +23,5 @@ class MatchRequest(BotRequest, frozen=True, kw_only=True):
 
     def exhibition(self, players: Sequence[Player], secret: Secret | None, blocks: int) -> Tournament:
         """Return the tournament of these players at one table."""
-        load_game(self.game)
         require_options(self.game, self.options, len(players))
         return exhibition(players, game=self.game, options=self.options, clock=self.clock, secret=secret, blocks=blocks)

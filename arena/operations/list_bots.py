@@ -54,7 +54,7 @@ def list_bots(request: ListBots, on: OnEvent = ignore) -> list[OfferedBot]:
     return sorted(rows)
 
 
-def withdraw_bot(request: WithdrawBot, _on: OnEvent = ignore) -> tuple[Submission, Submission | None]:
+def withdraw_bot(request: WithdrawBot) -> tuple[Submission, Submission | None]:
     """Take a submission off the list; return it, and the one that its name means now. SpecError if it is none."""
     store = BotStore(request.results, request.bots_folder)
     gone = store.withdraw(request.bot)

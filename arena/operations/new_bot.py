@@ -14,7 +14,6 @@ import yaml
 from arena.bundled import PACKAGE, bundled_folder
 from arena.errors import SpecError
 from arena.games import DEFAULT_GAME, load_game
-from arena.operations.events import OnEvent, ignore
 from arena.operations.policy_bot import POLICY_TEMPLATE, write_policy
 from arena.operations.request import Request
 from arena.process.manifest import MANIFEST
@@ -80,7 +79,7 @@ class MadeBot(msgspec.Struct, frozen=True):
     packages: tuple[str, ...]
 
 
-def new_bot(request: NewBot, _on: OnEvent = ignore) -> MadeBot:
+def new_bot(request: NewBot) -> MadeBot:
     """Make the folder of a bot that plays at once. SpecError if it exists, or if it cannot be made as asked."""
     target = request.folder or Path(request.name)
     path = str(target) if "/" in str(target) else f"./{target}"

@@ -11,7 +11,6 @@ from typing import Final
 from arena.bundled import PACKAGE
 from arena.errors import SpecError
 from arena.games import bundled_names
-from arena.operations.events import OnEvent, ignore
 from arena.operations.new_bot import TEMPLATES, write_bot, write_filled
 from arena.operations.request import Request
 from arena.process.manifest import MANIFEST
@@ -28,7 +27,7 @@ class NewGame(Request, frozen=True, kw_only=True):
     like: str = "connect_four"
 
 
-def new_game(request: NewGame, _on: OnEvent = ignore) -> Path:
+def new_game(request: NewGame) -> Path:
     """Make a package with rules, tests, a bot and a tournament; return its folder. SpecError if the name cannot be."""
     name, target = request.name, Path(request.name)
     if not _GAME_NAME.fullmatch(name) or len(name) > 40:

@@ -22,7 +22,6 @@ from arena.match.record import ActionStep, MatchRecord, decoded, encoded
 from arena.match.replay import state_before
 from arena.match.requests import answer_steps
 from arena.operations.ask_bot import asked_player, players_of
-from arena.operations.events import OnEvent, ignore
 from arena.operations.playing import BotRequest, option_named, prepare_isolation
 from arena.operations.read_match import ReadSeat, read_seat
 from arena.operations.request import Request
@@ -107,7 +106,7 @@ class PositionResults(msgspec.Struct, frozen=True):
     results: tuple[PositionResult, ...]
 
 
-def save_position(request: SavePosition, _on: OnEvent = ignore) -> tuple[Path, Position]:
+def save_position(request: SavePosition) -> tuple[Path, Position]:
     """Write a position and its match; return the file. SpecError if it cannot be one, or is there already."""
     seat_request = ReadSeat(match=request.match, player=request.player, step=request.step, results=request.results)
     record, seat = read_seat(seat_request)
@@ -129,7 +128,7 @@ def save_position(request: SavePosition, _on: OnEvent = ignore) -> tuple[Path, P
     return path, position
 
 
-def run_positions(request: RunPositions, _on: OnEvent = ignore) -> PositionResults:
+def run_positions(request: RunPositions) -> PositionResults:
     """Ask a bot at each position; positions of one seat of a match share a process. SpecError names a bad file."""
     bots = request.bot_store()
     bot, positions = bots.find(request.bot), _read_all(request.folder)

@@ -7,7 +7,6 @@ from arena.errors import SpecError
 from arena.match.record import MatchRecord
 from arena.match.requests import require_answer, seat_of
 from arena.match.results import MatchResult, partners
-from arena.operations.events import OnEvent, ignore
 from arena.operations.request import Request
 from arena.store.folder import record_of, stored
 from arena.store.matches import LeagueSecret
@@ -41,7 +40,7 @@ class ReadSeat(Request, frozen=True, kw_only=True):
     step: int | None = None
 
 
-def read_match(request: ReadMatch, _on: OnEvent = ignore) -> FoundMatch:
+def read_match(request: ReadMatch) -> FoundMatch:
     """Read a match. SpecError if there is none of that id."""
     record, secret = recent_match(request.match)
     if record is not None:
@@ -55,7 +54,7 @@ def read_match(request: ReadMatch, _on: OnEvent = ignore) -> FoundMatch:
         return FoundMatch(record, secret, match.result, block)
 
 
-def read_seat(request: ReadSeat, _on: OnEvent = ignore) -> tuple[MatchRecord, int]:
+def read_seat(request: ReadSeat) -> tuple[MatchRecord, int]:
     """Read a match and find a seat of it. SpecError if either is unknown, or if the seat was not asked for the step."""
     try:
         record = read_match(ReadMatch(match=request.match, results=request.results)).record

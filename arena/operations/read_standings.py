@@ -2,7 +2,6 @@
 
 import msgspec
 
-from arena.operations.events import OnEvent, ignore
 from arena.operations.leagues import league_table, one_league
 from arena.operations.request import Request
 from arena.standings.table import Standings, Timing
@@ -23,7 +22,7 @@ class LeagueStandings(msgspec.Struct, frozen=True):
     news: tuple[str, ...]
 
 
-def read_standings(request: ReadStandings, _on: OnEvent = ignore) -> LeagueStandings:
+def read_standings(request: ReadStandings) -> LeagueStandings:
     """Compute the standings. SpecError if there is no such league."""
     with stored(request.results) as store:
         state = one_league(store, request.league)

@@ -36,7 +36,7 @@ class ReadStats(Request, frozen=True, kw_only=True):
     luck: bool = False
 
 
-def read_matrix(request: ReadMatrix, _on: OnEvent = ignore) -> tuple[HeadToHead, LuckOrigin]:
+def read_matrix(request: ReadMatrix) -> tuple[HeadToHead, LuckOrigin]:
     """Compare players by all their matches; return the origin of luck, too. SpecError for unknown names."""
     with stored(request.results) as store:
         state = one_league(store, request.league)

@@ -7,7 +7,6 @@ import msgspec
 
 from arena.errors import DamagedStore
 from arena.league.state import LeagueState, state_of
-from arena.operations.events import OnEvent, ignore
 from arena.operations.request import Request
 from arena.store.folder import stored
 from arena.store.history import Head
@@ -45,7 +44,7 @@ class Status(msgspec.Struct, frozen=True):
     history: Head
 
 
-def read_status(request: ReadStatus, _on: OnEvent = ignore) -> Status:
+def read_status(request: ReadStatus) -> Status:
     """Read the state of the leagues; a damaged one does not hide the others. SpecError if there is no such league."""
     leagues: list[LeagueStatus] = []
     damage: list[str] = []

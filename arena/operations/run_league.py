@@ -161,7 +161,7 @@ def run_league(request: RunLeague, on: OnEvent = ignore) -> LeagueOutcome:
         return LeagueOutcome(*table, run.state.news, store.head(), torn_blocks(run.state) or lost)
 
 
-def dropped_by(request: RunLeague, _on: OnEvent = ignore) -> TournamentUpdate:
+def dropped_by(request: RunLeague) -> TournamentUpdate:
     """Compare the tournament with the league that is stored; nothing is played and nothing stored."""
     tournament = asked_tournament(request)
     if not is_known(request.results, tournament.name):

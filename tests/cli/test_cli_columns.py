@@ -96,11 +96,9 @@ PAGES = ("leaderboard", "leaderboard --wide", "stats p0", "matrix", "tournaments
 
 
 @pytest.mark.process
-@pytest.mark.parametrize("width", [80, 100])
-def test_the_width_is_that_of_the_option_or_of_columns(
-    played: Terminal, monkeypatch: pytest.MonkeyPatch, width: int
-) -> None:
+def test_the_width_is_that_of_the_option_or_of_columns(played: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
     """In a pipe, too; no words are lost, and only a single one is longer than a line."""
+    width = 80
     for page in PAGES:
         monkeypatch.delenv("COLUMNS", raising=False)
         said, free = played.arena(f"{page} --width {width}").out, played.arena(page).out

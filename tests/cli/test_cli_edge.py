@@ -19,6 +19,7 @@ from support.tampering import opened
 from arena.cli import edge
 from arena.cli.edge import TerminalLine
 from arena.errors import HarnessFault, SpecError
+from arena.operations.events import Progress
 from arena.process import workers
 from arena.process.sandbox import bubblewrap, self_test, syscalls
 from arena.store import files
@@ -102,8 +103,8 @@ def test_progress_without_stderr(monkeypatch: pytest.MonkeyPatch) -> None:
 
     for stream in (None, Gone()):
         monkeypatch.setattr(sys, "stderr", stream)
-        line = TerminalLine(lambda: "1/3", lambda: (1, 3))
-        line.draw()
+        line = TerminalLine(lambda _: "1/3")
+        line.show(Progress("steps", 1, 3))
         line.end()
         assert not line._is_shown
 

@@ -112,13 +112,3 @@ def test_a_damaged_match_is_named(terminal: Terminal) -> None:
 
     assert (refused.code, "`arena match` keeps no bots" in refused.err) == (2, True)
     assert (damaged.code, f"{match_id}.json holds no match" in damaged.err) == (1, True)
-
-
-def test_luck_that_was_chosen_is_called_so(terminal: Terminal) -> None:
-    """A public seed below the results and by `show`, as everywhere."""
-    said = terminal.arena(f"match ./first.py random {NIM} --seed 1")
-    drawn = terminal.arena(f"match ./first.py random {NIM}")
-
-    for text, is_public in ((said.out, True), (drawn.out, False)):
-        shown = terminal.arena(f"show {text.split()[0]}").out
-        assert ["bots can predict the luck" in each for each in (text, shown)] == [is_public] * 2

@@ -51,7 +51,8 @@ def test_a_drawn_line_fits_the_terminal(
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
     monkeypatch.setenv("COLUMNS", columns)
 
-    TerminalLine(lambda: "6/12 matches, 2.0/s, 3s left", lambda: (6, 12)).draw()
+    monkeypatch.setattr(edge, "_DRAWN_EVERY_S", 0.0)
+    TerminalLine(lambda _: "6/12 matches, 2.0/s, 3s left").show(events.Progress("matches", 6, 12))
 
     drawn = capsys.readouterr().err.removeprefix("\r").removesuffix("\x1b[K")
     assert len(drawn) < int(columns)

@@ -258,11 +258,10 @@ def test_a_public_seed_is_called_what_it_is(terminal: Terminal) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("command", ["check ./bot.py", "submit ./bot.py"])
-def test_what_is_played_at_once_prints_its_secret_and_is_repeated_by_it(terminal: Terminal, command: str) -> None:
+def test_what_is_played_at_once_prints_its_secret_and_is_repeated_by_it(terminal: Terminal) -> None:
     """With the result; the same secret in a file gives the same luck, and stays where it is."""
     Path("bot.py").write_text(TELLTALE.replace("99", "0"))
-    line = f"{command} --game nim --options '{{\"heaps\": [2, 3]}}'"
+    line = "submit ./bot.py --game nim --options '{\"heaps\": [2, 3]}'"
     first = terminal.arena(line)
     (told,) = re.findall(r"luck: secret ([0-9a-f]{64}), commitment", first.out)
     Path("luck.secret").write_text(told)

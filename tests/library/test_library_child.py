@@ -33,20 +33,20 @@ def count(request: Play, on: OnEvent) -> int:
     return request.steps
 
 
-def die(_request: Play, _on: OnEvent) -> None:
+def die(_request: Play) -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-def fail(_request: Play, _on: OnEvent) -> None:
+def fail(_request: Play) -> None:
     raise CheckFailed("it is not so")
 
 
-def mistake(_request: Play, _on: OnEvent) -> None:
+def mistake(_request: Play) -> None:
     sys.stdout.write("on stdout")
     raise ZeroDivisionError
 
 
-def stop(_request: Play, _on: OnEvent) -> None:
+def stop(_request: Play) -> None:
     raise KeyboardInterrupt
 
 
