@@ -79,8 +79,9 @@ def test_a_plan_for_a_cluster(terminal: Terminal, monkeypatch: pytest.MonkeyPatc
     assert "the cluster has 2 workers, and none can play nim; `arena doctor --cluster` tells why" in none.err
 
 
-def test_a_league_that_has_begun(terminal: Terminal) -> None:
+def test_a_league_that_has_begun(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its database, its secret and its bots stay byte for byte; the matches left are those of the file."""
+    monkeypatch.setattr(plan_league, "TIMES", SampleTimes(begin_s=60, end_s=90, pairing_s=60.0))
     terminal.league("random", "random", cycles=2, seed=None)
     before = content(terminal.results)
 

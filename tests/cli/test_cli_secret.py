@@ -275,3 +275,17 @@ def test_what_is_played_at_once_prints_its_secret_and_is_repeated_by_it(terminal
     assert told not in again.out
     assert Secret(bytes.fromhex(told)).commitment in again.out
     assert not list(Path("results").glob("secrets/*"))
+
+
+def test_no_process_of_arena_match_meets_a_block_twice(terminal: Terminal) -> None:
+    """Its note is the life of the process: the second match of a block has other ones than the first."""
+    Path("bot.py").write_text(TELLTALE.replace("99", "0").replace("'n'", "life"))
+
+    said = terminal.arena("match ./bot.py ./bot.py --game nim --steps --blocks 2 --options", '{"heaps": [2, 2]}')
+
+    matches = re.split(r"^match ", said.out, flags=re.MULTILINE)[1:]
+    blocks: dict[str, list[set[str]]] = {}
+    for text in matches:
+        blocks.setdefault(text.split("-")[1], []).append(set(re.findall(r"# '(\w+)'", text)))
+    assert [len(each) for each in blocks.values()] == [2, 2]
+    assert all(one and not one & other for one, other in blocks.values())

@@ -133,7 +133,7 @@ def test_the_list_says_whose_a_name_is(terminal: Terminal) -> None:
     assert sum(line.startswith("mine,1,") and ",gina," in line for line in csv) == 2
     assert sum(" an older version: write mine@" in line for line in (new, old)) == 1
     hashes = [line.split()[2] for line in (new, old)]
-    assert terminal.league("mine", *(f"mine@{digest}" for digest in hashes)).code == 0
+    assert terminal.league("mine", *(f"mine@{digest}" for digest in hashes), cycles=1).code == 0
     first, second, third = (terminal.arena("withdraw mine") for _ in range(3))
     assert re.fullmatch(r"withdrawn: mine 1 \(\w{8}\)\n`mine` means mine 1 \(\w{8}\) now\n", first.out)
     assert re.fullmatch(r"withdrawn: mine 1 \(\w{8}\)\n", second.out)

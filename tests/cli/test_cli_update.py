@@ -211,7 +211,7 @@ def test_a_league_without_a_match_has_not_begun(terminal: Terminal) -> None:
 
     early = league(terminal, "--update", "--dry-run")
     assert not terminal.results.exists()
-    league(terminal, name="other")
+    terminal.league(name="other", cycles=1)
     said = league(terminal, "--update", "--dry-run")
 
     assert (said.code, said) == (0, early)
