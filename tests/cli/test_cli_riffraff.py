@@ -176,4 +176,4 @@ def test_blocks_of_four_are_played_on_all_cores(terminal: Terminal, monkeypatch:
     said = terminal.arena(f"match {'./passer.py ' * 4} --game riffraff --blocks 2")
 
     assert said.code == 0, said.err
-    assert said.out.startswith("8 matches; won: passer-1 2, passer-2 2, passer-3 2, passer-4 2\n")
+    assert re.match(r"8 matches; won: passer-1 (\d), passer-2 \1, passer-3 \1, passer-4 \1\n", said.out), said.out
