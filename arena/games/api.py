@@ -408,10 +408,15 @@ def named_picture(game: Game[S, Any], state: S, names: Sequence[str]) -> str:
 
 def read_action(raw: Json, kind: Any, *, game: str, hint: str) -> Any:
     """`raw` as a value of the type `kind`, the actions of `game`; MalformedReply tells what is wrong with it."""
+    return read_form(raw, kind, place=f"not an action of {game}", hint=hint)
+
+
+def read_form(raw: Json, kind: Any, *, place: str, hint: str) -> Any:
+    """`raw` as a value of the type `kind`; MalformedReply tells what is wrong with it, after the words of `place`."""
     try:
         return msgspec.convert(raw, type=kind)
     except (msgspec.ValidationError, UnicodeEncodeError):
-        raise MalformedReply(validation.first_mistake(raw, kind, place=f"not an action of {game}"), hint=hint) from None
+        raise MalformedReply(validation.first_mistake(raw, kind, place=place), hint=hint) from None
 
 
 def ranks_by_score(scores: Sequence[int | Fraction]) -> tuple[int, ...]:

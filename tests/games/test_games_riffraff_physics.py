@@ -12,7 +12,7 @@ from arena.errors import IllegalAction
 from arena.games.riffraff import engine, physics
 from arena.games.riffraff.actions import Load, Reason
 from arena.games.riffraff.engine import HINGES, POSE, WorldState
-from arena.games.riffraff.model import LOOK_S, LOOKS_PER_WINDOW, swing
+from arena.games.riffraff.model import LOOK_S, LOOKS_PER_WINDOW, SWING
 from arena.games.riffraff.physics import Watch
 from arena.games.riffraff.scene import AREAS, FACES, KINDS, Face, Kind
 from arena.games.riffraff.table import STILL, Noise, PieceId, ShipAtRest
@@ -21,14 +21,15 @@ _STRAIGHT: dict[Kind, Face] = {kind: next(iter(FACES[kind])) for kind in KINDS}
 """The face of each kind that looks the same in a mirror along the ship."""
 
 
-def _roll_after_release(degrees: float, looks: int) -> NDArray[np.float64]:
-    """Roll at the start and after every look, of an empty ship let go at that roll."""
-    world = engine.afloat(ShipAtRest(roll=math.radians(degrees)))
-    rolls = []
+def _swing_after_release(axis: int, degrees: float, looks: int) -> NDArray[np.float64]:
+    """Roll (axis 0) or pitch at the start and after every look, of an empty ship let go at that angle."""
+    roll, pitch = (math.radians(degrees) if axis == each else 0.0 for each in (0, 1))
+    world = engine.afloat(ShipAtRest(roll, pitch))
+    angles = []
     for _ in range(looks):
-        rolls.append(float(world.state[0]))
+        angles.append(float(world.state[axis]))
         world.look()
-    return np.array(rolls)
+    return np.array(angles)
 
 
 def _stays(area: int, kind: Kind, face: Face, yaw_deg: int) -> bool:
@@ -56,25 +57,24 @@ def test_an_upright_ship_stays_upright() -> None:
 def test_the_ship_weighs_and_rights_itself_as_specified() -> None:
     """Mass and restoring moment that bots are told are those of the engine's ship."""
     world = engine.afloat(ShipAtRest())
-    told = swing()
 
     mass_kg = float(world.model.body_subtreemass[1])
     world.engine.mj_fwdPosition(world.model, world.data)
     centre_m = float(world.data.subtree_com[1][2])
 
-    assert mass_kg == pytest.approx(told.mass_kg) == pytest.approx(0.683, abs=0.001)
-    assert -9.81 * mass_kg * centre_m == pytest.approx(told.stiffness_n_m) == pytest.approx(0.359, abs=0.001)
+    assert round(1000 * mass_kg, 1) == SWING["mass_g"]
+    assert -1e6 * mass_kg * centre_m == pytest.approx(SWING["stiffness_g_mm"], abs=1)
 
 
-def test_the_ship_swings_with_the_period_and_decay_that_were_measured() -> None:
+@pytest.mark.parametrize(("axis", "period"), [(0, "roll_period_s"), (1, "pitch_period_s")])
+def test_the_ship_swings_with_the_period_and_decay_that_were_measured(axis: int, period: str) -> None:
     """Released at 10 degrees it is back after the period that bots are told; half a swing later a third is left."""
-    rolls = _roll_after_release(10, round(1.3 / LOOK_S))
+    rolls = _swing_after_release(axis, 10, round(1.3 / LOOK_S))
 
     is_extreme = (np.abs(rolls[1:-1]) > np.abs(rolls[:-2])) & (np.abs(rolls[1:-1]) >= np.abs(rolls[2:]))
     extremes = 1 + np.flatnonzero(is_extreme)
     assert len(extremes) == 2
-    assert extremes[1] * LOOK_S == pytest.approx(swing().roll_s, abs=0.03)
-    assert swing().roll_s == pytest.approx(1.11, abs=0.01)
+    assert extremes[1] * LOOK_S == pytest.approx(SWING[period], abs=0.03)
     decays = np.abs(rolls[extremes] / rolls[[0, extremes[0]]])
     assert math.sqrt(decays.prod()) == pytest.approx(0.33, abs=0.02)
 

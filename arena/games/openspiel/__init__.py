@@ -40,23 +40,6 @@ class OpenSpielName(NamedTuple):
         return f"{self.game}({','.join([*filter(None, [self.parameters]), *players])})"
 
 
-class OpenSpielFamily:
-    """The adapter, as a `GameFamily`."""
-
-    def load(self, name: str) -> tuple[Plugin, Any]:
-        """The game, and where it comes from. SpecError if it cannot be played."""
-        return load(name)
-
-    def offer(self) -> OfferedGame | None:
-        """The line of a list of games; None if OpenSpiel is not installed."""
-        if not is_installed():
-            return None
-        return OfferedGame(f"{PREFIX}:NAME", place_of_openspiel(), rules_version(), f"2 to {MOST_SEATS}")
-
-
-FAMILY: Final = OpenSpielFamily()
-
-
 @cache
 def load(name: str) -> tuple[Plugin, Any]:
     """The game, and where it comes from. SpecError if it cannot be played."""
@@ -67,6 +50,21 @@ def load(name: str) -> tuple[Plugin, Any]:
 
     game = OpenSpielGame(name, texts, rules_version())
     return Plugin(place_of_openspiel(), game, _package()), game
+
+
+class OpenSpielFamily:
+    """The adapter, as a `GameFamily`."""
+
+    load = staticmethod(load)
+
+    def offer(self) -> OfferedGame | None:
+        """The line of a list of games; None if OpenSpiel is not installed."""
+        if not is_installed():
+            return None
+        return OfferedGame(f"{PREFIX}:NAME", place_of_openspiel(), rules_version(), f"2 to {MOST_SEATS}")
+
+
+FAMILY: Final = OpenSpielFamily()
 
 
 def place_of_openspiel() -> str:

@@ -15,7 +15,6 @@ from typing import Annotated, Any, Final, Literal
 import msgspec
 import pyspiel
 
-from arena import validation
 from arena.errors import IllegalAction, SpecError
 from arena.games.api import (
     Chance,
@@ -32,7 +31,7 @@ from arena.games.api import (
     with_names,
 )
 from arena.games.base import BaseGame
-from arena.text import cut, printable, spanned
+from arena.text import cut, printable
 
 VIEW_LIMIT: Final = 1 << 19
 """Bytes of a view and its legal actions, half of the longest line to a bot: events and names need room, too."""
@@ -115,10 +114,7 @@ class OpenSpielGame(BaseGame):
 
     def setup(self, options: Mapping[str, Json], seats: int) -> SpielState:
         """The first state."""
-        if seats not in self.seat_counts:
-            raise SpecError(f"{self.name} is for {spanned(self.seat_counts)} players, not {seats}")
-        game = self._spiel(seats)
-        chosen = validation.read_struct(dict(options), Options, place=f"options of {self.name}").views
+        chosen, game = self.read_options(options, seats, Options).views, self._spiel(seats)
         known = views_of(game)
         if unknown := [each for each in chosen if each not in known]:
             raise SpecError(f"options of {self.name}: views: the game has no {unknown[0]}; it has {', '.join(known)}")

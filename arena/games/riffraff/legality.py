@@ -9,14 +9,14 @@ its author, with what was found and what is allowed, in mm and degrees of the sh
 import json
 import math
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from functools import lru_cache
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from arena import validation
 from arena.errors import IllegalAction, MalformedReply
-from arena.games.api import Json, Seat
+from arena.games.api import Json, Seat, read_form
 from arena.games.riffraff import turns
 from arena.games.riffraff.actions import Announce, AnyAction, Load, NameCaptain, Order, Pass, Play, Reason
 from arena.games.riffraff.geometry import extents, laid
@@ -24,7 +24,6 @@ from arena.games.riffraff.scene import FACES, KINDS, Area, Face, Kind
 from arena.games.riffraff.state import Phase, State
 from arena.text import enumerated
 
-T = TypeVar("T")
 DROP_MAX_MM: Final = 20
 HANDS_MAX: Final = 2
 HANDS_WITHIN_MM: Final = 1000
@@ -39,6 +38,10 @@ class Form(NamedTuple):
     kind: type[Any]
     name: str
     example: str
+
+    def read(self, raw: Json) -> Any:
+        """The action that `raw` is; MalformedReply if it has another form."""
+        return read_form(raw, self.kind, place=f"not {self.name}", hint=f"for example {self.example}")
 
 
 _LOAD: Final = Form(
@@ -64,10 +67,11 @@ def parse(state: State, seat: Seat, raw: Json) -> AnyAction:
     form = _FORMS[state.phase]
     if form is _LOAD and isinstance(raw, dict) and "pass" in raw:
         form = _PASS
-    action: AnyAction | None = converted(raw, form.kind)
-    if action is None:
+    try:
+        action: AnyAction = form.read(raw)
+    except MalformedReply:
         _refuse_other_form(state, raw, form)
-        raise malformed(raw, form.kind, place=f"not {form.name}", example=form.example)
+        raise
     if not isinstance(action, Load):
         _check_choice(state, seat, action)
         return action
@@ -79,10 +83,7 @@ def parse(state: State, seat: Seat, raw: Json) -> AnyAction:
 
 def read_load(raw: Json) -> Load:
     """A load of the right form, of a known kind, with usable numbers, rounded; nothing else about it is checked."""
-    load = converted(raw, Load)
-    if load is None:
-        raise malformed(raw, Load, place=f"not {_LOAD.name}", example=_LOAD.example)
-    load = rounded(load)
+    load = rounded(_LOAD.read(raw))
     _check_kind(load)
     return load
 
@@ -111,31 +112,15 @@ def require_within(name: str, found: float, low: float, high: float) -> None:
         raise _refusal(Reason.BAD_NUMBER, f"{name} must be from {low:g} to {high:g}, found {found:g}")
 
 
-def malformed(raw: Json, kind: type[Any], *, place: str, example: str) -> MalformedReply:
-    """The fault of a bot whose JSON has not the form of `kind`."""
-    return MalformedReply(validation.first_mistake(raw, kind, place=place), hint=f"for example {example}")
-
-
-def converted(raw: Any, kind: type[T]) -> T | None:
-    """The action or question, or None if `raw` has another form."""
-    try:
-        return msgspec.convert(raw, type=kind)
-    except (msgspec.ValidationError, UnicodeEncodeError):
-        return None
-
-
 def _refuse_other_form(state: State, raw: Json, asked: Form) -> None:
     """IllegalAction if `raw` is an action of another phase."""
     for form in (*_FORMS.values(), _PASS):
-        if form.kind is asked.kind or converted(raw, form.kind) is None:
-            continue
-        if state.phase is Phase.LOAD and form is _ANNOUNCE:
-            raise _refusal(Reason.NOT_ASKED, f"{_why_no_announcement(state)}; now load it")
-        raise IllegalAction(
-            f"found {form.name}, but {asked.name} is asked for now (phase {state.phase.value})",
-            hint=f"for example {asked.example}",
-            reason=Reason.NOT_ASKED,
-        )
+        with suppress(MalformedReply):
+            form.read(raw)
+            if state.phase is Phase.LOAD and form is _ANNOUNCE:
+                raise _refusal(Reason.NOT_ASKED, f"{_why_no_announcement(state)}; now load it")
+            found = f"found {form.name}, but {asked.name} is asked for now (phase {state.phase.value})"
+            raise _refusal(Reason.NOT_ASKED, found, f"for example {asked.example}")
 
 
 def _why_no_announcement(state: State) -> str:

@@ -9,7 +9,7 @@ import math
 import platform
 from collections.abc import Iterator, Sequence
 from hashlib import sha256
-from typing import Final, NamedTuple
+from typing import Final
 
 import msgspec
 
@@ -69,6 +69,10 @@ class Rig(msgspec.Struct, frozen=True):
 
 
 RIG: Final = Rig()
+SWING: Final = {"mass_g": 682.8, "stiffness_g_mm": 36554, "roll_period_s": 1.11, "pitch_period_s": 1.13}
+"""The empty ship as a pendulum with its yards held by their friction, as the engine finds it.
+
+A mass of so many g, so many mm off the middle, heels it by a radian."""
 _OPTION: Final = (
     f'timestep="{STEP_S}" integrator="implicitfast" solver="Newton" cone="elliptic" impratio="10" '
     'iterations="50" ls_iterations="50" tolerance="1e-10"'
@@ -115,43 +119,6 @@ def model_digest() -> str:
     lowering = [LOWERING_STEP_M, LOWERING_END_M, START_GAP_M, DEEPEST_M, DEEPEST_HOOK_M, HALVINGS, DIGITS, _DENSE_MAX]
     places = [scene.AREAS, scene.FACES, scene.CATCH_PLANE_M, scene.HAND_RADIUS_M]
     return sha256(msgspec.json.encode([mjcf(KINDS), settings, lowering, places])).hexdigest()[:16]
-
-
-class Swing(NamedTuple):
-    """The empty ship as a pendulum: kg, N m a radian of roll or pitch, s of a swing in roll and in pitch."""
-
-    mass_kg: float
-    stiffness_n_m: float
-    roll_s: float
-    pitch_s: float
-
-
-def swing() -> Swing:
-    """Mass, stiffness and periods with the yards held by their friction, from the parts; the engine finds the same."""
-    parts = [(part, _mass_kg(part)) for part in (HULL, MAST, *YARD_SPARS, ROD, BALL)]
-    stiffness_n_m = -GRAVITY * sum(mass * part.at_m[2] for part, mass in parts)
-    periods = []
-    for across in (1, 0):
-        inertia = sum(mass * (part.at_m[2] ** 2 + _spread_m2(part, across)) for part, mass in parts)
-        pace = math.sqrt(stiffness_n_m / inertia - (RIG.damping / (2 * inertia)) ** 2)
-        periods.append(2 * math.pi / pace)
-    return Swing(sum(mass for _, mass in parts), stiffness_n_m, *periods)
-
-
-def _mass_kg(part: Shape) -> float:
-    if part is BALL:
-        return RIG.ball_kg
-    return volume(part) * (_HULL_DENSITY if part is HULL else _SPAR_DENSITY)
-
-
-def _spread_m2(part: Shape, across: int) -> float:
-    """Moment of inertia a kg of a part of the ship about its own middle; `across`: 1 about x, 0 about y."""
-    size = part.half_m
-    if part.form == "box":
-        return (size[across] ** 2 + size[2] ** 2) / 3
-    if part.form == "sphere":
-        return 2 / 5 * size[0] ** 2
-    return size[0] ** 2 / 4 + size[1] ** 2 / 3
 
 
 def _hinge(axis: str, limit_deg: float, damping: float, friction_n_m: float, height_m: float = 0.0) -> str:

@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from itertools import permutations
 from typing import Any, ClassVar, Final, cast
 
-from arena import validation
 from arena.errors import IllegalAction, SpecError
 from arena.games import api
 from arena.games.api import Json, Seat
+from arena.games.base import BaseGame
 from arena.games.riffraff import legality, turns, view
 from arena.games.riffraff.actions import PASS, Announce, AnyAction, Load, NameCaptain, Order, Pass, Play
 from arena.games.riffraff.drawing import captions
@@ -55,7 +55,7 @@ class RiffRaffFaultPolicy:
         return own if own in actions else actions[0]
 
 
-class RiffRaff:
+class RiffRaff(BaseGame):
     """The game as `arena.games.api.Game` asks for it, with the physics or a scripted simulator."""
 
     name: ClassVar[str] = "riffraff"
@@ -80,9 +80,7 @@ class RiffRaff:
 
     def setup(self, options: Mapping[str, Json], seats: int) -> State:
         """An empty ship, ten cards and one set of cargo for each, two sets for two players; seat 0 is captain."""
-        if seats not in self.seat_counts:
-            raise SpecError(f"riffraff is for 2 to 4 players, not {seats}")
-        read = validation.read_struct(dict(options), Options, place="options of riffraff")
+        read = self.read_options(options, seats, Options)
         if not 0 <= read.simulations <= _SIMULATIONS_MAX:
             found = f"found {read.simulations}, expected a number from 0 to {_SIMULATIONS_MAX}"
             raise SpecError(f"options of riffraff: simulations: {found}")

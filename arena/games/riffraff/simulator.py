@@ -12,11 +12,11 @@ from typing import Annotated, Any, Final, Protocol, cast
 import msgspec
 
 from arena.errors import HarnessFault, IllegalAction, MalformedReply, SpecError
-from arena.games.api import ENDLESS, Json, Number, Seat
+from arena.games.api import ENDLESS, Json, Number, Seat, read_form
 from arena.games.riffraff import standard, turns, view
 from arena.games.riffraff.actions import AnyAction, Load, Pass, Reason
 from arena.games.riffraff.drawing import captions
-from arena.games.riffraff.legality import check_pose, converted, malformed, read_load, require_within
+from arena.games.riffraff.legality import check_pose, read_load, require_within
 from arena.games.riffraff.model import LOOK_S, LOOKS_MAX, RIG, STEP_S, STEPS_PER_LOOK, TILT_LIMIT_DEG
 from arena.games.riffraff.scene import AREAS, CATCH_PLANE_M, Area, Kind
 from arena.games.riffraff.state import Phase, State
@@ -236,9 +236,7 @@ class Question(msgspec.Struct, frozen=True):
 
 def parse_question(state: State, seat: Seat, raw: Mapping[str, Json]) -> Question:
     """The question that `raw` asks; MalformedReply or IllegalAction as for an action."""
-    what = converted(raw, What)
-    if what is None:
-        raise malformed(raw, What, place="nothing that can be simulated", example=_EXAMPLE)
+    what = read_form(raw, What, place="nothing that can be simulated", hint=f"for example {_EXAMPLE}")
     area = _area(state, seat, what.area)
     load = read_load(what.load)
     check_pose(area, load)

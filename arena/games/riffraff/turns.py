@@ -92,9 +92,9 @@ def let_go(state: State, load: Load) -> State:
     return replace(state, phase=Phase.NOISE, pending=load)
 
 
-def blown(state: State, faces: tuple[int, ...]) -> State:
+def blown(state: State, drawn: tuple[int, ...]) -> State:
     """The dice decide how unsteady hand and sea are."""
-    return replace(state, phase=Phase.SETTLING, noise=noise(faces, state.sigma))
+    return replace(state, phase=Phase.SETTLING, noise=noise(drawn, state.sigma))
 
 
 def gave_none(state: State) -> State:

@@ -105,29 +105,13 @@ def game_info(state: State) -> dict[str, Json]:
             **_lengths({"yard_half_width": scene.YARD_HALF_WIDTH_M, "yard_thickness": scene.YARD_THICKNESS_M}),
             "tilt_limit_deg": model.TILT_LIMIT_DEG,
             "yard_stop_deg": model.RIG.yard_stop_deg,
-            "yard_friction_g_mm": _g_mm(model.RIG.yard_friction_n_m),
-            **_swing(),
+            "yard_friction_g_mm": round(1e6 * model.RIG.yard_friction_n_m / model.GRAVITY),
+            **model.SWING,
         },
         "areas": {str(number): _area(area) for number, area in AREAS.items()},
         "kinds": {kind: _kind(kind) for kind in KINDS},
         "load": _load(),
     }
-
-
-def _swing() -> dict[str, float]:
-    """The empty ship as a pendulum. A mass of so many g, so many mm off the middle, heels it by a radian."""
-    swing = model.swing()
-    return {
-        "mass_g": round(1000 * swing.mass_kg, 1),
-        "stiffness_g_mm": _g_mm(swing.stiffness_n_m),
-        "roll_period_s": round(swing.roll_s, 2),
-        "pitch_period_s": round(swing.pitch_s, 2),
-    }
-
-
-def _g_mm(newton_metres: float) -> int:
-    """A moment as that of so many g, so many mm off the middle."""
-    return round(1e6 * newton_metres / model.GRAVITY)
 
 
 def _area(area: Area) -> dict[str, Json]:

@@ -7,9 +7,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-from arena import validation
 from arena.errors import SpecError
-from arena.games.api import Json
 from arena.games.shanghaien.actions import Action, Joker, Place, Roll, Shanghai
 from arena.games.shanghaien.cards import SAILOR_COUNT, TRICK_COUNT, Card, sailor_text
 from arena.games.shanghaien.state import Effect, Expansion, Player, State, Variant
@@ -32,9 +30,8 @@ class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     tricks: TrickCounts = TrickCounts()
 
 
-def checked_options(raw: Mapping[str, Json], known: Mapping[str, Expansion]) -> Options:
-    """Options from plain data; SpecError names an unknown key, an unknown expansion or an impossible value."""
-    options = validation.read_struct(dict(raw), Options, place="options of shanghaien")
+def checked(options: Options, known: Mapping[str, Expansion]) -> Options:
+    """Return the same options; SpecError names an unknown expansion or an impossible value."""
     for index, name in enumerate(options.expansions):
         if name not in known:
             place = f"options of shanghaien: expansions[{index}]"

@@ -12,13 +12,14 @@ from typing import Any, ClassVar, Final, cast
 
 from msgspec.structs import replace
 
-from arena.errors import IllegalAction, SpecError
-from arena.games.api import Decision, Json, Outcome, Over, Randomness, Seat, Turn, ranks_by_score, read_action
+from arena.errors import IllegalAction
+from arena.games.api import Decision, Json, Outcome, Over, Seat, Turn, ranks_by_score, read_action
+from arena.games.base import BaseGame
 from arena.games.shanghaien import view
 from arena.games.shanghaien.actions import Action, Adjust, Both, End, Joker, Place, Reroll, Roll, Shanghai
 from arena.games.shanghaien.cards import DECK_SIZE, NATIONS, SHUFFLE
 from arena.games.shanghaien.expansions import EXPANSIONS, encoding
-from arena.games.shanghaien.options import checked_options, first_state
+from arena.games.shanghaien.options import Options, checked, first_state
 from arena.games.shanghaien.state import (
     Choice,
     Expansion,
@@ -67,7 +68,7 @@ _FORMS_HINT: Final = (
 )
 
 
-class Shanghaien:
+class Shanghaien(BaseGame):
     """The game as `arena.games.api.Game` asks for it, with the expansions on offer by name."""
 
     name: ClassVar[str] = "shanghaien"
@@ -96,9 +97,7 @@ class Shanghaien:
 
     def setup(self, options: Mapping[str, Json], seats: int) -> State:
         """An unshuffled table for two."""
-        if seats not in self.seat_counts:
-            raise SpecError(f"shanghaien is for 2 players, not {seats}")
-        return self._first_state(checked_options(options, self._expansions))
+        return self._first_state(checked(self.read_options(options, seats, Options), self._expansions))
 
     def turn(self, state: State) -> Turn:
         """A decision of the player to move, the shuffle, a roll, an expansion's question, or the end."""
@@ -175,11 +174,6 @@ class Shanghaien:
         """Points and ranks; equal points are a draw (the texts have no tie-break)."""
         scores = scores_of(state)
         return Outcome(scores=scores, ranks=ranks_by_score(scores))
-
-    def sample(self, state: State, seat: Seat, rng: Randomness) -> Action:
-        """One of the legal actions, all equally likely."""
-        action: Action = rng.choice(self.legal(state, seat))
-        return action
 
 
 def action_types(expansions: Iterable[Expansion]) -> list[type[Action]]:
