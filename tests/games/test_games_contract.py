@@ -12,12 +12,8 @@ from arena.conformance.game import CHECKS, findings
 from arena.conformance.play import AnyGame, PlayedTable, played_table
 from arena.errors import BotFault, SpecError
 from arena.games import bundled_names, load_game
-from arena.games.api import (
-    Json,
-    Over,
-    Simulation,
-    ranks_by_score,
-)
+from arena.games.api import Json, Over, Simulation, ranks_by_score
+from arena.games.shanghaien.expansions import EXPANSIONS
 
 TABLES = [(name, seats) for name in sorted(bundled_names()) for seats in load_game(name).seat_counts]
 NAN, INF = float("nan"), float("inf")
@@ -121,15 +117,28 @@ def test_ranks_by_score(scores: tuple[int, ...], ranks: tuple[int, ...]) -> None
 
 @cache
 def played(name: str, seats: int) -> PlayedTable:
-    """Three random plays; their states are values, so that every test may look at the same."""
+    """Some random plays; their states are values, so that every test may look at the same."""
     game = load_game(name)
-    return played_table(game, seats, simulator=scripted_simulator(game))
+    simulator = scripted_simulator(game)
+    return played_table(game, seats, plays=3 if simulator is None else 1, simulator=simulator)
 
 
 @pytest.mark.parametrize("title", CHECKS)
 def test_a_game_keeps_its_contract(table: tuple[str, int], title: str) -> None:
     """As `arena check-game` checks every game."""
     assert findings(CHECKS[title], played(*table)) == ()
+
+
+@cache
+def expanded() -> PlayedTable:
+    """Shanghaien with all its expansions."""
+    return played_table(load_game("shanghaien"), 2, options={"expansions": [*EXPANSIONS]}, plays=1)
+
+
+@pytest.mark.parametrize("title", CHECKS)
+def test_expansions_keep_the_contract_of_their_game(title: str) -> None:
+    """All of them at once."""
+    assert findings(CHECKS[title], expanded()) == ()
 
 
 def test_bundled_games_tell_more_than_the_contract_asks_for(game: AnyGame, table: tuple[str, int]) -> None:

@@ -1,11 +1,8 @@
 """The Crazy Captain: one case for each line of his rule text, and for each ruling on him."""
 
-from dataclasses import replace
-
 import pytest
 from support.expansions_positions import (
     CAPTAIN,
-    SHARKS,
     asked,
     both_or_one,
     captained,
@@ -20,10 +17,6 @@ from support.games_positions import FIRST, GAME, SECOND, cards, chance_key, ever
 from arena.games.api import Seat
 from arena.games.shanghaien.actions import Action, Adjust, Both, Joker, Place, Roll, Shanghai
 from arena.games.shanghaien.expansions.crazy_captain import Allow, PlayCaptain, Veto
-from arena.games.shanghaien.expansions.sharks import Exchange
-
-ANSWERS = (Allow(), Veto())
-
 
 # --- playing him --------------------------------------------------------------------------------------------------
 
@@ -39,20 +32,6 @@ def test_he_is_played_like_any_trick_and_a_die_is_placed_as_usual() -> None:
     assert after.players[0].has_used_trick
     assert options(after) == (place(2), place(5))
     assert GAME.observe(after, SECOND)["expansions"][CAPTAIN] == {"in_force": 0, "vetoed": None, "announced": None}
-
-
-def test_he_is_not_playable_before_the_own_roll() -> None:
-    """Nor in the opponent's turn."""
-    state = table((CAPTAIN,), hands=((CAPTAIN,), (CAPTAIN,)))
-
-    assert options(state) == (Roll(),)
-    assert GAME.legal(rolled(state, 2, 5), SECOND) == ()
-
-
-@pytest.mark.parametrize(("round_", "playable"), [(1, (PlayCaptain(),)), (7, (PlayCaptain(),)), (8, ())])
-def test_he_is_not_playable_in_the_last_round(round_: int, playable: tuple[Action, ...]) -> None:
-    """Up to the seventh he is."""
-    assert tricks(rolled(table((CAPTAIN,), hands=((CAPTAIN,), ()), round_=round_), 2, 5)) == playable
 
 
 def test_he_is_not_playable_while_the_opponents_is_in_force() -> None:
@@ -75,30 +54,7 @@ def test_he_leaves_the_game_with_the_round(owner: Seat) -> None:
     assert asked(go(ended, Roll(), (2, 5), Place(dice=(2,), one="left"))) == ("turn", owner)
 
 
-def test_the_other_captain_can_be_played_in_the_next_round() -> None:
-    """Only the same round forbids him."""
-    state = table(
-        (CAPTAIN,), player(dice=(1, 2)), player(dice=(3, 4)), hands=((CAPTAIN,), ()), lying=((CAPTAIN, SECOND),)
-    )
-
-    ended = go(replace(state, to_move=SECOND), Shanghai(), Roll(), (2, 5))
-
-    assert tricks(ended) == (PlayCaptain(),)
-
-
 # --- who is asked, and when ---------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("owner", [FIRST, SECOND])
-def test_only_the_owner_may_veto_and_only_the_opponent_is_vetoed(owner: Seat) -> None:
-    """In his own turns nobody is asked."""
-    own = table((CAPTAIN,), lying=((CAPTAIN, owner),), seat=owner)
-    theirs = replace(own, to_move=Seat(1 - owner))
-
-    assert asked(go(rolled(own, 2, 5), place(2))) == ("turn", 1 - owner)
-    assert asked(go(rolled(theirs, 2, 5), place(2))) == ("veto", owner)
-    assert options(go(rolled(theirs, 2, 5), place(2))) == ANSWERS
-    assert GAME.legal(go(rolled(theirs, 2, 5), place(2)), Seat(1 - owner)) == ()
 
 
 def test_what_is_allowed_happens_and_the_veto_is_still_to_be_had() -> None:
@@ -164,22 +120,6 @@ def test_after_a_vetoed_placement_a_used_trick_stays_used() -> None:
     assert options(again) == (place(2), place(6))
     assert again.players[0].tricks == cards("both")
     assert cards("adjust")[0] in again.gone
-
-
-def test_the_right_to_place_both_holds_for_the_new_dice() -> None:
-    """The two dice were one placement, so one veto takes both back."""
-    state = go(rolled(captained(player(tricks=("both",))), 2, 5), Both(), Allow(), place(2, 5), Veto(), (1, 6))
-
-    assert options(state) == both_or_one(1, 6)
-    assert go(state, place(1, 6)).players[0].placed == (1, 0, 0, 0, 0, 1)
-
-
-def test_after_a_vetoed_exchange_both_dice_must_be_placed() -> None:
-    """The text of the exchange grants no right but says that both are placed."""
-    held = table((CAPTAIN, SHARKS), player(dice=(3,)), hands=((SHARKS,), ()), lying=((CAPTAIN, SECOND),))
-    state = go(rolled(held, 2, 5), Exchange(back=3), Allow(), place(2, 5), Veto(), (1, 6))
-
-    assert options(state) == (place(1, 6),)
 
 
 def test_a_joker_laid_before_a_vetoed_placement_stays() -> None:

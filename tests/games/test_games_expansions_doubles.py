@@ -39,14 +39,6 @@ def holder(state: State) -> int | None:
     return found
 
 
-def test_one_card_lies_in_the_middle_at_the_start() -> None:
-    """Nobody holds it."""
-    state = GAME.setup({"expansions": [DOUBLES]}, 2)
-
-    assert (state.table, state.players[0].tricks, state.players[1].tricks) == ((48,), (), ())
-    assert holder(state) is None
-
-
 # --- the choice ---------------------------------------------------------------------------------------------------
 
 
@@ -60,15 +52,6 @@ def test_equal_dice_ask_first(where: Seat | None, choices: tuple[RollOne | TakeD
 
     assert asked(state) == ("doubles", 0)
     assert options(state) == choices
-
-
-def test_unequal_dice_do_not_ask() -> None:
-    """The turn goes on as ever."""
-    assert options(go(lies(None, player(tricks=("both",))), Roll(), (4, 5))) == (
-        Place(dice=(4,)),
-        Place(dice=(5,)),
-        Both(),
-    )
 
 
 @pytest.mark.parametrize("where", [None, SECOND])
@@ -148,14 +131,6 @@ def test_an_adjusted_die_does_not_ask() -> None:
     state = go(rolled(lies(None, player(tricks=("adjust",))), 4, 5), Adjust(die=4, to=5))
 
     assert options(state) == (Place(dice=(5,)),)
-
-
-def test_the_opponent_can_take_it_back() -> None:
-    """Each time somebody rolls equal dice."""
-    state = go(lies(None), Roll(), (4, 4), TakeDoubles(), Roll(), (1, 1), TakeDoubles())
-
-    assert holder(state) == 1
-    assert options(go(state, Roll(), (2, 2))) == (RollOne(), TakeDoubles())
 
 
 # --- the trick ----------------------------------------------------------------------------------------------------

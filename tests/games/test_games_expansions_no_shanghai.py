@@ -2,8 +2,7 @@
 
 from dataclasses import replace
 
-import pytest
-from support.expansions_positions import ALL, DOUBLES, NO_SHANGHAI, asked, card_of, rolled, table, unnumbered
+from support.expansions_positions import DOUBLES, NO_SHANGHAI, asked, card_of, rolled, table, unnumbered
 from support.games_positions import FIRST, GAME, SECOND, every_card, go, options, player, tricks
 
 from arena.games.api import Chance, Dice
@@ -47,14 +46,6 @@ def test_under_the_ban_neither_player_may_choose_shanghai() -> None:
     assert after.table == (card_of(state, NO_SHANGHAI),)
     assert (options(theirs), options(own)) == ((Roll(),), (Roll(),))
     assert GAME.observe(own, FIRST)["expansions"][NO_SHANGHAI] == {"ban": True}
-
-
-@pytest.mark.parametrize(
-    ("dice", "may"), [((1, 2, 3, 4), Roll()), ((1, 2, 3, 4, 5), Shanghai()), ((1,) * 6, Shanghai())]
-)
-def test_the_ban_holds_until_a_player_has_to(dice: tuple[int, ...], may: Roll | Shanghai) -> None:
-    """With fewer than 2 dice in the supply shanghai is all he can do."""
-    assert options(banned(player(dice=dice))) == (may,)
 
 
 def test_the_ban_leaves_the_game_with_the_round() -> None:
@@ -143,10 +134,3 @@ def test_the_roll_of_many_dice_makes_no_doubles() -> None:
     state = table((NO_SHANGHAI, DOUBLES), hands=HELD)
 
     assert asked(go(rolled(state, 2, 5), RerollAll(), (3, 3))) == ("keep_back", 0)
-
-
-def test_no_trick_follows() -> None:
-    """The dice are placed at once and the turn is over."""
-    state = table(ALL, player(tricks=("both",)), hands=HELD)
-
-    assert options(go(rolled(state, 2, 5), RerollAll(), (3, 4))) == (KeepBack(die=3), KeepBack(die=4))

@@ -73,15 +73,6 @@ def test_taking_the_card_ends_the_right_to_place_both() -> None:
     assert cards("both")[0] in after.gone
 
 
-def test_a_roll_after_a_vetoed_shanghai_can_take_the_card() -> None:
-    """The turn is over without a die, and shanghai can be called in the next one."""
-    state = table((CAPTAIN, DOUBLES), player(dice=(1, 2)), lying=((CAPTAIN, SECOND),))
-
-    after = go(state, Shanghai(), VETO, Roll(), (3, 3), TakeDoubles(), Roll(), (1, 2), place(1))
-
-    assert options(after) == (Roll(), Shanghai())
-
-
 # --- the captain and no shanghai / reroll all ---------------------------------------------------------------------
 
 
@@ -107,14 +98,6 @@ def test_under_the_ban_there_is_no_shanghai_to_veto() -> None:
     assert options(free) == (Roll(),)
     assert ended.round == 2
     assert [ended.variant.faces[card] for card in ended.table] == [DOUBLES]
-
-
-def test_after_a_vetoed_shanghai_the_ban_can_be_played() -> None:
-    """The veto of the turn is spent, so it comes into force, for both."""
-    state = go(full(player(dice=(1, 2)), player(dice=(3, 4))), Shanghai(), VETO, Roll(), (2, 5), Ban(), place(2))
-
-    assert shown(state, NO_SHANGHAI) == {"ban": True}
-    assert options(state) == (Roll(),)
 
 
 # --- the captain and the sharks -----------------------------------------------------------------------------------
@@ -170,14 +153,6 @@ def test_taking_the_doubles_card_after_an_exchange_places_nothing() -> None:
     assert taken.to_place == 1
 
 
-def test_after_one_die_was_rolled_again_sharks_work_on_the_result() -> None:
-    """In the same turn."""
-    state = go(table(ALL, player(dice=(3,)), hands=(ALL, ())), Roll(), (4, 4), RollOne(), (6,))
-
-    assert options(go(state, Exchange(back=3))) == (place(4, 6),)
-    assert shown(go(state, Feed(), place(6)), SHARKS)["face_down"] == (6,)
-
-
 # --- no shanghai / reroll all with sharks and doubles -------------------------------------------------------------
 
 
@@ -190,15 +165,6 @@ def test_reroll_all_takes_dice_from_a_card_turned_down_too() -> None:
 
     assert after.players[0].placed == (0, 0, 0, 0, 2, 0)
     assert shown(after, SHARKS) == {"face_down": (5,), "feeding": False}
-
-
-def test_under_the_ban_the_doubles_card_is_a_way_to_wait() -> None:
-    """No die is spent, so the round goes on."""
-    state = table(ALL, player(dice=(1, 2, 3, 4)), lying=((NO_SHANGHAI, SECOND),))
-
-    after = go(state, Roll(), (3, 3), TakeDoubles(), Roll(), (1, 2), place(1))
-
-    assert options(after) == (Roll(),)
 
 
 def test_the_doubles_card_can_be_taken_before_the_numbering_is_chosen() -> None:

@@ -6,7 +6,7 @@ import pytest
 from support.expansions_positions import SHARKS, asked, card_of, rolled, table, unnumbered
 from support.games_positions import FIRST, GAME, SECOND, cards, every_card, go, options, player, tricks
 
-from arena.games.shanghaien.actions import Both, Place, Roll, Shanghai
+from arena.games.shanghaien.actions import Place, Roll, Shanghai
 from arena.games.shanghaien.expansions.sharks import Exchange, Feed
 from arena.games.shanghaien.state import Player, State
 
@@ -48,24 +48,6 @@ def test_the_card_on_which_the_die_of_this_turn_is_placed_is_turned_down() -> No
     assert card_of(state, SHARKS) in feeding.gone
 
 
-def test_only_the_die_of_this_turn_turns_a_card_down() -> None:
-    """Later dice of either player do not."""
-    state = go(rolled(holding(), 2, 5), Feed(), Place(dice=(5,)))
-
-    later = go(state, Roll(), (1, 2), Place(dice=(1,)), Roll(), (3, 4), Place(dice=(3,)))
-
-    assert fed(later) == [5]
-
-
-def test_dice_can_still_be_placed_on_a_card_turned_down() -> None:
-    """They have to, if the dice show its number."""
-    state = go(rolled(holding(), 2, 5), Feed(), Place(dice=(5,)))
-
-    after = go(state, Roll(), (5, 5), Place(dice=(5,)))
-
-    assert after.players[1].placed == (0, 0, 0, 0, 1, 0)
-
-
 @pytest.mark.parametrize("theirs", [(1, 2), (5, 1), (5, 5), (5, 5, 5), (5, 4), (5, 6, 6)])
 def test_a_card_turned_down_leaves_the_game_whatever_dice_lie_there(theirs: tuple[int, ...]) -> None:
     """The only die, equally many, fewer, or a tie that the neighbours would decide."""
@@ -89,16 +71,6 @@ def test_dice_on_a_card_turned_down_count_for_ties_beside_it() -> None:
     assert set(cards("dutch 1")) <= set(ended.gone)
     assert tied.players[0].sailors == ()
     assert set(cards("german 2", "german 4")) <= set(tied.gone)
-
-
-def test_the_other_cards_are_handed_out_as_ever() -> None:
-    """Only the one turned down is lost."""
-    state = go(rolled(holding(player(dice=(1, 2)), player(dice=(6,))), 3, 5), Feed(), Place(dice=(3,)))
-
-    ended = go(replace(state, to_move=FIRST), Shanghai())
-
-    assert ended.players[0].sailors == cards("german 1", "german 2")
-    assert ended.players[1].sailors == cards("dutch 2")
 
 
 def test_the_number_is_the_one_chosen_with_this_very_die() -> None:
@@ -137,13 +109,6 @@ def test_no_exchange_without_a_die_of_an_earlier_turn() -> None:
     assert tricks(rolled(holding(player(), player(dice=(1, 2))), 2, 5)) == (Feed(),)
 
 
-def test_a_die_of_an_earlier_round_is_none() -> None:
-    """All dice went back when the round ended."""
-    state = replace(holding(player(dice=(1, 2)), player(dice=(3, 4))), to_move=SECOND)
-
-    assert tricks(go(state, Shanghai(), Roll(), (2, 5))) == (Feed(),)
-
-
 def test_the_exchange_takes_a_die_back_and_places_both() -> None:
     """One die more lies there in the end; the trick card leaves the game."""
     state = rolled(holding(player(dice=(3, 3, 6))), 2, 5)
@@ -160,13 +125,3 @@ def test_the_exchange_takes_a_die_back_and_places_both() -> None:
 def test_the_numbering_stays_when_the_only_die_is_exchanged() -> None:
     """It is chosen once in a round."""
     assert options(go(rolled(holding(player(dice=(4,))), 2, 5), Exchange(back=4))) == (Place(dice=(2, 5)),)
-
-
-@pytest.mark.parametrize("action", [Feed(), Exchange(back=3)])
-def test_it_is_the_one_trick_of_the_round(action: Feed | Exchange) -> None:
-    """And not playable after another one."""
-    state = table((SHARKS,), player(dice=(3,), tricks=("both",)), hands=HELD)
-
-    assert tricks(rolled(state, 2, 5)) == (Both(), Feed(), Exchange(back=3))
-    assert tricks(go(rolled(state, 2, 5), Both())) == ()
-    assert go(rolled(state, 2, 5), action).players[0].has_used_trick

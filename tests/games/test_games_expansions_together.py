@@ -8,25 +8,21 @@ import pytest
 from msgspec.json import encode
 from support.expansions_positions import (
     ALL,
-    CAPTAIN,
     DOUBLES,
-    NO_SHANGHAI,
     SHARKS,
     SPENT_ON,
     VARIANTS,
-    place,
     played,
     rolled,
     table,
-    unnumbered,
 )
 from support.games_play import steps
-from support.games_positions import FIRST, GAME, SECOND, Event, every_card, go, options, player, tricks
+from support.games_positions import FIRST, GAME, SECOND, every_card, go, options, player, tricks
 
 from arena.games.api import observer_of, summary_of
-from arena.games.shanghaien.actions import Action, Both, Joker, Place, Roll, Shanghai
-from arena.games.shanghaien.expansions.crazy_captain import Allow, PlayCaptain, Veto
-from arena.games.shanghaien.expansions.doubles import PlayDoubles, RollOne, TakeDoubles
+from arena.games.shanghaien.actions import Action, Both, Joker, Roll, Shanghai
+from arena.games.shanghaien.expansions.crazy_captain import PlayCaptain
+from arena.games.shanghaien.expansions.doubles import PlayDoubles
 from arena.games.shanghaien.expansions.no_shanghai import Ban, RerollAll
 from arena.games.shanghaien.expansions.sharks import Exchange, Feed
 from arena.games.shanghaien.state import Choice, ExtraRoll, Player, State
@@ -73,19 +69,6 @@ def test_no_step_changes_the_state_that_it_began_in(chosen: tuple[str, ...]) -> 
         VALUE.before_reveal(step.state, step.after)
 
     assert [repr(step.state) for step in play] == seen
-
-
-def test_the_base_game_is_the_default() -> None:
-    """Nothing of the expansions shows."""
-    assert GAME.setup({}, 2) == GAME.setup({"expansions": []}, 2)
-    assert not {"expansions", "table"} & set(GAME.observe(GAME.setup({}, 2), FIRST))
-
-
-def test_the_tricks_of_all_expansions_stand_behind_those_of_the_game() -> None:
-    """In the order captain, no shanghai, sharks, doubles."""
-    state = rolled(full(player(dice=(3,), tricks=("both",))), 2, 5)
-
-    assert tricks(state) == (Both(), *EACH)
 
 
 @pytest.mark.parametrize("trick", EACH, ids=lambda trick: type(trick).__name__)
@@ -144,35 +127,6 @@ def test_the_picture_is_wide_enough_for_all_kinds_of_tricks() -> None:
 
 
 # --- all four -----------------------------------------------------------------------------------------------------
-
-
-def test_a_round_with_everything() -> None:
-    """Captain, feed, vetoes, doubles taken and taken away, exchange, ban: step by step."""
-    start = table(ALL, hands=((NO_SHANGHAI, SHARKS), (CAPTAIN, NO_SHANGHAI, SHARKS)))
-    script: list[Event] = [
-        *(Roll(), (1, 4), Place(dice=(1,), one="left")),
-        *(Roll(), (2, 2), RollOne(), (2,), RollOne(), (5,), PlayCaptain(), place(5)),
-        *(Roll(), (3, 6), Feed(), Veto(), Ban(), place(6)),
-        *(Roll(), (4, 4), TakeDoubles()),
-        *(Roll(), (5, 5), TakeDoubles()),
-        *(Roll(), (1, 3), place(3)),
-        *(Roll(), (3, 4), place(4), Veto(), (2, 6), place(6)),
-        *(Roll(), (1, 2), place(2)),
-        *(Roll(), (2, 5), place(2), Allow()),
-        *(Roll(), (6, 6), TakeDoubles()),
-        *(Roll(), (3, 5), place(3), Allow()),
-    ]
-    before_the_end = go(unnumbered(start), *script)
-
-    ended = go(before_the_end, Roll(), (1, 4), place(4), Shanghai())
-
-    assert [side.placed for side in before_the_end.players] == [(1, 1, 1, 0, 0, 2), (0, 1, 1, 0, 1, 0)]
-    assert options(before_the_end) == (Roll(),)
-    assert ended.round == 2
-    assert [start.variant.faces[card] for card in ended.players[1].tricks] == [NO_SHANGHAI, SHARKS, DOUBLES]
-    assert [start.variant.faces[card] for card in ended.players[0].tricks] == [SHARKS]
-    assert ended.table == ()
-    assert every_card(ended) == list(range(55))
 
 
 def test_the_heading_tells_who_must_choose_and_who_rolls_again() -> None:

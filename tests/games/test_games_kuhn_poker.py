@@ -80,13 +80,6 @@ def test_the_value_is_that_of_the_literature(alpha: Fraction) -> None:
     assert max(expected((other, second)) for other in pure(((), ("check", "bet")))) == VALUE
 
 
-def test_the_value_is_no_other_one_for_worse_play() -> None:
-    """A seat 0 that bets with the queen loses more against the right answer."""
-    worse: Chances = lambda card, moves: Fraction(1) if card == "queen" and not moves else first(THIRD)(card, moves)  # noqa: E731
-
-    assert min(expected((worse, other)) for other in pure((("bet",), ("check",)))) < VALUE
-
-
 def test_no_view_shows_the_other_card_before_the_showdown() -> None:
     """Nor does the text for the person at the table; after a fold it never shows."""
     folded = 0

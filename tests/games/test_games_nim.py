@@ -2,15 +2,13 @@
 
 from functools import cache, reduce
 from operator import xor
-from random import Random
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.games_play import steps
 
 from arena.errors import IllegalAction, MalformedReply, SpecError
-from arena.games.api import Decision, Json, Over, Seat
+from arena.games.api import Json, Over, Seat
 from arena.games.nim import GAME, State, Take
 
 HEAPS = st.lists(st.integers(0, 4), min_size=1, max_size=3).map(tuple)
@@ -43,61 +41,9 @@ def test_the_rules_agree_with_the_theory(heaps: tuple[int, ...], is_misere: bool
     assert mover_wins_by_search(state) == mover_wins_by_theory(heaps, is_misere=is_misere)
 
 
-@pytest.mark.parametrize(
-    "options", [{}, {"heaps": [7, 2, 9, 11]}, {"misere": True}, {"heaps": [1, 1, 2], "misere": True}]
-)
-def test_the_perfect_player_beats_the_random_one(options: dict[str, Json]) -> None:
-    """From a won start, whatever the other one does."""
-    for number in range(20):
-        rng, state = Random(number), GAME.setup(options, 2)
-        while isinstance(turn := GAME.turn(state), Decision):
-            (mover,) = turn.seats
-            takes = GAME.legal(state, mover)
-            if mover == 0:
-                takes = tuple(take for take in takes if _leaves_a_lost_state(state, take))
-            state = GAME.apply(state, {mover: rng.choice(takes)})
-
-        assert GAME.outcome(state).scores == (1, 0)
-
-
-def _leaves_a_lost_state(state: State, take: Take) -> bool:
-    after = GAME.apply(state, {state.to_move: take})
-    return not mover_wins_by_theory(after.heaps, is_misere=state.is_misere)
-
-
-def test_the_default_heaps_are_3_4_5() -> None:
-    """Seat 0 starts, and whoever takes the last counter wins."""
-    assert GAME.setup({}, 2) == at(3, 4, 5)
-
-
-def test_a_take_leaves_its_heap_and_the_opponent_moves() -> None:
-    """The old state stays."""
-    state = at(3, 4, 5)
-
-    after = GAME.apply(state, {Seat(0): Take(heap=1, count=3)})
-
-    assert after == at(3, 1, 5, to_move=1)
-    assert state == at(3, 4, 5)
-
-
-@pytest.mark.parametrize(("is_misere", "scores"), [(False, (1, 0)), (True, (0, 1))])
-def test_the_last_counter_decides(is_misere: bool, scores: tuple[int, int]) -> None:
-    """Seat 0 takes it: he wins, or loses in misere play."""
-    end = GAME.apply(at(0, 1, is_misere=is_misere), {Seat(0): Take(heap=1, count=1)})
-
-    assert isinstance(GAME.turn(end), Over)
-    assert GAME.outcome(end).scores == scores
-
-
 def test_all_takes_are_legal_by_heap_and_count() -> None:
     """None from an empty heap."""
     assert GAME.legal(at(2, 0, 1), Seat(0)) == (Take(0, 1), Take(0, 2), Take(2, 1))
-
-
-@given(seed=st.integers(0, 1000))
-def test_a_play_ends_within_one_turn_per_counter(seed: int) -> None:
-    """12 counters, at least one taken each turn, and the end."""
-    assert len(list(steps(GAME, "", Random(seed)))) <= 13
 
 
 @pytest.mark.parametrize(

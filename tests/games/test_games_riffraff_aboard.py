@@ -67,21 +67,6 @@ def test_a_look_ahead_on_the_view_is_what_then_happens() -> None:
     assert (answer["end"], answer["t_s"], answer["tilt_max_deg"]) == ("rest", event["t_s"], event["tilt_max_deg"])
 
 
-def test_the_world_refuses_what_the_rules_allow() -> None:
-    """There is room for two crates on top of each other under a yard, and none for a third; nothing has changed."""
-    what = {"area": 7, "load": {"kind": "crate", "face": "flat", "u_mm": 0, "v_mm": 30}}
-    table = {key: GAME.observe(start(), Seat(0))[key] for key in ("ship", "cargo")}
-    for _ in range(2):
-        answer = SIMULATOR.what_if(start(), Seat(0), what | table)
-        table = {key: answer[key] for key in ("ship", "cargo")}
-
-    with pytest.raises(IllegalAction) as caught:
-        SIMULATOR.what_if(start(), Seat(0), what | table)
-
-    assert caught.value.reason == Reason.NO_ROOM
-    assert [piece["id"] for piece in table["cargo"]] == ["k01", "k02"]
-
-
 def test_a_made_up_table_on_which_pieces_stand_in_each_other_is_refused() -> None:
     """It would keep the simulation busy for seconds; the sentence names the two. As it came back, the table is fine."""
     what = {"area": 7, "load": {"kind": "rat", "face": "flat", "u_mm": 0, "v_mm": 30}}

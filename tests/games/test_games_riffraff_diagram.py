@@ -1,6 +1,6 @@
 """Riff Raff as text: the ship in characters, the tables under it, and the words for what goes on."""
 
-from collections.abc import Iterator
+from itertools import islice
 from random import Random
 
 import pytest
@@ -17,7 +17,6 @@ from support.riffraff_scenes import (
     QUIET,
     TIPPED,
     Row,
-    fallen,
     fresh,
     tabled,
 )
@@ -25,7 +24,7 @@ from support.riffraff_scenes import (
 from arena.games import load_game
 from arena.games.api import Seat
 from arena.games.riffraff.actions import Load
-from arena.games.riffraff.drawing.captions import fate, title, winners
+from arena.games.riffraff.drawing.captions import title
 from arena.games.riffraff.drawing.diagram import LETTERS, aboard, describe
 from arena.games.riffraff.drawing.projection import (
     ABOVE,
@@ -41,7 +40,7 @@ from arena.games.riffraff.drawing.ship import Ship
 from arena.games.riffraff.drawing.svg import Frame, Sheet
 from arena.games.riffraff.geometry import about, extents, level_of, rotated, ship_rotation, times
 from arena.games.riffraff.scene import AREAS, KINDS, Kind
-from arena.games.riffraff.state import Fate, Phase, Player, State
+from arena.games.riffraff.state import Phase, State
 from arena.games.riffraff.table import Pose, ShipAtRest
 from arena.text import folded
 
@@ -169,21 +168,15 @@ def test_no_line_is_too_long_for_any_tip() -> None:
     assert max(map(len, describe(fresh(table)).splitlines())) <= 80
 
 
-@pytest.mark.parametrize(("seats", "seed"), [(2, 1), (3, 2), (4, 3)])
-def test_lines_have_an_end(seats: int, seed: int) -> None:
-    """In every state of a play: at most 80 characters, no space behind them, nothing around the text."""
-    for state in played(seats, seed):
-        text = describe(state)
+@pytest.mark.parametrize("seats", [2, 4])
+def test_lines_have_an_end(seats: int) -> None:
+    """In a play: at most 80 characters, no space behind them, nothing around the text."""
+    for step in islice(steps(load_game("riffraff"), "pictures", Random(seats), seats=seats), 0, None, 9):
+        text = describe(step.state)
 
         assert text == text.strip()
         assert all(line == line.rstrip() and len(line) <= 80 for line in text.splitlines())
         assert text.replace("\n", "").isprintable()
-
-
-def played(seats: int, seed: int) -> Iterator[State]:
-    """The states of a random play."""
-    for step in steps(load_game("riffraff"), "pictures", Random(seed), seats=seats):
-        yield step.state
 
 
 @pytest.mark.parametrize(
@@ -216,26 +209,6 @@ def test_the_title_says_what_comes_next(state: State, expected: str) -> None:
     """In every phase."""
     assert title(state) == expected
     assert describe(state).startswith(f"{folded(expected, 80)}\n")
-
-
-def test_the_winner_has_the_fewest_pieces() -> None:
-    """Ties are shared victories."""
-    players = tuple(Player(supply=(count, *[0] * 7)) for count in (2, 1, 3, 1))
-
-    assert winners(replace(AT_SEA, players=players)) == (1, 3)
-
-
-@pytest.mark.parametrize(
-    ("end", "expected"),
-    [
-        ("removed", "caught, out of the game"),
-        ("returned", "caught alone, back to seat 2"),
-        ("to_supply", "not caught, to seat 2"),
-    ],
-)
-def test_a_fate_is_told(end: Fate, expected: str) -> None:
-    """With the seat that gets the piece."""
-    assert fate(replace(fallen("k01", "rat", 0, 0), fate=end), Seat(2)) == expected
 
 
 VIEWS = (FRONT, SIDE, ABOVE)

@@ -63,7 +63,7 @@ def test_the_ship_weighs_and_rights_itself_as_specified() -> None:
     centre_m = float(world.data.subtree_com[1][2])
 
     assert round(1000 * mass_kg, 1) == SWING["mass_g"]
-    assert -1e6 * mass_kg * centre_m == pytest.approx(SWING["stiffness_g_mm"], abs=1)
+    assert round(-1e6 * mass_kg * centre_m) == SWING["stiffness_g_mm"]
 
 
 @pytest.mark.parametrize(("axis", "period"), [(0, "roll_period_s"), (1, "pitch_period_s")])
@@ -284,17 +284,6 @@ def test_pieces_fall_in_the_order_in_which_they_cross() -> None:
 
     assert [fall.id for fall in first.fallen] == ["k02", "k01"]
     assert [fall.id for fall in alike.fallen] == ["k01", "k02"]
-
-
-@pytest.mark.parametrize(("x_mm", "hand"), [(44.9, 0), (45.0, 0), (45.1, None), (-45.0, 0), (-45.1, None)])
-def test_a_hand_reaches_as_far_as_its_radius(x_mm: float, hand: int | None) -> None:
-    """A tenth of a millimetre decides at the edge of the disc."""
-    place = (x_mm / 1000, 0.1)
-    watch = _watch(_state((*place, -0.010)), hands_mm=((0, 100),))
-
-    watch.see(_state((*place, -0.030)))
-
-    assert watch.fallen[0].hand == hand
 
 
 def test_a_hand_that_is_full_catches_no_more() -> None:

@@ -11,6 +11,7 @@ from arena.games.riffraff import engine, physics
 from arena.games.riffraff.actions import Load, Reason
 from arena.games.riffraff.geometry import area_of, dot, level_of, room_above, room_between, rotated, times
 from arena.games.riffraff.model import GRAVITY, LOOK_S, RIG
+from arena.games.riffraff.physics import poses
 from arena.games.riffraff.scene import AREAS, KINDS, MASS_KG, YARD_THICKNESS_M, Kind
 from arena.games.riffraff.table import STILL, Noise, PieceId, ShipAtRest, Yards
 
@@ -62,7 +63,10 @@ def test_a_second_crate_brings_a_yard_back() -> None:
 
 @pytest.mark.parametrize("pieces", [0, 14])
 def test_a_ship_at_rest_does_not_creep(pieces: int) -> None:
-    """Left alone for 5 s, gimbal and yards turn by less than 0.03 degrees, laden or not."""
+    """Left alone for 5 s, gimbal and yards turn by less than 0.03 degrees, laden or not; cargo moves less than 0.3 mm.
+
+    But for a leaning bottle.
+    """
     world = engine.afloat(laden(pieces))
     before = world.state.copy()
 
@@ -71,6 +75,10 @@ def test_a_ship_at_rest_does_not_creep(pieces: int) -> None:
 
     turned = abs(world.state[: engine.HINGES] - before[: engine.HINGES])
     assert math.degrees(float(turned.max())) < 0.03
+    moved = [math.dist(one[:3], other[:3]) for one, other in zip(poses(world.state), poses(before), strict=True)]
+    *others, most = 0, 0, *sorted(moved)
+    assert max(others) < 0.0003
+    assert most < 0.0015
 
 
 def test_a_yard_out_of_balance_does_not_creep() -> None:
@@ -117,23 +125,6 @@ def test_the_stop_holds(area: int) -> None:
 
     assert max(seen) < STOP + math.radians(2)
     assert max(map(abs, result.yards)) < STOP + SOFT
-
-
-@pytest.mark.parametrize("area", AREAS)
-@pytest.mark.parametrize("kind", ["crate", "lifeboat", "barrel"])
-def test_mirrored_loads_tip_mirrored_yards(area: int, kind: Kind) -> None:
-    """On a ship whose yards are all tipped one way, and on one whose are tipped the other."""
-    here, other = ShipAtRest(yards=(STOP, STOP, STOP)), ShipAtRest(yards=(-STOP, -STOP, -STOP))
-    u, v = (300 * side[0] + 700 * side[1] for side in (AREAS[area].u_m, AREAS[area].v_m))
-    across = area + 1 if area % 2 else area - 1
-    face = "upright" if kind == "barrel" else "flat"
-
-    one = settled(here, area, Load(kind, face, u, v))
-    two = settled(other, across, Load(kind, face, u, -v))
-
-    assert [math.degrees(yard) for yard in one.yards] == pytest.approx([-math.degrees(y) for y in two.yards], abs=0.05)
-    assert math.degrees(one.roll) == pytest.approx(-math.degrees(two.roll), abs=0.05)
-    assert len(one.fallen) == len(two.fallen)
 
 
 @pytest.mark.parametrize("area", YARD_AREAS, ids=str)

@@ -30,14 +30,12 @@ from support.riffraff_play import (
 
 from arena.errors import BotFault, HarnessFault, IllegalAction, MalformedReply
 from arena.games.api import Json, Seat, Simulator, cost_of
-from arena.games.riffraff.actions import Load, Reason
-from arena.games.riffraff.scene import KINDS
+from arena.games.riffraff.actions import Reason
 from arena.games.riffraff.simulator import RiffRaffSimulator
 from arena.games.riffraff.state import State
 from arena.games.riffraff.table import STILL, Fall, PieceId, Pose, Rest
 from arena.games.riffraff.view import cargo
 
-SEAT = Seat(0)
 YARD = played(start(), 7, 3, 2, 1)
 BARREL_ABOARD = loaded(YARD, kind="barrel")
 POSE: Pose = (0.0, 0.05, 0.2, 1.0, 0.0, 0.0, 0.0)
@@ -66,27 +64,6 @@ def rest(name: str, pose: Pose = POSE) -> Rest:
     return Rest(id=PieceId(name), pose=pose)
 
 
-def test_a_load_asks_for_room_on_the_area_of_the_card() -> None:
-    """Of the table as it is."""
-    ship = Recorder()
-    simulator = RiffRaffSimulator(ship)
-    action = GAME.parse(YARD, SEAT, raw_load(YARD))
-
-    simulator.require(YARD, SEAT, action)
-
-    assert ship.insisted == [(YARD.table, 7, action)]
-
-
-def test_the_refusal_of_the_world_is_the_bots_fault() -> None:
-    """With its own reason."""
-    simulator = RiffRaffSimulator(ScriptedShip(refuse=lambda *_: Reason.NO_SUPPORT))
-
-    with pytest.raises(IllegalAction) as caught:
-        simulator.require(YARD, SEAT, GAME.parse(YARD, SEAT, raw_load(YARD, "crate")))
-
-    assert caught.value.reason == Reason.NO_SUPPORT
-
-
 def test_a_placement_is_simulated_with_the_noise_that_was_drawn() -> None:
     """And with the next id."""
     ship = Recorder()
@@ -95,16 +72,6 @@ def test_a_placement_is_simulated_with_the_noise_that_was_drawn() -> None:
     RiffRaffSimulator(ship).simulate(state)
 
     assert ship.placed == [(state.table, 7, state.pending, state.noise, "k01")]
-
-
-def test_a_result_that_fits_settles() -> None:
-    """The one that the tests below spoil."""
-    state = under_way(BARREL_ABOARD, kind="crate")
-
-    after = GAME.simulator.apply_result(state, json.loads(json.dumps(result())))
-
-    assert [piece.id for piece in after.table.cargo] == ["k01", "k02"]
-    assert [(piece.kind, piece.card, piece.by) for piece in after.table.cargo] == [("barrel", 7, 0), ("crate", 3, 1)]
 
 
 @pytest.mark.parametrize(
@@ -149,30 +116,6 @@ def test_a_result_that_cannot_be_is_a_value_error(changes: dict[str, object], se
         GAME.simulator.apply_result(state, result(**changes))
 
 
-def test_a_placement_is_told_in_a_sentence() -> None:
-    """How long and how far the ship rocked, and what became of what fell."""
-    state = under_way(BARREL_ABOARD, kind="crate")
-    simulator = RiffRaffSimulator(ScriptedShip(lambda *_: {"k01": IN_HAND, "k02": AT_SEA}))
-    plain = simulator.simulate(state)
-
-    assert simulator.tell(state, plain, simulator.apply_result(state, plain)) == (
-        "at rest after 0.9 s, tilted up to 3.1°; k01 barrel fell, caught, out of the game; k02 crate fell, not caught,"
-        " to seat 1"
-    )
-
-
-def test_a_disturbed_placement_is_told_with_what_disturbed_it() -> None:
-    """How far the hand was off, in the units of a load."""
-    dice = (900_000, 100_000, 600_000, 500_000, 500_000)
-    state = GAME.resolve(under_way(played(GAME.setup({"weather": "breeze"}, 2), 7, 3)), dice)
-    simulator = RiffRaffSimulator(ScriptedShip())
-    plain = simulator.simulate(state)
-
-    told = simulator.tell(state, plain, simulator.apply_result(state, plain))
-
-    assert told == "off by u +1.9 v -1.9 mm, turned +0.8°; at rest after 0.9 s, tilted up to 3.1°"
-
-
 def test_look_aheads_are_counted_only_while_somebody_decides() -> None:
     """As many as the option says, in each request."""
     state = GAME.setup({"simulations": 3, "weather": "still"}, 4)
@@ -212,8 +155,7 @@ assert game.simulator.budget(state) == 60
 SECOND = loaded(did(played(others_pass(BARREL_ABOARD), 1, 7, 3, 2), {"pieces": 2}))
 """Seat 1 has the turn on area 7, where k01 and k02 lie."""
 QUESTION = {"load": raw_load(YARD, "crate")}
-NOTHING = "nothing that can be simulated"
-ID = "expected an id from k00 to k99"
+LEVEL = {"roll_deg": 0, "pitch_deg": 0, "yards_deg": [0, 0, 0]}
 LENGTH = "the length of `quat` of piece k01 must be from 0.999 to 1.001"
 IN_POSITION = "in `pos_mm` of piece k01 must be from"
 
@@ -327,16 +269,8 @@ def lying(**changes: Json) -> dict[str, Json]:
         ({"load": QUESTION["load"] | {"yaw_deg": 1e6}}, Reason.BAD_NUMBER, "`yaw_deg` must be from -360 to 360"),
         ({"noise": [50.1, 0, 0, 0, 0]}, Reason.BAD_NUMBER, "u_mm in `noise` must be from -50 to 50, found 50.1"),
         ({"noise": [0, 0, 0, 0, float("nan")]}, Reason.BAD_NUMBER, "pitch_rad_s in `noise` must be from -2 to 2"),
-        (
-            {"ship": {"roll_deg": 41, "pitch_deg": 0, "yards_deg": [0, 0, 0]}},
-            Reason.BAD_NUMBER,
-            "`roll_deg` of the ship must be from -40 to 40",
-        ),
-        (
-            {"ship": {"roll_deg": 0, "pitch_deg": 0, "yards_deg": [0, -30, 0]}},
-            Reason.BAD_NUMBER,
-            "`yards_deg` of the ship must be from -",
-        ),
+        ({"ship": LEVEL | {"roll_deg": 41}}, Reason.BAD_NUMBER, "`roll_deg` of the ship must be from -40 to 40"),
+        ({"ship": LEVEL | {"yards_deg": [0, -30, 0]}}, Reason.BAD_NUMBER, "`yards_deg` of the ship must be from -"),
         ({"cargo": [lying(), lying()]}, Reason.NOT_A_CHOICE, "two pieces of `cargo` have the id k01"),
         ({"cargo": [lying(pos_mm=[0, 501, 0])]}, Reason.BAD_NUMBER, f"y {IN_POSITION} -500 to 500, found 501"),
         ({"cargo": [lying(pos_mm=[0, 0, -21])]}, Reason.BAD_NUMBER, f"z {IN_POSITION} -20 to 500"),
@@ -357,31 +291,23 @@ def test_what_cannot_be_imagined_is_refused(changes: dict[str, Json], reason: st
 
 
 @pytest.mark.parametrize(
-    ("what", "sentence"),
+    ("what", "words"),
     [
-        ({}, f'{NOTHING}: the field "load" is missing'),
-        ({"load": {"pass": True}}, f'not a load: unknown field "pass"; known: {", ".join(Load.__struct_fields__)}'),
-        (QUESTION | {"wind": 1}, f'{NOTHING}: unknown field "wind"; known: load, area, noise, ship, cargo'),
-        (QUESTION | {"noise": [0]}, f"{NOTHING}: noise: expected a list of length 5, found a list of length 1"),
-        (
-            QUESTION | {"cargo": [lying(kind="monkey")]},
-            f'{NOTHING}: cargo[0].kind: unknown value "monkey"; known: {", ".join(sorted(KINDS))}',
-        ),
-        (QUESTION | {"cargo": [lying(id="<x/>")]}, f'{NOTHING}: cargo[0].id: {ID}, found "<x/>"'),
-        (QUESTION | {"cargo": [lying(id="k01\n")]}, f'{NOTHING}: cargo[0].id: {ID}, found "k01\\n"'),
-        (
-            QUESTION | {"cargo": [lying()] * 33},
-            f"{NOTHING}: cargo: expected a list of length <= 32, found a list of length 33",
-        ),
-        ({"\ud800": 1}, f'{NOTHING}: unknown field "\\ud800"; known: load, area, noise, ship, cargo'),
+        ({}, 'the field "load" is missing'),
+        (QUESTION | {"wind": 1}, 'unknown field "wind"; known: load, area, noise, ship, cargo'),
+        (QUESTION | {"noise": [0]}, "noise: expected a list of length 5"),
+        (QUESTION | {"cargo": [lying(kind="monkey")]}, 'cargo[0].kind: unknown value "monkey"'),
+        (QUESTION | {"cargo": [lying(id="k01\n")]}, "cargo[0].id: expected an id from k00 to k99"),
+        (QUESTION | {"cargo": [lying()] * 33}, "cargo: expected a list of length <= 32"),
+        ({"\ud800": 1}, 'unknown field "\\ud800"'),
     ],
 )
-def test_a_question_of_another_form_is_malformed(what: dict[str, Json], sentence: str) -> None:
+def test_a_question_of_another_form_is_malformed(what: dict[str, Json], words: str) -> None:
     """With an example of the right one."""
     fault = refused(GAME.simulator, what)
 
     assert isinstance(fault, MalformedReply)
-    assert fault.message == sentence
+    assert fault.message.startswith(f"nothing that can be simulated: {words}")
     assert fault.hint.startswith('for example {"')
 
 
@@ -407,7 +333,7 @@ def test_an_imagined_breakdown_is_no_fault_of_the_harness() -> None:
         simulator.simulate(under_way(YARD))
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(spoiled=st.dictionaries(st.sampled_from(["area", "load", "noise", "ship", "cargo", "wind"]), VALUE, max_size=3))
 def test_any_question_is_answered_or_refused(spoiled: dict[str, Json]) -> None:
     """Nothing else comes out of it, and the position is as before."""

@@ -7,7 +7,6 @@ from support.riffraff_play import (
     GAME,
     HANDS,
     IN_HAND,
-    IN_OTHER_HAND,
     Place,
     all_load,
     all_pass,
@@ -24,14 +23,11 @@ from support.riffraff_play import (
     with_pieces,
 )
 
-from arena.games.api import Chance, Decision, Dice, Outcome, Over, Seat, Simulation
-from arena.games.riffraff.actions import Announce
+from arena.games.api import Chance, Dice, Outcome, Over, Seat, Simulation
 from arena.games.riffraff.geometry import area_of
 from arena.games.riffraff.scene import KINDS
 from arena.games.riffraff.state import Phase, State
-from arena.games.riffraff.table import STILL, Piece
-
-SECOND = Seat(1)
+from arena.games.riffraff.table import Piece
 
 
 def moved(state: State, piece_id: str, *, x: float, y: float, z: float) -> State:
@@ -71,35 +67,6 @@ def test_hand_and_sea_are_drawn_before_the_ship_is_simulated() -> None:
     assert blown.players[0].pieces == 8
 
 
-def test_in_still_weather_nothing_is_drawn() -> None:
-    """The simulation is asked for at once, without noise."""
-    state = under_way(to_load())
-
-    assert GAME.turn(state) == Simulation(key="settle/1/0/0")
-    assert state.noise == STILL
-
-
-def test_two_pieces_can_be_announced_where_one_lies_on_a_yard() -> None:
-    """The number is asked before the turn."""
-    state = second_round()
-
-    assert (state.phase, state.active) == (Phase.ANNOUNCE, 1)
-    assert GAME.legal(state, SECOND) == (Announce(pieces=1), Announce(pieces=2))
-
-
-@pytest.mark.parametrize(
-    "state",
-    [
-        pytest.param(to_load(), id="nothing lies there"),
-        pytest.param(played(others_pass(loaded(played(start(), 4, 2, 1, 3))), 1, 4, 3, 2), id="on the deck"),
-        pytest.param(did(second_round(), {"pieces": 1}), id="one announced"),
-    ],
-)
-def test_otherwise_one_piece_is_loaded(state: State) -> None:
-    """Without a question."""
-    assert (state.phase, state.to_load) == (Phase.LOAD, 1)
-
-
 def test_whoever_holds_one_piece_cannot_announce_two() -> None:
     """So it is not asked."""
     state = others_pass(loaded(to_load(), kind="chest"))
@@ -128,31 +95,6 @@ def test_a_piece_lies_where_it_rests_not_where_it_was_loaded(y: float, z: float,
     state = played(state, 2, 7, 3, 4)
 
     assert (state.active, state.phase) == (1, phase)
-
-
-def test_of_two_pieces_the_second_is_chosen_after_the_first_has_settled() -> None:
-    """With a key of its own; then the turn is over, and all see both."""
-    once = loaded(did(second_round(), {"pieces": 2}))
-
-    waiting = under_way(once)
-    twice = loaded(once)
-
-    assert GAME.turn(once) == Decision(seats=(SECOND,))
-    assert (once.active, once.to_load, len(once.table.cargo)) == (1, 1, 2)
-    assert GAME.turn(waiting) == Simulation(key="settle/2/1/1")
-    assert (twice.active, len(twice.table.cargo)) == (2, 3)
-    assert [each.id for each in twice.last] == ["k02", "k03"]
-
-
-@pytest.mark.parametrize("place", [IN_HAND, AT_SEA], ids=["caught", "not caught"])
-def test_when_cargo_falls_the_turn_ends_at_once(place: Place) -> None:
-    """There is no second piece, though two were announced."""
-    state = did(second_round(), {"pieces": 2})
-
-    after = loaded(state, {"k01": place})
-
-    assert (after.active, after.loaded) == (2, 0)
-    assert len(after.last) == 1
 
 
 def test_a_turn_ends_without_loading_where_no_load_is_possible() -> None:
@@ -219,16 +161,6 @@ def test_who_holds_no_piece_at_the_end_of_a_turn_wins_at_once() -> None:
     assert GAME.outcome(after) == Outcome(scores=(8, 0, 5, 0), ranks=(0, 2, 1, 2))
 
 
-def test_a_catch_can_win() -> None:
-    """The last piece and another one are caught, so both are out of the game."""
-    state = with_pieces(loaded(to_load()), 1, rat=1)
-
-    after = loaded(state, {"k01": IN_HAND, "k02": IN_OTHER_HAND})
-
-    assert GAME.turn(after) == Over()
-    assert GAME.outcome(after).ranks == (1, 0, 2, 2)
-
-
 @pytest.mark.parametrize("place", [IN_HAND, AT_SEA], ids=["caught alone", "not caught"])
 def test_the_last_piece_comes_back_when_it_falls(place: Place) -> None:
     """Nobody has won; the turn is over."""
@@ -260,13 +192,3 @@ def test_after_the_last_round_the_fewest_pieces_win() -> None:
     assert even == Outcome(scores=(1, 1, 1, 1), ranks=(0, 0, 0, 0))
     assert uneven == Outcome(scores=(1, 6, 1, 6), ranks=(2, 0, 2, 0))
     assert GAME.outcome(of_two) == Outcome(scores=(1, 0), ranks=(0, 1))
-
-
-def test_a_score_may_be_negative() -> None:
-    """Whoever gets the cargo of others holds more than at the start."""
-    state = all_load(played(start(), 7, 3, 2, 1))
-    state = played(state, 1, 9, 4, 2)
-
-    after = loaded(state, dict.fromkeys(("k01", "k02", "k03", "k04", "k05"), AT_SEA))
-
-    assert GAME.outcome(after).scores == (1, -3, 1, 1)

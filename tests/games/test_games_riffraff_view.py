@@ -136,18 +136,6 @@ def test_the_view_names_each_phase() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("weather", "sigma"),
-    [("calm", (0.75, 1.5, 0.025)), ("breeze", (1.5, 3.0, 0.05)), ("storm", (3.0, 6.0, 0.1)), ("still", (0, 0, 0))],
-)
-def test_the_weather_is_told_as_its_deviations(weather: str, sigma: tuple[float, ...]) -> None:
-    """In the view and in the material."""
-    view = GAME.observe(start(weather=weather), Seat(0))
-
-    assert tuple(view["noise"].values()) == sigma
-    assert GAME.game_info({"weather": weather}, 4)["noise"] == view["noise"]
-
-
 @given(table=tables())
 def test_the_view_loses_nothing_of_the_canonical_state(table: ShipAtRest) -> None:
     """From the mm and degrees of the view the table is computed back, digit for digit, as every look-ahead does."""

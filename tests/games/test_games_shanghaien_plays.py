@@ -21,7 +21,7 @@ from support.expansions_positions import (
 )
 from support.games_positions import GAME, every_card
 
-from arena.games.api import Chance, Decision, Dice, Json, Over, Seat
+from arena.games.api import Chance, Dice, Json, Over, Seat
 from arena.games.shanghaien.actions import Action, Adjust, Both, Joker, Place, Reroll, Roll, Shanghai
 from arena.games.shanghaien.cards import JOKER_VALUE, NATIONS, nation_of, strength_of
 from arena.games.shanghaien.expansions.crazy_captain import PlayCaptain, Veto
@@ -152,13 +152,6 @@ def test_everything_an_expansion_adds_was_played(them: Plays) -> None:
     assert seen >= added | {Roll, Shanghai, Place, Joker, Adjust, Both, Reroll}
 
 
-def test_no_key_is_drawn_twice(them: Plays) -> None:
-    """A key that came again would repeat the same dice."""
-    for play in them.plays:
-        keys = [step.turn.key for step in play if isinstance(step.turn, Chance)]
-        assert len(set(keys)) == len(keys)
-
-
 def test_a_play_ends(them: Plays) -> None:
     """Each turn places a die or ends the round, so there is a bound; with doubles only luck ends it."""
     most = 2 + ROUNDS * 11 * LONGEST_TURN if them.expansions else MOST_STEPS
@@ -166,21 +159,6 @@ def test_a_play_ends(them: Plays) -> None:
         assert isinstance(play[-1].turn, Over)
         assert play[-1].state.round == ROUNDS
         assert len(play) <= most or DOUBLES in them.expansions
-
-
-def test_every_legal_action_survives_its_json_form(them: Plays) -> None:
-    """Written as JSON and parsed it is the same action, it can be carried out, and no other seat may do it."""
-    for state in them.sampled:
-        if not isinstance(turn := GAME.turn(state), Decision):
-            continue
-        (seat,) = turn.seats
-        actions = GAME.legal(state, seat)
-        assert actions
-        assert len(set(actions)) == len(actions)
-        assert GAME.legal(state, Seat(1 - seat)) == ()
-        for action in actions:
-            assert GAME.parse(state, seat, json.loads(msgspec.json.encode(action))) == action
-            assert GAME.turn(GAME.apply(state, {seat: action}))
 
 
 def test_both_seats_see_the_same_plain_values_and_no_order_of_the_pile(them: Plays) -> None:
@@ -197,14 +175,6 @@ def test_both_seats_see_the_same_plain_values_and_no_order_of_the_pile(them: Pla
         assert [GAME.legal(state, Seat(seat)) for seat in (0, 1)] == [GAME.legal(other, Seat(seat)) for seat in (0, 1)]
         assert (first.pop("you"), second.pop("you")) == (0, 1)
         assert first == second
-
-
-def test_a_state_can_be_described(them: Plays) -> None:
-    """Without loose ends, in lines that fit a wide terminal."""
-    for state in them.sampled[::3]:
-        text = GAME.describe(state)
-        assert text == text.strip()
-        assert all(line == line.rstrip() and len(line) < 200 for line in text.splitlines())
 
 
 def test_the_numbering_is_the_choice_of_the_starter_in_the_first_turn(them: Plays) -> None:

@@ -69,7 +69,7 @@ class Rig(msgspec.Struct, frozen=True):
 
 
 RIG: Final = Rig()
-SWING: Final = {"mass_g": 682.8, "stiffness_g_mm": 36554, "roll_period_s": 1.11, "pitch_period_s": 1.13}
+SWING: Final = {"mass_g": 682.8, "stiffness_g_mm": 36555, "roll_period_s": 1.11, "pitch_period_s": 1.13}
 """The empty ship as a pendulum with its yards held by their friction, as the engine finds it.
 
 A mass of so many g, so many mm off the middle, heels it by a radian."""
