@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 import pytest
 from support.conformance_goofspiel import NextPrize
-from support.conformance_values import BROKEN_VALUES, NAMED_MISTAKES, SOUND_VALUES
+from support.conformance_values import BROKEN_VALUES, SOUND_VALUES
 
 from arena.conformance.game import CHECKS, check_game, difference_elsewhere, findings
 from arena.conformance.play import AnyGame, played_table
@@ -243,16 +243,6 @@ def test_a_broken_promise_is_told_in_a_sentence(title: str, kind: type[AnyGame])
 
     assert 1 <= len(found) <= 3
     assert all(len(sentence) > 20 and "\n" not in sentence for sentence in found)
-
-
-@pytest.mark.parametrize(("kind", "told"), NAMED_MISTAKES)
-def test_the_mistake_of_a_value_is_named(kind: type[AnyGame], told: str) -> None:
-    """What it is worth, and what it should be."""
-    table = played_table(kind(), 2)
-
-    found = [sentence for title, check in CHECKS.items() if "value" in title for sentence in findings(check, table)]
-
-    assert any(told in sentence for sentence in found), found
 
 
 @pytest.mark.parametrize("kind", [ConnectFour, KuhnPoker, WhisperedMoves, *SOUND_VALUES])

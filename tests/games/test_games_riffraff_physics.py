@@ -1,12 +1,11 @@
 """The simulated ship against what was measured when its parameters were chosen, and against symmetry."""
 
 import math
-from random import Random
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from support.riffraff_tables import after, laden, piece, put, settled, tidy_load, tried
+from support.riffraff_tables import piece, settled, tried
 
 from arena.errors import IllegalAction
 from arena.games.riffraff import engine, physics
@@ -44,16 +43,6 @@ def _released(area: int, load: Load, noise: Noise = STILL) -> physics.Released:
     return physics.released(ShipAtRest(), AREAS[area], load, noise, PieceId("k01"))
 
 
-def test_an_upright_ship_stays_upright() -> None:
-    """Nothing moves an empty ship, for three seconds and to the last bit."""
-    world = engine.afloat(ShipAtRest())
-
-    for _ in range(300):
-        world.look()
-
-    assert world.state.tolist() == [0.0] * HINGES
-
-
 def test_the_ship_weighs_and_rights_itself_as_specified() -> None:
     """Mass and restoring moment that bots are told are those of the engine's ship."""
     world = engine.afloat(ShipAtRest())
@@ -77,16 +66,6 @@ def test_the_ship_swings_with_the_period_and_decay_that_were_measured(axis: int,
     assert extremes[1] * LOOK_S == pytest.approx(SWING[period], abs=0.03)
     decays = np.abs(rolls[extremes] / rolls[[0, extremes[0]]])
     assert math.sqrt(decays.prod()) == pytest.approx(0.33, abs=0.02)
-
-
-@pytest.mark.parametrize(("area", "v_mm", "heel_deg"), [(5, 60, 2.1), (7, 60, 2.3), (9, 55, 2.3)])
-def test_a_crate_on_a_yard_heels_the_ship(area: int, v_mm: int, heel_deg: float) -> None:
-    """18 g so far out on a yard heel the ship to that side, more from higher up."""
-    result = settled(ShipAtRest(), area, Load("crate", "flat", 0, v_mm))
-
-    assert not result.fallen
-    assert -math.degrees(result.roll) == pytest.approx(heel_deg, abs=0.2)
-    assert result.tilt_max_deg > heel_deg
 
 
 @pytest.mark.parametrize(
@@ -115,27 +94,6 @@ def test_a_single_piece_stays_wherever_it_is_laid_with_care(area: int) -> None:
     assert lost == []
 
 
-@pytest.mark.parametrize("seed", [0, 3])
-def test_a_pile_on_one_side_is_shed(seed: int) -> None:
-    """Tidy loading of the starboard yards alone heels ship and yards until something falls, after 2 to 14 pieces."""
-    rng = Random(seed)
-    table = ShipAtRest()
-    loaded = 0
-    has_fallen = False
-
-    while not has_fallen and loaded < 15:
-        area = (6, 8, 10)[loaded % 3]
-        load = tidy_load(rng, area, rng.choice(KINDS))
-        result = tried(table, area, load)
-        if result is not None:
-            loaded += 1
-            has_fallen = bool(result.fallen)
-            table = after(table, area, load, result)
-
-    assert 2 <= loaded <= 14
-    assert has_fallen
-
-
 def test_the_kick_of_a_wave_tilts_the_ship() -> None:
     """The same load tilts the ship further when a wave hits it; the other axis is hit alike."""
     load = Load("crate", "flat", 50, 22)
@@ -155,16 +113,6 @@ def test_the_shift_of_an_unsteady_hand_moves_the_piece() -> None:
 
     assert [1000 * (b - a) for a, b in zip(meant[:2], shifted[:2], strict=True)] == pytest.approx([2, -1], abs=0.1)
     assert shifted[3:] == pytest.approx((math.sqrt(0.5), 0, 0, math.sqrt(0.5)), abs=0.02)
-
-
-def test_a_piece_comes_to_lie_on_other_cargo() -> None:
-    """Where something lies already, the next piece is let down onto it."""
-    below = put(ShipAtRest(), 1, Load("crate", "flat", 50, 22))
-
-    above = put(below, 1, Load("chest", "flat", 50, 22))
-
-    lower, upper = above.cargo
-    assert upper.pose[2] - lower.pose[2] == pytest.approx(0.014 + 0.012, abs=0.0005)
 
 
 def test_a_dropped_piece_falls_that_far() -> None:
@@ -214,18 +162,6 @@ def test_a_shift_without_room_is_halved_until_there_is_some(u_mm: float, halved:
     assert release.halved == halved
     assert 1000 * release.new.pose[0] == pytest.approx(landed_mm)
     assert settled(ShipAtRest(), 5, Load("chest", "flat", 0, 60), noise).halved == halved
-
-
-@pytest.mark.parametrize("pieces", [5, 10])
-def test_pieces_at_rest_hardly_reach_into_each_other(pieces: int) -> None:
-    """The engine's contacts are soft, but by less than 0.1 mm, before and after another look."""
-    world = engine.afloat(laden(pieces))
-    before_m = float(world.contacts().dist.min())
-
-    world.look()
-
-    assert -0.0001 < before_m < 0
-    assert -0.0001 < float(world.data.contact.dist.min()) < 0
 
 
 _IDS = tuple(PieceId(f"k{number:02d}") for number in range(1, 5))
@@ -379,13 +315,3 @@ def test_what_has_fallen_touches_nothing() -> None:
 
     assert (beside.roll, beside.pitch) == (alone.roll, alone.pitch)
     assert beside.rests[0].pose == alone.rests[0].pose
-
-
-def test_a_piece_that_falls_onto_the_deck_has_not_fallen() -> None:
-    """A crate in the air beside the lowest yard lands on the deck below, and is still aboard."""
-    beside = ShipAtRest(cargo=(piece(1, "crate", (0.031, 0.02, 0.13, 1, 0, 0, 0)),))
-
-    result = settled(beside, 6, Load("rat", "flat", 0, -60))
-
-    assert result.fallen == ()
-    assert result.rests[0].pose[2] < 0.06

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
-from support.riffraff_play import AT_SEA, GAME, did, loaded, others_pass, played, raw_load, start, under_way
+from support.riffraff_play import AT_SEA, GAME, loaded, others_pass, played, raw_load, start, under_way
 
 from arena.games.api import Seat
 from arena.games.riffraff import simulator
@@ -108,32 +108,6 @@ def test_the_whole_view_of_a_turn() -> None:
         ],
         "noise": {"uv_mm": 0.0, "yaw_deg": 0.0, "kick_rad_s": 0.0},
     }
-
-
-def test_the_view_names_each_phase() -> None:
-    """In the words of docs/riffraff.md; the area only while somebody has the turn."""
-    second = played(others_pass(loaded(played(start(), 7, 3, 2, 1))), 1, 7, 3, 2)
-    states = [
-        start(),
-        played(start(), 10, 10, 2, 6),
-        played(start(), 5, 5, 9, 1),
-        second,
-        did(second, {"pieces": 2}),
-        under_way(played(start(weather="storm"), 7, 3, 2, 1)),
-        under_way(did(second, {"pieces": 2})),
-    ]
-
-    views = [GAME.observe(state, Seat(0)) for state in states]
-
-    assert [(view["phase"], view["area"], view["pieces_left_to_load"]) for view in views] == [
-        ("card", None, 0),
-        ("new_captain", None, 0),
-        ("order", None, 0),
-        ("announce", 7, 0),
-        ("load", 7, 2),
-        ("noise", 7, 1),
-        ("settling", 7, 2),
-    ]
 
 
 @given(table=tables())

@@ -213,15 +213,3 @@ BROKEN_VALUES: dict[str, tuple[type[Any], ...]] = {
         flips("UnfairSmall", size=5, error=0.001),
     ),
 }
-NAMED_MISTAKES: list[tuple[type[Any], str]] = [
-    (MovedValue, "play 3, step 27: the value is another one when it is asked again"),
-    (ChangedByValue, "play 1, step 1: the value changes the state that it looks at"),
-    (
-        UnfairDeal,
-        "play 1, step 1: before the draw deal seat 0 is worth 1, expected 0.5, the mean over all outcomes",
-    ),
-    (flips("Sampled", error=0.3), "seat 0 is worth 0.8, expected about 0.498, the mean over 40 of the outcomes"),
-    (flips("Small", size=5, error=0.001), "seat 0 is worth 0.501, expected 0.5, the mean over all outcomes"),
-    (flips("Knows", known=4), "play 1, step 2, after deck: the value knows what is hidden from all seats"),
-    (flips("Shows", reveal=lambda _, after: after), "before_reveal shows the value what was turned up"),
-]
