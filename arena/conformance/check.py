@@ -92,8 +92,8 @@ def check_draws(secret: Secret, seats: int = 2) -> tuple[BlockDraw, ...]:
     return tuple(draw_block(secret, f"check-{number}", seats) for number in range(MATCHES_IN_A_ROW + 1))
 
 
-class OtherTable(msgspec.Struct, frozen=True):
-    """A table that a tournament may ask for: other options, or another number of seats, that of the draw."""
+class TrialTable(msgspec.Struct, frozen=True):
+    """The options and the luck of a match, whose number of seats is that of the draw."""
 
     options: dict[str, Any]
     draw: BlockDraw
@@ -105,15 +105,14 @@ class OtherTable(msgspec.Struct, frozen=True):
 
 
 class CheckPlan(msgspec.Struct, frozen=True):
-    """The matches of a check: their settings, their seats, their luck, and tables that are tried besides.
+    """The matches of a check: their settings, their luck, and tables that are tried besides.
 
     The bot must pass under `settings`; a fault at one of the `others` is a remark.
     """
 
     settings: MatchSettings
     draws: tuple[BlockDraw, ...]
-    seats: int = 2
-    others: tuple[OtherTable, ...] = ()
+    others: tuple[TrialTable, ...] = ()
 
 
 def check_bot(bot: BotSpec, plan: CheckPlan, confinement: Confinement) -> Iterator[CheckStep]:
@@ -158,6 +157,8 @@ class _Examination:
         self._rules = load_game(plan.settings.game)
         self._is_simulated = simulator_of(self._rules) is not None
         self._in_a_row = SIMULATED_IN_A_ROW if self._is_simulated else MATCHES_IN_A_ROW
+        self._tables = [TrialTable(plan.settings.options, draw) for draw in plan.draws]
+        self._seats = self._tables[0].seats
         self._player = self._enter(self._open)
         self._records: list[MatchRecord] = []
 
@@ -186,14 +187,13 @@ class _Examination:
     def _open(self) -> Channel:
         return open_channel(self._bot, self._confinement)
 
-    def _enter(self, open_channel: Callable[[], Channel], table: OtherTable | None = None) -> BotPlayer:
-        plan, line_bytes = self._plan, self._confinement.limits.line_bytes
-        options, seats = (plan.settings.options, plan.seats) if table is None else (table.options, table.seats)
+    def _enter(self, open_channel: Callable[[], Channel], table: TrialTable | None = None) -> BotPlayer:
+        table, line_bytes = table or self._tables[0], self._confinement.limits.line_bytes
         return BotPlayer(
             player=self._bot.name,
             bot=self._bot.digest,
             open_channel=open_channel,
-            hello=hello_for(self._rules, options, self._clock.startup_ms, line_bytes, seats),
+            hello=hello_for(self._rules, table.options, self._clock.startup_ms, line_bytes, table.seats),
             clock=self._clock,
             suspended=never_suspended,
         )
@@ -206,14 +206,12 @@ class _Examination:
         return f"{asked} answers, {outcome_text(record, seat)} against {baseline}"
 
     def _play(
-        self, bot_player: BotPlayer, *, seat: int, number: int = 0, table: OtherTable | None = None
+        self, bot_player: BotPlayer, *, seat: int, number: int = 0, table: TrialTable | None = None
     ) -> MatchRecord:
-        plan, isolation = self._plan, self._confinement.isolation
-        settings = plan.settings if table is None else replace(plan.settings, options=table.options)
-        draw = plan.draws[number] if table is None else table.draw
-        spec = spec_of(settings, f"check-{number}-{seat}", draw, seat, isolation)
-        seats = range(plan.seats if table is None else table.seats)
-        record = play_match(spec, [bot_player if each == seat else BaselinePlayer() for each in seats])
+        table = table or self._tables[number]
+        settings = replace(self._plan.settings, options=table.options)
+        spec = spec_of(settings, f"check-{number}-{seat}", table.draw, seat, self._confinement.isolation)
+        record = play_match(spec, [bot_player if each == seat else BaselinePlayer() for each in range(table.seats)])
         if record.fault is not None:
             fault = record.fault
             details = [f"{record.termination}: {fault.message}"]
@@ -225,7 +223,7 @@ class _Examination:
 
     def _several(self) -> str:
         for number in range(1, self._in_a_row + 1):
-            self._match(seat=(number + 1) % self._plan.seats, number=number)
+            self._match(seat=(number + 1) % self._seats, number=number)
         return f"{sum(bot_seat(record, self._bot.digest).moves for record in self._records)} answers so far"
 
     def _noise(self) -> str:
@@ -259,11 +257,11 @@ class _Examination:
             " cannot be reproduced; seed its random numbers with bot_seed"
         )
 
-    def _title(self, table: OtherTable) -> str:
-        seats = f" at a table of {table.seats}" if table.seats != self._plan.seats else ""
+    def _title(self, table: TrialTable) -> str:
+        seats = f" at a table of {table.seats}" if table.seats != self._seats else ""
         return f"plays{f' with {_written(table.options)}' if table.options else ''}{seats}"
 
-    def _at(self, table: OtherTable) -> str:
+    def _at(self, table: TrialTable) -> str:
         """Play in the first and the last seat; a simulated match takes seconds, so there in the last one only."""
         bot_player, told, last = self._enter(self._open, table), list[str](), table.seats - 1
         try:

@@ -13,13 +13,14 @@ import math
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeVar
 
 from arena.conformance.hidden import looks_alike, swapped, walked
-from arena.conformance.play import GameStep, PlayedTable
-from arena.games.api import Chance, Dice, Over, Seat, Shuffle, Weighted, may_know_of
+from arena.conformance.play import HiddenDraw, PlayedTable
+from arena.games.api import Dice, Over, Seat, Shuffle, Weighted, may_know_of
 from arena.text import shortened
 
+T = TypeVar("T")
 _MOST: Final = 16
 """Draws of a play, and items of a draw, that are changed: the first, the last, and some between."""
 _OTHER_OUTCOMES: Final = 2
@@ -31,10 +32,9 @@ _LONGEST: Final = 800
 
 
 class Change(NamedTuple):
-    """Another `outcome` of the hidden draw `key` at `place` of a play, by one or two of its `items`."""
+    """Another `outcome` of a hidden draw, by one or two of its `items`."""
 
-    place: int
-    key: str
+    draw: HiddenDraw
     items: tuple[int, ...]
     outcome: tuple[int, ...]
 
@@ -56,12 +56,12 @@ def early_views(table: PlayedTable) -> Iterator[str]:
     """No view depends on an item of a hidden draw before the game declares that the seat may know it."""
     if may_know_of(table.game) is None:
         return
-    for number, play in enumerate(table.plays, start=1):
-        for change in _changes(play):
-            for seat, step in _compare(table, play, change).seen.items():
+    for number in range(1, len(table.plays) + 1):
+        for change in _changes(table, number):
+            for seat, step in _compare(table, change).seen.items():
                 yield (
                     f"play {number}, step {step}: the view of seat {seat} follows from {_items(change.items)} of"
-                    f" `{change.key}`, which it may not know yet by `may_know`"
+                    f" `{change.draw.turn.key}`, which it may not know yet by `may_know`"
                 )
 
 
@@ -71,8 +71,8 @@ def sightings(table: PlayedTable) -> Iterator[str]:
     Of a game that declares `may_know` only the items that no change can follow to the end.
     """
     compared = defaultdict[str, defaultdict[int, list[Comparison]]](lambda: defaultdict(list))
-    for change in _changes(table.plays[0]):
-        compared[change.key][change.items[0]].append(_compare(table, table.plays[0], change))
+    for change in _changes(table, 1):
+        compared[change.draw.turn.key][change.items[0]].append(_compare(table, change))
     if may_know_of(table.game) is not None:
         yield from _unfollowed(compared)
         return
@@ -116,29 +116,24 @@ def _sighting(seat: Seat, compared: Sequence[Comparison]) -> str:
     return f"not before step {step}: there {reason}" if is_unseen else f"at step {step}"
 
 
-def _changes(play: Sequence[GameStep]) -> Iterator[Change]:
-    hidden = {
-        place: step.turn.kind
-        for place, step in enumerate(play)
-        if isinstance(step.turn, Chance) and not step.turn.is_public
-    }
-    last_choice = max((place for place, kind in hidden.items() if isinstance(kind, Weighted)), default=0)
-    changed = [place for place, kind in hidden.items() if not isinstance(kind, Weighted) or place == last_choice]
-    for place in _spread(changed):
-        turn, drawn = play[place].turn, play[place].drawn
-        assert isinstance(turn, Chance), "a hidden draw is one"
+def _changes(table: PlayedTable, number: int) -> Iterator[Change]:
+    """The changes of the play with that number, from 1."""
+    draws = [draw for draw in table.hidden_draws() if draw.play == number]
+    choices = [draw.at for draw in draws if isinstance(draw.turn.kind, Weighted)]
+    for draw in _spread([draw for draw in draws if draw.at not in choices[:-1]]):
+        kind, drawn = draw.turn.kind, draw.step.drawn
         for item in _spread(range(len(drawn))):
-            if isinstance(turn.kind, Shuffle):
+            if isinstance(kind, Shuffle):
                 last = len(drawn) - 1
                 others = {item - 1, *(item + distance for distance in _DISTANCES), last}
                 for other in sorted(other for other in others if 0 <= other <= last and other != item):
-                    yield Change(place, turn.key, (item, other), swapped(drawn, item, other))
+                    yield Change(draw, (item, other), swapped(drawn, item, other))
             else:
-                for outcome in _other_outcomes(turn.kind, drawn[item]):
-                    yield Change(place, turn.key, (item,), (*drawn[:item], outcome, *drawn[item + 1 :]))
+                for outcome in _other_outcomes(kind, drawn[item]):
+                    yield Change(draw, (item,), (*drawn[:item], outcome, *drawn[item + 1 :]))
 
 
-def _spread(places: Sequence[int]) -> list[int]:
+def _spread(places: Sequence[T]) -> list[T]:
     """Some of the places, from the first to the last."""
     last = len(places) - 1
     return [*places] if last < _MOST else [places[number * last // (_MOST - 1)] for number in range(_MOST)]
@@ -150,18 +145,17 @@ def _other_outcomes(kind: Dice | Weighted, drawn: int) -> list[int]:
     return [face for face in possible if face != drawn][:_OTHER_OUTCOMES]
 
 
-def _compare(table: PlayedTable, play: Sequence[GameStep], change: Change) -> Comparison:
+def _compare(table: PlayedTable, change: Change) -> Comparison:
     """Repeat the play with a change, until no seat is left that has to be kept unaware."""
-    game, may_know = table.game, may_know_of(table.game)
-    changed = game.resolve(play[change.place].state, change.outcome)
+    game, may_know, draw = table.game, may_know_of(table.game), change.draw
+    changed = game.resolve(draw.step.state, change.outcome)
     unaware, seen, is_visible = {*table.all_seats()}, dict[Seat, int](), False
 
     def may(seat: Seat, states: Sequence[Any]) -> bool:
         known = ((each, item) for each in states for item in change.items)
-        return may_know is not None and any(may_know(each, seat, change.key, item) for each, item in known)
+        return may_know is not None and any(may_know(each, seat, draw.turn.key, item) for each, item in known)
 
-    walk = walked(game, changed, play[change.place + 1 :])
-    for number, (step, state, reason) in enumerate(walk, start=change.place + 2):
+    for number, (step, state, reason) in enumerate(walked(game, changed, draw.rest), start=draw.at + 1):
         unaware -= {seat for seat in unaware if may(seat, (step.state, state))}
         differing = {seat for seat in unaware if not looks_alike(table, seat, step.state, state)}
         seen |= dict.fromkeys(sorted(differing), number)

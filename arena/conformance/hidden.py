@@ -9,9 +9,9 @@ from typing import Any, Final
 
 import msgspec
 
-from arena.conformance.play import AnyGame, GameStep, PlayedTable
+from arena.conformance.play import AnyGame, GameStep, HiddenDraw, PlayedTable
 from arena.errors import BotFault
-from arena.games.api import Chance, Dice, Over, Seat, Shuffle, Simulation, describe_for, heard_of
+from arena.games.api import Dice, Over, Seat, Shuffle, Simulation, describe_for, heard_of
 
 _LISTED: Final = 3
 """Legal actions from the first and from the last, of which each pair is compared."""
@@ -53,14 +53,14 @@ def hidden_draws(table: PlayedTable) -> Iterator[str]:
     """A draw that is not public keeps something from somebody; where no seat hears of anything, views tell it all."""
     if _is_silent(table):
         return
-    for place, step in table.steps():
-        if not isinstance(step.turn, Chance) or step.turn.is_public:
-            continue
-        others = [state for state in drawn_otherwise(table.game, step) if state != step.after]
-        if others and not any(
-            looks_alike(table, seat, step.after, state) for seat in table.all_seats() for state in others
-        ):
-            yield f"{place}: {step.turn.key} is not public, and every seat sees all of it: hide it, or make it public"
+    for draw in table.hidden_draws():
+        after = draw.step.after
+        others = [state for state in drawn_otherwise(table.game, draw) if state != after]
+        if others and not any(looks_alike(table, seat, after, state) for seat in table.all_seats() for state in others):
+            yield (
+                f"play {draw.play}, step {draw.at}: {draw.turn.key} is not public, and every seat sees all of it: hide"
+                " it, or make it public"
+            )
 
 
 def _is_silent(table: PlayedTable) -> bool:
@@ -77,23 +77,20 @@ def _is_silent(table: PlayedTable) -> bool:
 def hidden_texts(table: PlayedTable) -> Iterator[str]:
     """The text for the person at the table follows from their view."""
     game = table.game
-    for place, step in table.steps():
-        if not isinstance(step.turn, Chance) or step.turn.is_public:
-            continue
-        for state in drawn_otherwise(game, step):
+    for draw in table.hidden_draws():
+        for state in drawn_otherwise(game, draw):
             for seat in table.all_seats():
-                texts = {describe_for(game, each, seat, ()) for each in (state, step.after)}
-                if len(texts) > 1 and looks_alike(table, seat, step.after, state):
+                texts = {describe_for(game, each, seat, ()) for each in (state, draw.step.after)}
+                if len(texts) > 1 and looks_alike(table, seat, draw.step.after, state):
                     yield (
-                        f"{place}: the text for the person in seat {seat} tells what {step.turn.key} hides from them:"
-                        " write describe_for"
+                        f"play {draw.play}, step {draw.at}: the text for the person in seat {seat} tells what"
+                        f" {draw.turn.key} hides from them: write describe_for"
                     )
 
 
-def drawn_otherwise(game: AnyGame, step: GameStep) -> list[Any]:
+def drawn_otherwise(game: AnyGame, draw: HiddenDraw) -> list[Any]:
     """The states after some other outcomes of a draw, each with as little changed as can be."""
-    turn, drawn = step.turn, step.drawn
-    assert isinstance(turn, Chance), "only luck has outcomes"
+    turn, drawn = draw.turn, draw.step.drawn
     places = range(len(drawn))
     if isinstance(turn.kind, Shuffle):
         pairs = islice(((i, j) for i in reversed(places) for j in places[:i]), _DRAWN_AGAIN)
@@ -103,7 +100,7 @@ def drawn_otherwise(game: AnyGame, step: GameStep) -> list[Any]:
         changed = [(*drawn[:at], face, *drawn[at + 1 :]) for at in places for face in faces]
     else:
         changed = [(index,) for index, weight in enumerate(turn.kind.weights) if weight]
-    return [game.resolve(step.state, each) for each in changed]
+    return [game.resolve(draw.step.state, each) for each in changed]
 
 
 def swapped(drawn: tuple[int, ...], i: int, j: int) -> tuple[int, ...]:
@@ -120,15 +117,13 @@ def looks_alike(table: PlayedTable, seat: Seat, one: Any, other: Any) -> bool:
 
 def hidden_legal(table: PlayedTable) -> Iterator[str]:
     """In two plays that a seat cannot tell apart it may do the same: legal actions tell nothing that its view hides."""
-    for number, play in enumerate(table.plays, start=1):
-        for at, step in enumerate(play):
-            if isinstance(step.turn, Chance) and not step.turn.is_public:
-                for state in drawn_otherwise(table.game, step)[:_WALKS]:
-                    for place, seat in _told_apart(table, state, play[at + 1 :]):
-                        yield (
-                            f"play {number}, {place} steps after {step.turn.key}: with other hidden luck seat {seat}"
-                            " has the same view and other legal actions, which tell it what is hidden"
-                        )
+    for draw in table.hidden_draws():
+        for state in drawn_otherwise(table.game, draw)[:_WALKS]:
+            for place, seat in _told_apart(table, state, draw.rest):
+                yield (
+                    f"play {draw.play}, {place} steps after {draw.turn.key}: with other hidden luck seat {seat}"
+                    " has the same view and other legal actions, which tell it what is hidden"
+                )
 
 
 def _told_apart(table: PlayedTable, state: Any, rest: Sequence[GameStep]) -> Iterator[tuple[int, Seat]]:

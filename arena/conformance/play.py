@@ -1,6 +1,6 @@
 """Random plays of a game, step by step: luck from a seed, decisions from `Game.sample`."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from random import Random
 from typing import Any, Final, NamedTuple
@@ -38,6 +38,16 @@ class GameStep(NamedTuple):
     result: Json = None
 
 
+class HiddenDraw(NamedTuple):
+    """A draw that is not public: the numbers of its play and of its step, from 1, and the `rest` of the play."""
+
+    play: int
+    at: int
+    turn: Chance
+    step: GameStep
+    rest: Sequence[GameStep]
+
+
 class PlayedTable(NamedTuple):
     """Random plays of a game with so many seats. `simulator` stands in for the game's own."""
 
@@ -52,6 +62,13 @@ class PlayedTable(NamedTuple):
         for number, play in enumerate(self.plays, start=1):
             for at, step in enumerate(play, start=1):
                 yield f"play {number}, step {at}", step
+
+    def hidden_draws(self) -> Iterator["HiddenDraw"]:
+        """Each draw that is not public."""
+        for number, play in enumerate(self.plays, start=1):
+            for at, step in enumerate(play, start=1):
+                if isinstance(step.turn, Chance) and not step.turn.is_public:
+                    yield HiddenDraw(number, at, step.turn, step, play[at:])
 
     def decisions(self) -> Iterator[tuple[str, GameStep, Seat, Any]]:
         """Each action with its seat."""

@@ -12,7 +12,7 @@ from random import Random
 from typing import Any, Final, NamedTuple
 
 from arena.conformance.hidden import is_allowed, looks_alike, swapped, walked
-from arena.conformance.play import AnyGame, GameStep, PlayedTable
+from arena.conformance.play import AnyGame, GameStep, HiddenDraw, PlayedTable
 from arena.games.api import LEAST_VALUE, Chance, Dice, Over, Shuffle, ValueFunction, value_of
 
 _ENUMERATED: Final = 1_000
@@ -142,18 +142,14 @@ def unknowing_values(table: PlayedTable) -> Iterator[str]:
     """With other hidden luck that no seat can tell, values are the same until it turns up; what turns up is fair."""
     if (value := value_of(table.game)) is None:
         return
-    for number, play in enumerate(table.plays, start=1):
-        for at, step in enumerate(play):
-            if isinstance(step.turn, Chance) and not step.turn.is_public:
-                worlds, is_whole = _worlds(table, step, step.turn), _count_of(step.turn) <= _ENUMERATED
-                for place, text in _known(table, value, worlds, play[at + 1 :], is_whole=is_whole):
-                    yield f"play {number}, step {at + 2 + place}, after {step.turn.key}: {text}"
+    for draw in table.hidden_draws():
+        for place, text in _known(table, value, draw):
+            yield f"play {draw.play}, step {draw.at + 1 + place}, after {draw.turn.key}: {text}"
 
 
-def _known(
-    table: PlayedTable, value: ValueFunction[Any], worlds: Sequence[_World], rest: Sequence[GameStep], *, is_whole: bool
-) -> Iterator[tuple[int, str]]:
-    """A sentence for each thing that the value knows too early, with the step of `rest`."""
+def _known(table: PlayedTable, value: ValueFunction[Any], draw: HiddenDraw) -> Iterator[tuple[int, str]]:
+    """A sentence for each thing that the value knows too early, with the step of the rest of the play."""
+    worlds, rest, is_whole = _worlds(table, draw), draw.rest, _count_of(draw.turn) <= _ENUMERATED
     turned_up: dict[int, list[tuple[_Payoffs, int]]] = defaultdict(list)
     for world in worlds:
         for place, (step, state, _) in enumerate(walked(table.game, world.state, rest)):
@@ -179,8 +175,9 @@ def _hidden_worth(value: ValueFunction[Any], before: Any, after: Any) -> _Payoff
     return None if hidden is None else value(hidden)
 
 
-def _worlds(table: PlayedTable, step: GameStep, turn: Chance) -> list[_World]:
+def _worlds(table: PlayedTable, draw: HiddenDraw) -> list[_World]:
     """All of them where a draw has few outcomes. Of a shuffle a sample, and some in which two cards changed places."""
+    turn, step = draw.turn, draw.step
     orders: list[tuple[tuple[int, ...], int]] = []
     if _count_of(turn) <= _ENUMERATED:
         orders += _outcomes(turn).items()

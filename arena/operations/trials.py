@@ -11,7 +11,7 @@ import msgspec
 from msgspec.structs import replace
 
 from arena.bundled import find_tournament
-from arena.conformance.check import CheckPlan, CheckStep, OtherTable, StepFailed, StepVerdict, check_bot, check_draws
+from arena.conformance.check import CheckPlan, CheckStep, StepFailed, StepVerdict, TrialTable, check_bot, check_draws
 from arena.errors import SpecError
 from arena.games import DEFAULT_GAME, load_game
 from arena.games.api import trial_options_of
@@ -137,7 +137,7 @@ class Trials:
         settings, seats = self._settings(game), self._seats(game)
         is_named = self._file is not None or bool(settings.options)
         others = () if is_named else tuple(_other_tables(game, seats, secret))
-        return CheckPlan(settings, check_draws(secret, seats), seats, others)
+        return CheckPlan(settings, check_draws(secret, seats), others)
 
 
 def choose_luck(request: TrialRequest, on: OnEvent) -> Secret:
@@ -165,14 +165,14 @@ def rival_names(bot: str, rival: str, count: int) -> list[str]:
     return rival_names(bot, f"{rival}-baseline", count) if bot in names else names
 
 
-def _other_tables(game: str, seats: int, secret: Secret) -> Iterator[OtherTable]:
+def _other_tables(game: str, seats: int, secret: Secret) -> Iterator[TrialTable]:
     """Yield a table for each of the game's trial options, and for each other number of seats."""
     rules = load_game(game)
     for options in trial_options_of(rules):
-        yield OtherTable(options, draw_block(secret, "check-others", seats))
+        yield TrialTable(options, draw_block(secret, "check-others", seats))
     for other in rules.seat_counts:
         if other != seats:
-            yield OtherTable({}, draw_block(secret, "check-others", other))
+            yield TrialTable({}, draw_block(secret, "check-others", other))
 
 
 def _read(request: TrialRequest) -> TournamentFile:

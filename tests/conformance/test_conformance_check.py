@@ -85,7 +85,7 @@ def test_a_table_of_more_seats_is_tried_with_a_baseline_in_each(tmp_path: Path) 
     """As the tournament of `--for` has it."""
     script = tmp_path / "leaner.py"
     script.write_text(BOT.replace("HERE", GOOD))
-    plan = CheckPlan(MatchSettings("toy", {}, PATIENT), check_draws(Secret.public("1"), 3), seats=3)
+    plan = CheckPlan(MatchSettings("toy", {}, PATIENT), check_draws(Secret.public("1"), 3))
 
     with on_offer():
         steps = list(check_bot(read_bot(script), plan, Confinement(isolation="none", limits=Limits())))

@@ -358,7 +358,7 @@ def test_random_placements_of_every_kind_on_every_area(tmp_path: Path, each: int
 
 
 @pytest.mark.parametrize(
-    ("placements", "most"), [(25, 20), pytest.param(1000, 24, marks=pytest.mark.slow)], ids=["few", "many"]
+    ("placements", "most"), [(25, 20), pytest.param(1000, 24, marks=pytest.mark.slow)], ids=["few", "thousand"]
 )
 def test_random_placements_on_growing_tables(tmp_path: Path, placements: int, most: int) -> None:
     """One after the other: no divergence, no file, results that are valid."""

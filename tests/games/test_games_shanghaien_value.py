@@ -23,7 +23,7 @@ from support.expansions_positions import VARIANTS
 from support.games_play import Step, steps
 from support.games_positions import FRESH, GAME, cards, player, rolled, to_move
 
-from arena.games.api import LEAST_VALUE, Chance, Decision, Dice, Seat
+from arena.games.api import LEAST_VALUE, Chance, Decision, Dice, Over, Seat
 from arena.games.shanghaien.cards import Card
 from arena.games.shanghaien.state import State
 from arena.games.shanghaien.value import stakes
@@ -208,6 +208,37 @@ def test_the_last_shanghai_decides() -> None:
     ended = to_move(mine, theirs, round_=8)
 
     assert VALUE(ended) == VALUE(GAME.apply(ended, {Seat(0): GAME.legal(ended, Seat(0))[0]}))  # type: ignore[index]
+
+
+def leaves(state: State, luck: float, chance: Fraction) -> Iterator[tuple[float, float, Fraction]]:
+    """Luck, payoff and probability of every end of the match, if both roll while they may and place the lower die."""
+    turn = GAME.turn(state)
+    if isinstance(turn, Over):
+        yield luck, VALUE(state)[0], chance
+    elif isinstance(turn, Decision):
+        seat = turn.seats[0]
+        yield from leaves(GAME.apply(state, {seat: (GAME.legal(state, seat) or ())[0]}), luck, chance)
+    else:
+        here = VALUE(state)[0]
+        for after, share in after_rolls(state):
+            yield from leaves(after, luck + VALUE(after)[0] - here, chance * share)
+
+
+def test_adjusted_payoffs_have_the_mean_of_the_payoffs() -> None:
+    """Over all 441 ways in which the last two rolls of a match can fall, whatever part of the luck is subtracted."""
+    mine = player(dice=(1, 3, 3, 6), sailors=("spanish 4", "american 3", "french 1"), tricks=("both",))
+    theirs = player(dice=(2, 3, 4, 4), sailors=("french 4", "american 2", "spanish 3"))
+    state = to_move(mine, theirs, round_=8)
+
+    ends = list(leaves(state, 0.0, Fraction(1)))
+
+    assert len(ends) == 441
+    assert sum(chance for *_, chance in ends) == 1
+    payoff = fsum([payoff * float(chance) for _, payoff, chance in ends])
+    assert 0.05 < payoff < 0.95
+    for part in (0.5, 1.0, 3.0):
+        adjusted = fsum([(payoff - part * luck) * float(chance) for luck, payoff, chance in ends])
+        assert adjusted == pytest.approx(payoff, abs=1e-12)
 
 
 def test_a_better_roll_is_worth_more() -> None:

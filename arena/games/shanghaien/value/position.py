@@ -62,8 +62,8 @@ class RoundValue:
         self._rounds_left = ROUNDS - number
         first, second = sides
         self._pool = pool = stakes.pool_of(row + pile)
-        self._before = stakes.before_dice(self._rounds_left, pool, first, second)
-        self.before = self._before.margin, -self._before.margin
+        margin, self._jokers = stakes.before_dice(self._rounds_left, pool, first, second)
+        self.before = margin, -margin
         both = [stakes.stakes_of(card, first.strength, second.strength, pool, self._rounds_left) for card in row]
         self.row_stakes = [stake for stake, _ in both], [stake for _, stake in both]
         self._outlooks: dict[int, Outlook] = {}
@@ -170,13 +170,13 @@ class RoundValue:
         settled = self
         for seat in seats if self._number == ROUNDS else ():
             side = settled._sides[seat]
-            if not side.has_used and settled._before.jokers[seat].first > CONSTANTS.trick[0]:
+            if not side.has_used and settled._jokers[seat].first > CONSTANTS.trick[0]:
                 settled = settled.with_joker(seat) or settled
         return settled
 
     def with_joker(self, seat: int) -> "RoundValue | None":
         """The round after the seat has laid a joker where it helps most; None if it has no joker, or no crew."""
-        side, nation = self._sides[seat], self._before.jokers[seat].nation
+        side, nation = self._sides[seat], self._jokers[seat].nation
         if nation < 0 or not side.jokers:
             return None
         found = self._with_joker[seat]

@@ -221,22 +221,18 @@ class Side(NamedTuple):
     has_used: bool
 
 
-class Before(NamedTuple):
-    """A round before its dice: seat 0's margin, were the row even, and by seat the gains by jokers."""
-
-    margin: float
-    jokers: tuple[Jokers, Jokers]
-
-
 @lru_cache(maxsize=32)
-def before_dice(rounds_left: int, pool: SailorPool, first: Side, second: Side) -> Before:
-    """The round in which these cards are to come, those in the row among them."""
+def before_dice(rounds_left: int, pool: SailorPool, first: Side, second: Side) -> tuple[float, tuple[Jokers, Jokers]]:
+    """A round before its dice, in which these cards are to come, those in the row among them.
+
+    Seat 0's margin, were the row even, and by seat the gains by jokers.
+    """
     crews = [*map(crews_of, first.strength, second.strength, pool)]
     mine, theirs = jokers_of(crews, first.strength, 0), jokers_of(crews, second.strength, 1)
     margin = added([each.margin for each in crews])
     margin += _tricks_before(first, mine, rounds_left)
     margin -= _tricks_before(second, theirs, rounds_left)
-    return Before(margin, (mine, theirs))
+    return margin, (mine, theirs)
 
 
 def _tricks_before(side: Side, gains: Jokers, rounds_left: int) -> float:
