@@ -23,21 +23,7 @@ from arena.conformance.play import AnyGame, GameStep, PlayedTable, played_table
 from arena.conformance.training import encoded_views, learned_from, numbered_actions
 from arena.conformance.value import fair_values, sound_values, unknowing_values
 from arena.errors import BotFault, SpecError
-from arena.games import load_game
-from arena.games.api import (
-    Chance,
-    Decision,
-    Dice,
-    Json,
-    Shuffle,
-    Simulation,
-    Weighted,
-    fault_policy_of,
-    game_info_of,
-    is_simultaneous,
-    observer_of,
-    simulator_of,
-)
+from arena.games import api, load_game
 from arena.match.baseline import BaselinePlayer
 from arena.match.record import decoded, encoded
 from arena.match.referee import play_match
@@ -55,7 +41,7 @@ _PLAYS: Final = 3
 _LONGEST: Final = 600
 """Characters of a message to a bot."""
 _LONG: Final = "x" * 100_000
-HOSTILE: Final[tuple[Json, ...]] = (
+HOSTILE: Final[tuple[api.Json, ...]] = (
     *(None, True, 0, -1, 1.5, float("nan"), float("inf"), 10**30, 10**5000, "", "roll", _LONG, [], [[]], [{}], {}),
     *({"": None}, {_LONG: 1}, {"do": []}, {"do": _LONG}, {"no_such_field": 10**5000}, [0] * 100_000, "\ud800", "\0"),
 )
@@ -74,9 +60,9 @@ class CheckedPart(NamedTuple):
     to_read: tuple[str, ...] = ()
 
 
-def check_game(game: AnyGame, *, options: Mapping[str, Json] | None = None) -> Iterator[CheckedPart]:
+def check_game(game: AnyGame, *, options: Mapping[str, api.Json] | None = None) -> Iterator[CheckedPart]:
     """All checks for every number of seats, one after the other."""
-    plays = _PLAYS if simulator_of(game) is None else 1
+    plays = _PLAYS if api.simulator_of(game) is None else 1
     for seats in game.seat_counts:
         try:
             table = played_table(game, seats, options=options, plays=plays)
@@ -113,7 +99,7 @@ def _setup(table: PlayedTable) -> Iterator[str]:
         yield f"setup accepts {what}: raise SpecError with a sentence"
     if game.setup(table.options, table.seats) != game.setup(table.options, table.seats):
         yield "setup gives two states that are not equal: make the state a frozen struct of values"
-    info = game_info_of(game, table.options, table.seats)
+    info = api.game_info_of(game, table.options, table.seats)
     if json.loads(msgspec.json.encode(info)) != json.loads(json.dumps(info)):
         yield "game_info gives other values than plain JSON"
 
@@ -125,31 +111,31 @@ def _turns(table: PlayedTable) -> Iterator[str]:
             place, turn = f"step {number}", step.turn
             if table.game.turn(step.state) != turn:
                 yield f"{place}: turn gives something else when it is asked twice"
-            if isinstance(turn, Decision):
+            if isinstance(turn, api.Decision):
                 yield from _deciding(table, place, turn)
-            elif isinstance(turn, Chance | Simulation):
+            elif isinstance(turn, api.Chance | api.Simulation):
                 if not turn.key or turn.key in keys:
                     yield f"{place}: the key {turn.key!r} comes twice in a match, or is empty: number the draws"
                 keys.add(turn.key)
-            if isinstance(turn, Chance):
+            if isinstance(turn, api.Chance):
                 yield from _kinds(place, turn)
 
 
-def _deciding(table: PlayedTable, place: str, turn: Decision) -> Iterator[str]:
+def _deciding(table: PlayedTable, place: str, turn: api.Decision) -> Iterator[str]:
     movers = turn.seats
     if not movers or len(set(movers)) != len(movers) or not set(movers) <= set(range(table.seats)):
         yield f"{place}: the seats {movers} decide, expected some of 0 to {table.seats - 1}, each once"
-    if len(movers) > 1 and not is_simultaneous(table.game):
+    if len(movers) > 1 and not api.is_simultaneous(table.game):
         yield f"{place}: {len(movers)} seats decide at once; say `is_simultaneous = True` in the game"
 
 
-def _kinds(place: str, turn: Chance) -> Iterator[str]:
+def _kinds(place: str, turn: api.Chance) -> Iterator[str]:
     match turn.kind:
-        case Dice(count, faces) if count < 1 or faces < 1:
+        case api.Dice(count, faces) if count < 1 or faces < 1:
             yield f"{place}: {turn.kind} cannot be thrown"
-        case Shuffle(size) if size < 1:
+        case api.Shuffle(size) if size < 1:
             yield f"{place}: {turn.kind} has nothing to shuffle"
-        case Weighted(weights):
+        case api.Weighted(weights):
             is_whole = all(type(weight) is int and weight >= 0 for weight in weights)
             if not is_whole or not 0 < sum(weights) <= 1 << 63:
                 yield f"{place}: {turn.kind} needs whole weights from 0, together from 1 to 2^63"
@@ -221,7 +207,7 @@ def _purity(table: PlayedTable) -> Iterator[str]:
             again = game.apply(step.state, step.actions)
         elif step.drawn:
             again = game.resolve(step.state, step.drawn)
-        elif isinstance(step.turn, Simulation) and simulator is not None:
+        elif isinstance(step.turn, api.Simulation) and simulator is not None:
             again = simulator.apply_result(step.state, simulator.simulate(step.state))
         else:
             again = step.after
@@ -232,7 +218,7 @@ def _purity(table: PlayedTable) -> Iterator[str]:
 
 
 def _views(table: PlayedTable) -> Iterator[str]:
-    game, sent = table.game, observer_of(table.game)
+    game, sent = table.game, api.observer_of(table.game)
     for place, step in table.steps():
         before = repr(step.state)
         for seat in table.all_seats():
@@ -249,7 +235,7 @@ def _views(table: PlayedTable) -> Iterator[str]:
             yield f"{place}: observe changed the state"
 
 
-def spoil(value: Json) -> None:
+def spoil(value: api.Json) -> None:
     """Clear everything in a JSON value that can be."""
     if isinstance(value, dict | list):
         for inner in value.values() if isinstance(value, dict) else value:
@@ -286,7 +272,7 @@ def _outcomes(table: PlayedTable) -> Iterator[str]:
 
 
 def _capabilities(table: PlayedTable) -> Iterator[str]:
-    policy, simulator, game = fault_policy_of(table.game), table.simulator, table.game
+    policy, simulator, game = api.fault_policy_of(table.game), table.simulator, table.game
     for place, step, seat, _ in table.decisions():
         if policy is not None:
             action = policy.fallback_action(step.state, seat)
@@ -294,7 +280,7 @@ def _capabilities(table: PlayedTable) -> Iterator[str]:
                 yield f"{place}: the fallback action {action} is not legal"
             game.turn(game.apply(step.state, {**step.actions, seat: action}))
     for place, step in table.steps():
-        if simulator is not None and isinstance(step.turn, Simulation):
+        if simulator is not None and isinstance(step.turn, api.Simulation):
             again = json.loads(msgspec.json.encode(step.result))
             if simulator.apply_result(step.state, again) != step.after or simulator.distance(
                 step.state, again, step.result
@@ -315,7 +301,7 @@ def _replays(table: PlayedTable) -> Iterator[str]:
     result_of(record)
 
 
-def difference_elsewhere(name: str, options: Mapping[str, Json]) -> str:
+def difference_elsewhere(name: str, options: Mapping[str, api.Json]) -> str:
     """A sentence if other processes, with another order of sets, come to other plays; empty if they are the same."""
     here = play_digest(name, options)
     code = f"from arena.conformance.game import play_digest; print(play_digest({name!r}, {dict(options)!r}))"
@@ -330,7 +316,7 @@ def difference_elsewhere(name: str, options: Mapping[str, Json]) -> str:
     return ""
 
 
-def play_digest(name: str, options: Mapping[str, Json]) -> str:
+def play_digest(name: str, options: Mapping[str, api.Json]) -> str:
     """SHA-256 over all views, actions and outcomes of a random play for each number of seats, and their numbers."""
     game, found = load_game(name), sha256()
     for seats in game.seat_counts:

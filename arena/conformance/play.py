@@ -6,23 +6,10 @@ from random import Random
 from typing import Any, Final, NamedTuple
 
 from arena.errors import IllegalAction
-from arena.games.api import (
-    Chance,
-    Decision,
-    Game,
-    Json,
-    Over,
-    Randomness,
-    Seat,
-    Simulation,
-    Simulator,
-    Turn,
-    fault_policy_of,
-    simulator_of,
-)
+from arena.games import api
 from arena.games.luck import draw
 
-AnyGame = Game[Any, Any]
+AnyGame = api.Game[Any, Any]
 LONGEST_PLAY: Final = 20_000
 """A random play that is longer is taken for one without an end."""
 
@@ -31,11 +18,11 @@ class GameStep(NamedTuple):
     """One state of a play and what happened in it; actions, draw and result are empty where they do not apply."""
 
     state: Any
-    turn: Turn
-    actions: Mapping[Seat, Any]
+    turn: api.Turn
+    actions: Mapping[api.Seat, Any]
     drawn: tuple[int, ...]
     after: Any
-    result: Json = None
+    result: api.Json = None
 
 
 class HiddenDraw(NamedTuple):
@@ -43,7 +30,7 @@ class HiddenDraw(NamedTuple):
 
     play: int
     at: int
-    turn: Chance
+    turn: api.Chance
     step: GameStep
     rest: Sequence[GameStep]
 
@@ -53,8 +40,8 @@ class PlayedTable(NamedTuple):
 
     game: AnyGame
     seats: int
-    options: Mapping[str, Json]
-    simulator: Simulator | None
+    options: Mapping[str, api.Json]
+    simulator: api.Simulator | None
     plays: tuple[tuple[GameStep, ...], ...]
 
     def steps(self) -> Iterator[tuple[str, GameStep]]:
@@ -67,18 +54,18 @@ class PlayedTable(NamedTuple):
         """Each draw that is not public."""
         for number, play in enumerate(self.plays, start=1):
             for at, step in enumerate(play, start=1):
-                if isinstance(step.turn, Chance) and not step.turn.is_public:
+                if isinstance(step.turn, api.Chance) and not step.turn.is_public:
                     yield HiddenDraw(number, at, step.turn, step, play[at:])
 
-    def decisions(self) -> Iterator[tuple[str, GameStep, Seat, Any]]:
+    def decisions(self) -> Iterator[tuple[str, GameStep, api.Seat, Any]]:
         """Each action with its seat."""
         for place, step in self.steps():
             for seat, action in step.actions.items():
                 yield f"{place}, seat {seat}", step, seat, action
 
-    def all_seats(self) -> Iterable[Seat]:
+    def all_seats(self) -> Iterable[api.Seat]:
         """The seats."""
-        return map(Seat, range(self.seats))
+        return map(api.Seat, range(self.seats))
 
 
 def random_play(
@@ -86,36 +73,38 @@ def random_play(
     seed: str,
     rng: Random,
     *,
-    options: Mapping[str, Json] | None = None,
+    options: Mapping[str, api.Json] | None = None,
     seats: int = 2,
-    simulator: Simulator | None = None,
+    simulator: api.Simulator | None = None,
 ) -> Iterator[GameStep]:
     """Every state of a random play in order, the last one with the turn `Over` and itself as `after`."""
-    state, simulator = game.setup(options or {}, seats), simulator or simulator_of(game)
-    while not isinstance(turn := game.turn(state), Over):
+    state, simulator = game.setup(options or {}, seats), simulator or api.simulator_of(game)
+    while not isinstance(turn := game.turn(state), api.Over):
         step = _step(game, seed, rng, state, turn, simulator)
         yield step
         state = step.after
     yield GameStep(state, turn, {}, (), state)
 
 
-def _step(game: AnyGame, seed: str, rng: Randomness, state: Any, turn: Turn, simulator: Simulator | None) -> GameStep:
+def _step(
+    game: AnyGame, seed: str, rng: api.Randomness, state: Any, turn: api.Turn, simulator: api.Simulator | None
+) -> GameStep:
     match turn:
-        case Decision(seats):
+        case api.Decision(seats):
             actions = {seat: _allowed(game, state, seat, rng, simulator) for seat in seats}
             return GameStep(state, turn, actions, (), game.apply(state, actions))
-        case Chance():
+        case api.Chance():
             drawn = draw(seed, turn)
             return GameStep(state, turn, {}, drawn, game.resolve(state, drawn))
-        case Simulation() if simulator is not None:
+        case api.Simulation() if simulator is not None:
             result = simulator.simulate(state)
             return GameStep(state, turn, {}, (), simulator.apply_result(state, result), result)
     raise TypeError(f"turn: found {turn!r:.80}, expected a Decision, Chance or Over, or a Simulation with a simulator")
 
 
-def _allowed(game: AnyGame, state: Any, seat: Seat, rng: Randomness, simulator: Simulator | None) -> Any:
+def _allowed(game: AnyGame, state: Any, seat: api.Seat, rng: api.Randomness, simulator: api.Simulator | None) -> Any:
     """A sampled action, or the fallback where the world has no room for it."""
-    action, fault_policy = game.sample(state, seat, rng), fault_policy_of(game)
+    action, fault_policy = game.sample(state, seat, rng), api.fault_policy_of(game)
     try:
         if simulator is not None:
             simulator.require(state, seat, action)
@@ -130,16 +119,16 @@ def played_table(
     game: AnyGame,
     seats: int,
     *,
-    options: Mapping[str, Json] | None = None,
+    options: Mapping[str, api.Json] | None = None,
     plays: int = 3,
-    simulator: Simulator | None = None,
+    simulator: api.Simulator | None = None,
 ) -> PlayedTable:
     """Some random plays. TypeError for one without an end, and the errors of the game."""
     made = []
     for number in range(plays):
         play = random_play(game, f"{number:032x}", Random(number), options=options, seats=seats, simulator=simulator)  # noqa: S311 - play
         steps = tuple(islice(play, LONGEST_PLAY))
-        if not isinstance(steps[-1].turn, Over):
+        if not isinstance(steps[-1].turn, api.Over):
             raise TypeError(f"play {number + 1} has not ended after {LONGEST_PLAY} steps")
         made.append(steps)
-    return PlayedTable(game, seats, options or {}, simulator or simulator_of(game), tuple(made))
+    return PlayedTable(game, seats, options or {}, simulator or api.simulator_of(game), tuple(made))

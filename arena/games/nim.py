@@ -10,18 +10,7 @@ from typing import ClassVar, Final, cast
 import msgspec
 
 from arena.errors import IllegalAction, SpecError
-from arena.games.api import (
-    Decision,
-    Json,
-    Number,
-    Outcome,
-    Over,
-    Seat,
-    Turn,
-    ranks_by_score,
-    read_action,
-    with_names,
-)
+from arena.games.api import Decision, Json, Number, Outcome, Over, Seat, Turn, ranks_by_score, read_action, with_names
 from arena.games.base import BaseGame
 
 _DRAWN_MAX: Final = 60

@@ -7,16 +7,7 @@ from random import Random
 
 import msgspec
 import pytest
-from support.expansions_positions import (
-    ALL,
-    CAPTAIN,
-    DOUBLES,
-    MATCHES,
-    VARIANTS,
-    happened,
-    played,
-    points_by_the_text,
-)
+from support.expansions_positions import ALL, CAPTAIN, DOUBLES, MATCHES, VARIANTS, happened, played, points_by_the_text
 from support.expansions_quiz import NAME, QUIZ, Farewell, Greet, Guess, PlayQuiz
 from support.games_play import steps
 from support.games_positions import FIRST, GAME, SECOND, every_card

@@ -6,16 +6,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 from msgspec.json import encode
-from support.expansions_positions import (
-    ALL,
-    DOUBLES,
-    SHARKS,
-    SPENT_ON,
-    VARIANTS,
-    played,
-    rolled,
-    table,
-)
+from support.expansions_positions import ALL, DOUBLES, SHARKS, SPENT_ON, VARIANTS, played, rolled, table
 from support.games_play import steps
 from support.games_positions import FIRST, GAME, SECOND, every_card, go, options, player, tricks
 

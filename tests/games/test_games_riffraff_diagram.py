@@ -8,34 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 from support.games_play import steps
-from support.riffraff_scenes import (
-    AT_SEA,
-    CROWDED,
-    EMPTY,
-    LISTING,
-    ONE_CRATE,
-    QUIET,
-    TIPPED,
-    Row,
-    fresh,
-    tabled,
-)
+from support.riffraff_scenes import AT_SEA, CROWDED, EMPTY, LISTING, ONE_CRATE, QUIET, TIPPED, Row, fresh, tabled
 
 from arena.games import load_game
 from arena.games.api import Seat
 from arena.games.riffraff.actions import Load
 from arena.games.riffraff.drawing.captions import title
 from arena.games.riffraff.drawing.diagram import LETTERS, aboard, describe
-from arena.games.riffraff.drawing.projection import (
-    ABOVE,
-    FRONT,
-    SIDE,
-    Point,
-    View,
-    contains,
-    hull,
-    piece_solids,
-)
+from arena.games.riffraff.drawing.projection import ABOVE, FRONT, SIDE, Point, View, contains, hull, piece_solids
 from arena.games.riffraff.drawing.ship import Ship
 from arena.games.riffraff.drawing.svg import Frame, Sheet
 from arena.games.riffraff.geometry import about, extents, level_of, rotated, ship_rotation, times

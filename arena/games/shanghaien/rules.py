@@ -20,23 +20,8 @@ from arena.games.shanghaien.actions import Action, Adjust, Both, End, Joker, Pla
 from arena.games.shanghaien.cards import DECK_SIZE, NATIONS, SHUFFLE
 from arena.games.shanghaien.expansions import EXPANSIONS, encoding
 from arena.games.shanghaien.options import Options, checked, first_state
-from arena.games.shanghaien.state import (
-    Choice,
-    Expansion,
-    ExtraRoll,
-    State,
-    numbering_choices,
-    why_misnumbered,
-)
-from arena.games.shanghaien.turns import (
-    announce,
-    kind_spent,
-    next_roll,
-    rolled,
-    scores_of,
-    shuffled,
-    trick_actions,
-)
+from arena.games.shanghaien.state import Choice, Expansion, ExtraRoll, State, numbering_choices, why_misnumbered
+from arena.games.shanghaien.turns import announce, kind_spent, next_roll, rolled, scores_of, shuffled, trick_actions
 from arena.games.shanghaien.value.position import ShanghaienValue
 
 BASE_ACTIONS: Final = (Roll, Shanghai, Place, Adjust, Joker, Both, Reroll)

@@ -12,15 +12,7 @@ from arena.games.api import Chance, Dice, Json, Seat
 from arena.games.shanghaien.actions import Action, End, numbering
 from arena.games.shanghaien.cards import DECK_SIZE, Card
 from arena.games.shanghaien.expansions.encoding import NUMBERINGS
-from arena.games.shanghaien.state import (
-    Choice,
-    Expansion,
-    ExtraRoll,
-    State,
-    Trick,
-    numbering_choices,
-    why_misnumbered,
-)
+from arena.games.shanghaien.state import Choice, Expansion, ExtraRoll, State, Trick, numbering_choices, why_misnumbered
 from arena.games.shanghaien.turns import end_turn, lay_out, roll_again, rolled
 
 NAME: Final = "doubles"
