@@ -1,17 +1,7 @@
 """The Crazy Captain: one case for each line of his rule text, and for each ruling on him."""
 
 import pytest
-from support.expansions_positions import (
-    CAPTAIN,
-    asked,
-    both_or_one,
-    captained,
-    card_of,
-    place,
-    rolled,
-    table,
-    unnumbered,
-)
+from support.expansions_positions import CAPTAIN, asked, both_or_one, captained, card_of, place, rolled, table
 from support.games_positions import FIRST, GAME, SECOND, cards, chance_key, every_card, go, options, player, tricks
 
 from arena.games.api import Seat
@@ -103,14 +93,6 @@ def test_a_vetoed_placement_is_taken_back_and_both_dice_are_rolled_again() -> No
     assert options(go(state, (1, 6))) == (place(1), place(6))
 
 
-def test_after_a_vetoed_placement_a_trick_may_be_played() -> None:
-    """He is directly after a roll again, and has not used one."""
-    state = go(rolled(captained(player(tricks=("both",))), 2, 5), place(2), Veto(), (1, 6))
-
-    assert tricks(state) == (Both(),)
-    assert options(go(state, Both())) == both_or_one(1, 6)
-
-
 def test_after_a_vetoed_placement_a_used_trick_stays_used() -> None:
     """And an adjusted die is rolled anew."""
     state = go(rolled(captained(player(tricks=("adjust", "both"))), 2, 5), Adjust(die=2, to=3), Allow(), place(3))
@@ -130,15 +112,6 @@ def test_a_joker_laid_before_a_vetoed_placement_stays() -> None:
 
     assert after.players[0].strength[4] == 5
     assert tricks(after) == ()
-
-
-def test_the_numbering_chosen_with_a_vetoed_placement_falls_with_it() -> None:
-    """It is chosen again with the next one."""
-    state = go(unnumbered(rolled(captained(), 2, 5)), Place(dice=(2,), one="right"), Veto(), (1, 6))
-
-    assert state.one_at is None
-    assert options(state) == tuple(Place(dice=(die,), one=end) for die in (1, 6) for end in ("left", "right"))
-    assert go(state, Place(dice=(6,), one="left")).one_at == "left"
 
 
 # --- 2. a trick ---------------------------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 """Doubles: one case for each line of the rule text, and for each ruling on it."""
 
 import pytest
-from support.expansions_positions import DOUBLES, asked, card_of, rolled, table, unnumbered
+from support.expansions_positions import DOUBLES, asked, card_of, rolled, table
 from support.games_positions import (
     FIRST,
     GAME,
@@ -17,9 +17,9 @@ from support.games_positions import (
 )
 
 from arena.games.api import Chance, Dice, Seat
-from arena.games.shanghaien.actions import Adjust, Both, End, Place, Reroll, Roll, Shanghai
+from arena.games.shanghaien.actions import Adjust, Both, Place, Reroll, Roll, Shanghai
 from arena.games.shanghaien.expansions.doubles import PlayDoubles, RollOne, TakeDoubles
-from arena.games.shanghaien.state import ENDS, Player, State
+from arena.games.shanghaien.state import Player, State
 
 TOLD: dict[Seat | None, tuple[tuple[str, ...], tuple[str, ...]]] = {
     None: ((), ()),
@@ -72,28 +72,6 @@ def test_taking_the_card_is_no_trick() -> None:
 
     assert not state.players[0].has_used_trick
     assert tricks(state) == (PlayDoubles(),)
-
-
-@pytest.mark.parametrize("where", [None, SECOND])
-@pytest.mark.parametrize("end", ENDS)
-def test_the_starter_who_takes_the_card_chooses_the_numbering(end: End, where: Seat | None) -> None:
-    """It is the starter's in every case; the opponent places by it, and can choose nothing."""
-    asking = go(unnumbered(lies(where)), Roll(), (4, 4))
-
-    state = go(asking, TakeDoubles(one=end), Roll(), (2, 5))
-
-    assert options(asking) == (RollOne(), *(TakeDoubles(one=either) for either in ENDS))
-    assert GAME.observe(state, SECOND)["one_at"] == end
-    assert options(state) == (Place(dice=(2,)), Place(dice=(5,)))
-    assert go(state, Place(dice=(5,))).one_at == end
-
-
-def test_one_die_rolled_again_leaves_the_choice_to_what_follows() -> None:
-    """A placement, or the card after equal dice again."""
-    state = go(unnumbered(lies(None)), Roll(), (4, 4), RollOne())
-
-    assert options(go(state, (6,))) == tuple(Place(dice=(die,), one=end) for die in (4, 6) for end in ENDS)
-    assert options(go(state, (4,))) == (RollOne(), *(TakeDoubles(one=end) for end in ENDS))
 
 
 def test_one_of_the_two_dice_is_rolled_again() -> None:
@@ -160,20 +138,6 @@ def test_the_new_roll_may_take_the_card_back() -> None:
     assert (holder(taken), taken.players[0].has_used_trick, taken.table) == (0, True, ())
     again = go(taken, Roll(), (1, 2), Place(dice=(1,)), Roll(), (2, 5))
     assert tricks(again) == ()
-
-
-def test_it_cannot_be_played_to_undo_equal_dice() -> None:
-    """The choice comes first, and the holder can only roll one again."""
-    state = go(lies(FIRST), Roll(), (4, 4))
-
-    assert options(state) == (RollOne(),)
-    assert tricks(go(state, RollOne(), (5,))) == (PlayDoubles(),)
-
-
-def test_the_opponent_of_the_holder_cannot_play_it() -> None:
-    """Nor anybody while it lies in the middle."""
-    assert tricks(rolled(lies(SECOND), 2, 5)) == ()
-    assert tricks(rolled(lies(None), 2, 5)) == ()
 
 
 # --- the end ------------------------------------------------------------------------------------------------------

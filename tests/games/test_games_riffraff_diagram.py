@@ -35,37 +35,12 @@ def drawing(state: State) -> list[str]:
     return lines[3 : lines.index("", 3)]
 
 
-def test_the_tables_under_the_ship() -> None:
-    """Cargo by area, the players, and what was loaded last with what fell under it."""
+def test_what_was_caught_is_told() -> None:
+    """In the line of its fall, and among the pieces that are out of the game."""
     lines = describe(AT_SEA).splitlines()
 
-    assert lines[lines.index("", 3) + 1 :] == [
-        "C chest  B bottle  O barrel  X crate  P plank  L lifeboat  R rat  S sailor",
-        "heel 16.7° to starboard, trim 1.7° by the bow; drawn upright",
-        "yards, lowest first: 0.0°, 0.0°, 0.0°",
-        "",
-        "on board, by area, with the player who loaded each piece:",
-        "  area  2  k01 rat (0)",
-        "  area  6  k02 sailor (1), k04 rat (2), k10 sailor (3), k26 rat (0),",
-        "           k30 plank (2), k31 bottle (3)",
-        "  area  8  k13 sailor (0), k18 crate (2), k20 crate (3)",
-        "  area 10  k15 sailor (1), k29 crate (1)",
-        "",
-        "  seat  card  hand                  caught  left  C B O X P L R S",
-        "> 0        5  1 2 . . . . . 8 9 10       1     5  1 - 2 - - 1 1 -",
-        "  1        8  . 2 3 4 5 6 . . . .        2     3  - 1 - - 1 - 1 -",
-        "  2        6  1 . 3 . . . 7 8 9 .        0     5  1 1 1 - - 1 - 1",
-        "  3        2  . . 3 4 . 6 7 . . 10       0     6  - 1 1 1 1 - 1 1",
-        "order of play: 1, 2, 0, 3",
-        "out of the game: bottle x1, crate x1, rat x1",
-        "",
-        "k31 of seat 2 on area 6: loads bottle upright at u 4 v -60.5 yaw 90, dropped 2",
-        "    mm, hands at 45 -75; -45 -75",
-        "  at rest after 1.3 s, tilted up to 17.4°",
-        "  k12 rat fell at x -70 y -81: caught, out of the game",
-        "  k11 crate fell at x -20 y -96: caught, out of the game",
-        "  k05 plank fell at x 51 y -140: not caught, to seat 2",
-    ]
+    assert "out of the game: bottle x1, crate x1, rat x1" in lines
+    assert "  k12 rat fell at x -70 y -81: caught, out of the game" in lines
 
 
 def test_a_long_row_goes_on_below_its_first_piece() -> None:

@@ -119,18 +119,6 @@ def test_for_a_player_who_gives_no_load_the_referee_loads() -> None:
     assert filming.frames(asked, result) is None
 
 
-def test_the_first_load_with_room_and_support_is_taken() -> None:
-    """Others are passed over."""
-    ship = ScriptedShip(refuse=lambda _, load: "" if load.kind == "crate" else Reason.NO_SUPPORT)
-    simulator = RiffRaffSimulator(ship)
-    asked = did(to_load(), PASSED)
-
-    after = simulator.apply_result(asked, simulator.simulate(asked))
-
-    assert after.pending is not None
-    assert after.pending == next(load for load in standard.loads(asked) if load.kind == "crate")
-
-
 def test_an_announcement_of_two_binds() -> None:
     """The second piece is loaded by the referee for a player who passes; without it the turn goes on."""
     state = loaded(did(second_round(), {"pieces": 2}))

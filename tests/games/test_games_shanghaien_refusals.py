@@ -173,19 +173,6 @@ MIDST = rolled(
 )
 
 
-def test_a_position_reads_as_a_table() -> None:
-    """Each die stands as its number beside its card, seat 1 above and seat 0 below."""
-    assert GAME.describe(MIDST).splitlines() == [
-        "round 1 of 8, seat 0 rolled 2 and 5 and must place a die",
-        "  seat 1       1",
-        "  card    american 1 american 2 american 3 american 3 american 4  french 1",
-        "  number      (1)        (2)        (3)        (4)        (5)        (6)",
-        "  seat 0                  2                                          6 6",
-        "seat 0: 3 dice in supply; tricks: both, adjust x2; sailors: american 1, dutch 3",
-        "seat 1: 5 dice in supply; tricks: none, one used this round; sailors: german 6",
-    ]
-
-
 def test_the_numbers_run_from_the_end_that_was_chosen() -> None:
     """From the right, the dice on 6 lie on the first card."""
     lines = GAME.describe(replace(MIDST, one_at="right")).splitlines()
