@@ -104,18 +104,6 @@ def test_two_processes_at_a_time_give_the_same_bytes() -> None:
     assert found == [expected, expected]
 
 
-def test_the_order_of_the_pieces_makes_no_difference() -> None:
-    """Bodies are sorted by id, wherever they stand in the table and whichever of them is new."""
-    table, area, load, noise = _cases()[-1]
-    shuffled = msgspec.structs.replace(table, cargo=tuple(Random(1).sample(table.cargo, len(table.cargo))))
-
-    straight = physics.place(table, AREAS[area], load, noise, PieceId("k00"))
-    mixed = physics.place(shuffled, AREAS[area], load, noise, PieceId("k00"))
-
-    assert [each.id for each in shuffled.cargo] != [each.id for each in table.cargo]
-    assert mixed == straight
-
-
 def test_the_fingerprint_tells_what_results_depend_on() -> None:
     """Engine, platform, library, parameters, canary; a caller that changes its copy changes nobody else's."""
     fingerprint = physics.fingerprint()

@@ -5,7 +5,7 @@ the pieces are given, no velocities and no memory of earlier solutions. Nothing 
 pitch and the three yards, then x y z w x y z of each piece; SI units. Heights are in the frame of the area.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from copy import copy
 from functools import cache, lru_cache
@@ -20,7 +20,7 @@ from arena.games.riffraff import model
 from arena.games.riffraff.actions import Load, Reason
 from arena.games.riffraff.geometry import Level, extents, laid, level_of, room_between, rotation_matrix, times
 from arena.games.riffraff.scene import YARDS, Area, Face, Kind
-from arena.games.riffraff.table import UNPLACED, Noise, Piece, Pose, ShipAtRest
+from arena.games.riffraff.table import UNPLACED, Noise, Pose, ShipAtRest
 from arena.plugins import install_command
 
 WorldState = NDArray[np.float64]
@@ -110,7 +110,7 @@ class World:
 
 def afloat(table: ShipAtRest) -> World:
     """The ship as it lies on the table, to be simulated without placing anything."""
-    return World(table, [(piece.kind, piece.pose) for piece in by_id(table.cargo)])
+    return World(table, [(piece.kind, piece.pose) for piece in table.cargo])
 
 
 def require_apart(table: ShipAtRest) -> None:
@@ -122,18 +122,13 @@ def require_apart(table: ShipAtRest) -> None:
     contacts = world.contacts()
     if not len(contacts.dist) or contacts.dist.min() >= -_OVERLAP_M:
         return
-    names = ["the table", *_RIG_NAMES, *(piece.id for piece in by_id(table.cargo))]
+    names = ["the table", *_RIG_NAMES, *(piece.id for piece in table.cargo)]
     one, other = (names[world.model.geom_bodyid[geom]] for geom in contacts.geom[contacts.dist.argmin()])
     raise IllegalAction(
         f"{one} and {other} stand {-1000 * contacts.dist.min():.1f} mm in each other",
         hint="give `ship` and `cargo` as a view or a result has them",
         reason=Reason.OVERLAP,
     )
-
-
-def by_id(cargo: Iterable[Piece]) -> tuple[Piece, ...]:
-    """The pieces in the order of their bodies."""
-    return tuple(sorted(cargo, key=lambda piece: piece.id))
 
 
 _NAMES_MAX: Final = 3
@@ -151,7 +146,7 @@ class Descent:
     """
 
     def __init__(self, table: ShipAtRest, kind: Kind) -> None:
-        cargo = by_id(table.cargo)
+        cargo = table.cargo
         self._names = [*_RIG_NAMES, *(f"{piece.id} ({piece.kind})" for piece in cargo)]
         self._kind, self._table = kind, table
         self._world = world = World(table, [*((piece.kind, piece.pose) for piece in cargo), (kind, UNPLACED)])

@@ -19,7 +19,7 @@ from arena.errors import IllegalAction
 from arena.games.api import Seat
 from arena.games.riffraff import model
 from arena.games.riffraff.actions import Load
-from arena.games.riffraff.engine import GIMBAL, HINGES, POSE, World, WorldState, by_id, descent, engine, require_apart
+from arena.games.riffraff.engine import GIMBAL, HINGES, POSE, World, WorldState, descent, engine, require_apart
 from arena.games.riffraff.geometry import inverse, rotated, ship_rotation, split, times
 from arena.games.riffraff.scene import AREAS, CATCH_PLANE_M, Area
 from arena.games.riffraff.table import (
@@ -82,7 +82,7 @@ def released(table: ShipAtRest, area: Area, load: Load, noise: Noise, piece: Pie
     require(table, area, load)
     pose, halved = _shifted(table, area, load, noise)
     new = Piece(id=piece, kind=kind_of(load), card=area.number, by=_NOBODY, pose=pose)
-    pieces = by_id((*table.cargo, new))
+    pieces = tuple(sorted((*table.cargo, new), key=lambda piece: piece.id))
     world = World(table, [(piece.kind, piece.pose) for piece in pieces])
     world.data.qvel[:GIMBAL] = noise.roll_rad_s, noise.pitch_rad_s
     return Released(world, pieces, new, halved)
