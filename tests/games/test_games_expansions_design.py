@@ -1,7 +1,6 @@
 """The design: a new expansion is a value plugged in; the base knows none by name."""
 
 import json
-from dataclasses import replace
 from itertools import combinations
 from random import Random
 
@@ -10,7 +9,7 @@ import pytest
 from support.expansions_positions import ALL, CAPTAIN, DOUBLES, MATCHES, VARIANTS, happened, played
 from support.expansions_quiz import NAME, QUIZ, Farewell, Greet, Guess, PlayQuiz
 from support.games_play import steps
-from support.games_positions import FIRST, GAME, SECOND, every_card
+from support.games_positions import FIRST, GAME, SECOND, every_card, replace
 
 from arena.errors import IllegalAction, SpecError
 from arena.games import load_game

@@ -1,9 +1,7 @@
 """No shanghai / reroll all: one case for each line of the rule text, and for each ruling on it."""
 
-from dataclasses import replace
-
 from support.expansions_positions import DOUBLES, NO_SHANGHAI, asked, card_of, rolled, table, unnumbered
-from support.games_positions import FIRST, GAME, SECOND, every_card, go, options, player, tricks
+from support.games_positions import FIRST, GAME, SECOND, every_card, go, options, player, replace, tricks
 
 from arena.games.api import Chance, Dice
 from arena.games.shanghaien.actions import Place, Roll, Shanghai

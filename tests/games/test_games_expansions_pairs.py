@@ -1,7 +1,5 @@
 """Two expansions at once: what each one means for the other."""
 
-from dataclasses import replace
-
 import pytest
 from support.expansions_positions import (
     ALL,
@@ -15,7 +13,7 @@ from support.expansions_positions import (
     table,
     unnumbered,
 )
-from support.games_positions import FIRST, GAME, SECOND, cards, chance_key, go, options, player, tricks
+from support.games_positions import FIRST, GAME, SECOND, cards, chance_key, go, options, player, replace, tricks
 
 from arena.games.api import Json
 from arena.games.shanghaien.actions import Action, Both, Roll, Shanghai

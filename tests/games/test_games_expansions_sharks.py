@@ -1,10 +1,8 @@
 """Feed the sharks / exchange: one case for each line of the rule text, and for each ruling on it."""
 
-from dataclasses import replace
-
 import pytest
 from support.expansions_positions import SHARKS, asked, card_of, rolled, table, unnumbered
-from support.games_positions import FIRST, GAME, SECOND, cards, every_card, go, options, player, tricks
+from support.games_positions import FIRST, GAME, SECOND, cards, every_card, go, options, player, replace, tricks
 
 from arena.games.shanghaien.actions import Place, Roll, Shanghai
 from arena.games.shanghaien.expansions.sharks import Exchange, Feed

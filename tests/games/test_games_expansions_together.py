@@ -1,6 +1,5 @@
 """The expansions together: what holds for all of them, and a round with all four."""
 
-from dataclasses import replace
 from random import Random
 from xml.etree import ElementTree as ET
 
@@ -8,7 +7,7 @@ import pytest
 from msgspec.json import encode
 from support.expansions_positions import ALL, DOUBLES, SHARKS, SPENT_ON, VARIANTS, played, rolled, table
 from support.games_play import steps
-from support.games_positions import FIRST, GAME, SECOND, every_card, go, options, player, tricks
+from support.games_positions import FIRST, GAME, SECOND, every_card, go, options, player, replace, tricks
 
 from arena.games.api import observer_of, summary_of
 from arena.games.shanghaien.actions import Action, Both, Joker, Roll, Shanghai

@@ -1,10 +1,8 @@
 """The lines for people: who won which card and why, the parts of a match, names in place of seats, at 80 columns."""
 
-from dataclasses import replace
-
 import pytest
 from support.expansions_positions import SHARKS
-from support.games_positions import FRESH, GAME, go, player, to_move
+from support.games_positions import FRESH, GAME, go, player, replace, to_move
 
 from arena.games import bundled_names, load_game
 from arena.games.api import news_of, summary_of

@@ -2,7 +2,6 @@
 
 import json
 from collections import Counter
-from dataclasses import replace
 from random import Random
 from typing import NamedTuple
 
@@ -19,7 +18,7 @@ from support.expansions_positions import (
     played,
     points_by_the_text,
 )
-from support.games_positions import GAME, every_card
+from support.games_positions import GAME, every_card, replace
 
 from arena.games.api import Chance, Dice, Json, Seat
 from arena.games.shanghaien.actions import Action, Adjust, Both, Joker, Place, Reroll, Roll, Shanghai

@@ -1,6 +1,5 @@
 """Shanghaien: every refusal is a sentence that names what was found."""
 
-from dataclasses import replace
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -18,6 +17,7 @@ from support.games_positions import (
     options,
     player,
     refused,
+    replace,
     rolled,
     to_move,
 )

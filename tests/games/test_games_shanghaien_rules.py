@@ -1,7 +1,5 @@
 """Shanghaien: turns, rounds and numbering, one case per line of the rule text ("Spielverlauf")."""
 
-from dataclasses import replace
-
 import pytest
 from support.games_positions import (
     FACES,
@@ -15,6 +13,7 @@ from support.games_positions import (
     go,
     options,
     player,
+    replace,
     to_move,
 )
 

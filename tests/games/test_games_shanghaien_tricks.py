@@ -1,6 +1,5 @@
 """Shanghaien: dirty tricks, one case per line of the rule text ("Schmutzige Tricks")."""
 
-from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -18,6 +17,7 @@ from support.games_positions import (
     go,
     options,
     player,
+    replace,
     rolled,
     to_move,
     tricks,

@@ -6,7 +6,6 @@ The enumeration of what can fall is made from the rules alone; it knows nothing 
 import json
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import replace
 from fractions import Fraction
 from hashlib import sha256
 from itertools import permutations, product
@@ -21,7 +20,7 @@ from hypothesis import strategies as st
 from msgspec.structs import asdict
 from support.expansions_positions import VARIANTS
 from support.games_play import Step, steps
-from support.games_positions import FRESH, GAME, cards, player, rolled, to_move
+from support.games_positions import FRESH, GAME, cards, player, replace, rolled, to_move
 
 from arena.games.api import LEAST_VALUE, Chance, Decision, Dice, Over, Seat
 from arena.games.shanghaien.cards import Card

@@ -6,7 +6,6 @@ is told without asking the rules. ARENA_MANY=1000 plays so many matches of each 
 
 import os
 from collections.abc import Iterator
-from dataclasses import replace
 from itertools import combinations
 from random import Random
 from typing import Final
@@ -20,7 +19,7 @@ from arena.games.shanghaien.expansions.no_shanghai import Ban, RerollAll
 from arena.games.shanghaien.expansions.sharks import Exchange, Feed
 from arena.games.shanghaien.state import Choice, Player, State
 from support.games_play import Step, steps
-from support.games_positions import FIRST, GAME, SECOND, cards, go
+from support.games_positions import FIRST, GAME, SECOND, cards, go, replace
 
 CAPTAIN: Final = "crazy_captain"
 NO_SHANGHAI: Final = "no_shanghai"

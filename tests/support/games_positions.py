@@ -1,7 +1,7 @@
 """Positions of Shanghaien for the tests, built directly: cards by their text form, players by what lies before them."""
 
-from dataclasses import replace
-from typing import Final
+from copy import copy
+from typing import Any, Final, TypeVar
 
 import pytest
 
@@ -20,8 +20,17 @@ LAST_ROW: Final = ("both", "dutch 1", "dutch 2", "dutch 3", "dutch 4", "german 1
 NUMBERED: Final = "`one` is given only while the numbering is open; number 1 lies on the left"
 UNNUMBERED: Final = 'the numbering of this round is open, and this action chooses it: add "one": "left" or "right"'
 
+T = TypeVar("T")
 Event = Action | tuple[int, ...]
 """What happens next: an action of whoever decides, or the dice that are drawn."""
+
+
+def replace(value: T, **changes: Any) -> T:
+    """A copy of a state or of a player with other fields."""
+    other = copy(value)
+    for name, field in changes.items():
+        setattr(other, name, field)
+    return other
 
 
 def cards(*faces: str) -> tuple[Card, ...]:

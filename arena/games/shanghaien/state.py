@@ -8,11 +8,12 @@ card numbers 1..6 of a round, stored at index number-1; positions are 0..5 as se
 """
 
 from collections.abc import Callable, Mapping
+from copy import copy
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Final, Literal, TypeVar
 
-from msgspec import Raw
+import msgspec
 
 from arena.games.api import Chance, Json, Seat
 from arena.games.shanghaien.actions import Action, End
@@ -160,7 +161,7 @@ class Player:
     strength: tuple[int, ...] = (0,) * len(NATIONS)
     tricks: tuple[Card, ...] = ()
     has_used_trick: bool = False
-    shown: Raw | None = field(default=None, compare=False, repr=False)
+    shown: msgspec.Raw | None = field(default=None, compare=False, repr=False)
 
     @property
     def supply(self) -> int:
@@ -180,8 +181,7 @@ class Player:
         return copy
 
 
-@dataclass(slots=True)
-class State:
+class State(msgspec.Struct):
     """The whole position.
 
     `round` counts from 1. `turns`: rolled turns of each seat in this round. `turn`: turns ended in this match. `roll`:
@@ -207,29 +207,11 @@ class State:
     gone: tuple[Card, ...] = ()
     players: tuple[Player, Player] = (Player(), Player())
     table: tuple[Card, ...] = ()
-    extras: Mapping[str, Any] = field(default_factory=dict)
+    extras: Mapping[str, Any] = {}
 
     def copy(self) -> "State":
-        """A copy that may be changed; field by field, as the constructor takes twice the time."""
-        copy = State.__new__(State)
-        copy.variant = self.variant
-        copy.phase = self.phase
-        copy.round = self.round
-        copy.to_move = self.to_move
-        copy.turns = self.turns
-        copy.turn = self.turn
-        copy.roll = self.roll
-        copy.dice = self.dice
-        copy.to_place = self.to_place
-        copy.must_place = self.must_place
-        copy.row = self.row
-        copy.one_at = self.one_at
-        copy.pile = self.pile
-        copy.gone = self.gone
-        copy.players = self.players
-        copy.table = self.table
-        copy.extras = self.extras
-        return copy
+        """A copy that may be changed."""
+        return copy(self)
 
     def mover(self) -> Player:
         """The player to move, copied for this state: the copy may be changed."""
