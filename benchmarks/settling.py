@@ -92,7 +92,7 @@ def _row(aboard: int, placements: Sequence[_Placement], rounds: int) -> Row:
 
 def _cold() -> Table:
     """What the first use costs in a process, and the memory of this one after all those placements."""
-    physics._fingerprint.cache_clear()  # noqa: SLF001 - it is computed once in a process
+    physics._canary.cache_clear()  # noqa: SLF001 - it is computed once in a process
     fingerprint_s = _cpu_s(physics.fingerprint)
     peak_mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     rows: tuple[Row, ...] = (

@@ -61,7 +61,9 @@ def load_game(name: str) -> Game[Any, Any]:
 
     SpecError lists the known ones, or tells which plug-in is broken.
     """
-    return _bundled(name) if name in plugins.own_entry_points() else _plugin(name)[1]
+    entry = plugins.own_entry_points().get(name)
+    game: Game[Any, Any] = _plugin(name)[1] if entry is None else entry.load()
+    return game
 
 
 def bundled_names() -> list[str]:
@@ -130,11 +132,6 @@ def offered_games() -> Iterator[OfferedGame]:
 def _offered(name: str, place: str) -> OfferedGame:
     game = load_game(name)
     return OfferedGame(name, place, game.rules_version, spanned(game.seat_counts))
-
-
-def _bundled(name: str) -> Game[Any, Any]:
-    game: Game[Any, Any] = plugins.own_entry_points()[name].load()
-    return game
 
 
 def _is_of_family(name: str) -> bool:

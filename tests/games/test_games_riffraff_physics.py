@@ -69,7 +69,7 @@ def test_the_ship_swings_with_the_period_and_decay_that_were_measured(axis: int,
 
 
 @pytest.mark.parametrize(
-    ("area", "kind"), [(area, kind) for area in (1, 3, 5, 7, 9) for kind in KINDS if kind != "sailor" or area >= 5]
+    ("area", "kind"), [(area, kind) for area in (1, 5, 9) for kind in KINDS if kind != "sailor" or area >= 5]
 )
 def test_a_mirrored_placement_heels_the_ship_to_the_other_side(area: int, kind: Kind) -> None:
     """Port or starboard makes no difference but the sign of the roll, to a tenth of a degree."""

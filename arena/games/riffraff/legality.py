@@ -21,7 +21,7 @@ from arena.games.riffraff.actions import Announce, AnyAction, Load, NameCaptain,
 from arena.games.riffraff.geometry import extents, laid
 from arena.games.riffraff.scene import FACES, KINDS, Area, Face, Kind
 from arena.games.riffraff.state import Phase, State
-from arena.text import enumerated
+from arena.text import counted, enumerated
 
 DROP_MAX_MM: Final = 20
 HANDS_MAX: Final = 2
@@ -128,8 +128,7 @@ def _why_no_announcement(state: State) -> str:
     why = "" if state.loaded else turns.why_one(state)
     if why:
         return f"only 1 piece can be loaded in this turn: {why}"
-    left = f"{state.to_load} piece{'' if state.to_load == 1 else 's'}"
-    return f"how many pieces are loaded was announced before the turn, {left} left"
+    return f"how many pieces are loaded was announced before the turn, {counted(state.to_load, 'piece')} left"
 
 
 def _check_choice(state: State, seat: Seat, action: AnyAction) -> None:

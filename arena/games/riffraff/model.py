@@ -7,7 +7,8 @@ comparable any more.
 
 import math
 import platform
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from hashlib import sha256
 from typing import Final
 
@@ -190,7 +191,8 @@ SCENARIO: Final[tuple[tuple[int, Load, Noise], ...]] = (
 """Area, load and noise of one placement after the other: it rolls, hangs, lies across, and the last piece falls."""
 
 
-def surroundings() -> dict[str, str]:
+@cache
+def surroundings() -> Mapping[str, str]:
     """Platform and C library, whose sines the engine uses, and the digest of model and material."""
     return {
         "platform": f"{platform.system()} {platform.machine()}",

@@ -181,22 +181,16 @@ def _held(frames: WorldState) -> WorldState:
 
 def _differences(channel: WorldState) -> tuple[int, ...]:
     """The first number and the changes after it, without the zeros at the end."""
-    numbers = np.diff(channel, prepend=0).astype(int).tolist()
-    while len(numbers) > 1 and not numbers[-1]:
-        numbers.pop()
-    return tuple(numbers)
+    first, *changes = np.diff(channel, prepend=0).astype(int).tolist()
+    return (first, *np.trim_zeros(changes, "b"))
 
 
 def fingerprint() -> dict[str, str]:
     """The causes of results besides the arguments. Equal fingerprints promise the same results, bit for bit."""
-    return dict(_fingerprint())
-
-
-@cache
-def _fingerprint() -> dict[str, str]:
     return {"engine": f"mujoco {engine().__version__}", **model.surroundings(), "canary": _canary()}
 
 
+@cache
 def _canary() -> str:
     """16 hex digits over the machine's model.arithmetic and a fixed scenario, both to the last bit."""
     table, seen = ShipAtRest(), sha256(model.arithmetic().encode())

@@ -270,7 +270,7 @@ def _side_lines(state: State, player: Player) -> tuple[str, str]:
     held = Counter(state.variant.faces[card] for card in player.tricks)
     tricks = ", ".join(f"{kind} x{count}" if count > 1 else kind for kind, count in held.items()) or "none"
     used = ", one used this round" if player.has_used_trick else ""
-    dice = "1 die" if player.supply == 1 else f"{player.supply} dice"
+    dice = counted(player.supply, "die", "dice")
     crews = [f"{nation} {sum_}" for nation, sum_ in zip(NATIONS, player.strength, strict=True) if sum_]
     return f"{dice} in supply; tricks: {tricks}{used}", f"sailors: {', '.join(crews) or 'none'}"
 

@@ -22,6 +22,7 @@ from arena.games.riffraff.scene import CATCH_PLANE_M, KINDS, Area, Face, Kind
 from arena.games.riffraff.state import CARDS, Fallen, Loaded, Phase, Player, State
 from arena.games.riffraff.table import Pose, ShipAtRest, Yards
 from arena.games.riffraff.turns import kind_of
+from arena.text import counted
 
 CARD_WIDTH: Final = 316
 CARD_HEIGHT: Final = 104
@@ -78,7 +79,7 @@ def _seat(state: State, seat: Seat, player: Player) -> Iterator[str]:
     yield svg.circle((24, 24), 14, svg.SEAT_COLOURS[seat])
     yield words((24, 29.5), seat, 16, f"{MIDDLE} {BOLD} {ink('#ffffff')}")
     yield words((46, 21), f"seat {seat}", 14, f"{BOLD} {ink(INK)}")
-    notes = f"{_count(player.pieces)} left" + (f", {player.removed} caught" if player.removed else "")
+    notes = f"{counted(player.pieces, 'piece')} left" + (f", {player.removed} caught" if player.removed else "")
     yield words((46, 36), notes, 11, ink(svg.FADED))
     if seat == state.captain:
         yield _wheel(206, 15.5)
@@ -93,10 +94,6 @@ def _seat(state: State, seat: Seat, player: Player) -> Iterator[str]:
         if count > 1:
             yield svg.circle((x + 12, 91), 7.5, INK)
             yield words((x + 12, 94.5), count, 10, f"{MIDDLE} {BOLD} {ink('#ffffff')}")
-
-
-def _count(pieces: int) -> str:
-    return "1 piece" if pieces == 1 else f"{pieces} pieces"
 
 
 def _played(player: Player) -> Iterator[str]:
