@@ -64,6 +64,16 @@ def rest(name: str, pose: Pose = POSE) -> Rest:
     return Rest(id=PieceId(name), pose=pose)
 
 
+def test_the_refusal_of_the_world_is_the_bots_fault() -> None:
+    """With its own reason."""
+    simulator = RiffRaffSimulator(ScriptedShip(refuse=lambda *_: Reason.NO_SUPPORT))
+
+    with pytest.raises(IllegalAction) as caught:
+        simulator.require(YARD, Seat(0), GAME.parse(YARD, Seat(0), raw_load(YARD, "crate")))
+
+    assert caught.value.reason == Reason.NO_SUPPORT
+
+
 def test_a_placement_is_simulated_with_the_noise_that_was_drawn() -> None:
     """And with the next id."""
     ship = Recorder()
