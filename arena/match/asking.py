@@ -6,20 +6,18 @@ the bot is asked before that, so all of them can be compared.
 """
 
 from collections.abc import Callable, Collection
-from functools import partial
-from typing import Any, Final, cast
+from typing import Any, Final
 
 import msgspec
 from msgspec import UNSET
 
 from arena.errors import BotFault, CheckFailed, Crashed, OutOfTime
-from arena.games.api import Game, Json, Seat, Simulator, cost_of, simulator_of
+from arena.games.api import Game, Json, Seat, simulator_of
 from arena.match.bot_player import BotPlayer
 from arena.match.decision import Decisions
 from arena.match.participant import ActionRequest, Participant, refusal_of
-from arena.match.reconstruction import RecordedPlayer, RecordedSimulator, replaying
+from arena.match.reconstruction import RecordedPlayer, replaying
 from arena.match.record import ActionStep, MatchRecord, SeatRecord
-from arena.match.referee import play_match
 from arena.match.requests import answer_steps, requests_of
 from arena.protocol import messages as m
 from arena.text import printable
@@ -70,7 +68,7 @@ def ask(
     cannot be played again, or if the bot does not start.
     """
     wanted = tuple(sorted(steps)) or answer_steps(record, seat)
-    asking = _Asking(record, wanted, before, live_from=_NEVER)
+    asking = _Asking(record, wanted, before)
     try:
         _play(record, {seat: bot}, asking)
     except _AllAnswered:
@@ -86,7 +84,7 @@ def played_on(record: MatchRecord, bots: dict[int, BotPlayer], step: int) -> Mat
     Until then they are asked and the recorded answers are played. All draws are those of the record's luck. CheckFailed
     if a bot ends before that step.
     """
-    asking = _Asking(record, (), lambda _bot, _step: None, live_from=step)
+    asking = _Asking(record, live_from=step)
     try:
         return _play(record, bots, asking)
     except _AllAnswered as ended:
@@ -100,39 +98,28 @@ class _AllAnswered(Exception):
     """The last answer that was wanted is there, or the bot has ended."""
 
 
-class _Asking:
-    """State that all seats of one table share."""
+class _Asking(msgspec.Struct):
+    """State that all seats of one table share; the bots' answers count from the step `live_from` on."""
 
-    def __init__(
-        self,
-        record: MatchRecord,
-        wanted: tuple[int, ...],
-        before: Callable[[BotPlayer, int], object],
-        *,
-        live_from: int,
-    ) -> None:
-        self.record = record
-        self.wanted = wanted
-        self.before = before
-        self.answers: list[BotAnswer] = []
-        self.is_live = False
-        self._live_from = live_from
+    record: MatchRecord
+    wanted: tuple[int, ...] = ()
+    before: Callable[[BotPlayer, int], object] = lambda _bot, _step: None
+    live_from: int = _NEVER
+    is_live: bool = False
+    answers: list[BotAnswer] = []
 
     def reach(self, step: int) -> None:
         """Note that a seat is asked for that step."""
-        self.is_live = self.is_live or step >= self._live_from
+        self.is_live = self.is_live or step >= self.live_from
 
 
 def _play(record: MatchRecord, bots: dict[int, BotPlayer], asking: _Asking) -> MatchRecord:
-    with replaying(record) as table:
-        simulator = None
-        if table.simulator is not None:
-            simulator = cast(Simulator, _ChangingSimulator(table.game, table.simulator, asking))
+    with replaying(record, is_live=lambda: asking.is_live) as table:
         seats: list[Participant] = [
             _AskedPlayer(player, bots[seat], seat, table.game, asking) if seat in bots else player
             for seat, player in enumerate(table.players)
         ]
-        return play_match(table.spec, seats, game=table.game, simulator=simulator)
+        return table.play(seats)
 
 
 class _AskedPlayer(Participant):
@@ -162,15 +149,15 @@ class _AskedPlayer(Participant):
     def begin(self, start: m.MatchStart, game: Game[Any, Any]) -> None:
         """Start both. CheckFailed if the bot does not start."""
         self._recorded.begin(start, game)
-        self.faults, self.refusals, self.transcript = (
-            self._recorded.faults,
-            self._recorded.refusals,
-            self._recorded.transcript,
-        )
+        self._share(self._recorded)
         try:
             self._bot.begin(start, game)
         except BotFault as fault:
             raise CheckFailed(f"the bot in place of {self._bot.player} does not start: {fault.message}") from None
+
+    def _share(self, playing: Participant) -> None:
+        """Have what the referee reads of the one whose answers count."""
+        self.faults, self.refusals, self.transcript = playing.faults, playing.refusals, playing.transcript
 
     def ask(self, request: ActionRequest) -> m.Answer:
         """Ask the bot, once more after an answer that is refused as the recorded one was; the answer that counts."""
@@ -179,7 +166,7 @@ class _AskedPlayer(Participant):
         if asking.is_live:
             if not was_live:
                 self._bot.account.copy_banks(self._recorded.account)
-            self.faults, self.refusals, self.transcript = self._bot.faults, self._bot.refusals, self._bot.transcript
+            self._share(self._bot)
             return self._bot.ask(request)
         if request.refused is None:
             self._refused = None
@@ -272,25 +259,6 @@ class _AskedPlayer(Participant):
         """That of the one whose answers count."""
         found = self._playing.seat_record(clock)
         return msgspec.structs.replace(found, lines=UNSET) if self._asking.is_live else found
-
-
-class _ChangingSimulator:
-    """The simulator of the record until the bots' answers count, and the game's own from then on."""
-
-    def __init__(self, game: Game[Any, Any], recorded: RecordedSimulator, asking: _Asking) -> None:
-        own = simulator_of(game)
-        assert own is not None, "the game of a simulator"
-        self._own, self._recorded, self._asking = own, recorded, asking
-        self.apply_result, self.budget, self.what_if = own.apply_result, own.budget, own.what_if
-        self.fingerprint, self.cost = own.fingerprint, partial(cost_of, own)
-
-    def require(self, state: Any, seat: Seat, action: Any) -> None:
-        """Raise the refusal of the record, or that of the rules."""
-        (self._own if self._asking.is_live else self._recorded).require(state, seat, action)
-
-    def simulate(self, state: Any) -> Json:
-        """The recorded result, or a new one."""
-        return (self._own if self._asking.is_live else self._recorded).simulate(state)
 
 
 def _plain(action: Any) -> Json:

@@ -7,8 +7,7 @@ are taken from the record. Only the answers to a bot's `simulate` are computed a
 
 import contextlib
 from collections import deque
-from collections.abc import Iterator
-from functools import partial
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final, cast
 
 import msgspec
@@ -16,9 +15,10 @@ from msgspec import UNSET
 
 from arena.errors import BotFault, CheckFailed, Crashed, IllegalAction, MalformedReply, OutOfTime, SpecError
 from arena.games import load_game
-from arena.games.api import Game, Json, Seat, Simulator, cost_of, simulator_of
+from arena.games.api import Game, Json, Seat, Simulator, simulator_of
 from arena.match.bot_player import BotPlayer
 from arena.match.line_recorder import HELLO, READY, LineRecorder, line_of, plain
+from arena.match.participant import Participant
 from arena.match.record import (
     ActionStep,
     MatchRecord,
@@ -69,21 +69,43 @@ def lines_of(record: MatchRecord, *, game: Game[Any, Any] | None = None) -> tupl
     the record names.
     """
     with replaying(record, game) as table:
-        play_match(table.spec, table.players, game=table.game, simulator=cast("Simulator | None", table.simulator))
-        return tuple(each.seat_transcript() for each in table.players)
+        table.play(table.players)
+        return tuple(player.seat_transcript() for player in table.players)
 
 
-class RecordedTable(msgspec.Struct, frozen=True):
-    """All that plays a stored match once more: its settings, and players and a simulator that repeat the record."""
+class RecordedTable:
+    """All that plays a stored match once more: its settings, and players and a simulator that repeat the record.
 
-    spec: MatchSpec
-    game: Game[Any, Any]
-    players: "list[RecordedPlayer]"
-    simulator: "RecordedSimulator | None"
+    Once `is_live`, the game's own simulator is asked.
+    """
+
+    def __init__(self, record: MatchRecord, game: Game[Any, Any], is_live: Callable[[], bool] | None) -> None:
+        scripts = [_Script(record, seat) for seat in range(len(record.seats))]
+        is_strict = any(script.kept.strict for script in scripts)
+        self.game = game
+        self.players = [RecordedPlayer(record, script, game) for script in scripts]
+        self._simulator = simulator = simulator_of(game)
+        if simulator is not None:
+            self._simulator = cast("Simulator", _RecordedSimulator(simulator, record, scripts, is_live))
+        self._spec = MatchSpec(
+            match=record.match,
+            game=record.game,
+            options=record.options,
+            seed=record.seed,
+            clock=msgspec.structs.replace(_settings(record, scripts[0].kept), strict=is_strict),
+            wire_id=record.wire_id or "",
+            bot_seeds=record.bot_seeds or (),
+        )
+
+    def play(self, seats: Sequence[Participant]) -> MatchRecord:
+        """Play the match with these players, by seat."""
+        return play_match(self._spec, seats, game=self.game, simulator=self._simulator)
 
 
 @contextlib.contextmanager
-def replaying(record: MatchRecord, game: Game[Any, Any] | None = None) -> Iterator[RecordedTable]:
+def replaying(
+    record: MatchRecord, game: Game[Any, Any] | None = None, is_live: Callable[[], bool] | None = None
+) -> Iterator[RecordedTable]:
     """The table of a record. CheckFailed, also for what happens inside, if it does not keep what a replay needs."""
     if game is None and (other := other_rules(record)):
         raise CheckFailed(f"{record.match}: {other}")
@@ -91,30 +113,11 @@ def replaying(record: MatchRecord, game: Game[Any, Any] | None = None) -> Iterat
     if not is_kept or all(seat.lines is UNSET for seat in record.seats) or record.wire_id is UNSET:
         raise CheckFailed(f"{record.match}: arena {record.arena} stored it without what its lines could be made from")
     try:
-        yield _table_of(record, game or load_game(record.game))
+        yield RecordedTable(record, game or load_game(record.game), is_live)
     except SpecError as error:
         raise CheckFailed(f"{record.match}: its lines cannot be made again here: {error}") from None
     except (LookupError, TypeError, ValueError, AssertionError) as error:
         raise CheckFailed(f"{record.match}: its lines do not fit its steps: {error!r}") from None
-
-
-def _table_of(record: MatchRecord, game: Game[Any, Any]) -> RecordedTable:
-    scripts = [_Script(record, seat) for seat in range(len(record.seats))]
-    simulator = simulator_of(game)
-    spec = MatchSpec(
-        match=record.match,
-        game=record.game,
-        options=record.options,
-        seed=record.seed,
-        clock=msgspec.structs.replace(
-            _settings(record, scripts[0].kept), strict=any(each.kept.strict for each in scripts)
-        ),
-        wire_id=record.wire_id or "",
-        bot_seeds=record.bot_seeds or (),
-    )
-    players = [RecordedPlayer(record, script, game) for script in scripts]
-    again = None if simulator is None else RecordedSimulator(simulator, record, scripts)
-    return RecordedTable(spec, game, players, again)
 
 
 def _settings(record: MatchRecord, kept: SeatLines) -> ClockSettings:
@@ -312,24 +315,30 @@ class _Script(ScriptedChannel):
         return [msgspec.json.encode({"type": "action", "id": request["id"], "action": action})]
 
 
-class RecordedSimulator:
-    """A simulator that repeats the results and refusals of the record. Only look-ahead is computed."""
+class _RecordedSimulator:
+    """The simulator of a game that repeats the results and refusals of the record until it `is_live`.
 
-    def __init__(self, simulator: Simulator, record: MatchRecord, scripts: list[_Script]) -> None:
-        self._scripts = scripts
+    Look-ahead is computed. `is_live` is None if it never will be: then nothing depends on the fingerprint.
+    """
+
+    def __init__(
+        self, own: Simulator, record: MatchRecord, scripts: list[_Script], is_live: Callable[[], bool] | None
+    ) -> None:
+        self._own, self._scripts, self._is_live = own, scripts, is_live or bool
         self._results = deque(step.result for step in record.steps if isinstance(step, SimulationStep))
-        self.apply_result, self.budget, self.what_if = simulator.apply_result, simulator.budget, simulator.what_if
-        self.cost = partial(cost_of, simulator)
+        self.fingerprint = dict if is_live is None else own.fingerprint
 
-    def fingerprint(self) -> dict[str, str]:
-        """Nothing depends on it here."""
-        return {}
+    def __getattr__(self, name: str) -> Any:
+        """All else is that of the game's own."""
+        return getattr(self._own, name)
 
-    def require(self, _state: Any, seat: Seat, _action: Any) -> None:
-        """Raise the refusal of the record."""
-        if refused := self._scripts[seat].refused():
+    def require(self, state: Any, seat: Seat, action: Any) -> None:
+        """Raise the refusal of the record, or that of the rules."""
+        if self._is_live():
+            self._own.require(state, seat, action)
+        elif refused := self._scripts[seat].refused():
             raise refused
 
-    def simulate(self, _state: Any) -> Json:
-        """The next result of the record."""
-        return self._results.popleft()
+    def simulate(self, state: Any) -> Json:
+        """The recorded result, or a new one."""
+        return self._own.simulate(state) if self._is_live() else self._results.popleft()

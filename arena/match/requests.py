@@ -4,43 +4,43 @@ Rule: a request has no step of its own in a record. It led to an action of its s
 after it led to one; so requests and steps are counted off against each other, with the faults that the record tells.
 """
 
-from collections.abc import Iterator
-
 import msgspec
 from msgspec import UNSET
 
 from arena.errors import CheckFailed, OutOfTime, SpecError
-from arena.match.record import ActionStep, MatchRecord, SeatRecord, StderrText
+from arena.match.record import ActionStep, MatchRecord, SeatRecord
 from arena.protocol.messages import ClockTerms
 from arena.text import unknown
 
 
-def requests_by_step(record: MatchRecord) -> dict[int, tuple[int, ...]]:
-    """By index of a step: the numbers, from 1, of the requests to its seat that led to it. Forced steps have none.
-
-    A human has no entries.
-    """
-    found: dict[int, tuple[int, ...]] = {}
-    for seat, entry in enumerate(record.seats):
-        again = _asked_again(entry)
-        if again is not None:
-            found.update(_of_seat(record, seat, again))
-    return found
-
-
 def requests_of(record: MatchRecord, seat: int) -> dict[int, tuple[int, ...]]:
-    """The same of one seat; the index after the last step has the requests that its fault left without an action."""
-    by_step = requests_by_step(record)
-    found = {at: by_step[at] for at in by_step if isinstance(own := record.steps[at], ActionStep) and own.seat == seat}
-    entry, answered = record.seats[seat], max((numbers[-1] for numbers in found.values()), default=0)
-    if _asked_again(entry) is not None and is_at_fault(record, seat) and entry.moves > answered:
-        found[len(record.steps)] = tuple(range(answered + 1, entry.moves + 1))
+    """By index of a step: the numbers, from 1, of the requests to that seat that led to it. Forced steps have none.
+
+    The index after the last step has the requests that the seat's fault left without an action. A human has no entries.
+    """
+    again, moves = _asked_again(record.seats[seat]), record.seats[seat].moves
+    found: dict[int, tuple[int, ...]] = {}
+    if again is None:
+        return found
+    first = 1
+    for index, step in enumerate(record.steps):
+        if isinstance(step, ActionStep) and step.seat == seat and not step.forced:
+            last = first + (first in again)
+            found[index] = tuple(range(first, last + 1))
+            first = last + 1
+    if record.fault is not None and record.fault.seat == seat and moves >= first:
+        found[len(record.steps)] = tuple(range(first, moves + 1))
     return found
 
 
-def is_at_fault(record: MatchRecord, seat: int) -> bool:
-    """Whether the seat's fault ended the match."""
-    return record.fault is not None and record.fault.seat == seat
+def requests_by_step(record: MatchRecord) -> dict[int, tuple[int, ...]]:
+    """The requests of all seats by index of the step to which they led."""
+    return {
+        index: numbers
+        for seat in range(len(record.seats))
+        for index, numbers in requests_of(record, seat).items()
+        if index < len(record.steps)
+    }
 
 
 def answer_steps(record: MatchRecord, seat: int) -> tuple[int, ...]:
@@ -111,15 +111,6 @@ def _asked_again(entry: SeatRecord) -> set[int] | None:
     return again
 
 
-def _of_seat(record: MatchRecord, seat: int, again: set[int]) -> Iterator[tuple[int, tuple[int, ...]]]:
-    first = 1
-    for index, step in enumerate(record.steps):
-        if isinstance(step, ActionStep) and step.seat == seat and not step.forced:
-            last = first + (first in again)
-            yield index, tuple(range(first, last + 1))
-            first = last + 1
-
-
 class StderrByStep(msgspec.Struct, frozen=True):
     """The kept stderr of a seat: `before` its first answer, `at` a step by its index, and the `rest` after the last."""
 
@@ -130,25 +121,14 @@ class StderrByStep(msgspec.Struct, frozen=True):
 
 def stderr_by_step(record: MatchRecord) -> tuple[StderrByStep, ...]:
     """By seat; all is empty where the record keeps none."""
-    by_step = requests_by_step(record)
-    return tuple(_stderr(record, seat, entry, by_step) for seat, entry in enumerate(record.seats))
+    return tuple(_stderr(record, seat) for seat in range(len(record.seats)))
 
 
-def _stderr(record: MatchRecord, seat: int, entry: SeatRecord, by_step: dict[int, tuple[int, ...]]) -> StderrByStep:
-    texts: tuple[StderrText, ...] = () if entry.stderr is UNSET else entry.stderr
-    owners = {
-        number: index
-        for index, numbers in by_step.items()
-        if isinstance(step := record.steps[index], ActionStep) and step.seat == seat
-        for number in numbers
-    }
-    at: dict[int, str] = {}
-    before = rest = ""
-    for each in texts:
-        if each.request in owners:
-            at[owners[each.request]] = at.get(owners[each.request], "") + each.text
-        elif each.request < 1:
-            before += each.text
-        else:
-            rest += each.text
-    return StderrByStep(before, at, rest)
+def _stderr(record: MatchRecord, seat: int) -> StderrByStep:
+    owners = {number: index for index, numbers in requests_of(record, seat).items() for number in numbers}
+    texts: dict[int, str] = {}
+    start, end = -1, len(record.steps)
+    for each in record.seats[seat].stderr or ():
+        index = start if each.request < 1 else owners.get(each.request, end)
+        texts[index] = texts.get(index, "") + each.text
+    return StderrByStep(before=texts.pop(start, ""), rest=texts.pop(end, ""), at=texts)
