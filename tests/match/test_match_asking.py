@@ -24,7 +24,7 @@ from support.toy_game import ToyGame, on_offer
 
 from arena.errors import CheckFailed, Crashed, OutOfTime
 from arena.games import load_game
-from arena.match.asking import BotAnswer, ask, played_on
+from arena.match.asking import ask, played_on
 from arena.match.bot_player import BotPlayer
 from arena.match.record import ActionStep, MatchRecord, pack, unpack
 from arena.match.replay import problems
@@ -259,17 +259,6 @@ def test_a_match_with_simulations_is_played_on_with_new_ones() -> None:
     assert plain(went_on) != plain(record)
 
 
-def test_older_records_say_what_is_missing() -> None:
-    """Nobody can be asked anything there."""
-    record = nim(ScriptedBot(), ScriptedBot())
-    older = msgspec.structs.replace(
-        record, seats=tuple(msgspec.structs.replace(each, lines=UNSET, requests=UNSET) for each in record.seats)
-    )
-
-    with pytest.raises(CheckFailed, match="stored it without what its lines could be made from"):
-        ask(older, asked(ScriptedBot()), 0)
-
-
 def test_without_a_clock_an_answer_may_take_any_time() -> None:
     """For a person with a debugger; what the bot is told of its time stays the same."""
     record = nim(ScriptedBot(), RandomBot())
@@ -287,14 +276,6 @@ def test_without_a_clock_an_answer_may_take_any_time() -> None:
     assert all(each.is_same for each in found)
     assert found[0].cpu_ms == 1_000_000.0
     assert all(message["clock"]["move_ms"] == CLOCK.move_ms for message in bot.of_type("request"))
-
-
-def test_an_answer_is_compared_by_its_action() -> None:
-    """Whether it came as an index or as an object."""
-    one = BotAnswer(1, "takes 1", {"heap": 1, "count": 1}, "takes 1", {"count": 1, "heap": 1})
-
-    assert one.is_same
-    assert not msgspec.structs.replace(one, fault="timeout: late").is_same
 
 
 def plain(record: MatchRecord) -> list[Any]:

@@ -74,15 +74,6 @@ def test_an_answer_without_a_request_is_dropped(is_before: bool, counted: dict[s
     assert match_of(bot_player, house()).seats[0].ignored == counted
 
 
-@pytest.mark.parametrize("ending", [b"\r", b"   ", b"\t\r"])
-def test_lines_may_end_as_on_other_systems(ending: bytes) -> None:
-    """A carriage return before the newline is no fault."""
-    bot = ScriptedBot(lambda message, _: [answer(message) + ending], hello=[HELLO + ending])
-
-    assert played(bot).termination.value == "normal"
-    assert played(bot).seats[0].ignored == {}
-
-
 def test_a_stray_print_is_warned_of_once_a_match() -> None:
     """However many there are; the warning shows the line."""
     bot = ScriptedBot(lambda message, _: [b"hm\x1b[2J", b"hm", answer(message)])
@@ -124,18 +115,6 @@ def thinking(bot: ScriptedBot, *seconds: float) -> ScriptedBot:
 
     bot._odd = think
     return bot
-
-
-def test_the_bank_pays_what_goes_beyond_a_move() -> None:
-    """0.1 s a move: 0.5 s take 0.4 from the bank of 1 s, 0.05 s nothing; each request tells what is left."""
-    bot = thinking(ScriptedBot(), 0.5, 0.05, 0.3)
-    record = match_of(seated(bot), house(), options={"heaps": [9, 9, 9, 9]})
-
-    left = [message["clock"]["bank_ms"] for message in bot.of_type("request")]
-    assert left[:4] == pytest.approx([1000, 600, 600, 400])
-    assert all(message["clock"]["move_ms"] == 100 for message in bot.of_type("request"))
-    assert record.seats[0].cpu_ms == pytest.approx(850)
-    assert record.seats[0].slowest_ms == pytest.approx(500)
 
 
 def test_the_bank_is_full_again_in_the_next_match() -> None:
@@ -197,15 +176,6 @@ def test_events_come_at_once_to_who_asks_for_them() -> None:
     in_requests = [e for m in bundled.heard if m["type"] in {"request", "match_end"} for e in m["events"]]
     assert [message["what"] for message in at_once.of_type("event")] == in_requests
     assert bundled.of_type("event") == []
-
-
-def test_a_note_is_kept_with_the_action() -> None:
-    """For the log; without one there is nothing."""
-    record = played(ScriptedBot(lambda message, n: [answer(message, note="aha")] if n == 1 else None))
-
-    notes = [step.note for step in record.steps if step.seat == 0]  # type: ignore[union-attr]
-    assert notes[0] == "aha"
-    assert not any(notes[1:])
 
 
 def test_the_last_lines_both_ways_are_kept() -> None:

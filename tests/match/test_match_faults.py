@@ -195,19 +195,9 @@ def test_what_was_wrong_in_an_earlier_request_is_no_reason_for_this_one(
     assert "slept" in fault_of(bot, heaps=[9, 9, 9]).hint
 
 
-@pytest.mark.parametrize(
-    ("lines", "told"),
-    [
-        (
-            [b"blah \x1b[2J", b"", b"blubb", b"3"],
-            "; 3 lines came, none of them a JSON object; the first: blah \\x1b[2J",
-        ),
-        ([b"blah"], "; 1 line came, and it is not a JSON object: blah"),
-        ([], ""),
-    ],
-)
-def test_nonsense_instead_of_a_hello_is_shown(lines: list[Reply], told: str) -> None:
+def test_nonsense_instead_of_a_hello_is_shown() -> None:
     """How many lines, and the first of them, safe to print."""
-    fault = fault_of(ScriptedBot(hello=lines))
+    fault = fault_of(ScriptedBot(hello=[b"blah \x1b[2J", b"", b"blubb", b"3"]))
 
-    assert fault.message == f'no "hello" within 5.0 s from a function in this process{told}'
+    came = "3 lines came, none of them a JSON object; the first: blah \\x1b[2J"
+    assert fault.message == f'no "hello" within 5.0 s from a function in this process; {came}'

@@ -25,7 +25,7 @@ from support.scripted_bot import (
 )
 from support.toy_game import ToyGame, ToySimulator
 
-from arena.errors import Crashed, HarnessFault, IllegalAction
+from arena.errors import Crashed, IllegalAction
 from arena.games.api import ENDLESS, Json, Seat
 from arena.match.participant import NO_SIMULATIONS_LEFT
 from arena.match.record import MatchRecord, SimulationStep, encoded
@@ -178,27 +178,6 @@ def test_who_asks_for_ever_runs_out_of_time() -> None:
 def spent(bot: ScriptedBot, line: bytes) -> bytes:
     bot.times.wall_s += 0.01
     return line
-
-
-def test_a_question_about_another_request_is_stale() -> None:
-    """It is counted, not answered, and says nothing about the bot."""
-    other = simulate({"id": 77}, 1, {"mm": 1})
-    bot = toy_bot(20, lambda m, n: [other, answer(m, {"mm": 20})] if n == 1 else None, hello=[SIMULATING])
-    record = toy_match(bot, toy_bot(30))
-
-    assert heard(bot) == []
-    assert record.seats[0].ignored == {"stale": 1}
-    assert record.termination.value == "normal"
-
-
-def test_a_question_after_the_answer_is_early() -> None:
-    """It lies there before the next request."""
-    bot = toy_bot(
-        20, lambda m, n: [answer(m, {"mm": 20}), simulate(m, 1, {"mm": 1})] if n == 1 else None, hello=[SIMULATING]
-    )
-    record = toy_match(bot, toy_bot(30))
-
-    assert (heard(bot), record.seats[0].ignored) == ([], {"early": 1})
 
 
 def test_a_wrong_id_is_the_likely_reason_of_silence() -> None:
@@ -364,30 +343,6 @@ def test_what_is_left_of_the_questions_is_left_when_asked_once_more() -> None:
     assert [message["simulations"] for message in bot.of_type("request")[:3]] == [3, 1, 3]
 
 
-@pytest.mark.parametrize("line", [b'{"type":"simulate","id":1,"query":1,"what":5}', b'{"type":"simulate","id":1}'])
-def test_a_question_without_its_form_is_a_malformed_reply(line: bytes) -> None:
-    """It is refused like an answer, and the request asked once more."""
-    bot = toy_bot(20, lambda _m, n: [line] if n == 1 else None, hello=[SIMULATING])
-    record = toy_match(bot, toy_bot(30))
-
-    assert record.seats[0].faults == {"malformed_reply": 1}
-    assert "expected" in bot.of_type("error")[0]["hint"]
-
-
-def test_our_own_fault_makes_the_match_void() -> None:
-    """Whether nature fails for a bot or for the match."""
-
-    class Leaking(ToySimulator):
-        def simulate(self, _state: Any) -> Json:
-            raise HarnessFault("the water is gone")
-
-    game = ToyGame()
-    game.simulator = Leaking()
-
-    with pytest.raises(HarnessFault, match="the water is gone"):
-        toy_match(at_toy_game(toy_bot(), game), at_toy_game(toy_bot(), game), game=game)
-
-
 def test_simulations_are_recorded_and_told_to_all() -> None:
     """The result as nature gave it, under its key; the record says what made it."""
     bots = [toy_bot(20), toy_bot(90), toy_bot(-60)]
@@ -404,22 +359,3 @@ def test_simulations_are_recorded_and_told_to_all() -> None:
 def test_a_game_without_a_simulator_tells_of_none() -> None:
     """The field is left out of its records."""
     assert b'"nature"' not in encoded(match_of(seated(ScriptedBot()), house()))
-
-
-def test_a_state_may_have_no_budget_though_the_game_has() -> None:
-    """Then every question is beyond it."""
-
-    class Tired(ToySimulator):
-        def budget(self, state: Any) -> int:
-            return 0 if state.leans else super().budget(state)
-
-    def at_the_sail(message: Message, number: int) -> Iterable[Reply] | None:
-        return [simulate(message, 1, {"mm": 1}), answer(message, 0)] if number == 2 else None
-
-    game = ToyGame()
-    game.simulator = Tired()
-    bot = toy_bot(20, at_the_sail, hello=[SIMULATING])
-    toy_match(at_toy_game(bot, game), at_toy_game(toy_bot(30), game), game=game)
-
-    assert [message["left"] for message in heard(bot)] == [0]
-    assert heard(bot)[0]["refused"]["reason"] == NO_SIMULATIONS_LEFT

@@ -4,10 +4,8 @@ import os
 import subprocess
 import sys
 from itertools import pairwise
-from math import fsum, sqrt
+from math import fsum
 from pathlib import Path
-from random import Random
-from statistics import fmean, stdev
 from typing import Any, ClassVar, Final
 
 import msgspec
@@ -20,53 +18,17 @@ from support.toy_game import State, on_offer
 from arena.errors import CheckFailed, Crashed
 from arena.games import load_game
 from arena.games.api import Chance, Decision, Dice, Seat, value_of
-from arena.games.luck import derive, draw
+from arena.games.luck import derive
 from arena.games.shanghaien.state import State as Position
 from arena.games.shanghaien.value.position import ShanghaienValue
 from arena.match.luck import LEAST, LuckMeter, LuckNode, MatchLuck, extremes, luck_of
-from arena.match.record import ActionStep, ChanceStep, MatchRecord, Step, Termination, pack, unpack
+from arena.match.record import ActionStep, ChanceStep, pack, unpack
 from arena.match.referee import play_match
 from arena.match.settings import MatchSpec
 
 VALUE: Final = ShanghaienValue()
 SHANGHAIEN: Final = load_game("shanghaien")
 EXPANSIONS: Final = {"expansions": ["crazy_captain", "no_shanghai", "sharks", "doubles"]}
-
-
-def random_luck(number: int) -> tuple[float, float]:
-    """Luck and payoff of seat 0 in a match of two players that choose at random, the first one with one plan."""
-    rng, state, step = Random(number), SHANGHAIEN.setup({}, 2), 0
-    meter = LuckMeter(SHANGHAIEN, 2, VALUE)
-    while True:
-        turn = SHANGHAIEN.turn(state)
-        recorded: Step
-        if isinstance(turn, Chance):
-            recorded = ChanceStep(turn.key, draw(f"luck/{number}", turn))
-            after = SHANGHAIEN.resolve(state, recorded.outcome)
-        elif isinstance(turn, Decision):
-            seat = turn.seats[0]
-            action = first_or_random(state, seat, rng)
-            recorded = ActionStep(seat, None)
-            after = SHANGHAIEN.apply(state, {seat: action})
-        else:
-            return meter.luck().by_seat[0], VALUE(state)[0]
-        meter.passed(step, state, after, recorded)
-        state, step = after, step + 1
-
-
-def first_or_random(state: Any, seat: Seat, rng: Random) -> Any:
-    """Seat 0 takes the first action, so that luck meets skill; seat 1 any."""
-    legal = SHANGHAIEN.legal(state, seat)
-    assert legal is not None
-    return legal[0] if seat == 0 else rng.choice(legal)
-
-
-def test_luck_has_mean_zero() -> None:
-    """Within three standard errors over 100 matches of unequal players; exact at each node elsewhere."""
-    luck = [random_luck(number)[0] for number in range(100)]
-
-    assert stdev(luck) > 0.05
-    assert abs(fmean(luck)) < 3 * stdev(luck) / sqrt(len(luck))
 
 
 @settings(max_examples=8)
@@ -105,23 +67,6 @@ def test_without_a_value_nothing_is_measured() -> None:
 
     assert luck == [MatchLuck("", (0.0,) * seats, ()) for seats in (2, 3)]
     assert value_of(load_game("nim")) is None
-
-
-def forfeited(request: int) -> MatchRecord:
-    """A match whose first seat crashes at its request of that number."""
-    bot = ScriptedBot(lambda _, number: [Crashed("gone")] if number == request else None)
-    record = match_of(seated(bot), house(), game="shanghaien")
-    assert record.termination is Termination.CRASH
-    return record
-
-
-def test_a_forfeited_match_has_luck_up_to_the_stop() -> None:
-    """The nodes of the longer match begin with those of the shorter one."""
-    short, long = luck_of(forfeited(5), VALUE), luck_of(forfeited(9), VALUE)
-
-    assert 0 < len(short.nodes) < len(long.nodes)
-    assert long.nodes[: len(short.nodes)] == short.nodes
-    assert short.by_seat[0] == fsum(node.luck[0] for node in short.nodes)
 
 
 class Untimely(ShanghaienValue):

@@ -9,13 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.fake_clock import FakeClock
 from support.scripted_bot import (
-    CLOCK,
     ScriptedBot,
     answer,
     house,
     match_of,
-    only,
-    random_match,
     seated,
     simulate,
     toy_bot,
@@ -222,15 +219,6 @@ def test_an_older_record_says_so(record: MatchRecord) -> None:
         lines_of(replace(record, rules="0"))
 
 
-def test_a_late_answer_is_no_step_and_is_told() -> None:
-    """It came, and too late: the line is there, and the fault with the very words of the day."""
-    late = OutOfTime("used 5 ms of CPU time, had 4 ms", hint="answer earlier")
-    odd = ScriptedBot(only(2, late))
-    record = match_of(seated(odd), house(), options=HEAPS)
-
-    assert any(b"used 5 ms of CPU time, had 4 ms" in line for way, line in by_seat(record)[0] if way == ">")
-
-
 def test_questions_and_pardons_of_many_at_once_are_told() -> None:
     """Four seats decide at once; they ask nature, are refused, are late, and act for the fault of another."""
 
@@ -248,14 +236,3 @@ def test_questions_and_pardons_of_many_at_once_are_told() -> None:
 
     assert [seat.faults for seat in record.seats][2] == {}
     assert sum(b'"simulated"' in line for _, line in told[0]) == 2
-
-
-def test_the_same_is_true_of_any_match() -> None:
-    """By index, with notes, as objects."""
-    for number in range(3):
-        for game in ("nim", "shanghaien"):
-            by_seat(random_match(game, number))
-    noted = ScriptedBot(plain=lambda m: answer(m, m["legal"][-1], note="hm"))
-    first, _ = by_seat(match_of(seated(noted, CLOCK), house(), options=HEAPS))
-
-    assert any(b'"note": "hm"' in line for _, line in first)

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import UNSET
-from support.scripted_bot import Message, answer, only, toy_bot, toy_match
+from support.scripted_bot import Message, answer, toy_bot, toy_match
 from support.toy_game import ToyGame
 
 from arena.errors import Crashed, OutOfTime
-from arena.match.record import ActionStep, MatchRecord, RefusedAnswer, SimulationStep, Step, Termination, pack, unpack
+from arena.match.record import ActionStep, MatchRecord, RefusedAnswer, SimulationStep, Step, pack, unpack
 from arena.match.replay import problems, replay
 from arena.verify.resimulation import resimulate
 
@@ -73,31 +73,6 @@ def test_a_decision_of_several_is_complete_with_the_last() -> None:
     assert moments[0].after is moments[2].after
 
 
-def test_stand_ins_and_pardoned_faults_can_be_verified() -> None:
-    """They are counted: three refusals of one seat, two timeouts of the other."""
-    late = toy_bot(odd=lambda _message, number: [OutOfTime("late")] if number in {1, 2} else None)
-
-    record = stored(toy_bot(odd=refused), late)
-
-    assert record.termination is Termination.NORMAL
-    assert [seat.faults for seat in record.seats] == [{"illegal_action": 3}, {"timeout": 2}]
-    assert [step.fallback_for for step in record.steps if isinstance(step, ActionStep) and step.fallback_for]
-    assert problems(record) == []
-
-
-@pytest.mark.parametrize("guilty", [0, 1, 2])
-@pytest.mark.parametrize("number", [1, 2, 3])
-def test_a_forfeit_among_several_can_be_verified(guilty: int, number: int) -> None:
-    """The others had answered, or had been refused, and nothing of that became a step."""
-    bots = [toy_bot(odd=refused) for _ in range(3)]
-    bots[guilty] = toy_bot(odd=only(number, Crashed("gone")))
-
-    record = stored(*bots, options={"rounds": 3})
-
-    assert record.termination is Termination.CRASH
-    assert problems(record) == []
-
-
 @pytest.mark.parametrize("guilty", [0, 1, 2])
 def test_a_forfeit_before_anybody_was_asked_can_be_verified(guilty: int) -> None:
     """It looks like one in the first decision, in which all had to act; but nobody has answered."""
@@ -109,15 +84,6 @@ def test_a_forfeit_before_anybody_was_asked_can_be_verified(guilty: int) -> None
     assert [seat.moves for seat in record.seats] == [0, 0, 0]
     assert problems(record) == []
     assert problems(with_seat(record, (guilty + 1) % 3, moves=2))
-
-
-def test_the_third_timeout_can_be_verified() -> None:
-    """It ends the match and is no pardoned fault."""
-    record = stored(toy_bot(), toy_bot(odd=lambda _m, _n: [OutOfTime("late")]))
-
-    assert record.termination is Termination.TIMEOUT
-    assert record.seats[1].faults == {"timeout": 2}
-    assert problems(record) == []
 
 
 @settings(max_examples=30)

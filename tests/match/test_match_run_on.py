@@ -16,7 +16,7 @@ from arena.match.bot_player import BotPlayer
 from arena.match.decision import Decisions
 from arena.match.participant import ActionRequest, Participant
 from arena.match.record import MatchRecord
-from arena.match.run_on import QUIET_S, STOPPED, Pace, RunOn
+from arena.match.run_on import QUIET_S, STOPPED, Pace
 from arena.match.settings import ClockSettings
 from arena.process.channel import QUICK_S
 from arena.process.clock import MoveClock
@@ -268,12 +268,3 @@ def test_a_line_in_two_parts_may_be_a_quick_answer(parts: int, monkeypatch: pyte
         channel.receive(clock)
 
     assert len(stopped) == parts - 2
-
-
-@pytest.mark.parametrize("is_quick", [True, False])
-def test_nobody_runs_on_while_a_slow_one_is_asked(is_quick: bool) -> None:
-    """A player is stopped at the answer if the other one took long for the last; to stop one that sleeps costs more."""
-    run_on = RunOn([Pace(), Pace()], [list, list])
-    run_on.end_turn(1, 0.0 if is_quick else QUICK_S)
-
-    assert run_on.may_run_on(0, 0.0) is is_quick

@@ -77,13 +77,6 @@ def test_orders_of_ten_are_numbered_as_sorted() -> None:
     assert [secret_luck._order(number, 4) for number in range(24)] == sorted(permutations(range(4)))
 
 
-def test_every_order_is_drawn() -> None:
-    """Each of the six about as often as the others: 600 blocks, five standard errors."""
-    orders = [draw_block(Secret(VALUE), f"p-{block}", 3).order for block in range(600)]
-
-    assert all(abs(orders.count(order) - 100) < 46 for order in permutations(range(3)))
-
-
 @pytest.mark.parametrize("leak", [pickle.dumps, copy.copy, copy.deepcopy, msgspec.json.encode, json.dumps])
 def test_a_secret_cannot_be_sent_anywhere(leak: object) -> None:
     """No pickle for a worker, no JSON for a page."""
