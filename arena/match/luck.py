@@ -18,7 +18,7 @@ decides that, so the mean stays 0. Such draws are rare.
 from collections.abc import Iterator
 from math import fsum
 from operator import add, sub
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import msgspec
 
@@ -62,15 +62,6 @@ class MatchLuck(msgspec.Struct, frozen=True):
     nodes: tuple[LuckNode, ...]
 
 
-class _Passage(NamedTuple):
-    """A step of the match, which went from the state `before` to the state `after`."""
-
-    number: int
-    before: Any
-    after: Any
-    step: Step
-
-
 class LuckMeter:
     """The luck of a match: each step is noted as it is played or replayed, and measured when `luck` is asked for.
 
@@ -80,12 +71,12 @@ class LuckMeter:
     def __init__(self, game: Game[Any, Any], seats: int, value: ValueFunction[Any] | None = None) -> None:
         self._seats = seats
         self._value = value or value_of(game)
-        self._passages: list[_Passage] = []
+        self._passages: list[tuple[int, Any, Any, Step]] = []
 
     def passed(self, number: int, before: Any, after: Any, step: Step) -> None:
         """The match went from `before` to `after` with this step; of a decision of several seats tell only one."""
         if self._value is not None:
-            self._passages.append(_Passage(number, before, after, step))
+            self._passages.append((number, before, after, step))
 
     def luck(self) -> MatchLuck:
         """The luck so far. The sum is rounded once, so that no order of adding matters."""

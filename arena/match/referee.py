@@ -193,22 +193,17 @@ class _Table:
 
     def _tell_action(self, step: ActionStep, before: Any, after: Any) -> None:
         """Tell an action to the other seats, or what they may hear of it; to its own seat if it did not choose it."""
-        event = m.ActionEvent(step.seat, step.action, step.forced, step.fallback_for)
-        if self._heard is None:
-            deaf = step.seat if step.is_own else -1
-            for seat, participant in enumerate(self._participants):
-                if seat != deaf:
-                    participant.happened(event, before, after)
-            return
-        heard = self._heard(before, Seat(step.seat), step.action)
+        whole = m.ActionEvent(step.seat, step.action, step.forced, step.fallback_for)
+        heard = None if self._heard is None else self._heard(before, Seat(step.seat), step.action)
         for seat, participant in enumerate(self._participants):
+            event: m.ActionEvent | None = whole
             if seat == step.seat:
-                event_here = None if step.is_own else event
-            else:  # that an action was the only one would tell of hidden cards
+                event = None if step.is_own else whole
+            elif heard is not None:  # that an action was the only one would tell of hidden cards
                 reason = step.fallback_for if heard[seat] == step.action else ""
-                event_here = None if heard[seat] is None else m.ActionEvent(step.seat, heard[seat], fallback_for=reason)
-            if event_here is not None:
-                participant.happened(event_here, before, after)
+                event = None if heard[seat] is None else m.ActionEvent(step.seat, heard[seat], fallback_for=reason)
+            if event is not None:
+                participant.happened(event, before, after)
 
     def _tell(self, event: m.AnyEvent, before: Any, after: Any) -> None:
         """Tell all seats."""

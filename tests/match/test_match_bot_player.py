@@ -19,24 +19,6 @@ def played(bot: ScriptedBot, clock: object = CLOCK) -> MatchRecord:
     return match_of(seated(bot, clock), house())  # type: ignore[arg-type]
 
 
-def test_a_dialogue_goes_in_the_order_of_the_protocol() -> None:
-    """hello, match_start, requests with rising ids, match_end; and a second match without another hello."""
-    bot = ScriptedBot()
-    bot_player = seated(bot)
-    match_of(bot_player, house(), match="a")
-    match_of(bot_player, house(), match="b")
-    bot_player.close()
-
-    kinds = [message["type"] for message in bot.heard]
-    assert kinds[:3] == ["hello", "match_start", "request"]
-    assert [kind for kind in kinds if kind != "request"] == [
-        *("hello", "match_start", "match_end", "match_start", "match_end", "quit")
-    ]
-    ids = [message["id"] for message in bot.of_type("request")]
-    assert ids == list(range(1, len(ids) + 1))
-    assert {message["match"] for message in bot.of_type("request")} == {"a", "b"}
-
-
 @pytest.mark.parametrize(
     ("before", "after", "counted"),
     [

@@ -142,17 +142,6 @@ def test_whose_fault_it_is_does_not_depend_on_who_was_faster() -> None:
     assert again.termination.value == "normal"
 
 
-def test_the_other_seats_hear_the_end_of_a_match_that_one_forfeits() -> None:
-    """Their answers are lost with it; they go on in the next match."""
-    bots = [toy_bot(20), toy_bot(30, lambda _message, _number: [Crashed("the bot ended")])]
-
-    record = toy_match(*bots)
-
-    (end,) = bots[0].of_type("match_end")
-    assert (end["termination"], end["at_fault"], end["events"]) == ("crash", 1, [])
-    assert record.seats[0].moves == 1
-
-
 PATIENT = msgspec.structs.replace(CLOCK, bank_ms=60_000.0)
 
 

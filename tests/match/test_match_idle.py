@@ -10,19 +10,13 @@ from typing import Any
 
 import msgspec
 import pytest
-from support.bot_source import bot_script
-from support.scripted_bot import CLOCK, NIM, house, match_of
+from support.bot_source import bot_script, scripted_player
+from support.scripted_bot import CLOCK, house, match_of
 
-from arena.match.bot_player import BotPlayer
 from arena.match.record import MatchRecord, SeatRecord
-from arena.match.referee import hello_for
-from arena.match.settings import ClockSettings, open_channel
-from arena.process.launch import Confinement
-from arena.process.limits import Limits
-from arena.process.manifest import read_bot
+from arena.match.settings import ClockSettings, MatchSettings
 
 pytestmark = pytest.mark.process
-BARE = Confinement(isolation="none", limits=Limits())
 
 BURN = """
 import threading
@@ -52,22 +46,14 @@ def relay(seconds):
 
 def played(folder: Path, thought: str, *, before: str = "", requests: int = 6, **clock: Any) -> MatchRecord:
     """A match in which the bot, in seat 0, is asked so often at most."""
-    path = folder / "bot.py"
-    path.write_text(bot_script(start=BURN + before, asked=thought), encoding="utf-8")
-    bot = read_bot(path)
     settings: ClockSettings = msgspec.structs.replace(CLOCK, **({"move_ms": 1000.0, "startup_ms": 30_000.0} | clock))
-    bot_player = BotPlayer(
-        player="bot",
-        bot=bot.digest,
-        open_channel=lambda: open_channel(bot, BARE),
-        hello=hello_for(NIM, {}, settings.startup_ms),
-        clock=settings,
-    )
+    script = bot_script(start=BURN + before, asked=thought)
+    bot = scripted_player(folder / "bot.py", script, MatchSettings("nim", {}, settings))
     try:
         options = {"heaps": [1] * (2 * requests - 1)}
-        return match_of(bot_player, house(settings), clock=settings, options=options)
+        return match_of(bot, house(settings), clock=settings, options=options)
     finally:
-        bot_player.close(grace_s=0.0)
+        bot.close(grace_s=0.0)
 
 
 def seat(record: MatchRecord) -> SeatRecord:

@@ -25,7 +25,7 @@ from support.scripted_bot import (
 )
 from support.toy_game import ToyGame, ToySimulator
 
-from arena.errors import Crashed, IllegalAction
+from arena.errors import IllegalAction
 from arena.games.api import ENDLESS, Json, Seat
 from arena.match.participant import NO_SIMULATIONS_LEFT
 from arena.match.record import MatchRecord, SimulationStep, encoded
@@ -160,24 +160,6 @@ def test_who_asks_for_ever_is_a_flood() -> None:
 
     assert record.termination.value == "protocol_violation"
     assert len(heard(bot)) == 10_003
-
-
-def test_who_asks_for_ever_runs_out_of_time() -> None:
-    """Its clock runs on beyond the budget."""
-    bot = toy_bot(20, hello=[SIMULATING])
-
-    def ask(message: Message, number: int) -> Iterable[Reply] | None:
-        return (spent(bot, simulate(message, 1, {"mm": 1})) for _ in range(9999)) if number == 1 else None
-
-    bot._odd = ask
-    record = toy_match(bot, toy_bot(30))
-
-    assert record.seats[0].faults == {"timeout": 1}
-
-
-def spent(bot: ScriptedBot, line: bytes) -> bytes:
-    bot.times.wall_s += 0.01
-    return line
 
 
 def test_a_wrong_id_is_the_likely_reason_of_silence() -> None:
@@ -318,21 +300,6 @@ def test_the_bot_is_stopped_during_a_simulation() -> None:
 
     begin = channel.noted.index("request")
     assert channel.noted[begin : begin + 5] == ["request", "stopped", "runs", "simulated", "stopped"]
-
-
-def test_who_breaks_its_limits_meanwhile_has_crashed() -> None:
-    """It is looked at when it is stopped."""
-
-    class Greedy(Watched):
-        def rest(self) -> None:
-            super().rest()
-            if "request" in self.noted:
-                raise Crashed("the bot was stopped: it used 900 MiB")
-
-    bot = asking({"mm": 1})
-    bot.open = lambda: Greedy(bot)  # type: ignore[method-assign]
-
-    assert toy_match(bot, toy_bot(30)).termination.value == "crash"
 
 
 def test_what_is_left_of_the_questions_is_left_when_asked_once_more() -> None:

@@ -6,75 +6,57 @@ from typing import Any
 
 import msgspec
 import pytest
+from support.bot_source import bot_script, scripted_player
 from support.scripted_bot import CLOCK, acted, toy_match
-from support.toy_game import ToyGame, ToySimulator
+from support.toy_game import NAME, ToyGame, ToySimulator
 
 from arena.games.api import ENDLESS, Json
 from arena.match.bot_player import BotPlayer
-from arena.match.referee import hello_for
-from arena.process import launch
-from arena.process.channel import ProcessChannel
-from arena.process.limits import Limits
-from arena.process.manifest import read_bot
-from arena.protocol import codec
+from arena.match.record import MatchRecord
+from arena.match.settings import MatchSettings
 
-pytestmark = pytest.mark.process
-BARE = launch.Confinement(isolation="none", limits=Limits())
-
-BOT = """
-import json, sys, threading, time
-
-def say(**message):
-    print(json.dumps(message), flush=True)
-
-for line in sys.stdin:
-    message = json.loads(line)
-    if message["type"] == "hello":
-        say(type="hello", protocols=[1], capabilities=["simulate"])
-    elif message["type"] == "match_start":
-        say(type="ready", match=message["match"])
-    elif message["type"] == "request":
-        {thought}
-        say(type="action", id=message["id"], action=0 if message["legal"] else {{"mm": 20}})
+pytestmark = [pytest.mark.process, pytest.mark.usefixtures("toy_game")]
+HELLO = '{"type": "hello", "protocols": [1], "capabilities": ["simulate"]}'
+ASK = """
+        print(json.dumps({"type": "simulate", "id": m["id"], "query": 1, "what": {"mm": 1}}), flush=True)
+        sys.stdin.readline()
 """
-ASK = 'say(type="simulate", id=message["id"], query=1, what={"mm": 1}); sys.stdin.readline()'
-SPIN = "threading.Thread(target=lambda: [None for _ in iter(int, 1)], daemon=True).start()"
+SPIN = "import threading; threading.Thread(target=lambda: [None for _ in iter(int, 1)], daemon=True).start()"
 
 
 class Crew:
-    """Bots of a folder at one toy game; their processes can be looked at."""
+    """Bots of a folder at one toy game; `stopped` tells which processes stood still after the match."""
 
     def __init__(self, folder: Path, **more: Any) -> None:
         self.game = ToyGame()
         self.clock = msgspec.structs.replace(CLOCK, **more)
-        self.channels: list[ProcessChannel] = []
+        self.members: list[BotPlayer] = []
         self._folder = folder
 
     def member(self, thought: str) -> BotPlayer:
-        path = self._folder / f"bot{len(list(self._folder.iterdir()))}.py"
-        path.write_text(BOT.format(thought=thought), encoding="utf-8")
-        bot = read_bot(path)
-
-        def start() -> ProcessChannel:
-            self.channels.append(ProcessChannel(launch.start(bot, (), BARE), limit=codec.LINE_FROM_BOT_LIMIT))
-            return self.channels[-1]
-
-        hello = hello_for(self.game, {}, self.clock.startup_ms)
-        return BotPlayer(player=path.stem, bot=bot.digest, open_channel=start, hello=hello, clock=self.clock)
-
-    def states(self) -> list[str]:
-        """Of each process, as the kernel calls it: T is stopped."""
-        statuses = [Path(f"/proc/{channel._process.pid}/stat").read_text("ascii") for channel in self.channels]
-        return [status.rpartition(")")[2].split()[0] for status in statuses]
+        script = bot_script('0 if m["legal"] else {"mm": 20}', asked=thought, hello=HELLO)
+        path = self._folder / f"bot{len(self.members)}.py"
+        self.members.append(scripted_player(path, script, MatchSettings(NAME, {}, self.clock)))
+        return self.members[-1]
 
     def is_stopped(self, seat: int) -> bool:
         """A signal takes effect when the process would run next, which on a busy machine is in a while."""
+        (pid,) = self.members[seat].pids()
         deadline_s = time.monotonic() + 5
-        while self.states()[seat] != "T":
+        while Path(f"/proc/{pid}/stat").read_text("ascii").rpartition(")")[2].split()[0] != "T":
             if time.monotonic() > deadline_s:
                 return False
             time.sleep(0.001)
         return True
+
+    def play(self, **options: int) -> MatchRecord:
+        try:
+            record = toy_match(*self.members, game=self.game, clock=self.clock, options=options)
+            self.stopped = [self.is_stopped(seat) for seat in range(len(self.members))]
+        finally:
+            for member in self.members:
+                member.close(grace_s=0.0)
+        return record
 
 
 def test_four_bots_that_sleep_sleep_at_the_same_time(tmp_path: Path) -> None:
@@ -82,11 +64,7 @@ def test_four_bots_that_sleep_sleep_at_the_same_time(tmp_path: Path) -> None:
     crew = Crew(tmp_path)
     now = "print(time.monotonic(), file=sys.stderr, flush=True)"
     members = [crew.member(f"{now}; time.sleep(1.0); {now}") for _ in range(4)]
-    try:
-        record = toy_match(*members, game=crew.game, clock=crew.clock, options={"rounds": 1})
-    finally:
-        for member in members:
-            member.close(grace_s=0.0)
+    record = crew.play(rounds=1)
 
     assert record.termination.value == "normal"
     times = [list(map(float, member.stderr().split())) for member in members]
@@ -110,12 +88,9 @@ def test_a_bot_that_asks_for_a_simulation_stands_still_with_all_its_threads(tmp_
     """A bot that spins beside its question uses no CPU time while it is answered."""
     crew = Crew(tmp_path)
     crew.game.simulator = simulator = Watching(crew)
-    asks, waits = crew.member(f"{SPIN}; {ASK}"), crew.member("pass")
-    try:
-        record = toy_match(asks, waits, game=crew.game, clock=crew.clock, options={"rounds": 1})
-    finally:
-        asks.close(grace_s=0.0)
-        waits.close(grace_s=0.0)
+    crew.member(f"{SPIN}{ASK}")
+    crew.member("pass")
+    record = crew.play(rounds=1)
 
     assert record.termination.value == "normal"
     assert simulator.seen == [True, True]
@@ -125,15 +100,11 @@ def test_a_bot_that_asks_for_a_simulation_stands_still_with_all_its_threads(tmp_
 def test_who_is_too_late_stands_still_and_goes_on_later(tmp_path: Path) -> None:
     """Its first answer comes in the time of the second request, with an old id."""
     crew = Crew(tmp_path, decides="wall", move_ms=200.0, bank_ms=400.0)
-    late, other = crew.member('time.sleep(0.7 if message["id"] == 1 else 0)'), crew.member("pass")
-    try:
-        record = toy_match(late, other, game=crew.game, clock=crew.clock)
-        is_stopped = [crew.is_stopped(seat) for seat in (0, 1)]
-    finally:
-        late.close(grace_s=0.0)
-        other.close(grace_s=0.0)
+    crew.member('time.sleep(0.7 if m["id"] == 1 else 0)')
+    crew.member("pass")
+    record = crew.play()
 
     assert acted(record, 0)[0].fallback_for == "timeout"
     assert record.seats[0].ignored in ({"stale": 1}, {"early": 1})
     assert record.termination.value == "normal"
-    assert is_stopped == [True, True]
+    assert crew.stopped == [True, True]

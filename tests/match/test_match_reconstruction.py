@@ -25,7 +25,6 @@ from arena.match import line_recorder
 from arena.match.reconstruction import lines_of
 from arena.match.record import KEPT_BYTES, MatchRecord, Requests, SeatRecord, encoded, pack, unpack
 from arena.match.replay import problems
-from arena.process.scripted import ScriptedChannel
 
 replace = msgspec.structs.replace
 HEAPS = {"heaps": [9, 9, 9]}
@@ -113,28 +112,6 @@ def test_times_are_those_of_the_clocks() -> None:
     banks = [message["clock"]["bank_ms"] for message in bot.of_type("request")]
     assert banks[:6] == [1000.0, 850.0, 850.0, 850.0, 850.0, 650.0]
     assert record.seats[0].cpu_ms == sum(requests.cpu_us) / 1000
-
-
-def test_bytes_of_stderr_are_counted_up_to_each_answer() -> None:
-    """From the start of the match; what was written before, in an earlier one, is not counted."""
-    written = [0]
-
-    class Talkative(ScriptedChannel):
-        def stderr_bytes(self) -> int:
-            return written[0]
-
-    def say(_message: Any, number: int) -> None:
-        written[0] += 10 * number
-
-    bot = ScriptedBot(say)
-    bot_player = seated(bot)
-    bot_player.start_up._open_channel = lambda: Talkative(bot._respond)
-    written[0] = 1000
-    record = match_of(bot_player, house())
-    requests = record.seats[0].requests
-    assert requests
-
-    assert requests.stderr == tuple(10 * number for number in range(1, record.seats[0].moves + 1))
 
 
 def test_discarded_lines_stand_with_their_request() -> None:

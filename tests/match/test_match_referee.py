@@ -10,11 +10,10 @@ import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.scripted_bot import CLOCK, NIM, Message, ScriptedBot, answer, house, match_of, only, seated
+from support.scripted_bot import CLOCK, Message, ScriptedBot, answer, house, match_of, only, seated
 
 from arena.errors import Crashed, HarnessFault, OutOfTime
 from arena.games import load_game
-from arena.games.api import Seat
 from arena.games.luck import derive
 from arena.match.record import ActionStep, ChanceStep, Step
 from arena.match.referee import play_match
@@ -50,18 +49,6 @@ def test_a_forced_move_is_told_and_not_asked() -> None:
     for bot in bots:
         (end,) = bot.of_type("match_end")
         assert end["events"][-1] == forced
-
-
-def test_both_bots_hear_the_same_end() -> None:
-    """Ranks, scores and the termination, with everybody's own use of time."""
-    bots = [ScriptedBot(), ScriptedBot()]
-    record = match_of(*map(seated, bots))
-
-    for seat, bot in enumerate(bots):
-        (end,) = bot.of_type("match_end")
-        assert (tuple(end["ranks"]), tuple(end["scores"])) == (record.ranks, record.scores)
-        assert (end["termination"], end["at_fault"]) == ("normal", None)
-        assert end["time"]["moves"] == record.seats[seat].moves
 
 
 @pytest.mark.parametrize("seat", [0, 1])
@@ -188,18 +175,6 @@ def test_the_events_tell_each_seat_the_whole_public_match(number: int, game: str
     told = [_told(step) for step in record.steps if not _is_secret(step)]
     for follower in followers:
         assert [{**event, "forced": event.get("forced", False)} for event in follower.story()] == told
-
-
-def test_views_and_actions_are_those_of_the_seat() -> None:
-    """What `observe` gives and what `legal` lists, in order, as JSON."""
-    bots = [ScriptedBot(), ScriptedBot()]
-    match_of(*map(seated, bots), options=NORMAL)
-
-    first = bots[0].of_type("request")[0]
-    takes = NIM.legal(NIM.setup(NORMAL, 2), Seat(0))
-    assert takes is not None
-    assert first["legal"] == [{"heap": take.heap, "count": take.count} for take in takes]
-    assert {request["view"]["you"] for request in bots[1].of_type("request")} == {1}
 
 
 def _told(step: Step) -> Message:

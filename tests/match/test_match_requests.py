@@ -106,8 +106,12 @@ def test_each_match_of_a_process_keeps_its_own() -> None:
     bot = LoudBot(lambda number: b"number %d\n" % number)
     player = seated(bot)
     player.kept_stderr = KEPT
-    first, second = (stderr_by_step(match_of(player, house(), options=HEAPS))[0] for _ in range(2))
+    records = [match_of(player, house(), options=HEAPS) for _ in range(2)]
+    first, second = (stderr_by_step(record)[0] for record in records)
 
+    for record, own in zip(records, (first, second), strict=True):
+        assert record.seats[0].requests
+        assert record.seats[0].requests.stderr == tuple(map(len, own.at.values()))
     assert (first.before, second.before) == ("I start\n", "")
     assert set(first.at.values()) & set(second.at.values()) == set()
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 
-import msgspec
 import pytest
 from support.riffraff_play import counts
 from support.scripted_bot import Message, ScriptedBot, answer, match_of, seated
@@ -10,7 +9,7 @@ from support.scripted_bot import Message, ScriptedBot, answer, match_of, seated
 from arena.games import load_game
 from arena.games.riffraff.scene import KINDS
 from arena.match.record import ActionStep, MatchRecord, SimulationStep, Termination, pack, unpack
-from arena.match.replay import other_rules, problems, replay
+from arena.match.replay import problems, replay
 from arena.report.transcript import transcript
 from arena.verify.resimulation import resimulate
 
@@ -81,13 +80,3 @@ def test_players_who_never_load_are_loaded_for(
     assert differences == []
     assert again is not None
     assert again.made == again.equal
-
-
-def test_records_of_the_first_version_are_told_apart() -> None:
-    """They are shown as they were recorded; nothing is replayed by other rules."""
-    record = msgspec.structs.replace(match_between(reluctant, reluctant), rules="1")
-
-    sentence = "played by rules 1 of riffraff; this arena plays rules 2 and cannot replay it"
-    assert other_rules(record) == sentence
-    assert problems(record) == [f"{record.match}: {sentence}"]
-    assert any(sentence in line for line in transcript(record, every_state=False))

@@ -9,22 +9,19 @@ from typing import Any
 
 import msgspec
 import pytest
-from support.protocol_matches import BOT_SEEDS, SEED, example_matches, expansions_match, lines, refused_match, timeless
+from support.bot_source import scripted_player
+from support.protocol_matches import SEED, example_matches, expansions_match, lines, refused_match, timeless
 from support.protocol_pages import BLOCKS, PROTOCOL, RULES, Block, blocks_of, inline_actions, marked, only, section_of
+from support.scripted_bot import match_of
 
-from arena.games import bundled_names, load_game
+from arena.games import bundled_names
 from arena.games.api import Chance, Dice
 from arena.games.luck import draw
 from arena.games.shanghaien.cards import card_winners, neighbour_pips
 from arena.games.shanghaien.expansions import EXPANSIONS
 from arena.games.shanghaien.rules import BASE_ACTIONS, Shanghaien, action_types
-from arena.match.bot_player import BotPlayer
-from arena.match.record import MatchRecord, Termination
-from arena.match.referee import hello_for, play_match
-from arena.match.settings import ClockSettings, MatchSpec
-from arena.process import launch
-from arena.process.channel import ProcessChannel
-from arena.process.manifest import read_bot
+from arena.match.record import Termination
+from arena.match.settings import ClockSettings, MatchSettings
 from arena.protocol import codec
 from arena.protocol.messages import ToBot
 
@@ -198,42 +195,15 @@ def test_a_shell_recomputes_a_die() -> None:
 @pytest.mark.parametrize("game", ["nim", "shanghaien"])
 def test_the_bot_of_five_minutes_plays(game: str, tmp_path: Path) -> None:
     """The program on the page, saved as a file, plays both seats of a whole match and ends by itself."""
-    path = tmp_path / "mybot.py"
-    path.write_text(only("python mybot.py"), encoding="utf-8")
-    bot_players = [bot_player(path, game, player) for player in ("one", "two")]
+    settings = MatchSettings(game, {}, ClockSettings())
+    seats = [scripted_player(tmp_path / f"{name}.py", only("python mybot.py"), settings) for name in ("one", "two")]
 
-    records = [played(game, bot_players), played(game, bot_players[::-1])]
+    records = [match_of(*order, game=game, clock=settings.clock) for order in (seats, seats[::-1])]
 
-    endings = [each.close() for each in bot_players]
+    endings = [each.close() for each in seats]
     assert [record.termination for record in records] == [Termination.NORMAL] * 2
     assert [seat.ignored for record in records for seat in record.seats] == [{}] * 4
     assert endings == ["ended with exit code 0"] * 2
-
-
-def bot_player(path: Path, game: str, player: str) -> BotPlayer:
-    bot = read_bot(path)
-    return BotPlayer(
-        player=player,
-        bot=bot.digest,
-        open_channel=lambda: ProcessChannel(launch.start(bot), limit=codec.LINE_FROM_BOT_LIMIT),
-        hello=hello_for(load_game(game), {}, 10_000),
-        clock=ClockSettings(),
-    )
-
-
-def played(game: str, bot_players: list[BotPlayer]) -> MatchRecord:
-    return play_match(
-        MatchSpec(
-            match="m-0-0",
-            game=game,
-            options={},
-            seed=SEED,
-            clock=ClockSettings(),
-            wire_id="m-0-0",
-            bot_seeds=BOT_SEEDS,
-        ),
-        bot_players,
-    )
 
 
 def test_the_award_example_follows_the_rules() -> None:

@@ -5,6 +5,7 @@ import math
 import re
 from collections.abc import Iterator
 from contextlib import suppress
+from functools import cache
 from itertools import product
 from statistics import NormalDist
 from typing import Any
@@ -12,56 +13,34 @@ from typing import Any
 import msgspec
 import pytest
 from support.protocol_pages import Block, marked, only, section_of
+from support.scripted_bot import ScriptedBot, answer, match_of, seated
 
 from arena.errors import BotFault, IllegalAction
 from arena.games import load_game
-from arena.games.api import Chance, Decision, Json, Over, Seat, Simulation
+from arena.games.api import Chance, Decision, Json, Seat
 from arena.games.luck import draw
 from arena.games.riffraff import standard
 from arena.games.riffraff.actions import Reason
 from arena.games.riffraff.state import Phase, State
 from arena.games.riffraff.table import SIGMAS, noise
+from arena.match.replay import replay
 
 SECTION = section_of("## Game: riffraff")
 GAME: Any = load_game("riffraff")
+SEATS = 4
 LOAD: dict[str, Json] = {"kind": "crate", "face": "flat", "u_mm": 0, "v_mm": 55, "yaw_deg": 90}
 
 
-def states(seats: int, seed: str, act: Any) -> Iterator[State]:
-    """Every position of a match in which `act(request, material)` chooses for all seats."""
-    state = GAME.setup({}, seats)
-    while not isinstance(turn := GAME.turn(state), Over):
-        yield state
-        match turn:
-            case Decision(movers):
-                state = GAME.apply(state, {seat: chosen(state, seat, act) for seat in movers})
-            case Chance():
-                state = GAME.resolve(state, draw(seed, turn))
-            case Simulation():
-                state = GAME.simulator.apply_result(state, GAME.simulator.simulate(state))
-    yield state
-
-
-def chosen(state: State, seat: Seat, act: Any) -> Any:
-    """What the referee makes of the answer, the stand-in after a refusal included."""
-    legal = GAME.legal(state, seat)
-    listed = None if legal is None else list(legal)
-    answer = act({"view": GAME.observe(state, seat), "legal": listed}, GAME.game_info({}, len(state.players)))
-    if isinstance(answer, int):
-        return legal[answer]
-    try:
-        action = GAME.parse(state, seat, answer)
-        GAME.simulator.require(state, seat, action)
-    except BotFault:
-        return GAME.fault_policy.fallback_action(state, seat)
-    return action
-
-
-def act_of_the_page() -> Any:
-    """The function in the section, as a bot's author would paste it."""
+@cache
+def states() -> tuple[State, ...]:
+    """Every position of a match of four in which the function of the section, pasted as it stands, acts for all."""
     scope: dict[str, Any] = {}
     exec(only("python riffraff"), scope)
-    return scope["act"]
+    material = GAME.game_info({}, SEATS)
+    bots = [ScriptedBot(plain=lambda message: answer(message, scope["act"](message, material))) for _ in range(SEATS)]
+    record = match_of(*[seated(bot, game=GAME, seats=SEATS) for bot in bots], game="riffraff")
+    moments = list(replay(record))
+    return (*[moment.before for moment in moments], moments[-1].after)
 
 
 def fields(value: Json) -> Iterator[str]:
@@ -75,7 +54,7 @@ def fields(value: Json) -> Iterator[str]:
 
 def test_the_bot_of_the_page_loads_cargo() -> None:
     """Pasted as it stands, it plays a whole match at all seats and brings most of its pieces aboard."""
-    end = list(states(4, "the page", act_of_the_page()))[-1]
+    end = states()[-1]
 
     assert end.phase is Phase.OVER
     assert end.placements >= 16
@@ -84,7 +63,7 @@ def test_the_bot_of_the_page_loads_cargo() -> None:
 
 def test_every_field_of_the_view_has_its_row() -> None:
     """Of the view itself, of seats, cargo and placements."""
-    views = [GAME.observe(state, Seat(0)) for state in states(3, "fields", act_of_the_page())]
+    views = [GAME.observe(state, Seat(0)) for state in states()]
 
     shown = {field for view in views for field in fields(view)}
     assert len(shown) > 30
@@ -107,7 +86,7 @@ def test_the_view_of_the_page_has_the_form_of_a_real_one() -> None:
     """The same fields on every level, and what it says of the cargo agrees with the poses it shows."""
     (block,) = marked("json view riffraff")
     shown = json.loads(block.text)
-    views = [GAME.observe(state, Seat(0)) for state in states(3, "fields", act_of_the_page())]
+    views = [GAME.observe(state, Seat(0)) for state in states()]
     real = next(view for view in views if view["phase"] == "load" and view["last"] and view["cargo"])
 
     assert shown.keys() == real.keys()
@@ -123,7 +102,7 @@ def test_actions_of_the_page_are_understood(block: Block) -> None:
     raw = json.loads(block.text)
     met = set()
 
-    for state in states(4, "actions", act_of_the_page()):
+    for state in states():
         for seat in GAME.turn(state).seats if isinstance(GAME.turn(state), Decision) else ():
             try:
                 GAME.parse(state, seat, raw)
@@ -185,7 +164,7 @@ def test_the_standard_loads_are_recomputed_from_the_page(card: int) -> None:
 def test_the_weather_is_recomputed_from_the_page() -> None:
     """Key, dice, normal quantile, deviation, rounding, as the section says them; and its table of deviations."""
     seed, key = "000102030405060708090a0b0c0d0e38", "noise/3/2/0"
-    state = next(each for each in states(4, seed, act_of_the_page()) if isinstance(GAME.turn(each), Chance))
+    state = next(each for each in states() if isinstance(GAME.turn(each), Chance))
     turn = GAME.turn(state)
     dice = draw(seed, Chance(key=key, kind=turn.kind))
     z = [NormalDist().inv_cdf((face - 0.5) / 1_000_000) for face in dice]

@@ -111,18 +111,10 @@ def flip_bits(reply: bytes, luck: Random, _brain: Brain) -> bytes:
     return bytes(flipped)
 
 
-def insert_bytes(reply: bytes, luck: Random, _brain: Brain) -> bytes:
+def edit_bytes(reply: bytes, luck: Random, _brain: Brain) -> bytes:
+    """Put something in the place of up to four bytes; all of them may be none."""
     at = luck.randint(0, len(reply))
-    return reply[:at] + luck.choice([*RAW, luck.randbytes(3)]) + reply[at:]
-
-
-def delete_bytes(reply: bytes, luck: Random, _brain: Brain) -> bytes:
-    at = luck.randint(0, len(reply))
-    return reply[:at] + reply[at + luck.randint(1, 4) :]
-
-
-def delete_line(_reply: bytes, _luck: Random, _brain: Brain) -> bytes:
-    return b""
+    return reply[:at] + luck.choice([b"", b"\n", *RAW, luck.randbytes(3)]) + reply[at + luck.randint(0, 4) :]
 
 
 def say_twice(reply: bytes, _luck: Random, _brain: Brain) -> bytes:
@@ -138,11 +130,6 @@ def hold_back(reply: bytes, _luck: Random, brain: Brain) -> bytes:
 def cut_short(reply: bytes, luck: Random, _brain: Brain) -> bytes:
     """With or without the newline: without, the next line runs into this one."""
     return reply[: luck.randint(0, len(reply))] + luck.choice([b"", b"\n"])
-
-
-def break_line(reply: bytes, luck: Random, _brain: Brain) -> bytes:
-    at = luck.randint(0, len(reply))
-    return reply[:at] + b"\n" + reply[at:]
 
 
 def say_foreign(reply: bytes, luck: Random, _brain: Brain) -> bytes:
@@ -284,10 +271,9 @@ def die(reply: bytes, luck: Random, brain: Brain) -> bytes:
 MUTATIONS: Final[dict[str, Mutation]] = {
     mutation.__name__: mutation
     for mutation in (
-        *(random_bytes, flip_bits, insert_bytes, delete_bytes, delete_line, say_twice, hold_back, cut_short),
-        *(break_line, say_foreign, splice, change_id, answer_early, change_type, change_value, change_action),
-        *(play_index, play_object, change_number, add_member, change_order, add_note, change_encoding),
-        *(flood, grow_long, ask_first, complain, think_long, die),
+        *(random_bytes, flip_bits, edit_bytes, say_twice, hold_back, cut_short, say_foreign, splice, change_id),
+        *(answer_early, change_type, change_value, change_action, play_index, play_object, change_number, add_member),
+        *(change_order, add_note, change_encoding, flood, grow_long, ask_first, complain, think_long, die),
     )
 }
 _DEEP: Final = ("add_member", "add_note", "ask_first", "change_action", "play_index", "play_object")
