@@ -45,11 +45,6 @@ class LuckNode(msgspec.Struct, frozen=True):
     key: str = ""
     outcome: tuple[int, ...] = ()
 
-    def __str__(self) -> str:
-        fell = f": {' '.join(map(str, self.outcome))}" if 0 < len(self.outcome) <= SHOWN_FACES else ""
-        by_seat = ", ".join([f"seat {seat} {luck:+.3f}" for seat, luck in enumerate(self.luck)])
-        return f"step {self.step}, {self.key or 'cards turned up'}{fell} ({by_seat})"
-
 
 class MatchLuck(msgspec.Struct, frozen=True):
     """The luck of a match by seat, under a version of the value.

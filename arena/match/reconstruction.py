@@ -24,7 +24,6 @@ from arena.match.record import (
     MatchRecord,
     ReportedFault,
     Requests,
-    Said,
     SeatLines,
     SimulationStep,
 )
@@ -230,7 +229,7 @@ class _Script(ScriptedChannel):
 
     def open(self) -> Channel:
         """This channel, if there was a process at all."""
-        if HELLO not in self._said and not self.kept.left_out:
+        if HELLO not in self._said and self.kept.is_new and not self.kept.left_out:
             raise self._fault()
         return self
 
@@ -239,7 +238,7 @@ class _Script(ScriptedChannel):
         message = msgspec.json.decode(line)
         kind = message["type"]
         if kind in {"hello", "match_start"}:
-            self._begin(HELLO if kind == "hello" else READY)
+            self._begin(message)
         self._sent += 1
         self._sent_in_all += 1
         if self._sent_in_all == self.kept.lost_at:
@@ -277,11 +276,17 @@ class _Script(ScriptedChannel):
         """The refusal of the answer to the open request by the simulator, if there was one."""
         return self._fault() if self._is_due() and self._due[0].code == IllegalAction.code else None
 
-    def _begin(self, number: int) -> None:
-        self.number, self._sent = number, 0
-        if number == READY and not self.kept.is_new:
+    def _begin(self, message: dict[str, Any]) -> None:
+        """Queue the answer to `hello` or `match_start`; one that was too long to be kept is made up."""
+        is_hello = message["type"] == "hello"
+        self.number, self._sent = HELLO if is_hello else READY, 0
+        if not is_hello and not self.kept.is_new:
             self._sent_in_all = 0
-        self._queue.extend(line_of(text) for text in self._said.get(number, Said(number, ())).lines)
+        if self.number in self._said:
+            self._queue.extend(map(line_of, self._said[self.number].lines))
+        elif (self.kept.left_out or not self.kept.is_new) and not self._is_due():
+            answer = {"type": "hello", "protocols": [1]} if is_hello else {"type": "ready", "match": message["match"]}
+            self._queue.append(msgspec.json.encode(answer))
 
     def _is_due(self) -> bool:
         while self._due and self._due[0].request < self.number:

@@ -102,7 +102,7 @@ def is_question(line: bytes) -> bool:
 
 def has_only_answers(record: MatchRecord, table: Table) -> None:
     """Each step of the changed bot was said by it, after the request and before the next; or something stood in."""
-    bot = table.bots[0]
+    bot = table.changed.processes[0]
     asked = bot.speaker.requests
     last = [number for number in range(1, len(asked) + 1) if number == len(asked) or "refused" not in asked[number]]
     acted = [step for step in record.steps if isinstance(step, ActionStep) and step.seat == table.scene.seat]
@@ -122,20 +122,20 @@ def check_match(scene: Scene) -> None:
         is_printable(record)
         has_only_answers(record, table)
         plays_on(record, table)
-        assert len(table.honest_bots) == 1
+        assert len(table.honest.processes) == 1
     finally:
         table.close()
 
 
 def plays_on(record: MatchRecord, table: Table) -> None:
     """The next match is a good one by a fresh process; only after a match without fault may something be left over."""
-    table.plan = ()
-    started = len(table.bots)
+    table.changed.plan = ()
+    started = len(table.changed.processes)
     again = table.play("fuzz-2")
     has_no_wrong_winner(again, table.scene.seat)
     if record.fault is not None:
         assert again.fault is None
-        assert len(table.bots) == started + 1
+        assert len(table.changed.processes) == started + 1
     elif again.fault is not None:
         assert table.play("fuzz-3").fault is None
 
@@ -169,4 +169,4 @@ def test_unchanged_words_play_to_the_end(variant: int) -> None:
     table.close()
 
     assert [record.termination for record in records] == [Termination.NORMAL] * 2
-    assert len(table.bots) == 1
+    assert len(table.changed.processes) == 1

@@ -51,6 +51,8 @@ def test_a_human_plays_by_number_from_one() -> None:
     assert record.termination.value == "normal"
     assert (record.seats[0].player, record.seats[0].bot, record.seats[0].moves) == ("you", "person", 1)
     assert record.steps[0].action.heap == 1  # type: ignore[union-attr]
+    text = "\n".join(terminal.shown)
+    assert all(part in text for part in ("heap 0: oo (2)", "   3)  takes 1 from heap 1", "house: takes"))
     assert "You sit in seat 0, against house." in terminal.shown
     assert "Type the number of an action, ? for the rules and the keys, q to give up." in terminal.shown
     assert terminal.shown[-1].startswith("\nthe game is over")
@@ -66,17 +68,6 @@ def test_a_human_hears_private_actions_as_json_and_a_lot_by_its_key() -> None:
     assert 'house: {"tickets": null}' in text
     assert re.search(r"^ticket: [01]$", text, re.MULTILINE)
     assert "dice" not in text
-
-
-def test_a_human_sees_the_table_and_what_the_others_do() -> None:
-    """Drawn for people, forced moves marked."""
-    terminal = Terminal("3")
-    match_with(terminal)
-
-    text = "\n".join(terminal.shown)
-    assert "heap 0: oo (2)" in text
-    assert "   3)  takes 1 from heap 1" in text
-    assert "house: takes" in text
 
 
 @pytest.mark.parametrize("nonsense", ["", "0", "4", "-1", "one", "1.0", "³", "9" * 5000])

@@ -198,22 +198,6 @@ def test_the_luckiest_and_unluckiest_nodes_are_named() -> None:
     assert [node.step for node in extremes(luck, 1)[0]] == [1, 5]
 
 
-@pytest.mark.parametrize(
-    ("node", "text"),
-    [
-        (
-            LuckNode(7, (0.125, -0.125), "roll/1/0/2/1", (6, 2)),
-            "step 7, roll/1/0/2/1: 6 2 (seat 0 +0.125, seat 1 -0.125)",
-        ),
-        (LuckNode(0, (0.0, 0.0), "deck", tuple(range(48))), "step 0, deck (seat 0 +0.000, seat 1 +0.000)"),
-        (LuckNode(30, (-0.01, 0.01)), "step 30, cards turned up (seat 0 -0.010, seat 1 +0.010)"),
-    ],
-)
-def test_a_node_reads_as_a_line(node: LuckNode, text: str) -> None:
-    """Dice are shown, a whole deck is not."""
-    assert str(node) == text
-
-
 class Leaning:
     """A value that is fair enough to be measured: a share for each point and, once it is known, each wave."""
 

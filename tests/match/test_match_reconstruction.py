@@ -9,14 +9,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.fake_clock import FakeClock
 from support.scripted_bot import (
+    HELLO,
     ScriptedBot,
     answer,
     house,
     match_of,
+    ready,
     seated,
     simulate,
     toy_bot,
     toy_match,
+    with_seat,
 )
 from support.toy_game import on_offer
 
@@ -34,10 +37,6 @@ def by_seat(record: MatchRecord) -> list[list[tuple[str, bytes]]]:
     told = lines_of(unpack(pack(record)))
     assert all(each.is_exact for each in told)
     return [[(way, line) for _, way, line in each.lines] for each in told]
-
-
-def with_seat(record: MatchRecord, **changes: Any) -> MatchRecord:
-    return replace(record, seats=(replace(record.seats[0], **changes), *record.seats[1:]))
 
 
 def test_a_match_that_never_was_heard_of_has_no_lines() -> None:
@@ -91,6 +90,17 @@ def test_what_a_bot_says_without_end_is_counted_and_not_kept() -> None:
     assert (own.is_exact, other.is_exact, other.left_out) == (False, True, 0)
     assert own.left_out == 200 + 1 - KEPT_BYTES // (1000 + 8)
     assert sum(way == "<" and b'"action"' in line for _, way, line in own.lines) == record.seats[0].moves
+
+
+def test_a_greeting_too_long_to_be_kept_leaves_the_other_seat_its_lines() -> None:
+    """In this match, and in the next one of the process, which was greeted before."""
+    bot = ScriptedBot(hello=[b"x" * KEPT_BYTES, HELLO], ready=lambda message: [b"x" * KEPT_BYTES, ready(message)])
+    players = seated(bot), house()
+    first, second = (lines_of(match_of(*players, options=HEAPS)) for _ in range(2))
+
+    assert [each.left_out for each in (*first, *second)] == [2, 0, 1, 0]
+    assert first[1].is_exact
+    assert second[1].is_exact
 
 
 def test_times_are_those_of_the_clocks() -> None:

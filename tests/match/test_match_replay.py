@@ -7,7 +7,7 @@ import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.scripted_bot import ScriptedBot, house, match_of, random_match, seated
+from support.scripted_bot import ScriptedBot, house, match_of, random_match, seated, with_step
 
 from arena.errors import CheckFailed, Crashed
 from arena.games import load_game
@@ -47,10 +47,6 @@ def test_a_replay_gives_every_step_with_its_states() -> None:
     assert all(before.after == after.before for before, after in pairwise(moments))
     assert isinstance(load_game("shanghaien").turn(moments[-1].after), Over)
     assert all((moment.action is None) == isinstance(moment.step, ChanceStep) for moment in moments)
-
-
-def with_step(record: MatchRecord, place: int, step: ActionStep | ChanceStep) -> MatchRecord:
-    return replace(record, steps=(*record.steps[:place], step, *record.steps[place + 1 :]))
 
 
 @pytest.mark.parametrize("record", [NIM, SHANGHAIEN])

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import UNSET
-from support.scripted_bot import Message, answer, toy_bot, toy_match
+from support.scripted_bot import Message, answer, toy_bot, toy_match, with_seat, with_step
 from support.toy_game import ToyGame
 
 from arena.errors import Crashed, OutOfTime
@@ -28,16 +28,6 @@ def refused(message: Message, number: int) -> list[bytes] | None:
 def stored(*bots: Any, **more: Any) -> MatchRecord:
     """A match as it comes out of the store."""
     return unpack(pack(toy_match(*bots, **more)))
-
-
-def with_step(record: MatchRecord, place: int, step: Step) -> MatchRecord:
-    return replace(record, steps=(*record.steps[:place], step, *record.steps[place + 1 :]))
-
-
-def with_seat(record: MatchRecord, seat: int, **changes: Any) -> MatchRecord:
-    seats = list(record.seats)
-    seats[seat] = replace(seats[seat], **changes)
-    return replace(record, seats=tuple(seats))
 
 
 def place_of(record: MatchRecord, kind: type[Step], **fields: Any) -> int:

@@ -14,16 +14,14 @@ from hypothesis import strategies as st
 from arena.errors import Crashed, MalformedReply
 from arena.games import load_game
 from arena.games.luck import derive
-from arena.match import reconstruction
-from arena.match.bot_player import BotPlayer
-from arena.match.record import MatchRecord, pack, unpack
-from arena.match.referee import hello_for, play_match
-from arena.match.settings import ClockSettings, MatchSpec
-from arena.process.channel import Channel
+from arena.match.record import MatchRecord
+from arena.match.settings import ClockSettings
 from arena.process.scripted import Reply, ScriptedChannel
+from support.fake_clock import FakeClock
 from support.match_fuzz_lines import LIMIT, MATCH, MUTATIONS, Brain, Plan, plans
 from support.match_fuzz_pipes import lines_of
-from support.toy_game import FAR_MM, ROTTEN_MM, ToyGame
+from support.scripted_bot import ScriptedBot, match_of, seated
+from support.toy_game import FAR_MM, NAME, ROTTEN_MM, ToyGame
 
 ALL: Final = {"expansions": ["crazy_captain", "no_shanghai", "sharks", "doubles"]}
 VARIANTS: Final[tuple[tuple[str, dict[str, Any], int], ...]] = (
@@ -71,26 +69,19 @@ def scenes(draw: st.DrawFn) -> Scene:
     )
 
 
-class Ticks:
+class Ticks(FakeClock):
     """Wall time that goes on by a look, CPU time that goes on when told."""
 
-    def __init__(self) -> None:
-        self.looks = 0
-        self.cpu_s = 0.0
-
     def wall(self) -> float:
-        self.looks += 1
-        assert self.looks < MOST_LOOKS, "the referee does not come to an end"
-        return self.looks * _TICK_S
-
-    def cpu(self) -> float:
-        return self.cpu_s
+        self.wall_s += _TICK_S
+        assert self.wall_s < MOST_LOOKS * _TICK_S, "the referee does not come to an end"
+        return self.wall_s
 
 
 class Speaker:
     """A bot that chooses like the baseline and says what the plan makes of it. One object is one process."""
 
-    def __init__(self, scene: Scene, plan: Plan, ticks: Ticks) -> None:
+    def __init__(self, scene: Scene, plan: Plan, ticks: FakeClock) -> None:
         self.requests: list[dict[str, Any]] = []
         self.brain = Brain()
         self._random = Random(0)
@@ -154,10 +145,10 @@ class Said(msgspec.Struct, frozen=True):
     line: bytes
 
 
-class ScriptedBot:
+class FuzzedProcess:
     """A speaker behind a scripted channel: its bytes become lines as a process's would."""
 
-    def __init__(self, speaker: Speaker, ticks: Ticks) -> None:
+    def __init__(self, speaker: Speaker, ticks: FakeClock) -> None:
         self.speaker = speaker
         self.said: list[Said] = []
         self._partial = b""
@@ -173,21 +164,31 @@ class ScriptedBot:
         return [*lines, Crashed("the bot ended with exit code 3")] if self.speaker.brain.is_dead else lines
 
 
-def game_of(scene: Scene) -> Any:
-    """The scene's game, new."""
-    game = VARIANTS[scene.variant][0]
-    return ToyGame() if game == "toy" else load_game(game)
+class FuzzedBot(ScriptedBot):
+    """A bot of a scene, which says what the plan makes of its words; `processes` are those it was started as."""
+
+    def __init__(self, scene: Scene, plan: Plan) -> None:
+        super().__init__()
+        self.plan = plan
+        self.processes: list[FuzzedProcess] = []
+        self.times = Ticks()
+        self._scene = scene
+
+    def open(self) -> ScriptedChannel:
+        self.processes.append(FuzzedProcess(Speaker(self._scene, self.plan, self.times), self.times))
+        return self.processes[-1].channel
 
 
 class Table:
-    """The two seats of a scene, for as many matches as wanted. `bots` are the processes of the changed bot."""
+    """The two seats of a scene, for as many matches as wanted: the changed bot, and an honest one."""
 
     def __init__(self, scene: Scene) -> None:
-        _, self.options, _ = VARIANTS[scene.variant]
-        self.game: Any = game_of(scene)
+        name, options, _ = VARIANTS[scene.variant]
         self.scene = scene
-        self.plan = scene.plan
-        self.clock = ClockSettings(
+        self.game: Any = ToyGame() if name == NAME else load_game(name)
+        self.changed, self.honest = FuzzedBot(scene, scene.plan), FuzzedBot(scene, ())
+        self._options = options
+        self._clock = ClockSettings(
             decides="cpu" if scene.decides == "cpu" else "wall",
             move_ms=0.1 if scene.decides == "cpu" else 2.0,
             bank_ms=0.4,
@@ -195,49 +196,24 @@ class Table:
             startup_ms=2.0,
             strict=scene.is_strict,
         )
-        self.ticks = [Ticks(), Ticks()]
-        self.bots: list[ScriptedBot] = []
-        self.honest_bots: list[ScriptedBot] = []
-        self.bot_players = [self._player(seat) for seat in (0, 1)]
-
-    def _player(self, seat: int) -> BotPlayer:
-        name = "changed" if seat == self.scene.seat else "honest"
-        return BotPlayer(
-            player=name,
-            bot=name,
-            open_channel=self._open_changed if seat == self.scene.seat else self._open_honest,
-            hello=hello_for(self.game, self.options, self.clock.startup_ms),
-            clock=self.clock,
-            wall=self.ticks[seat].wall,
-        )
-
-    def _open_changed(self) -> Channel:
-        ticks = self.ticks[self.scene.seat]
-        speaker = Speaker(self.scene, self.plan, ticks)
-        self.bots.append(ScriptedBot(speaker, ticks))
-        return self.bots[-1].channel
-
-    def _open_honest(self) -> Channel:
-        ticks = self.ticks[1 - self.scene.seat]
-        self.honest_bots.append(ScriptedBot(Speaker(self.scene, (), ticks), ticks))
-        return self.honest_bots[-1].channel
+        bots = (self.changed, self.honest) if scene.seat == 0 else (self.honest, self.changed)
+        self._players = [
+            seated(bot, self._clock, game=self.game, options=options, keep_transcript=False) for bot in bots
+        ]
 
     def play(self, match: str = MATCH) -> MatchRecord:
-        """One match; the same bot_players, another if the name is another."""
-        seed = derive("fuzz", self.scene.seed)
-        spec = MatchSpec(match, self.game.name, self.options, seed, self.clock, wire_id=match, bot_seeds=(1, 2))
-        record = play_match(spec, self.bot_players, game=self.game)
-        self.is_told_again(record)
-        return record
-
-    def is_told_again(self, record: MatchRecord) -> None:
-        """All lines can be made again from the record, or it tells how many it could not keep."""
-        for entry, told in zip(
-            record.seats, reconstruction.lines_of(unpack(pack(record)), game=game_of(self.scene)), strict=True
-        ):
-            assert told.left_out or told.is_exact, (entry, told.lines)
+        """One match of the same players, another if the name is another; its lines are made again."""
+        return match_of(
+            *self._players,
+            game=self.game.name,
+            options=self._options,
+            seed=derive("fuzz", self.scene.seed),
+            clock=self._clock,
+            match=match,
+            rules=self.game,
+        )
 
     def close(self) -> None:
         """End both bots."""
-        for bot_player in self.bot_players:
-            bot_player.close()
+        for player in self._players:
+            player.close()

@@ -17,7 +17,7 @@ from arena.match.bot_player import BotPlayer
 from arena.match.columns import PlayedBlock
 from arena.match.participant import Participant
 from arena.match.reconstruction import lines_of
-from arena.match.record import ActionStep, MatchRecord, pack, unpack
+from arena.match.record import ActionStep, MatchRecord, Step, pack, unpack
 from arena.match.referee import hello_for, play_match
 from arena.match.requests import banks_us
 from arena.match.results import PlayedMatch, result_of, rotate
@@ -268,3 +268,15 @@ def simulate(message: Message, query: int, what: Any, **more: Any) -> bytes:
 def acted(record: MatchRecord, seat: int) -> list[ActionStep]:
     """The actions of a seat, in order."""
     return [step for step in record.steps if isinstance(step, ActionStep) and step.seat == seat]
+
+
+def with_step(record: MatchRecord, place: int, step: Step) -> MatchRecord:
+    """The record with another step in that place."""
+    return msgspec.structs.replace(record, steps=(*record.steps[:place], step, *record.steps[place + 1 :]))
+
+
+def with_seat(record: MatchRecord, seat: int = 0, **changes: Any) -> MatchRecord:
+    """The record with changes in what it keeps of a seat."""
+    seats = list(record.seats)
+    seats[seat] = msgspec.structs.replace(seats[seat], **changes)
+    return msgspec.structs.replace(record, seats=tuple(seats))
