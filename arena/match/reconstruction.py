@@ -229,7 +229,8 @@ class _Script(ScriptedChannel):
 
     def open(self) -> Channel:
         """This channel, if there was a process at all."""
-        if HELLO not in self._said and self.kept.is_new and not self.kept.left_out:
+        is_greeted = not self.kept.is_new and not (self._is_due() and not self._due[0].sent)
+        if HELLO not in self._said and not self.kept.left_out and not is_greeted:
             raise self._fault()
         return self
 
@@ -316,7 +317,10 @@ class _Script(ScriptedChannel):
             return []
         action = msgspec.json.decode(msgspec.json.encode(self._steps[place].action))
         if request["legal"] is not None and self.kept.form:
-            return [plain(self.kept.form, request["id"], request["legal"].index(action))]
+            index = request["legal"].index(action)
+            line = plain(self.kept.form, request["id"], index)
+            if msgspec.json.decode(line)["action"] == index:  # that of -0 is the form of no other index
+                return [line]
         return [msgspec.json.encode({"type": "action", "id": request["id"], "action": action})]
 
 

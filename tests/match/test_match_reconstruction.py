@@ -14,7 +14,6 @@ from support.scripted_bot import (
     answer,
     house,
     match_of,
-    ready,
     seated,
     simulate,
     toy_bot,
@@ -93,14 +92,17 @@ def test_what_a_bot_says_without_end_is_counted_and_not_kept() -> None:
 
 
 def test_a_greeting_too_long_to_be_kept_leaves_the_other_seat_its_lines() -> None:
-    """In this match, and in the next one of the process, which was greeted before."""
-    bot = ScriptedBot(hello=[b"x" * KEPT_BYTES, HELLO], ready=lambda message: [b"x" * KEPT_BYTES, ready(message)])
-    players = seated(bot), house()
+    """In this match, and in the next one of the process. Nor does a form that only -0 can have."""
+
+    def act(message: Any, number: int) -> list[bytes]:
+        zero = b'{"type":"action","id":%d,"action":-0}' % message["id"]
+        return [zero if number == 1 else answer(message, len(message["legal"]) - 1)]
+
+    players = seated(ScriptedBot(act, hello=[b"x" * (KEPT_BYTES - 8), HELLO])), house()
     first, second = (lines_of(match_of(*players, options=HEAPS)) for _ in range(2))
 
-    assert [each.left_out for each in (*first, *second)] == [2, 0, 1, 0]
-    assert first[1].is_exact
-    assert second[1].is_exact
+    assert first[0].left_out
+    assert [each.is_exact for each in (*first, *second)] == [False, True, True, True]
 
 
 def test_times_are_those_of_the_clocks() -> None:
