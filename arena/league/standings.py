@@ -43,7 +43,7 @@ def standings_and_timing(state: LeagueState, sums: PairingSums) -> tuple[Standin
 def standings_of(tournament: Tournament, results: Sequence[MatchResult]) -> tuple[Standings, tuple[Timing, ...]]:
     """Standings and use of time of a tournament after `results`, in any order, that are stored nowhere."""
     sums = sums_of(match_table(results))
-    found = dict(zip(sums.keys, sums.ranks, strict=True))
+    found = dict(zip(sums.table.keys, sums.table.pairing_ranks, strict=True))
 
     def stored(blocks: Mapping[str, int]) -> dict[str, PairingRanks]:
         return {key: found[key].between(0, end) for key, end in blocks.items() if key in found}

@@ -22,8 +22,8 @@ import numpy as np
 from arena.match.results import LUCK_UNIT
 from arena.standings.match_table import NOT_MET, Array, Met
 from arena.standings.ranks import full_score
-from arena.standings.scores import Mean, Shares, mean_of
-from arena.standings.sums import HALVES, LuckSums, PairingSums
+from arena.standings.scores import Mean, mean_of
+from arena.standings.sums import HALVES, LuckSums, PairingSums, Shares
 from arena.statistics.control_variate import Products, narrows, slopes
 from arena.statistics.interval import UNSEEN, interval
 
@@ -44,8 +44,8 @@ class LuckAdjustment:
 
     def __init__(self, sums: PairingSums) -> None:
         self._sums, self._versions = sums, luck_versions(sums)
-        self._products = [_products(half) for half in sums.luck] if sums.seats == ADJUSTABLE_SEATS else []
-        self._factors = [np.zeros(len(sums.keys)) for _ in self._products]
+        self._products = [_products(half) for half in sums.luck] if sums.table.seats == ADJUSTABLE_SEATS else []
+        self._factors = [np.zeros(len(sums.table.keys)) for _ in self._products]
         for version in set(self._versions) - {""}:
             own = self._versions == version
             for products, factors in zip(self._products, self._factors, strict=True):
@@ -72,8 +72,8 @@ class LuckAdjustment:
 
 def luck_versions(sums: PairingSums) -> Array:
     """By pairing, the version of the value under which all its matches have their luck; empty without one."""
-    found = np.full(len(sums.keys), "", dtype=object)
-    if sums.seats == ADJUSTABLE_SEATS:
+    found = np.full(len(sums.table.keys), "", dtype=object)
+    if sums.table.seats == ADJUSTABLE_SEATS:
         for version, matches in sums.luck_versions.items():
             found[matches == sums.matches] = version
     return found

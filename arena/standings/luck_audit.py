@@ -51,7 +51,7 @@ class _Sums(msgspec.Struct):
 
 def audited(sums: PairingSums, met: Mapping[str, Met]) -> dict[str, PlayerLuck]:
     """The luck of each player who has any; `met` are the pairings of each player, and its place in them."""
-    most_lost = max(1, sums.seats) * -LEAST
+    most_lost = max(1, sums.table.seats) * -LEAST
     known = {name: _sums(sums, where, round(most_lost * LUCK_UNIT)) for name, where in met.items()}
     # Players without luck count as well: at a later look they have some, and Holm's number of them must not grow.
     adjusted = holm([p_value(one.luck, one.squares) if one.matches else 1.0 for one in known.values()])

@@ -19,8 +19,8 @@ from arena.standings.luck_adjustment import LuckAdjustment
 from arena.standings.match_table import NOT_MET, Array, MatchTable
 from arena.standings.ranks import full_score
 from arena.standings.rows import Row
-from arena.standings.scores import Mean, Shares, mean_of, shares_of
-from arena.standings.sums import ExactNumber, PairingSums
+from arena.standings.scores import Mean, mean_of, shares_of
+from arena.standings.sums import ExactNumber, PairingSums, Shares
 from arena.statistics.drift import TENTHS, Drift, drift_of
 
 MOST_EXTREMES: Final = 3
@@ -125,7 +125,7 @@ def luck_adjusted(found: Profile, player: str, sums: PairingSums) -> Profile:
     pairings, places = sums.table.met.get(player, NOT_MET)
     against: defaultdict[str, list[int]] = defaultdict(list)
     for number, pairing in enumerate(pairings.tolist()):
-        for name in sums.players[pairing]:
+        for name in sums.table.players[pairing]:
             against[name].append(number)
 
     def adjusted(line: ProfileLine, name: str) -> ProfileLine:

@@ -18,7 +18,7 @@ from arena.standings.luck_audit import PlayerLuck, audited
 from arena.standings.match_table import NOT_MET, Array, Met
 from arena.standings.ranks import full_score
 from arena.standings.ratings import Rating, RatingSettings
-from arena.standings.scores import Mean, Scores, mean_of, scores, shares
+from arena.standings.scores import Mean, Scores, mean_of, scores
 from arena.standings.skills import ranking, skills
 from arena.standings.sums import PairingSums
 from arena.statistics.distributions import SURE_SIGN
@@ -39,7 +39,7 @@ class Entrant(msgspec.Struct, frozen=True):
     hash: str
 
 
-class Row(msgspec.Struct, frozen=True):
+class Row(msgspec.Struct, frozen=True, kw_only=True):
     """One entrant's standing. A value that its matches cannot tell is None.
 
     `rank` is the place in the `group` of players whom matches connect, both from 1. A win is a first place of one's
@@ -58,8 +58,8 @@ class Row(msgspec.Struct, frozen=True):
     lenient game went on.
     """
 
-    rank: int | None
-    group: int | None
+    rank: int | None = None
+    group: int | None = None
     name: str
     bot: str
     version: str
@@ -71,9 +71,9 @@ class Row(msgspec.Struct, frozen=True):
     score: Mean | None
     luck_adjusted: Mean | None
     margin: Mean | None
-    rating: Interval | None
-    los: float | None
-    ahead: bool | None
+    rating: Interval | None = None
+    los: float | None = None
+    ahead: bool | None = None
     mu: float
     sigma: float
     mu_3s: float
@@ -113,28 +113,21 @@ def _row(
     luck: PlayerLuck | None,
     adjustment: LuckAdjustment | None,
 ) -> Row:
-    score = mean_of(counted.shares.at(where), unit=max(1, full_score(played.seats)), lowest=0.0, highest=1.0)
+    seats = played.table.seats
+    score = mean_of(counted.shares.at(*where), unit=max(1, full_score(seats)), lowest=0.0, highest=1.0)
     return Row(
-        rank=None,
-        group=None,
-        name=entrant.name,
-        bot=entrant.bot,
-        version=entrant.version,
-        hash=entrant.hash,
-        matches=int(counted.shares.matches[where].sum()),
+        **msgspec.structs.asdict(entrant),
+        matches=int(counted.shares.matches[where[0]].sum()),
         wins=int(counted.wins[where].sum()),
         draws=int(counted.draws[where].sum()),
         losses=int(counted.losses[where].sum()),
         score=score,
         luck_adjusted=adjustment.score(where, score) if adjustment and score else None,
-        margin=mean_of(shares(played.margins, where)),
-        rating=None,
-        los=None,
-        ahead=None,
+        margin=mean_of(played.margins.at(*where)),
         mu=rating.mu,
         sigma=rating.sigma,
         mu_3s=rating.exposure,
-        score_by_seat=tuple(_score_at(seat, counted, where, played.seats) for seat in range(played.seats)),
+        score_by_seat=tuple(_score_at(seat, counted, where, seats) for seat in range(seats)),
         faults=_faults(played.faults, where),
         pardoned=_faults(played.pardoned, where),
         luck=luck,

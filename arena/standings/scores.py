@@ -23,58 +23,11 @@ from typing import Any, NamedTuple
 import msgspec
 import numpy as np
 
-from arena.standings.match_table import Array, MatchTable, Met, summed
-from arena.standings.sums import BlockSums, ExactNumber, total
+from arena.standings.match_table import Array, MatchTable, summed
+from arena.standings.sums import ExactNumber, Shares, add_blocks
 from arena.statistics.comparisons import ComparisonTable
 from arena.statistics.interval import Interval, degrees_of_freedom, equal_blocks, interval
 from arena.statistics.pairs import comparisons
-
-_EXACT = 1 << 53
-"""Whole numbers below that are floats as well."""
-
-
-class Shares(NamedTuple):
-    """The shares of one player in the blocks of S pairings: m matches and a total of y in each.
-
-    The columns (S,) are the number of blocks and the sums of m, m m, y, y y and m y. `fourths` (S, 5), where they are
-    known, are the sums of y^4, y^3 m, ..., m^4: they tell how few blocks the spread hangs on.
-    """
-
-    blocks: Array
-    matches: Array
-    matches2: Array
-    total: Array
-    total2: Array
-    product: Array
-    fourths: Array | None = None
-
-    def at(self, which: Array | Met) -> "Shares":
-        """The pairings of these numbers, or those that are True."""
-        return Shares._make([None if column is None else column[which] for column in self])
-
-    def joined(self) -> "Shares":
-        """All blocks as those of one pairing."""
-        own = [np.array([total(column)], dtype=object) for column in self[:6]]
-        fourths = None if self.fourths is None else np.array([[total(each) for each in self.fourths.T]], dtype=object)
-        return Shares._make([*own, fourths])
-
-    def squares(self, mean_of: "Shares") -> Array:
-        """Sum the squares of what each block has above or below the mean of `mean_of`: of (y - r m)^2."""
-        own = [mean_of.total, mean_of.matches, self.total2, self.product, self.matches2]
-        largest = [int(np.abs(column).max(initial=0)) for column in own]
-        if 4 * max(largest[2:]) * max(largest[:2]) ** 2 >= _EXACT:
-            own = [column.astype(object) for column in own]
-        y, m, y2, product, m2 = own
-        found: Array = (y2 * m**2 - 2 * y * m * product + y**2 * m2) / m**2
-        return found.astype(np.float64)
-
-    def fourth_powers(self, mean_of: "Shares") -> Array:
-        """Sum the fourth powers of the same; `fourths` are known."""
-        assert self.fourths is not None, "asked only where they are known"
-        r = (mean_of.total / mean_of.matches).astype(np.float64)
-        y4, y3, y2, y, one = self.fourths.T.astype(np.float64)
-        found: Array = y4 - r * (4.0 * y3 - r * (6.0 * y2 - r * (4.0 * y - r * one)))
-        return np.maximum(0.0, found)
 
 
 class Scores(NamedTuple):
@@ -111,14 +64,14 @@ def scores(table: MatchTable) -> Scores:
     wins, draws = (
         table.added(each.astype(np.int64)).sum(axis=1) for each in (is_first & ~is_shared, is_first & is_shared)
     )
-    m, y = present.sum(axis=1)[:, None], summed(table.points)
-    counts = [np.broadcast_to(table.added(each), wins.shape) for each in (m > 0, m, m * m)]
-    fourths = np.stack([table.added(y**power * m ** (4 - power)) for power in (4, 3, 2, 1, 0)], axis=2)
+    m, y = present.sum(axis=1), summed(table.points)
+    sums = add_blocks(table, m, y)
+    fourths = np.stack([table.added(y**power * m[:, None] ** (4 - power)) for power in (4, 3, 2, 1, 0)], axis=2)
     return Scores(
-        shares=Shares._make([*counts, *map(table.added, (y, y * y, y * m)), fourths]),
+        shares=sums._replace(fourths=fourths),
         wins=wins,
         draws=draws,
-        losses=counts[1] - wins - draws,
+        losses=sums.matches[:, None] - wins - draws,
         drawn=int((is_shared[:, :, 0] & present).sum()),
         points=table.added(table.points.astype(np.int64)),
         matches=table.added(present.astype(np.int64)),
@@ -161,11 +114,6 @@ def _powers(m: Any, y: Any) -> tuple[Any, ...]:
 def _of_powers(rows: Sequence[Sequence[ExactNumber]]) -> Shares:
     found = np.array(rows, dtype=object).reshape(len(rows), 11)
     return Shares._make([*found.T[:6], found[:, 6:]])
-
-
-def shares(sums: BlockSums, where: Met) -> Shares:
-    """The part of `sums` that a player has."""
-    return Shares._make([*(column[where[0]] for column in sums[:3]), *(column[where] for column in sums[3:]), None])
 
 
 def shares_of(strata: Iterable[Iterable[tuple[int, ExactNumber]] | Mapping[tuple[int, ExactNumber], int]]) -> Shares:

@@ -8,12 +8,11 @@ Python's numbers (dtype object). Players are known by place, their order in the 
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from hashlib import sha256
 from itertools import chain
 from math import lcm
-from operator import itemgetter
 from typing import Any, Final, NamedTuple
 
 import msgspec
@@ -21,20 +20,23 @@ import numpy as np
 
 from arena.match.columns import NUMBERS, MatchEnd
 from arena.match.record import fraction_written
-from arena.match.results import PairingRanks
 from arena.standings.match_table import Array, MatchTable, summed
 
 ExactNumber = int | Fraction
 HALVES: Final = 2
+_EXACT: Final = 1 << 53
+"""Whole numbers below that are floats as well."""
 LARGEST_WHOLE: Final = 1 << 62
 """Whole numbers below that are kept in 64 bits."""
 
 
-class BlockSums(NamedTuple):
-    """Sums over blocks: with m the matches of a block that count and, by place, y the total of their values.
+class Shares(NamedTuple):
+    """Sums over the blocks of P pairings: with m the matches of a block that count, and y the total of their values.
 
-    By pairing (P,): `matches` is the sum of m, `matches2` that of m m. By place (P, n): `total`, `total2` and `product`
-    are those of y, y y and m y. They give the squares of y - r m for any mean r. Blocks with m = 0 are not counted.
+    The columns (P,) are the number of blocks and the sums of m, m m, y, y y and m y; the last three are by place (P, n)
+    until one player is chosen. They give the squares of y - r m for any mean r. Blocks with m = 0 are not counted.
+    `fourths` (..., 5), where they are known, are the sums of y^4, y^3 m, ..., m^4: they tell how few blocks the spread
+    hangs on.
     """
 
     blocks: Array
@@ -43,6 +45,35 @@ class BlockSums(NamedTuple):
     total: Array
     total2: Array
     product: Array
+    fourths: Array | None = None
+
+    def at(self, *which: Array) -> "Shares":
+        """Choose pairings by number or by truth; with a place in each, the part of a player."""
+        return Shares._make([None if column is None else column[which[: column.ndim]] for column in self])
+
+    def joined(self) -> "Shares":
+        """All blocks as those of one pairing."""
+        own = [np.array([total(column)], dtype=object) for column in self[:6]]
+        fourths = None if self.fourths is None else np.array([[total(each) for each in self.fourths.T]], dtype=object)
+        return Shares._make([*own, fourths])
+
+    def squares(self, mean_of: "Shares") -> Array:
+        """Sum the squares of what each block has above or below the mean of `mean_of`: of (y - r m)^2."""
+        own = [mean_of.total, mean_of.matches, self.total2, self.product, self.matches2]
+        largest = [int(np.abs(column).max(initial=0)) for column in own]
+        if 4 * max(largest[2:]) * max(largest[:2]) ** 2 >= _EXACT:
+            own = [column.astype(object) for column in own]
+        y, m, y2, product, m2 = own
+        found: Array = (y2 * m**2 - 2 * y * m * product + y**2 * m2) / m**2
+        return found.astype(np.float64)
+
+    def fourth_powers(self, mean_of: "Shares") -> Array:
+        """Sum the fourth powers of the same; `fourths` are known."""
+        assert self.fourths is not None, "asked only where they are known"
+        r = (mean_of.total / mean_of.matches).astype(np.float64)
+        y4, y3, y2, y, one = self.fourths.T.astype(np.float64)
+        found: Array = y4 - r * (4.0 * y3 - r * (6.0 * y2 - r * (4.0 * y - r * one)))
+        return np.maximum(0.0, found)
 
 
 class LuckSums(NamedTuple):
@@ -84,7 +115,7 @@ class PairingSums(NamedTuple):
     """
 
     table: MatchTable
-    margins: BlockSums
+    margins: Shares
     luck: tuple[LuckSums, ...]
     luck_versions: dict[str, Array]
     faults: dict[str, Array]
@@ -93,34 +124,19 @@ class PairingSums(NamedTuple):
     time: TimeSums
 
     @property
-    def keys(self) -> tuple[str, ...]:
-        """Of the pairings."""
-        return self.table.keys
-
-    @property
-    def players(self) -> tuple[tuple[str, ...], ...]:
-        """By place, of each pairing."""
-        return self.table.players
-
-    @property
-    def ranks(self) -> tuple[PairingRanks, ...]:
-        """The ranks of each pairing."""
-        return self.table.pairing_ranks
-
-    @property
-    def seats(self) -> int:
-        """The number of seats at a table; 0 without a pairing."""
-        return self.table.seats
-
-    @property
     def matches(self) -> Array:
         """The number of matches of each pairing."""
-        return sum(self.isolation.values(), np.zeros(len(self.keys), dtype=np.int64))
+        return sum(self.isolation.values(), np.zeros(len(self.table.keys), dtype=np.int64))
 
 
 def total(column: Array) -> Any:
     """The exact sum of a column, however large."""
     return sum(column.tolist())
+
+
+def add_blocks(table: MatchTable, m: Array, y: Array) -> Shares:
+    """Add up the blocks of each pairing, by their matches (B,) and the totals of their places (B, n)."""
+    return Shares(*map(table.added, (*_block_counts(m), y, y * y, y * m[:, None])))
 
 
 def sums_of(table: MatchTable) -> PairingSums:
@@ -182,7 +198,7 @@ def _counts(shape: tuple[int, ...], counted: Iterable[tuple[str, Any, Array]]) -
     return dict(columns)
 
 
-def _margins(table: MatchTable, units: Sequence[int]) -> BlockSums:
+def _margins(table: MatchTable, units: Sequence[int]) -> Shares:
     """The sums of margins, in whole games: own score less the best of the others."""
     scores = table.column("scores")
     second, best = np.moveaxis(np.partition(scores, -2, axis=2)[:, :, -2:], 2, 0)[..., None]
@@ -194,8 +210,7 @@ def _margins(table: MatchTable, units: Sequence[int]) -> BlockSums:
         of_match = table.of_ends([end.score_unit for end in table.ends], object)
         factors = np.where(has, of_pairing[:, None], 1) // np.where(has, of_match, 1)
         margins = margins * factors[:, :, None]
-    m, y = has.sum(axis=1), summed(_wide(margins))
-    sums = BlockSums(*map(table.added, (*_block_counts(m), y, y * y, y * m[:, None])))
+    sums = add_blocks(table, has.sum(axis=1), summed(_wide(margins)))
     squares = [unit * unit for unit in units]
     return sums._replace(
         total=_parts(sums.total, units), total2=_parts(sums.total2, squares), product=_parts(sums.product, units)
@@ -253,34 +268,33 @@ def _parts(values: Array, units: Sequence[int]) -> Array:
     return np.array([[int(each) if each.denominator == 1 else each for each in own] for own in exact], dtype=object)
 
 
-def _mapped(of: Callable[[Array], Any], one: Any) -> Any:
-    """The same tuples and dicts, with the result of `of` in the place of each array."""
-    if isinstance(one, dict):
-        return {name: _mapped(of, value) for name, value in one.items()}
-    if isinstance(one, tuple):
-        values = [_mapped(of, value) for value in one]
-        return one._make(values) if hasattr(one, "_make") else tuple(values)
-    return of(one)
+def _arrays(columns: Any) -> Iterator[Array]:
+    """The arrays in tuples and dicts of them, the latter in order of name."""
+    if isinstance(columns, dict):
+        columns = tuple([column for _, column in sorted(columns.items())])
+    if isinstance(columns, tuple):
+        yield from chain.from_iterable(map(_arrays, columns))
+    elif columns is not None:
+        yield columns
 
 
 def sums_digest(sums: PairingSums) -> str:
     """SHA-256 of all ranks block by block and of the sums without times, whatever the order of the pairings."""
-    found = sorted(zip(sums.keys, sums.ranks, range(len(sums.keys)), strict=True), key=itemgetter(0))
-    order = np.array([number for *_, number in found], dtype=np.int64)
-    digest = sha256(msgspec.json.encode([(key, *ranks.players, ranks.ranks) for key, ranks, _ in found]))
-    blocks = [ranks.blocks for _, ranks, _ in found]
+    table = sums.table
+    order = np.array(sorted(range(len(table.keys)), key=table.keys.__getitem__), dtype=np.int64)
+    ranks = [(table.keys[number], table.pairing_ranks[number]) for number in order.tolist()]
+    digest = sha256(msgspec.json.encode([(key, *own.players, own.ranks) for key, own in ranks]))
+    blocks = [own.blocks for _, own in ranks]
     for numbers in (map(len, blocks), chain.from_iterable(blocks)):
         digest.update(np.fromiter(numbers, dtype=np.int64).tobytes())
 
-    def take_in(column: Array) -> None:
-        own = _narrowed(column[order])
-        text = msgspec.json.encode(own.tolist(), enc_hook=fraction_written) if own.dtype == object else b""
-        digest.update(text or own.astype("<i8").tobytes())
-
     for name in PairingSums._fields[1:-1]:
-        own = getattr(sums, name)
-        digest.update(msgspec.json.encode([name, sorted(own) if isinstance(own, dict) else []]))
-        _mapped(take_in, dict(sorted(own.items())) if isinstance(own, dict) else own)
+        columns = getattr(sums, name)
+        digest.update(msgspec.json.encode([name, sorted(columns) if isinstance(columns, dict) else []]))
+        for column in _arrays(columns):
+            values = _narrowed(column[order])
+            text = msgspec.json.encode(values.tolist(), enc_hook=fraction_written) if values.dtype == object else b""
+            digest.update(text or values.astype("<i8").tobytes())
     return digest.hexdigest()
 
 

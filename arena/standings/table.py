@@ -83,7 +83,7 @@ def standings(
     matches = int(played.matches.sum())
     _check(field, played, matches, scheduled)
     names = [one.name for one in field]
-    compared = table_of(names, played.ranks)
+    compared = table_of(names, played.table.pairing_ranks)
     fit = fitted(compared, settings)
     rows, drawn = rows_of(field, played, ratings)
     by_mu = [one.name for one in sorted(rows, key=lambda row: (-round(row.mu, 9), row.name))]
@@ -147,7 +147,7 @@ def _check(field: Sequence[Entrant], played: PairingSums, matches: int, schedule
         raise ValueError("two entrants have the same name")
     if matches > scheduled:
         raise ValueError(f"{matches} results for {scheduled} scheduled matches")
-    strangers = {player for players in played.players for player in players} - names
+    strangers = {player for players in played.table.players for player in players} - names
     if strangers:
         raise ValueError(f"results of players who are no entrants: {', '.join(sorted(strangers))}")
 

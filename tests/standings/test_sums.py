@@ -25,7 +25,7 @@ def test_two_blocks_by_hand() -> None:
     sums = sums_of(match_table(played))
     found = facts(sums)
 
-    assert (sums.players, sums.matches.tolist(), sums.seats) == ((("ann", "bob"),), [3], 2)
+    assert (sums.table.players, sums.matches.tolist(), sums.table.seats) == ((("ann", "bob"),), [3], 2)
     assert found["ranks"] == {"p": (("ann", "bob"), [0, 3], "0101--01")}
     assert found["margins"] == [[1], [2], [4], [[0, 0]], [[0, 0]], [[0, 0]]]
     by_place = ((2, 2), (4, 4), (4, 4), (30, -40), (900, 1600), (60, -80), (60, -80))

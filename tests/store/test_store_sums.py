@@ -38,7 +38,7 @@ def checked(store: MatchStore, results: list[MatchResult], blocks: dict[str, int
     for seats in {len(places) for _, places in PAIRINGS}:
         of_seats = {key: end for key, end in blocks.items() if len(dict(PAIRINGS).get(key, "")) == seats}
         sums = store.sums(of_seats)
-        assert list(sums.keys) == [key for key in known if key in of_seats]
+        assert list(sums.table.keys) == [key for key in known if key in of_seats]
         assert facts(sums) == facts(sums_of(match_table(one for one in own if len(one.players) == seats)))
     assert list(found) == known
     assert {key: (one.players, list(one.blocks), one.ranks) for key, one in found.items()} == {

@@ -72,16 +72,16 @@ def ranks_by_pairing(results: Iterable[MatchResult]) -> dict[str, PairingRanks]:
 
 def facts(sums: PairingSums) -> dict[str, Any]:
     """All values as plain ones, in the order of the keys: equal for equal matches."""
-    order = sorted(range(len(sums.keys)), key=sums.keys.__getitem__)
+    order = sorted(range(len(sums.table.keys)), key=sums.table.keys.__getitem__)
 
     def plain(value: Any) -> Any:
         if isinstance(value, dict):
             return {name: plain(own) for name, own in value.items()}
-        return [*map(plain, value)] if isinstance(value, tuple) else value[order].tolist()
+        return [plain(own) for own in value if own is not None] if isinstance(value, tuple) else value[order].tolist()
 
-    ranks = [(one.players, [*one.blocks], one.ranks) for one in sums.ranks]
+    ranks = [(one.players, [*one.blocks], one.ranks) for one in sums.table.pairing_ranks]
     found = {name: plain(value) for name, value in sums._asdict().items() if name != "table"}
-    return found | {"ranks": dict(zip(sums.keys, ranks, strict=False))}
+    return found | {"ranks": dict(zip(sums.table.keys, ranks, strict=False))}
 
 
 def made_standings(

@@ -28,7 +28,7 @@ from arena.standings.luck_adjustment import LuckAdjustment
 from arena.standings.match_table import Array, Met, match_table
 from arena.standings.ranks import full_score
 from arena.standings.scores import Mean, mean_of, shares_of
-from arena.standings.sums import BlockSums, LuckSums, PairingSums, TimeSums
+from arena.standings.sums import LuckSums, PairingSums, Shares, TimeSums
 
 Block = tuple[int, float]
 """Points of place 0 in the two matches of a block (0 to 4), and its luck in them, in wins."""
@@ -43,7 +43,7 @@ def league_of(league: Mapping[Pair, Sequence[Block]]) -> PairingSums:
     return PairingSums(
         table=replace(match_table(()), keys=tuple(map("-".join, league)), players=tuple(league)),
         luck=tuple(_half([blocks[half::2] for blocks in league.values()]) for half in (0, 1)),
-        margins=BlockSums(zeros[:, 0], zeros[:, 0], zeros[:, 0], zeros, zeros, zeros),
+        margins=Shares(zeros[:, 0], zeros[:, 0], zeros[:, 0], zeros, zeros, zeros),
         luck_versions={"1": matches},
         faults={},
         pardoned={},
