@@ -26,7 +26,6 @@ from arena.report.luck_origin import luck_description
 from arena.report.page import Page, Records
 from arena.standings.luck_audit import LEVEL, PlayerLuck
 from arena.standings.rows import Row, record
-from arena.standings.skills import worth
 from arena.standings.table import Standings, Timing, standings_json
 from arena.statistics.model import ProbitSettings, chances_at
 from arena.statistics.probit import SeatAdvantage
@@ -245,9 +244,8 @@ def _of_load(timing: Sequence[Timing]) -> Iterator[str]:
 def _of_seats(seats: Sequence[SeatAdvantage]) -> Iterator[str]:
     """Of two seats the second one loses what the first one wins."""
     told = seats[:1] if len(seats) == 2 else seats
-    found = [(one.seat, worth(one).points) for one in told]
-    if found:
-        listed = ", ".join(f"seat {seat} {points.value:+.1f} {half_width(points, 1)}" for seat, points in found)
+    if told:
+        listed = ", ".join(f"seat {one.seat} {one.points.value:+.1f} {half_width(one.points, 1)}" for one in told)
         yield f"seat advantage, percentage points of score ±95 %: {listed}"
 
 

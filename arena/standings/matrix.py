@@ -181,25 +181,17 @@ def _tests(found: ProbitFit) -> dict[tuple[str, str], _Test]:
 
 def _ranked(names: Sequence[str], found: ProbitFit | None, settings: RatingSettings) -> list[Ranked]:
     """All players in order of rank; who has not played comes last, by name."""
-    played = points_of(found.table) if found else {}
+    played = points_of(found.table, found.table.counts()) if found else {}
     known = skills(found, settings) if found else {}
     order = ranking(
         found.groups if found else (),
         {name: own.value for name, own in known.items()},
         {name: own.score for name, own in played.items()},
     )
-    lines = [(place.name, place.rank, place.group, known.get(place.name)) for place in order]
     return [
-        Ranked(
-            rank=rank,
-            group=group,
-            name=name,
-            matches=played[name].matches,
-            rating=own.value if own else None,
-            rating_low=own.low if own else None,
-            rating_high=own.high if own else None,
-        )
-        for name, rank, group, own in lines
+        Ranked(place.rank, place.group, place.name, played[place.name].matches, own.value, own.low, own.high)
+        for place in order
+        for own in (known[place.name],)
     ] + [Ranked(None, None, name, 0, *(None,) * 3) for name in names if name not in played]
 
 

@@ -113,7 +113,7 @@ def profile(row: Row, table: MatchTable) -> Profile:
     """
     counts = (row.matches, row.wins, row.draws, row.losses)
     total = ProfileLine("all", *counts, row.score, row.margin, sum(row.faults.values()), row.luck_adjusted)
-    return _Gathered(row.name, table).profile(total) if table.keys else Profile(total)
+    return _PlayedMatches(row.name, table).profile(total) if table.keys else Profile(total)
 
 
 def luck_adjusted(found: Profile, player: str, sums: PairingSums) -> Profile:
@@ -135,51 +135,6 @@ def luck_adjusted(found: Profile, player: str, sums: PairingSums) -> Profile:
 
     opponents = tuple(adjusted(line, line.name) for line in found.opponents)
     return msgspec.structs.replace(found, total=adjusted(found.total, player), opponents=opponents)
-
-
-class _Matches(NamedTuple):
-    """Matches in schedule order, an entry each; of `ranks` and `scores` the first column is the player's own.
-
-    The others are those of the next places of the pairing, the last one followed by the first. `pairing` and `end` are
-    numbers, `at_fault` is a seat, -1 without a forfeit. Scores count in parts of 1 / unit, and are 0 after a forfeit.
-    """
-
-    pairing: Array
-    block: Array
-    rotation: Array
-    seat: Array
-    ranks: Array
-    scores: Array
-    end: Array
-    at_fault: Array
-    moves: Array
-    time_us: Array
-    slowest_us: Array
-
-
-def _in_schedule_order(player: str, table: MatchTable, unit: int) -> _Matches:
-    block, rotation = table.present.nonzero()
-    order = np.lexsort((rotation, table.pairing[block], table.block[block]))
-    block, rotation = block[order], rotation[order]
-    pairing, end = table.pairing[block], table.end[block, rotation]
-    place = np.array([names.index(player) for names in table.players])[pairing]
-    own = (block, rotation, place)
-    places = (place[:, None] + np.arange(table.seats)) % table.seats
-    scores = np.take_along_axis(table.column("scores")[block, rotation].astype(np.int64), places, axis=1)
-    factors = np.array([unit // end.score_unit for end in table.ends], dtype=object)
-    if (factors != 1).any() or np.abs(scores).max() >= _MOST:
-        scores = scores.astype(object) * factors[end][:, None]
-    return _Matches(
-        pairing,
-        table.block[block],
-        rotation,
-        (place - rotation) % table.seats,
-        np.take_along_axis(table.ranks[block, rotation], places, axis=1).astype(np.int64) - ord("0"),
-        scores,
-        end,
-        np.array([-1 if end.at_fault is None else end.at_fault for end in table.ends])[end],
-        *(table.column(name)[own].astype(np.int64) for name in ("moves", "time_us", "slowest_us")),
-    )
 
 
 class _Part(NamedTuple):
@@ -233,36 +188,58 @@ class _Part(NamedTuple):
         return shares_of(found.values())
 
 
-class _Gathered:
-    """A player's matches, of which one question after the other is asked."""
+class _PlayedMatches:
+    """A player's matches in schedule order, a column for each value, of which one question after the other is asked.
+
+    Of `ranks` and `scores` the first column is the player's own, and the others are those of the next places of the
+    pairing, the last one followed by the first. `at_fault` is a seat, -1 without a forfeit. Scores count in parts of
+    1 / unit, and are 0 after a forfeit.
+    """
 
     def __init__(self, player: str, table: MatchTable) -> None:
-        self._table, self._seats = table, table.seats
-        self._unit = lcm(*[end.score_unit for end in table.ends])
+        self._table, self._unit = table, lcm(*[end.score_unit for end in table.ends])
         self._names = [rotate(names, names.index(player)) for names in table.players]
-        self._all = _in_schedule_order(player, table, self._unit)
-        self._has_forfeited = self._all.at_fault == self._all.seat
-        own, others, scores = self._all.ranks[:, :1], self._all.ranks[:, 1:], self._all.scores
+        row, self._rotation = table.present.nonzero()
+        order = np.lexsort((self._rotation, table.pairing[row], table.block[row]))
+        row, self._rotation = row[order], self._rotation[order]
+        self._pairing, self._block, self._end = table.pairing[row], table.block[row], table.end[row, self._rotation]
+        place = np.array([names.index(player) for names in table.players])[self._pairing]
+        places = (place[:, None] + np.arange(table.seats)) % table.seats
+        self._own = (row, self._rotation, place)
+        self._seat = (place - self._rotation) % table.seats
+        self._ranks = np.take_along_axis(table.ranks[row, self._rotation], places, axis=1).astype(np.int64) - ord("0")
+        self._scores = self._scores_by_place(places)
+        self._at_fault = np.array([-1 if end.at_fault is None else end.at_fault for end in table.ends])[self._end]
+        self._has_forfeited = self._at_fault == self._seat
+        own, others = self._ranks[:, :1], self._ranks[:, 1:]
         self._part = self._against(
             points=(2 * (own < others) + (own == others)).sum(axis=1),
             sign=np.where(own[:, 0] > 0, -1, (others > 0).all(axis=1)),
-            margin=scores[:, 0] - scores[:, 1:].max(axis=1),
+            margin=self._scores[:, 0] - self._scores[:, 1:].max(axis=1),
         )
+
+    def _scores_by_place(self, places: Array) -> Array:
+        row, rotation, _ = self._own
+        scores = np.take_along_axis(self._table.column("scores")[row, rotation].astype(np.int64), places, axis=1)
+        factors = np.array([self._unit // end.score_unit for end in self._table.ends], dtype=object)
+        if (factors != 1).any() or np.abs(scores).max() >= _MOST:
+            scores = scores.astype(object) * factors[self._end][:, None]
+        return scores
 
     def profile(self, total: ProfileLine) -> Profile:
         """The answers."""
-        full, unit = full_score(self._seats), self._unit
+        full, unit = full_score(self._table.seats), self._unit
         tenths, drift = self._in_time(full)
         return Profile(
             total=total,
             opponents=tuple(sorted(self._opponents(), key=lambda one: (one.score.value if one.score else 0, one.name))),
-            seats=self._part.lines(self._all.seat, [*map(str, range(self._seats))], full, unit),
+            seats=self._part.lines(self._seat, [*map(str, range(self._table.seats))], full, unit),
             tenths=self._part.lines(tenths, [*map(str, range(1, TENTHS + 1))], full, unit) if len(tenths) else (),
             drift=drift,
             times=self._times(),
             faults=tuple(self._faults()),
             pardons=tuple(self._pardons()),
-            opponents_forfeits=int((self._all.at_fault >= 0).sum() - self._has_forfeited.sum()),
+            opponents_forfeits=int((self._at_fault >= 0).sum() - self._has_forfeited.sum()),
             wins=self._extremes(1),
             losses=self._extremes(-1),
         )
@@ -270,35 +247,38 @@ class _Gathered:
     def _against(self, points: Array, sign: Array, margin: Array) -> _Part:
         """The player's part in each match, against all others or, with a column for each, against them one by one."""
         times = points.size // len(points)
-        same = (self._all.pairing, self._all.block, self._all.at_fault < 0, self._has_forfeited)
+        same = (self._pairing, self._block, self._at_fault < 0, self._has_forfeited)
         pairing, block, has_margin, has_forfeited = (np.repeat(column, times) for column in same)
         values = (points.ravel(), sign.ravel(), margin.ravel())
         return _Part(pairing, block, *values, has_margin.astype(np.int64), has_forfeited)
 
     def _opponents(self) -> Sequence[ProfileLine]:
         """Against each other player alone."""
-        ranks, scores = self._all.ranks, self._all.scores
+        ranks, scores = self._ranks, self._scores
         sign = np.sign(ranks[:, 1:] - ranks[:, :1])
         part = self._against(1 + sign, sign, scores[:, :1] - scores[:, 1:])
         known = sorted({name for names in self._names for name in names[1:]})
         numbers = np.array([[known.index(name) for name in names[1:]] for names in self._names])
-        return part.lines(numbers[self._all.pairing].ravel(), known, 2, self._unit)
+        return part.lines(numbers[self._pairing].ravel(), known, 2, self._unit)
 
     def _in_time(self, full: int) -> tuple[Array, Drift | None]:
         """The tenth of each match, from 0, none with too few blocks; and whether the scores of blocks drift."""
         starts = self._part.starts
-        sizes = np.diff(starts, append=len(self._all.block))
+        sizes = np.diff(starts, append=len(self._block))
         scores = np.add.reduceat(self._part.points, starts) / (full * sizes)
         tenths = np.repeat(np.arange(len(starts)) * TENTHS // len(starts), sizes)
-        drift = drift_of(scores.tolist(), self._all.pairing[starts].tolist())
+        drift = drift_of(scores.tolist(), self._pairing[starts].tolist())
         return tenths[: len(tenths) if len(starts) >= TENTHS else 0], drift
 
     def _times(self) -> Times:
-        rows = np.flatnonzero(self._all.moves)
-        slowest = self._all.slowest_us[rows]
+        moves, time_us, slowest_us = (
+            self._table.column(name)[self._own].astype(np.int64) for name in ("moves", "time_us", "slowest_us")
+        )
+        rows = np.flatnonzero(moves)
+        slowest = slowest_us[rows]
         return Times(
             matches=len(rows),
-            means_ms=_percentiles(self._all.time_us[rows] / self._all.moves[rows]),
+            means_ms=_percentiles(time_us[rows] / moves[rows]),
             slowest_decisions_ms=_percentiles(slowest),
             slowest_match=self._key(rows[slowest.argmax()]) if len(rows) else None,
         )
@@ -307,15 +287,15 @@ class _Gathered:
         rows = np.flatnonzero(self._has_forfeited)
         for kind in FAULTS:
             is_kind = np.array([end.termination is kind for end in self._table.ends])
-            own = rows[is_kind[self._all.end[rows]]]
+            own = rows[is_kind[self._end[rows]]]
             if len(own):
                 yield Fault(kind.value, len(own), len(own), tuple(map(self._key, own[:MOST_MATCH_IDS])))
 
     def _pardons(self) -> Iterator[Fault]:
-        ends, seats = self._table.ends, self._all.seat
-        rows = np.flatnonzero(np.array([bool(end.pardoned) for end in ends])[self._all.end]).tolist()
+        ends, seats = self._table.ends, self._seat
+        rows = np.flatnonzero(np.array([bool(end.pardoned) for end in ends])[self._end]).tolist()
         for kind in PARDONABLE:
-            counts = {row: ends[self._all.end[row]].pardoned[seats[row]].get(kind.value, 0) for row in rows}
+            counts = {row: ends[self._end[row]].pardoned[seats[row]].get(kind.value, 0) for row in rows}
             own = [row for row, count in counts.items() if count]
             if own:
                 yield Fault(kind.value, sum(counts.values()), len(own), tuple(map(self._key, own[:MOST_MATCH_IDS])))
@@ -327,14 +307,13 @@ class _Gathered:
         return tuple(map(self._extreme, rows[np.argsort(-margins[rows], kind="stable")][:MOST_EXTREMES]))
 
     def _extreme(self, row: int) -> Extreme:
-        first = -int(self._all.seat[row]) % self._seats
-        scores = [_exact(score, self._unit) for score in self._all.scores[row].tolist()]
-        players = rotate(self._names[self._all.pairing[row]], first)
+        first = -int(self._seat[row]) % self._table.seats
+        scores = [_exact(score, self._unit) for score in self._scores[row].tolist()]
+        players = rotate(self._names[self._pairing[row]], first)
         return Extreme(self._key(row), players, rotate(scores, first), _exact(int(self._part.margin[row]), self._unit))
 
     def _key(self, row: int) -> MatchKey:
-        one = self._all
-        return MatchKey(self._table.keys[one.pairing[row]], int(one.block[row]), int(one.rotation[row]))
+        return MatchKey(self._table.keys[self._pairing[row]], int(self._block[row]), int(self._rotation[row]))
 
 
 def _exact(parts: int, unit: int) -> ExactNumber:

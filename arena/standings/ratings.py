@@ -9,13 +9,13 @@ the package's factor graph for every match; `arena verify` compares them.
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from statistics import NormalDist
 from typing import Final
 
 import msgspec
 import trueskill
 
 from arena.errors import SpecError
+from arena.statistics.distributions import NORMAL, normal_cdf
 from arena.text import unknown
 
 LEAST_DRAW_PROBABILITY: Final = 0.001
@@ -182,7 +182,7 @@ def _win(x: float) -> tuple[float, float]:
     if x < -_TAIL:
         excess = _excess(-x)
         return excess - x, (excess - x) * excess
-    v = _pdf(x) / _cdf(x)
+    v = _pdf(x) / normal_cdf(x)
     return v, v * (v + x)
 
 
@@ -200,7 +200,7 @@ def _drawn(gap: float, margin: float) -> tuple[float, float]:
         both = fall * ((width + less) / low + (more - width) / high)
         w = (more / high + fall * fall * less / low - both) / (chance * chance)
     else:
-        chance = _cdf(-near) - _cdf(-far)
+        chance = normal_cdf(-near) - normal_cdf(-far)
         v = (_pdf(far) - _pdf(near)) / chance
         w = v * v + (far * _pdf(far) - near * _pdf(near)) / chance
     return (-v if gap < 0.0 else v), w
@@ -257,13 +257,9 @@ def _environment(settings: RatingSettings) -> _Environment:
     )
 
 
-def _cdf(x: float) -> float:
-    return 0.5 * math.erfc(-x / _ROOT_OF_2)
-
-
 def _pdf(x: float) -> float:
     return math.exp(-x * x / 2.0) / _ROOT_OF_2_PI
 
 
 # The package's default is a polynomial with errors up to 6e-7; these are exact to 1e-11 and as fast.
-_STDLIB: Final = (_cdf, _pdf, NormalDist().inv_cdf)
+_STDLIB: Final = (normal_cdf, _pdf, NORMAL.inv_cdf)

@@ -6,22 +6,20 @@ sure it is follows from blocks (`arena.statistics.block_correlation`).
 """
 
 import math
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from arena.standings.ratings import RatingSettings
 from arena.statistics.comparisons import ComparisonTable, table_of
 from arena.statistics.distributions import SURE_SIGN
 from arena.statistics.interval import Interval, interval
 from arena.statistics.model import ProbitSettings
+from arena.statistics.newton import Floats, maximise
 from arena.statistics.pairs import PlayedPairing
-from arena.statistics.probit import GrowingSkills, ProbitFit, SeatAdvantage, fit
+from arena.statistics.probit import ProbitFit, fit
 
 MOST_PLAYERS = 1000
 """The work grows with their cube; a thousand take seconds. Larger fields go without this estimate."""
-_MOST_POINTS: Final = 50.0
-"""Percentage points above or below 50 that a score can have."""
 
 
 def model_of(settings: RatingSettings) -> ProbitSettings:
@@ -66,19 +64,6 @@ def skills(found: ProbitFit, settings: RatingSettings) -> dict[str, Interval]:
     }
 
 
-class SeatWorth(NamedTuple):
-    """95 % intervals of a seat's worth against the mean of the others: in units of mu, in points of score above 50."""
-
-    skill: Interval
-    points: Interval
-
-
-def worth(seat: SeatAdvantage) -> SeatWorth:
-    """The intervals of a seat that was fitted."""
-    points = interval(seat.points, seat.points_error, lowest=-_MOST_POINTS, highest=_MOST_POINTS)
-    return SeatWorth(interval(seat.skill, seat.error), points)
-
-
 class Points(NamedTuple):
     """The points of a player in all matches: a score of 1 is a win over everybody."""
 
@@ -86,12 +71,12 @@ class Points(NamedTuple):
     score: float
 
 
-def points_of(table: ComparisonTable) -> dict[str, Points]:
-    """Matches and score of each player who has played."""
+def points_of(table: ComparisonTable, counts: Floats) -> dict[str, Points]:
+    """Matches and score, by these counts of the comparisons, of each player who has played."""
     others = max(1, table.seats - 1)
     return {
         name: Points(met // others, own / (2 * met))
-        for name, (met, own) in zip(table.players, table.points(), strict=True)
+        for name, (met, own) in zip(table.players, table.points(counts), strict=True)
         if met
     }
 
@@ -125,36 +110,40 @@ def ranking(
 
 
 class GrowingRanking:
-    """The order of `ranking` by all matches of some rounds: of the first one and of those that are added.
+    """The order of `ranking` by all matches of some rounds, whose skills are found from those of the round before.
 
-    In the first round everybody meets all whom they ever will. ValueError or KeyError as for `table_of`.
+    The first round lays out who meets whom; a later one adds to its counts, and a few steps lead from the last maximum
+    to the next.
     """
 
     def __init__(self, players: Sequence[str], settings: RatingSettings) -> None:
-        self._players, self._settings = players, settings
-        self._skills: GrowingSkills | None = None
-        self._groups: Sequence[Sequence[str]] = ()
-        self._points: defaultdict[str, Points] = defaultdict(lambda: Points(0, 0.0))
+        self._names, self._model = sorted(set(players)), model_of(settings)
+        self._table: ComparisonTable | None = None
 
     def add(self, pairings: Sequence[PlayedPairing]) -> None:
-        """The matches of another round."""
-        table = table_of(self._players, pairings)
-        if self._skills is None:
-            self._skills = GrowingSkills(table, model_of(self._settings))
-            self._groups = table.groups
+        """Add the matches of another round; KeyError for a pairing that is none of the first round.
+
+        ValueError or KeyError as for `table_of`.
+        """
+        table = table_of(self._names, pairings)
+        if self._table is None:
+            self._table, self._counts, self._design = table, table.counts(), table.design(self._model)
+            self._places = {tuple(places): number for number, places in enumerate(table.places.tolist())}
+            self._found = self._design.centre
         else:
-            self._skills.add(table)
-        for name, (matches, score) in points_of(table).items():
-            before = self._points[name]
-            whole = before.matches + matches
-            self._points[name] = Points(whole, (before.score * before.matches + score * matches) / whole)
+            for places, counts in zip(table.places.tolist(), table.counts(), strict=True):
+                self._counts[self._places[tuple(places)]] += counts
 
     def order(self) -> list[str]:
         """The players who have played, best first."""
-        strength = self._skills.means() if self._skills else {}
-        return [
-            one.name for one in ranking(self._groups, strength, {name: own.score for name, own in self._points.items()})
-        ]
+        assert self._table is not None, "a round was added"
+        score = {name: points.score for name, points in points_of(self._table, self._counts).items()}
+        return [place.name for place in ranking(self._table.groups, self.skills(), score)]
+
+    def skills(self) -> dict[str, float]:
+        """The skill of each player; only differences mean anything."""
+        self._found = maximise(self._design, self._counts.reshape(-1, 3), self._found).parameters
+        return dict(zip(self._names, self._found.tolist(), strict=False))
 
 
 def _errors(covariance: Sequence[Sequence[float]], places: Sequence[int], against: Sequence[int]) -> list[float]:

@@ -16,7 +16,7 @@ from arena.standings.luck_adjustment import common_luck_version
 from arena.standings.match_table import Met
 from arena.standings.ratings import Rating, RatingSettings
 from arena.standings.rows import Entrant, Row, ends, ranked, record, rows_of
-from arena.standings.skills import contradicted, fitted, worth
+from arena.standings.skills import contradicted, fitted
 from arena.standings.sums import PairingSums, sums_digest, total
 from arena.statistics.comparisons import table_of
 from arena.statistics.model import BlockEffect
@@ -114,8 +114,7 @@ def standings_json(table: Standings) -> bytes:
 
 def _seat(one: SeatAdvantage) -> dict[str, object]:
     """Return a seat for programs."""
-    effect = worth(one)
-    return {"seat": one.seat, **ends("skill", effect.skill), **ends("points", effect.points)}
+    return {"seat": one.seat, **ends("skill", one.skill), **ends("points", one.points)}
 
 
 def timing(entrants: Iterable[Entrant], played: PairingSums) -> tuple[Timing, ...]:

@@ -115,9 +115,9 @@ class ComparisonTable:
         found = np.bincount(cells.ravel(), weights=weights.ravel(), minlength=int(np.prod(shape)))
         return found.astype(np.float64).reshape(shape)
 
-    def points(self) -> list[tuple[int, int]]:
-        """By player: the comparisons, and their points, 2 for each other player beaten and 1 for each one tied."""
-        rows, counts = pairs.comparisons(self.seats), self.counts()
+    def points(self, counts: Floats) -> list[tuple[int, int]]:
+        """By player: the comparisons of these counts, and the points, 2 for each player beaten, 1 for each tied."""
+        rows = pairs.comparisons(self.seats)
         found = np.zeros((2, len(self.players)))
         for places, points in (([row.first for row in rows], (2, 1, 0)), ([row.second for row in rows], (0, 1, 2))):
             who = self.places[:, places].ravel()

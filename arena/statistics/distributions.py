@@ -19,6 +19,7 @@ SURE_SIGN: Final = (1.0 + CONFIDENCE) / 2.0
 Z_95: Final = NORMAL.inv_cdf(SURE_SIGN)
 """Half the width, in standard errors, of an interval that holds 95 % of a normal distribution."""
 
+_ROOT_OF_2: Final = math.sqrt(2.0)
 _ASYMPTOTIC: Final = 1000.0
 """Degrees of freedom from which on the expansion of Student's quantile is exact to 1e-12."""
 _EXACT: Final = 1e-13
@@ -34,7 +35,7 @@ _HUGE: Final = 1e8
 
 def normal_cdf(x: float) -> float:
     """The share of a normal distribution below `x` standard deviations, with all its digits in the lower tail."""
-    return 0.5 * math.erfc(-x / math.sqrt(2.0))
+    return 0.5 * math.erfc(-x / _ROOT_OF_2)
 
 
 def two_sided(z: float) -> float:

@@ -25,24 +25,25 @@ from arena.statistics import newton
 from arena.statistics.block_correlation import block_effect, groups_of, score_covariance
 from arena.statistics.comparisons import ComparisonTable
 from arena.statistics.distributions import NORMAL, Z_95, t_quantile
+from arena.statistics.interval import Interval, interval
 from arena.statistics.model import BlockEffect, ProbitSettings, chances_at, score_slope
 from arena.statistics.newton import Design, Floats, Optimum
 
 _TIERS: Final = 30
+_MOST_POINTS: Final = 50.0
+"""Percentage points above or below 50 that a score can have."""
 
 
 class SeatAdvantage(msgspec.Struct, frozen=True, gc=False):
     """The advantage of a seat over the mean of the other seats.
 
-    `skill` and its standard `error` are in units of mu. `points` are the percentage points of score above 50 that a
-    player gets there against equals; `points_error` is their standard error.
+    `skill` is in units of mu. `points` are the percentage points of score above 50 that a player gets there against
+    equals. Both have their 95 % interval.
     """
 
     seat: int
-    skill: float
-    error: float
-    points: float
-    points_error: float
+    skill: Interval
+    points: Interval
 
 
 @dataclass(frozen=True)
@@ -107,9 +108,7 @@ def fit(table: ComparisonTable, settings: ProbitSettings | None = None) -> Probi
         return ProbitFit(chosen, (), (), (), (), (), (), None, table)
     count = len(names)
     laid_out, counts = table.design(chosen), table.counts()
-    optimum = newton.maximise(
-        laid_out, counts.reshape(-1, 3), _near_the_maximum(table, laid_out, counts.reshape(-1, 3))
-    )
+    optimum = newton.maximise(laid_out, counts.reshape(-1, 3), _near_the_maximum(table, laid_out, counts))
     effect, covariance = _errors(table, laid_out, counts, optimum, chosen)
     effects = _centred(optimum.parameters[count:].tolist(), 0.0)
     return ProbitFit(
@@ -133,7 +132,7 @@ def _near_the_maximum(table: ComparisonTable, design: Design, counts: Floats) ->
     count, size = len(table.players), len(design.centre)
     if count <= 2 * _TIERS:
         return design.centre
-    score = np.array([points / max(1, 2 * met) for met, points in table.points()])
+    score = np.array([points / max(1, 2 * met) for met, points in table.points(counts)])
     tier = np.argsort(np.argsort(score, kind="stable"), kind="stable") * _TIERS // count
     new = np.append(tier, np.arange(size - count) + _TIERS)
     shape = (_TIERS + size - count,) * len(design.signs)
@@ -144,34 +143,10 @@ def _near_the_maximum(table: ComparisonTable, design: Design, counts: Floats) ->
         centre=np.delete(design.centre, np.s_[: count - _TIERS]),
         precision=np.bincount(new, design.precision).astype(np.float64),
     )
-    added = np.stack([np.bincount(same, column) for column in counts.T], axis=1).astype(np.float64)
+    added = np.stack([np.bincount(same, column) for column in counts.reshape(-1, 3).T], axis=1).astype(np.float64)
     found = newton.maximise(of_tiers, added).parameters
     scores = np.bincount(tier, score) / np.bincount(tier)
     return np.append(np.interp(score, scores, found[:_TIERS]), found[_TIERS:])
-
-
-class GrowingSkills:
-    """The skills after each round, of results that grow: the maximum of `fit`, found from the one before.
-
-    The table of the first round lays out who meets whom; each later round only adds to its counts, and a few steps
-    lead from the last maximum to the next.
-    """
-
-    def __init__(self, table: ComparisonTable, settings: ProbitSettings) -> None:
-        self._players = table.players
-        self._places = {tuple(places): number for number, places in enumerate(table.places.tolist())}
-        self._design, self._counts = table.design(settings), table.counts()
-        self._found = self._design.centre
-
-    def add(self, table: ComparisonTable) -> None:
-        """Another round of some of these pairings; KeyError for one that is none of the first round."""
-        for places, counts in zip(table.places.tolist(), table.counts(), strict=True):
-            self._counts[self._places[tuple(places)]] += counts
-
-    def means(self) -> dict[str, float]:
-        """The skill of each player; only differences mean anything."""
-        self._found = newton.maximise(self._design, self._counts.reshape(-1, 3), self._found).parameters
-        return dict(zip(self._players, self._found.tolist(), strict=False))
 
 
 def _errors(
@@ -228,5 +203,6 @@ def _seat_advantages(
         error = math.sqrt(max(0.0, variance))
         skill = math.fsum(weight * effect for weight, effect in zip(against, effects, strict=True))
         points = 100.0 * (math.fsum(scores) / len(scores) - 0.5)
-        found.append(SeatAdvantage(seat, skill, error, points, 100.0 * slope * error))
+        of_points = interval(points, 100.0 * slope * error, lowest=-_MOST_POINTS, highest=_MOST_POINTS)
+        found.append(SeatAdvantage(seat, interval(skill, error), of_points))
     return tuple(found)

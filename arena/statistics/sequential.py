@@ -14,7 +14,7 @@ or above fails with one of `beta`. The models read blocks and bounds differently
 """
 
 import math
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final, Literal, get_args
@@ -169,28 +169,14 @@ def state_after(
     an earlier call with the same settings and fewer blocks returned, only saves time. ValueError for a bad score.
     """
     state = begin(settings) if after is None else after
-    for later in course(scores, settings, identical=identical, after=state):
-        state = later
-    return state
-
-
-def course(
-    scores: Mapping[int, float],
-    settings: SequentialSettings,
-    *,
-    identical: Collection[int] = (),
-    after: State | None = None,
-) -> Iterator[State]:
-    """Yield the state after each whole batch, to the last one or the one that decided; see `state_after`."""
-    state = begin(settings) if after is None else after
     if state.settings != settings:
         raise ValueError(f"expected a state of the same settings to go on from, found one of {state.settings}")
     while state.verdict is Verdict.UNDECIDED:
         batch = range(state.blocks, min(state.blocks + settings.batch, settings.last))
         if not all(number in scores for number in batch):
-            return
+            break
         state = _after(state, batch, scores, identical)
-        yield state
+    return state
 
 
 def _after(state: State, batch: range, scores: Mapping[int, float], identical: Collection[int]) -> State:

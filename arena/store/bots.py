@@ -10,7 +10,7 @@ import stat
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
@@ -88,11 +88,7 @@ class BotStore:
     def owned_names(self) -> dict[str, str]:
         """The owner of each name of a bot; of a bot in a folder, its place."""
         names = {each.name: each.given for each in (*self.bundled(), *self.own())}
-        connection = database.open_for_reading(self._results)
-        if connection is None:
-            return names
-        with contextlib.closing(connection), database.translating_sqlite_errors(self._path):
-            return names | owners.owned_names(connection)
+        return names | dict(self._stored(owners.OWNED_NAMES))
 
     def own(self) -> list[BotSpec]:
         """The bots in the user's folder, by name; `unreadable` tells of the others."""
@@ -112,15 +108,19 @@ class BotStore:
 
     def submitted(self) -> list[Submission]:
         """The submitted bots, the latest of each name first."""
-        connection = database.open_for_reading(self._results)
-        if connection is None:
-            return []
         query = """
             SELECT name, version, digest, submitted_at, ifnull(owner, '') FROM bot LEFT JOIN owner ON owner.bot = name
             ORDER BY name, submitted_at DESC, digest
         """
+        return [Submission(*row) for row in self._stored(query)]
+
+    def _stored(self, query: str) -> list[Any]:
+        """The rows that a query finds; none before anything is stored."""
+        connection = database.open_for_reading(self._results)
+        if connection is None:
+            return []
         with contextlib.closing(connection), database.translating_sqlite_errors(self._path):
-            return [Submission(*row) for row in connection.collect(query)]
+            return connection.collect(query)
 
     def register(self, bot: BotSpec, owner: str, connection: Connection, *, takes_over: bool = False) -> None:
         """Put an installed bot on the list of submissions, and give its name to `owner`.
@@ -130,7 +130,7 @@ class BotStore:
         row = (bot.digest, bot.name, bot.manifest.version, datetime.now(UTC).isoformat(timespec="microseconds"))
         with database.transaction(connection, self._path):
             if not takes_over:
-                owners.require_free(bot.name, owner, owners.owned_names(connection))
+                owners.require_free(bot.name, owner, dict(connection.collect(owners.OWNED_NAMES)))
             owners.own(connection, bot.name, owner)
             connection.execute("INSERT OR REPLACE INTO bot VALUES (?, ?, ?, ?)", row)
 

@@ -14,7 +14,6 @@ import logging
 import os
 import random
 import sqlite3
-import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -37,8 +36,6 @@ _LARGE: Final = {"block": "pairing, number", "record": "pairing, block"}
 """The large tables, with the first columns of their keys."""
 _NO_BOUND: Final = 1 << 62
 _LOOK_S: Final = 0.5
-_SILENT_S: Final = 3.0
-"""A wait that takes longer is told."""
 _IS_BUSY: Final = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL}
 _IS_DAMAGED: Final = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 _OF_THE_MACHINE: Final = {sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL}
@@ -65,7 +62,7 @@ def open_for_writing(results: Path) -> Connection:
     with _translating(path), _closed_on_error(opened) as connection:
         connection.bound(path.stat().st_size)
         connection.execute(f"PRAGMA page_size={DATABASE_PAGE_BYTES}")
-        _execute_when_free(connection, "PRAGMA journal_mode=WAL", path, BUSY_S)
+        _execute_when_free(connection, "PRAGMA journal_mode=WAL", path)
         if connection.execute("PRAGMA journal_mode").fetchone() != ("wal",):
             raise MachineFault(f"{path}: SQLite has no WAL there; choose a folder on a disk of this machine")
         connection.execute("PRAGMA synchronous=FULL")
@@ -249,25 +246,22 @@ def _primary_code(error: sqlite3.Error) -> int:
     return getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
 
 
-def _execute_when_free(connection: Connection, statement: str, path: Path, patience_s: float) -> None:
-    """Execute the statement, again and again while another process is in its way. SQLITE_BUSY after `patience_s`.
+def _execute_when_free(connection: Connection, statement: str, path: Path) -> None:
+    """Execute the statement, again and again while another process is in its way. SpecError after `BUSY_S`.
 
     SQLite's own patience does not do for all statements, and would be silent.
     """
-    start_s, is_told = time.monotonic(), False
-    while True:
+
+    def is_executed() -> bool:
         try:
             connection.execute(statement)
         except sqlite3.OperationalError as error:
-            waited_s = time.monotonic() - start_s
-            if _primary_code(error) not in _IS_BUSY or waited_s > patience_s:
+            if _primary_code(error) not in _IS_BUSY:
                 raise
-            if waited_s > _SILENT_S and not is_told:
-                log.warning("%s: waiting for another program that is writing into it", path)
-                is_told = True
-            time.sleep(0.01)
-        else:
-            return
+            return False
+        return True
+
+    view.wait_for(is_executed, path, BUSY_S)
 
 
 @contextlib.contextmanager
@@ -290,7 +284,7 @@ def _create(connection: Connection, path: Path) -> None:
     """Create the tables of a new file, or take an older one to this layout: all of it or nothing."""
     if not schema.is_old(connection) and schema.is_made(connection, path):
         return
-    _execute_when_free(connection, "BEGIN IMMEDIATE", path, BUSY_S)
+    _execute_when_free(connection, "BEGIN IMMEDIATE", path)
     with _committed(connection):
         schema.upgrade(connection)
         if not schema.is_made(connection, path):  # another process may have done it while this one waited

@@ -21,6 +21,8 @@ from msgspec import Meta
 from arena.errors import SpecError
 
 OWNER_TABLE: Final = "CREATE TABLE owner (bot TEXT PRIMARY KEY, owner TEXT NOT NULL) WITHOUT ROWID"
+OWNED_NAMES: Final = "SELECT bot, owner FROM owner"
+"""The owner of each name that a bot was submitted under."""
 OwnerName = Annotated[str, Meta(min_length=1, max_length=100, pattern=r"^[^/]*\Z")]
 _SEPARATORS: Final = re.compile(r"[-_.\s]")
 _DRAWN_ALIKE: Final = (("rn", "m"), ("vv", "w"), ("0", "o"), ("1", "l"), ("|", "l"))
@@ -104,11 +106,6 @@ def _taken(name: str, why: str, for_author: str) -> NameTaken:
         "give --owner if this bot has that owner, or --take-over if the name shall belong to the owner of this bot"
     )
     return NameTaken(f'the name "{name}" {why}; {advice}, or {options}', f'the name "{name}" {for_author}; {advice}')
-
-
-def owned_names(connection: sqlite3.Connection) -> dict[str, str]:
-    """The owner of each name that a bot was submitted under."""
-    return dict(connection.execute("SELECT bot, owner FROM owner"))
 
 
 def own(connection: sqlite3.Connection, name: str, owner: str) -> None:

@@ -33,7 +33,7 @@ import struct
 import tempfile
 import time
 import weakref
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Self
 
@@ -71,6 +71,7 @@ _MOST_BYTES: Final = 10**9
 _TIMES: Final = 4
 """The bounds of a view, from the size of its file: steps of all queries together, bytes of a value and of a list."""
 _SILENT_S: Final = 3.0
+"""A wait that takes longer is reported."""
 log: Final = logging.getLogger("arena.store")
 
 
@@ -376,8 +377,13 @@ def _status(results: Path, name: str) -> os.stat_result | None:
 
 def _lock(number: int, start: int, count: int, path: Path, patience_s: float) -> None:
     """Wait for a shared lock. SpecError after `patience_s`."""
+    wait_for(lambda: _is_locked(number, start, count, path), path, patience_s)
+
+
+def wait_for(attempt: Callable[[], bool], path: Path, patience_s: float) -> None:
+    """Repeat what another program may be in the way of until it succeeds. SpecError after `patience_s`."""
     begin_s, is_told = time.monotonic(), False
-    while not _is_locked(number, start, count, path):
+    while not attempt():
         waited_s = time.monotonic() - begin_s
         if waited_s > patience_s:
             raise SpecError(busy(path, patience_s))

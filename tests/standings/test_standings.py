@@ -13,7 +13,6 @@ from support.made_matches import SETTINGS, ranks_by_pairing
 from support.standings_made import FIELD, NAMES, block_of, forfeited, leagues, numbers_in, played, row, table
 from support.standings_reference import draw_rate, reference, times
 
-from arena.errors import SpecError
 from arena.match.results import MatchKey, MatchResult
 from arena.standings.match_table import match_table
 from arena.standings.ratings import Rating, RatingSettings, rate
@@ -21,7 +20,7 @@ from arena.standings.rows import Row, ranked
 from arena.standings.scores import Mean
 from arena.standings.skills import fitted
 from arena.standings.sums import sums_of
-from arena.standings.table import Standings, Timing, standings, standings_json, timing
+from arena.standings.table import Standings, standings, standings_json, timing
 from arena.statistics.comparisons import table_of
 from arena.statistics.interval import Interval
 
@@ -52,32 +51,12 @@ def test_a_row_counts_wins_draws_and_losses() -> None:
     assert (found.matches, found.scheduled, found.draw_rate) == (4, 4, 0.25)
 
 
-def test_who_has_not_played_has_no_score() -> None:
-    """What cannot be told is None, not 0."""
-    cid = row(table(played("ab", (1, 0))), "cid")
-
-    assert (cid.matches, cid.rank, cid.group, cid.score, cid.margin, cid.rating) == (0, None, None, None, None, None)
-    assert cid.score_by_seat == (None, None)
-
-
 def test_a_league_that_has_not_begun_has_a_table() -> None:
     """Nobody has a rank, nothing is told."""
     found = table(scheduled=10)
 
     assert [(row.rank, row.name) for row in found.rows] == [(None, name) for name in NAMES]
     assert (found.draw_rate, found.is_complete, found.sorted_by) == (None, False, "rating")
-
-
-def test_places_of_many_players_are_scaled() -> None:
-    """Four seats: places are worth 1, 2/3, 1/3, 0; who shares a place gets the mean; a shared first is a draw."""
-    found = table(played("abcd", (9, 9, 4, 1)))
-
-    assert [value(row(found, name).score) for name in NAMES] == pytest.approx([5 / 6, 5 / 6, 1 / 3, 0.0])
-    assert [(r.wins, r.draws, r.losses) for r in (row(found, name) for name in NAMES)] == [(0, 1, 0)] * 2 + [
-        (0, 0, 1)
-    ] * 2
-    assert [value(row(found, name).margin) for name in NAMES] == [0, 0, -5, -8]
-    assert found.draw_rate == 1.0
 
 
 def test_the_error_is_stratified_by_pairing() -> None:
@@ -99,21 +78,6 @@ def test_a_pairing_with_one_block_borrows_the_spread_of_all() -> None:
     found = table(*block_of(0, 0, "ab", 1, 1), *block_of(0, 1, "ab", 1, 0), *block_of(1, 2, "ac", 0, 0))
 
     assert error(row(found, "ann").score) == pytest.approx(math.sqrt(2 / 36))
-
-
-def test_pairings_of_one_block_each_give_the_plain_variance_of_blocks() -> None:
-    """Block means 1 and 0 have a variance of 1/2, their mean one of 1/4."""
-    found = table(*block_of(0, 0, "ab", 1, 1), *block_of(1, 1, "ac", 0, 0))
-
-    assert error(row(found, "ann").score) == pytest.approx(0.5)
-
-
-def test_an_incomplete_block_counts_by_its_matches() -> None:
-    """2 points of 2 and 0 of 1 about a mean of 2/3: residuals of 2/3 either way; se^2 = 2 * 8/9 / 3^2 = (4/9)^2."""
-    found = table(*block_of(0, 0, "ab", 1, 1), *block_of(0, 1, "ab", 0))
-
-    assert value(row(found, "ann").score) == pytest.approx(2 / 3)
-    assert error(row(found, "ann").score) == pytest.approx(4 / 9)
 
 
 def test_one_block_has_no_error() -> None:
@@ -150,11 +114,6 @@ def test_a_forfeit_is_a_loss_without_a_margin() -> None:
     assert (ann.mu, ann.sigma, ann.score, ann.losses) == (same.mu, same.sigma, same.score, same.losses)
     assert (value(ann.margin), value(same.margin)) == (3.0, -1.0)
     assert (ann.faults, row(with_forfeit, "bob").faults) == ({"timeout": 1}, {})
-
-
-def test_a_player_who_only_forfeited_has_no_margin() -> None:
-    """Nothing was scored."""
-    assert row(table(forfeited("ab", "crash", 0)), "ann").margin is None
 
 
 def test_faults_come_in_the_order_of_the_terminations() -> None:
@@ -209,26 +168,6 @@ def test_groups_that_nothing_connects_have_ranks_of_their_own() -> None:
     assert [one.ahead for one in found.rows] == [False, None, True, None]
 
 
-def test_the_anchor_keeps_its_mu() -> None:
-    """And the settings are told with the table."""
-    chosen = RatingSettings(anchor="bob")
-
-    found = table(played("ab", (1, 0)), chosen=chosen)
-
-    assert row(found, "bob").mu == 25.0
-    assert found.rating == chosen
-
-
-def test_times_are_kept_apart() -> None:
-    """Mean over all moves, slowest of all; None for who never decided."""
-    results = [played("ab", (1, 0), time_us=100_000), played("ba", (1, 0), time_us=300_000)]
-
-    found = timing(FIELD, sums_of(match_table(results)))
-
-    assert found[0] == Timing(name="ann", moves=20, mean_ms=20.0, slowest_ms=75.0, matches=2)
-    assert found[2] == Timing(name="cid", moves=0, mean_ms=None, slowest_ms=None)
-
-
 @pytest.mark.parametrize(
     ("results", "scheduled", "found"),
     [
@@ -255,12 +194,6 @@ def test_two_entrants_of_one_name_are_refused() -> None:
     """Their results could not be told apart."""
     with pytest.raises(ValueError, match="same name"):
         table(field=(FIELD[0], FIELD[0]))
-
-
-def test_settings_that_cannot_be_used_are_refused() -> None:
-    """As by the ratings themselves."""
-    with pytest.raises(SpecError, match="draw_probability"):
-        table(chosen=RatingSettings(draw_probability=0.0))
 
 
 def slower(result: MatchResult, factor: float) -> MatchResult:

@@ -2,17 +2,18 @@
 
 import random
 from collections import Counter
+from collections.abc import Sequence
 from itertools import combinations, pairwise, permutations
 
 import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.made_matches import SETTINGS, ranks_by_pairing
+from support.made_matches import SETTINGS, pairing_ranks, ranks_by_pairing
 from support.standings_made import FIELD, NAMES, block_of, leagues, played, row, table
 from support.statistics_leagues import deviations
 
-from arena.match.results import MatchResult, rotate
+from arena.match.results import MatchResult, PairingRanks, rotate
 from arena.standings.match_table import match_table
 from arena.standings.ratings import RatingSettings, rate
 from arena.standings.skills import GrowingRanking, contradicted, fitted, points_of, skills
@@ -50,7 +51,7 @@ def test_comparisons_and_points_are_counted_as_match_by_match(results: list[Matc
                 (name, seat), (other, other_seat) = ends if ends[0] < ends[1] else ends[::-1]
                 occurred[name, other, seat, other_seat, sign if ends[0] < ends[1] else -sign] += round(times)
     assert +occurred == expected
-    for name, own in points_of(found).items():
+    for name, own in points_of(found, found.counts()).items():
         assert own.matches == sum(name in one.players for one in results)
         assert own.score == pytest.approx(points[name] / (2 * (found.seats - 1) * own.matches))
 
@@ -63,6 +64,33 @@ def test_a_ranking_that_grows_begins_with_that_of_the_table(results: list[MatchR
     found.add([*ranks_by_pairing(results).values()])
 
     assert found.order() == [one.name for one in table(*results).rows if one.matches]
+
+
+def growth(rng: random.Random, pairs: Sequence[tuple[str, str]]) -> list[PairingRanks]:
+    """Blocks of these pairs."""
+    return [pairing_ranks(pair, rng.choices(("0110", "1001", "0101", "0000", "0001", "0100"), k=5)) for pair in pairs]
+
+
+@settings(max_examples=30)
+@given(seed=st.integers(0, 10**6), rounds=st.integers(1, 6))
+def test_after_each_round_the_skills_are_those_of_a_fit_from_scratch(seed: int, rounds: int) -> None:
+    """To the ninth decimal, by which ranks go; who did not meet in the first round is refused."""
+    rng, chosen, pairs = random.Random(seed), RatingSettings(draw_probability=0.3), [*combinations(NAMES, 2)]
+    grown = GrowingRanking(NAMES, chosen)
+    whole = growth(rng, pairs)
+    grown.add(whole)
+    for _ in range(rounds):
+        new = growth(rng, rng.sample(pairs, k=3))
+        whole += new
+        grown.add(new)
+
+        scratch, found = fitted(table_of(NAMES, whole), chosen), grown.skills()
+
+        assert scratch is not None
+        middle = sum(found.values()) / len(found)
+        assert [found[name] - middle + 25.0 for name in NAMES] == pytest.approx(scratch.means, abs=1e-10)
+    with pytest.raises(KeyError):
+        grown.add(growth(rng, [("bob", "ann")]))
 
 
 def league(seed: int, *, cycles: int = 20, skill: float = 3.0, seats: int = 2) -> list[MatchResult]:

@@ -92,25 +92,6 @@ def test_blocks_of_three_have_no_counts() -> None:
         Counts.none(3)
 
 
-@pytest.mark.parametrize(
-    ("numbers", "elo", "normalised", "superiority"),
-    [
-        ((34, 54, 63, 64, 75), (55.58, 27.65), 57.94, 1.0000),
-        ((332, 433, 498, 333, 334), (-8.64, 10.33), -9.17, 0.0505),
-    ],
-)
-def test_pairs_as_fastchess_has_them(
-    numbers: tuple[int, ...], elo: tuple[float, float], normalised: float, superiority: float
-) -> None:
-    """Elo with its 95 % error, normalised Elo and the likelihood of superiority, to the digits of its unit tests."""
-    found = estimate(Counts(numbers))
-
-    assert (found.elo.value, found.elo.error) == pytest.approx(elo, abs=5.1e-3)
-    assert found.normalised is not None
-    assert found.normalised.value == pytest.approx(normalised, abs=5.1e-3)
-    assert found.superiority == pytest.approx(superiority, abs=5.1e-5)
-
-
 def test_scales() -> None:
     """A score of 3/4 is 190.85 Elo; both scales turn back; 347.4356 normalised Elo are one sd of a match."""
     assert elo_of(0.75) == pytest.approx(190.848502, abs=1e-6)

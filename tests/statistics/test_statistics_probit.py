@@ -40,10 +40,10 @@ def test_the_fit_is_the_one_of_an_independent_calculation() -> None:
 
     expected, covariance = most_likely(NAMES[:3], results, chosen)
     assert found.means == pytest.approx(expected[:3], abs=1e-9)
-    assert found.seats[0].skill == pytest.approx(expected[3], abs=1e-9)
+    assert found.seats[0].skill.value == pytest.approx(expected[3], abs=1e-9)
     assert found.effect is not None
     wider = widening(found.effect.degrees)
-    assert found.seats[0].error == pytest.approx(math.sqrt(wider * covariance[3][3]), abs=1e-8)
+    assert found.seats[0].skill.error == pytest.approx(Z_95 * math.sqrt(wider * covariance[3][3]), abs=1e-8)
     for line, theirs in zip(found.covariance, covariance, strict=False):
         assert line == pytest.approx([wider * each for each in theirs[:3]], abs=1e-7)
 
@@ -146,9 +146,9 @@ def test_the_seat_advantage_is_found_and_can_be_switched_off() -> None:
     found, fixed = (fit_of(NAMES[:2], pairings_of(results), chosen) for chosen in (ProbitSettings(), FIXED_SEATS))
 
     first, second = found.seats
-    assert first.points == pytest.approx(26.0, abs=0.5)
-    assert first.points_error == pytest.approx(100 * math.sqrt(0.76 * 0.24 / 2000), rel=0.1)
-    assert (second.skill, second.points) == pytest.approx((-first.skill, -first.points))
+    assert first.points.value == pytest.approx(26.0, abs=0.5)
+    assert first.points.error == pytest.approx(100 * Z_95 * math.sqrt(0.76 * 0.24 / 2000), rel=0.1)
+    assert (second.skill.value, second.points.value) == pytest.approx((-first.skill.value, -first.points.value))
     assert found.means == pytest.approx([25.0, 25.0])
     assert fixed.seats == ()
 
@@ -188,8 +188,8 @@ def test_mirrored_luck_widens_the_error_of_the_seats() -> None:
 
     plain, wide = (fit_of(NAMES[:2], played) for played in (coins, alike))
 
-    assert wide.seats[0].error == pytest.approx(math.sqrt(2.0) * plain.seats[0].error, rel=0.05)
-    assert wide.seats[0].points_error == pytest.approx(math.sqrt(2.0) * plain.seats[0].points_error, rel=0.05)
+    assert wide.seats[0].skill.error == pytest.approx(math.sqrt(2.0) * plain.seats[0].skill.error, rel=0.05)
+    assert wide.seats[0].points.error == pytest.approx(math.sqrt(2.0) * plain.seats[0].points.error, rel=0.05)
 
 
 def test_the_pairs_of_a_match_of_three_hang_together() -> None:
@@ -218,7 +218,7 @@ def test_the_order_of_a_match_of_three_is_found() -> None:
     found = fit_of(NAMES[:3], pairings_of(results))
 
     assert order_of(found) == NAMES[:3]
-    assert [seat.skill for seat in found.seats] == pytest.approx([0.0, 0.0, 0.0], abs=1e-9)
+    assert [seat.skill.value for seat in found.seats] == pytest.approx([0.0, 0.0, 0.0], abs=1e-9)
 
 
 def test_errors_are_as_wide_as_they_say() -> None:

@@ -93,7 +93,7 @@ def test_intervals_hold_what_they_say(name: str) -> None:
         gaps = [(one, other, *found.difference(one, other)) for one in skills for other in skills if one < other]
         right = [abs(gap - skills[one] + skills[other]) < Z_95 * error for one, other, gap, error in gaps]
         of_differences.append(sum(right) / len(right))
-        of_seats.append(float(abs(found.seats[0].skill - case.first_seat) < Z_95 * found.seats[0].error))
+        of_seats.append(float(abs(found.seats[0].skill.value - case.first_seat) < found.seats[0].skill.error))
     for what, held in (("skills", of_skills), ("differences", of_differences), ("seats", of_seats)):
         share = sum(held) / len(held)
         variance = sum((one - share) ** 2 for one in held) / (len(held) - 1)

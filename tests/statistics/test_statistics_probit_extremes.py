@@ -1,9 +1,7 @@
 """The batch fit at its edges: tiny, lopsided and disconnected tables, extreme settings, refusals, growing results."""
 
 import math
-from collections import Counter
 from itertools import pairwise
-from random import Random
 
 import mpmath  # type: ignore[import-untyped]
 import numpy as np
@@ -15,7 +13,7 @@ from support.statistics_leagues import Counted, Result, deviations, fit_of, orde
 from arena.statistics import newton
 from arena.statistics.comparisons import table_of
 from arena.statistics.model import ProbitSettings
-from arena.statistics.probit import GrowingSkills, ProbitFit
+from arena.statistics.probit import ProbitFit
 
 NAMES = ("ann", "bob", "cid", "dot")
 
@@ -31,7 +29,7 @@ matches_of_three = st.tuples(
 
 def numbers(found: ProbitFit) -> list[float]:
     """Everything in a fit that could fail to be finite."""
-    seats = [x for seat in found.seats for x in (seat.skill, seat.error, seat.points, seat.points_error)]
+    seats = [x for seat in found.seats for one in (seat.skill, seat.points) for x in (one.value, one.low, one.high)]
     return [*found.means, *deviations(found).values(), *seats, *(x for line in found.covariance for x in line)]
 
 
@@ -142,35 +140,3 @@ def test_settings_that_make_no_model_are_refused(wrong: dict[str, float]) -> Non
     """No fit can be asked for with them."""
     with pytest.raises(ValueError, match=r"expected|finite"):
         ProbitSettings(**wrong)
-
-
-def growth(random: Random, pairs: list[tuple[str, str]]) -> list[Counted]:
-    """Blocks of these pairs."""
-    return [Counted(pair, Counter(random.choices(COURSES, k=5))) for pair in pairs]
-
-
-@settings(max_examples=30)
-@given(seed=st.integers(0, 10**6), rounds=st.integers(1, 6))
-def test_after_each_round_the_skills_are_those_of_a_fit_from_scratch(seed: int, rounds: int) -> None:
-    """To the ninth decimal, by which ranks go."""
-    random = Random(seed)
-    chosen = ProbitSettings(draw_probability=0.3, seat_sigma=4.0)
-    whole = growth(random, PAIRS)
-    grown = GrowingSkills(table_of(NAMES, whole), chosen)
-    for _ in range(rounds):
-        new = growth(random, random.sample(PAIRS, k=3))
-        whole += new
-        grown.add(table_of(NAMES, new))
-
-        scratch, found = fit_of(NAMES, whole, chosen), grown.means()
-
-        middle = sum(found.values()) / len(found)
-        assert [found[name] - middle + 25.0 for name in NAMES] == pytest.approx(scratch.means, abs=1e-10)
-
-
-def test_who_did_not_meet_in_the_first_round_is_refused() -> None:
-    """Rather than counted nowhere."""
-    grown = GrowingSkills(table_of(NAMES, [Counted(("ann", "bob"), {"0110": 1})]), ProbitSettings())
-
-    with pytest.raises(KeyError):
-        grown.add(table_of(NAMES, [Counted(("ann", "cid"), {"0110": 1})]))

@@ -1,6 +1,5 @@
 """The sequential test: when it decides, what it looks at and what it refuses."""
 
-import itertools
 import math
 from typing import Any
 
@@ -11,14 +10,12 @@ from hypothesis import strategies as st
 from support.statistics_duels import expected_blocks
 
 from arena.errors import SpecError
-from arena.statistics.pentanomial import Counts
 from arena.statistics.sequential import (
     Model,
     SequentialSettings,
     State,
     Verdict,
     begin,
-    course,
     state_after,
     steps_to_exit,
 )
@@ -26,6 +23,13 @@ from arena.statistics.sequential import (
 patiently = hypothesis_settings(max_examples=60)
 WIDE = SequentialSettings(elo0=-50.0, elo1=50.0)
 pair_scores = st.sampled_from([0.0, 0.25, 0.5, 0.75, 1.0])
+
+
+def course(scores: list[float], settings: SequentialSettings) -> list[State]:
+    """The states after each batch."""
+    return [
+        state_after(in_order(scores[:end]), settings) for end in range(settings.batch, len(scores) + 1, settings.batch)
+    ]
 
 
 def in_order(scores: list[float]) -> dict[int, float]:
@@ -170,7 +174,7 @@ def test_the_order_of_arrival_has_no_say(scores: list[float], order: Any) -> Non
         seen.append(state_after(arrived, WIDE, after=seen[-1]))
 
     assert seen[-1] == state_after(in_order(scores), WIDE)
-    states = [begin(WIDE), *course(in_order(scores), WIDE)]
+    states = [begin(WIDE), *course(scores, WIDE)]
     assert all(state in states for state in seen)
 
 
@@ -196,7 +200,7 @@ def test_the_display_always_has_numbers(scores: list[float], model: Model) -> No
     """The blocks to go are at least 1 until the verdict and never beyond the cap."""
     settings = SequentialSettings(elo1=30.0, model=model)
 
-    for state in course(in_order(scores), settings):
+    for state in course(scores, settings):
         assert math.isfinite(state.llr)
         assert (state.blocks_to_go == 0) == (state.verdict is not Verdict.UNDECIDED)
         assert state.blocks + state.blocks_to_go <= settings.last
@@ -259,24 +263,3 @@ def test_a_walk_between_two_bounds() -> None:
     assert steps_to_exit(3.0, 4.0, 1e-4, 1.0) == pytest.approx(12.0, rel=1e-3)
     assert steps_to_exit(3.0, 4.0, 100.0, 1.0) == pytest.approx(0.04)
     assert steps_to_exit(3.0, 4.0, -1.0, 1.0) == pytest.approx(steps_to_exit(4.0, 3.0, 1.0, 1.0))
-
-
-def test_the_walk_agrees_with_the_design() -> None:
-    """From the start, with the drift of H1, the walk takes as many blocks as Wald's identity says."""
-    settings = SequentialSettings(alpha=0.02)
-    lower, upper = settings.bounds
-
-    steps = expected_blocks(settings, elo=settings.elo1)
-
-    wald = 2.0 * (settings.beta * lower + (1.0 - settings.beta) * upper) / settings.distance**2
-    assert steps == pytest.approx(wald, rel=1e-9)
-
-
-def test_counts_of_a_course_add_up() -> None:
-    """Each state has the counts of all blocks up to it."""
-    scores = list(itertools.islice(itertools.cycle([0.25, 0.5, 0.5, 0.75, 1.0, 0.0]), 48))
-
-    states = list(course(in_order(scores), WIDE))
-
-    assert [state.seen for state in states] == [Counts.of(scores[: state.blocks]) for state in states]
-    assert [state.blocks for state in states] == [8, 16, 24, 32, 40, 48]

@@ -56,23 +56,6 @@ def test_the_answers_of_the_field(
     assert found == pytest.approx(published, abs=5e-3, rel=2.5e-4)
 
 
-@pytest.mark.parametrize(("ratio", "bounds", "exact"), [
-    (normalised_llr, (0.764, 3.439), 2.162940870),
-    (logistic_llr, (0.2, 0.9), 2.162542580),
-])  # fmt: skip
-def test_the_self_test_of_fishtest(ratio: Ratio, bounds: tuple[float, float], exact: float) -> None:
-    """The two ratios that fishtest checks itself by are met to all ten digits."""
-    found = ratio(Counts(CLOSE), *bounds)
-
-    assert found == pytest.approx(exact, abs=6e-10)
-
-
-@RATIOS
-def test_no_blocks_say_nothing(ratio: Ratio) -> None:
-    """Without a block the ratio is 0."""
-    assert ratio(Counts.none(2), 0.0, 20.0) == 0.0
-
-
 @pytest.mark.parametrize(("numbers", "by_search"), [((0, 0, 304, 1, 0), -8.454), ((0, 1, 304, 1, 0), -10.191)])
 def test_hardly_different_versions_are_solved_to_the_end(numbers: tuple[int, ...], by_search: float) -> None:
     """With nearly all blocks even, the higher of two peaks is found.

@@ -196,20 +196,6 @@ def test_a_broken_bot_among_the_bundled_is_in_nobodys_way(tmp_path: Path) -> Non
         bots.find("bad")
 
 
-@pytest.mark.parametrize("name", ["source/bot.py", "source/bot.yaml", "run/bot.py"])
-def test_an_edited_or_deleted_file_is_noticed(tmp_path: Path, name: str) -> None:
-    """In the stored source, and in the running copy of a bot that is not built."""
-    bots = store(tmp_path)
-    home = tmp_path / "results" / "bots" / bots.install(bots.find(str(bot_folder(tmp_path / "mine", "mine")))).digest
-
-    (home / name).write_text((home / name).read_text() + "#")
-    edited = bots.changed([home.name])
-    (home / name).unlink()
-    deleted = bots.changed([home.name])
-
-    assert edited == deleted == [home.name]
-
-
 def test_a_submission_whose_files_are_gone_says_so(tmp_path: Path) -> None:
     """Results may be cleaned up by hand; the list then names what has to be submitted again."""
     bots = store(tmp_path)

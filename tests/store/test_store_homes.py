@@ -125,17 +125,6 @@ def test_a_home_that_does_not_tell_its_build_is_built_again(
     assert [path.name for path in home.parent.iterdir()] == [bot.digest]
 
 
-def test_a_submitted_bot_whose_source_changed_is_told(tmp_path: Path) -> None:
-    """Its name led to another program otherwise, under the old hash."""
-    bots, bot, home = installed(tmp_path)
-    (home / "source/bot.py").write_text("print('stronger')")
-
-    with pytest.raises(
-        SpecError, match=r"is not what was submitted: it has the hash .* delete .* submit the bot again"
-    ):
-        bots.installed(bot.digest)
-
-
 def test_no_room_names_the_place_that_is_full(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """And not the file of the author, which is only read; exit code 5, and nothing is left behind."""
     bots = store(tmp_path)

@@ -290,16 +290,6 @@ def test_a_flipped_bit_in_the_tournament_is_never_used(tmp_path: Path) -> None:
                 store.league("test")
 
 
-def test_blocks_beyond_the_cycles_are_not_of_the_league(tmp_path: Path) -> None:
-    """A league whose cycles were lowered has finished what it has, not more."""
-    fill(tmp_path, tournament(cycles=5))
-
-    with reading(tmp_path) as store:
-        finished = state_of(tournament(cycles=2), store.ranks).finished
-
-    assert set(map(frozenset, finished.values())) == {frozenset({0, 1})}
-
-
 def test_orphans_are_what_no_league_has(tmp_path: Path) -> None:
     """Of another seed, and beyond the cycles."""
     fill(tmp_path, tournament("ann", "bob", cycles=3))
