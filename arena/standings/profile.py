@@ -213,7 +213,7 @@ class _PlayedMatches:
         self._has_forfeited = self._at_fault == self._seat
         own, others = self._ranks[:, :1], self._ranks[:, 1:]
         self._part = self._against(
-            points=(2 * (own < others) + (own == others)).sum(axis=1),
+            points=table.points[self._own].astype(np.int64),
             sign=np.where(own[:, 0] > 0, -1, (others > 0).all(axis=1)),
             margin=self._scores[:, 0] - self._scores[:, 1:].max(axis=1),
         )

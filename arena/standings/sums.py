@@ -18,7 +18,7 @@ from typing import Any, Final, NamedTuple
 import msgspec
 import numpy as np
 
-from arena.match.columns import NUMBERS, MatchEnd
+from arena.match.columns import MatchEnd
 from arena.match.record import fraction_written
 from arena.standings.match_table import Array, MatchTable, summed
 
@@ -95,17 +95,6 @@ class LuckSums(NamedTuple):
     both: Array
 
 
-class TimeSums(NamedTuple):
-    """The use of time (P, n), in microseconds; a seat that never had to decide spent nothing that counts."""
-
-    moves: Array
-    spent_us: Array
-    slowest_us: Array
-    startup_us: Array
-    idle_us: Array
-    timeouts_by_load: Array
-
-
 class PairingSums(NamedTuple):
     """All matches of P pairings of n places; each pairing has at least one.
 
@@ -121,7 +110,6 @@ class PairingSums(NamedTuple):
     faults: dict[str, Array]
     pardoned: dict[str, Array]
     isolation: dict[str, Array]
-    time: TimeSums
 
     @property
     def matches(self) -> Array:
@@ -174,7 +162,6 @@ def sums_of(table: MatchTable) -> PairingSums:
             ),
         ),
         isolation=_counts(by_pairing, ((end.isolation, own, n) for end, own, _, n in counted)),
-        time=_times(table),
     )
 
 
@@ -234,17 +221,6 @@ def _luck(table: MatchTable) -> tuple[LuckSums, ...]:
     )
 
 
-def _times(table: MatchTable) -> TimeSums:
-    moves, spent, slowest, *others = (table.column(name).astype(np.int64) for name in NUMBERS[2:])
-    decides = moves != 0
-    return TimeSums(
-        table.added(moves.sum(axis=1)),
-        table.added((spent * decides).sum(axis=1)),
-        np.maximum.reduceat((slowest * decides).max(axis=1), table.starts, axis=0),
-        *(table.added(column.sum(axis=1)) for column in others),
-    )
-
-
 def _block_counts(m: Array) -> tuple[Array, Array, Array]:
     """By block with m matches: what blocks, matches and their squares are the sums of."""
     return (m > 0).astype(np.int64), m, m * m
@@ -279,7 +255,7 @@ def _arrays(columns: Any) -> Iterator[Array]:
 
 
 def sums_digest(sums: PairingSums) -> str:
-    """SHA-256 of all ranks block by block and of the sums without times, whatever the order of the pairings."""
+    """SHA-256 of all ranks block by block and of the sums, whatever the order of the pairings."""
     table = sums.table
     order = np.array(sorted(range(len(table.keys)), key=table.keys.__getitem__), dtype=np.int64)
     ranks = [(table.keys[number], table.pairing_ranks[number]) for number in order.tolist()]
@@ -288,7 +264,7 @@ def sums_digest(sums: PairingSums) -> str:
     for numbers in (map(len, blocks), chain.from_iterable(blocks)):
         digest.update(np.fromiter(numbers, dtype=np.int64).tobytes())
 
-    for name in PairingSums._fields[1:-1]:
+    for name in PairingSums._fields[1:]:
         columns = getattr(sums, name)
         digest.update(msgspec.json.encode([name, sorted(columns) if isinstance(columns, dict) else []]))
         for column in _arrays(columns):

@@ -10,10 +10,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
 import msgspec
+import numpy as np
 
+from arena.match.columns import NUMBERS
 from arena.match.secret_luck import UNKNOWN_ORIGIN, LuckOrigin
 from arena.standings.luck_adjustment import common_luck_version
-from arena.standings.match_table import Met
+from arena.standings.match_table import NOT_MET, Array, Met
 from arena.standings.ratings import Rating, RatingSettings
 from arena.standings.rows import Entrant, Row, ends, ranked, record, rows_of
 from arena.standings.skills import contradicted, fitted
@@ -118,25 +120,27 @@ def _seat(one: SeatAdvantage) -> dict[str, object]:
 
 
 def timing(entrants: Iterable[Entrant], played: PairingSums) -> tuple[Timing, ...]:
-    """Add up the use of time of each entrant, in the order given."""
-    where = played.table.met
-    return tuple(_timing(one.name, played, where.get(one.name)) for one in entrants)
+    """Add up the use of time of each entrant, in the order given; one that never had to decide spent nothing."""
+    table = played.table
+    moves, spent_us, slowest_us, *others = (table.column(name).astype(np.int64) for name in NUMBERS[2:])
+    decides = moves != 0
+    slowest = np.maximum.reduceat((slowest_us * decides).max(axis=1), table.starts, axis=0)
+    sums = [table.added(column.sum(axis=1)) for column in (moves, spent_us * decides, *others)]
+    where = table.met
+    return tuple(_timing(one.name, played.matches, slowest, sums, where.get(one.name, NOT_MET)) for one in entrants)
 
 
-def _timing(name: str, played: PairingSums, where: Met | None) -> Timing:
-    if where is None:
-        return Timing(name, 0, None, None)
-    time = played.time
-    moves = total(time.moves[where])
+def _timing(name: str, matches: Array, slowest_us: Array, sums: Sequence[Array], where: Met) -> Timing:
+    moves, spent_us, startup_us, idle_us, timeouts_by_load = (total(column[where]) for column in sums)
     return Timing(
         name=name,
         moves=moves,
-        mean_ms=total(time.spent_us[where]) / moves / 1e3 if moves else None,
-        slowest_ms=int(time.slowest_us[where].max()) / 1e3 if moves else None,
-        matches=total(played.matches[where[0]]),
-        startup_s=total(time.startup_us[where]) / 1e6,
-        idle_s=total(time.idle_us[where]) / 1e6,
-        timeouts_by_load=total(time.timeouts_by_load[where]),
+        mean_ms=spent_us / moves / 1e3 if moves else None,
+        slowest_ms=int(slowest_us[where].max()) / 1e3 if moves else None,
+        matches=total(matches[where[0]]),
+        startup_s=startup_us / 1e6,
+        idle_s=idle_us / 1e6,
+        timeouts_by_load=timeouts_by_load,
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from itertools import combinations
 
 import pytest
-from calibration import LEAST_CHANCE, Forecaster, Method, coin, mean, methods, predicted, tenths
+from calibration import LEAST_CHANCE, Forecaster, Method, mean, methods, predicted, tenths
 from support.made_matches import pairing_ranks
 
 from arena.match.results import PairingRanks
@@ -58,17 +58,6 @@ def test_the_scores_of_a_forecast_by_hand(courses: list[str], method: Method, lo
     assert mean([[each.brier for each in block] for block in found])[0] == pytest.approx(brier)
 
 
-def test_errors_come_from_blocks() -> None:
-    """Sums of the seat by block: 2, 1, 1, 1 about 5/4: squares of 3/4, and 4/3 of that, over the 8 matches."""
-    played = [pairing_ranks(("ann", "bob"), [course(1, 1 if number else 0) for number in range(4)])]
-
-    (_, said, came, error, count) = tenths(predicted(played, saying(0.55)))[5]
-
-    assert (said, came) == pytest.approx((0.55, 5 / 8))
-    assert count == 8
-    assert error == pytest.approx(math.sqrt(0.75 * 4 / 3) / 8)
-
-
 def test_nobody_sees_the_matches_that_they_predict() -> None:
     """Each half of each pairing is predicted by a method that has seen the other half only."""
     played = league(SKILLS, random.Random(1), blocks=5, first_seat=0.0)
@@ -98,10 +87,3 @@ def test_the_model_that_made_the_matches_is_calibrated() -> None:
     assert losses["rating without seats"] == pytest.approx(losses["TrueSkill (no seats)"], abs=0.01)
     for _, said, came, error, count in tenths(found["rating"]):
         assert count < 50 or abs(came - said) < 3 * error
-
-
-def test_a_coin_knows_how_often_matches_are_drawn() -> None:
-    chances = coin([pairing_ranks(("ann", "bob"), ["0001"] * 50)])("ann", "bob", (0, 1))
-
-    assert chances.draw == pytest.approx(0.5, abs=0.01)
-    assert chances.win == chances.loss

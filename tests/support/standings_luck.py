@@ -28,7 +28,7 @@ from arena.standings.luck_adjustment import LuckAdjustment
 from arena.standings.match_table import Array, Met, match_table
 from arena.standings.ranks import full_score
 from arena.standings.scores import Mean, mean_of, shares_of
-from arena.standings.sums import LuckSums, PairingSums, Shares, TimeSums
+from arena.standings.sums import LuckSums, PairingSums, Shares
 
 Block = tuple[int, float]
 """Points of place 0 in the two matches of a block (0 to 4), and its luck in them, in wins."""
@@ -47,7 +47,6 @@ def league_of(league: Mapping[Pair, Sequence[Block]]) -> PairingSums:
         luck_versions={"1": matches},
         faults={},
         pardoned={},
-        time=TimeSums(*[zeros] * 6),
         isolation={"none": matches},
     )
 
