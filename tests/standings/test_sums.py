@@ -57,12 +57,12 @@ def test_any_number_of_seats(seats: int) -> None:
     assert sum(half.points[0] for half in found.luck).tolist() == points
     assert scores(found.table).shares.total[0].tolist() == points
     assert found.matches.tolist() == [len(played)]
-    (own,) = timing([Entrant(name="a", bot="", version="", hash="")], found)
+    (use,) = timing([Entrant(name="a", bot="", version="", hash="")], found)
     by_hand = [
         sum(getattr(one, name)[one.players.index("a")] for one in played)
         for name in ("startup_us", "idle_us", "timeouts_by_load")
     ]
-    assert [round(1e6 * own.startup_s), round(1e6 * own.idle_s), own.timeouts_by_load] == by_hand
+    assert [round(1e6 * use.startup_s), round(1e6 * use.idle_s), use.timeouts_by_load] == by_hand
 
 
 def test_ranks_in_the_order_of_the_schedule() -> None:
