@@ -8,8 +8,8 @@ would leave others without anybody to meet is passed over. Nobody meets again as
 With an odd number the last in the order who has not yet had a bye gets one. It counts as a block won.
 """
 
-from collections import Counter, deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from itertools import count
 from typing import Final
 
@@ -79,58 +79,53 @@ def _candidates(left: Sequence[str], points: "Counter[str]") -> Iterator[str]:
 
 
 class Matching:
-    """A perfect matching of nodes 0..n-1, if there is one; `neighbours` by node, in the order in which they are tried.
+    """A perfect matching of nodes 0..n-1, if there is one; `neighbours` by node.
 
     Source: Edmonds, "Paths, trees, and flowers", Canadian Journal of Mathematics 17 (1965): a matching can be made
     larger as long as there is an alternating path between two single nodes; an odd cycle on the way is shrunk to one
     node.
     """
 
-    def __init__(self, neighbours: Sequence[Iterable[int]]) -> None:
-        self._neighbours = [list(each) for each in neighbours]
-        self._gone = [False] * len(self._neighbours)
-        self.partner = [-1] * len(self._neighbours)
-        for node in range(len(self._neighbours)):
-            if self.partner[node] < 0:
-                other = next((each for each in self._neighbours[node] if self.partner[each] < 0), -1)
-                if other >= 0:
-                    self._join(node, other)
-        for node in range(len(self._neighbours)):
+    def __init__(self, neighbours: Sequence[Sequence[int]]) -> None:
+        self.neighbours = neighbours
+        self.gone = set[int]()
+        self.partner = [-1] * len(neighbours)
+        for node, others in enumerate(neighbours):
+            single = (other for other in others if self.partner[other] < 0)
+            if self.partner[node] < 0 and (other := next(single, -1)) >= 0:
+                self.partner[node], self.partner[other] = other, node
+        for node in range(len(neighbours)):
             if self.partner[node] < 0:
                 self._grow(node)
 
     @property
     def is_perfect(self) -> bool:
         """Whether everybody who is left has a partner."""
-        return all(gone or other >= 0 for gone, other in zip(self._gone, self.partner, strict=True))
+        return all(other >= 0 or node in self.gone for node, other in enumerate(self.partner))
 
     def settle(self, one: int, other: int) -> bool:
         """Take these two out of a perfect matching as a pair, if that leaves a partner for all others."""
+        self.gone |= {one, other}
         if self.partner[one] == other:
-            self._gone[one] = self._gone[other] = True
             return True
         former = list(self.partner)
         left, right = self.partner[one], self.partner[other]
-        self._join(one, other)
-        self._gone[one] = self._gone[other] = True
+        self.partner[one], self.partner[other] = other, one
         self.partner[left] = self.partner[right] = -1
         if self._grow(left):
             return True
         self.partner = former
-        self._gone[one] = self._gone[other] = False
+        self.gone -= {one, other}
         return False
-
-    def _join(self, one: int, other: int) -> None:
-        self.partner[one], self.partner[other] = other, one
 
     def _grow(self, root: int) -> bool:
         """Give the single node `root` a partner; whether that was possible."""
-        search = _Search(self._neighbours, self.partner, self._gone, root)
+        search = _Search(self, root)
         end = search.run()
         while end >= 0:
             before = search.came_from[end]
             following = self.partner[before]
-            self._join(end, before)
+            self.partner[end], self.partner[before] = before, end
             end = following
         return self.partner[root] >= 0
 
@@ -138,66 +133,52 @@ class Matching:
 class _Search:
     """One search for an alternating path from `root` to another single node."""
 
-    def __init__(
-        self, neighbours: Sequence[Sequence[int]], partner: Sequence[int], gone: Sequence[bool], root: int
-    ) -> None:
-        self._neighbours, self._partner, self._gone, self._root = neighbours, partner, gone, root
-        self._base = list(range(len(partner)))
-        self._reached = [False] * len(partner)
-        self._queue = deque([root])
-        self._reached[root] = True
-        self.came_from = [-1] * len(partner)
+    def __init__(self, matching: Matching, root: int) -> None:
+        self._matching, self._partner = matching, matching.partner
+        self._base = list(range(len(self._partner)))
+        self._ends = [root]
+        self.came_from = [-1] * len(self._partner)
 
     def run(self) -> int:
         """The other end of the path, whose way back is in `came_from`; -1 if there is none."""
-        while self._queue:
-            node = self._queue.popleft()
-            for other in self._neighbours[node]:
-                if self._gone[other] or self._base[node] == self._base[other] or self._partner[node] == other:
+        for node in self._ends:  # which grows meanwhile
+            for other in self._matching.neighbours[node]:
+                partner = self._partner[other]
+                if other in self._matching.gone or self._base[node] == self._base[other] or partner == node:
                     continue
-                if other == self._root or self._is_outer(self._partner[other]):
+                if other == self._ends[0] or (partner >= 0 and self.came_from[partner] >= 0):
                     self._shrink(node, other)
                 elif self.came_from[other] < 0:
                     self.came_from[other] = node
-                    if self._partner[other] < 0:
+                    if partner < 0:
                         return other
-                    self._reach(self._partner[other])
+                    self._ends.append(partner)
         return -1
-
-    def _is_outer(self, node: int) -> bool:
-        return node >= 0 and self.came_from[node] >= 0
-
-    def _reach(self, node: int) -> None:
-        if not self._reached[node]:
-            self._reached[node] = True
-            self._queue.append(node)
 
     def _shrink(self, node: int, other: int) -> None:
         """The two are ends of an odd cycle: all its nodes can now be the end of a path."""
         top = self._common_base(node, other)
-        cycle: set[int] = set()
-        self._mark(node, top, other, cycle)
-        self._mark(other, top, node, cycle)
+        cycle = self._mark(node, top, other) | self._mark(other, top, node)
         for each, base in enumerate(self._base):
             if base in cycle:
                 self._base[each] = top
-                self._reach(each)
+                if each not in self._ends:
+                    self._ends.append(each)
 
     def _common_base(self, node: int, other: int) -> int:
-        above = set()
-        while True:
-            node = self._base[node]
-            above.add(node)
-            if self._partner[node] < 0:
-                break
-            node = self.came_from[self._partner[node]]
-        while self._base[other] not in above:
-            other = self.came_from[self._partner[self._base[other]]]
-        return self._base[other]
+        above = {node := self._base[node]}
+        while self._partner[node] >= 0:
+            above.add(node := self._base[self.came_from[self._partner[node]]])
+        while (other := self._base[other]) not in above:
+            other = self.came_from[self._partner[other]]
+        return other
 
-    def _mark(self, node: int, top: int, child: int, cycle: set[int]) -> None:
+    def _mark(self, node: int, top: int, child: int) -> set[int]:
+        """Lead the way from `node` up to `top` back to `child`; the bases on it."""
+        cycle: set[int] = set()
         while self._base[node] != top:
             cycle |= {self._base[node], self._base[self._partner[node]]}
             self.came_from[node] = child
             child = self._partner[node]
             node = self.came_from[child]
+        return cycle

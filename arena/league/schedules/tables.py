@@ -16,7 +16,7 @@ themselves, and to end level again they must be raised for everybody, up to all 
 import math
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from itertools import combinations
+from itertools import combinations, count
 from typing import Final
 
 from arena.games.luck import derive
@@ -116,7 +116,7 @@ def base_tables(players: int, seats: int) -> tuple[tuple[int, ...], ...]:
 
 def circulant(players: int, seats: int) -> list[tuple[int, ...]]:
     """Every base table at every place of the circle; neighbours in the list have few players in common."""
-    stride = next(step for step in range(seats + 1, players) if _are_coprime(step, players))
+    stride = next(step for step in range(seats + 1, players) if math.gcd(step, players) == 1)
     return [
         tuple(sorted((place + stride * turn) % players for place in base))
         for turn in range(players)
@@ -189,13 +189,5 @@ class _Search:
 
 def _numbers(name: str) -> Iterator[int]:
     """Numbers that look random and are the same everywhere and always."""
-    turn = 0
-    while True:
-        yield int(derive("design", name, turn)[:8], 16)
-        turn += 1
+    return (int(derive("design", name, turn)[:8], 16) for turn in count())
 
-
-def _are_coprime(one: int, other: int) -> bool:
-    while other:
-        one, other = other, one % other
-    return one == 1
