@@ -32,9 +32,6 @@ _MOST: Final = 64
 _AHEAD: Final = 2
 """Batches for each worker: one that it checks, and one that waits here."""
 _DEATHS: Final = 3
-_LISTEN_EVERY_S: Final = 10.0
-_SILENT_S: Final = 60.0
-"""A worker whose event loop answers nothing for so long hangs; a check in its thread may take any time."""
 log: Final = logging.getLogger("arena.cluster")
 Found = TypeVar("Found")
 
@@ -134,12 +131,11 @@ class Team:
             self._ended.set()
 
     async def _asked(self, address: str, function: Callable[..., Awaitable[Found]], argument: Any) -> Found:
-        """The answer of a worker, however long it takes. OSError if the worker is gone, or hangs."""
+        """The answer of a worker, however long it takes. OSError if the worker is gone.
 
-        async def listen() -> None:
-            await asyncio.wait_for(self._link.call(identities, address, []), _SILENT_S)
-
-        return await _unless(self._found[address].gone, self._link.call(function, address, argument), listen)
+        One that hangs is: its scheduler drops it when it has heard nothing of it for some minutes.
+        """
+        return await _unless(self._found[address].gone, self._link.call(function, address, argument))
 
     async def _is_silent(self, address: str, error: OSError) -> bool:
         """Let go of a worker that did not answer, and whether that is its own fault; it is asked again if it is there.
@@ -208,19 +204,11 @@ class _Found:
         self.task: asyncio.Task[None] | None = None
 
 
-async def _unless(
-    event: asyncio.Event, action: Awaitable[Found], listen: Callable[[], Awaitable[None]] | None = None
-) -> Found:
-    """The result of an action. ConnectionError if the event comes before, or dask gives the action up.
-
-    `listen` is called again and again meanwhile, and may raise.
-    """
+async def _unless(event: asyncio.Event, action: Awaitable[Found]) -> Found:
+    """The result of an action. ConnectionError if the event comes before, or dask gives the action up."""
     call, end = asyncio.ensure_future(action), asyncio.create_task(event.wait())
-    every_s = None if listen is None else _LISTEN_EVERY_S
     try:
-        while not (await asyncio.wait([call, end], timeout=every_s, return_when=asyncio.FIRST_COMPLETED))[0]:
-            if listen is not None:
-                await listen()
+        await asyncio.wait([call, end], return_when=asyncio.FIRST_COMPLETED)
         if call.done() and not call.cancelled():
             return call.result()
         raise ConnectionError("the worker is gone")

@@ -20,7 +20,6 @@ from arena.process import reaper
 from arena.process.limits import Isolation
 from arena.process.manifest import BotSpec
 from arena.process.workers import multiprocessing_pids
-from arena.standings.ratings import RatingSettings
 from arena.text import names_apart, spanned
 
 
@@ -48,9 +47,7 @@ def exhibition(
         players=tuple(players),
         seed=None if secret is None else secret.seed,
         cycles=blocks,
-        chunk_blocks=20,
         clock=clock,
-        rating=RatingSettings(),
         luck=False,
         seats=len(players),
         commitments=() if secret is None or secret.seed is not None else (secret.commitment,),

@@ -213,7 +213,9 @@ class _Dealer:
             "rules": tournament.rules or load_game(tournament.game).rules_version,
             "options": tournament.options,
             **({"package": tournament.package} if tournament.package else {}),
-            **_terms_and_luck(tournament),
+            "clock": tournament.clock,
+            "limits": tournament.limits,
+            "commitment": luck_origin(tournament).commitments[0],  # of the first secret, which stays
             "players": [],
         }
         before = {name: value for name, value in identity.items() if name <= "players"}
@@ -229,27 +231,17 @@ class _Dealer:
     def pairing(self, table: TableNames) -> Pairing:
         """The players of a table, which is made once whoever asks, in whichever order."""
         names = tuple(sorted(table))
-        found = self._known.get(names)
-        if found is None:
-            found = self._known[names] = self._made(names)
-        return found
-
-    def _made(self, names: TableNames) -> Pairing:
-        identity = self._start.copy()
-        identity.update(b",".join([self._described[name] for name in names]) + self._rest)
-        digest = identity.hexdigest()
-        players = tuple([self._players[name] for name in names])
-        return Pairing(key=digest[:KEY_LENGTH], players=_around_the_table(players, digest))
+        if names not in self._known:
+            identity = self._start.copy()
+            identity.update(b",".join([self._described[name] for name in names]) + self._rest)
+            digest = identity.hexdigest()
+            players = tuple([self._players[name] for name in names])
+            self._known[names] = Pairing(key=digest[:KEY_LENGTH], players=_around_the_table(players, digest))
+        return self._known[names]
 
 
 def _encode(value: Any) -> bytes:
     return msgspec.json.encode(value, order="deterministic")
-
-
-def _terms_and_luck(tournament: Tournament) -> dict[str, Any]:
-    """Clock, limits, and the commitment under which the league was begun, which stays whatever is revealed."""
-    commitment = luck_origin(tournament).commitments[0]
-    return {"clock": tournament.clock, "limits": tournament.limits, "commitment": commitment}
 
 
 def _around_the_table(players: tuple[Player, ...], digest: str) -> tuple[Player, ...]:

@@ -243,11 +243,8 @@ def _check_limits(bot: BotSpec, file: TournamentFile) -> None:
 
 
 def _refuse_double_names(players: tuple[Player, ...]) -> None:
-    seen: dict[str, int] = {}
+    first: dict[str, int] = {}
     for index, player in enumerate(players):
-        if player.name in seen:
-            raise SpecError(
-                f'players[{index}]: the name "{player.name}" is taken by players[{seen[player.name]}];'
-                " give one of them another `name`"
-            )
-        seen[player.name] = index
+        if (place := first.setdefault(player.name, index)) != index:
+            taken = f'players[{index}]: the name "{player.name}" is taken by players[{place}]'
+            raise SpecError(f"{taken}; give one of them another `name`")

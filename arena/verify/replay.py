@@ -49,57 +49,43 @@ def audit_by_replay(
     try:
         whole = _whole_jobs(store, state, secrets, isolation)
         chosen = random.Random().sample(whole, min(count, len(whole)))  # noqa: S311 - other jobs each time
-        again = _PlayedAgain(store, sum(len(each.fixtures) for each in chosen) * state.tournament.seats, watch)
-        again.play([*_seated(chosen, state.tournament, bots)], backend)
+        kept = {each.bot.digest: bots.installed(each.bot.digest) for each in state.tournament.players}
+        blocks, lost = _play_again([job.with_bots(lambda bot: kept[bot.digest]) for job in chosen], backend, watch)
     except ArenaError as error:
         yield False, f"no process life can be played again: {error}"
         return
-    for text in again.sentences():
-        yield False, text
+    matches, differences = _matches(blocks), [text for block in blocks for text in _differences(store, block)]
+    yield from ((False, f"played again, {text}") for text in differences[:_DIFFERENCES_SHOWN])
+    if (more := len(differences) - _DIFFERENCES_SHOWN) > 0:
+        yield False, f"... and {counted(more, 'match', 'matches')} more"
+    if lost:
+        yield False, f"played again, {lost}"
     what = f"{counted(len(chosen), 'process life', 'process lives')} of {len(whole)} played again"
-    what = f"{what}, {counted(again.matches, 'match', 'matches')}"
-    same = str(again.matches - len(again.differences)) if again.differences else "all"
-    yield False, f"{what}: {same} with the actions that are stored"
+    same = str(matches - len(differences)) if differences else "all"
+    yield False, f"{what}, {counted(matches, 'match', 'matches')}: {same} with the actions that are stored"
 
 
-class _PlayedAgain:
-    """The jobs that are played again: the matches by now, of `asked`, their differences, and why some were lost."""
+def _play_again(
+    jobs: Sequence[Job], backend: Backend, watch: Callable[[int, int], object]
+) -> tuple[list[PlayedBlock], str]:
+    """Play jobs; return their blocks, and why some of these could not be played."""
+    blocks: list[PlayedBlock] = []
+    asked = sum(len(job.fixtures) * len(job.pairing.players) for job in jobs)
 
-    def __init__(self, store: MatchStore, asked: int, watch: Callable[[int, int], object]) -> None:
-        self._store, self._asked, self._watch = store, asked, watch
-        self.matches = 0
-        self.differences: list[str] = []
-        self._lost = ""
+    def report(finished: int) -> None:
+        watch(_matches(blocks) + finished, asked)
 
-    def play(self, seated: Sequence[Job], backend: Backend) -> None:
-        """Play them all; blocks that could not be played are told, and fail nothing."""
-        try:
-            play_jobs([iter(seated)], backend, commit=self._take, tick=self._tell)
-        except BlocksLost as lost:
-            self._lost = str(lost)
-
-    def sentences(self) -> Iterator[str]:
-        """The first differences, how many more there are, and what was lost."""
-        yield from (f"played again, {text}" for text in self.differences[:_DIFFERENCES_SHOWN])
-        if (more := len(self.differences) - _DIFFERENCES_SHOWN) > 0:
-            yield f"... and {counted(more, 'match', 'matches')} more"
-        if self._lost:
-            yield f"played again, {self._lost}"
-
-    def _take(self, blocks: Sequence[PlayedBlock]) -> None:
-        for block in blocks:
-            self.matches += len(block.records)
-            self.differences += _differences(self._store, block)
-        self._tell(0)
-
-    def _tell(self, finished: int) -> None:
-        self._watch(self.matches + finished, self._asked)
+    try:
+        play_jobs([iter(jobs)], backend, commit=blocks.extend, tick=report)
+    except BlocksLost as error:
+        return blocks, str(error)
+    finally:
+        report(0)
+    return blocks, ""
 
 
-def _seated(chosen: Sequence[Job], tournament: Tournament, bots: BotStore) -> Iterator[Job]:
-    """The jobs with the bots that played, as they are kept here. SpecError if one is not."""
-    kept = {each.bot.digest: bots.installed(each.bot.digest) for each in tournament.players}
-    return (job.with_bots(lambda bot: kept[bot.digest]) for job in chosen)
+def _matches(blocks: Sequence[PlayedBlock]) -> int:
+    return sum(len(block.records) for block in blocks)
 
 
 def _obstacle(tournament: Tournament, secrets: Sequence[Secret]) -> str:

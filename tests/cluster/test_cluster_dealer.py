@@ -230,27 +230,30 @@ def test_a_worker_that_plays_for_another_driver_is_asked_again() -> None:
     assert cluster.said == ["worker w1: it plays for somebody; it is asked again when that is over"]
 
 
-def test_a_block_that_was_not_asked_for_counts_nothing() -> None:
-    """Its worker is left out."""
+@pytest.mark.parametrize(
+    "forge",
+    [lambda blocks: blocks * 2, lambda blocks: tuple(replace(each, block=each.block + 1000) for each in blocks)],
+    ids=["twice", "others"],
+)
+def test_blocks_that_were_not_asked_for_count_nothing(
+    forge: Callable[[tuple[PlayedBlock, ...]], tuple[PlayedBlock, ...]],
+) -> None:
+    """Their worker is left out, and the league goes on."""
     league, cluster = tournament(cycles=20), FakeCluster()
+    exchange = cluster.exchange
 
-    def forge(job: Job, fixture: Fixture) -> PlayedBlock:
-        return played_block(replace(fixture, block=fixture.block + 1000), job.pairing.names)
+    async def forging(address: str, dispatch: bytes) -> bytes:
+        report = unpacked(await exchange(address, dispatch), Report)
+        if cluster.at(address).name == "w0":
+            forged = {key: replace(one, blocks=forge(one.blocks)) for key, one in report.attempts.items()}
+            report = replace(report, attempts=forged)
+        return packed(report)
 
-    committed = run(league, cluster, w0={"play": forge})
+    cluster.exchange = forging  # type: ignore[method-assign]
+    committed = run(league, cluster)
 
     assert Counter(committed) == Counter(all_blocks(league))
     assert "it sent other blocks of" in cluster.said[0]
-
-
-def test_workers_may_come_late() -> None:
-    """Without any the driver waits."""
-    league, cluster = tournament(cycles=10), FakeCluster()
-    cluster.script = later(100.0, lambda it: it.join("late"))
-
-    committed = run(league, cluster, workers=0)
-
-    assert Counter(committed) == Counter(all_blocks(league))
 
 
 def test_a_cluster_without_workers_is_given_up_after_a_while() -> None:
@@ -303,25 +306,6 @@ def test_every_block_counts_once_whatever_happens(seed: int) -> None:
     committed = run(league, cluster, workers=4)
 
     assert Counter(committed) == Counter(all_blocks(league))
-
-
-def test_a_block_that_comes_twice_at_once_counts_nothing() -> None:
-    """Its worker is left out, and the league goes on."""
-    league, cluster = tournament(cycles=20), FakeCluster()
-    exchange = cluster.exchange
-
-    async def doubling(address: str, dispatch: bytes) -> bytes:
-        report = unpacked(await exchange(address, dispatch), Report)
-        if cluster.at(address).name == "w0":
-            twice = {key: replace(one, blocks=one.blocks * 2) for key, one in report.attempts.items()}
-            report = replace(report, attempts=twice)
-        return packed(report)
-
-    cluster.exchange = doubling  # type: ignore[method-assign]
-    committed = run(league, cluster)
-
-    assert Counter(committed) == Counter(all_blocks(league))
-    assert "it sent other blocks of" in cluster.said[0]
 
 
 def test_one_unfit_worker_does_not_shorten_the_patience_with_the_scheduler() -> None:

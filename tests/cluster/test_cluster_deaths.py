@@ -8,18 +8,16 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from support.fake_cluster import OPENING, FakeCluster, PlayerDied, Silenced, run
-from support.league_made import all_blocks, played_block, real_tournament
+from support.fake_cluster import OPENING, FakeCluster, PlayerDied, Silenced, jobs_and_bots, run
+from support.league_made import all_blocks, played_block
 from support.made_matches import tournament
 
 from arena.cluster.messages import Dispatch
 from arena.cluster.session import Slot
 from arena.league.driver import LocalBackend
-from arena.league.schedule import Fixture, Job, jobs
+from arena.league.schedule import Fixture, Job
 from arena.match.columns import PlayedBlock
-from arena.operations.leagues import installed
 from arena.process.workers import multiprocessing_pids
-from arena.store.bots import BotStore
 
 PATIENCE_S = 240.0
 
@@ -36,10 +34,7 @@ def test_a_death_below_a_worker_ends_no_life_but_the_one_in_play(
 
     Without its fork server a worker seemed dead; the jobs behind the one in play were cancelled, and never over.
     """
-    bots = BotStore(tmp_path / "results", tmp_path / "none", "none")
-    league = real_tournament(tmp_path, cycles=32, chunk_blocks=8, options={"heaps": [3, 4]})
-    queued = list(jobs(installed(league, bots), {}))
-    archives = {player.bot.digest: bots.packed(player.bot.digest) for player in queued[0].pairing.players}
+    queued, archives = jobs_and_bots(tmp_path, cycles=32, chunk_blocks=8, options={"heaps": [3, 4]})
     backend = LocalBackend(1)
     attempts = {str(number): job for number, job in enumerate(queued)}
 

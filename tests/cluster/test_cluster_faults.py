@@ -4,14 +4,17 @@ Each test has machines of its own (`support.cluster_lab`): their networks are pa
 """
 
 import os
+import re
 import signal
+import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 import pytest
 from support.cluster_lab import needs_lab
-from support.cluster_league import PATIENCE_S, Cluster, a_cluster, kill
+from support.cluster_league import PATIENCE_S, Cluster, a_cluster, kill, make_certificates
 from support.e2e_arena import Place, until
 
 from arena.cluster.dealer import USUAL_TIMES
@@ -52,8 +55,10 @@ def test_the_number_of_machines_does_not_matter(cluster: Cluster, undisturbed: s
     assert all((host.folder / "cache").is_dir() for host in hosts)
 
 
-def assert_sound(cluster: Cluster, undisturbed: str) -> None:
-    """The same bytes of standings, and what is stored fits the luck of its blocks."""
+def assert_sound(cluster: Cluster, undisturbed: str, seen: Mapping[str, object] = MappingProxyType({})) -> None:
+    """The same bytes of standings, what is stored fits the luck of its blocks, and all matches `seen` are as before."""
+    now = cluster.driver.matches()
+    assert {key: now.get(key) for key in seen} == seen, "a stored match was lost or changed"
     assert cluster.driver.standings() == undisturbed
     assert "PROBLEM" not in cluster.driver.run("verify")[0]
 
@@ -73,9 +78,7 @@ def test_the_death_of_a_worker_costs_nothing_that_is_stored(cluster: Cluster, un
         kill(cluster.nanny_of(victim) if what == "nanny" else cluster.worker_of(victim))
     cluster.finish(process)
 
-    now = cluster.driver.matches()
-    assert {key: now.get(key) for key in seen} == seen, "a stored match was lost or changed"
-    assert_sound(cluster, undisturbed)
+    assert_sound(cluster, undisturbed, seen)
     until(lambda: not cluster.bots(victim), within_s=PATIENCE_S, what="the end of the bots")
 
 
@@ -93,9 +96,7 @@ def test_the_death_of_the_scheduler_costs_nothing_that_is_stored(cluster: Cluste
         cluster.start_worker(host)
     cluster.finish(process)
 
-    now = cluster.driver.matches()
-    assert {key: now.get(key) for key in seen} == seen, "a stored match was lost or changed"
-    assert_sound(cluster, undisturbed)
+    assert_sound(cluster, undisturbed, seen)
 
 
 def test_the_death_of_the_driver_costs_nothing_that_is_stored(cluster: Cluster, undisturbed: str) -> None:
@@ -110,9 +111,7 @@ def test_the_death_of_the_driver_costs_nothing_that_is_stored(cluster: Cluster, 
 
     cluster.finish(cluster.start_league())
 
-    now = cluster.driver.matches()
-    assert {key: now.get(key) for key in seen} == seen, "a stored match was lost or changed"
-    assert_sound(cluster, undisturbed)
+    assert_sound(cluster, undisturbed, seen)
     assert all(cluster.bots(host) == [] for host in hosts)
 
 
@@ -133,7 +132,7 @@ def test_a_driver_that_was_stopped_for_a_while_goes_on(cluster: Cluster, undistu
 
 
 def test_ctrl_c_ends_the_bots_on_all_machines(cluster: Cluster, undisturbed: str) -> None:
-    """Exit code 3; the same command continues."""
+    """Exit code 3; the same command continues, and `compare` uses the same workers by the file of their scheduler."""
     hosts = cluster.workers(2)
     process = cluster.start_league()
     cluster.play_some(process)
@@ -144,6 +143,8 @@ def test_ctrl_c_ends_the_bots_on_all_machines(cluster: Cluster, undisturbed: str
     until(lambda: not any(map(cluster.bots, hosts)), within_s=PATIENCE_S, what="the end of the bots")
     cluster.finish(cluster.start_league())
     assert_sound(cluster, undisturbed)
+    line = "compare random random --game nim --seed 1 --cap 20 --scheduler-file scheduler.json"
+    cluster.driver.run(*line.split(), *cluster.tls())
 
 
 def test_a_machine_that_is_cut_off_ends_its_matches(cluster: Cluster, undisturbed: str) -> None:
@@ -226,3 +227,28 @@ def faketime() -> Path:
     if not found:
         pytest.skip("libfaketime is not installed")
     return found[0]
+
+
+def test_a_driver_without_a_certificate_is_refused(cluster: Cluster, tmp_path: Path) -> None:
+    """By a certificate of another authority nobody comes in; the sentence says where no scheduler answers."""
+    (tmp_path / "other").mkdir()
+    make_certificates(tmp_path / "other")
+    for name in ("ca.pem", "cert.pem", "key.pem"):
+        cluster.head.write(name, (tmp_path / "other" / name).read_bytes())
+
+    err = cluster.finish(cluster.start_league(), exit_code=5)
+
+    assert f"no scheduler answers at {cluster.address}" in err
+
+
+def test_workers_show_no_pages(cluster: Cluster) -> None:
+    """Dask serves HTTP beside TLS, for everybody on the network."""
+    (host,) = cluster.workers(1)
+    log = cluster.log(host, "worker")
+    until(lambda: "is ready" in log.read_text(), within_s=PATIENCE_S, what="a worker")
+    (port,) = re.findall(r"dashboard at: +\S+:(\d+)", log.read_text())
+
+    page = f"http://{host.address}:{port}/metrics"
+    told = host.run(sys.executable, "-c", f"import urllib.request; urllib.request.urlopen({page!r})")
+
+    assert "HTTP Error 404" in told.stderr

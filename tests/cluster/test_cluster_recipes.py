@@ -244,6 +244,11 @@ done
 """
 
 
+def as_user(uid: str, folder: str) -> list[str]:
+    """Words that run the words after them as that user, in a folder."""
+    return [*f"setpriv --reuid {uid} --regid {uid} --clear-groups sh -c".split(), 'cd "$0" && exec "$@"', folder]
+
+
 @needs_lab
 def test_two_users_of_one_machine_play_for_one_league(tmp_path: Path) -> None:
     """Each with a folder that the other cannot open; the standings are those of one machine."""
@@ -253,37 +258,15 @@ def test_two_users_of_one_machine_play_for_one_league(tmp_path: Path) -> None:
         host = cluster.host()
         prepared = host.run("sh", "-ec", _PREPARE_USERS, "sh", sys.base_prefix, *uids)
         assert prepared.returncode == 0, prepared.stderr
-        other = [
-            "setpriv",
-            "--reuid",
-            uids[0],
-            "--regid",
-            uids[0],
-            "--clear-groups",
-            "sh",
-            "-c",
-            'cd / && exec "$@"',
-            "sh",
-        ]
+        other = as_user(uids[0], "/")
         if host.run(*other, sys.executable, "-c", "import arena").returncode:
             pytest.skip("other users cannot read this checkout")
         for uid in uids:
             home = f"/home/w{uid}"
-            as_user = [
-                "setpriv",
-                "--reuid",
-                uid,
-                "--regid",
-                uid,
-                "--clear-groups",
-                "sh",
-                "-c",
-                'cd "$0" && exec "$@"',
-                home,
-            ]
             words = ["worker", cluster.address, "--workers", "1", "--name", f"w{uid}", "--cache", f"{home}/bots"]
             host.start(
-                *(*as_user, sys.executable, "-m", "arena", *words, *cluster.tls()),
+                *as_user(uid, home),
+                *(sys.executable, "-m", "arena", *words, *cluster.tls()),
                 environment={"HOME": home, "TMPDIR": home},
                 log=cluster.log(host, f"worker-{uid}"),
             )

@@ -1,4 +1,4 @@
-"""Leagues on real dask workers: the same standings as without, in spite of deaths; TLS, and commands that use it."""
+"""Leagues on real dask workers: the same standings as without, in spite of deaths."""
 
 import contextlib
 import os
@@ -7,15 +7,13 @@ import re
 import signal
 import subprocess
 import time
-import urllib.error
-import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import yaml
 from support.cli_arena import Terminal
-from support.cluster_run import BIN, make_certificates
+from support.cluster_run import BIN
 
 from arena.process import reaper
 
@@ -34,50 +32,6 @@ def terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Cap
 
 def board(terminal: Terminal, results: str) -> str:
     return terminal.arena(f"leaderboard test --format json --no-timing --results {results}").out
-
-
-def until(path: Path, text: str) -> None:
-    end_s = time.monotonic() + PATIENCE_S
-    while not path.exists() or text not in path.read_text():
-        assert time.monotonic() < end_s, f"{text} is not in {path}: {path.read_text() if path.exists() else ''}"
-        time.sleep(0.05)
-
-
-class Cluster:
-    """A scheduler with TLS and two workers, all of them processes of this test. `options` lead a command to it."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        make_certificates(folder)
-        place = folder / "scheduler.json"
-        files = [("ca", "ca.pem"), ("cert", "host.pem"), ("key", "host.key")]
-        for_dask = [f"--tls-{name}{'-file' * (name == 'ca')}={folder / file}" for name, file in files]
-        words = f"dask scheduler --host tls://127.0.0.1 --port 0 --no-dashboard --scheduler-file {place}"
-        self.scheduler = start(folder / "scheduler.log", *words.split(), *for_dask)
-        until(place, "tls://")
-        self.options = " ".join(
-            [f"--scheduler-file {place}", *(f"--tls-{name} {folder / file}" for name, file in files)]
-        )
-        words = f"arena worker {self.options} --workers 2 --name here --cache {folder / 'cache'}"
-        self.worker = start(folder / "worker.log", *words.split())
-
-    def playing(self) -> list[int]:
-        """The dask workers below which a bot plays; their try of the sandbox is no bot."""
-        found = reaper.children(self.worker.pid)
-        return [pid for pid in found if any(b"bot.py" in command_of(each) for each in reaper.descendants(pid))]
-
-    def close(self) -> None:
-        for each in (self.worker, self.scheduler):
-            each.terminate()
-        codes = [each.wait(PATIENCE_S) for each in (self.worker, self.scheduler)]
-        assert codes == [0, 0]
-
-
-@pytest.fixture
-def cluster(terminal: Terminal) -> Iterator[Cluster]:
-    made = Cluster(terminal.folder)
-    yield made
-    made.close()
 
 
 def start(log: Path, *words: str) -> "subprocess.Popen[bytes]":
@@ -157,60 +111,6 @@ def happens(condition: Callable[[], object]) -> None:
         time.sleep(0.02)
 
 
-def test_a_cluster_survives_the_death_of_a_worker(terminal: Terminal, cluster: Cluster) -> None:
-    """SIGKILL of a dask worker in mid-match: another takes its place, and the standings are the same bytes."""
-    alone = terminal.arena("league run league.yaml --workers 2 --results alone")
-    words = f"league run league.yaml --results far {cluster.options}"
-    run = start(terminal.folder / "run.log", "arena", *words.split())
-    happens(cluster.playing)
-    os.kill(cluster.playing()[0], signal.SIGKILL)
-
-    assert run.wait(PATIENCE_S) == 0, (terminal.folder / "run.log").read_text()
-    assert alone.code == 0
-    assert board(terminal, "far") == board(terminal, "alone")
-    assert "is lost: the scheduler has lost it" in (terminal.folder / "far" / "logs" / "test.log").read_text()
-
-
-def test_a_stop_ends_the_bots_of_all_machines(terminal: Terminal, cluster: Cluster) -> None:
-    """SIGINT of the driver: exit 3, and no bot runs any more; then `compare` uses the same workers."""
-    words = f"league run league.yaml --results far {cluster.options}"
-    run = start(terminal.folder / "run.log", "arena", *words.split())
-    happens(cluster.playing)
-    run.send_signal(signal.SIGINT)
-
-    assert run.wait(PATIENCE_S) == 3
-    happens(lambda: not cluster.playing())
-
-    words = f"compare random random --game nim --seed 1 --cap 20 --results far {cluster.options}"
-    code, said = arena(terminal.folder, words)
-    assert code == 0, said
-
-
-def test_a_driver_without_a_certificate_is_refused(terminal: Terminal, cluster: Cluster) -> None:
-    """By a certificate of another authority nobody comes in; the sentence says where no scheduler answers."""
-    other = terminal.folder / "other"
-    other.mkdir()
-    make_certificates(other)
-
-    code, said = arena(terminal.folder, f"league run league.yaml {cluster.options}".replace("/ca.pem", "/other/ca.pem"))
-
-    assert code == 5
-    assert "no scheduler answers at tls://127.0.0.1" in said
-
-
-def test_workers_show_no_pages(cluster: Cluster) -> None:
-    """Dask serves HTTP beside TLS, for everybody on the network."""
-    log = cluster.folder / "worker.log"
-    until(log, "here-0 is ready")
-    until(log, "here-1 is ready")
-    ports = re.findall(r"dashboard at: +\S+:(\d+)", log.read_text())
-
-    assert len(ports) == 2
-    for port in ports:
-        with pytest.raises(urllib.error.HTTPError, match="404"):
-            urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=PATIENCE_S)
-
-
 def test_a_tournament_names_its_cluster(terminal: Terminal) -> None:
     """A section `cluster:` of the file does what the option does; one without an address is an error."""
     file = terminal.folder / "league.yaml"
@@ -222,30 +122,6 @@ def test_a_tournament_names_its_cluster(terminal: Terminal) -> None:
     assert f"{platform.node()}, speed" in machines
     assert "without a cluster" not in machines
 
-    file.write_text(yaml.safe_dump(content))
-    assert arena(terminal.folder, "league run league.yaml --results without")[0] == 0
-    assert "without a cluster" in terminal.arena("league status test --machines --results without").out
-    assert board(terminal, "with") == board(terminal, "without")
-
     file.write_text(yaml.safe_dump(content | {"cluster": {"tls_ca": "ca.pem"}}))
     code, text = arena(terminal.folder, "league run league.yaml --results none")
     assert (code, "expected `address:` or `scheduler_file:`" in text) == (2, True)
-
-
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        ("--cluster tcp://127.0.0.1:1", "without TLS anybody on the network can run programs on all machines"),
-        ("--cluster tls://127.0.0.1:1", "TLS needs three files"),
-        ("--cluster 127.0.0.1", "expected tls://HOST:PORT, or local:N"),
-        ("--cluster local:2 --workers 2", "--workers is for this machine"),
-        ("--tls-ca x.pem", "goes with --cluster ADDRESS or --scheduler-file FILE"),
-        ("--cluster tcp://127.0.0.1:1 --trust-network", "no scheduler answers at tcp://127.0.0.1:1"),
-    ],
-)
-def test_a_cluster_that_cannot_be_used_is_a_sentence(terminal: Terminal, options: str, said: str) -> None:
-    """On loopback too: dask runs any code that it is sent."""
-    code, text = arena(terminal.folder, f"league run league.yaml {options}")
-
-    assert code in (2, 5)
-    assert said in text

@@ -6,15 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.fake_cluster import OPENING, Waiting
-from support.league_made import real_tournament
+from support.fake_cluster import OPENING, Waiting, jobs_and_bots
 
 from arena.cluster import session
 from arena.cluster.messages import Dispatch, Opening, Welcome
 from arena.cluster.session import Slot
-from arena.league.schedule import jobs
-from arena.operations.leagues import installed
-from arena.store.bots import BotStore
 from arena.store.cache import BotCache
 
 
@@ -47,9 +43,7 @@ def test_a_look_at_the_machine_that_fails_is_told(tmp_path: Path, monkeypatch: p
 
 def test_a_session_that_ends_while_it_installs_begins_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The driver left while a bot was being built: its match would run on a worker that has another session."""
-    bots = BotStore(tmp_path / "results", tmp_path / "none", "none")
-    job = next(jobs(installed(real_tournament(tmp_path, cycles=1), bots), {}))
-    archives = {player.bot.digest: bots.packed(player.bot.digest) for player in job.pairing.players}
+    (job,), archives = jobs_and_bots(tmp_path, cycles=1)
     backend, arrived, may_go_on, found = Waiting(), threading.Event(), threading.Event(), list[session.WorkerSession]()
 
     def install(cache: BotCache, digest: str, archive: bytes, install: Any = BotCache.install) -> None:
@@ -78,9 +72,7 @@ def test_a_session_that_ends_while_it_installs_begins_nothing(tmp_path: Path, mo
 
 def test_no_bot_makes_room_for_the_other_one_of_its_match(tmp_path: Path) -> None:
     """On a full disk they would be sent one after the other for ever."""
-    bots = BotStore(tmp_path / "results", tmp_path / "none", "none")
-    job = next(jobs(installed(real_tournament(tmp_path, cycles=1), bots), {}))
-    archives = {player.bot.digest: bots.packed(player.bot.digest) for player in job.pairing.players}
+    (job,), archives = jobs_and_bots(tmp_path, cycles=1)
     backend = Waiting()
 
     async def play() -> None:
@@ -94,3 +86,43 @@ def test_no_bot_makes_room_for_the_other_one_of_its_match(tmp_path: Path) -> Non
     asyncio.run(asyncio.wait_for(play(), 240))
 
     assert len(backend.begun) == 1
+
+
+def test_a_bot_is_sent_to_a_worker_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second job waits for the transfer of the first one; both run from the worker's own folder."""
+    (first, second, *_), archives = jobs_and_bots(tmp_path, cycles=40)
+    backend, arrived, may_go_on, installs = Waiting(), threading.Event(), threading.Event(), list[str]()
+
+    def install(cache: BotCache, digest: str, archive: bytes, install: Any = BotCache.install) -> None:
+        arrived.set()
+        assert may_go_on.wait(60)
+        installs.append(digest)
+        install(cache, digest, archive)
+
+    monkeypatch.setattr(BotCache, "install", install)
+
+    async def play() -> None:
+        slot = Slot(tmp_path / "worker", lambda: backend)
+        await slot.meet(OPENING)
+        told = await slot.exchange(Dispatch("s", frozenset("1"), {"1": first}, wait_s=60.0))
+        assert set(told.missing) == set(archives)
+        one, other = archives.items()
+        told = await slot.exchange(Dispatch("s", frozenset("1"), archives=dict([one])))
+        assert told.missing == (other[0],), "the other one comes while this one is being installed"
+        await asyncio.to_thread(arrived.wait, 60)
+        told = await slot.exchange(Dispatch("s", frozenset("1"), archives=dict([other])))
+        assert told.missing == ()
+        told = await slot.exchange(Dispatch("s", frozenset("12"), {"2": second}))
+        assert told.missing == (), "these bots are on their way"
+        may_go_on.set()
+        while len(backend.begun) < 2:
+            told = await slot.exchange(Dispatch("s", frozenset("12"), wait_s=0.1))
+            assert told.missing == ()
+            assert told.refusal == ""
+        slot.part("s")
+
+    asyncio.run(asyncio.wait_for(play(), 240))
+
+    assert sorted(installs) == sorted(archives)
+    folders = {player.bot.folder for job in backend.begun for player in job.pairing.players}
+    assert folders == {str(tmp_path / "worker/none" / digest / "run") for digest in archives}

@@ -111,18 +111,21 @@ def test_the_doctor_looks_at_each_worker(terminal: Terminal) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "expected"),
+    ("line", "expected"),
     [
-        (("--cluster", "tcp://127.0.0.1:1"), "without TLS anybody on the network can run programs"),
-        (("--cluster", "local:0"), "expected local:N"),
-        (("--cluster", "foo://127.0.0.1:1", "--trust-network"), 'found "foo://127.0.0.1:1", expected tls://HOST:PORT'),
-        (("--cluster", "tcp://127.0.0.1", "--trust-network"), 'found "tcp://127.0.0.1", expected tls://HOST:PORT'),
-        (("--trust-network",), "--trust-network: goes with --cluster"),
+        ("doctor --cluster tcp://127.0.0.1:1", "without TLS anybody on the network can run programs"),
+        ("doctor --cluster tls://127.0.0.1:1", "TLS needs three files"),
+        ("doctor --cluster local:0", "expected local:N"),
+        ("doctor --cluster foo://127.0.0.1:1 --trust-network", 'found "foo://127.0.0.1:1", expected tls://HOST:PORT'),
+        ("doctor --cluster tcp://127.0.0.1 --trust-network", 'found "tcp://127.0.0.1", expected tls://HOST:PORT'),
+        ("doctor --trust-network", "--trust-network: goes with --cluster"),
+        ("doctor --tls-ca x.pem", "goes with --cluster ADDRESS or --scheduler-file FILE"),
+        ("league run first --cluster local:2 --workers 2", "--workers is for this machine"),
     ],
 )
-def test_an_address_that_is_none_is_told(terminal: Terminal, arguments: tuple[str, ...], expected: str) -> None:
+def test_an_address_that_is_none_is_told(terminal: Terminal, line: str, expected: str) -> None:
     """Before anything is sent there."""
-    said = terminal.arena("doctor", *arguments)
+    said = terminal.arena(line)
 
     assert said.code == 2
     assert expected in said.err

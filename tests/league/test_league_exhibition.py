@@ -1,6 +1,5 @@
 """Friendlies: one table of any size a game is for, whose players have names of their own."""
 
-import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,7 +12,6 @@ from arena.league.schedule import match_count, pairings
 from arena.league.tournament import Tournament
 from arena.match.secret_luck import Secret
 from arena.match.settings import ClockSettings
-from arena.process.manifest import BotSpec
 from arena.text import spanned
 
 pytestmark = pytest.mark.usefixtures("toy_game")
@@ -70,17 +68,3 @@ def test_options_are_looked_at_before_anything_is_played() -> None:
     """By the game."""
     with pytest.raises(SpecError, match="options of toy"):
         meeting("ann", "bob", count=3)
-
-
-def test_a_bot_for_other_games_is_refused() -> None:
-    """By what its manifest says; one that says nothing may try."""
-    ann, bob = named_apart([bot("ann"), bot("bob")])
-    manifest = msgspec.structs.replace(bob.bot.manifest, games=("chess", "go"))
-    bound = msgspec.structs.replace(bob, bot=_with(bob.bot, manifest))
-
-    with pytest.raises(SpecError, match="bob plays chess, go, not toy"):
-        exhibition([ann, bound], game=NAME, options={}, clock=CLOCK, secret=Secret.public("1"), blocks=1)
-
-
-def _with(spec: BotSpec, manifest: object) -> BotSpec:
-    return msgspec.structs.replace(spec, manifest=manifest)

@@ -165,14 +165,6 @@ def test_chunks_of_a_round_are_its_own_blocks(kind: str) -> None:
             assert len({one.block // 4 for one in job.fixtures}) == 1
 
 
-def test_two_players_play_a_fixed_number_of_matches() -> None:
-    """A round robin of two is a match of so many blocks."""
-    league = tournament("ann", "bob", cycles=25)
-
-    assert match_count(league) == 50
-    assert len(finished(league).results(league)) == 50
-
-
 @every_schedule
 def test_who_can_meet(kind: str) -> None:
     """The pairings of a gauntlet have exactly one challenger; those of all others are all pairs."""

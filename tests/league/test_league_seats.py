@@ -3,12 +3,10 @@
 from collections import Counter
 from fractions import Fraction
 from itertools import permutations
-from pathlib import Path
 
 import pytest
-import yaml
 from support.league_ledger import Ledger
-from support.made_matches import bot, tournament
+from support.made_matches import tournament
 from support.scripted_bot import STRICT, ScriptedBot, answer, played_block, seated
 from support.toy_game import NAME
 
@@ -16,7 +14,6 @@ from arena.errors import SpecError
 from arena.games import load_game
 from arena.league.schedule import Job, match_count, pairings
 from arena.league.schedules.settings import Gauntlet, Knockout, RoundRobin, Schedule, Swiss, with_defaults
-from arena.league.tournament import read_tournament
 from arena.match.columns import PlayedBlock
 from arena.standings.ratings import RatingSettings, rate
 
@@ -103,29 +100,6 @@ def test_who_sits_after_whom_is_drawn() -> None:
     assert len(around) == 84
     assert 25 < in_order < 59
     assert [names[0] for names in around] == [min(names) for names in around]
-
-
-def test_a_larger_table_is_another_fixture() -> None:
-    """The same two players with a third at the table: another key."""
-    two = {pair.key for pair in pairings(tournament("ann", "bob", game=NAME))}
-    three = {pair.key for pair in pairings(tournament("ann", "bob", "cid", game=NAME, seats=3))}
-
-    assert not two & three
-
-
-def test_seats_are_those_of_the_game(tmp_path: Path) -> None:
-    """The file says how many sit at a table; the game says how many can."""
-    path = tmp_path / "league.yaml"
-    content = {"name": "test", "game": NAME, "seats": 3, "seed": 1, "cycles": 2}
-    players = [{"bot": name} for name in NAMES]
-
-    path.write_text(yaml.safe_dump({**content, "players": players}))
-    league = read_tournament(path, bot)
-    path.write_text(yaml.safe_dump({**content, "players": players[:2]}))
-    with pytest.raises(SpecError, match="players: found 2, tables of 3 seats need at least 3"):
-        read_tournament(path, bot)
-
-    assert (league.seats, match_count(league)) == (3, 10 * 2 * 3)
 
 
 @pytest.mark.parametrize(

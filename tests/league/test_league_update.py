@@ -10,7 +10,6 @@ from arena.league.tournament import Player, portable
 from arena.league.update import changes
 from arena.match.settings import ClockSettings
 from arena.process.limits import Limits
-from arena.text import counted
 
 CASES: list[tuple[dict[str, Any], list[str]]] = [
     ({}, []),
@@ -39,9 +38,3 @@ def test_says_what_changed(changed: dict[str, Any], said: list[str]) -> None:
     former, now = tournament("ann", "bob"), tournament("ann", "bob", **changed)
 
     assert changes(portable(former), now) == said
-
-
-def test_counts_in_words() -> None:
-    """One is not many."""
-    assert [counted(number, "problem") for number in (0, 1, 2)] == ["0 problems", "1 problem", "2 problems"]
-    assert counted(3, "block lacks", "blocks lack") == "3 blocks lack"

@@ -6,6 +6,7 @@ import threading
 from collections import defaultdict
 from collections.abc import Callable
 from concurrent.futures import Future
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -32,7 +33,9 @@ from arena.league.schedule import Fixture, Job, jobs
 from arena.league.tournament import Tournament
 from arena.league.worker import OnFinished
 from arena.match.columns import Machine, PlayedBlock
-from support.league_made import numbers, played_block
+from arena.operations.leagues import installed
+from arena.store.bots import BotStore
+from support.league_made import numbers, played_block, real_tournament
 
 IDENTITY = Identity("1", fingerprint_of("nim"))
 TERMS = Terms("league test", "nim", "none", IDENTITY)
@@ -331,6 +334,13 @@ class FakeCluster:
 
 
 OPENING = Opening("s", "league", "nim", "none", lease_s=600.0)
+
+
+def jobs_and_bots(folder: Path, **changes: Any) -> tuple[list[Job], dict[str, bytes]]:
+    """The jobs of a league between real bots, and what is sent of these, by hash."""
+    bots = BotStore(folder / "results", folder / "none", "none")
+    found = list(jobs(installed(real_tournament(folder, **changes), bots), {}))
+    return found, {player.bot.digest: bots.packed(player.bot.digest) for player in found[0].pairing.players}
 
 
 class Waiting:

@@ -190,4 +190,3 @@ class _Search:
 def _numbers(name: str) -> Iterator[int]:
     """Numbers that look random and are the same everywhere and always."""
     return (int(derive("design", name, turn)[:8], 16) for turn in count())
-
