@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 import yaml
 from support.cli_arena import Terminal
-from support.cluster_run import BIN
+from support.cluster_lab import BIN
 
 from arena.process import reaper
 

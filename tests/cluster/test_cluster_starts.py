@@ -45,82 +45,54 @@ class FailingHere:
         raise RuntimeError("Nanny failed to start.") from BlockingIOError(11, "Resource temporarily unavailable")
 
 
-class StuckNanny:
-    """It loses its scheduler at once, and does not end in time; the third does not find one."""
+def of_dask(origin: Exception) -> RuntimeError:
+    """The error of dask for a worker that does not begin."""
+    error = RuntimeError("Nanny failed to start.")
+    error.__cause__ = origin
+    return error
 
-    made = 0
 
-    def __init__(self, *_: object, **__: object) -> None:
-        StuckNanny.made += 1
+TAKEN = of_dask(ValueError("name taken, w-0"))
 
-    async def start(self) -> None:
-        if self.made == 3:
-            raise OSError("nobody there")
 
-    async def finished(self) -> None: ...
+@pytest.mark.parametrize(
+    ("errors", "patience_s", "told"),
+    [
+        ([None, None, OSError("nobody there")], 60.0, "nobody there"),
+        ([TAKEN], 0.01, r"worker w-0 does not begin: name taken, w-0; .* may have its --name"),
+        ([TAKEN, TAKEN, TimeoutError()], 60.0, "no scheduler answers at tcp://127.0.0.1:1: nothing was heard for 60 s"),
+        ([of_dask(ConnectionRefusedError(111, "refused"))], 0.01, r"^no scheduler answers at tcp://127.0.0.1:1: \[E"),
+    ],
+    ids=["lost", "taken", "taken for a while", "refused"],
+)
+def test_a_worker_begins_again_until_its_patience_ends(
+    monkeypatch: pytest.MonkeyPatch, errors: list[Exception | None], patience_s: float, told: str
+) -> None:
+    """It lost its scheduler, its name is taken, or nobody answers: a sentence tells what to do."""
+    left = list(errors)
 
-    async def close(self, **_: float) -> None:
-        if self.made < 3:
+    class StuckNanny:
+        """Its start has the next of the errors; without one its scheduler is lost at once. It does not end in time."""
+
+        def __init__(self, *_: object, **__: object) -> None: ...
+
+        async def start(self) -> None:
+            if (error := left.pop(0) if left[1:] else left[0]) is not None:
+                raise error
+
+        async def finished(self) -> None: ...
+
+        async def close(self, **_: float) -> None:
             await asyncio.Event().wait()
 
-
-def test_a_worker_that_ends_slowly_is_replaced_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The program would end with an error, on all its cores, when its scheduler is started anew."""
     monkeypatch.setattr(serve, "Nanny", StuckNanny)
     monkeypatch.setattr(serve, "_CLOSE_S", 0.01)
-    monkeypatch.setattr(serve, "_AGAIN_S", 0.0)
-    settings = ClusterSettings("tcp://127.0.0.1:1")
+    monkeypatch.setattr(serve, "_AGAIN_S", 0.02)
 
-    with pytest.raises(MachineFault, match="nobody there"):
-        keep_workers(settings, WorkerPlaces(1, "w", "", 60.0))
+    with pytest.raises(MachineFault, match=told):
+        keep_workers(ClusterSettings("tcp://127.0.0.1:1"), WorkerPlaces(1, "w", "", patience_s))
 
-    assert StuckNanny.made == 3
-
-
-class RefusedNanny(StuckNanny):
-    """Its scheduler knows another one by its name, as that of a worker that was cut off; the third one is lost."""
-
-    refused = 0
-
-    async def start(self) -> None:
-        if RefusedNanny.refused == 2:
-            raise TimeoutError
-        RefusedNanny.refused += 1
-        raise RuntimeError("Nanny failed to start.") from ValueError("name taken, w-0")
-
-    async def close(self, **_: float) -> None: ...
-
-
-def test_a_worker_whose_name_is_taken_tries_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Until its patience ends: then it tells what to do, and never that the scheduler is away."""
-    monkeypatch.setattr(serve, "Nanny", RefusedNanny)
-    monkeypatch.setattr(serve, "_AGAIN_S", 0.05)
-    settings = ClusterSettings("tcp://127.0.0.1:1")
-
-    with pytest.raises(MachineFault, match=r"worker w-0 does not begin: name taken, w-0; .* may have its --name"):
-        keep_workers(settings, WorkerPlaces(1, "w", "", 0.01))
-    RefusedNanny.refused = 0
-    with pytest.raises(MachineFault, match=r"no scheduler answers at tcp://127.0.0.1:1: nothing was heard for 60 s"):
-        keep_workers(settings, WorkerPlaces(1, "w", "", 60.0))
-
-
-class DeafNanny(StuckNanny):
-    """Its scheduler is gone, which the worker process found out."""
-
-    async def start(self) -> None:
-        raise RuntimeError("Nanny failed to start.") from ConnectionRefusedError(111, "Connection refused")
-
-    async def close(self, **_: float) -> None: ...
-
-
-def test_a_worker_without_a_scheduler_blames_no_name(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(serve, "Nanny", DeafNanny)
-    monkeypatch.setattr(serve, "_AGAIN_S", 0.05)
-
-    with pytest.raises(MachineFault) as told:
-        keep_workers(ClusterSettings("tcp://127.0.0.1:1"), WorkerPlaces(1, "w", "", 0.01))
-
-    assert str(told.value) == "no scheduler answers at tcp://127.0.0.1:1: [Errno 111] Connection refused"
+    assert len(left) == 1
 
 
 class FakeHere:

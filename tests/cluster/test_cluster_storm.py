@@ -19,7 +19,8 @@ from io import StringIO
 from pathlib import Path
 
 import pytest
-from support.cluster_run import BIN, make_certificates
+from support.cluster_lab import BIN
+from support.cluster_league import make_certificates
 from support.e2e_arena import Place, until
 
 from arena.process import reaper
@@ -46,7 +47,7 @@ class Storm:
         self.options = ["--cluster", f"local:{workers}"]
         if is_remote:
             make_certificates(place.folder)
-            files = {"ca": "ca.pem", "cert": "host.pem", "key": "host.key"}
+            files = {"ca": "ca.pem", "cert": "cert.pem", "key": "key.pem"}
             self.dask_tls = [f"--tls-{name}{'-file' * (name == 'ca')}={file}" for name, file in files.items()]
             self.tls = [word for name, file in files.items() for word in (f"--tls-{name}", file)]
             self.start_server("scheduler")

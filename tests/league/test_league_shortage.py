@@ -106,29 +106,24 @@ def test_a_match_for_which_the_machine_ran_short_is_repeated_alone(
     ]
 
 
-def test_a_machine_that_is_short_all_the_same_ends_the_life(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No bot has any part in it, as the last repeat makes each end its own."""
-    Machine(monkeypatch, [short(), short(), short()])
+@pytest.mark.parametrize(
+    ("faults", "lack", "repeats", "said"),
+    [
+        ([short()] * 3, "", ["alone", "last"], "ran out of memory; with nothing else playing, too"),
+        ([short()], "a match may use 9 MiB of memory, and 5 are free", [], "with nothing else playing, a match may"),
+        ([MachineFault("no bubblewrap")], "", [], "no bubblewrap"),
+    ],
+    ids=["always short", "no room", "a program"],
+)
+def test_what_a_machine_lacks_is_nobodys_loss(
+    monkeypatch: pytest.MonkeyPatch, faults: list[HarnessFault], lack: str, repeats: list[str], said: str
+) -> None:
+    """The sentence tells what it is, and nothing is tried that cannot help."""
+    machine = Machine(monkeypatch, list(faults), lack=lack)
 
-    with pytest.raises(MachineFault, match="ran out of memory; with nothing else playing, too"):
+    with pytest.raises(MachineFault, match=said):
         list(play_rotations(job()))
-
-
-def test_a_match_that_does_not_fit_alone_is_nobodys_loss(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The sentence tells what to do."""
-    Machine(monkeypatch, [short()], lack="a match may use 9 MiB of memory, and 5 are free")
-
-    with pytest.raises(MachineFault, match="with nothing else playing, a match may use 9 MiB"):
-        list(play_rotations(job()))
-
-
-def test_what_a_machine_lacks_is_not_tried_three_times(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A program, say."""
-    machine = Machine(monkeypatch, [MachineFault("no bubblewrap")])
-
-    with pytest.raises(MachineFault, match="no bubblewrap"):
-        list(play_rotations(job()))
-    assert [how for block, how in machine.played if block == 1].count("alone") == 0
+    assert machine.played[-1 - len(repeats) :] == [(1, "shared"), *((1, how) for how in repeats)]
 
 
 @pytest.mark.parametrize(

@@ -94,13 +94,15 @@ def test_luck_is_taken_off_with_what_earlier_blocks_say_of_it() -> None:
     assert second.state.seen.values == pytest.approx(tuple(1.0 - each for each in expected))
 
 
-@given(order=st.permutations(range(24)))
-def test_luck_adjusted_scores_do_not_depend_on_the_order_of_arrival(order: list[int]) -> None:
-    """A block whose predecessors are missing waits for them."""
+@pytest.mark.parametrize("settings", [WINS, ADJUSTED], ids=["wins", "luck"])
+@given(order=st.permutations(range(24)), cut=st.integers(0, 23))
+def test_the_order_of_arrival_changes_nothing(settings: SequentialSettings, order: list[int], cut: int) -> None:
+    """Nor in how many pieces they come: a block of luck whose predecessors are missing waits for them."""
     blocks = [lucky(number, (-1) ** number * number / 50, (3, number % 5)) for number in range(24)]
-    whole, piecewise = (SequentialComparison(ADJUSTED, new=0, luck_version="2") for _ in range(2))
+    whole, piecewise = (SequentialComparison(settings, new=0, luck_version="2") for _ in range(2))
     whole.add(all_of(blocks))
-    for number in order:
+    piecewise.add(all_of(blocks[number] for number in order[:cut]))
+    for number in order[cut:]:
         piecewise.add(blocks[number])
 
     assert piecewise.state == whole.state
@@ -178,35 +180,14 @@ def test_a_forfeit_is_a_loss_of_wins() -> None:
     assert getattr(comparison.state.seen, "numbers", None) == (0, 0, 8, 0, 0)
 
 
-def test_identical_bots_are_recognised() -> None:
-    """Even blocks whose matches went the same way, step by step."""
+@pytest.mark.parametrize(("steps", "verdict"), [(1, Verdict.IDENTICAL), (2, Verdict.UNDECIDED)])
+def test_identical_bots_are_recognised(steps: int, verdict: Verdict) -> None:
+    """Even blocks whose matches went the same way, step by step; a win each is not the same play."""
     comparison = SequentialComparison(WINS, new=0)
 
-    comparison.add(all_of(block(number, record((3, 1)), record((3, 1))) for number in range(16)))
+    comparison.add(all_of(block(number, record((3, 1)), record((3, 1), steps=steps)) for number in range(16)))
 
-    assert comparison.state.verdict is Verdict.IDENTICAL
-
-
-def test_even_blocks_of_different_matches_are_not_identical() -> None:
-    """A win each is not the same play."""
-    comparison = SequentialComparison(WINS, new=0)
-
-    comparison.add(all_of(block(number, record((3, 1)), record((3, 1), steps=2)) for number in range(16)))
-
-    assert comparison.state.verdict is Verdict.UNDECIDED
-
-
-@given(order=st.permutations(range(24)), cut=st.integers(1, 23))
-def test_the_order_of_arrival_changes_nothing(order: list[int], cut: int) -> None:
-    """Nor in how many pieces they come."""
-    expected = SequentialComparison(WINS, new=0)
-    expected.add(all_of(won(number) for number in range(24)))
-    comparison = SequentialComparison(WINS, new=0)
-
-    comparison.add(all_of(won(number) for number in order[:cut]))
-    comparison.add(all_of(won(number) for number in order[cut:]))
-
-    assert comparison.state == expected.state
+    assert comparison.state.verdict is verdict
 
 
 def test_nothing_is_handed_out_once_it_is_decided() -> None:

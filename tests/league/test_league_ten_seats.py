@@ -1,4 +1,4 @@
-"""Tables of ten, the largest: balanced seats, exact scores that are fractions, standings, and the pages of a site."""
+"""Tables of ten, the largest: balanced seats, and exact scores that are fractions."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -12,12 +12,9 @@ from support.scripted_bot import ScriptedBot, answer, played_block, seated
 
 from arena.games import load_game
 from arena.league.schedule import Job, match_count
-from arena.league.standings import standings_of
 from arena.match.columns import PlayedBlock
 from arena.match.record import unpack
 from arena.match.replay import problems
-from arena.report.formats import Style
-from arena.report.leaderboard import leaderboard_page
 
 NAMES = tuple(f"p{number}" for number in range(10))
 
@@ -65,14 +62,3 @@ def test_a_block_of_ten_seats_everybody_everywhere(ledger: Ledger) -> None:
     assert all(max(one.ranks) <= 9 for one in results)
     stored = [unpack(each.record) for block in ledger.blocks.values() for each in block.matches]
     assert [problems(record) for record in stored] == [[]] * 20
-
-
-def test_the_standings_of_ten_are_whole(ledger: Ledger) -> None:
-    """A row for each, and scores that add up: everybody beaten is somebody's win."""
-    league = tournament(*NAMES, game=Lottery.name, seats=10, cycles=2)
-    results = ledger.results(league)
-
-    page = leaderboard_page(*standings_of(league, results)).render("table", Style())
-
-    assert all(f" {name} " in page for name in NAMES)
-    assert sum(sum(one.points) for one in results) == 20 * 10 * 9

@@ -144,6 +144,7 @@ def test_what_is_set_wrongly_is_named(tmp_path: Path, environment: dict[str, str
         "os.environ['PATH'] = ''",
         "del os.getloadavg, os.pidfd_open",
         "import tempfile; tempfile.TemporaryFile = tempfile.TemporaryDirectory = None",
+        "import pathlib; pathlib.Path.home = None",
         "import subprocess; subprocess.Popen = None",
     ],
 )
