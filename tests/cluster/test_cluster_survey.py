@@ -96,6 +96,7 @@ def test_a_report_travels_as_plain_values() -> None:
     assert set(here.identities) | set(here.lacking) >= {"nim", "shanghaien"}
 
 
+@pytest.mark.slow
 @pytest.mark.process
 def test_the_doctor_looks_at_each_worker(terminal: Terminal) -> None:
     """A line each, and one for this machine, to compare with."""

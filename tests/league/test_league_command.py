@@ -1,6 +1,5 @@
-"""`arena league run` with schedules that depend on results: the same standings after any stop, and words about it."""
+"""`arena league run` with a schedule that depends on results: words about its rounds."""
 
-import json
 import os
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -17,11 +16,6 @@ from arena.cli import execute
 
 pytestmark = pytest.mark.process
 STOP_AFTER = "ARENA_TEST_STOP_AFTER"
-SCHEDULES: dict[str, dict[str, Any]] = {
-    "swiss": {"schedule": {"kind": "swiss", "rounds": 3}},
-    "knockout": {"schedule": {"kind": "knockout", "blocks_per_tie": 1, "cap_blocks": 3}},
-    "decided": {"schedule": {"kind": "round_robin", "until": "decided", "cap_blocks": 3}, "cycles": 1},
-}
 
 
 class Stopping(ThreadPoolExecutor):
@@ -38,52 +32,14 @@ class Stopping(ThreadPoolExecutor):
         return super().submit(function, *arguments, **named)
 
 
-def write(folder: Path, kind: str) -> Path:
-    players = [{"bot": str(RANDOM), "name": f"p{number}"} for number in range(4)]
-    content = {"name": kind, "game": "nim", "options": {"heaps": [2, 3]}, "seed": 1, "players": players}
-    path = folder / f"{kind}.yaml"
-    path.write_text(yaml.safe_dump({**content, **SCHEDULES[kind]}))
-    return path
-
-
-def standings(results: Path, kind: str, capsys: pytest.CaptureFixture[str]) -> str:
-    capsys.readouterr()
-    assert execute(["leaderboard", kind, "--format", "json", "--no-timing", "--results", str(results)]) == 0
-    return capsys.readouterr().out
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", SCHEDULES)
-def test_stopped_anywhere_it_ends_with_the_same_standings(
-    kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Stopped after each batch or two, and again played in one go by two workers: the same bytes, all of them sound."""
-    path = write(tmp_path, kind)
-    stopped, whole = tmp_path / "stopped", tmp_path / "whole"
-    command = ["league", "run", str(path), "--isolation", "none"]
-    codes: list[int] = []
-    while codes[-1:] != [0]:
-        monkeypatch.setenv(STOP_AFTER, "2")
-        play_in_threads(monkeypatch, Stopping(1))
-        codes.append(execute([*command, "--results", str(stopped)]))
-        assert len(codes) < 40
-    monkeypatch.undo()
-
-    assert execute([*command, "--workers", "2", "--results", str(whole)]) == 0
-
-    assert len(codes) > 2
-    assert set(codes) == {0, 3}
-    table = standings(stopped, kind, capsys)
-    assert table == standings(whole, kind, capsys)
-    assert json.loads(table)["standings"]["is_complete"]
-    assert execute(["verify", kind, "--results", str(stopped)]) == 0
-
-
 def test_says_which_round_is_on_and_who_won(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Half played: the round, and at most how many matches; at the end the ties and the winner."""
-    path, results = write(tmp_path, "knockout"), tmp_path / "results"
+    path, results = tmp_path / "knockout.yaml", tmp_path / "results"
+    players = [{"bot": str(RANDOM), "name": f"p{number}"} for number in range(4)]
+    content = {"name": "knockout", "game": "nim", "options": {"heaps": [2, 3]}, "seed": 1, "players": players}
+    path.write_text(yaml.safe_dump(content | {"schedule": {"kind": "knockout", "blocks_per_tie": 1, "cap_blocks": 3}}))
     command = ["league", "run", str(path), "--isolation", "none", "--results", str(results)]
     monkeypatch.setattr("arena.league.worker.open_channel", lambda *_, **__: RandomBot().open())
     monkeypatch.setenv(STOP_AFTER, "2")

@@ -153,8 +153,7 @@ def void(monkeypatch: pytest.MonkeyPatch, match: str, times: int) -> None:
 
 
 @pytest.mark.process
-@pytest.mark.parametrize("rotation", [0, 1])
-@pytest.mark.parametrize("times", [1, 3])
+@pytest.mark.parametrize(("rotation", "times"), [(0, 3), (1, 1)])
 def test_a_void_match_changes_nothing_in_other_rotations(
     monkeypatch: pytest.MonkeyPatch, job: Job, rotation: int, times: int
 ) -> None:

@@ -110,7 +110,7 @@ def test_no_round_begins_before_the_one_before_is_complete(kind: str) -> None:
         assert not state.is_complete
 
 
-@settings(max_examples=30)
+@settings(max_examples=15)
 @given(
     kind=st.sampled_from(["cycles", "gauntlet"]),
     seats=st.sampled_from([2, 3, 4]),

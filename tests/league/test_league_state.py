@@ -34,7 +34,7 @@ def league_of(kind: str, **changes: Any) -> Tournament:
 
 
 @pytest.mark.parametrize("kind", SCHEDULES)
-@settings(max_examples=10)
+@settings(max_examples=5)
 @given(seed=st.integers(0, 10**6))
 def test_a_replay_that_goes_on_is_where_a_new_one_begins(kind: str, seed: int) -> None:
     """After each commit, with the blocks of a round in any order and some stored before by another league."""

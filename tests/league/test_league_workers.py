@@ -15,7 +15,6 @@ import pytest
 from support.bot_source import bot_script
 from support.league_made import all_blocks, numbers, players_of, real_tournament
 from support.made_matches import tournament
-from support.threads import ThreadBackend
 
 from arena.errors import HarnessFault
 from arena.league.driver import Backend, LocalBackend, play_jobs
@@ -79,23 +78,6 @@ def log_file(path: Path) -> Iterator[Path]:
         root.removeHandler(handler)
         root.setLevel(level)
         handler.close()
-
-
-@pytest.mark.slow
-def test_all_backends_play_the_same_matches(tmp_path: Path) -> None:
-    """One worker, two workers, and two threads of this process give the same steps, also of a bot that learns."""
-    league = real_tournament(tmp_path, cycles=6, options={"heaps": [2, 3]}, chunk_blocks=3)
-
-    found = [
-        outcome(league, LocalBackend(1)),
-        outcome(league, LocalBackend(2)),
-        outcome(league, ThreadBackend(slots=2)),
-    ]
-
-    assert len(found[0]) == 12
-    assert {value[1] for value in found[2].values() if isinstance(value, tuple)} == {"normal"}
-    assert found[0] == found[1] == found[2]
-    until(lambda: not others())
 
 
 def test_starts_nothing_before_the_first_batch() -> None:
@@ -233,11 +215,6 @@ def log_many(worker: int) -> int:
     return os.getpid()
 
 
-def log_for_ever(_: object) -> None:
-    while True:
-        logging.getLogger("hot").info("x" * 500)
-
-
 def test_the_records_of_all_workers_arrive_once(tmp_path: Path) -> None:
     """Four workers at once: one file, nothing torn or lost, each worker's own order, unicode and tracebacks whole."""
     workers = Workers(4, preload=__name__)
@@ -252,25 +229,6 @@ def test_the_records_of_all_workers_arrive_once(tmp_path: Path) -> None:
         mine = [line.split()[3] for line in lines if line.split()[3].startswith(f"{worker}/")]
         assert mine == [f"{worker}/{number}" for number in range(500)]
     assert log.read_text(encoding="utf-8").count("ValueError: tü") == 4
-
-
-@pytest.mark.slow
-def test_workers_killed_while_logging_wedge_nothing(tmp_path: Path) -> None:
-    """Twelve workers die in the middle of a log record: main logs on, and no thread is left that waits for them."""
-    with log_file(tmp_path / "log") as log:
-        for attempt in range(6):
-            workers = Workers(2, preload=__name__)
-            assert [workers.submit(abs, -2).result(DEADLINE_S) for _ in range(2)] == [2, 2]
-            for _ in range(2):
-                workers.submit(log_for_ever, None)
-            time.sleep(0.05)
-            for pid in workers.pids:
-                os.kill(pid, signal.SIGKILL)
-            workers.close(is_interrupted=True)
-            logging.getLogger().info("main still logs %d", attempt)
-
-    assert all(f"main still logs {number}" in log.read_text() for number in range(6))
-    until(lambda: not [each for each in threading.enumerate() if each.name.startswith("worker-")])
 
 
 WHERE = bot_script(note='" ".join(map(str, os.sched_getaffinity(0)))')
