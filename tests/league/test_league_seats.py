@@ -1,11 +1,14 @@
 """Tables of three and four: real matches of a test game, every seat equally often, ranks with ties, forfeits."""
 
 from collections import Counter
+from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 from itertools import permutations
 
 import pytest
 from support.league_ledger import Ledger
+from support.lottery import Lottery, lottery_on_offer
 from support.made_matches import tournament
 from support.scripted_bot import STRICT, ScriptedBot, answer, played_block, seated
 from support.toy_game import NAME
@@ -15,17 +18,19 @@ from arena.games import load_game
 from arena.league.schedule import Job, match_count, pairings
 from arena.league.schedules.settings import Gauntlet, Knockout, RoundRobin, Schedule, Swiss, with_defaults
 from arena.match.columns import PlayedBlock
+from arena.match.record import unpack
+from arena.match.replay import problems
 from arena.standings.ratings import RatingSettings, rate
 
 pytestmark = pytest.mark.usefixtures("toy_game")
 NAMES = ("ann", "bob", "cid", "dot", "eve")
 
 
-def played(job: Job) -> list[PlayedBlock]:
+def played_by(bot_of: Callable[[str], ScriptedBot], job: Job) -> list[PlayedBlock]:
     """The job, played by scripted bots through the referee."""
     game, clock, options = load_game(job.settings.game), job.settings.clock, job.settings.options
     seats = [
-        seated(leaning(each.name), clock, game=game, options=options, seats=len(job.pairing.names), player=each.name)
+        seated(bot_of(each.name), clock, game=game, options=options, seats=len(job.pairing.names), player=each.name)
         for each in job.pairing.players
     ]
     return [played_block(job, fixture, seats) for fixture in job.fixtures]
@@ -37,6 +42,9 @@ def leaning(name: str) -> ScriptedBot:
     return ScriptedBot(
         plain=lambda message: answer(message, {"mm": mm} if message["legal"] is None else len(message["legal"]) - 1)
     )
+
+
+played = partial(played_by, leaning)
 
 
 @pytest.mark.parametrize("seats", [2, 3, 4])
@@ -115,3 +123,24 @@ def test_what_is_for_two_says_so(schedule: Schedule, cycles: int | None, said: s
     """At tables of three there is no tie to win, and no two can play on alone."""
     with pytest.raises(SpecError, match=said):
         with_defaults(schedule, players=NAMES, seats=3, cycles=cycles)
+
+
+def test_a_block_of_ten_seats_everybody_everywhere() -> None:
+    """The largest table: once in each seat, with exact scores that are fractions."""
+    ledger = Ledger()
+    with lottery_on_offer():
+        league = tournament(*(f"p{number}" for number in range(10)), game=Lottery.name, seats=10, cycles=2)
+        ledger.play(league, partial(played_by, buying))
+        results = ledger.results(league)
+        stored = [unpack(each.record) for block in ledger.blocks.values() for each in block.matches]
+        assert [problems(record) for record in stored] == [[]] * 20
+
+    assert len(results) == match_count(league) == 20
+    sat = Counter((player, seat) for one in results for seat, player in enumerate(one.players))
+    assert (len(sat), set(sat.values())) == (100, {2})
+    assert any(score.denominator > 1 for one in results for score in one.scores or ())
+
+
+def buying(name: str) -> ScriptedBot:
+    """Player pN buys N mod 3 + 1 tickets."""
+    return ScriptedBot(plain=lambda message: answer(message, int(name[1:]) % 3))
