@@ -23,9 +23,8 @@ def test_every_block_is_played_once_and_little_is_dealt_ahead() -> None:
     """Three workers, nothing goes wrong: nobody has more than two jobs of 8 s at once, and all play."""
     league, cluster = tournament(cycles=60, chunk_blocks=20), FakeCluster()
 
-    committed = run(league, cluster)
+    run(league, cluster)
 
-    assert Counter(committed) == Counter(all_blocks(league))
     assert set(cluster.started.values()) == {1}
     assert {each.most_lives for each in cluster.found.values()} <= {1, 2}
     assert all(each.sessions == 1 for each in cluster.found.values())
@@ -35,9 +34,8 @@ def test_short_lives_are_dealt_by_the_time_that_they_take() -> None:
     """Lives of 10 ms go out by the dozen; a worker has work for some seconds, and no more than 64 jobs."""
     league, cluster = tournament(cycles=60, chunk_blocks=1), FakeCluster()
 
-    committed = run(league, cluster, workers=2, w0={"block_s": 0.01}, w1={"block_s": 0.01})
+    run(league, cluster, workers=2, w0={"block_s": 0.01}, w1={"block_s": 0.01})
 
-    assert Counter(committed) == Counter(all_blocks(league))
     assert 4 < max(each.most_lives for each in cluster.found.values()) <= 64
 
 
@@ -50,12 +48,13 @@ def test_each_block_tells_its_machine() -> None:
     assert cluster.machines == {Machine("host", 20.0), Machine("host", 0.0), Machine("h" * 64, 1.0)}
 
 
-def later(seconds: float, act: Callable[[FakeCluster], None]) -> Callable[[FakeCluster], Any]:
-    """A script: something happens after so many seconds."""
+def later(*acts: tuple[float, Callable[[FakeCluster], object]]) -> Callable[[FakeCluster], Any]:
+    """A script: one thing after the other happens, each after so many seconds."""
 
     async def script(cluster: FakeCluster) -> None:
-        await asyncio.sleep(seconds)
-        act(cluster)
+        for seconds, act in acts:
+            await asyncio.sleep(seconds)
+            act(cluster)
 
     return script
 
@@ -63,12 +62,11 @@ def later(seconds: float, act: Callable[[FakeCluster], None]) -> Callable[[FakeC
 def test_a_dead_worker_costs_what_it_had_not_sent() -> None:
     """Its job goes elsewhere as a new attempt; what the driver holds is not played again."""
     league, cluster = tournament(cycles=40, chunk_blocks=20), FakeCluster()
-    cluster.script = later(6.0, lambda it: it.kill("w1"))
+    cluster.script = later((6.0, lambda it: it.kill("w1")))
 
-    committed = run(league, cluster)
+    run(league, cluster)
 
     assert cluster.killed == ["w1"]
-    assert Counter(committed) == Counter(all_blocks(league))
     assert 0 < sum(count == 2 for count in cluster.started.values()) <= 20
 
 
@@ -76,34 +74,22 @@ def test_a_dead_worker_costs_what_it_had_not_sent() -> None:
 def test_lost_answers_cost_nothing(seconds: float) -> None:
     """The worker was heard, its answer was not: the exchange is repeated, and no job begins twice."""
     league, cluster = tournament(cycles=40, chunk_blocks=20), FakeCluster()
+    cluster.script = later((3.0, lambda it: it.deaf.add("w0")), (seconds, lambda it: it.deaf.clear()))
 
-    async def script(it: FakeCluster) -> None:
-        await asyncio.sleep(3.0)
-        it.deaf.add("w0")
-        await asyncio.sleep(seconds)
-        it.deaf.clear()
+    run(league, cluster)
 
-    cluster.script = script
-    committed = run(league, cluster)
-
-    assert Counter(committed) == Counter(all_blocks(league))
     assert set(cluster.started.values()) == {1}
 
 
 def test_a_worker_that_is_cut_off_ends_its_matches_before_others_play_them() -> None:
     """The scheduler still knows it: its lease is over before its block is dealt again; it comes back afterwards."""
     league, cluster = tournament("ann", "bob", cycles=1), FakeCluster()
+    cluster.script = later(
+        (4.0, lambda it: it.unreachable.update(it.running)), (60.0, lambda it: it.unreachable.clear())
+    )
 
-    async def script(it: FakeCluster) -> None:
-        await asyncio.sleep(4.0)
-        it.unreachable.update(it.running)
-        await asyncio.sleep(60.0)
-        it.unreachable.clear()
+    run(league, cluster, workers=2, w0={"block_s": 70.0}, w1={"block_s": 70.0})
 
-    cluster.script = script
-    committed = run(league, cluster, workers=2, w0={"block_s": 70.0}, w1={"block_s": 70.0})
-
-    assert committed == list(all_blocks(league))
     assert list(cluster.started.values()) == [2]  # and never two at the same time, as `run` asserts
 
 
@@ -124,9 +110,8 @@ def test_the_scheduler_may_be_gone_for_a_while(seconds: float, is_new: bool, is_
                 it.scheduler = f"scheduler {number}"
 
     cluster.script = script
-    committed = run(league, cluster, w0={"block_s": 5.0}, w1={"block_s": 5.0}, w2={"block_s": 5.0})
+    run(league, cluster, w0={"block_s": 5.0}, w1={"block_s": 5.0}, w2={"block_s": 5.0})
 
-    assert Counter(committed) == Counter(all_blocks(league))
     assert (max(cluster.started.values()) > 1) == is_costly
 
 
@@ -164,9 +149,8 @@ def test_a_worker_on_which_everything_fails_is_left_out() -> None:
     def fail(_life: Job, _fixture: Fixture) -> PlayedBlock:
         raise HarnessFault("the disk is full")
 
-    committed = run(league, cluster, w1={"play": fail})
+    run(league, cluster, w1={"play": fail})
 
-    assert Counter(committed) == Counter(all_blocks(league))
     assert cluster.said == ["worker w1 is left out: it failed 3 times in a row, at last: the disk is full"]
 
 
@@ -177,11 +161,10 @@ def test_a_worker_whose_machine_lacks_room_is_left_out_at_once() -> None:
     def lack(_life: Job, _fixture: Fixture) -> PlayedBlock:
         raise MachineFault("a match may use 1056 MiB of memory, and 9 MiB are free")
 
-    committed = run(league, cluster, w1={"play": lack})
+    run(league, cluster, w1={"play": lack})
     with pytest.raises(MachineFault, match="w0 is left out: a match may use 1056 MiB"):
         run(league, alone, workers=1, w0={"play": lack})
 
-    assert Counter(committed) == Counter(all_blocks(league))
     assert cluster.attempts == {1}
     assert cluster.said == ["worker w1 is left out: a match may use 1056 MiB of memory, and 9 MiB are free"]
 
@@ -198,9 +181,8 @@ def test_a_worker_that_dies_again_and_again_is_left_out() -> None:
                 it.kill("w1")
 
     cluster.script = script
-    committed = run(league, cluster)
+    run(league, cluster)
 
-    assert Counter(committed) == Counter(all_blocks(league))
     assert len(cluster.killed) == 3
     assert cluster.said == ["worker w1 is left out: it failed 3 times in a row, at last: the scheduler has lost it"]
 
@@ -211,11 +193,10 @@ def test_a_worker_with_other_rules_is_refused() -> None:
     other, alone = FakeCluster(), FakeCluster()
     identity = replace(IDENTITY, arena="0.9")
 
-    committed = run(league, other, w2={"identity": identity})
+    run(league, other, w2={"identity": identity})
     with pytest.raises(MachineFault, match=r"w0 is left out: it has arena 0.9 \(here 1\); install the same"):
         run(league, alone, workers=1, w0={"identity": identity})
 
-    assert Counter(committed) == Counter(all_blocks(league))
     assert other.said == ["worker w2 is left out: it has arena 0.9 (here 1); install the same on all machines"]
 
 
@@ -223,9 +204,8 @@ def test_a_worker_that_plays_for_another_driver_is_asked_again() -> None:
     """Nobody plays two matches at once."""
     league, cluster = tournament(cycles=200, chunk_blocks=5), FakeCluster()
 
-    committed = run(league, cluster, workers=2, w1={"is_busy_until_s": 30.0})
+    run(league, cluster, workers=2, w1={"is_busy_until_s": 30.0})
 
-    assert Counter(committed) == Counter(all_blocks(league))
     assert cluster.found["w1"].sessions == 1
     assert cluster.said == ["worker w1: it plays for somebody; it is asked again when that is over"]
 
@@ -250,9 +230,8 @@ def test_blocks_that_were_not_asked_for_count_nothing(
         return packed(report)
 
     cluster.exchange = forging  # type: ignore[method-assign]
-    committed = run(league, cluster)
+    run(league, cluster)
 
-    assert Counter(committed) == Counter(all_blocks(league))
     assert "it sent other blocks of" in cluster.said[0]
 
 
@@ -303,9 +282,7 @@ def test_every_block_counts_once_whatever_happens(seed: int) -> None:
                 it.scheduler = f"scheduler {number}" if kind == "scheduler" else it.scheduler
 
     cluster.script = script
-    committed = run(league, cluster, workers=4)
-
-    assert Counter(committed) == Counter(all_blocks(league))
+    run(league, cluster, workers=4)
 
 
 def test_one_unfit_worker_does_not_shorten_the_patience_with_the_scheduler() -> None:
@@ -319,9 +296,7 @@ def test_one_unfit_worker_does_not_shorten_the_patience_with_the_scheduler() -> 
         it.is_cut = False
 
     cluster.script = script
-    committed = run(league, cluster, w2={"identity": replace(IDENTITY, arena="0.9")})
-
-    assert Counter(committed) == Counter(all_blocks(league))
+    run(league, cluster, w2={"identity": replace(IDENTITY, arena="0.9")})
 
 
 def test_a_mistake_of_the_link_ends_the_league() -> None:
@@ -358,9 +333,8 @@ def test_a_league_that_is_played_ends_well_whatever_becomes_of_the_cluster() -> 
         raise RuntimeError("no event loop")
 
     cluster.part, cluster.close = part, close  # type: ignore[method-assign,assignment]
-    committed = run(league, cluster)
+    run(league, cluster)
 
-    assert Counter(committed) == Counter(all_blocks(league))
     assert closed == ["link"]
 
 
@@ -378,9 +352,8 @@ def test_a_driver_that_stood_still_goes_on(seconds: float) -> None:
             it.end_expired()
 
     cluster.script = script
-    committed = run(league, cluster)
+    run(league, cluster)
 
-    assert Counter(committed) == Counter(all_blocks(league))
     assert cluster.said == []
     assert cluster.attempts == {1}
 
@@ -407,11 +380,10 @@ def test_a_worker_that_hangs_is_left_out() -> None:
     alone.hanging.add("w0")
     told = "worker w0 is left out: it failed 3 times in a row, at last: it does not answer"
 
-    committed = run(league, some, w1={"block_s": 5.0}, w2={"block_s": 5.0})
+    run(league, some, w1={"block_s": 5.0}, w2={"block_s": 5.0})
     with pytest.raises(MachineFault, match=told):
         run(league, alone, workers=1)
 
-    assert Counter(committed) == Counter(all_blocks(league))
     assert some.said == alone.said == [told]
 
 
@@ -420,7 +392,6 @@ def test_bots_are_sent_one_after_the_other() -> None:
     league, cluster = tournament(cycles=20), FakeCluster()
     digests = tuple(each.bot.digest for each in league.players)
 
-    committed = run(league, cluster, workers=1, w0={"missing": digests})
+    run(league, cluster, workers=1, w0={"missing": digests})
 
-    assert Counter(committed) == Counter(all_blocks(league))
     assert sorted(cluster.sent) == sorted([(digest,) for digest in digests])
