@@ -45,8 +45,7 @@ def test_the_number_of_machines_does_not_matter(cluster: Cluster, undisturbed: s
     """The same bytes; bots came from the driver's machine alone, which plays none."""
     hosts = cluster.workers(count)
 
-    process = cluster.start_league()
-    cluster.play_some(process)
+    process = cluster.begin_league()
     assert cluster.bots(cluster.head) == []
     cluster.finish(process)
 
@@ -67,8 +66,7 @@ def assert_sound(cluster: Cluster, undisturbed: str, seen: Mapping[str, object] 
 def test_the_death_of_a_worker_costs_nothing_that_is_stored(cluster: Cluster, undisturbed: str, what: str) -> None:
     """Other machines play what it had; its bots die with it."""
     victim, *_ = cluster.workers(3)
-    process = cluster.start_league()
-    cluster.play_some(process)
+    process = cluster.begin_league()
     until(lambda: bool(cluster.bots(victim)), within_s=PATIENCE_S, what="a match on the victim")
     seen = cluster.driver.matches()
 
@@ -85,8 +83,7 @@ def test_the_death_of_a_worker_costs_nothing_that_is_stored(cluster: Cluster, un
 def test_the_death_of_the_scheduler_costs_nothing_that_is_stored(cluster: Cluster, undisturbed: str) -> None:
     """A new one at the same address, with workers, and the league goes on: the driver was waiting for it."""
     hosts = cluster.workers(2)
-    process = cluster.start_league()
-    cluster.play_some(process)
+    process = cluster.begin_league()
     seen = cluster.driver.matches()
 
     cluster.scheduler.kill()
@@ -102,8 +99,7 @@ def test_the_death_of_the_scheduler_costs_nothing_that_is_stored(cluster: Cluste
 def test_the_death_of_the_driver_costs_nothing_that_is_stored(cluster: Cluster, undisturbed: str) -> None:
     """Bots end with the lease; the same command continues on the same workers."""
     hosts = cluster.workers(2)
-    process = cluster.start_league()
-    cluster.play_some(process)
+    process = cluster.begin_league()
     process.kill()
     process.communicate()
     seen = cluster.driver.matches()
@@ -118,8 +114,7 @@ def test_the_death_of_the_driver_costs_nothing_that_is_stored(cluster: Cluster, 
 def test_a_driver_that_was_stopped_for_a_while_goes_on(cluster: Cluster, undisturbed: str) -> None:
     """Ctrl-Z, and `fg` after more than a lease: its sessions are over, and no block is blamed for that."""
     hosts = cluster.workers(2)
-    process = cluster.start_league()
-    cluster.play_some(process)
+    process = cluster.begin_league()
 
     os.kill(process.pid, signal.SIGSTOP)
     time.sleep(USUAL_TIMES.lease_s + 1.0)
@@ -134,8 +129,7 @@ def test_a_driver_that_was_stopped_for_a_while_goes_on(cluster: Cluster, undistu
 def test_ctrl_c_ends_the_bots_on_all_machines(cluster: Cluster, undisturbed: str) -> None:
     """Exit code 3; the same command continues, and `compare` uses the same workers by the file of their scheduler."""
     hosts = cluster.workers(2)
-    process = cluster.start_league()
-    cluster.play_some(process)
+    process = cluster.begin_league()
     os.kill(process.pid, signal.SIGINT)
     err = cluster.finish(process, exit_code=3)
 
@@ -150,8 +144,7 @@ def test_ctrl_c_ends_the_bots_on_all_machines(cluster: Cluster, undisturbed: str
 def test_a_machine_that_is_cut_off_ends_its_matches(cluster: Cluster, undisturbed: str) -> None:
     """Others play its blocks once it was declared lost, and nothing goes on there when its lease has ended."""
     victim, _ = cluster.workers(2)
-    process = cluster.start_league()
-    cluster.play_some(process)
+    process = cluster.begin_league()
     until(lambda: bool(cluster.bots(victim)), within_s=PATIENCE_S, what="a match on the victim")
 
     victim.cut()
@@ -164,8 +157,7 @@ def test_a_machine_that_is_cut_off_ends_its_matches(cluster: Cluster, undisturbe
 def test_a_network_that_comes_and_goes_changes_nothing(cluster: Cluster, undisturbed: str) -> None:
     """Cuts at any moment, of a worker and of the machine of driver and scheduler."""
     victim, _ = cluster.workers(2)
-    process = cluster.start_league()
-    cluster.play_some(process)
+    process = cluster.begin_league()
 
     for host in (victim, cluster.head, victim):
         host.cut()

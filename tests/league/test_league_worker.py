@@ -16,7 +16,7 @@ from arena.league import worker
 from arena.league.exhibition import play_here
 from arena.league.schedule import Job, jobs
 from arena.league.tournament import Player
-from arena.league.worker import does_on_one_core, play_job, play_rotations
+from arena.league.worker import does_on_one_core, play_job
 from arena.match import referee
 from arena.match.columns import PlayedBlock
 from arena.match.participant import Participant
@@ -122,40 +122,6 @@ def _void_in(seed: str) -> Callable[..., MatchRecord]:
         return referee.play_match(spec, participants, **meter)
 
     return play
-
-
-def test_the_rotations_of_a_life_are_played_in_the_order_drawn_for_its_first_block(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """So that no bot knows whether it sits in the first one; each rotation has its own table and its own id."""
-    whole = list(jobs(tournament("ann", "bob", cycles=40, chunk_blocks=2, luck=False), {}))
-    played: list[tuple[str, str, str]] = []
-    tables = iter([["ann at 0", "bob at 0"], ["ann at 1", "bob at 1"]] * len(whole))
-    monkeypatch.setattr(worker, "_seat", lambda *_, **__: [_Named(each) for each in next(tables)])
-    monkeypatch.setattr(
-        worker, "play_match", lambda spec, seats, **_: played.append((spec.match, spec.wire_id, seats[0].name))
-    )
-    monkeypatch.setattr(worker, "result_of", lambda *_: None)
-
-    for job in whole:
-        assert len(list(play_rotations(job))) == 4
-
-    first = ("ann", "bob")
-    assert {job.fixtures[0].draw.order for job in whole} == {(0, 1), (1, 0)}
-    assert played == [
-        (each.match_id(rotation), each.draw.wire_ids[rotation], f"{first[rotation]} at {place}")
-        for job in whole
-        for place, rotation in enumerate(job.fixtures[0].draw.order)
-        for each in job.fixtures
-    ]
-
-
-class _Named(_Closing):
-    def __init__(self, name: str) -> None:
-        super().__init__()
-        self.name = name
-
-    def close(self, *, grace_s: float) -> None: ...
 
 
 def job_of(bots: list[BotSpec], clock: ClockSettings, game: str) -> Job:

@@ -107,14 +107,16 @@ class Cluster:
         assert process.returncode == exit_code, (process.returncode, out, err, self.logs())
         return err
 
-    def play_some(self, process: "subprocess.Popen[str]", matches: int = 3) -> None:
-        """Wait until so many matches are stored, and not all."""
+    def begin_league(self) -> "subprocess.Popen[str]":
+        """Start the league, and wait until some matches are stored, and not all."""
+        process = self.start_league()
 
         def is_begun() -> bool:
             assert process.poll() is None, (process.communicate(), self.logs())
-            return len(self.driver.matches()) >= matches
+            return len(self.driver.matches()) >= 3
 
         until(is_begun, within_s=PATIENCE_S, what="the first matches")
+        return process
 
     def bots(self, host: Host) -> list[int]:
         """The bots of this league that run on that machine."""
