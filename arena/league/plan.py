@@ -213,9 +213,9 @@ def _variance(results: Sequence[MatchResult], seats: int) -> float | None:
     if not complete:
         return None
     places = seats if seats > 2 else 1
-    shares = scores(match_table(complete)).shares
-    whole = Shares._make([column[:, :places].reshape(-1, *column.shape[2:]) for column in shares])
-    found = mean_of(whole, unit=full_score(seats), lowest=0.0, highest=1.0)
+    columns = [column[:, :places] for column in scores(match_table(complete)).shares if column is not None]
+    pooled = Shares._make([column.reshape(-1, *column.shape[2:]) for column in columns])
+    found = mean_of(pooled, unit=full_score(seats), lowest=0.0, highest=1.0)
     return None if found is None or found.standard_error is None else found.standard_error**2 * found.blocks
 
 

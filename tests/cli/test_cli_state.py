@@ -34,7 +34,7 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> "Counter[str]":
 
     for module in ("state", "schedule"):
         monkeypatch.setattr(f"arena.league.{module}.generator_of", counting("replays", schedule.generator_of))
-    monkeypatch.setattr(schedule._Dealer, "_made", counting("hashes", schedule._Dealer._made))
+    monkeypatch.setattr(schedule, "_around_the_table", counting("hashes", schedule._around_the_table))
     return counts
 
 

@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 import pytest
 from support.cluster_lab import needs_lab
@@ -54,7 +55,7 @@ def test_the_number_of_machines_does_not_matter(cluster: Cluster, undisturbed: s
     assert all((host.folder / "cache").is_dir() for host in hosts)
 
 
-def assert_sound(cluster: Cluster, undisturbed: str, seen: Mapping[str, object] = MappingProxyType({})) -> None:
+def assert_sound(cluster: Cluster, undisturbed: str, seen: Mapping[Any, Any] = MappingProxyType({})) -> None:
     """The same bytes of standings, what is stored fits the luck of its blocks, and all matches `seen` are as before."""
     now = cluster.driver.matches()
     assert {key: now.get(key) for key in seen} == seen, "a stored match was lost or changed"

@@ -82,21 +82,6 @@ def test_never_has_more_in_flight_than_slots() -> None:
     assert most == 3
 
 
-@pytest.mark.parametrize("error", [BrokenExecutor("gone"), HarnessFault("void"), ValueError("a bug")])
-def test_a_chunk_that_fails_is_played_again(error: Exception) -> None:
-    """The first attempts of every job fail; all blocks arrive all the same, each once."""
-    league = tournament()
-
-    def play(job: Job) -> list[PlayedBlock]:
-        if job.attempt < ATTEMPTS:
-            raise error
-        return played(job)
-
-    committed = run_all(league, FakeBackend(play))
-
-    assert Counter(committed) == Counter(all_blocks(league))
-
-
 def test_a_poisonous_block_is_found_alone() -> None:
     """One block kills its worker every time: it is named after three, and all others are played, each once."""
     league = tournament(cycles=20, chunk_blocks=10)
@@ -191,8 +176,9 @@ def test_what_has_arrived_is_committed_before_ctrl_c_ends_the_run(monkeypatch: p
     assert len(arrived) > len(backend.flights) > 3
 
 
-def test_a_life_whose_worker_died_is_played_again_whole() -> None:
-    """With the same blocks and their luck, as its second attempt; after a second death each block goes out alone."""
+@pytest.mark.parametrize("error", [BrokenExecutor("gone"), HarnessFault("void"), ValueError("a bug")])
+def test_a_job_that_fails_is_played_again_whole(error: Exception) -> None:
+    """With the same blocks and their luck, as its second attempt; after a second failure each block goes out alone."""
     league = tournament("ann", "bob", cycles=3, chunk_blocks=3)
     (whole,) = jobs(league, {})
     submitted: list[tuple[tuple[Fixture, ...], int]] = []
@@ -200,7 +186,7 @@ def test_a_life_whose_worker_died_is_played_again_whole() -> None:
     def play(job: Job) -> list[PlayedBlock]:
         submitted.append((job.fixtures, job.attempt))
         if len(job.fixtures) > 1:
-            raise BrokenExecutor
+            raise error
         return played(job)
 
     committed = run_all(league, FakeBackend(play))

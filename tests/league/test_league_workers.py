@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
 from support.bot_source import bot_script
@@ -28,20 +27,6 @@ from arena.process.workers import Workers, multiprocessing_pids
 
 pytestmark = pytest.mark.process
 DEADLINE_S = 20.0
-
-
-def outcome(league: Tournament, backend: Backend, **changes: Any) -> dict[tuple[str, int, int], object]:
-    """What was played, without its times, by pairing, block and rotation."""
-    blocks: list[PlayedBlock] = []
-    play_jobs([jobs(league, {})], backend, commit=blocks.extend, **changes)
-    assert len(numbers(blocks)) == len(set(numbers(blocks)))
-    found: dict[tuple[str, int, int], object] = {}
-    for block in blocks:
-        for match in block.matches:
-            record = unpack(match.record)
-            key = (block.pairing, block.block, match.result.key.rotation)
-            found[key] = (match.result.ranks, match.result.termination, record.steps, record.match)
-    return found
 
 
 def others() -> set[int]:
@@ -102,7 +87,7 @@ def test_nothing_starts_where_bots_cannot_be_isolated(tmp_path: Path, monkeypatc
     backend = LocalBackend(2)
 
     with pytest.raises(HarnessFault, match="the sandbox does not hold"):
-        outcome(real_tournament(tmp_path), backend)
+        play_jobs([jobs(real_tournament(tmp_path), {})], backend, commit=lambda _: None)
 
     assert backend.workers.pids == []
 
@@ -148,30 +133,11 @@ def test_a_worker_that_died_while_idle_is_replaced(tmp_path: Path) -> None:
     backend.close(is_interrupted=False)
 
 
-def test_a_worker_that_dies_each_time_ends_with_its_block_named(tmp_path: Path) -> None:
-    """Three deaths of a single block: HarnessFault, and nothing is left running."""
-    league = real_tournament(tmp_path, cycles=1, chunk_blocks=1, options={"heaps": [20] * 20})
-    backend = LocalBackend(1)
-    deaths: set[int] = set()
-
-    def kill(_: int) -> None:
-        pids = set(backend.workers.pids) - deaths
-        deaths.update(pids)
-        for pid in pids:
-            os.kill(pid, signal.SIGKILL)
-
-    with pytest.raises(HarnessFault, match="1 block could not be played"):
-        play_jobs([jobs(league, {})], backend, commit=lambda _: None, tick=kill)
-
-    assert len(deaths) == 3
-    until(lambda: not others())
-
-
 @pytest.mark.slow
 def test_a_sweep_for_orphans_spares_the_bots_of_living_workers(tmp_path: Path) -> None:
     """While bots start all the time, orphans are looked for all the time: nobody is ended by us."""
     league = real_tournament(tmp_path, cycles=30, chunk_blocks=1, options={"heaps": [1]})
-    backend = LocalBackend(2)
+    backend, blocks = LocalBackend(2), list[PlayedBlock]()
     stop = threading.Event()
 
     def sweep() -> None:
@@ -182,12 +148,12 @@ def test_a_sweep_for_orphans_spares_the_bots_of_living_workers(tmp_path: Path) -
     thread = threading.Thread(target=sweep)
     thread.start()
     try:
-        found = outcome(league, backend)
+        play_jobs([jobs(league, {})], backend, commit=blocks.extend)
     finally:
         stop.set()
         thread.join()
 
-    assert {value[1] for value in found.values() if isinstance(value, tuple)} == {"normal"}
+    assert {match.result.termination for block in blocks for match in block.matches} == {"normal"}
 
 
 def test_an_interrupted_backend_waits_for_no_life(tmp_path: Path) -> None:
