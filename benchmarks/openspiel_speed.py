@@ -18,6 +18,7 @@ from playouts import Engine
 from tables import Figure, Row, Table
 
 from arena.games import openspiel
+from arena.plugins import install_command
 
 _OWN: Final = ("nim", "connect_four", "kuhn_poker", "shanghaien")
 _THEIRS: Final = ("nim", "connect_four", "kuhn_poker", "leduc_poker", "breakthrough", "backgammon")
@@ -42,7 +43,7 @@ def measure(_: Path, *, is_quick: bool) -> list[Table]:
     )
     notes = ("CPU time of one core; OpenSpiel alone is played in Python, too",)
     if not theirs:
-        notes = ('the package of OpenSpiel is missing: pip install "bot-arena[openspiel]"',)
+        notes = (f"the package of OpenSpiel is missing: {install_command('openspiel')}",)
     return [Table(title="OpenSpiel: beside arena's own games", headers=headers, rows=rows, notes=notes)]
 
 

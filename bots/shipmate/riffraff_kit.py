@@ -13,7 +13,7 @@
 - `draw_noise(view)` draws a disturbance as the referee does, for `kit.simulate(load=..., noise=...)`.
 
 At home, without a referee, `simulator()` gives a function that answers like `kit.simulate`, number for number. It
-needs the package, pip install 'bot-arena[riffraff]', which a bot in a match has not.
+needs arena with its extra `riffraff`, which a bot in a match has not.
 
 Lengths are in mm and angles in degrees; x and u to the bow, y and v to port, z up. The frame of the ship is that of the
 table, turned by the ship's roll and pitch; that of an area on a yard is tipped with the yard.

@@ -104,8 +104,9 @@ def test_the_readme_fits_on_a_screen_or_two() -> None:
         assert re.search(rf"\[{word}\]\(", text), word
 
 
-def test_the_picture_has_the_table_of_the_first_page() -> None:
-    """Both are of the league whose secret is published."""
+def test_the_picture_and_the_page_of_results_have_the_table_of_the_first_page() -> None:
+    """All are of the league whose secret is published."""
+    results = (ROOT / "results" / "README.md").read_text(encoding="utf-8").translate({ord(sign): None for sign in "| "})
     picture = html.unescape((ROOT / "docs" / "picture.svg").read_text(encoding="utf-8"))
     texts = re.findall(r"<text [^>]*>([^<]*)</text>", picture)
     (table,) = [block.text for block in blocks("docs/index.md") if block.text.startswith("  rank")]
@@ -113,6 +114,7 @@ def test_the_picture_has_the_table_of_the_first_page() -> None:
     places = [texts.index(column.header.replace("\n", " ")) for column in LEADERBOARD[:SHOWN_STANDINGS]]
     for number, line in enumerate(re.findall(r"^ +\d  .*$", table, re.MULTILINE), start=1):
         assert "".join(line.split()) == "".join("".join(texts[place + number].split()) for place in places)
+        assert "".join(line.split()) in results.splitlines()
     assert any(text.endswith("…") and text.split()[-1][:-1] in table for text in texts)
 
 
