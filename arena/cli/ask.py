@@ -11,8 +11,8 @@ from arena.cli.options import requesting, width_option
 from arena.errors import SpecError
 from arena.operations.ask_bot import AskBot, RequestDue, ask_bot, play_on
 from arena.operations.events import Event, ignore
-from arena.report.answers import detail_lines, difference_lines, lines_from
-from arena.report.transcript import result_line
+from arena.report.answers import detail_lines, difference_lines
+from arena.report.transcript import result_line, transcript
 
 
 @click.command("ask")
@@ -69,7 +69,7 @@ def ask_or_play_on(request: AskBot, *, width: int | None, is_all: bool, is_playe
 def _play_on(request: AskBot) -> int:
     """Print the match from the step on, and both results."""
     found = play_on(request)
-    for line in lines_from(found.went_on, request.step or 1):
+    for line in transcript(found.went_on, every_state=False, start=request.step or 1):
         click.echo(line)
     instead = f"from step {request.step} on with {found.bot} as {found.player}"
     click.echo(f"as it was: {result_line(found.record)}\n{instead}: {result_line(found.went_on)}")

@@ -1,22 +1,23 @@
 """Results of one player of a league, and of all players against each other, computed from stored matches."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping
 from functools import partial
 
 from arena.errors import SpecError
+from arena.league.profiles import ProfilePage, player_profile, without_luck
 from arena.league.progress import steps_of
 from arena.league.standings import matrix_of, standings_after
 from arena.league.tournament import luck_origin
 from arena.match.luck import luck_of
 from arena.match.record import unpack
-from arena.match.results import MatchResult, PlayedMatch, result_of
+from arena.match.results import MatchResult, result_of
 from arena.match.secret_luck import LuckOrigin
 from arena.operations.events import OnEvent, Progress, ignore
 from arena.operations.leagues import one_league
 from arena.operations.request import Request
-from arena.report.profile import ProfilePage, player_profile, without_luck
 from arena.standings.matrix import HeadToHead
 from arena.store.folder import stored
+from arena.store.matches import MatchStore
 from arena.text import unknown
 
 
@@ -58,13 +59,13 @@ def read_stats(request: ReadStats, on: OnEvent = ignore) -> tuple[ProfilePage, L
         if request.luck and (reason := without_luck(state.tournament)):
             raise SpecError(f"--luck: {reason}")
         sums = store.sums(state.blocks)
-        measured = partial(_measured, on) if request.luck else None
-        page = player_profile(store, state, request.player, standings_after(state, sums), sums, measured)
+        measured = partial(_measured, on, store) if request.luck else None
+        page = player_profile(state, request.player, standings_after(state, sums), sums, measured)
     return page, luck_origin(state.tournament)
 
 
-def _measured(on: OnEvent, matches: Iterable[PlayedMatch], total: int) -> Iterator[MatchResult]:
+def _measured(on: OnEvent, store: MatchStore, blocks: Mapping[str, int], total: int) -> Iterator[MatchResult]:
     """Yield the results of matches that are replayed for their luck. CheckFailed if one cannot be replayed."""
-    for match in steps_of(matches, "replaying", total, lambda *step: on(Progress(*step)), every=10):
+    for match in steps_of(store.matches(blocks), "replaying", total, lambda *step: on(Progress(*step)), every=10):
         record = unpack(match.record)
         yield result_of(record, luck_of(record))

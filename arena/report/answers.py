@@ -1,8 +1,6 @@
 """The answers of a bot beside the recorded ones as text."""
 
-import re
 from collections.abc import Iterator, Sequence
-from typing import Final
 
 from arena.games import load_game
 from arena.games.api import Seat, describe_for
@@ -10,11 +8,7 @@ from arena.match.asking import BotAnswer
 from arena.match.record import MatchRecord
 from arena.match.replay import state_before
 from arena.report.formats import listing
-from arena.report.transcript import transcript
 from arena.text import counted, printable
-
-_STEP_LINE: Final = re.compile(r" {0,3}([0-9]+)  ")
-"""The beginning of a step of a transcript. Positions stand further to the right, and may begin with a number, too."""
 
 
 def detail_lines(record: MatchRecord, seat: int, step: int, answers: Sequence[BotAnswer]) -> Iterator[str]:
@@ -38,16 +32,6 @@ def difference_lines(answers: Sequence[BotAnswer], asked: int, width: int | None
     yield f"{len(answers) - len(rows)} of {counted(asked, 'answer')} {'is' if asked == 1 else 'are'} the same"
     if len(answers) < asked:
         yield f"after step {answers[-1].step} the bot could not be asked any more" if answers else "no answer"
-
-
-def lines_from(record: MatchRecord, step: int) -> Iterator[str]:
-    """Yield the transcript of a match from a step on."""
-    number = 0
-    for line in transcript(record, every_state=False):
-        numbered = _STEP_LINE.match(line)
-        number = int(numbered[1]) if numbered else number
-        if number >= step:
-            yield line
 
 
 def _recorded(answer: BotAnswer) -> str:

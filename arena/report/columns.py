@@ -52,9 +52,9 @@ class Definition(msgspec.Struct, frozen=True):
     align: str = "right"
     is_key: bool = False
 
-    def column(self, rows: TableRows, style: Style) -> Column:
+    def column(self, rows: TableRows, style: Style, links: Sequence[str] = ()) -> Column:
         """The column of a table with these rows."""
-        return Column(self.header, self.cells(rows, style), self.align, is_key=self.is_key)
+        return Column(self.header, self.cells(rows, style), self.align, self.meaning, links, is_key=self.is_key)
 
 
 def chosen(definitions: Sequence[Definition], style: Style, shown: int = SHOWN) -> list[Definition]:

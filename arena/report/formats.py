@@ -39,11 +39,13 @@ _FORMULA: Final = tuple("=+-@\uff1d\uff0b\uff0d\uff20")
 
 
 class Column(msgspec.Struct, frozen=True):
-    """A header, which may have two lines, above its cells."""
+    """A header, which may have two lines, above its cells; on a web page `links` are where the cells lead to."""
 
     header: str
     cells: Sequence[str]
     align: str = "right"
+    meaning: str = ""
+    links: Sequence[str] = ()
     surprises: Sequence[float] = ()
     """Of each cell; the matrix is shaded by them."""
     is_key: bool = False

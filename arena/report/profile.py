@@ -4,101 +4,24 @@ Rule: every id on it is one that `arena show` takes, and every number that the l
 row of the leaderboard is handed in.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 import msgspec
 
-from arena.errors import SpecError
-from arena.games import load_game
-from arena.games.api import value_of
-from arena.league.standings import entrants
-from arena.league.state import LeagueState
-from arena.league.tournament import Tournament
-from arena.match.results import MatchResult, PlayedMatch
+from arena.league.profiles import ProfilePage
 from arena.report.columns import LUCK_ADJUSTED, SHOWN, Definition, chosen, explanation, section_columns
 from arena.report.formats import Column, Style, fixed, half_width, percent, plain_number
 from arena.report.page import Page, Records
-from arena.standings.luck_adjustment import ADJUSTABLE_SEATS, common_luck_version
-from arena.standings.match_table import match_table
-from arena.standings.profile import Extreme, Fault, Profile, ProfileLine, luck_adjusted, profile
-from arena.standings.rows import Row, ends
+from arena.standings.profile import Extreme, Fault, ProfileLine
+from arena.standings.rows import ends
 from arena.standings.scores import Mean
-from arena.standings.sums import PairingSums, sums_of
-from arena.standings.table import Standings, Timing, timing
 from arena.statistics.drift import LEAST_BLOCKS_FOR_DRIFT, LEAST_UNUSUAL, Drift
-from arena.store.matches import MatchStore
 from arena.text import counted
 
 MOST_IDS_SHOWN: Final = 4
 """Of a kind of fault, in the table; the other formats have more."""
 _UNLIKELY: Final = 0.01
-
-
-class ProfilePage(msgspec.Struct, frozen=True):
-    """A player's profile with their row and their use of time as the leaderboard has them.
-
-    `ranked` is how many players share the ranking of the row: those whom matches connect. `no_luck_reason`
-    says why there is no luck-adjusted score, if there is none; if it `is_luck_asked` for, tables have its column.
-    """
-
-    league: str
-    arguments: tuple[str, ...]
-    row: Row
-    ranked: int
-    timing: Timing
-    profile: Profile
-    no_luck_reason: str = ""
-    is_luck_asked: bool = False
-
-    @property
-    def sections(self) -> list[tuple[str, Sequence[ProfileLine]]]:
-        """The tables that have rows."""
-        found = self.profile
-        named = (("opponent", found.opponents), ("seat", found.seats), ("tenth", found.tenths))
-        return [(section, lines) for section, lines in named if lines]
-
-
-def player_profile(
-    store: MatchStore,
-    state: LeagueState,
-    name: str,
-    table: Standings,
-    sums: PairingSums,
-    measured: Callable[[Iterator[PlayedMatch], int], Iterator[MatchResult]] | None = None,
-) -> ProfilePage:
-    """The profile of a player of the league, whose `table` and `sums` are of all its stored matches.
-
-    `measured` replays matches whose luck is not stored, so many in all, and gives their results with luck.
-    """
-    (row,) = (each for each in table.rows if each.name == name)
-    (player,) = (each for each in state.tournament.players if each.name == name)
-    (use,) = timing([each for each in entrants(state.tournament) if each.name == name], sums)
-    own = {span.pairing.key: span.blocks for span in state.spans if name in span.pairing.names}
-    found = profile(row, sums.table.of_player(name))
-    if measured is not None and not common_luck_version(sums, name):
-        sums = sums_of(match_table(measured(store.matches(own), row.matches)))
-    found = luck_adjusted(found, name, sums)
-    reason = without_luck(state.tournament) or (
-        "other blocks of these matches do not show that it tells more than the plain one"
-        if common_luck_version(sums, name)
-        else "the luck of all its matches by one value function is not stored; --luck measures it"
-    )
-    ranked = sum(each.group == row.group for each in table.rows)
-    return ProfilePage(
-        state.tournament.name, player.arguments, row, ranked, use, found, reason, is_luck_asked=measured is not None
-    )
-
-
-def without_luck(tournament: Tournament) -> str:
-    """The reason why no match of the league has a luck-adjusted score; empty if there may be one."""
-    if tournament.seats > ADJUSTABLE_SEATS:
-        return f"that takes matches of {ADJUSTABLE_SEATS} seats, and these have {tournament.seats}"
-    try:
-        value = value_of(load_game(tournament.game))
-    except SpecError:
-        return f"this arena does not have {tournament.game}, nor a value of it"
-    return "" if value else f"{tournament.game} has no value function, so that luck cannot be told from skill"
 
 
 def profile_page(page: ProfilePage, luck: str | None = None) -> Page:

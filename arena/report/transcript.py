@@ -28,66 +28,68 @@ from arena.text import printable
 
 _INDENT: Final = 6
 _COLUMNS: Final = 80
+_AS_RECORDED: Final = "; so this is told as it was recorded, without positions"
 _REQUEST: Final = ("request", "CPU ms", "wall ms", "idle ms", "bank ms", "stderr", "discarded")
 """Columns of the use of time."""
 
 
-def transcript(record: MatchRecord, *, every_state: bool, luck: str = "") -> Iterator[str]:
-    """The match as lines of text. `every_state` draws the table after each step, not only at the end.
+def transcript(record: MatchRecord, *, every_state: bool, luck: str = "", start: int = 0) -> Iterator[str]:
+    """Yield the match as lines of text. `every_state` draws the table after each step, not only at the end.
 
-    `luck` is the line on the origin of its luck.
+    `luck` is the line on the origin of its luck. With `start` the steps from that one on stand without the head.
 
     By rules that this arena does not have, there are the recorded steps and no table.
     """
     stderr = stderr_by_step(record)
-    yield from _head(record, luck, stderr)
+    if not start:
+        yield from _head(record, luck, stderr)
     if other := other_rules(record):
-        yield f"{other}; so this is told as it was recorded, without positions"
-        yield ""
-        for number, step in enumerate(record.steps, start=1):
-            yield f"{number:>4}  {_line(record, step, recorded_text(step))}"
-            yield from _stderr_at(step, number, stderr)
+        if not start:
+            yield from (f"{other}{_AS_RECORDED}", "")
+        for number in range(max(start, 1), len(record.steps) + 1):
+            yield from _step(record, number, stderr)
     else:
-        game, names = load_game(record.game), record.players
+        game = load_game(record.game)
         last = game.setup(record.options, len(record.seats))
         for number, moment in enumerate(replay(record), start=1):
-            yield f"{number:>4}  {step_line(record, moment)}"
-            yield from _stderr_at(moment.step, number, stderr)
             last = moment.after
-            if moment.is_complete:
-                yield from _news(news_of(game, moment.before, last, names))
-            if every_state and moment.is_complete:
-                yield from _indented(game.describe(last, names))
+            if number >= start:
+                yield from _step(record, number, stderr, moment)
+                if every_state and moment.is_complete:
+                    yield from _indented(game.describe(last, record.players))
         yield ""
-        yield from _indented(game.describe(last, names))
+        yield from _indented(game.describe(last, record.players))
     yield ""
     yield from _tail(record, stderr)
 
 
 def step_lines(record: MatchRecord, number: int) -> Iterator[str]:
-    """One step, from 1: the table before it, the step, the bot's stderr on the way to it, and the news.
+    """Yield one step, from 1: the table before it, the step, the bot's stderr on the way to it, and the news.
 
     By rules that this arena does not have there is the recorded step alone.
     """
-    step, stderr = record.steps[number - 1], stderr_by_step(record)
+    moment = None
     if other := other_rules(record):
-        yield f"{other}; so this is told as it was recorded, without positions"
-        yield f"{number:>4}  {_line(record, step, recorded_text(step))}"
-        yield from _stderr_at(step, number, stderr)
-        return
-    game, moment = load_game(record.game), next(islice(replay(record), number - 1, None))
-    yield from _indented(game.describe(moment.before, record.players))
-    yield ""
-    yield f"{number:>4}  {step_line(record, moment)}"
-    yield from _stderr_at(step, number, stderr)
-    if moment.is_complete:
-        yield from _news(news_of(game, moment.before, moment.after, record.players))
+        yield f"{other}{_AS_RECORDED}"
+    else:
+        moment = next(islice(replay(record), number - 1, None))
+        yield from _indented(load_game(record.game).describe(moment.before, record.players))
+        yield ""
+    yield from _step(record, number, stderr_by_step(record), moment)
 
 
-def _stderr_at(step: Step, number: int, stderr: Sequence[StderrByStep]) -> Iterator[str]:
-    """The lines that the bot wrote to stderr on the way to its answer."""
+def _step(
+    record: MatchRecord, number: int, stderr: Sequence[StderrByStep], moment: ReplayStep | None = None
+) -> Iterator[str]:
+    """Yield a step, from 1, what the bot wrote to stderr on the way to its answer, and the news."""
+    step = record.steps[number - 1]
+    text = recorded_text(step) if moment is None else step_text(record, moment)
+    yield f"{number:>4}  {_line(record, step, text)}"
     if isinstance(step, ActionStep):
         yield from (f"      stderr | {line}" for line in stderr[step.seat].at.get(number - 1, "").splitlines())
+    if moment is not None and moment.is_complete:
+        for line in news_of(load_game(record.game), moment.before, moment.after, record.players):
+            yield from ("", line) if line.startswith(HEADING) else (f"      {line}",)
 
 
 def luck_lines(record: MatchRecord, stored: MatchResult | None = None) -> Iterator[str]:
@@ -203,14 +205,6 @@ def _line(record: MatchRecord, step: Step, text: str) -> str:
         return text
     note = f"    # {step.note!r}" if step.note else ""
     return f"seat {step.seat} {record.seats[step.seat].player} {text}{note}"
-
-
-def _news(lines: Iterable[str]) -> Iterator[str]:
-    """The news of a step; a heading stands out."""
-    for line in lines:
-        if line.startswith(HEADING):
-            yield ""
-        yield line if line.startswith(HEADING) else f"      {line}"
 
 
 def _indented(text: str) -> Iterator[str]:

@@ -32,11 +32,10 @@ Which = Literal["chosen", "all", "none"]
 
 
 class Gathered(msgspec.Struct, frozen=True):
-    """A league, the matches worth a look, also by pair, and the ids of those that get a page, the first one first."""
+    """A league, its matches worth a look and those of each pair, and the ids of those that get a page, in order."""
 
     view: LeagueView
-    chosen: Chosen
-    by_pair: dict[tuple[str, str], Chosen]
+    chosen: Mapping[tuple[str, str] | None, Chosen]
     shown: Mapping[str, None]
 
 
@@ -80,15 +79,15 @@ def assets() -> Iterator[tuple[str, bytes]]:
 def gathered(store: MatchStore, view: LeagueView, which: Which, on_step: OnStep = ignore_step) -> Gathered:
     """All that the pages of a league are made from."""
     read = steps_of(view.results(store), f"{view.name}: matches read", view.state.stored, on_step)
-    chosen, by_pair = view.all_chosen(read)
-    shown = map(str, view.keys) if which == "all" else _worth_a_look(store, view, chosen) if which == "chosen" else ()
-    return Gathered(view, chosen, by_pair, dict.fromkeys(shown))
+    chosen = view.chosen(read, view.pairs)
+    shown = {"all": map(str, view.keys), "chosen": _worth_a_look(view, chosen[None]), "none": ()}[which]
+    return Gathered(view, chosen, dict.fromkeys(shown))
 
 
-def _worth_a_look(store: MatchStore, view: LeagueView, chosen: Chosen) -> Iterator[str]:
+def _worth_a_look(view: LeagueView, chosen: Chosen) -> Iterator[str]:
     """The chosen matches and those that profiles name, each with the others of its block: they share its luck."""
     keys = [one.key for found in (chosen.latest, chosen.closest, chosen.upsets, chosen.faulty) for one in found]
-    for found in (view.profile(store, name).profile for name in view.players):
+    for found in (view.profile(name).profile for name in view.players):
         keys += [one.match for one in (*found.wins, *found.losses)]
     for key in filter(view.has, keys):
         yield from (str(key._replace(rotation=turn)) for turn in range(view.state.tournament.seats))
@@ -150,13 +149,9 @@ def _pages(pages: Pages, store: MatchStore, leagues: Sequence[Gathered], on_step
         yield name, make()
     for one in leagues:
         folder = f"league/{one.view.key}"
-        makers = league_pages(pages, store, one.view, views, partial(_kept, one))
+        makers = league_pages(pages, store, one.view, views, one.chosen.__getitem__)
         for name, make in steps_of(makers.items(), f"{one.view.name}: pages", len(makers), on_step, every=1):
             yield f"{folder}/{name}", make()
-
-
-def _kept(league: Gathered, pair: tuple[str, str] | None) -> Chosen:
-    return league.chosen if pair is None else league.by_pair[pair]
 
 
 def site_pages(pages: Pages, views: Sequence[LeagueView]) -> dict[str, Callable[[], str]]:
@@ -187,7 +182,7 @@ def league_pages(
             return [str(error)]
 
     def player(name: str) -> str:
-        return pages.player(view, view.profile(store, name), leagues)
+        return pages.player(view, view.profile(name), leagues)
 
     def pair_page(pair: tuple[str, str]) -> str:
         return pages.pair(view, pair, chosen(pair))

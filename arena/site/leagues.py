@@ -5,20 +5,19 @@ Rule: names are the players' own, keys are digests: a key stands in the name of 
 
 import heapq
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from fractions import Fraction
 from functools import cached_property
 from hashlib import sha256
 from itertools import combinations, islice
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import msgspec
 
 from arena.errors import SpecError
+from arena.league.profiles import ProfilePage, player_profile
 from arena.league.progress import progress_of
 from arena.league.standings import matrix_of, ratings_over_time, standings_and_timing
 from arena.league.state import LeagueState, state_of
 from arena.match.results import MatchKey, MatchResult
-from arena.report.profile import ProfilePage, player_profile
 from arena.standings.matrix import HeadToHead
 from arena.standings.ratings import Rating
 from arena.standings.sums import PairingSums
@@ -176,10 +175,10 @@ class LeagueView(msgspec.Struct, frozen=True, dict=True):
     def _profiles(self) -> dict[str, ProfilePage]:
         return {}
 
-    def profile(self, store: MatchStore, name: str) -> ProfilePage:
+    def profile(self, name: str) -> ProfilePage:
         """All about a player, computed once."""
         if name not in self._profiles:
-            self._profiles[name] = player_profile(store, self.state, name, self.table, self.sums)
+            self._profiles[name] = player_profile(self.state, name, self.table, self.sums)
         return self._profiles[name]
 
     @cached_property
@@ -197,37 +196,18 @@ class LeagueView(msgspec.Struct, frozen=True, dict=True):
     def _whole(self, results: Iterable[MatchResult]) -> Iterator[MatchResult]:
         return (one for one in results if (one.key.pairing, one.key.block) not in self.torn)
 
-    def chosen(self, results: Iterable[MatchResult]) -> Chosen:
-        """The matches worth a look among `results`, of which any number may pass."""
-        picker = _Picker()
-        for seen in self._seen(results):
-            picker.offer(seen)
-        return picker.chosen()
-
-    def all_chosen(self, results: Iterable[MatchResult]) -> tuple[Chosen, dict[tuple[str, str], Chosen]]:
-        """The matches worth a look of the league, and of each pair of `pairs`; `results` are read once."""
-        whole, by_pair = _Picker(), {pair: _Picker() for pair in self.pairs}
-        for seen in self._seen(results):
-            whole.offer(seen)
-            for pair in combinations(sorted(seen.match.players), 2):
-                if pair in by_pair:
-                    by_pair[pair].offer(seen)
-        return whole.chosen(), {pair: each.chosen() for pair, each in by_pair.items()}
-
-    def _seen(self, results: Iterable[MatchResult]) -> Iterator["_Seen"]:
+    def chosen(
+        self, results: Iterable[MatchResult], pairs: Iterable[tuple[str, str]] = ()
+    ) -> dict[tuple[str, str] | None, Chosen]:
+        """Pick the matches worth a look of all `results`, under None, and of each pair, in one pass."""
         skill = {row.name: row.rating.value if row.rating else row.mu for row in self.table.rows}
+        pickers: dict[tuple[str, str] | None, _Picker] = {key: _Picker() for key in (None, *pairs)}
         for number, one in enumerate(results):
-            best, second, *_ = (0, 0) if one.scores is None else sorted(one.scores, reverse=True)
-            yield _Seen(one, (one.key.block, -number), best - second, _surprise(one, skill))
-
-
-class _Seen(NamedTuple):
-    """A match with its place in time, the lead of the best over the second, and the surprise of its result."""
-
-    match: MatchResult
-    order: tuple[int, int]
-    lead: Fraction | int
-    surprise: float
+            own = combinations(sorted(one.players), 2) if len(pickers) > 1 else ()
+            for key in (None, *own):
+                if key in pickers:
+                    pickers[key].offer(one, (one.key.block, -number), _surprise(one, skill))
+        return {key: each.chosen() for key, each in pickers.items()}
 
 
 class _Picker:
@@ -237,14 +217,14 @@ class _Picker:
         self._kept: dict[str, list[tuple[Any, MatchKey, MatchResult]]] = {kind: [] for kind in _MOST}
         self._faults = 0
 
-    def offer(self, seen: _Seen) -> None:
-        """Take in another match."""
-        one, order = seen.match, seen.order
+    def offer(self, one: MatchResult, order: tuple[int, int], surprise: float) -> None:
+        """Take in another match, with its place in time and the surprise of its result."""
         self._keep("latest", order, one)
         if one.scores is not None:
-            self._keep("closest", (-seen.lead, order), one)
-        if seen.surprise > 0:
-            self._keep("upsets", (seen.surprise, order), one)
+            best, second, *_ = sorted(one.scores, reverse=True)
+            self._keep("closest", (second - best, order), one)
+        if surprise > 0:
+            self._keep("upsets", (surprise, order), one)
         if one.at_fault is not None or one.pardoned:
             self._faults += 1
             self._keep("faulty", (one.at_fault is not None, order), one)

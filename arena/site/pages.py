@@ -11,11 +11,11 @@ import jinja2
 from markupsafe import Markup, escape
 
 from arena import __version__
+from arena.league.profiles import ProfilePage
 from arena.match.results import MatchResult
-from arena.report.columns import LEADERBOARD, PLUS_MINUS, section_columns
+from arena.report.columns import LEADERBOARD, PLUS_MINUS, SHOWN_STANDINGS, section_columns
 from arena.report.leaderboard import notes
 from arena.report.profile import (
-    ProfilePage,
     drift_sentence,
     fault_sentences,
     head_sentences,
@@ -34,10 +34,10 @@ from arena.site.parts import (
     pair_file,
     pair_sentence,
     rating_plot,
+    rows_of,
     section_tables,
     skill_plot,
     standings_table,
-    table,
 )
 from arena.text import counted, printable
 
@@ -62,7 +62,7 @@ def _environment(policy: str) -> jinja2.Environment:
         lstrip_blocks=True,
         finalize=_finalized,
     )
-    found.filters["code"] = _with_code
+    found.filters |= {"code": _with_code, "rows": rows_of}
     found.globals.update(policy=policy, version=__version__)
     return found
 
@@ -119,6 +119,7 @@ class Pages:
             _IN_A_LEAGUE,
             view=view,
             standings=standings_table(view),
+            shown=SHOWN_STANDINGS,
             notes=notes(view.table, view.timing, view.state.news, {"faults"}),
             skills=skill_plot(view),
             ratings=rating_plot(view),
@@ -141,10 +142,10 @@ class Pages:
             view=view,
             name=page.row.name,
             head=[*head_sentences(page)],
-            versions=versions if len(versions.rows) > 1 else None,
+            versions=versions if len(versions[0].cells) > 1 else None,
             tables=section_tables(page),
             form=form_plot(page),
-            times=table(time_columns(page), {}, {}) if page.timing.moves else None,
+            times=time_columns(page) if page.timing.moves else None,
             tail=told,
             matches=[(kind, [extreme_line(one, self._is_shown) for one in own]) for kind, own in kinds if own],
         )

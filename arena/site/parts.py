@@ -3,20 +3,22 @@
 Rule: values only; templates make the HTML and escape it. Every text alternative of a picture tells its numbers.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from itertools import zip_longest
 from typing import Any, Final
 
 import msgspec
 from msgspec.structs import replace
 
+from arena.league.profiles import ProfilePage
 from arena.match.record import MatchRecord
 from arena.match.results import MatchResult
-from arena.report.columns import LEADERBOARD, LUCK_ADJUSTED, SHOWN_STANDINGS, Definition
+from arena.report.columns import LEADERBOARD, LUCK_ADJUSTED
 from arena.report.formats import UNKNOWN, Column, Style, fixed, percent
 from arena.report.leaderboard import table_rows
 from arena.report.matches import fault_reasons, match_words
 from arena.report.matrix import matrix_sentences, meeting_marks
-from arena.report.profile import ProfilePage, section_table
+from arena.report.profile import section_table
 from arena.site.leagues import LeagueView, key_of, pair_of
 from arena.site.plots import Plot, bar_plot, interval_plot, line_plot
 from arena.standings.matrix import Meeting
@@ -33,35 +35,6 @@ _ON_OTHER_PAGES: Final = {"bot", "mu-3s"}
 """Columns of the leaderboard that the standings go without."""
 
 
-class PageCell(msgspec.Struct, frozen=True):
-    """A text, and the page it leads to."""
-
-    text: str
-    href: str = ""
-
-
-class PageHead(msgspec.Struct, frozen=True):
-    """The head of a column; one of `more` is left out of a narrow page."""
-
-    header: str
-    align: str
-    is_head: bool = False
-    meaning: str = ""
-    more: bool = False
-
-    @property
-    def classes(self) -> str:
-        """Its classes in CSS, which are those of its cells."""
-        return f"{self.align} more" if self.more else self.align
-
-
-class PageTable(msgspec.Struct, frozen=True):
-    """A table of a page."""
-
-    columns: list[PageHead]
-    rows: list[list[PageCell]]
-
-
 def player_file(name: str) -> str:
     """The page of a player within the folder of the league."""
     return f"player-{key_of(name)}.html"
@@ -72,32 +45,19 @@ def pair_file(pair: tuple[str, str]) -> str:
     return f"pair-{key_of(pair[0])}-{key_of(pair[1])}.html"
 
 
-def table(columns: Sequence[Column], meanings: Mapping[str, str], links: Mapping[int, Sequence[str]]) -> PageTable:
-    """Columns of a report as a table; `links` are those of the cells of a column."""
-    heads = [PageHead(each.header, each.align, each.is_key, meanings.get(each.header, "")) for each in columns]
-    nothing = [""] * max((len(each.cells) for each in columns), default=0)
-    cells = [
-        [PageCell(text.strip(), href) for text, href in zip(each.cells, links.get(place, nothing), strict=True)]
-        for place, each in enumerate(columns)
-    ]
-    return PageTable(heads, [list(row) for row in zip(*cells, strict=True)])
+def rows_of(columns: Sequence[Column]) -> list[tuple[tuple[Column, str, str], ...]]:
+    """The rows of a table: each cell with its column and the page it leads to."""
+    cells = (zip_longest(map(str.strip, each.cells), each.links, fillvalue="") for each in columns)
+    return list(zip(*([(each, *cell) for cell in own] for each, own in zip(columns, cells, strict=True)), strict=True))
 
 
-def _defined(
-    shown: Sequence[Definition], rows: Sequence[Mapping[str, Any]], links: Mapping[str, Sequence[str]]
-) -> PageTable:
-    columns = [each.column(rows, _WIDE) for each in shown]
-    places = {place: links[each.name] for place, each in enumerate(shown) if each.name in links}
-    made = table(columns, {each.header: each.meaning for each in shown}, places)
-    return replace(made, columns=[replace(each, more=at >= SHOWN_STANDINGS) for at, each in enumerate(made.columns)])
-
-
-def standings_table(view: LeagueView) -> PageTable:
+def standings_table(view: LeagueView) -> list[Column]:
     """The leaderboard, with a link to each player."""
     is_adjusted = any(row.luck_adjusted for row in view.table.rows)
     known = [each for each in LEADERBOARD if each.name not in _ON_OTHER_PAGES]
+    rows, links = table_rows(view.table, view.timing), {"player": [*map(player_file, view.players)]}
     shown = [each for each in known if each is not LUCK_ADJUSTED or is_adjusted]
-    return _defined(shown, table_rows(view.table, view.timing), {"player": [*map(player_file, view.players)]})
+    return [each.column(rows, _WIDE, links.get(each.name, ())) for each in shown]
 
 
 def skill_plot(view: LeagueView) -> Plot | None:
@@ -129,18 +89,18 @@ def rating_plot(view: LeagueView) -> Plot | None:
     return Plot(picture, caption)
 
 
-def luck_table(view: LeagueView) -> PageTable | None:
-    """The luck of each player; None where none was measured."""
+def luck_table(view: LeagueView) -> list[Column]:
+    """The luck of each player; empty where none was measured."""
     known = [(row.name, row.luck) for row in view.table.rows if row.luck]
     if not known:
-        return None
-    columns = [
-        Column("player", Style().names([name for name, _ in known]), "left", is_key=True),
+        return []
+    meaning = "wins a match that dice and cards brought, on average; 0 is nobody's luck"
+    names = [name for name, _ in known]
+    return [
+        Column("player", Style().names(names), "left", links=[*map(player_file, names)], is_key=True),
         Column("matches", [str(luck.matches) for _, luck in known]),
-        Column("luck", [f"{luck.mean:+z.3f}" for _, luck in known]),
+        Column("luck", [f"{luck.mean:+z.3f}" for _, luck in known], meaning=meaning),
     ]
-    meaning = {"luck": "wins a match that dice and cards brought, on average; 0 is nobody's luck"}
-    return table(columns, meaning, {0: [player_file(name) for name, _ in known]})
 
 
 def heat_map(view: LeagueView) -> dict[str, Any]:
@@ -180,7 +140,7 @@ def pair_sentence(one: Meeting) -> str:
     return f"{one.player} against {one.opponent}: {result} in {matches}{score}{ends}"
 
 
-def bot_table(leagues: Sequence[LeagueView], bot: str = "", root: str = "league/") -> PageTable:
+def bot_table(leagues: Sequence[LeagueView], bot: str = "", root: str = "league/") -> list[Column]:
     """A line for each bot and league it plays in, by its name; or for each version of one bot. `root`: of leagues."""
     lines = sorted(
         (
@@ -192,25 +152,28 @@ def bot_table(leagues: Sequence[LeagueView], bot: str = "", root: str = "league/
         key=lambda line: line[:5],
     )
     rows = [next(row for row in view.table.rows if row.name == name) for *_, name, view in lines]
-    columns = [
+    folders = [f"{root}{view.key}" for *_, view in lines]
+    players = [f"{folder}/{player_file(name)}" for folder, (*_, name, _) in zip(folders, lines, strict=True)]
+    return [
         Column("bot", [name for name, *_ in lines], "left", is_key=True),
         Column("version", [version for _, version, *_ in lines], "left"),
         Column("hash", [digest[:8] for _, _, digest, *_ in lines], "left"),
-        Column("league", [league for *_, league, _, _ in lines], "left"),
-        Column("player", [player for *_, player, _ in lines], "left"),
+        Column(
+            "league", [league for *_, league, _, _ in lines], "left", links=[f"{each}/index.html" for each in folders]
+        ),
+        Column("player", [player for *_, player, _ in lines], "left", links=players),
         Column("rank", [str(row.rank) if row.matches else UNKNOWN for row in rows]),
         Column("score %", [percent(row.score.value) if row.score else UNKNOWN for row in rows]),
     ]
-    hrefs = [(f"{root}{view.key}/index.html", f"{root}{view.key}/{player_file(name)}") for *_, name, view in lines]
-    return table(columns, {}, {3: [league for league, _ in hrefs], 4: [player for _, player in hrefs]})
 
 
 def section_tables(page: ProfilePage) -> Iterator[dict[str, Any]]:
     """The tables of a player, with their titles."""
     for section, lines in page.sections:
         rows, shown = section_table(page, section, lines, _WIDE)
-        links = {"name": [player_file(line.name) for line in lines]} if section == "opponent" else {}
-        yield {"title": _SECTIONS[section], "data": _defined(shown, rows, links)}
+        links = [player_file(line.name) for line in lines] if section == "opponent" else []
+        columns = [each.column(rows, _WIDE, links if each.name == "name" else ()) for each in shown]
+        yield {"title": _SECTIONS[section], "data": columns}
 
 
 def form_plot(page: ProfilePage) -> Plot | None:

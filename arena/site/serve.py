@@ -113,10 +113,7 @@ class LiveSite:
 
     def _make(self, store: MatchStore, path: str) -> None:
         folder, _, name = path.rpartition("/")
-        views = self._shown(store)
-        if name.startswith("player-") and _moment(store) != self.version:
-            views = [*league_views(store, self._names)]  # the page reads matches and sums of one moment
-        make = self._pages(store, folder, views).get(name)
+        make = self._pages(store, folder, self._shown(store)).get(name)
         if make is not None:
             self._made[path] = make().encode()
 
@@ -131,9 +128,9 @@ class LiveSite:
 
     def _chosen_of(self, store: MatchStore, view: LeagueView, pair: tuple[str, str] | None) -> Chosen:
         if pair is not None:
-            return view.chosen(view.of_pair(store, pair))
+            return view.chosen(view.of_pair(store, pair))[None]
         if view.key not in self._chosen:
-            self._chosen[view.key] = view.chosen(view.results(store))
+            self._chosen[view.key] = view.chosen(view.results(store))[None]
         return self._chosen[view.key]
 
     def _play(self, match: str) -> Files:

@@ -22,11 +22,12 @@ from support.report_leagues import (
     tournament,
 )
 
+from arena.league.profiles import ProfilePage
 from arena.league.standings import entrants
 from arena.match.results import MatchResult
 from arena.report.formats import FORMATS, Style
 from arena.report.leaderboard import leaderboard_page
-from arena.report.profile import ProfilePage, profile_page
+from arena.report.profile import profile_page
 from arena.standings.match_table import match_table
 from arena.standings.profile import luck_adjusted, profile
 from arena.standings.ranks import in_schedule_order
