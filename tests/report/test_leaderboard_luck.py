@@ -94,13 +94,6 @@ def test_a_player_who_has_not_played_yet_has_none() -> None:
     assert any(rows.values())
 
 
-def test_the_default_table_goes_without_it() -> None:
-    """And does not explain what it does not show."""
-    said = leaderboard_page(table(lucky(40)), None).render("table", Style(is_explained=True))
-
-    assert "luck-adjusted" not in said
-
-
 def test_luck_that_narrows_nothing_is_not_shown() -> None:
     """No column, no sentence, and no value in JSON or CSV: the review's league had wider errors than the plain ones."""
     rng = random.Random(5)

@@ -11,27 +11,12 @@ import pytest
 from support.leaderboard_made import below, league, one
 from support.made_matches import made_standings
 
-from arena.match.results import MatchResult
 from arena.report.columns import LEADERBOARD, Definition, section_columns
-from arena.report.formats import FORMATS, Style
+from arena.report.formats import Style
 from arena.report.leaderboard import leaderboard_page
-from arena.standings.match_table import match_table
 from arena.standings.ratings import RatingSettings
 from arena.standings.rows import Entrant
-from arena.standings.sums import sums_of
-from arena.standings.table import timing
 from arena.statistics.model import ProbitSettings, chances_at
-
-BAD_LEAGUES: dict[str, tuple[list[str], list[MatchResult]]] = {
-    "no match": (["a", "b", "c"], []),
-    "one match": (["a", "b", "c"], [one("a", "b", (3, 1))]),
-    "one bot": (["a"], []),
-    "no bot": ([], []),
-    "only draws": (["a", "b"], [one("a", "b", (1, 1), block=n) for n in range(5)]),
-    "only forfeits": (["a", "b"], [one("a", "b", None, block=n) for n in range(5)]),
-    "groups": (["a", "b", "c", "d"], [one("a", "b", (3, 1)), one("c", "d", (2, 2), block=1, pairing=1)]),
-    "one always wins": (["a", "b"], [one("a", "b", (9, 0), block=n) for n in range(400)]),
-}
 
 
 def test_what_the_columns_mean_stands_below_them_on_request() -> None:
@@ -84,21 +69,6 @@ def test_news_of_the_league_stand_below_the_table() -> None:
     assert below(leaderboard_page(found, times, news=news).render("table"))[1:3] == news
     assert all(line in leaderboard_page(found, times, news=news).render("markdown") for line in news)
     assert json.loads(leaderboard_page(found, times, news=news).render("json"))["news"] == news
-
-
-@pytest.mark.parametrize("width", [None, 80])
-@pytest.mark.parametrize("chosen", FORMATS)
-@pytest.mark.parametrize("kind", BAD_LEAGUES)
-def test_any_league_has_a_leaderboard(kind: str, chosen: str, width: int | None) -> None:
-    """In every format, without a number that is none."""
-    names, results = BAD_LEAGUES[kind]
-    field = [Entrant(name=name, bot=name, version="1", hash="00" * 32) for name in names]
-    found = made_standings(field, results, scheduled=max(1, len(results)))
-
-    text = leaderboard_page(found, timing(field, sums_of(match_table(results)))).render(chosen, Style(width=width))
-
-    assert not re.search(r"\b(nan|inf|infinity|none|null)\b", text if chosen != "json" else "", re.IGNORECASE)
-    assert chosen != "json" or len(json.loads(text)["standings"]["rows"]) == len(names)
 
 
 def test_players_whom_nothing_connects_are_told() -> None:

@@ -129,7 +129,7 @@ def test_a_league_without_matches(form: str, said: str) -> None:
     assert table() == []
 
 
-@settings(max_examples=60)
+@settings(max_examples=25)
 @given(names=st.lists(st.sampled_from(HOSTILE) | st.text(max_size=10), min_size=2, max_size=4))
 def test_no_name_harms(names: list[str]) -> None:
     """Whatever players are called (in a database that was edited): the same lines and columns, nothing that acts."""

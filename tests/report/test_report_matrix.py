@@ -10,10 +10,10 @@ from statistics import NormalDist
 import msgspec
 import pytest
 from support.made_matches import SETTINGS
-from support.report_leagues import FOUR, HOSTILE, NUMBERS_THAT_ARE_NONE, league, mirrored, odd_leagues, ranks_of, result
+from support.report_leagues import FOUR, league, mirrored, odd_leagues, ranks_of, result
 
 from arena.match.results import MatchResult
-from arena.report.formats import FORMATS, Style
+from arena.report.formats import Style
 from arena.report.matrix import matrix_page, shaded, surprise_mark
 from arena.standings.match_table import match_table
 from arena.standings.matrix import HeadToHead, Intransitive, _lopsided, compared
@@ -188,13 +188,6 @@ def test_scores_stand_below_scores() -> None:
     assert len(columns) == 6
 
 
-def test_groups_that_never_met_are_told() -> None:
-    """Their order says nothing."""
-    text = matrix_page(found(odd_leagues()["two groups"])).render("table")
-
-    assert "only players of the same one can be compared: ann, bob; cid, dan." in text
-
-
 def test_csv_has_a_row_for_each_cell() -> None:
     """From both sides, so that any spreadsheet can make the matrix of it."""
     page = found(mirrored(0, "ann", "bob", 1, 0))
@@ -299,48 +292,6 @@ def test_the_best_are_shown_and_the_rest_is_counted() -> None:
     assert [line.split()[0] for line in matrix_page(chosen).render("table").splitlines()[3:6]] == [
         str(one.rank) for one in chosen.players
     ]
-
-
-def test_json_has_all_of_it() -> None:
-    """Cells, the test, the cycles."""
-    document = json.loads(matrix_page(circle()).render("json"))
-
-    assert len(document["meetings"]) == 30
-    assert {"score", "matches", "expected", "z"} <= set(document["meetings"][0])
-    assert document["intransitivity"]["p"] < 0.001
-    assert document["cycles_found"] == 1
-
-
-@pytest.mark.parametrize("form", FORMATS)
-@pytest.mark.parametrize("name", odd_leagues())
-def test_odd_leagues_have_a_page(name: str, form: str) -> None:
-    """Nothing is undefined or infinite, nothing fails."""
-    text = matrix_page(found(odd_leagues()[name])).render(form, Style(width=80))
-
-    assert not NUMBERS_THAT_ARE_NONE.search(text)
-    assert form != "json" or json.loads(text)["matches"] == len(odd_leagues()[name])
-
-
-def test_no_name_breaks_a_format() -> None:
-    """Rows stay rows, no control character gets out, no cell of a spreadsheet is a formula."""
-    names = list(HOSTILE)
-    results = [
-        one
-        for place, name in enumerate(names[1:])
-        for seats in ((names[0], name), (name, names[0]))
-        for one in [result(place, seats, (1, 0))]
-    ]
-    page = compared("te\x1bst", names, ranks_of(results), SETTINGS)
-
-    table = matrix_page(page, is_coloured=False).render("table")
-    markdown = matrix_page(page).render("markdown").splitlines()
-    rows = list(csv.reader(io.StringIO(matrix_page(page).render("csv"))))
-
-    assert all(char.isprintable() or char == "\n" for char in table)
-    assert len(table.split("\n\n")[0].splitlines()) == 3 + len(names)
-    assert {len(re.findall(r"(?<!\\)(?:\\\\)*\|", line)) for line in markdown[: 2 + len(names)]} == {4 + len(names)}
-    assert {len(row) for row in rows} == {19}
-    assert not any(cell.lstrip().startswith(("=", "+", "@")) for row in rows for cell in row[:2])
 
 
 def test_many_names_are_counted_not_listed() -> None:

@@ -5,55 +5,28 @@ import io
 import json
 import re
 from collections.abc import Sequence
-from functools import cache
 
 import pytest
 from msgspec.structs import replace
-from support.made_matches import SETTINGS, ranks_by_pairing
 from support.report_leagues import (
     FOUR,
-    HOSTILE,
-    NUMBERS_THAT_ARE_NONE,
     forfeit,
     league,
     mirrored,
     odd_leagues,
+    profile_of,
     result,
-    tournament,
+    tables,
 )
 
-from arena.league.profiles import ProfilePage
-from arena.league.standings import entrants
 from arena.match.results import MatchResult
-from arena.report.formats import FORMATS, Style
+from arena.report.formats import Style
 from arena.report.leaderboard import leaderboard_page
 from arena.report.profile import profile_page
-from arena.standings.match_table import match_table
-from arena.standings.profile import luck_adjusted, profile
-from arena.standings.ranks import in_schedule_order
-from arena.standings.ratings import rate
-from arena.standings.sums import sums_of
-from arena.standings.table import Standings, Timing, standings, timing
-
-
-def tables(results: Sequence[MatchResult], names: Sequence[str] = FOUR) -> tuple[Standings, tuple[Timing, ...]]:
-    field, sums, ranks = entrants(tournament(names)), sums_of(match_table(results)), ranks_by_pairing(results)
-    ratings = rate((one.name for one in field), in_schedule_order(ranks.values()), SETTINGS)
-    table = standings(field, sums, ratings, SETTINGS, scheduled=len(results))
-    return table, timing(field, sums)
-
-
-def made(player: str, results: Sequence[MatchResult], names: Sequence[str] = FOUR) -> ProfilePage:
-    table, use = tables(results, names)
-    (row,) = (one for one in table.rows if one.name == player)
-    (timed,) = (one for one in use if one.name == player)
-    ranked = sum(one.group == row.group for one in table.rows)
-    found = profile(row, match_table(results).of_player(player))
-    return ProfilePage("test", (), row, ranked, timed, luck_adjusted(found, player, sums_of(match_table(results))))
 
 
 def page(player: str, results: Sequence[MatchResult], form: str = "table", width: int | None = None) -> str:
-    return profile_page(made(player, results)).render(form, Style(width=width))
+    return profile_page(profile_of(player, results)).render(form, Style(width=width))
 
 
 def test_the_head_says_who_it_is() -> None:
@@ -246,8 +219,8 @@ def test_luck_adjusted_scores_stand_beside_the_plain_ones() -> None:
     ]
 
     text, document = page("ann", results), json.loads(page("ann", results, "json"))
-    wide = profile_page(made("ann", results)).render("table", Style(is_wide=True))
-    asked = profile_page(replace(made("ann", results), is_luck_asked=True)).render("table")
+    wide = profile_page(profile_of("ann", results)).render("table", Style(is_wide=True))
+    asked = profile_page(replace(profile_of("ann", results), is_luck_asked=True)).render("table")
 
     adjusted, plain = document["total"]["luck_adjusted"], document["total"]["score"]
     assert adjusted["value"] == pytest.approx(0.5, abs=0.03)
@@ -255,37 +228,3 @@ def test_luck_adjusted_scores_stand_beside_the_plain_ones() -> None:
     assert f"luck-adjusted score {100 * adjusted['value']:.1f} " in text
     assert ["luck-adjusted %" in each for each in (text, wide, asked)] == [False, True, True]
     assert document["opponents"][0]["luck_adjusted"] == document["total"]["luck_adjusted"]
-
-
-@cache
-def odd(player: str, name: str) -> ProfilePage:
-    """The player's page in that league, for all formats."""
-    return made(player, odd_leagues()[name])
-
-
-@pytest.mark.parametrize("form", FORMATS)
-@pytest.mark.parametrize("name", odd_leagues())
-def test_odd_leagues_have_a_page(name: str, form: str) -> None:
-    """For each player. Nothing is undefined or infinite, nothing fails."""
-    for player in FOUR:
-        text = profile_page(odd(player, name)).render(form, Style(width=80))
-
-        assert not NUMBERS_THAT_ARE_NONE.search(text)
-        assert form != "json" or json.loads(text)["player"] == player
-
-
-def test_no_name_breaks_a_format() -> None:
-    """Rows stay rows, no control character gets out, no cell of a spreadsheet is a formula."""
-    names = list(HOSTILE)
-    results = [result(place, (names[0], name), (1, 0)) for place, name in enumerate(names[1:])]
-    found = made(names[0], results, names)
-
-    table = profile_page(found).render("table")
-    markdown = profile_page(found).render("markdown").splitlines()
-    rows = list(csv.reader(io.StringIO(profile_page(found).render("csv"))))
-
-    assert all(char.isprintable() or char == "\n" for char in table)
-    start = next(number for number, line in enumerate(markdown) if line.startswith("| opponent"))
-    assert {len(re.findall(r"(?<!\\)(?:\\\\)*\|", line)) for line in markdown[start : start + 2 + len(results)]} == {7}
-    assert len({len(row) for row in rows}) == 1
-    assert not any(cell.lstrip().startswith(("=", "+", "@")) for row in rows for cell in row[:2])

@@ -25,8 +25,7 @@ from arena.store import database
 from arena.store.matches import MatchStore
 
 SCHEDULES: dict[str, dict[str, Any]] = {
-    "cycles": {"cycles": 4},
-    "tables of three": {"cycles": 2, "seats": 3},
+    "cycles": {"cycles": 3},
     "tables of four": {"cycles": 2, "seats": 4},
     "swiss": {"cycles": 0, "schedule": Swiss(rounds=3)},
     "knockout": {"cycles": 0, "schedule": Knockout(blocks_per_tie=2, cap_blocks=4)},

@@ -100,11 +100,6 @@ def test_a_dialogue_is_in_order_of_time() -> None:
     assert lines == ["  0.000000 ann > one", "  0.500000 bob < two", "  1.500000 ann < \\xff"]
 
 
-def test_an_empty_dialogue_is_empty() -> None:
-    """Nobody said anything."""
-    assert list(dialogue({})) == []
-
-
 @pytest.fixture
 def toy_game(monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
     """The toy game is on offer."""

@@ -18,7 +18,6 @@ from support.store_made import block_of, blocks_of, fill, reading, tournament, w
 from arena.league.schedule import pairings
 from arena.site.build import write_site
 from arena.site.leagues import key_of
-from arena.site.parts import player_file
 from arena.site.serve import LiveSite
 
 FEW_FILES: Final = 64
@@ -88,22 +87,6 @@ def test_a_match_has_two_paths_and_no_others(tmp_path: Path) -> None:
     ] * 3
     assert site._opened.spent_s == 0.0
     assert site.file(f"data/match-{match}.js") is not None
-
-
-def test_a_player_page_is_whole_while_the_league_goes_on(tmp_path: Path) -> None:
-    """It reads more of the store than the pages before it did."""
-    league = tournament("ann", "bob", cycles=4)
-    with writing(tmp_path) as store:
-        store.save_league(league)
-        store.save([block_of(league, pairings(league)[0], 0)])
-    site = LiveSite(tmp_path, ())
-    assert site.file("index.html") is not None
-    with writing(tmp_path) as store:
-        store.save([block_of(league, pairings(league)[0], 1)])
-
-    page = site.file(f"league/{key_of('test')}/{player_file('ann')}")
-
-    assert b"bob" in (page or b"")
 
 
 def test_a_version_lasts_many_times_the_time_that_it_costs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

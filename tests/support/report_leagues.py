@@ -6,11 +6,19 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any, Final
 
+from arena.league.profiles import ProfilePage
+from arena.league.standings import entrants
 from arena.league.tournament import Player, Tournament
 from arena.match.record import Termination
 from arena.match.results import MatchResult, PairingRanks
+from arena.standings.match_table import match_table
+from arena.standings.profile import luck_adjusted, profile
+from arena.standings.ranks import in_schedule_order
+from arena.standings.ratings import rate
+from arena.standings.sums import sums_of
+from arena.standings.table import Standings, Timing, standings, timing
 from support import made_matches
-from support.made_matches import bot, key_of, match_result, ranks_by_pairing
+from support.made_matches import SETTINGS, bot, key_of, match_result, ranks_by_pairing
 
 BETA = 25.0 / 6.0
 FOUR: Final = ("ann", "bob", "cid", "dan")
@@ -70,6 +78,23 @@ def league(
                 margin = round(lead + luck + rng.gauss(0.0, BETA))
                 found.append(result(cycle, seats, (50 + margin, 50)))
     return found
+
+
+def tables(results: Sequence[MatchResult], names: Sequence[str] = FOUR) -> tuple[Standings, tuple[Timing, ...]]:
+    """Compute the standings of these matches, and the use of time."""
+    field, sums = entrants(tournament(names)), sums_of(match_table(results))
+    ratings = rate((one.name for one in field), in_schedule_order(ranks_of(results)), SETTINGS)
+    return standings(field, sums, ratings, SETTINGS, scheduled=len(results)), timing(field, sums)
+
+
+def profile_of(player: str, results: Sequence[MatchResult], names: Sequence[str] = FOUR) -> ProfilePage:
+    """Compute the profile of a player of a league of these matches."""
+    table, use = tables(results, names)
+    (row,) = (one for one in table.rows if one.name == player)
+    (timed,) = (one for one in use if one.name == player)
+    ranked = sum(one.group == row.group for one in table.rows)
+    found = profile(row, match_table(results).of_player(player))
+    return ProfilePage("test", (), row, ranked, timed, luck_adjusted(found, player, sums_of(match_table(results))))
 
 
 def ranks_of(results: Sequence[MatchResult]) -> list[PairingRanks]:
