@@ -34,29 +34,6 @@ def table(results: Sequence[MatchResult]) -> Standings:
     return made_standings(FIELD, list(results), scheduled=len(results))
 
 
-def test_its_error_is_smaller() -> None:
-    """And it agrees with the score as far as the errors tell."""
-    rows = [(row.score, row.luck_adjusted) for row in table(lucky(100)).rows]
-    pairs = [(score, adjusted) for score, adjusted in rows if score and adjusted]
-
-    assert len(pairs) >= 3
-    for score, adjusted in pairs:
-        assert adjusted.interval.error < 0.97 * score.interval.error
-        assert 0.0 <= adjusted.interval.low <= adjusted.interval.high <= 1.0
-        assert abs(adjusted.value - score.value) < score.interval.error
-
-
-def test_no_order_matters() -> None:
-    """Equal results in any order give equal bytes."""
-    results = lucky(30)
-    other = random.Random(1).sample(results, len(results))
-
-    one, two = table(results), table(other)
-
-    free = [{row.name: row.luck_adjusted for row in each.rows} for each in (one, two)]
-    assert free[0] == free[1]
-
-
 def test_it_has_no_part_in_ranks() -> None:
     """Without luck, or with that of another league, everything else in the table is the same."""
     with_luck = table(lucky(30))
@@ -92,15 +69,3 @@ def test_a_player_who_has_not_played_yet_has_none() -> None:
 
     assert rows.pop(FOUR[0]) is None
     assert any(rows.values())
-
-
-def test_luck_that_narrows_nothing_is_not_shown() -> None:
-    """No column, no sentence, and no value in JSON or CSV: the review's league had wider errors than the plain ones."""
-    rng = random.Random(5)
-    noise = [replace(one, luck=(luck := round(rng.gauss(0.0, 0.3) * LUCK_UNIT), -luck)) for one in lucky(40)]
-
-    found = table(noise)
-
-    assert {row.luck_adjusted for row in found.rows} == {None}
-    assert "luck-adjusted %" not in leaderboard_page(found, None).render("table", Style(is_wide=True))
-    assert '"luck_adjusted":null' in standings_json(found).decode()

@@ -1,7 +1,5 @@
 """Below the leaderboard: what it was made from, what its columns mean, and what not to conclude from it."""
 
-import csv
-import io
 import json
 import re
 from typing import Any
@@ -169,15 +167,3 @@ def test_timeouts_by_load_are_a_warning() -> None:
     assert warning.startswith("WARNING: 2 timeouts by wall time came while the bot waited for a core for longer")
     assert "(a)" in warning
     assert "fewer `--workers`" in warning
-
-
-def test_waiting_is_in_the_formats_for_programs() -> None:
-    """In seconds, over all matches."""
-    found, times = league(["a", "b"])
-    waiting = [msgspec.structs.replace(one, idle_s=1.5, startup_s=2.5, timeouts_by_load=3) for one in times]
-
-    (row, _) = list(csv.DictReader(io.StringIO(leaderboard_page(found, waiting).render("csv"))))
-    timed = json.loads(leaderboard_page(found, waiting).render("json"))["timing"][0]
-
-    assert (row["idle_s"], row["startup_s"], row["timeouts_by_load"]) == ("1.5", "2.5", "3")
-    assert (timed["idle_s"], timed["startup_s"], timed["timeouts_by_load"]) == (1.5, 2.5, 3)

@@ -22,7 +22,7 @@ from arena.store.bots import BotStore
 from arena.store.matches import MatchStore
 from arena.verify.audit import HERE, AuditSettings, OnProgress, audit
 from arena.verify.history import AuditLine
-from arena.verify.match import Checked, Task, check_here, check_match, parallel_checker
+from arena.verify.match import Checked, Task, check_here, parallel_checker
 from arena.verify.resimulation import resimulate
 
 pytestmark = pytest.mark.usefixtures("toy_game")
@@ -226,16 +226,6 @@ def task(number: int, record: MatchRecord | None = None) -> Task:
     return Task(match)
 
 
-def test_the_audit_sums_up_what_was_made_again(tmp_path: Path) -> None:
-    """In one sentence for all matches that were simulated on these terms."""
-    there = Stored(tmp_path, stored_toy_match(), stored_toy_match())
-
-    assert there.findings()[2:] == [
-        (False, "no league: 2 matches of no current league replayed"),
-        (False, "no league: 6 simulations made again, all as recorded"),
-    ]
-
-
 def test_the_audit_names_match_and_step_of_a_forgery(tmp_path: Path) -> None:
     """As a problem."""
     there = Stored(tmp_path, stored_toy_match(), with_result(stored_toy_match(), 2, tilt=20))
@@ -343,12 +333,3 @@ def children() -> set[int]:
             if state != "Z":
                 parents[int(entry.name)] = int(parent)
     return {pid for pid, parent in parents.items() if parents.get(parent) == os.getpid()}
-
-
-def test_a_record_in_memory_is_checked_like_a_stored_one() -> None:
-    """A task is a value of its own: whoever checks it needs no store."""
-    found = check_match(task(7, stored_toy_match()))
-
-    assert (found.match, found.problems) == ("aaaa-7-0", ())
-    assert found.resimulated is not None
-    assert found.resimulated.equal == 3

@@ -64,15 +64,6 @@ def test_chance_and_simulations_of_other_rules_are_told_by_their_keys() -> None:
     assert lines[6:9] == ["   1  chance roll/1: 3 4", "   2  chance deck: 48 items", "   3  simulation x"]
 
 
-def test_draws_each_state_if_asked() -> None:
-    """The table after every step, and once more at the end."""
-    played = record()
-
-    states = [line for line in transcript(played, every_state=True) if "heap 0:" in line]
-
-    assert len(states) == len(played.steps) + 1
-
-
 def test_explains_a_forfeit() -> None:
     """Who, why, what it sent, and the last lines both ways."""
     text = "\n".join(transcript(record(cheats=True), every_state=False))
