@@ -71,7 +71,7 @@ def skill_plot(view: LeagueView) -> Plot | None:
         "The rating, fitted to all matches, with its 95 % interval. Two intervals that overlap do not show who is"
         " better; the column `ahead` and the matrix do."
     )
-    return Plot(interval_plot(names, found, "rating", printable(f"Skill by player, best first: {told}")), caption)
+    return Plot(interval_plot(names, found, printable(f"Skill by player, best first: {told}")), caption)
 
 
 def rating_plot(view: LeagueView) -> Plot | None:
@@ -83,9 +83,7 @@ def rating_plot(view: LeagueView) -> Plot | None:
     told = "; ".join(f"{name} {fixed(values[-1])}" for name, values in lines.items())
     left = f" The best {MOST_LINES} are drawn." if len(names) < len(view.players) else ""
     caption = f"TrueSkill's mu, in the order of the schedule; it settles as matches are played.{left}"
-    picture = line_plot(
-        [matches for matches, _ in view.ratings], lines, ("matches", "mu"), printable(f"Ratings at the end: {told}")
-    )
+    picture = line_plot([matches for matches, _ in view.ratings], lines, printable(f"Ratings at the end: {told}"))
     return Plot(picture, caption)
 
 
@@ -183,7 +181,7 @@ def form_plot(page: ProfilePage) -> Plot | None:
         return None
     told = f"Score in percent by tenth of the schedule: {', '.join(percent(one.value) for _, one in found)}"
     names, scores = [name for name, _ in found], [one for _, one in found]
-    picture = bar_plot(names, scores, ("tenth of the schedule", "score %"), told)
+    picture = bar_plot(names, scores, told)
     return Plot(picture, "Score by tenth of the schedule, with its 95 % interval.")
 
 

@@ -47,8 +47,8 @@ class Plot(msgspec.Struct, frozen=True):
 
 
 @mpl.rc_context(_SETTINGS)
-def interval_plot(names: Sequence[str], found: Sequence[Interval], label: str, told: str) -> Markup:
-    """A point with its interval for each name, the first one on top; `told` is the text alternative."""
+def interval_plot(names: Sequence[str], found: Sequence[Interval], told: str) -> Markup:
+    """Draw the rating of each name with its interval, the first one on top; `told` is the text alternative."""
     figure, axes = _axes(0.9 + 0.26 * len(names))
     for place, one in enumerate(found):
         ends = [end for end in (one.low, one.high) if abs(end) < float("inf")]
@@ -56,26 +56,26 @@ def interval_plot(names: Sequence[str], found: Sequence[Interval], label: str, t
         axes.plot([one.value], [place], "o", color=_COLOURS[0], markersize=5)
     axes.set_yticks(range(len(names)), clipped(names))
     axes.set_ylim(len(names) - 0.5, -0.5)
-    axes.set_xlabel(label)
+    axes.set_xlabel("rating")
     return _drawn(figure, told)
 
 
 @mpl.rc_context(_SETTINGS)
-def line_plot(x: Sequence[float], lines: Mapping[str, Sequence[float]], labels: tuple[str, str], told: str) -> Markup:
-    """A line for each name, in its own colour and dashes; `labels` of both axes."""
+def line_plot(x: Sequence[float], lines: Mapping[str, Sequence[float]], told: str) -> Markup:
+    """Draw mu by matches: a line for each name, in its own colour and dashes."""
     figure, axes = _axes(3.8)
     for place, (name, values) in enumerate(zip(clipped([*lines]), lines.values(), strict=True)):
         style = _STYLES[place // len(_COLOURS) % len(_STYLES)]
         axes.plot(x, values, style, color=_COLOURS[place % len(_COLOURS)], linewidth=1.8, label=f"\u200b{name}")
-    axes.set_xlabel(labels[0])
-    axes.set_ylabel(labels[1])
+    axes.set_xlabel("matches")
+    axes.set_ylabel("mu")
     axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False, fontsize=9)
     return _drawn(figure, told)
 
 
 @mpl.rc_context(_SETTINGS)
-def bar_plot(names: Sequence[str], found: Sequence[Interval], labels: tuple[str, str], told: str) -> Markup:
-    """A bar with its interval for each name, from left to right, in percent."""
+def bar_plot(names: Sequence[str], found: Sequence[Interval], told: str) -> Markup:
+    """Draw the score as a bar with its interval for each tenth of the schedule, from left to right, in percent."""
     figure, axes = _axes(2.6)
     places, values = range(len(names)), [100.0 * one.value for one in found]
     reach = [[100.0 * (one.value - one.low) for one in found], [100.0 * (one.high - one.value) for one in found]]
@@ -83,8 +83,8 @@ def bar_plot(names: Sequence[str], found: Sequence[Interval], labels: tuple[str,
     axes.bar(places, values, width=0.6, color=_COLOURS[0])
     axes.errorbar(places, values, yerr=reach, fmt="none", ecolor=_INK, elinewidth=1.2)
     axes.set_xticks(places, names)
-    axes.set_xlabel(labels[0])
-    axes.set_ylabel(labels[1])
+    axes.set_xlabel("tenth of the schedule")
+    axes.set_ylabel("score %")
     return _drawn(figure, told)
 
 

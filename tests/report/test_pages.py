@@ -64,7 +64,7 @@ def test_a_league_without_players_has_a_leaderboard() -> None:
 names = st.lists(st.one_of(st.sampled_from(HOSTILE), st.text(st.characters(codec="utf-8"))), min_size=2, max_size=4)
 
 
-@settings(max_examples=25)
+@settings(max_examples=10)
 @given(names.map(lambda drawn: tuple(dict.fromkeys([*drawn, "a", "b"]))))
 @example(HOSTILE)
 def test_no_name_breaks_a_format(hostile: tuple[str, ...]) -> None:

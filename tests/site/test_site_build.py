@@ -97,16 +97,15 @@ def test_hostile_names_are_text_and_stand_in_no_name_of_a_file(site: Path, pages
 
 def test_the_standings_show_the_cells_of_the_leaderboard(tmp_path: Path) -> None:
     """The same digits, in the same order."""
-    out = made_site(tmp_path, "ann", "bob", "cid", which="none")
-    page = Read(out / "league" / key_of("../evil & <b>") / "index.html")
-    with reading(tmp_path / "results") as store:
-        view = league_view(store, "../evil & <b>")
-    rows = table_rows(view.table, view.timing)
+    fill(tmp_path, tournament("ann", "bob", "cid"))
+    with reading(tmp_path) as store:
+        view = league_view(store, "test")
+    page, rows = Pages().league(view), table_rows(view.table, view.timing)
 
     for column in LEADERBOARD:
         if column.name in {"rank", "player", "score", "rating", "TrueSkill", "W-D-L", "LOS", "ms/move"}:
             for cell in column.cells(rows, Style()):
-                assert cell.strip() in page.text, column.name
+                assert f">{cell.strip()}<" in page, column.name
 
 
 def test_ratings_over_time_end_with_those_of_the_standings(tmp_path: Path) -> None:
@@ -127,8 +126,8 @@ def test_names_in_plots_are_no_formulas() -> None:
     """In legends and on axes; one that begins with an underscore is there as well."""
     names = ["$x^2$", "_hidden", "$\\frac{1}{0}$"]
 
-    lines = line_plot([0, 1], {name: [1.0, 2.0] for name in names}, ("matches", "mu"), "told")
-    points = interval_plot(names, [Interval(0.0, 0.0, 1.0)] * 3, "rating", "told")
+    lines = line_plot([0, 1], {name: [1.0, 2.0] for name in names}, "told")
+    points = interval_plot(names, [Interval(0.0, 0.0, 1.0)] * 3, "told")
 
     for svg in (lines, points):
         texts = [
@@ -293,8 +292,9 @@ def test_without_the_packages_of_the_extra_a_sentence_says_what_to_install(
 
 def test_the_matrix_has_the_score_and_the_marks_of_each_meeting(tmp_path: Path) -> None:
     """`>` and `<` tell who is surely better, and stand beside the score of the row's player."""
-    out = made_site(tmp_path, "ann", "cheat", which="none", cycles=30)
+    fill(tmp_path, tournament("ann", "cheat", cycles=30))
+    with reading(tmp_path) as store:
+        page = Pages().matrix(league_view(store, "test"))
 
-    text = Read(out / "league" / key_of("../evil & <b>") / "matrix.html").text
-    assert re.search(r"1 ann\s*100\.0 >", text)
-    assert re.search(r"2 cheat\s*0\.0 <", text)
+    assert re.search(r">ann</a></th>.*>100\.0 &gt;<", page)
+    assert re.search(r">cheat</a></th>.*>0\.0 &lt;<", page)

@@ -369,18 +369,6 @@ def test_each_yard_tips_as_the_view_says(browser: Any, site: Path) -> None:
     assert seen[-8.0][2] - seen[-8.0][1] > 20
 
 
-def test_words_about_the_ship_have_one_colour(browser: Any, site: Path) -> None:
-    """Also on pages of a site, whose style sheet has a fainter one for words of that class."""
-    colour = "(name) => getComputedStyle(document.querySelector(`.harbour .${name}`)).color"
-
-    with opened(browser, written(site, record("simulated")).as_uri()) as (page, _):
-        ready(page)
-        page.add_style_tag(url="../assets/site.css")
-        colours = [page.evaluate(colour, name) for name in ("told", "hold")]
-
-    assert colours[0] == colours[1]
-
-
 def test_a_screen_on_the_wall_plays_one_match_after_the_other(browser: Any, site: Path) -> None:
     """For ever; a match that is not there is left out."""
     one, other = record("nim"), replace(record("shanghaien"), match="c91b78bc3e0c-0-1")

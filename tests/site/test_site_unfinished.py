@@ -39,8 +39,8 @@ def missing_blocks(store: MatchStore, name: str) -> list[Missing]:
 @pytest.mark.parametrize(
     ("names", "settings", "choose"),
     [
-        (NAMES[:3], {"cycles": 2}, lambda blocks: blocks[0]),
-        (NAMES[:3], {"cycles": 2}, lambda blocks: blocks[-1]),
+        (NAMES[:3], {"cycles": 1}, lambda blocks: blocks[0]),
+        (NAMES[:3], {"cycles": 1}, lambda blocks: blocks[-1]),
         (NAMES, SWISS, lambda blocks: blocks[-1]),
     ],
     ids=["first", "last", "swiss"],
@@ -70,7 +70,7 @@ def test_every_page_of_a_growing_league_can_be_made(
             listed = [match for text in lists for match in re.findall(r"[0-9a-f]{12}-\d+-\d", text)]
             assert len(listed) == len({*listed}) == stored
             assert len(lists) == -(-stored // 3)
-    assert stored >= 8
+    assert stored >= 6
 
 
 def test_a_pairing_of_which_the_only_block_is_torn_has_no_place_in_the_list(tmp_path: Path) -> None:
