@@ -9,7 +9,7 @@ from support import made_matches
 from support.made_matches import bot
 from support.plugin_packages import install
 from support.scripted_bot import ScriptedBot, answer, played_block, seated
-from support.site_browser import DESK, chromium, opened
+from support.site_browser import DESK, opened, overflow, serious_faults
 from support.store_made import reading, writing
 
 from arena import games
@@ -20,7 +20,6 @@ from arena.match.secret_luck import Secret
 from arena.site.build import write_site
 
 pytestmark = [pytest.mark.slow, pytest.mark.process]
-axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="the extra `browser` is not installed")
 
 NAMES: Final = (
     "jo",
@@ -99,12 +98,6 @@ class LowestAlone(BaseGame):
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with chromium() as found:
-        yield found
-
-
-@pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """The site of a league of two blocks: player number n says a number that changes with n and with time."""
     folder = tmp_path_factory.mktemp("ten")
@@ -180,21 +173,20 @@ def unreadable(page: Any, selector: str) -> list[Any]:
 @pytest.mark.parametrize("name", ["index.html", "matrix.html"])
 def test_each_name_of_a_table_can_be_read(browser: Any, site: Path, name: str, size: dict[str, int]) -> None:
     """The whole name or its beginning and end, on a line or a few; also once the table is scrolled to its end."""
-    with opened(browser, page_of(site, name), viewport=size) as (page, account):
+    with opened(browser, page_of(site, name), viewport=size) as (page, _):
         before = unreadable(page, "table tbody th >> a")
         page.locator(".scroll").first.evaluate("node => node.scrollLeft = node.scrollWidth")
         after = unreadable(page, "table tbody th >> a")
-        overflow = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+        wider = overflow(page)
 
     assert before == after == []
-    assert overflow <= 0
-    assert account.complaints == []
+    assert wider <= 0
 
 
 @BOTH
 def test_each_name_at_the_table_can_be_read(browser: Any, site: Path, size: dict[str, int]) -> None:
     """In the match player, at the start, while seats act and at the end; each seat has a colour of its own."""
-    with opened(browser, match_of(site), viewport=size) as (page, account):
+    with opened(browser, match_of(site), viewport=size) as (page, _):
         page.wait_for_selector(".steps [aria-current=step]")
         names = page.locator(".seat-name").all_text_contents()
         found = list(unreadable(page, ".seat-name"))
@@ -203,21 +195,16 @@ def test_each_name_at_the_table_can_be_read(browser: Any, site: Path, size: dict
         colours = page.locator(".seat").evaluate_all(
             "nodes => nodes.map(node => getComputedStyle(node).borderLeftColor)"
         )
-        serious = [
-            each
-            for each in axe.Axe().run(page, options={"preload": False}).response["violations"]
-            if each["impact"] in {"serious", "critical"}
-        ]
+        faults = serious_faults(page)
         title = page.inner_text("h1")
-        overflow = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+        wider = overflow(page)
 
     assert sorted(names) == sorted(NAMES)
     assert found == []
     assert len(set(colours)) == len(NAMES)
-    assert [(each["id"], each["nodes"][0]["html"]) for each in serious] == []
+    assert faults == []
     assert title == "lowest_alone: 10 players"
-    assert overflow <= 0
-    assert account.complaints == []
+    assert wider <= 0
 
 
 def test_a_seat_that_has_answered_is_no_more_on_move(browser: Any, site: Path) -> None:

@@ -9,6 +9,7 @@ from typing import Any, Final
 import pytest
 
 playwright = pytest.importorskip("playwright.sync_api", reason="the extra `browser` is not installed")
+axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="the extra `browser` is not installed")
 
 PHONE: Final = {"width": 360, "height": 740}
 DESK: Final = {"width": 1280, "height": 900}
@@ -52,11 +53,28 @@ def chromium() -> Iterator[Any]:
 
 
 @contextmanager
-def opened(browser: Any, url: str, **context: Any) -> Iterator[tuple[Any, Account]]:
-    """A page in a context of its own, loaded, and the account of what it did until then and goes on to do."""
+def opened(browser: Any, url: str, *, is_quiet: bool = True, **context: Any) -> Iterator[tuple[Any, Account]]:
+    """A page in a context of its own, loaded, and the account of what it did until then and goes on to do.
+
+    One that `is_quiet` must have complained of nothing in the end.
+    """
     made = browser.new_context(**{"viewport": DESK, **context})
     page, account = made.new_page(), Account()
     account.listen(page)
     page.goto(url, wait_until="load")
     yield page, account
     made.close()
+    assert not is_quiet or account.complaints == []
+
+
+def serious_faults(page: Any) -> list[Any]:
+    """Return what axe-core finds in a page that is serious or worse: its name, and the first elements."""
+    found = axe.Axe().run(page, options={"preload": False}).response["violations"]
+    serious = [each for each in found if each["impact"] in {"serious", "critical"}]
+    return [(each["id"], [node["html"] for node in each["nodes"]][:3]) for each in serious]
+
+
+def overflow(page: Any) -> int:
+    """Return by how many pixels a page is wider than its window."""
+    wider: int = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+    return wider
