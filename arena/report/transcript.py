@@ -44,9 +44,8 @@ def transcript(record: MatchRecord, *, every_state: bool, luck: str = "", start:
     if not start:
         yield from _head(record, luck, stderr)
     if other := other_rules(record):
-        if not start:
-            yield from (f"{other}{_AS_RECORDED}", "")
-        for number in range(max(start, 1), len(record.steps) + 1):
+        yield from (f"{other}{_AS_RECORDED}", "")
+        for number in range(1, len(record.steps) + 1):
             yield from _step(record, number, stderr)
     else:
         game = load_game(record.game)
