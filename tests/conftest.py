@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -64,3 +65,12 @@ def toy_game() -> Iterator[None]:
 
     with on_offer():
         yield
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """A real browser; without the extra its tests are skipped."""
+    from support.site_browser import chromium  # noqa: PLC0415 - it skips whoever imports it without the extra
+
+    with chromium() as started:
+        yield started
