@@ -149,8 +149,7 @@ def record(make: Callable[[], bytes]) -> Change:
 def bomb(results: Path, _: Path) -> None:
     """A record of 1 MiB that is 1 GiB."""
     packer = zlib.compressobj(9)
-    packer.compress(b"")
-    start = packer.flush(zlib.Z_FULL_FLUSH)
+    start = packer.compress(b"") + packer.flush(zlib.Z_FULL_FLUSH)
     mebibyte = packer.compress(b" " * (1 << 20)) + packer.flush(zlib.Z_FULL_FLUSH)
     with opened(results) as connection:
         change = "UPDATE record SET body = ? WHERE (block, rotation) = (0, 0)"
