@@ -292,9 +292,12 @@ class PackedRecord(msgspec.Struct, frozen=True):
 def pack(record: MatchRecord) -> PackedRecord:
     """The record compressed, with its digest."""
     text = encoded(record)
-    if len(text) > RECORD_BYTES:  # no bot can make a record this large but by its stderr
+    if len(text) > RECORD_BYTES:  # no bot can make a record this large but by its stderr and its notes
         seats = tuple(msgspec.structs.replace(seat, stderr=UNSET) for seat in record.seats)
-        text = encoded(msgspec.structs.replace(record, seats=seats))
+        steps = tuple(
+            msgspec.structs.replace(step, note="") if isinstance(step, ActionStep) else step for step in record.steps
+        )
+        text = encoded(msgspec.structs.replace(record, seats=seats, steps=steps))
     if len(text) > RECORD_BYTES:
         raise HarnessFault(
             f"the record of match {record.match} has {len(text)} bytes, at most {RECORD_BYTES} are stored"

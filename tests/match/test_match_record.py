@@ -7,7 +7,7 @@ import pytest
 from support.scripted_bot import ScriptedBot, house, match_of, random_match, seated
 
 from arena.errors import Crashed
-from arena.match.record import MatchRecord, PackedRecord, pack, unpack
+from arena.match.record import RECORD_BYTES, ActionStep, MatchRecord, PackedRecord, pack, unpack
 
 RECORDS = [
     random_match("nim", 1),
@@ -60,3 +60,14 @@ def test_what_does_not_fit_is_named(packed: PackedRecord, message: str) -> None:
     """The codec, the compression, the digest."""
     with pytest.raises(ValueError, match=message):
         unpack(packed)
+
+
+def test_no_bot_makes_a_record_too_large_by_its_words() -> None:
+    """Notes are left out of a record that they would make too large: a match that is not stored could be bought."""
+    step = RECORDS[0].steps[-1]
+    assert isinstance(step, ActionStep)
+    wordy = (msgspec.structs.replace(step, note="\x01" * 1000),) * (RECORD_BYTES // 6000 + 1)
+
+    kept = unpack(pack(msgspec.structs.replace(RECORDS[0], steps=wordy)))
+
+    assert kept.steps == unpack(pack(RECORDS[0])).steps[-1:] * len(wordy)
