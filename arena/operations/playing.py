@@ -11,7 +11,7 @@ from msgspec import UNSET, UnsetType, structs
 from arena.errors import HarnessFault, MachineFault, SpecError
 from arena.games import known_names, load_game
 from arena.games.api import require_simulator
-from arena.league.tournament import ClusterSettings, Tournament, require_game
+from arena.league.tournament import ClusterSettings, Tournament, largest_limits, require_game
 from arena.operations.events import OnEvent, Warned, ignore
 from arena.operations.request import Request
 from arena.process.cores import usable_cores
@@ -175,9 +175,13 @@ def backend_of(
     local: "Backend",
     on: OnEvent = ignore,
 ) -> "Backend":
-    """Return the backend that plays: the cluster's, or `local` without one."""
+    """Return the backend that plays: the cluster's, or `local` without one. A lack of room here is an event."""
     if cluster is None:
         return local
-    from arena.cluster.backend import cluster_backend  # noqa: PLC0415 - only for a cluster
+    from arena.cluster.address import workers_here  # noqa: PLC0415 - only for a cluster
+    from arena.cluster.backend import cluster_backend  # noqa: PLC0415
+
+    if (wanted := workers_here(cluster)) is not None:
+        local_workers(wanted, largest_limits(tournament), on)
 
     return cluster_backend(cluster, tournament, isolation, bots.packed, lambda sentence: on(Warned(sentence)))

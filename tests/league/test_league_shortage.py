@@ -20,15 +20,20 @@ from arena.errors import HarnessFault, MachineFault, Shortage
 from arena.league import worker
 from arena.league.driver import play_jobs
 from arena.league.schedule import Job, jobs
+from arena.league.tournament import ClusterSettings
 from arena.league.worker import JobMatch, play_rotations
+from arena.operations import playing
+from arena.operations.events import Event, Warned
 from arena.process import room
 from arena.process.limits import Limits
+from arena.store.bots import BotStore
 
 MIB: Final = 1 << 20
-HOG: Final = bot_script(
-    start="held = []", asked="while len(held) < 40: held.append(bytearray(b'x' * (1 << 20))); time.sleep(0.03)"
-)
+FILL: Final = "while len(held) < 40: held.append(bytearray(b'x' * (1 << 20))); time.sleep(0.03)"
+HOG: Final = bot_script(start="held = []", asked=FILL)
 """Within its limit of 64 MiB, from its first move on."""
+BUYER: Final = bot_script(start="held = []", asked=f"{FILL}\n        if m['id'] == 9: os.kill(os.getpid(), 9)")
+"""The same, and then it dies as the kernel ends a bot: where memory is short it looks like any other victim."""
 ARENA: Final = (sys.executable, "-m", "arena", "league")
 
 
@@ -167,6 +172,19 @@ def test_as_many_matches_fit_as_there_is_memory_and_processes_for(monkeypatch: p
     assert "processes and threads" in room.lack_of_room(need)
 
 
+def test_workers_of_a_cluster_here_that_do_not_fit_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As those of this machine: whoever asks for so many gets them, and matches that are void."""
+    monkeypatch.setattr(playing, "matches_that_fit", lambda _: 1)
+    monkeypatch.setattr("arena.cluster.backend.cluster_backend", lambda *_: FakeBackend(played))
+    told: list[Event] = []
+
+    here = ClusterSettings("local:3")
+    playing.backend_of(here, tournament(), BotStore(Path(), Path(), "none"), "none", FakeBackend(played), told.append)
+
+    assert [type(event) for event in told] == [Warned]
+    assert "there is room for 1." in str(told[0])
+
+
 @pytest.mark.process
 def test_a_match_alone_waits_for_all_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also for those of other commands, and new ones wait for it."""
@@ -184,12 +202,12 @@ def _can_lock(file: Path, *, exclusive: bool) -> bool:
     return subprocess.run(words, check=False).returncode == 0
 
 
-def league_file(folder: Path, **changes: Any) -> Path:
+def league_file(folder: Path, hog: str = HOG, **changes: Any) -> Path:
     """A league of two honest bots and one that fills its memory."""
     folder.chmod(0o755)
     bots = folder / "bots"
     bots.mkdir()
-    (bots / "hog.py").write_text(HOG)
+    (bots / "hog.py").write_text(hog)
     content = {
         "name": "test",
         "game": "shanghaien",
@@ -220,9 +238,13 @@ def outcomes(results: Path) -> list[tuple[str, ...]]:
 @pytest.mark.slow
 @pytest.mark.process
 @group_of_version_1("memory")
-def test_a_league_short_of_memory_ends_as_on_a_large_machine(tmp_path: Path) -> None:
-    """The kernel kills bots, their matches are void and repeated alone: no forfeit, and the hog loses as ever."""
-    file, found, most = league_file(tmp_path), {}, 8192 * MIB
+@pytest.mark.parametrize(("hog", "ends"), [(HOG, {"normal"}), (BUYER, {"normal", "crash"})], ids=["a hog", "a buyer"])
+def test_a_league_short_of_memory_ends_as_on_a_large_machine(tmp_path: Path, hog: str, ends: set[str]) -> None:
+    """The kernel kills bots, their matches are void and repeated alone: no forfeit, and the hog loses as ever.
+
+    So does one that dies on purpose: it buys a repeat with the same luck, and no void match.
+    """
+    file, found, most = league_file(tmp_path, hog), {}, 8192 * MIB
     for name in ("large", "small"):
         with limited("memory", most) as group:
             words = (*ARENA, "run", str(file), "--results", str(tmp_path / name), "--workers", "6")
@@ -234,7 +256,7 @@ def test_a_league_short_of_memory_ends_as_on_a_large_machine(tmp_path: Path) -> 
         found[name] = outcomes(tmp_path / name)
 
     assert found["small"] == found["large"]
-    assert {termination for _, termination, *_ in found["small"]} == {"normal"}
+    assert {termination for _, termination, *_ in found["small"]} == ends
     assert "is void" in (tmp_path / "small" / "logs" / "test.log").read_text()
 
 
