@@ -9,7 +9,7 @@ import contextlib
 import logging
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from fractions import Fraction
 from functools import partial
 from typing import Any, Final, TypeVar
@@ -32,6 +32,9 @@ _MOST: Final = 64
 _AHEAD: Final = 2
 """Batches for each worker: one that it checks, and one that waits here."""
 _DEATHS: Final = 3
+_LISTEN_EVERY_S: Final = 10.0
+_SILENT_S: Final = 60.0
+"""A worker whose event loop answers nothing for so long hangs; a check in its thread may take any time."""
 log: Final = logging.getLogger("arena.cluster")
 Found = TypeVar("Found")
 
@@ -79,15 +82,6 @@ def _sent(loop: LoopThread, team: "Team", batch: Batch) -> Callable[[], list[Che
     return loop.run(team.check(batch)).result
 
 
-class _OpenBatch:
-    """A batch whose findings are awaited, and the number of workers that were lost with it."""
-
-    def __init__(self, batch: Batch) -> None:
-        self.batch, self.deaths = batch, 0
-        self.message = msgspec.msgpack.encode(batch, enc_hook=str)  # fractions, which msgpack does not know
-        self.future: asyncio.Future[list[Checked]] = asyncio.get_running_loop().create_future()
-
-
 class Team:
     """The workers that check, each a batch at a time."""
 
@@ -99,16 +93,16 @@ class Team:
         times: DealingTimes,
     ) -> None:
         self._link, self._here, self._say, self._times = link, here, say, times
-        self._queue = asyncio.Queue[_OpenBatch]()
-        self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._free: asyncio.Queue[str] = asyncio.Queue()
+        self._found: dict[str, _Found] = {}
         self._left_out: dict[str, str] = {}
         self._silent = Counter[str]()
-        self._trouble = ""
+        self._ended, self._trouble = asyncio.Event(), ""
         self._match_s = _BATCH_S
 
     def most(self) -> int:
         """Batches at once."""
-        return _AHEAD * max(1, len(self._tasks))
+        return _AHEAD * max(1, len(self._found))
 
     def batch_size(self) -> int:
         """Matches of the next batch, by the time that those before took."""
@@ -116,90 +110,123 @@ class Team:
 
     async def check(self, batch: Batch) -> list[Checked]:
         """The findings of any worker. MachineFault if there is none; HarnessFault if one after the other dies of it."""
-        open_batch = _OpenBatch(batch)
-        self._add(open_batch)
-        return await open_batch.future
+        message, deaths = msgspec.msgpack.encode(batch, enc_hook=str), 0  # fractions, which msgpack does not know
+        while deaths < _DEATHS:
+            address, worker = await self._free_worker()
+            try:
+                found = _findings(await self._asked(address, check, message), batch)
+            except (Unfit, msgspec.MsgspecError) as error:
+                self._leave_out(worker.name, f"{type(error).__name__}: {error}")
+            except OSError as error:
+                deaths += await self._is_silent(address, error)
+            else:
+                self._free.put_nowait(address)
+                self._silent.pop(worker.name, None)
+                self._match_s = max(1e-6, found.seconds / len(found.checked))
+                return found.checked
+        raise HarnessFault(f"{counted(_DEATHS, 'worker')} died of the same matches, or could not be reached; try again")
 
     async def look_for_workers(self) -> None:
         """Welcome workers that come, and let those go that are gone, until there was none for too long."""
         try:
             self._trouble = await watched(self._link, self._times, self._left_out, self._compare)
         finally:
-            self._trouble = self._trouble or "nobody looks for workers any more"
-            while not self._queue.empty():
-                self._add(self._queue.get_nowait())
+            self._ended.set()
 
-    def _add(self, one: _OpenBatch) -> None:
-        """Queue a batch for any worker, or give it up."""
-        if one.deaths >= _DEATHS:
-            what = f"{counted(_DEATHS, 'worker')} died of the same matches, or could not be reached; try again"
-            one.future.set_exception(HarnessFault(what))
-        elif self._trouble:
-            what = f"{self._trouble}; nothing was changed, and the same command begins anew"
-            one.future.set_exception(MachineFault(what))
-        else:
-            self._queue.put_nowait(one)
+    async def _asked(self, address: str, function: Callable[..., Awaitable[Found]], argument: Any) -> Found:
+        """The answer of a worker, however long it takes. OSError if the worker is gone, or hangs."""
 
-    def _compare(self, _: str, found: dict[str, str]) -> None:
-        for address in self._tasks.keys() - found.keys():
-            self._tasks.pop(address).cancel()
-        for address, name in found.items():
-            if address not in self._tasks and name not in self._left_out:
-                self._tasks[address] = asyncio.create_task(self._talk(address, name))
+        async def listen() -> None:
+            await asyncio.wait_for(self._link.call(identities, address, []), _SILENT_S)
 
-    async def _talk(self, address: str, name: str) -> None:
-        """Let a worker check batch after batch, if its games are those of this side, as long as it is there.
+        return await _unless(self._found[address].gone, self._link.call(function, address, argument), listen)
 
-        One that hangs is dropped by its scheduler, which hears nothing of it, after some minutes.
+    async def _is_silent(self, address: str, error: OSError) -> bool:
+        """Let go of a worker that did not answer, and whether that is its own fault; it is asked again if it is there.
+
+        After several times in a row it is left out.
         """
-        one, is_death = None, False
-        try:
-            told = await self._link.call(identities, address, list(self._here))
-            found = {game: msgspec.msgpack.decode(each, type=Identity | None) for game, each in told.items()}
-            for game, expected in self._here.items():
-                if found.get(game) != expected:
-                    self._leave_out(name, f"{game}: {_difference(found.get(game), expected)}")
-                    return
-            while True:
-                one = await self._queue.get()
-                answer = _findings(await self._link.call(check, address, one.message), one.batch)
-                one.future.set_result(answer.checked)
-                one = None
-                self._silent.pop(name, None)
-                self._match_s = max(1e-6, answer.seconds / len(answer.checked))
-        except asyncio.CancelledError:  # the scheduler has lost it, or dask gave it up
-            is_death = True
-        except OSError as error:
-            log.info("worker at %s did not answer: %s", address, error)
-            is_death = await self._is_silent(address, name)
-        except Exception as error:  # noqa: BLE001 - whatever another program answers
-            self._leave_out(name, f"{type(error).__name__}: {error}")
-        finally:
-            if self._tasks.get(address) is asyncio.current_task():
-                del self._tasks[address]
-            if one is not None:
-                one.deaths += is_death
-                self._add(one)
-
-    async def _is_silent(self, address: str, name: str) -> bool:
-        """Whether it is the worker's own fault that it did not answer: the scheduler answers.
-
-        A worker that is there is asked again; after several times in a row it is left out.
-        """
+        log.info("worker at %s did not answer: %s", address, error)
+        worker = self._found.pop(address, None)
         try:
             _, found = await self._link.workers()
         except OSError:
             return False
-        if address in found:
-            self._silent[name] += 1
-            if self._silent[name] >= _DEATHS:
-                self._leave_out(name, f"it did not answer {_DEATHS} times in a row")
+        if worker is not None and address in found:
+            self._silent[worker.name] += 1
+            if self._silent[worker.name] >= _DEATHS:
+                self._leave_out(worker.name, f"it did not answer {_DEATHS} times in a row")
         return True
+
+    def _compare(self, _: str, found: dict[str, str]) -> None:
+        for address in self._found.keys() - found.keys():
+            self._found.pop(address).gone.set()
+        for address, name in found.items():
+            if address not in self._found and name not in self._left_out:
+                worker = self._found[address] = _Found(name)
+                worker.task = asyncio.create_task(self._welcome(address, worker))
+
+    async def _welcome(self, address: str, worker: "_Found") -> None:
+        """Let it check, if its games are those of this side."""
+        try:
+            told = await self._asked(address, identities, list(self._here))
+            found = {game: msgspec.msgpack.decode(each, type=Identity | None) for game, each in told.items()}
+        except OSError as error:
+            await self._is_silent(address, error)
+            return
+        except Exception as error:  # noqa: BLE001 - whatever another program answers
+            self._leave_out(worker.name, f"{type(error).__name__}: {error}")
+            return
+        for game, expected in self._here.items():
+            if found.get(game) != expected:
+                self._leave_out(worker.name, f"{game}: {_difference(found.get(game), expected)}")
+                return
+        self._free.put_nowait(address)
+
+    async def _free_worker(self) -> "tuple[str, _Found]":
+        while True:
+            try:
+                address = await _unless(self._ended, self._free.get())
+            except ConnectionError:
+                why = self._trouble or "nobody looks for workers any more"
+                raise MachineFault(f"{why}; nothing was changed, and the same command begins anew") from None
+            if (worker := self._found.get(address)) is not None:
+                return address, worker
 
     def _leave_out(self, name: str, sentence: str) -> None:
         if name not in self._left_out:
+            self._found = {address: worker for address, worker in self._found.items() if worker.name != name}
             self._left_out[name] = printable(f"worker {name} is left out: {sentence}")
             self._say(self._left_out[name])
+
+
+class _Found:
+    """A worker that the scheduler has."""
+
+    def __init__(self, name: str) -> None:
+        self.name, self.gone = name, asyncio.Event()
+        self.task: asyncio.Task[None] | None = None
+
+
+async def _unless(
+    event: asyncio.Event, action: Awaitable[Found], listen: Callable[[], Awaitable[None]] | None = None
+) -> Found:
+    """The result of an action. ConnectionError if the event comes before, or dask gives the action up.
+
+    `listen` is called again and again meanwhile, and may raise.
+    """
+    call, end = asyncio.ensure_future(action), asyncio.create_task(event.wait())
+    every_s = None if listen is None else _LISTEN_EVERY_S
+    try:
+        while not (await asyncio.wait([call, end], timeout=every_s, return_when=asyncio.FIRST_COMPLETED))[0]:
+            if listen is not None:
+                await listen()
+        if call.done() and not call.cancelled():
+            return call.result()
+        raise ConnectionError("the worker is gone")
+    finally:
+        call.cancel()
+        end.cancel()
 
 
 def _findings(answer: bytes, batch: Batch) -> CheckedBatch:

@@ -34,6 +34,8 @@ class LinkHere:
         self.before: Callable[[str, str], None] = lambda *_: None
         self.after: Callable[[str, Any], Any] = lambda _, answer: answer
         self.is_cut = False
+        self.hanging: set[str] = set()
+        """Workers that answer nothing from their first check on, though the scheduler hears them."""
         self.looks = 0
 
     async def workers(self) -> tuple[str, dict[str, str]]:
@@ -49,6 +51,8 @@ class LinkHere:
         self.before(name, kind)
         if self.is_cut:
             raise ConnectionError("cut")
+        if name in self.hanging and (name, "check") in self.calls:
+            await asyncio.Event().wait()
         return self.after(name, await function(argument))
 
     async def close(self) -> None: ...
@@ -186,12 +190,23 @@ def test_a_long_cut_costs_nothing(link: LinkHere) -> None:
     assert sum(kind == "check" for _, kind in link.calls) > 3
 
 
-def test_a_worker_that_never_answers_is_left_out(link: LinkHere) -> None:
-    """Though its scheduler has it; the command ends with a sentence, as nobody else is there."""
+def test_a_worker_that_hangs_is_left_out(link: LinkHere, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its match is checked by another one; alone it ends the command with a sentence."""
+    monkeypatch.setattr(checker, "_LISTEN_EVERY_S", 0.01)
+    monkeypatch.setattr(checker, "_SILENT_S", 0.01)
+    link.found = {"tls://w0": "w0"}
+    link.hanging.add("w0")
 
-    def before(*_: str) -> None:
-        raise ConnectionError("no answer")
+    def before(_: str, kind: str) -> None:
+        if kind == "check":
+            link.found["tls://w1"] = "w1"
 
     link.before = before
-    with pytest.raises(MachineFault, match="worker w0 is left out: it did not answer 3 times in a row"):
+
+    (found,) = checked(PATIENT)
+    del link.found["tls://w1"]
+    with pytest.raises(MachineFault, match="worker w0 is left out: it did not answer 3 times in a row; nothing was"):
         checked()
+
+    assert found.match == "aaaa-0-0"
+    assert {name for name, kind in link.calls if kind == "check"} == {"w0", "w1"}
