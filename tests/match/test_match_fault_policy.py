@@ -7,6 +7,8 @@ from typing import Any, Final
 
 import msgspec
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from msgspec import UNSET
 from support.scripted_bot import (
     CLOCK,
@@ -394,3 +396,30 @@ def test_a_bot_that_may_ponder_is_not_charged_for_the_time_between() -> None:
     bot.open = lambda: channel  # type: ignore[method-assign]
 
     assert toy_match(bot, toy_bot(30), clock=PONDER).seats[0].cpu_ms == pytest.approx(100)
+
+
+BAD = st.sampled_from([TOO_FAR, {"cm": 1}, {"mm": 13}, None])
+
+
+@settings(max_examples=60)
+@given(said=st.lists(st.lists(BAD | st.just({"mm": 20}), max_size=8), min_size=2, max_size=4))
+def test_answers_and_faults_always_add_up(said: list[list[Any]]) -> None:
+    """Each answer is a step of the seat's own, a pardoned fault, or at a table whose match was forfeited."""
+
+    def speaking(mine: list[Any]) -> ScriptedBot:
+        def odd(message: Message, number: int) -> Iterable[Reply] | None:
+            if number > len(mine) or (message["legal"] and mine[number - 1] == {"mm": 20}):
+                return None
+            return [] if mine[number - 1] is None else [answer(message, mine[number - 1])]
+
+        return toy_bot(20, odd)
+
+    record = toy_match(*map(speaking, said))
+
+    for seat, entry in enumerate(record.seats):
+        assert isinstance(entry.faults, dict)
+        own = sum(not step.fallback_for and not step.forced for step in acted(record, seat))
+        more = entry.moves - own - sum(entry.faults.values())
+        assert 0 <= more <= (record.fault is not None)
+        assert more or record.fault is None or record.fault.seat != seat
+        assert entry.faults.get("timeout", 0) <= 2
