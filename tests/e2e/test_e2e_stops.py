@@ -263,12 +263,12 @@ def test_a_parallel_match_stops_too(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_killed_workers_cost_nothing(tmp_path: Path) -> None:
-    """Workers that log a lot die one after the other: every match is there, the log is whole, the program ends."""
+    """Two workers that log a lot die, too few to end a job: every match is there, the log is whole."""
     place = Place(tmp_path).write("cheats", "slow", "random", cycles=30, chunk_blocks=5)
     rng = random.Random(7)
     process = place.start_league("--workers", "2")
     killed = 0
-    while killed < 4 and process.poll() is None:
+    while killed < 2 and process.poll() is None:
         time.sleep(rng.uniform(0.1, 0.4))
         workers = [pid for pid in place.alive() if pid != process.pid and _is_worker(pid)]
         if workers:
@@ -277,7 +277,7 @@ def test_killed_workers_cost_nothing(tmp_path: Path) -> None:
     _, err = process.communicate(timeout=DEADLINE_S)
 
     assert (process.returncode, err) == (0, "")
-    assert killed == 4
+    assert killed == 2
     assert len(place.matches()) == 180
     log = (place.results / "logs" / "test.log").read_text().splitlines()
     assert sum("cheats forfeits (illegal_action)" in line for line in log) == 20
