@@ -52,6 +52,6 @@ def test_a_network_plays_a_game_of_openspiel(terminal: Terminal) -> None:
 
     assert made.code == 0, made.err
     assert said.code == 0, said.err
-    assert said.out.count("  tic wins") + said.out.count("  random wins") + said.out.count("  draw") >= 4, said.out
+    assert said.out.count("  tic wins") + said.out.count("  random wins") + said.out.count("  a draw") >= 4, said.out
     assert "forfeit" not in said.out
     assert "games: [openspiel]" in Path("tic/bot.yaml").read_text()
