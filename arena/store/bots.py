@@ -116,11 +116,8 @@ class BotStore:
 
     def _stored(self, query: str) -> list[Any]:
         """The rows that a query finds; none before anything is stored."""
-        connection = database.open_for_reading(self._results)
-        if connection is None:
-            return []
-        with contextlib.closing(connection), database.translating_sqlite_errors(self._path):
-            return connection.collect(query)
+        with database.reading(self._results) as connection, database.translating_sqlite_errors(self._path):
+            return [] if connection is None else connection.collect(query)
 
     def register(self, bot: BotSpec, owner: str, connection: Connection, *, takes_over: bool = False) -> None:
         """Put an installed bot on the list of submissions, and give its name to `owner`.

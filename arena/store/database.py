@@ -81,6 +81,26 @@ def open_for_reading(results: Path) -> Connection | None:
     return _look_twice(lambda: _read(results))
 
 
+@contextlib.contextmanager
+def reading(results: Path) -> Iterator[Connection | None]:
+    """Read what `open_for_reading` opens, and close it.
+
+    SpecError at the end if another program changed the file meanwhile: what was read may be of two states.
+    """
+    connection = open_for_reading(results)
+    if connection is None:
+        yield None
+        return
+    with contextlib.closing(connection):
+        try:
+            yield connection
+        except (DamagedStore, MachineFault):
+            if not connection.is_changed():
+                raise
+        if connection.is_changed():
+            raise SpecError(view.written_into(path_in(results)))
+
+
 def _look_twice(look: Callable[[], _T]) -> _T:
     """Look once more before a file is called damaged: a disk may fail once."""
     try:

@@ -16,12 +16,12 @@ from arena.store.matches import MatchStore
 @contextlib.contextmanager
 def stored(results: Path) -> Iterator[MatchStore]:
     """Open the stored matches of a results folder for reading, as one snapshot. SpecError if there are none."""
-    connection = database.open_for_reading(results)
-    if connection is None:
-        raise SpecError(f"nothing is stored in {results} yet; `arena league run FILE` plays a league")
-    store = MatchStore(connection, results)
-    with contextlib.closing(connection), store.snapshot():
-        yield store
+    with database.reading(results) as connection:
+        if connection is None:
+            raise SpecError(f"nothing is stored in {results} yet; `arena league run FILE` plays a league")
+        store = MatchStore(connection, results)
+        with store.snapshot():
+            yield store
 
 
 @contextlib.contextmanager

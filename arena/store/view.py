@@ -18,7 +18,8 @@ Why a view is one committed state, whatever others do meanwhile. The locks are t
 - So the file stands still, and a WAL grows only, except that a writer may begin it anew once, if all of it was in the
   file before. It writes a new header first: a copy is taken again unless the header is the same before and after.
   Frames behind the last commit, or torn, have no checksum that fits, and SQLite leaves them out.
-- Other programs that write without these locks are noticed by size and time of the file, and the copy is taken again.
+- Other programs that write without these locks are noticed by size and time of the file: a copy is taken again, and
+  of a view in place `Connection.is_changed` says so, before anything that was read is believed.
 
 Closing any descriptor of a file drops all locks that SQLite has in this process. While a connection of ours may
 write, descriptors are put by instead (`_release`), and closed with the last of these connections.
@@ -82,6 +83,8 @@ class Connection(sqlite3.Connection):
     guard: int | None = None
     """The descriptor for `_GUARD`, of a connection that writes."""
     _end: Any = None
+    _in_place: tuple[int, tuple[int, int]] | None = None
+    """The descriptor and the stamp of a file that is read where it lies."""
 
     def bound(self, size: int) -> Self:
         """Set the bounds of one that reads a file with `size` bytes of data."""
@@ -119,6 +122,15 @@ class Connection(sqlite3.Connection):
         self.guard = None
         if self._end is not None:
             self._end()
+
+    def is_changed(self) -> bool:
+        """Whether another program, which takes no lock, has written into the file that is read in place."""
+        return self._in_place is not None and _stamp(self._in_place[0]) != self._in_place[1]
+
+    def begin_in_place(self, number: int, stamp: tuple[int, int]) -> None:
+        """Note the file as it is read in place, by its descriptor, which is released when the connection is closed."""
+        self._in_place = number, stamp
+        self.hold(number)
 
     def checkpoint(self) -> None:
         """Move the WAL into the database, unless somebody reads that in place; the next commit tries again."""
@@ -197,17 +209,17 @@ def size(results: Path, name: str) -> int:
 
 def _in_place(results: Path, number: int, stack: contextlib.ExitStack) -> Connection | None:
     """A view of the file itself; its lock goes from `stack` to the view."""
-    status = os.fstat(number)
-    if status.st_size == 0:
+    stamp = _stamp(number)
+    if stamp[0] == 0:
         return None
     path = results.resolve() / FILE_NAME
     _require_database(number, path)
     view = _connect(path, number)
-    if not os.path.samestat(status, path.lstat()):  # what SQLite opened by its name is not what was looked at
+    if not os.path.samestat(os.fstat(number), path.lstat()):  # what SQLite opened by its name is not what was looked at
         view.close()
         raise SpecError(f"{path} was exchanged just now; give the same command again")
     stack.pop_all()
-    view.hold(number)
+    view.begin_in_place(number, stamp)
     return view
 
 
@@ -239,7 +251,7 @@ def _copied(results: Path, number: int, patience_s: float) -> Connection | None:
                     _copy(source, folder / name, path)
                 if _state(results, sources) == before:
                     return _recovered(folder, path)
-    raise SpecError(f"{path}: another program wrote into it all the time; give the same command again")
+    raise SpecError(written_into(path))
 
 
 class _State(NamedTuple):
@@ -247,8 +259,7 @@ class _State(NamedTuple):
 
     start: bytes
     inode: int | None
-    size: int = 0
-    changed_ns: int = 0
+    stamp: tuple[int, int] = (0, 0)
 
 
 def _state(results: Path, sources: dict[str, int]) -> dict[str, _State]:
@@ -259,11 +270,16 @@ def _state(results: Path, sources: dict[str, int]) -> dict[str, _State]:
         start = os.pread(sources[name], _WAL_HEADER, 0) if name in sources else b""
         states[name] = _State(start, named and named.st_ino)
         if name in sources and name != WAL:
-            status = os.fstat(sources[name])
-            if 0 <= time.time() - status.st_mtime < _TICK_S:  # a change from now on has to have another time
-                time.sleep(_TICK_S)
-            states[name] = states[name]._replace(size=status.st_size, changed_ns=status.st_mtime_ns)
+            states[name] = states[name]._replace(stamp=_stamp(sources[name]))
     return states
+
+
+def _stamp(number: int) -> tuple[int, int]:
+    """The size of a file and the time of its last change, in nanoseconds; a change from now on has another time."""
+    status = os.fstat(number)
+    if 0 <= time.time() - status.st_mtime < _TICK_S:
+        time.sleep(_TICK_S)
+    return status.st_size, status.st_mtime_ns
 
 
 def _recovered(folder: Path, path: Path) -> Connection | None:
@@ -406,6 +422,11 @@ def busy(path: Path, waited_s: float) -> str:
         f"{path}: another program was writing into it for over {waited_s:.0f} s; what was stored before is safe:"
         " wait until that program ends, and give the same command again"
     )
+
+
+def written_into(path: Path) -> str:
+    """The sentence for a database that changed while it was read."""
+    return f"{path}: another program wrote into it all the time; give the same command again"
 
 
 def _try_lock(number: int, start: int, count: int, *, is_exclusive: bool = False) -> bool:
