@@ -270,6 +270,18 @@ def test_late_digits_are_no_problem(tmp_path: Path, factor: float, *, is_problem
     assert is_problem or "but for late digits" in found[1]
 
 
+def test_a_column_more_is_no_problem(tmp_path: Path) -> None:
+    """Standings that a version without one of the columns published."""
+    kept = Kept(tmp_path)
+    with kept.reading() as store:
+        published = store.published("test") or b""
+    changed = re.sub(rb'"mu":[0-9.]+,', b"", published)
+    kept.tamper("UPDATE league SET standings = ?", changed)
+
+    assert changed != published
+    assert [finding for finding in findings(kept) if finding[0]] == []
+
+
 @pytest.mark.parametrize("seed", range(30))
 def test_any_flipped_byte_of_the_file_is_reported_or_harmless(tmp_path: Path, seed: int) -> None:
     """Bytes changed at random: problems, or none if they fell on free space; never a traceback."""
