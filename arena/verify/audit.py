@@ -200,10 +200,7 @@ def _audit_standings(store: MatchStore, state: LeagueState) -> Iterator[AuditLin
     if computed == published:
         yield False, "the published standings are those of the matches"
     elif missing == 0 and _agree(json.loads(computed), json.loads(published)):
-        yield (
-            False,
-            "the published standings are those of the matches, but for late digits or columns of other versions",
-        )
+        yield False, "the published standings are those of the matches, but for late digits or columns of before"
     elif -len(results) <= missing < 0:
         yield False, "matches were added since the standings were published; run the league again"
     elif missing > 0:
@@ -229,8 +226,7 @@ def _agree(one: Any, other: Any) -> bool:
         case (float(), float() | int()) | (int(), float()):
             return math.isclose(one, other, rel_tol=LATE_DIGITS, abs_tol=LATE_DIGITS)
         case dict(), dict():
-            shared = one.keys() & other.keys()
-            return bool(shared) and all(_agree(one[key], other[key]) for key in shared)
+            return all(_agree(one[key], other[key]) for key in one.keys() & other.keys())
         case list(), list():
             return len(one) == len(other) and all(map(_agree, one, other))
     return bool(one == other)
