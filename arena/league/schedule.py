@@ -162,7 +162,7 @@ def jobs(
 
     Blocks are drawn under `secret`, which may be left out where the tournament has a public seed.
 
-    Lives are cut at multiples of `chunk_blocks` and at the ends of rounds, whatever is finished, however many workers
+    Jobs are cut at multiples of `chunk_blocks` and at the ends of rounds, whatever is finished, however many workers
     there are and however long they take: which jobs there are follows from the league alone, and each is stored as a
     whole. So a bot's process meets the same matches in the same order in every run, also after a stop. After a void
     match, and after two deaths of a worker, new processes play what is left of a job, in the same order. A bot that

@@ -38,14 +38,14 @@ LATE_DIGITS: Final = 1e-7
 OnProgress = Callable[[str, int, int], object]
 """Hears before the first match and after each: of which league it is, how many are checked, how many there are.
 
-Of process lives that are played again, twice a second.
+Of jobs that are played again, twice a second.
 """
 
 
 class AuditSettings(NamedTuple):
     """Settings of an audit: the checker, the listener to progress, secrets of luck, and old roots.
 
-    `replays`: so many process lives of each league are played again, with the bots isolated like that, by what
+    `replays`: so many jobs of each league are played again, with the bots isolated like that, by what
     `open_backend` gives for its tournament.
     """
 

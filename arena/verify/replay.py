@@ -39,7 +39,7 @@ def audit_by_replay(
     backend: Backend,
     watch: Callable[[int, int], object] = lambda *_: None,
 ) -> Iterator[AuditLine]:
-    """Play `count` random process lives of a league again and tell which actions differ. Nothing of it is a problem.
+    """Play `count` random jobs of a league again and tell which actions differ. Nothing of it is a problem.
 
     `watch` hears again and again how many matches were played, and of how many.
     """

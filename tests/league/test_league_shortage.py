@@ -54,13 +54,13 @@ class Machine:
         monkeypatch.setattr(room, "_locked", self._locked)
         self._held: list[str] = []
 
-    def _seat(self, _life: Job, *, keep_transcript: bool, is_last: bool) -> list[_Player]:
+    def _seat(self, _job: Job, *, keep_transcript: bool, is_last: bool) -> list[_Player]:
         assert not keep_transcript
         alone = self._held == ["entry", "tables"]
         self._how = "last" if is_last else "alone" if alone else "shared"
         return [_Player(), _Player()]
 
-    def _play(self, _life: Job, fixture: Any, rotation: int, _table: object) -> JobMatch:
+    def _play(self, _job: Job, fixture: Any, rotation: int, _table: object) -> JobMatch:
         self.played.append((fixture.block, self._how))
         if rotation == 0 and fixture.block == 1 and self.faults:
             raise self.faults.pop(0)

@@ -5,7 +5,7 @@ from hashlib import sha256
 
 from arena.league.driver import play_jobs
 from arena.league.schedule import Job, jobs
-from arena.league.state import LeagueState, Replay, state_of
+from arena.league.state import LeagueState, ScheduleRunner, state_of
 from arena.league.tournament import Tournament
 from arena.match.columns import PlayedBlock
 from arena.match.results import MatchKey, MatchResult, PairingRanks, rotate
@@ -52,11 +52,11 @@ class Ledger:
 
     def play(self, league: Tournament, play: Play, *, slots: int = 3, most_chunks: int | None = None) -> LeagueState:
         """Play what is left, as `league run` does; the state at the end. KeyboardInterrupt after `most_chunks`."""
-        replay = Replay(league, self.ranks)
+        runner = ScheduleRunner(league, self.ranks)
         left = most_chunks
 
         def rounds() -> Iterator[Iterator[Job]]:
-            while not (state := replay.state).is_complete:
+            while not (state := runner.state).is_complete:
                 yield jobs(league, state.finished, of=state.rounds[-1])
 
         def commit(blocks: list[PlayedBlock]) -> None:
@@ -65,10 +65,10 @@ class Ledger:
                 raise KeyboardInterrupt
             left = None if left is None else left - 1
             self.commit(blocks)
-            replay.add(blocks)
+            runner.add(blocks)
 
         play_jobs(rounds(), FakeBackend(play, slots=slots), commit=commit)
-        return replay.state
+        return runner.state
 
 
 def by_luck(job: Job) -> list[PlayedBlock]:
