@@ -24,7 +24,7 @@ from arena.league.state import ScheduleRunner
 from arena.league.tournament import Player, Tournament
 from arena.league.worker import OnFinished
 from arena.match.columns import PlayedBlock
-from arena.match.record import PackedRecord
+from arena.match.record import join_packed
 from arena.match.settings import ClockSettings
 from arena.operations.run_league import LeagueRun
 from arena.process.workers import Workers
@@ -48,7 +48,7 @@ def played_by_nobody(job: Job, _: OnFinished) -> Finished:
 
 def _block(job: Job, number: int) -> PlayedBlock:
     bodies = [os.urandom(_RECORD_BYTES) for _ in job.pairing.players]
-    records = tuple(PackedRecord("zlib", sha256(body[:32]).hexdigest(), body) for body in bodies)
+    records = tuple(join_packed("zlib", sha256(body[:32]).hexdigest(), body) for body in bodies)
     return PlayedBlock(job.pairing.key, number, job.pairing.names, "0101", _ENDS, _NUMBERS, records)
 
 

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from arena.errors import MachineFault, SpecError
 from arena.league.schedule import Job, jobs, most_blocks
 from arena.league.tournament import Tournament
-from arena.league.worker import JobMatch, SeatedBots, play_rotations
+from arena.league.worker import Played, SeatedBots, play_rotations
 from arena.match.results import MatchResult
 from arena.match.secret_luck import Secret
 from arena.process import reaper
@@ -152,9 +152,9 @@ def play_for(prepare: Callable[[BotSpec], BotSpec], most_s: float, job: Job, tel
     start_s = last_s = time.monotonic()
     seated: list[SeatedBots] = []
     with contextlib.closing(_in_growing_jobs(job, seated.append)) as matches:
-        for match in matches:
+        for _, result in matches:
             now_s = time.monotonic()
-            tell(Timed(job.pairing.key, now_s - last_s, match.result, bool(seated), len(job.fixtures)))
+            tell(Timed(job.pairing.key, now_s - last_s, result, bool(seated), len(job.fixtures)))
             seated.clear()
             last_s = now_s
             if now_s - start_s >= most_s:
@@ -162,7 +162,7 @@ def play_for(prepare: Callable[[BotSpec], BotSpec], most_s: float, job: Job, tel
     tell(Timed(job.pairing.key, time.monotonic() - last_s, None))
 
 
-def _in_growing_jobs(job: Job, watch: Callable[[SeatedBots], object]) -> Generator[JobMatch, None, None]:
+def _in_growing_jobs(job: Job, watch: Callable[[SeatedBots], object]) -> Generator[Played, None, None]:
     first, size = 0, 1
     while first < len(job.fixtures):
         few = replace(job, fixtures=job.fixtures[first : first + size])

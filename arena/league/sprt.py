@@ -15,7 +15,7 @@ from arena.league.schedule import Job
 from arena.league.tournament import DEFAULT_SEATS
 from arena.match.luck import luck_of
 from arena.match.record import MatchRecord, unpack
-from arena.match.results import LUCK_UNIT, MatchResult, PlayedMatch
+from arena.match.results import LUCK_UNIT, MatchResult
 from arena.standings.ranks import full_score
 from arena.standings.scores import mean_of, shares_of
 from arena.statistics.control_variate import adjusted_in_turn
@@ -79,7 +79,7 @@ class SequentialComparison:
             found = estimate(counts, score) if isinstance(seen, Counts) and score else None
         return Compared(self.state, counts, each.count(1.0), each.count(0.5), each.count(0.0), score, found)
 
-    def add(self, blocks: Mapping[int, Sequence[PlayedMatch]]) -> None:
+    def add(self, blocks: Mapping[int, Sequence[MatchResult]]) -> None:
         """Take in finished blocks by number: their matches by rotation.
 
         CheckFailed if margins are compared and a match has none.
@@ -97,26 +97,24 @@ class SequentialComparison:
         """Those of `jobs` that are handed out before the test is decided."""
         return takewhile(lambda _: not self.is_decided, jobs)
 
-    def _take(self, number: int, matches: Sequence[PlayedMatch]) -> None:
+    def _take(self, number: int, matches: Sequence[MatchResult]) -> None:
         """NEW's scores in a block, and its score, luck or margin of the block: the mean of its matches."""
-        results = [match.result for match in matches]
-        self._scores[number] = tuple(map(self._score, results))
+        self._scores[number] = tuple(map(self._score, matches))
         model = self.state.settings.model
         if model == "luck-adjusted":
             self._luck[number] = math.fsum(map(self._luck_of, matches)) / len(matches)
         elif model == "student":
-            self._values[number] = sum(map(self._margin, results)) / len(matches)
+            self._values[number] = sum(map(self._margin, matches)) / len(matches)
         else:
             self._values[number] = block_score(self._scores[number])
 
     def _score(self, one: MatchResult) -> float:
         return one.points[self._seat(one)] / full_score(DEFAULT_SEATS)
 
-    def _luck_of(self, match: PlayedMatch) -> float:
-        one = match.result
+    def _luck_of(self, one: MatchResult) -> float:
         if one.luck_version == self._luck_version:
             return one.luck[self._seat(one)] / LUCK_UNIT
-        return round(luck_of(unpack(match.record)).by_seat[self._seat(one)] * LUCK_UNIT) / LUCK_UNIT
+        return round(luck_of(unpack(one.record)).by_seat[self._seat(one)] * LUCK_UNIT) / LUCK_UNIT
 
     def _margin(self, one: MatchResult) -> float:
         if one.margins is None:

@@ -120,7 +120,7 @@ class ScheduleRunner:
         """Blocks of the open round are stored that were not there before; after the last one the next round begins."""
         for block in blocks:
             self._committed[block.pairing][block.block] = sys.intern(block.ranks)  # few differ, and there are millions
-            self._left -= len(block.records)
+            self._left -= block.matches
         self._go_on()
 
     def _go_on(self) -> None:

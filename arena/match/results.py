@@ -15,7 +15,7 @@ import msgspec
 
 from arena.games.api import MOST_SEATS, ranks_by_score
 from arena.match.luck import MatchLuck
-from arena.match.record import FAULTS, PARDONABLE, MatchRecord, PackedRecord, Termination
+from arena.match.record import FAULTS, PARDONABLE, MatchRecord, Termination
 
 T = TypeVar("T")
 N = TypeVar("N", int, Fraction)
@@ -64,6 +64,7 @@ class MatchResult(msgspec.Struct, frozen=True, gc=False):
     (a seat) None without one. `time_us` is all deciding time of a seat, `slowest_us` that of its slowest move.
     `luck` is empty if none was measured, and otherwise under the value of the game of that `luck_version`. `pardoned`
     counts by code the faults after which the game went on; empty if there were none.
+    `record` is the packed record; empty where only the result is asked for.
     """
 
     key: MatchKey
@@ -82,6 +83,7 @@ class MatchResult(msgspec.Struct, frozen=True, gc=False):
     luck: tuple[int, ...] = ()
     luck_version: str = ""
     pardoned: tuple[dict[str, int], ...] = ()
+    record: bytes = b""
 
     def __post_init__(self) -> None:
         """Refuse what no match can have come to, wherever it is read from: ValueError."""
@@ -119,13 +121,6 @@ class MatchResult(msgspec.Struct, frozen=True, gc=False):
     def places(self) -> tuple[str, ...]:
         """The players by place in their pairing."""
         return rotate(self.players, -self.key.rotation % len(self.players))
-
-
-class PlayedMatch(msgspec.Struct, frozen=True):
-    """A finished match with its record, as it comes from a worker and as it is stored."""
-
-    result: MatchResult
-    record: PackedRecord
 
 
 class PairingRanks(msgspec.Struct, frozen=True, dict=True):

@@ -51,7 +51,7 @@ def read_match(request: ReadMatch) -> FoundMatch:
         record = record_of(match)
         block = tuple(record_of(store.match(other)) for other in _block(request, record))
         secret = None if record.commitment is UNSET else store.secret(record.commitment)
-        return FoundMatch(record, secret, match.result, block)
+        return FoundMatch(record, secret, match, block)
 
 
 def read_seat(request: ReadSeat) -> tuple[MatchRecord, int]:

@@ -31,7 +31,7 @@ from arena.league.tournament import (
 from arena.league.update import DroppedMatches, changes, dropped_matches
 from arena.match.columns import PlayedBlock
 from arena.match.record import unpack
-from arena.match.results import PlayedMatch
+from arena.match.results import MatchResult
 from arena.match.secret_luck import LuckOrigin, Secret
 from arena.operations.events import Counted, Event, OnEvent, Warned, ignore
 from arena.operations.leagues import (
@@ -233,7 +233,7 @@ class LeagueRun:
         self._runner.add(blocks)
         for block in blocks:
             if block.forfeits:
-                for match in block.matches:
+                for match in block.results:
                     self._log_forfeit(match)
         self.progress.played(blocks)
 
@@ -249,16 +249,15 @@ class LeagueRun:
             log.info("%s: %s", self.name, round_title(state.rounds[-1]))
             yield chain((first,), left)
 
-    def _log_forfeit(self, match: PlayedMatch) -> None:
+    def _log_forfeit(self, match: MatchResult) -> None:
         """Count the forfeit of a match by player, and log the first of each."""
-        result = match.result
-        if result.at_fault is None:
+        if match.at_fault is None:
             return
-        guilty = result.players[result.at_fault]
+        guilty = match.players[match.at_fault]
         self._forfeits[guilty] += 1
         fault = unpack(match.record).fault if self._forfeits[guilty] <= LOGGED_FORFEITS else None
         if fault is not None:
-            log.info("%s: %s forfeits (%s): %s", result.key, guilty, result.termination, fault.message)
+            log.info("%s: %s forfeits (%s): %s", match.key, guilty, match.termination, fault.message)
 
     def _log_end(self, how: str) -> None:
         for player, count in sorted(self._forfeits.items()):

@@ -8,7 +8,7 @@ import msgspec
 
 from arena.errors import CheckFailed, SpecError
 from arena.match.record import MatchRecord, unpack
-from arena.match.results import PlayedMatch
+from arena.match.results import MatchResult
 from arena.store import database
 from arena.store.matches import MatchStore
 
@@ -34,9 +34,9 @@ def writable(results: Path) -> Iterator[MatchStore]:
         yield MatchStore(connection, results)
 
 
-def record_of(match: PlayedMatch) -> MatchRecord:
+def record_of(match: MatchResult) -> MatchRecord:
     """Return the record of a stored match. CheckFailed if its bytes are none."""
     try:
         return unpack(match.record)
     except (ValueError, msgspec.MsgspecError) as error:
-        raise CheckFailed(f"match {match.result.key}: {error}") from None
+        raise CheckFailed(f"match {match.key}: {error}") from None

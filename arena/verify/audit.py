@@ -121,9 +121,7 @@ def _audit_matches(store: MatchStore, state: LeagueState, look: AuditSettings) -
     tournament = state.tournament
     by_key = {span.pairing.key: span.pairing for span in state.spans}
     secrets = _secrets_of(tournament, look)
-    tasks = (
-        task_of(tournament, by_key[match.result.key.pairing], match, secrets) for match in store.matches(state.blocks)
-    )
+    tasks = (task_of(tournament, by_key[match.key.pairing], match, secrets) for match in store.matches(state.blocks))
     text = f"{{}} of {counted(state.scheduled, 'match', 'matches')} replayed"
     checked = yield from _audit_tasks(tournament.name, tasks, look, state.stored, text.format)
     seen = Counter(result.key[:2] for result in store.results(state.blocks))
