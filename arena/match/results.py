@@ -13,9 +13,10 @@ from typing import Final, NamedTuple, TypeVar
 
 import msgspec
 
+from arena.errors import CheckFailed
 from arena.games.api import MOST_SEATS, ranks_by_score
 from arena.match.luck import MatchLuck
-from arena.match.record import FAULTS, PARDONABLE, MatchRecord, Termination
+from arena.match.record import FAULTS, PARDONABLE, MatchRecord, Termination, unpack
 
 T = TypeVar("T")
 N = TypeVar("N", int, Fraction)
@@ -187,6 +188,14 @@ def result_of(record: MatchRecord, luck: MatchLuck | None = None) -> MatchResult
         luck_version=version,
         pardoned=_pardoned(record),
     )
+
+
+def record_of(match: MatchResult) -> MatchRecord:
+    """The record that a match has with it. CheckFailed if its bytes are none."""
+    try:
+        return unpack(match.record)
+    except ValueError as error:
+        raise CheckFailed(f"match {match.key}: {error}") from None
 
 
 def microseconds(milliseconds: float) -> int:

@@ -150,7 +150,7 @@ def _checked(task: Task) -> Checked:
     result, match_id = task.match, str(task.match.key)
     try:
         record = unpack(task.match.record)
-    except (ValueError, msgspec.MsgspecError) as error:
+    except ValueError as error:
         return Checked(match_id, (str(error),))
     found = [] if record.match == match_id else [f"its record is that of {record.match}"]
     found += _misfits(task.expected, record) if task.expected else ()
