@@ -19,9 +19,9 @@ from arena.match.results import LUCK_UNIT, MatchResult
 from arena.standings.ranks import full_score
 from arena.standings.scores import mean_of, shares_of
 from arena.statistics.control_variate import adjusted_in_turn
-from arena.statistics.elo import Estimate, estimate
+from arena.statistics.elo import Estimate, MarginEstimate, estimate, margin_estimate
 from arena.statistics.interval import Interval, interval
-from arena.statistics.pentanomial import Counts, Sample, block_score
+from arena.statistics.pentanomial import Counts, Moments, Sample, block_score
 from arena.statistics.sequential import SequentialSettings, State, Verdict, begin, state_after
 
 
@@ -29,8 +29,8 @@ class Compared(msgspec.Struct, frozen=True):
     """The numbers of all blocks that count, from NEW's side.
 
     `counts` are blocks by result, the next three are matches. `score` is the mean of wins and draws, as in the
-    leaderboard. `estimate` is of what is tested: luck-adjusted scores with that model, else scores. Both are None
-    without a block, and the second where margins are tested.
+    leaderboard. `estimate` is of what is tested: margins or luck-adjusted scores with these models, else scores. Both
+    are None without a block.
     """
 
     state: State
@@ -39,7 +39,7 @@ class Compared(msgspec.Struct, frozen=True):
     draws: int
     losses: int
     score: Interval | None
-    estimate: Estimate | None
+    estimate: Estimate | MarginEstimate | None
 
 
 class SequentialComparison:
@@ -72,12 +72,16 @@ class SequentialComparison:
         counts = Counts.of(map(block_score, counted), matches=matches)
         each = [score for block in counted for score in block]
         score = _score(counts) if counted else None
-        seen = self.state.seen
-        if isinstance(seen, Sample):
-            found = estimate(seen, _adjusted_score(seen)) if counted else None
-        else:
-            found = estimate(counts, score) if isinstance(seen, Counts) and score else None
+        found = self._estimate(counts, score) if score else None
         return Compared(self.state, counts, each.count(1.0), each.count(0.5), each.count(0.0), score, found)
+
+    def _estimate(self, counts: Counts, score: Interval) -> Estimate | MarginEstimate:
+        match self.state.seen:
+            case Sample() as seen:
+                return estimate(seen, _adjusted_score(seen))
+            case Moments() as seen:
+                return margin_estimate(seen, matches=self.state.settings.matches)
+        return estimate(counts, score)
 
     def add(self, blocks: Mapping[int, Sequence[MatchResult]]) -> None:
         """Take in finished blocks by number: their matches by rotation.
