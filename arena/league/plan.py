@@ -204,21 +204,16 @@ def _variance(results: Sequence[MatchResult], seats: int) -> float | None:
 
     None if two complete blocks are not there. Of two players the other one's scores are the same, mirrored.
     """
-    from arena.standings.ranks import full_score  # noqa: PLC0415 - numpy is for the difference only
-    from arena.standings.scores import mean_of, shares_of  # noqa: PLC0415 - see above
+    import numpy as np  # noqa: PLC0415 - numpy is for the difference only
 
-    blocks: defaultdict[tuple[str, int], list[MatchResult]] = defaultdict(list)
-    for one in results:
-        blocks[one.key.pairing, one.key.block].append(one)
-    strata: defaultdict[tuple[str, str], list[tuple[int, int]]] = defaultdict(list)
-    for (pairing, _), matches in blocks.items():
-        if len(matches) == seats:
-            points = Counter[str]()
-            for one in matches:
-                points.update(dict(zip(one.players, one.points, strict=True)))
-            for name in matches[0].places[: seats if seats > 2 else 1]:
-                strata[pairing, name].append((seats, points[name]))
-    found = mean_of(shares_of(strata.values()), unit=full_score(seats), lowest=0.0, highest=1.0) if strata else None
+    from arena.standings.match_table import match_table  # noqa: PLC0415 - see above
+    from arena.standings.ranks import full_score  # noqa: PLC0415 - see above
+    from arena.standings.scores import mean_of, scores  # noqa: PLC0415 - see above
+
+    counts = Counter(one.key[:2] for one in results)
+    table = match_table(one for one in results if counts[one.key[:2]] == seats)
+    of_places = np.indices((len(table.keys), seats if seats > 2 else 1)).reshape(2, -1)
+    found = mean_of(scores(table).shares.at(*of_places), unit=full_score(seats), lowest=0.0, highest=1.0)
     return None if found is None or found.standard_error is None else found.standard_error**2 * found.blocks
 
 
