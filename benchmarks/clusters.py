@@ -32,7 +32,7 @@ from arena.league.schedule import Fixture, Job, Pairing
 from arena.league.tournament import ClusterSettings, Player, Tournament
 from arena.league.worker import OnFinished
 from arena.match.columns import PlayedBlock
-from arena.match.record import PackedRecord
+from arena.match.record import join_packed
 from arena.match.secret_luck import Secret, draw_block
 from arena.match.settings import ClockSettings, MatchSettings
 from arena.process.manifest import BotSpec
@@ -47,7 +47,7 @@ _REPORTED_BLOCKS: Final = 6
 """Blocks that a worker hands over at once, after some 2.5 s."""
 _ENDS: Final = '[["normal",null,"sandbox","",1,[]],["normal",null,"sandbox","",1,[]]]'
 _NUMBERS: Final = struct.pack("<32i", *(1,) * 4, *(0,) * 4, *(60,) * 4, *(9000,) * 4, *(400,) * 4, *(0,) * 12)
-_RECORDS: Final = (PackedRecord("zlib", "0" * 64, bytes(1100)),) * 2
+_RECORDS: Final = (join_packed("zlib", "0" * 64, bytes(1100)),) * 2
 _WHILE_OTHERS_START_S: Final = 600.0
 _OWN: Final = Goal(">=", 0.90)
 _SHARE: Final = Goal(">=", 0.95)

@@ -164,7 +164,7 @@ def _without_signals(limits: Any) -> dict[str, int]:
     return {name: value for name, value in sandbox_rlimits(limits).items() if name != "SIGPENDING"}
 
 
-def _side_by_side(job: Job, **_: object) -> Generator[worker.JobMatch, None, None]:
+def _side_by_side(job: Job, **_: object) -> Generator[worker.Played, None, None]:
     """As arena did: a table for each rotation, all there for the whole job."""
     with ExitStack() as ending:
         tables = [worker._seat(job, keep_transcript=False) for _ in job.pairing.players]  # noqa: SLF001
@@ -182,8 +182,8 @@ def play_hands(scratch: Path, blocks: int) -> Hands:
     meeting = exhibition(players, game="kuhn_poker", options={}, clock=clock, secret=secret, blocks=blocks)
     points, told, right, saw = Counter[int](), 0, 0, 0
     for job in jobs(meeting, {}, secret=secret):
-        for match in (match for block in worker.play_job(job) for match in block.matches):
-            record, result = unpack(match.record), match.result
+        for match in (match for block in worker.play_job(job) for match in block.results):
+            record, result = unpack(match.record), match
             assert record.fault is None, record.fault
             seat = record.players.index("colluder")
             points[result.key.block] += result.points[seat]

@@ -20,11 +20,11 @@ from tables import Figure, Goal, Table
 
 from arena.league.driver import Finished
 from arena.league.schedule import Job
-from arena.league.state import Replay
+from arena.league.state import ScheduleRunner
 from arena.league.tournament import Player, Tournament
 from arena.league.worker import OnFinished
 from arena.match.columns import PlayedBlock
-from arena.match.record import PackedRecord
+from arena.match.record import join_packed
 from arena.match.settings import ClockSettings
 from arena.operations.run_league import LeagueRun
 from arena.process.workers import Workers
@@ -48,7 +48,7 @@ def played_by_nobody(job: Job, _: OnFinished) -> Finished:
 
 def _block(job: Job, number: int) -> PlayedBlock:
     bodies = [os.urandom(_RECORD_BYTES) for _ in job.pairing.players]
-    records = tuple(PackedRecord("zlib", sha256(body[:32]).hexdigest(), body) for body in bodies)
+    records = tuple(join_packed("zlib", sha256(body[:32]).hexdigest(), body) for body in bodies)
     return PlayedBlock(job.pairing.key, number, job.pairing.names, "0101", _ENDS, _NUMBERS, records)
 
 
@@ -104,7 +104,7 @@ def _run(results: Path, cycles: int) -> tuple[float, float]:
     with contextlib.closing(database.open_for_writing(results)) as connection:
         store = MatchStore(connection, results)
         store.save_league(tournament)
-        run = LeagueRun(store, Replay(tournament, store.ranks), None, "none")
+        run = LeagueRun(store, ScheduleRunner(tournament, store.ranks), None, "none")
         start_s, start_cpu_s = time.perf_counter(), time.process_time()
         assert run.play(IdleBackend(2)) is None
         took_s, cpu_s = time.perf_counter() - start_s, time.process_time() - start_cpu_s

@@ -86,8 +86,8 @@ def _play(workers: int, matches: int) -> tuple[list[MatchResult], float]:
     small = msgspec.structs.replace(tournament, chunk_blocks=5)  # so that all workers have something to do
     played: list[PlayedBlock] = []
     play_jobs([jobs(small, {})], LocalBackend(workers), commit=played.extend)
-    results = [match.result for block in played for match in block.matches]
-    seats = [seat for block in played for match in block.matches for seat in unpack(match.record).seats]
+    results = [match for block in played for match in block.results]
+    seats = [seat for block in played for match in block.results for seat in unpack(match.record).seats]
     return results, sum(seat.wall_ms for seat in seats) / sum(seat.cpu_ms for seat in seats)
 
 

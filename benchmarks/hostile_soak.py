@@ -90,9 +90,9 @@ class Soak:
         self._store.save(blocks)
         for block in blocks:
             rogue = self._hostile_bots[block.pairing]
-            for match in block.matches:
+            for match in block.results:
                 self.matches += 1
-                self.endings[match.result.termination] += 1
+                self.endings[match.termination] += 1
                 found = shortfalls(rogue, unpack(match.record), EVIL)
                 self.wrong += [f"{rogue.id}: {text}" for text in found]
         self.samples.append(_sample(self.matches))

@@ -23,9 +23,9 @@ from tables import Figure, Goal, Row, Table
 from arena.league.schedule import Pairing, pairings
 from arena.league.state import LeagueState, state_of
 from arena.league.tournament import Player, Tournament
-from arena.match.columns import PlayedBlock
-from arena.match.record import PackedRecord, Termination
-from arena.match.results import MatchKey, MatchResult, PlayedMatch, canonical_ranks, rotate
+from arena.match.columns import PlayedBlock, pack_blocks
+from arena.match.record import Termination, join_packed
+from arena.match.results import MatchKey, MatchResult, canonical_ranks, rotate
 from arena.match.settings import ClockSettings
 from arena.operations.leagues import league_table, publish
 from arena.process.manifest import BotSpec, Manifest
@@ -45,7 +45,7 @@ _BARE: Final = "ten million additions in a loop of Python: the speed of this mac
 _SAMPLES: Final = 200
 """Different blocks of a pairing, of which all its blocks are drawn."""
 
-_RECORD: Final = PackedRecord(codec="json+zlib", digest="0" * 64, body=bytes(32))
+_RECORD: Final = join_packed("json+zlib", "0" * 64, bytes(32))
 
 Sample = tuple[MatchResult, ...]
 """The matches of a block by rotation."""
@@ -184,8 +184,8 @@ def _fill(results: Path, tournament: Tournament, kept_back: Sequence[int]) -> No
 
 
 def _block(block: int, sample: Sample) -> PlayedBlock:
-    matches = (msgspec.structs.replace(one, key=one.key._replace(block=block)) for one in sample)
-    return PlayedBlock.of([PlayedMatch(one, _RECORD) for one in matches])
+    matches = (msgspec.structs.replace(one, key=one.key._replace(block=block), record=_RECORD) for one in sample)
+    return next(pack_blocks(matches))
 
 
 def _sample(rng: random.Random, pairing: Pairing) -> Sample:

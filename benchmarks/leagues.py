@@ -75,9 +75,7 @@ class Timed(NamedTuple):
         first, last = (
             max((count for at_s, count in self.reports if at_s <= end), default=0) for end in (begin_s, end_s)
         )
-        blocks = {
-            each.block: {one.result.key.rotation: one.result for one in each.matches} for each in self.future.result()
-        }
+        blocks = {each.block: {one.key.rotation: one for one in each.results} for each in self.future.result()}
         played = [blocks[each.block][way] for way in self.job.fixtures[0].draw.order for each in self.job.fixtures]
         return played[first:last]
 

@@ -16,7 +16,7 @@ from tabulate import tabulate
 from arena.league.tournament import Player
 from arena.league.worker import bot_player
 from arena.match.reconstruction import lines_of
-from arena.match.record import MatchRecord, pack
+from arena.match.record import MatchRecord, pack, split_packed
 from arena.match.referee import play_match
 from arena.match.secret_luck import Secret, draw_block
 from arena.match.settings import ClockSettings, MatchSettings, spec_of
@@ -68,7 +68,7 @@ def _row(game: str, records: list[MatchRecord]) -> tuple[object, ...]:
 
 
 def _bytes(record: MatchRecord) -> int:
-    return len(pack(record).body)
+    return len(split_packed(pack(record))[2])
 
 
 def _bare(record: MatchRecord) -> MatchRecord:

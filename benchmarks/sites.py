@@ -24,8 +24,8 @@ from tables import Figure, Goal, Row, Table
 
 from arena.league.schedule import Pairing, pairings
 from arena.league.tournament import Tournament
-from arena.match.columns import PlayedBlock
-from arena.match.results import PlayedMatch, rotate
+from arena.match.columns import pack_blocks
+from arena.match.results import MatchResult, rotate
 from arena.operations.leagues import one_league
 from arena.store import database, rows
 from arena.store.folder import stored
@@ -46,7 +46,7 @@ clock: {move_ms: 100, bank_ms: 2000}
 rating: {draw_probability: 0.02}
 """
 
-Block = tuple[PlayedMatch, ...]
+Block = tuple[MatchResult, ...]
 """The matches of a block by rotation."""
 
 
@@ -145,20 +145,17 @@ def _paint_s(browser: object, url: str) -> float:
     return float(paint_ms) / 1000
 
 
-def _blocks(matches: list[PlayedMatch]) -> list[Block]:
-    return [tuple(own) for _, own in groupby(matches, key=lambda one: one.result.key[:2])]
+def _blocks(matches: list[MatchResult]) -> list[Block]:
+    return [tuple(own) for _, own in groupby(matches, key=lambda one: one.key[:2])]
 
 
 def _renamed(block: Block, pairing: Pairing, number: int) -> Block:
     """A block of these players, on other luck than they had."""
     return tuple(
-        PlayedMatch(
-            msgspec.structs.replace(
-                one.result,
-                key=one.result.key._replace(pairing=pairing.key, block=number),
-                players=rotate(pairing.names, one.result.key.rotation),
-            ),
-            one.record,
+        msgspec.structs.replace(
+            one,
+            key=one.key._replace(pairing=pairing.key, block=number),
+            players=rotate(pairing.names, one.key.rotation),
         )
         for one in block
     )
@@ -176,7 +173,7 @@ def _enlarged(results: Path, blocks: list[Block], matches: int) -> Path:
             players = msgspec.json.encode(pairing.names).decode()
             connection.execute("INSERT INTO pairing VALUES (?, ?, ?)", (number, pairing.key, players))
             for block in range(league.cycles):
-                played = PlayedBlock.of(_renamed(rng.choice(blocks), pairing, block))
+                played = next(pack_blocks(_renamed(rng.choice(blocks), pairing, block)))
                 rows.insert(connection, [(number, played)])
     return results
 
@@ -225,7 +222,7 @@ class _Commits:
                 number, at = divmod(self._count, len(self._pairings))
                 block = _renamed(self._blocks[self._count % len(self._blocks)], self._pairings[at], number)
                 start_s = time.perf_counter()
-                store.save([PlayedBlock.of(block)])
+                store.save(pack_blocks(block))
                 found.append(time.perf_counter() - start_s)
                 self._count += 1
                 time.sleep(_COMMIT_EVERY_S)

@@ -13,23 +13,19 @@ from arena.cli.edge import shown_events
 from arena.cli.options import FILE_PATH, format_option, requesting, table_options, width_option
 from arena.cli.run import run
 from arena.errors import DamagedStore, SpecError
-from arena.league.progress import progress_of, steps_of
+from arena.league.progress import progress_of
 from arena.league.tournament import (
     TOURNAMENT_FILE_LIMIT,
     TournamentFile,
     luck_origin,
 )
-from arena.match.record import MatchRecord
-from arena.match.results import MatchResult
-from arena.operations.events import Progress, ignore
-from arena.operations.leagues import one_league
+from arena.operations.events import ignore
+from arena.operations.list_matches import ListMatches, list_matches
 from arena.operations.read_status import MachineShare, ReadStatus, read_status
-from arena.operations.request import Request
+from arena.operations.reveal_secret import RevealSecret, reveal_secret
 from arena.report.formats import Style, listing
 from arena.report.luck_origin import luck_description, secret_descriptions
 from arena.report.matches import MATCH_FORMATS, match_list
-from arena.store.folder import record_of, stored, writable
-from arena.store.secrets import SecretKeeper
 from arena.text import counted, printable
 from arena.yaml_file import read_yaml
 
@@ -96,11 +92,11 @@ def _share(machine: MachineShare) -> str:
     return f"{speeds if machine.name else 'without a cluster'}: {counted(machine.blocks, 'block')}"
 
 
-@league.command("reveal")
-@requesting(Request)
-@click.argument("name", shell_complete=complete_league)
+@league.command()
+@requesting(RevealSecret)
+@click.argument("league", metavar="NAME", shell_complete=complete_league)
 @click.option("--to", "file", type=FILE_PATH, help="New file for the secret, for --secret-file.")
-def reveal_secret(request: Request, name: str, file: Path | None) -> None:
+def reveal(request: RevealSecret, file: Path | None) -> None:
     """Print the secret from which the luck of league NAME follows. It gives no new block from then on.
 
     With the secret and its commitment anybody computes every die again: `arena verify --secret-file FILE` checks a copy
@@ -111,10 +107,7 @@ def reveal_secret(request: Request, name: str, file: Path | None) -> None:
     """
     if file is not None and file.exists():
         raise SpecError(f"--to {file}: the file exists; choose a new one")
-    with stored(request.results) as store:
-        store.league(name)  # known, before anything is opened for writing
-    with writable(request.results) as store:
-        known, secret = SecretKeeper(store, request.results).reveal(name)
+    (known, secret), name = reveal_secret(request), request.league
     if file is None:
         click.echo(secret.reveal())
     else:
@@ -128,12 +121,12 @@ def reveal_secret(request: Request, name: str, file: Path | None) -> None:
 
 
 @league.command()
-@requesting(Request)
-@click.argument("name", required=False, shell_complete=complete_league)
+@requesting(ListMatches)
+@click.argument("league", required=False, metavar="[NAME]", shell_complete=complete_league)
 @click.option("--faults", is_flag=True, help="Only matches with a fault, and why: found, expected, stderr.")
 @format_option(MATCH_FORMATS, "Format of the output; csv and json have all that is known of each match.")
 @table_options
-def matches(request: Request, name: str | None, faults: bool, form: str, style: Style) -> None:
+def matches(request: ListMatches, form: str, style: Style) -> None:
     """List the stored matches of league NAME: id, players by seat, scores, termination, faults.
 
     NAME may be left out if there is only one league. With --format csv or json also ranks, luck, moves and times, one
@@ -141,15 +134,7 @@ def matches(request: Request, name: str | None, faults: bool, form: str, style: 
 
     Example: arena league matches first --format csv
     """
-    with stored(request.results) as store:
-        state = one_league(store, name)
-
-        def record(one: MatchResult) -> MatchRecord:
-            return record_of(store.match(str(one.key)))
-
-        told = record if faults else None
-        with contextlib.nullcontext(ignore) if sys.stdout.isatty() else shown_events() as on:
-            steps = steps_of(store.results(state.blocks), "matches", state.stored, lambda *step: on(Progress(*step)))
-            found = (one for one in steps if not faults or one.at_fault is not None or one.pardoned)
-            for piece in match_list(found, seats=state.tournament.seats, form=form, record_of=told, style=style):
-                click.echo(piece, nl=False)
+    showing = contextlib.nullcontext(ignore) if sys.stdout.isatty() else shown_events()
+    with showing as on, list_matches(request, on) as (seats, found):
+        for piece in match_list(found, seats=seats, form=form, has_reasons=request.faults, style=style):
+            click.echo(piece, nl=False)

@@ -232,7 +232,7 @@ async def _unless(
 def _findings(answer: bytes, batch: Batch) -> CheckedBatch:
     """The answer of a worker. MsgspecError if it is none, Unfit if it is that for another batch."""
     found = msgspec.msgpack.decode(answer, type=CheckedBatch)
-    if [one.match for one in found.checked] != [str(task.match.result.key) for task in batch]:
+    if [one.match for one in found.checked] != [str(task.match.key) for task in batch]:
         raise Unfit("it tells of other matches than it was asked")
     return found
 

@@ -47,7 +47,7 @@ _LOOKED_AT_A_SECOND: Final = 100
 """Workers: the scheduler takes a while to list a thousand of them."""
 _PART_S: Final = 2.0
 _FAILURES: Final = 3
-"""Lives in a row that fail at their first attempt, or sessions that never begin: then their worker is left out."""
+"""Jobs in a row that fail at their first attempt, or sessions that never begin: then their worker is left out."""
 log: Final = logging.getLogger("arena.cluster")
 Returned = TypeVar("Returned")
 

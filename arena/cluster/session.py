@@ -173,7 +173,7 @@ class _Attempt:
 
 
 class WorkerSession:
-    """Lives of one driver: they wait for their bots, and are played in the order in which they have them."""
+    """Jobs of one driver: they wait for their bots, and are played in the order in which they have them."""
 
     def __init__(self, hello: Opening, bots: BotCache, backend: Backend) -> None:
         self.hello, self.is_open = hello, True

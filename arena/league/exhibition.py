@@ -13,7 +13,7 @@ from arena.errors import SpecError
 from arena.games import load_game, plugin_package
 from arena.league.schedule import jobs
 from arena.league.tournament import Player, Tournament, require_game
-from arena.league.worker import JobMatch, SeatedBots, play_rotations
+from arena.league.worker import Played, SeatedBots, play_rotations
 from arena.match.secret_luck import Secret
 from arena.match.settings import ClockSettings
 from arena.process import reaper
@@ -76,7 +76,7 @@ def play_here(
     *,
     keep_transcript: bool = False,
     watch: Callable[[SeatedBots], object] = lambda _: None,
-) -> Generator[JobMatch, None, None]:
+) -> Generator[Played, None, None]:
     """Play match after match in this process; `watch` sees each table. Closing it ends the bots."""
     reaper.become_subreaper()
     sweep = partial(reaper.kill_descendants, spare=frozenset(multiprocessing_pids()))

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from arena.errors import MachineFault, SpecError
 from arena.league.schedule import Job, jobs, most_blocks
 from arena.league.tournament import Tournament
-from arena.league.worker import JobMatch, SeatedBots, play_rotations
+from arena.league.worker import Played, SeatedBots, play_rotations
 from arena.match.results import MatchResult
 from arena.match.secret_luck import Secret
 from arena.process import reaper
@@ -152,9 +152,9 @@ def play_for(prepare: Callable[[BotSpec], BotSpec], most_s: float, job: Job, tel
     start_s = last_s = time.monotonic()
     seated: list[SeatedBots] = []
     with contextlib.closing(_in_growing_jobs(job, seated.append)) as matches:
-        for match in matches:
+        for _, result in matches:
             now_s = time.monotonic()
-            tell(Timed(job.pairing.key, now_s - last_s, match.result, bool(seated), len(job.fixtures)))
+            tell(Timed(job.pairing.key, now_s - last_s, result, bool(seated), len(job.fixtures)))
             seated.clear()
             last_s = now_s
             if now_s - start_s >= most_s:
@@ -162,7 +162,7 @@ def play_for(prepare: Callable[[BotSpec], BotSpec], most_s: float, job: Job, tel
     tell(Timed(job.pairing.key, time.monotonic() - last_s, None))
 
 
-def _in_growing_jobs(job: Job, watch: Callable[[SeatedBots], object]) -> Generator[JobMatch, None, None]:
+def _in_growing_jobs(job: Job, watch: Callable[[SeatedBots], object]) -> Generator[Played, None, None]:
     first, size = 0, 1
     while first < len(job.fixtures):
         few = replace(job, fixtures=job.fixtures[first : first + size])
@@ -204,21 +204,16 @@ def _variance(results: Sequence[MatchResult], seats: int) -> float | None:
 
     None if two complete blocks are not there. Of two players the other one's scores are the same, mirrored.
     """
-    from arena.standings.ranks import full_score  # noqa: PLC0415 - numpy is for the difference only
-    from arena.standings.scores import mean_of, shares_of  # noqa: PLC0415 - see above
+    import numpy as np  # noqa: PLC0415 - numpy is for the difference only
 
-    blocks: defaultdict[tuple[str, int], list[MatchResult]] = defaultdict(list)
-    for one in results:
-        blocks[one.key.pairing, one.key.block].append(one)
-    strata: defaultdict[tuple[str, str], list[tuple[int, int]]] = defaultdict(list)
-    for (pairing, _), matches in blocks.items():
-        if len(matches) == seats:
-            points = Counter[str]()
-            for one in matches:
-                points.update(dict(zip(one.players, one.points, strict=True)))
-            for name in matches[0].places[: seats if seats > 2 else 1]:
-                strata[pairing, name].append((seats, points[name]))
-    found = mean_of(shares_of(strata.values()), unit=full_score(seats), lowest=0.0, highest=1.0) if strata else None
+    from arena.standings.match_table import match_table  # noqa: PLC0415 - see above
+    from arena.standings.ranks import full_score  # noqa: PLC0415 - see above
+    from arena.standings.scores import mean_of, scores  # noqa: PLC0415 - see above
+
+    counts = Counter(one.key[:2] for one in results)
+    table = match_table(one for one in results if counts[one.key[:2]] == seats)
+    of_places = np.indices((len(table.keys), seats if seats > 2 else 1)).reshape(2, -1)
+    found = mean_of(scores(table).shares.at(*of_places), unit=full_score(seats), lowest=0.0, highest=1.0)
     return None if found is None or found.standard_error is None else found.standard_error**2 * found.blocks
 
 

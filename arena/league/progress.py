@@ -103,9 +103,9 @@ class Progress:
     def played(self, blocks: Iterable[PlayedBlock]) -> None:
         """Count the matches of more blocks as stored."""
         for block in blocks:
-            self.add(len(block.records), block.forfeits)
+            self.add(block.matches, block.forfeits)
             if block.machine is not None:
-                self.machines[block.machine.name] += len(block.records)
+                self.machines[block.machine.name] += block.matches
 
     def begin(self, state: LeagueState) -> None:
         """Begin the next round of a league; the total is that of the rounds known by now."""

@@ -109,39 +109,14 @@ class Round(msgspec.Struct, frozen=True):
         return sum([len(pairing.players) for pairing in self.pairings]) * self.blocks
 
 
-class Planner:
-    """Turns the names of a schedule into pairings, and counts the blocks that each has had."""
-
-    def __init__(self, tournament: Tournament) -> None:
-        self._deal = _Dealer(tournament).pairing
-        self._blocks: dict[str, int] = {}
-        self._rounds = 0
-
-    def plan(self, plan: Plan) -> Round:
-        """The round of a plan, which comes after those planned before."""
-        met = tuple(map(self._deal, plan.tables))
-        first = tuple([self._blocks.get(each.key, 0) for each in met])
-        self._blocks.update({each.key: start + plan.blocks for each, start in zip(met, first, strict=True)})
-        self._rounds += 1
-        return Round(
-            number=self._rounds,
-            title=plan.title,
-            news=plan.news,
-            pairings=met,
-            first=first,
-            blocks=plan.blocks,
-            is_awaited=plan.is_awaited,
-        )
-
-
 def pairings(tournament: Tournament) -> tuple[Pairing, ...]:
     """All that can meet, in an order in which nobody waits long: of one cycle, where the schedule has cycles."""
-    return tuple(map(_Dealer(tournament).pairing, tables_of(tournament)))
+    return tuple(map(Planner(tournament).pairing, tables_of(tournament)))
 
 
 def pairing_of(tournament: Tournament, names: Sequence[str]) -> Pairing:
     """That of these players of the tournament."""
-    return _Dealer(tournament).pairing(tuple(names))
+    return Planner(tournament).pairing(tuple(names))
 
 
 def fixture(secret: Secret, pairing: Pairing, block: int) -> Fixture:
@@ -162,7 +137,7 @@ def jobs(
 
     Blocks are drawn under `secret`, which may be left out where the tournament has a public seed.
 
-    Lives are cut at multiples of `chunk_blocks` and at the ends of rounds, whatever is finished, however many workers
+    Jobs are cut at multiples of `chunk_blocks` and at the ends of rounds, whatever is finished, however many workers
     there are and however long they take: which jobs there are follows from the league alone, and each is stored as a
     whole. So a bot's process meets the same matches in the same order in every run, also after a stop. After a void
     match, and after two deaths of a worker, new processes play what is left of a job, in the same order. A bot that
@@ -201,10 +176,15 @@ def match_count(tournament: Tournament) -> int:
     return most_blocks(tournament) * tournament.seats
 
 
-class _Dealer:
-    """Makes the pairings of a tournament. The identities of all of them are the same but for the players."""
+class Planner:
+    """Turns the names of a schedule into pairings, and counts the blocks that each has had.
+
+    The identities of all pairings of a tournament are the same but for the players.
+    """
 
     def __init__(self, tournament: Tournament) -> None:
+        self._blocks: dict[str, int] = {}
+        self._rounds = 0
         self._players = {player.name: player for player in tournament.players}
         self._known: dict[TableNames, Pairing] = {}
         identity = {
@@ -238,6 +218,22 @@ class _Dealer:
             players = tuple([self._players[name] for name in names])
             self._known[names] = Pairing(key=digest[:KEY_LENGTH], players=_around_the_table(players, digest))
         return self._known[names]
+
+    def plan(self, plan: Plan) -> Round:
+        """The round of a plan, which comes after those planned before."""
+        met = tuple(map(self.pairing, plan.tables))
+        first = tuple([self._blocks.get(each.key, 0) for each in met])
+        self._blocks.update({each.key: start + plan.blocks for each, start in zip(met, first, strict=True)})
+        self._rounds += 1
+        return Round(
+            number=self._rounds,
+            title=plan.title,
+            news=plan.news,
+            pairings=met,
+            first=first,
+            blocks=plan.blocks,
+            is_awaited=plan.is_awaited,
+        )
 
 
 def _encode(value: Any) -> bytes:

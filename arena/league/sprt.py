@@ -15,13 +15,13 @@ from arena.league.schedule import Job
 from arena.league.tournament import DEFAULT_SEATS
 from arena.match.luck import luck_of
 from arena.match.record import MatchRecord, unpack
-from arena.match.results import LUCK_UNIT, MatchResult, PlayedMatch
+from arena.match.results import LUCK_UNIT, MatchResult
 from arena.standings.ranks import full_score
 from arena.standings.scores import mean_of, shares_of
 from arena.statistics.control_variate import adjusted_in_turn
-from arena.statistics.elo import Estimate, estimate
+from arena.statistics.elo import Estimate, MarginEstimate, estimate, margin_estimate
 from arena.statistics.interval import Interval, interval
-from arena.statistics.pentanomial import Counts, Sample, block_score
+from arena.statistics.pentanomial import Counts, Moments, Sample, block_score
 from arena.statistics.sequential import SequentialSettings, State, Verdict, begin, state_after
 
 
@@ -29,8 +29,8 @@ class Compared(msgspec.Struct, frozen=True):
     """The numbers of all blocks that count, from NEW's side.
 
     `counts` are blocks by result, the next three are matches. `score` is the mean of wins and draws, as in the
-    leaderboard. `estimate` is of what is tested: luck-adjusted scores with that model, else scores. Both are None
-    without a block, and the second where margins are tested.
+    leaderboard. `estimate` is of what is tested: margins or luck-adjusted scores with these models, else scores. Both
+    are None without a block.
     """
 
     state: State
@@ -39,7 +39,7 @@ class Compared(msgspec.Struct, frozen=True):
     draws: int
     losses: int
     score: Interval | None
-    estimate: Estimate | None
+    estimate: Estimate | MarginEstimate | None
 
 
 class SequentialComparison:
@@ -72,14 +72,18 @@ class SequentialComparison:
         counts = Counts.of(map(block_score, counted), matches=matches)
         each = [score for block in counted for score in block]
         score = _score(counts) if counted else None
-        seen = self.state.seen
-        if isinstance(seen, Sample):
-            found = estimate(seen, _adjusted_score(seen)) if counted else None
-        else:
-            found = estimate(counts, score) if isinstance(seen, Counts) and score else None
+        found = self._estimate(counts, score) if score else None
         return Compared(self.state, counts, each.count(1.0), each.count(0.5), each.count(0.0), score, found)
 
-    def add(self, blocks: Mapping[int, Sequence[PlayedMatch]]) -> None:
+    def _estimate(self, counts: Counts, score: Interval) -> Estimate | MarginEstimate:
+        match self.state.seen:
+            case Sample() as seen:
+                return estimate(seen, _adjusted_score(seen))
+            case Moments() as seen:
+                return margin_estimate(seen, matches=self.state.settings.matches)
+        return estimate(counts, score)
+
+    def add(self, blocks: Mapping[int, Sequence[MatchResult]]) -> None:
         """Take in finished blocks by number: their matches by rotation.
 
         CheckFailed if margins are compared and a match has none.
@@ -97,26 +101,24 @@ class SequentialComparison:
         """Those of `jobs` that are handed out before the test is decided."""
         return takewhile(lambda _: not self.is_decided, jobs)
 
-    def _take(self, number: int, matches: Sequence[PlayedMatch]) -> None:
+    def _take(self, number: int, matches: Sequence[MatchResult]) -> None:
         """NEW's scores in a block, and its score, luck or margin of the block: the mean of its matches."""
-        results = [match.result for match in matches]
-        self._scores[number] = tuple(map(self._score, results))
+        self._scores[number] = tuple(map(self._score, matches))
         model = self.state.settings.model
         if model == "luck-adjusted":
             self._luck[number] = math.fsum(map(self._luck_of, matches)) / len(matches)
         elif model == "student":
-            self._values[number] = sum(map(self._margin, results)) / len(matches)
+            self._values[number] = sum(map(self._margin, matches)) / len(matches)
         else:
             self._values[number] = block_score(self._scores[number])
 
     def _score(self, one: MatchResult) -> float:
         return one.points[self._seat(one)] / full_score(DEFAULT_SEATS)
 
-    def _luck_of(self, match: PlayedMatch) -> float:
-        one = match.result
+    def _luck_of(self, one: MatchResult) -> float:
         if one.luck_version == self._luck_version:
             return one.luck[self._seat(one)] / LUCK_UNIT
-        return round(luck_of(unpack(match.record)).by_seat[self._seat(one)] * LUCK_UNIT) / LUCK_UNIT
+        return round(luck_of(unpack(one.record)).by_seat[self._seat(one)] * LUCK_UNIT) / LUCK_UNIT
 
     def _margin(self, one: MatchResult) -> float:
         if one.margins is None:

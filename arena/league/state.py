@@ -1,7 +1,8 @@
 """The state of a league: its tournament and its stored matches, computed once and handed to all who ask.
 
-Rule: nobody else runs the schedule. A state is a function of the tournament and of the stored matches. A `Replay` goes
-on from there with every block that is committed, and asks the store only about the pairings of a round that begins.
+Rule: nobody else runs the schedule. A state is a function of the tournament and of the stored matches. A
+`ScheduleRunner` goes on from there with every block that is committed, and asks the store only about the pairings of a
+round that begins.
 """
 
 import sys
@@ -88,16 +89,16 @@ class LeagueState(msgspec.Struct, frozen=True, dict=True):
 
 def state_of(tournament: Tournament, stored: Stored) -> LeagueState:
     """The state of the tournament's league with the matches that `stored` has of it."""
-    return Replay(tournament, stored).state
+    return ScheduleRunner(tournament, stored).state
 
 
-class Replay:
+class ScheduleRunner:
     """A schedule, run against what is stored up to its first open round, and on with every block that is committed."""
 
     def __init__(self, tournament: Tournament, stored: Stored) -> None:
         self.tournament = tournament
         self._stored = stored
-        self._course = generator_of(tournament)
+        self._generator = generator_of(tournament)
         self._planner = Planner(tournament)
         self._rounds: list[Round] = []
         self._news: list[str] = []
@@ -105,7 +106,7 @@ class Replay:
         self._committed: defaultdict[str, dict[int, str]] = defaultdict(dict)
         self._left = 0
         self._is_complete = False
-        self._begin(next(self._course))
+        self._begin(next(self._generator))
         self._go_on()
 
     @property
@@ -119,14 +120,14 @@ class Replay:
         """Blocks of the open round are stored that were not there before; after the last one the next round begins."""
         for block in blocks:
             self._committed[block.pairing][block.block] = sys.intern(block.ranks)  # few differ, and there are millions
-            self._left -= len(block.records)
+            self._left -= block.matches
         self._go_on()
 
     def _go_on(self) -> None:
         while self._left <= 0 and not self._is_complete:
             self._take_in()
             try:
-                plan = self._course.send(self._of_round(self._rounds[-1]))
+                plan = self._generator.send(self._of_round(self._rounds[-1]))
             except StopIteration as end:
                 self._news += end.value
                 self._is_complete = True

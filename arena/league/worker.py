@@ -11,9 +11,10 @@ import logging
 import time
 from collections import Counter
 from collections.abc import Callable, Generator, Sequence
-from typing import Final, NamedTuple, NoReturn
+from typing import Final, NoReturn
 
 from msgspec import UNSET
+from msgspec.structs import replace
 
 from arena.errors import HarnessFault, MachineFault, Shortage
 from arena.games import load_game, require_package
@@ -21,11 +22,11 @@ from arena.games.api import is_simultaneous, value_of
 from arena.league.schedule import Fixture, Job
 from arena.league.tournament import Player
 from arena.match.bot_player import GRACE_S, BotPlayer
-from arena.match.columns import PlayedBlock
+from arena.match.columns import PlayedBlock, pack_blocks
 from arena.match.luck import LuckMeter, MatchLuck
 from arena.match.record import MatchRecord, pack
 from arena.match.referee import hello_for, play_match
-from arena.match.results import MatchResult, PlayedMatch, result_of, rotate
+from arena.match.results import MatchResult, result_of, rotate
 from arena.match.settings import MatchSettings, clock_for, confine, open_channel, spec_of
 from arena.process import reaper, room
 from arena.process.cores import OwnCore
@@ -41,14 +42,8 @@ OnFinished = Callable[[int], None]
 """Gets the number of matches of a job that are finished, in any thread."""
 SeatedBots = Sequence[BotPlayer]
 """The players of a rotation, in the order of the pairing."""
-
-
-class JobMatch(NamedTuple):
-    """A match of a job that is over."""
-
-    fixture: Fixture
-    record: MatchRecord
-    result: MatchResult
+Played = tuple[MatchRecord, MatchResult]
+"""The record of a match and its result, which does not contain it."""
 
 
 def _raise(_: Fixture, fault: HarnessFault) -> NoReturn:
@@ -95,7 +90,7 @@ def play_rotations(
     watch: Callable[[SeatedBots], object] = lambda _: None,
     lose: Callable[[Fixture, HarnessFault], object] = _raise,
     sweep: Callable[[], object] = lambda: None,
-) -> Generator[JobMatch, None, None]:
+) -> Generator[Played, None, None]:
     """Play the matches of a job: one rotation of all its blocks, then, with new processes, the next one.
 
     The order of the rotations is that which was drawn for its first block. `watch` gets the players of each table
@@ -163,7 +158,7 @@ def play_job(
     caller has made sure that the isolation holds on this machine.
     """
     require_package(job.settings.game, job.package or None)
-    matches: dict[int, list[PlayedMatch]] = {fixture.block: [] for fixture in job.fixtures}
+    matches: dict[int, list[MatchResult]] = {fixture.block: [] for fixture in job.fixtures}
     lost: dict[int, str] = {}
 
     def lose(fixture: Fixture, fault: HarnessFault) -> None:
@@ -171,15 +166,13 @@ def play_job(
 
     reported_s = time.monotonic()
     with contextlib.closing(play_rotations(job, lose=lose, sweep=sweep)) as played:
-        for count, (fixture, record, result) in enumerate(played, start=1):
-            matches[fixture.block].append(PlayedMatch(result, pack(record)))
+        for count, (record, result) in enumerate(played, start=1):
+            matches[result.key.block].append(replace(result, record=pack(record)))
             if time.monotonic() - reported_s >= _REPORT_EVERY_S:
                 on_finished(count)
                 reported_s = time.monotonic()
     return [
-        PlayedBlock(job.pairing.key, block, void=lost[block])
-        if block in lost
-        else PlayedBlock.of(sorted(own, key=lambda one: one.result.key))
+        PlayedBlock(job.pairing.key, block, void=lost[block]) if block in lost else next(pack_blocks(own))
         for block, own in matches.items()
     ]
 
@@ -219,12 +212,12 @@ def _seat(job: Job, *, keep_transcript: bool, is_last: bool = False) -> SeatedBo
     ]
 
 
-def _play(job: Job, fixture: Fixture, rotation: int, table: SeatedBots) -> JobMatch:
+def _play(job: Job, fixture: Fixture, rotation: int, table: SeatedBots) -> Played:
     """Play a match of the block at this table."""
     spec = spec_of(job.settings, fixture.match_id(rotation), fixture.draw, rotation, job.isolation)
     meter = _meter(job)
     record = play_match(spec, rotate(table, rotation), meter=meter)
-    return JobMatch(fixture, record, result_of(record, None if meter is None else _luck(record, meter)))
+    return record, result_of(record, None if meter is None else _luck(record, meter))
 
 
 def _meter(job: Job) -> LuckMeter | None:

@@ -26,7 +26,7 @@ from arena.library.table import Table
 from arena.match.secret_luck import Secret
 from arena.operations.compare_bots import CompareBots, compare_bots
 from arena.operations.events import OnEvent
-from arena.operations.leagues import one_league
+from arena.operations.list_matches import ListMatches, list_matches
 from arena.operations.read_standings import ReadStandings, read_standings
 from arena.operations.read_stats import ReadMatrix, ReadStats, read_matrix, read_stats
 from arena.operations.run_league import run_league
@@ -144,9 +144,8 @@ class League:
 
     def matches(self) -> Table:
         """A row for each stored match, with all the columns of `arena league matches --format json`."""
-        with stored(self._results) as store:
-            state = one_league(store, self.name)
-            text = "".join(match_list(store.results(state.blocks), seats=state.tournament.seats, form="json"))
+        with list_matches(ListMatches(results=self._results, league=self.name)) as (seats, found):
+            text = "".join(match_list(found, seats=seats, form="json"))
         return Table(json.loads(text), shown=("id", "players", "scores", "ranks", "termination"))
 
     def match(self, match_id: str) -> Match:

@@ -11,9 +11,9 @@ from arena.library.table import Picture, Table
 from arena.match.reconstruction import lines_of
 from arena.match.record import ActionStep, MatchRecord
 from arena.match.replay import ReplayStep, other_rules, replay
+from arena.operations.read_match import ReadMatch, read_match
 from arena.report.transcript import step_line, transcript
 from arena.site.page import framed, match_page
-from arena.store.folder import record_of, stored
 
 
 class MatchPage(str):
@@ -103,5 +103,4 @@ class Match:
 
 def load_match(match_id: str, *, results: str | Path = "results") -> Match:
     """The stored match of that id, as `League.matches` lists it. SpecError if there is none."""
-    with stored(Path(results)) as store:
-        return Match(record_of(store.match(match_id)))
+    return Match(read_match(ReadMatch(match=match_id, results=Path(results))).record)

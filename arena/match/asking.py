@@ -205,7 +205,7 @@ class _AskedPlayer(Participant):
         return msgspec.structs.replace(
             self._recorded_answer(request),
             answered="" if step is None else str(step.action),
-            action=None if step is None else _plain(step.action),
+            action=None if step is None else plain_action(step.action),
             fault=fault,
             note="" if step is None else step.note,
             cpu_ms=entry.requests.cpu_us[-1] / 1000 if entry.requests.cpu_us else 0.0,
@@ -223,7 +223,7 @@ class _AskedPlayer(Participant):
         recorded = record.steps[request.step - 1]
         assert isinstance(recorded, ActionStep), "a request leads to an action"
         past = self._game.parse(request.state, Seat(request.seat), msgspec.to_builtins(recorded.action))
-        return BotAnswer(request.step, str(past), _plain(recorded.action), recorded_fault=recorded.fallback_for)
+        return BotAnswer(request.step, str(past), plain_action(recorded.action), recorded_fault=recorded.fallback_for)
 
     def refuse(self, fault: BotFault, step: int) -> None:
         """Tell the one whose answers count."""
@@ -261,6 +261,7 @@ class _AskedPlayer(Participant):
         return msgspec.structs.replace(found, lines=UNSET) if self._asking.is_live else found
 
 
-def _plain(action: Any) -> Json:
+def plain_action(action: Any) -> Json:
+    """Return the action as plain JSON values."""
     found: Json = msgspec.json.decode(msgspec.json.encode(action))
     return found

@@ -12,8 +12,8 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from arena.match.record import FAULTS, PackedRecord, Termination
-from arena.match.results import MatchKey, MatchResult, PlayedMatch, rotate, score_unit
+from arena.match.record import FAULTS, Termination
+from arena.match.results import MatchKey, MatchResult, rotate, score_unit
 from arena.statistics.pairs import MISSING
 
 NUMBERS: Final = ("scores", "luck", "moves", "time_us", "slowest_us", "startup_us", "idle_us", "timeouts_by_load")
@@ -48,7 +48,8 @@ class PlayedBlock(msgspec.Struct, frozen=True):
 
     `ranks` has n n characters for n players: by rotation and by seat, a digit for each rank; hyphens for a match that
     is not there. `ends` is JSON: a `MatchEnd` by rotation, or null. `numbers` are the `NUMBERS` by rotation and seat,
-    little-endian in 4 or 8 bytes each; 0 for a value that is not known. `records` are of the matches, by rotation.
+    little-endian in 4 or 8 bytes each; 0 for a value that is not known. `records` are packed, by rotation, empty for a
+    match that is not there; there are none where only results are asked for.
 
     `machine` is that on which all of them were played, None for the driver's own.
     """
@@ -59,21 +60,9 @@ class PlayedBlock(msgspec.Struct, frozen=True):
     ranks: str = ""
     ends: str = "[]"
     numbers: bytes = b""
-    records: tuple[PackedRecord, ...] = ()
+    records: tuple[bytes, ...] = ()
     void: str = ""
     machine: Machine | None = None
-
-    @classmethod
-    def of(cls, matches: Iterable[PlayedMatch]) -> "PlayedBlock":
-        """Pack the matches of a block, of which there is one at least."""
-        ordered = sorted(matches, key=lambda match: match.result.key.rotation)
-        (block,) = pack_blocks([match.result for match in ordered])
-        return msgspec.structs.replace(block, records=tuple([match.record for match in ordered]))
-
-    @property
-    def rotations(self) -> list[int]:
-        """The rotations of which the match is there."""
-        return [rotation for rotation, end in enumerate(read_ends(self.ends)) if end is not None]
 
     @property
     def results(self) -> tuple[MatchResult, ...]:
@@ -91,13 +80,14 @@ class PlayedBlock(msgspec.Struct, frozen=True):
                 own = slice(rotation * seats, (rotation + 1) * seats)
                 columns = [numbers[start:][own] for start in range(0, len(numbers), seats * seats)]
                 key = MatchKey(self.pairing, self.block, rotation)
-                results.append(_result(key, rotate(self.players, rotation), self.ranks[own], end, columns))
+                record = self.records[rotation] if self.records else b""
+                results.append(_result(key, rotate(self.players, rotation), self.ranks[own], end, columns, record))
         return tuple(results)
 
     @property
-    def matches(self) -> tuple[PlayedMatch, ...]:
-        """The same with their records."""
-        return tuple(map(PlayedMatch, self.results, self.records))
+    def matches(self) -> int:
+        """The number of its matches."""
+        return sum([end is not None for end in read_ends(self.ends)])
 
     @property
     def forfeits(self) -> int:
@@ -106,7 +96,7 @@ class PlayedBlock(msgspec.Struct, frozen=True):
 
 
 def pack_blocks(results: Iterable[MatchResult]) -> Iterator[PlayedBlock]:
-    """Pack results by pairing, in the order of first mention, and block; without records.
+    """Pack results by pairing, in the order of first mention, and block.
 
     ValueError for a match that is there twice, or whose players are no rotation of its pairing's.
     """
@@ -164,6 +154,7 @@ def _packed(pairing: str, block: int, players: tuple[str, ...], matches: Sequenc
     ]
     flat = [value for seats in numbers for value in seats]
     width = 4 if max(map(abs, flat)) < 1 << 31 else 8
+    records = tuple([match.record if match else b"" for match in matches])
     return PlayedBlock(
         pairing,
         block,
@@ -171,6 +162,7 @@ def _packed(pairing: str, block: int, players: tuple[str, ...], matches: Sequenc
         "".join(["".join(map(str, match.ranks)) if match else MISSING * len(players) for match in matches]),
         msgspec.json.encode(ends).decode(),
         struct.pack(f"<{len(flat)}{_WIDTHS[width]}", *flat),
+        records if any(records) else (),
     )
 
 
@@ -179,7 +171,12 @@ def _end(match: MatchResult, unit: int) -> MatchEnd:
 
 
 def _result(
-    key: MatchKey, players: tuple[str, ...], ranks: str, end: MatchEnd, columns: Sequence[tuple[int, ...]]
+    key: MatchKey,
+    players: tuple[str, ...],
+    ranks: str,
+    end: MatchEnd,
+    columns: Sequence[tuple[int, ...]],
+    record: bytes,
 ) -> MatchResult:
     scores, luck, *counts = columns
     if min(map(min, counts)) < 0:
@@ -189,7 +186,7 @@ def _result(
         *(key, players, tuple(map(int, ranks))),
         tuple([_fraction(part, end.score_unit) for part in scores]) if end.at_fault is None else None,
         *(end.termination, end.at_fault, end.isolation, *counts),
-        *(luck if end.luck_version else (), end.luck_version, end.pardoned),
+        *(luck if end.luck_version else (), end.luck_version, end.pardoned, record),
     )
     return MatchResult(*fields)
 

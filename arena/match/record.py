@@ -281,16 +281,8 @@ class MatchRecord(msgspec.Struct, frozen=True):
         return tuple([entry.player for entry in self.seats])
 
 
-class PackedRecord(msgspec.Struct, frozen=True):
-    """A record as it is stored: compressed JSON, and the SHA-256 of the JSON before compression."""
-
-    codec: str
-    digest: str
-    body: bytes
-
-
-def pack(record: MatchRecord) -> PackedRecord:
-    """The record compressed, with its digest."""
+def pack(record: MatchRecord) -> bytes:
+    """The record compressed, behind a line with the codec and the digest of the JSON."""
     text = encoded(record)
     if len(text) > RECORD_BYTES:  # no bot can make a record this large but by its stderr and its notes
         seats = tuple(msgspec.structs.replace(seat, stderr=UNSET) for seat in record.seats)
@@ -302,21 +294,34 @@ def pack(record: MatchRecord) -> PackedRecord:
         raise HarnessFault(
             f"the record of match {record.match} has {len(text)} bytes, at most {RECORD_BYTES} are stored"
         )
-    return PackedRecord(codec=CODEC, digest=sha256(text).hexdigest(), body=zlib.compress(text, 6))
+    return join_packed(CODEC, sha256(text).hexdigest(), zlib.compress(text, 6))
 
 
-def unpack(packed: PackedRecord) -> MatchRecord:
+def join_packed(codec: str, digest: str, body: bytes) -> bytes:
+    """The packed record that `split_packed` takes apart."""
+    return f"{codec} {digest}\n".encode() + body
+
+
+def split_packed(packed: bytes) -> tuple[str, str, bytes]:
+    """The codec of a packed record, the SHA-256 of its JSON, and the JSON compressed."""
+    heading, _, body = packed.partition(b"\n")
+    codec, _, digest = heading.decode().partition(" ")
+    return codec, digest, body
+
+
+def unpack(packed: bytes) -> MatchRecord:
     """The record in `packed`; ValueError tells what does not fit: the codec, the compression, the digest, the form."""
-    if packed.codec != CODEC:
-        raise ValueError(f"unknown codec {packed.codec!r}, expected {CODEC!r}")
+    codec, digest, body = split_packed(packed)
+    if codec != CODEC:
+        raise ValueError(f"unknown codec {codec!r}, expected {CODEC!r}")
     try:
         unpacker = zlib.decompressobj()
-        text = unpacker.decompress(packed.body, RECORD_BYTES)
+        text = unpacker.decompress(body, RECORD_BYTES)
     except zlib.error as error:
         raise ValueError(f"the stored bytes cannot be decompressed: {error}") from None
     if not unpacker.eof or unpacker.unused_data:
         raise ValueError(f"the stored bytes cannot be decompressed to one record of at most {RECORD_BYTES} bytes")
-    if sha256(text).hexdigest() != packed.digest:
+    if sha256(text).hexdigest() != digest:
         raise ValueError("the stored bytes do not have the stored digest")
     try:
         return decoded(text)

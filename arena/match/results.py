@@ -13,9 +13,10 @@ from typing import Final, NamedTuple, TypeVar
 
 import msgspec
 
+from arena.errors import CheckFailed
 from arena.games.api import MOST_SEATS, ranks_by_score
 from arena.match.luck import MatchLuck
-from arena.match.record import FAULTS, PARDONABLE, MatchRecord, PackedRecord, Termination
+from arena.match.record import FAULTS, PARDONABLE, MatchRecord, Termination, unpack
 
 T = TypeVar("T")
 N = TypeVar("N", int, Fraction)
@@ -64,6 +65,7 @@ class MatchResult(msgspec.Struct, frozen=True, gc=False):
     (a seat) None without one. `time_us` is all deciding time of a seat, `slowest_us` that of its slowest move.
     `luck` is empty if none was measured, and otherwise under the value of the game of that `luck_version`. `pardoned`
     counts by code the faults after which the game went on; empty if there were none.
+    `record` is the packed record; empty where only the result is asked for.
     """
 
     key: MatchKey
@@ -82,6 +84,7 @@ class MatchResult(msgspec.Struct, frozen=True, gc=False):
     luck: tuple[int, ...] = ()
     luck_version: str = ""
     pardoned: tuple[dict[str, int], ...] = ()
+    record: bytes = b""
 
     def __post_init__(self) -> None:
         """Refuse what no match can have come to, wherever it is read from: ValueError."""
@@ -119,13 +122,6 @@ class MatchResult(msgspec.Struct, frozen=True, gc=False):
     def places(self) -> tuple[str, ...]:
         """The players by place in their pairing."""
         return rotate(self.players, -self.key.rotation % len(self.players))
-
-
-class PlayedMatch(msgspec.Struct, frozen=True):
-    """A finished match with its record, as it comes from a worker and as it is stored."""
-
-    result: MatchResult
-    record: PackedRecord
 
 
 class PairingRanks(msgspec.Struct, frozen=True, dict=True):
@@ -192,6 +188,14 @@ def result_of(record: MatchRecord, luck: MatchLuck | None = None) -> MatchResult
         luck_version=version,
         pardoned=_pardoned(record),
     )
+
+
+def record_of(match: MatchResult) -> MatchRecord:
+    """The record that a match has with it. CheckFailed if its bytes are none."""
+    try:
+        return unpack(match.record)
+    except ValueError as error:
+        raise CheckFailed(f"match {match.key}: {error}") from None
 
 
 def microseconds(milliseconds: float) -> int:

@@ -115,7 +115,7 @@ class BlockDraw(msgspec.Struct, frozen=True):
 
     `commitment` is that of the secret. `luck` is a text of 32 hex digits from which every die of the block follows.
     `bot_seeds` are by seat, the same in all matches of the block; `wire_ids` by rotation. `order`: the rotations in the
-    order in which a process life plays them that begins with this block.
+    order in which a job plays them that begins with this block.
     """
 
     commitment: str

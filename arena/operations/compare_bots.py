@@ -132,7 +132,7 @@ def _compared(
     """Return the test after the blocks that are stored; and these, by the key of the pairing."""
     state = state_of(tournament, store.ranks)
     comparison = tester(state.spans[0].pairing.names.index(new))
-    matches = groupby(store.matches(state.blocks), key=lambda match: match.result.key.block)
+    matches = groupby(store.matches(state.blocks), key=lambda match: match.key.block)
     comparison.add({block: list(own) for block, own in matches})
     return comparison, state.finished
 
@@ -150,7 +150,7 @@ def _play(
 
     def commit(blocks: list[PlayedBlock]) -> None:
         store.save(blocks)
-        comparison.add({block.block: block.matches for block in blocks})
+        comparison.add({block.block: block.results for block in blocks})
         progress.reach(comparison.state.blocks * DEFAULT_SEATS, _expected_matches(comparison))
 
     def report(finished: int) -> None:

@@ -125,7 +125,7 @@ def _meet(candidate: BotSpec, trial: Trial, on: OnEvent, sweep: Callable[[], obj
     players = tuple(replace(player, bot=trial.store.install(player.bot)) for player in meeting.pairing.players)
     meeting = replace(meeting, pairing=replace(meeting.pairing, players=players))
     with contextlib.closing(play_rotations(meeting, sweep=sweep)) as matches:
-        for _, record, _ in matches:
+        for record, _ in matches:
             seat = record.players.index(candidate.name)
             on(BaselineMet(record, seat))
             if record.fault is not None and record.fault.seat == seat:

@@ -10,7 +10,7 @@ import msgspec
 from msgspec.structs import replace
 
 from arena.errors import DamagedStore, SpecError
-from arena.league.state import LeagueState, Replay, Stored, state_of
+from arena.league.state import LeagueState, ScheduleRunner, Stored, state_of
 from arena.league.tournament import Keep, PlayerEntry, Tournament, portable
 from arena.match.secret_luck import Secret
 from arena.operations.events import Event
@@ -138,16 +138,16 @@ def begun_versions(bots: BotStore, results: Path, kept: list[KeptVersion]) -> Ke
 
 
 class Schedules:
-    """The replays of an operation, of tournaments with installed bots: one of each schedule, whoever asks for it."""
+    """The schedules of tournaments with installed bots, each run once in an operation, whoever asks for it."""
 
     def __init__(self, store: MatchStore) -> None:
         self._store = store
-        self._known: dict[bytes, Replay] = {}
+        self._known: dict[bytes, ScheduleRunner] = {}
 
-    def replay_of(self, tournament: Tournament) -> Replay:
+    def runner_of(self, tournament: Tournament) -> ScheduleRunner:
         """Return the schedule of a tournament, run against what is stored."""
         begun = replace(tournament, commitments=tournament.commitments[:1])  # others change no schedule
         key = msgspec.json.encode(portable(begun))
-        replay = self._known[key] = self._known.get(key) or Replay(tournament, self._store.ranks)
-        replay.tournament = tournament
-        return replay
+        runner = self._known[key] = self._known.get(key) or ScheduleRunner(tournament, self._store.ranks)
+        runner.tournament = tournament
+        return runner

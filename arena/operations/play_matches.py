@@ -18,7 +18,7 @@ from arena.league.worker import SeatedBots
 from arena.match.bot_player import BotPlayer
 from arena.match.columns import PlayedBlock
 from arena.match.participant import TranscriptLine
-from arena.match.record import MatchRecord, PackedRecord, unpack
+from arena.match.record import MatchRecord, unpack
 from arena.match.results import MatchKey, MatchResult
 from arena.match.secret_luck import Secret
 from arena.operations.events import Counted, Event, OnEvent, ignore
@@ -158,7 +158,7 @@ def _play_here(
         watch: Callable[[SeatedBots], object] = (lambda _: None) if said is None else said.seat
         playing = play_here(tournament, secret, request.isolation, keep_transcript=said is not None, watch=watch)
         # The innermost: what a bot says while it is ended is heard.
-        for _, record, result in ending.enter_context(contextlib.closing(playing)):
+        for record, result in ending.enter_context(contextlib.closing(playing)):
             results.append(result)
             recent.append(record)
             on(MatchEnded(record))
@@ -176,12 +176,12 @@ def _play_in_parallel(
 ) -> None:
     """Play on all cores; the results are in schedule order, also those before an interruption."""
     progress = Progress(total=match_count(tournament))
-    last: deque[PackedRecord] = deque(maxlen=MOST_RECENT)
+    last: deque[bytes] = deque(maxlen=MOST_RECENT)
 
     def commit(blocks: list[PlayedBlock]) -> None:
         for block in blocks:
-            results.extend(match.result for match in block.matches)
-            last.extend(match.record for match in block.matches)
+            last.extend(block.records)
+            results.extend(replace(block, records=()).results)
         progress.played(blocks)
 
     def report(finished: int) -> None:

@@ -17,7 +17,7 @@ from arena.errors import ArenaError, BotFault, SpecError
 from arena.games import load_game
 from arena.games.api import Json, Seat
 from arena.league.tournament import Player, require_game
-from arena.match.asking import BotAnswer, ask
+from arena.match.asking import BotAnswer, ask, plain_action
 from arena.match.record import ActionStep, MatchRecord, decoded, encoded
 from arena.match.replay import state_before
 from arena.match.requests import answer_steps
@@ -197,7 +197,7 @@ def _expected_actions(record: MatchRecord, seat: int, step: int, given: Sequence
         recorded = record.steps[step - 1] if step <= len(record.steps) else None
         if not isinstance(recorded, ActionStep):
             raise SpecError("the match ended there with a fault and no answer; give those that are right")
-        return (_plain(recorded.action),)
+        return (plain_action(recorded.action),)
     game, state = load_game(record.game), state_before(record, step)
     legal = game.legal(state, Seat(seat))
     actions: list[Json] = []
@@ -205,18 +205,13 @@ def _expected_actions(record: MatchRecord, seat: int, step: int, given: Sequence
         if type(entry) is int and legal is not None:
             if not 0 <= entry < len(legal):
                 raise SpecError(f"{entry} is no index: there are actions 0 to {len(legal) - 1}")
-            actions.append(_plain(legal[entry]))
+            actions.append(plain_action(legal[entry]))
             continue
         try:
-            actions.append(_plain(game.parse(state, Seat(seat), entry)))
+            actions.append(plain_action(game.parse(state, Seat(seat), entry)))
         except BotFault as fault:
             raise SpecError(f"{msgspec.json.encode(entry).decode()}: {fault.message}") from None
     return tuple(actions)
-
-
-def _plain(action: Any) -> Json:
-    plain: Json = msgspec.json.decode(msgspec.json.encode(action))
-    return plain
 
 
 def _file_name(name: str) -> str:

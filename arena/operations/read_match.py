@@ -6,9 +6,9 @@ from msgspec import UNSET
 from arena.errors import SpecError
 from arena.match.record import MatchRecord
 from arena.match.requests import require_answer, seat_of
-from arena.match.results import MatchResult, partners
+from arena.match.results import MatchResult, partners, record_of
 from arena.operations.request import Request
-from arena.store.folder import record_of, stored
+from arena.store.folder import stored
 from arena.store.matches import LeagueSecret
 from arena.store.recent import MATCH_ID, recent_match
 
@@ -51,7 +51,7 @@ def read_match(request: ReadMatch) -> FoundMatch:
         record = record_of(match)
         block = tuple(record_of(store.match(other)) for other in _block(request, record))
         secret = None if record.commitment is UNSET else store.secret(record.commitment)
-        return FoundMatch(record, secret, match.result, block)
+        return FoundMatch(record, secret, match, block)
 
 
 def read_seat(request: ReadSeat) -> tuple[MatchRecord, int]:

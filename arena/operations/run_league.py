@@ -19,7 +19,7 @@ from arena.errors import ArenaError, DamagedStore, Interrupted, SpecError
 from arena.league.driver import Backend, BlocksLost, LocalBackend, play_jobs
 from arena.league.progress import Progress, round_title, whole_text
 from arena.league.schedule import Job, jobs
-from arena.league.state import LeagueState, Replay, state_of
+from arena.league.state import LeagueState, ScheduleRunner, state_of
 from arena.league.tournament import (
     Tournament,
     decided_by_wall,
@@ -31,7 +31,7 @@ from arena.league.tournament import (
 from arena.league.update import DroppedMatches, changes, dropped_matches
 from arena.match.columns import PlayedBlock
 from arena.match.record import unpack
-from arena.match.results import PlayedMatch
+from arena.match.results import MatchResult
 from arena.match.secret_luck import LuckOrigin, Secret
 from arena.operations.events import Counted, Event, OnEvent, Warned, ignore
 from arena.operations.leagues import (
@@ -145,12 +145,12 @@ def run_league(request: RunLeague, on: OnEvent = ignore) -> LeagueOutcome:
         if kept:
             on(VersionsKept(tournament.name, tuple(kept)))
         tournament, secret = begin_league(
-            store, results, tournament, request.secret, lambda known: not schedules.replay_of(known).state.is_complete
+            store, results, tournament, request.secret, lambda known: not schedules.runner_of(known).state.is_complete
         )
         on(LeagueBegins(tournament.name, luck_origin(tournament)))
         if cluster is None and (doubt := doubt_of_wall_time(decided_by_wall(tournament), count)):
             on(Warned(doubt))
-        run = LeagueRun(store, schedules.replay_of(tournament), secret, request.isolation)
+        run = LeagueRun(store, schedules.runner_of(tournament), secret, request.isolation)
         try:
             lost = run.play(backend, on)
         except Interrupted:
@@ -188,10 +188,10 @@ def local_slots(request: RunLeague, tournament: Tournament, on: OnEvent = ignore
 class LeagueRun:
     """One run of a league: plays all that is left of it and stores each block as it ends."""
 
-    def __init__(self, store: MatchStore, replay: Replay, secret: Secret | None, isolation: Isolation) -> None:
-        self.name = replay.tournament.name
-        self._store, self._replay, self._secret, self._isolation = store, replay, secret, isolation
-        state = replay.state
+    def __init__(self, store: MatchStore, runner: ScheduleRunner, secret: Secret | None, isolation: Isolation) -> None:
+        self.name = runner.tournament.name
+        self._store, self._runner, self._secret, self._isolation = store, runner, secret, isolation
+        state = runner.state
         self._forfeits = Counter[str]()
         forfeits = store.forfeits(state.blocks)
         self.progress = Progress(total=state.scheduled, done=state.stored, forfeits=forfeits)
@@ -199,7 +199,7 @@ class LeagueRun:
     @property
     def state(self) -> LeagueState:
         """The state by now."""
-        return self._replay.state
+        return self._runner.state
 
     def play(self, backend: Backend, on: OnEvent = ignore) -> BlocksLost | None:
         """Play what is left; return the blocks that could not be played, when all others are stored.
@@ -230,10 +230,10 @@ class LeagueRun:
 
     def _commit(self, blocks: list[PlayedBlock]) -> None:
         self._store.save(blocks)
-        self._replay.add(blocks)
+        self._runner.add(blocks)
         for block in blocks:
             if block.forfeits:
-                for match in block.matches:
+                for match in block.results:
                     self._log_forfeit(match)
         self.progress.played(blocks)
 
@@ -249,16 +249,15 @@ class LeagueRun:
             log.info("%s: %s", self.name, round_title(state.rounds[-1]))
             yield chain((first,), left)
 
-    def _log_forfeit(self, match: PlayedMatch) -> None:
+    def _log_forfeit(self, match: MatchResult) -> None:
         """Count the forfeit of a match by player, and log the first of each."""
-        result = match.result
-        if result.at_fault is None:
+        if match.at_fault is None:
             return
-        guilty = result.players[result.at_fault]
+        guilty = match.players[match.at_fault]
         self._forfeits[guilty] += 1
         fault = unpack(match.record).fault if self._forfeits[guilty] <= LOGGED_FORFEITS else None
         if fault is not None:
-            log.info("%s: %s forfeits (%s): %s", result.key, guilty, result.termination, fault.message)
+            log.info("%s: %s forfeits (%s): %s", match.key, guilty, match.termination, fault.message)
 
     def _log_end(self, how: str) -> None:
         for player, count in sorted(self._forfeits.items()):
@@ -295,7 +294,7 @@ def _require_none_dropped(
     begun = begun_as(store, asked)
     if msgspec.json.encode(portable(begun)) == msgspec.json.encode(former):
         return
-    lost = dropped_matches(state_of(former, store.ranks), schedules.replay_of(begun).state)
+    lost = dropped_matches(state_of(former, store.ranks), schedules.runner_of(begun).state)
     if not lost.dropped:
         return
     if not request.update or (request.may_drop is not None and lost.dropped > request.may_drop):

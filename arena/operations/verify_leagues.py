@@ -28,7 +28,7 @@ class VerifyLeagues(BotRequest, frozen=True, kw_only=True):
     """The leagues to verify, by default all, and the roots of histories that were printed before.
 
     `workers` matches are checked at once: by default on all cores if anything has to be simulated again, else one.
-    `replays` random process lives of each league are played again. `secret` is one that is not stored here.
+    `replays` random jobs of each league are played again. `secret` is one that is not stored here.
     """
 
     leagues: tuple[str, ...] = ()

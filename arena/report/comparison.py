@@ -14,9 +14,9 @@ from arena.league.sprt import Compared
 from arena.match.secret_luck import LuckOrigin
 from arena.report.formats import UNKNOWN, fixed, half_width, likelihood_percent, percent
 from arena.report.luck_origin import luck_description
-from arena.statistics.elo import Estimate, MarginEstimate, margin_estimate
+from arena.statistics.elo import Estimate, MarginEstimate
 from arena.statistics.interval import Interval
-from arena.statistics.pentanomial import PENTANOMIAL, TRINOMIAL, Moments
+from arena.statistics.pentanomial import PENTANOMIAL, TRINOMIAL
 from arena.statistics.sequential import State, Verdict
 
 _KIND: Final = {
@@ -46,7 +46,7 @@ def as_text(compared: Compared, names: tuple[str, str], luck: LuckOrigin) -> str
 def as_json(compared: Compared, names: tuple[str, str], luck: LuckOrigin) -> str:
     """All of it for programs; the same bytes for the same blocks."""
     state, counts = compared.state, compared.counts
-    settings, margins, pairs = state.settings, _margins(state), compared.counts.won_by_lost
+    settings, pairs = state.settings, compared.counts.won_by_lost
     document: dict[str, Any] = {
         "new": names[0],
         "old": names[1],
@@ -66,8 +66,8 @@ def as_json(compared: Compared, names: tuple[str, str], luck: LuckOrigin) -> str
         "score": compared.score and msgspec.to_builtins(compared.score),
         "fishtest": _fishtest(compared),
     }
-    if found := compared.estimate or margins:
-        estimate = msgspec.to_builtins(found)
+    if compared.estimate:
+        estimate = msgspec.to_builtins(compared.estimate)
         document["estimate"] = {"los": estimate.pop("superiority")} | estimate
     return msgspec.json.format(msgspec.json.encode(document), indent=2).decode()
 
@@ -92,7 +92,8 @@ def _rows(compared: Compared) -> list[tuple[str, str]]:
     state, counts = compared.state, compared.counts
     matches = state.settings.matches
     rows = [("blocks", f"{state.blocks} ({state.blocks * matches} matches; same luck, seats swapped)")]
-    if compared.score is None:
+    found = compared.estimate
+    if compared.score is None or found is None:
         return rows
     labels = PENTANOMIAL if matches > 1 else TRINOMIAL
     rows += [
@@ -102,11 +103,9 @@ def _rows(compared: Compared) -> list[tuple[str, str]]:
         ("PairsRatio", f"{fixed(counts.won_by_lost)} (blocks won by blocks lost)"),
         ("score", f"{_interval(compared.score, 100.0)} %"),
     ]
-    if (estimate := _margins(state)) is not None:
-        margin = f"{estimate.margin.value:+.2f} {half_width(estimate.margin)}"
-        return [*rows, ("margin", margin), ("normalised Elo", _normalised(estimate))]
-    found = compared.estimate
-    assert found is not None, "scores are estimated wherever there is a block"
+    if isinstance(found, MarginEstimate):
+        margin = f"{found.margin.value:+.2f} {half_width(found.margin)}"
+        return [*rows, ("margin", margin), ("normalised Elo", _normalised(found))]
     if state.settings.model == "luck-adjusted":
         tested = f"{_interval(found.score, 100.0)} % (less luck, by what earlier blocks say of it)"
         rows.append(("tested score", tested))
@@ -116,12 +115,6 @@ def _rows(compared: Compared) -> list[tuple[str, str]]:
         ("normalised Elo", _normalised(found)),
         ("LOS", f"{likelihood_percent(found.superiority)} % (likelihood that the first is the better one)"),
     ]
-
-
-def _margins(state: State) -> MarginEstimate | None:
-    if not isinstance(state.seen, Moments) or not state.blocks:
-        return None
-    return margin_estimate(state.seen, matches=state.settings.matches)
 
 
 def _normalised(found: Estimate | MarginEstimate) -> str:

@@ -6,7 +6,6 @@ table. CSV and JSON have all numbers.
 """
 
 from collections.abc import Container, Iterable, Iterator, Sequence
-from itertools import combinations
 from typing import Final
 
 import msgspec
@@ -25,9 +24,9 @@ from arena.report.formats import Style, clipped, half_width, percent, some
 from arena.report.luck_origin import luck_description
 from arena.report.page import Page, Records
 from arena.standings.luck_audit import LEVEL, PlayerLuck
-from arena.standings.rows import Row, record
+from arena.standings.rows import Row, inverted_by_mu, record
+from arena.standings.skills import score_of_beta
 from arena.standings.table import Standings, Timing, standings_json
-from arena.statistics.model import ProbitSettings, chances_at
 from arena.statistics.probit import SeatAdvantage
 from arena.text import counted
 
@@ -188,8 +187,7 @@ def _of_skills(standings: Standings) -> str:
         return ""
     effect, rating = standings.design_effect, standings.rating
     unit = "as of independent matches" if effect is None else f"from blocks (design effect {effect.players:.2f})"
-    model = ProbitSettings(beta=rating.beta, draw_probability=rating.draw_probability)
-    score = chances_at(rating.beta, model.scale, model.margin).score
+    score = score_of_beta(rating)
     return (
         f"here {rating.beta:.2f} points (beta) more are a score of {percent(score)} % against {percent(1 - score)} %,"
         f" and intervals are {unit}"
@@ -251,14 +249,9 @@ def _of_seats(seats: Sequence[SeatAdvantage]) -> Iterator[str]:
 
 def _one_pass(standings: Standings) -> Iterator[str]:
     """Compare the order of ranks with that of TrueSkill's mu."""
-    ranked = [row for row in standings.rows if row.rank is not None]
-    if standings.sorted_by == "mu" or len(ranked) < 2:
+    if standings.sorted_by == "mu" or sum(row.rank is not None for row in standings.rows) < 2:
         return
-    pairs = [
-        (higher.name, lower.name)
-        for lower, higher in combinations(ranked, 2)
-        if lower.group == higher.group and round(higher.mu - lower.mu, 9) > 0
-    ]
+    pairs = inverted_by_mu(standings.rows)
     yield f"TrueSkill in one pass: {_above(pairs)}" if pairs else "TrueSkill in one pass: same order"
     if standings.contradictions:
         yield f"TrueSkill in one pass contradicts the rating at 95 %: {_above(standings.contradictions)}"

@@ -13,7 +13,7 @@ from textwrap import wrap
 from typing import Any, Final, NamedTuple
 
 from arena.match.record import MatchRecord, SeatRecord
-from arena.match.results import LUCK_UNIT, MatchResult
+from arena.match.results import LUCK_UNIT, MatchResult, record_of
 from arena.report.columns import chosen_fields
 from arena.report.formats import PLAIN, UNKNOWN, Style, csv_pieces, json_text, plain_number
 from arena.text import counted, printable
@@ -86,7 +86,7 @@ def match_list(
     *,
     seats: int,
     form: str,
-    record_of: Callable[[MatchResult], MatchRecord] | None = None,
+    has_reasons: bool = False,
     style: Style = PLAIN,
 ) -> Iterator[str]:
     """The matches of a league with that many seats in one of `MATCH_FORMATS`, as pieces of text that end with a line.
@@ -94,12 +94,12 @@ def match_list(
     `csv` has a line for each match under a header. `json` is an array with one match a line: one document for those
     who read it whole, and lines for those who do not. Chosen columns are those of `csv` in each format.
 
-    With `record_of` each match tells the reasons of its faults: below its line, broken at the width of the style; in
-    `csv` and `json` as the last values, by seat.
+    With `has_reasons` each match, which has its record, tells the reasons of its faults: below its line, broken at the
+    width of the style; in `csv` and `json` as the last values, by seat.
     """
-    known = MATCH_COLUMNS if record_of else MATCH_COLUMNS[:-1]
+    known = MATCH_COLUMNS if has_reasons else MATCH_COLUMNS[:-1]
     values = [_VALUES.get(column.key, attrgetter(column.key)) for column in known]
-    if record_of:
+    if has_reasons:
         values[-1] = lambda one: fault_reasons(record_of(one))
     fields = [field for column in known for field in column.fields(seats)]
     groups = {name: each.fields(seats) for each in known for name in (each.name, each.key)}
@@ -124,7 +124,7 @@ def match_list(
     elif names or style.is_wide:
         yield from _pieces(f"{'  '.join(map(_text, row(one)))}\n" for one in results)
     else:
-        yield from _pieces(f"{line}\n" for one in results for line in _lines(one, record_of, style.width))
+        yield from _pieces(f"{line}\n" for one in results for line in _lines(one, style.width))
     if style.is_explained:
         meanings = {each.name: each.meaning for each in known}
         shown = dict.fromkeys(re.sub(r"_\d+$", "", name) for name in names or (fields if style.is_wide else _LINE))
@@ -158,10 +158,10 @@ def refusal_sentences(entry: SeatRecord) -> list[str]:
     return [f"for step {each.step}: {each.code}{reason}: {each.message}" for each, reason in reasons]
 
 
-def _lines(one: MatchResult, record_of: Callable[[MatchResult], MatchRecord] | None, width: int | None) -> list[str]:
-    """The line of a match, and below it the reasons of its faults, if they are asked for."""
+def _lines(one: MatchResult, width: int | None) -> list[str]:
+    """The line of a match, and below it the reasons of its faults, if it has its record."""
     lines = [_line(one)]
-    for name, told in zip(one.players, () if record_of is None else fault_reasons(record_of(one)), strict=False):
+    for name, told in zip(one.players, fault_reasons(record_of(one)) if one.record else (), strict=False):
         for sentence in told:
             text = f"    {_printable(name)}: {sentence}"
             lines += [text] if width is None else wrap(text, width, subsequent_indent=" " * 6)

@@ -14,12 +14,11 @@ import msgspec
 from arena.errors import CheckFailed, SpecError
 from arena.league.progress import OnStep, ignore_step, steps_of
 from arena.match.record import MatchRecord, SimulationStep
-from arena.match.results import MatchResult
+from arena.match.results import MatchResult, record_of
 from arena.site.leagues import Chosen, LeagueView, league_views, require_players
 from arena.site.pages import Pages, all_file
 from arena.site.parts import pair_file, player_file, public_reasons
 from arena.site.replay import match_data, script
-from arena.store.folder import record_of
 from arena.store.matches import MatchStore
 
 MARK: Final = "made-by-arena.txt"

@@ -34,7 +34,7 @@ from arena.games.api import (
 from arena.match.luck import SHOWN_FACES, LuckMeter, MatchLuck
 from arena.match.record import ActionStep, ChanceStep, MatchRecord, SimulationStep
 from arena.match.replay import ReplayStep, other_rules, replay
-from arena.match.results import LUCK_UNIT, PlayedMatch, partners
+from arena.match.results import LUCK_UNIT, MatchResult, partners
 from arena.report.transcript import recorded_text, result_line, step_text
 from arena.site.shown import Mark, MatchData, ShownPlayer, ShownStep, tell_faults, tell_private, tell_time
 
@@ -48,7 +48,7 @@ _PLACES: Final = 4
 
 def match_data(
     record: MatchRecord,
-    found: PlayedMatch | None = None,
+    found: MatchResult | None = None,
     private: Collection[str] = (),
     *,
     has_motions: bool = True,
@@ -184,7 +184,7 @@ def _drawn(turn: Chance, step: ChanceStep) -> str:
     return f"{word}: {' '.join(map(str, step.outcome)) if count <= SHOWN_FACES else f'{count} items'}"
 
 
-def _as_recorded(record: MatchRecord, found: PlayedMatch | None, notice: str) -> MatchData:
+def _as_recorded(record: MatchRecord, found: MatchResult | None, notice: str) -> MatchData:
     """A match by rules that are not here: its steps as they were recorded, without positions."""
     steps = [ShownStep("the start", kind="start")]
     for each in record.steps:
@@ -194,9 +194,8 @@ def _as_recorded(record: MatchRecord, found: PlayedMatch | None, notice: str) ->
             shown.seat = each.seat
         steps.append(shown)
     tell_faults(steps, record)
-    result = None if found is None else found.result
-    by_seat = tuple(own / LUCK_UNIT for own in result.luck) if result is not None and result.luck_version else ()
-    luck = MatchLuck(result.luck_version if result is not None else "", by_seat, ())
+    by_seat = () if found is None else tuple(own / LUCK_UNIT for own in found.luck)
+    luck = MatchLuck("" if found is None else found.luck_version, by_seat, ())
     return _match(record, steps, luck, notice)
 
 

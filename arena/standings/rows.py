@@ -7,7 +7,7 @@ without a match come last and have none.
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import pairwise
+from itertools import combinations, pairwise
 from typing import Final
 
 import msgspec
@@ -174,6 +174,16 @@ def ranked(
         )
         for row in ordered
     )
+
+
+def inverted_by_mu(rows: Iterable[Row]) -> list[tuple[str, str]]:
+    """Return the pairs of a group, higher mu first, that have the other order by rank."""
+    ranked_rows = [row for row in rows if row.rank is not None]
+    return [
+        (higher.name, lower.name)
+        for lower, higher in combinations(ranked_rows, 2)
+        if lower.group == higher.group and round(higher.mu - lower.mu, 9) > 0
+    ]
 
 
 def _is_ahead(row: Row, los: float | None, *, is_in_pair: bool) -> bool | None:

@@ -13,7 +13,7 @@ from arena.standings.ratings import RatingSettings
 from arena.statistics.comparisons import ComparisonTable, table_of
 from arena.statistics.distributions import SURE_SIGN
 from arena.statistics.interval import Interval, interval
-from arena.statistics.model import ProbitSettings
+from arena.statistics.model import ProbitSettings, chances_at
 from arena.statistics.newton import Floats, maximise
 from arena.statistics.pairs import PlayedPairing
 from arena.statistics.probit import ProbitFit, fit
@@ -31,6 +31,12 @@ def model_of(settings: RatingSettings) -> ProbitSettings:
         draw_probability=settings.draw_probability,
         seat_sigma=settings.beta,
     )
+
+
+def score_of_beta(settings: RatingSettings) -> float:
+    """The expected score of a player who is better by one beta."""
+    model = model_of(settings)
+    return chances_at(settings.beta, model.scale, model.margin).score
 
 
 def fitted(table: ComparisonTable, settings: RatingSettings) -> ProbitFit | None:

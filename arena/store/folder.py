@@ -1,14 +1,10 @@
-"""The results folder as a place to read and write leagues: stored matches, and the record of one."""
+"""The results folder as a place to read and write leagues."""
 
 import contextlib
 from collections.abc import Iterator
 from pathlib import Path
 
-import msgspec
-
-from arena.errors import CheckFailed, SpecError
-from arena.match.record import MatchRecord, unpack
-from arena.match.results import PlayedMatch
+from arena.errors import SpecError
 from arena.store import database
 from arena.store.matches import MatchStore
 
@@ -32,11 +28,3 @@ def writable(results: Path) -> Iterator[MatchStore]:
         contextlib.closing(database.open_for_writing(results)) as connection,
     ):
         yield MatchStore(connection, results)
-
-
-def record_of(match: PlayedMatch) -> MatchRecord:
-    """Return the record of a stored match. CheckFailed if its bytes are none."""
-    try:
-        return unpack(match.record)
-    except (ValueError, msgspec.MsgspecError) as error:
-        raise CheckFailed(f"match {match.result.key}: {error}") from None

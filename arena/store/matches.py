@@ -18,7 +18,8 @@ import msgspec
 from arena.errors import DamagedStore, SpecError
 from arena.league.tournament import Tournament, portable
 from arena.match.columns import Machine, PlayedBlock
-from arena.match.results import MatchKey, MatchResult, PairingRanks, PlayedMatch
+from arena.match.record import split_packed
+from arena.match.results import MatchKey, MatchResult, PairingRanks
 from arena.store import database, history, rows
 from arena.store.view import Connection
 from arena.text import counted
@@ -129,9 +130,10 @@ class MatchStore:
             new = list(self._new_blocks(blocks))
             rows.insert(self._connection, new)
             entries = [
-                (pairing, MatchKey(block.pairing, block.block, rotation), record.digest)
+                (pairing, MatchKey(block.pairing, block.block, rotation), split_packed(record)[1])
                 for pairing, block in new
-                for rotation, record in zip(block.rotations, block.records, strict=True)
+                for rotation, record in enumerate(block.records)
+                if record
             ]
             history.append(self._connection, entries)
 
@@ -212,34 +214,32 @@ class MatchStore:
         order = {key: number for number, key in enumerate(blocks)}
         return sorted(self.results(blocks), key=lambda one: (one.key.block, order[one.key.pairing], one.key.rotation))
 
-    def matches(self, blocks: Mapping[str, int]) -> Iterator[PlayedMatch]:
+    def matches(self, blocks: Mapping[str, int]) -> Iterator[MatchResult]:
         """The same with their records; a match without a record is left out."""
         return self._played(_spans(blocks))
 
-    def orphans(self, known: Mapping[str, int]) -> Iterator[PlayedMatch]:
+    def orphans(self, known: Mapping[str, int]) -> Iterator[MatchResult]:
         """The stored matches that are not among these: other pairings, or blocks from that number on."""
         keys = [str(key) for (key,) in self._read("SELECT key FROM pairing ORDER BY key")]
         return self._played(_spans(dict.fromkeys(keys, rows.WHOLE), known))
 
-    def match(self, match_id: str) -> PlayedMatch:
+    def match(self, match_id: str) -> MatchResult:
         """The match of that id. SpecError if there is none."""
         with contextlib.suppress(ValueError):
             key = MatchKey.read(match_id)
             for found in self._played({key.pairing: (key.block, key.block + 1)}):
-                if found.result.key == key:
+                if found.key == key:
                     return found
         raise SpecError(
             f'no match "{match_id}" in {self._path}; `arena league matches NAME` lists the ids. `arena match` keeps'
             " the last 50, `arena play` none, `arena league run` all"
         )
 
-    def _played(self, spans: Mapping[str, rows.Span]) -> Iterator[PlayedMatch]:
+    def _played(self, spans: Mapping[str, rows.Span]) -> Iterator[MatchResult]:
         for block in self.blocks(spans):
             with database.translating_sqlite_errors(self._path):
-                records = rows.read_records(self._connection, block)
-            for result in _results(block):
-                if result.key.rotation in records:
-                    yield PlayedMatch(result, records[result.key.rotation])
+                whole = rows.with_records(self._connection, block)
+            yield from (match for match in _results(whole) if match.record)
 
     def entries(self) -> Iterator[history.Entry]:
         """Which matches were stored, in the order of their commits."""

@@ -16,7 +16,7 @@ import msgspec
 
 from arena.errors import DamagedStore
 from arena.match.columns import Machine, PlayedBlock
-from arena.match.record import PackedRecord
+from arena.match.record import join_packed, split_packed
 from arena.match.results import canonical_ranks
 from arena.standings.ranks import matches_of
 
@@ -74,9 +74,10 @@ def insert(connection: sqlite3.Connection, blocks: Sequence[tuple[int, PlayedBlo
     rows = [(pairing, *row[1:], checksum(row)) for pairing, row in packed]
     connection.executemany("INSERT INTO block VALUES (?, ?, ?, ?, ?, ?)", rows)
     records = [
-        (pairing, block.block, rotation, record.codec, record.digest, record.body)
+        (pairing, block.block, rotation, *split_packed(record))
         for pairing, block in blocks
-        for rotation, record in zip(block.rotations, block.records, strict=False)
+        for rotation, record in enumerate(block.records)
+        if record
     ]
     connection.executemany("INSERT INTO record VALUES (?, ?, ?, ?, ?, ?)", records)
     ran_on = [(pairing, block.block, block.machine) for pairing, block in blocks if block.machine is not None]
@@ -127,14 +128,15 @@ def _are_ranks(ranks: Any, seats: int) -> bool:
     return False
 
 
-def read_records(connection: sqlite3.Connection, block: PlayedBlock) -> dict[int, PackedRecord]:
-    """The records of a block by rotation. DamagedStore for what is no record."""
+def with_records(connection: sqlite3.Connection, block: PlayedBlock) -> PlayedBlock:
+    """The block with its stored records. DamagedStore for what is no record."""
     records = {}
     for rotation, *columns in connection.execute(_RECORDS, (block.pairing, block.block)):
         if [*map(type, columns)] != [str, str, bytes]:
             raise damaged(f"match {block.pairing}-{block.block}-{rotation}", "its record is no record")
-        records[rotation] = PackedRecord(*columns)
-    return records
+        records[rotation] = join_packed(*columns)
+    known = tuple([records.get(rotation, b"") for rotation in range(len(block.players))])
+    return msgspec.structs.replace(block, records=known)
 
 
 def names(key: str, text: Any) -> tuple[str, ...]:

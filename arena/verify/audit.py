@@ -38,14 +38,14 @@ LATE_DIGITS: Final = 1e-7
 OnProgress = Callable[[str, int, int], object]
 """Hears before the first match and after each: of which league it is, how many are checked, how many there are.
 
-Of process lives that are played again, twice a second.
+Of jobs that are played again, twice a second.
 """
 
 
 class AuditSettings(NamedTuple):
     """Settings of an audit: the checker, the listener to progress, secrets of luck, and old roots.
 
-    `replays`: so many process lives of each league are played again, with the bots isolated like that, by what
+    `replays`: so many jobs of each league are played again, with the bots isolated like that, by what
     `open_backend` gives for its tournament.
     """
 
@@ -121,9 +121,7 @@ def _audit_matches(store: MatchStore, state: LeagueState, look: AuditSettings) -
     tournament = state.tournament
     by_key = {span.pairing.key: span.pairing for span in state.spans}
     secrets = _secrets_of(tournament, look)
-    tasks = (
-        task_of(tournament, by_key[match.result.key.pairing], match, secrets) for match in store.matches(state.blocks)
-    )
+    tasks = (task_of(tournament, by_key[match.key.pairing], match, secrets) for match in store.matches(state.blocks))
     text = f"{{}} of {counted(state.scheduled, 'match', 'matches')} replayed"
     checked = yield from _audit_tasks(tournament.name, tasks, look, state.stored, text.format)
     seen = Counter(result.key[:2] for result in store.results(state.blocks))

@@ -21,7 +21,7 @@ from arena.league.tournament import Player, Tournament, luck_origin
 from arena.match.luck import luck_of
 from arena.match.record import MatchRecord, unpack
 from arena.match.replay import other_package, other_rules, problems
-from arena.match.results import LUCK_UNIT, MatchResult, PlayedMatch, result_of, rotate
+from arena.match.results import LUCK_UNIT, MatchResult, result_of, rotate
 from arena.match.secret_luck import BlockDraw, Secret, draw_block
 from arena.plugins import Package
 from arena.process.workers import Workers
@@ -59,7 +59,7 @@ class Task(msgspec.Struct, frozen=True):
     `draws`: what each secret at hand gives its block. `commitments`: those of all secrets of its league.
     """
 
-    match: PlayedMatch
+    match: MatchResult
     draws: tuple[BlockDraw, ...] = ()
     expected: Expected | None = None
     commitments: tuple[str, ...] | None = None
@@ -142,19 +142,19 @@ def check_match(task: Task) -> Checked:
     try:
         return _checked(task)
     except Exception as error:  # noqa: BLE001 - the edge: rules are not made for states that somebody forged
-        return Checked(str(task.match.result.key), (f"it cannot be checked: {error!r:.300}",))
+        return Checked(str(task.match.key), (f"it cannot be checked: {error!r:.300}",))
 
 
 def _checked(task: Task) -> Checked:
     """The problems of a match. A record that cannot be replayed is not simulated again."""
-    result, match_id = task.match.result, str(task.match.result.key)
+    result, match_id = task.match, str(task.match.key)
     try:
         record = unpack(task.match.record)
-    except (ValueError, msgspec.MsgspecError) as error:
+    except ValueError as error:
         return Checked(match_id, (str(error),))
     found = [] if record.match == match_id else [f"its record is that of {record.match}"]
     found += _misfits(task.expected, record) if task.expected else ()
-    if result_of(record) != msgspec.structs.replace(result, luck=(), luck_version=""):
+    if result_of(record) != msgspec.structs.replace(result, luck=(), luck_version="", record=b""):
         found.append("its result is not that of its record")
     wrong, remark = _compared_luck(task, record)
     found += wrong
@@ -180,9 +180,9 @@ def _checked(task: Task) -> Checked:
     return Checked(match_id, tuple(found), resimulated, tuple(remarks), is_replayed=not other)
 
 
-def task_of(tournament: Tournament, pairing: Pairing, match: PlayedMatch, secrets: Collection[Secret]) -> Task:
+def task_of(tournament: Tournament, pairing: Pairing, match: MatchResult, secrets: Collection[Secret]) -> Task:
     """A match of this pairing with all that the tournament, and the secrets at hand, give."""
-    key = match.result.key
+    key = match.key
     seats: tuple[Player, ...] = rotate(pairing.players, key.rotation)
     return Task(
         match,
@@ -199,9 +199,9 @@ def task_of(tournament: Tournament, pairing: Pairing, match: PlayedMatch, secret
     )
 
 
-def draws_of(match: PlayedMatch, secrets: Iterable[Secret]) -> tuple[BlockDraw, ...]:
+def draws_of(match: MatchResult, secrets: Iterable[Secret]) -> tuple[BlockDraw, ...]:
     """The draws of each of the secrets for the block of a match."""
-    key, seats = match.result.key, len(match.result.ranks)
+    key, seats = match.key, len(match.ranks)
     return tuple(draw_block(secret, f"{key.pairing}-{key.block}", seats) for secret in secrets)
 
 
@@ -227,7 +227,7 @@ def _compared_luck(task: Task, record: MatchRecord) -> tuple[Iterable[str], str]
         return [] if task.commitments is None else [wrong], ""
     for drawn in task.draws:
         if drawn.commitment == commitment:
-            wire_id = drawn.wire_ids[task.match.result.key.rotation]
+            wire_id = drawn.wire_ids[task.match.key.rotation]
             due = {"seed": drawn.luck, "bot_seeds": drawn.bot_seeds, "wire_id": wire_id}
             return _differences({name: getattr(record, name) for name in due}, due, "its secret"), _COMPARED
     if task.commitments is not None and commitment not in task.commitments:

@@ -39,7 +39,7 @@ def audit_by_replay(
     backend: Backend,
     watch: Callable[[int, int], object] = lambda *_: None,
 ) -> Iterator[AuditLine]:
-    """Play `count` random process lives of a league again and tell which actions differ. Nothing of it is a problem.
+    """Play `count` random jobs of a league again and tell which actions differ. Nothing of it is a problem.
 
     `watch` hears again and again how many matches were played, and of how many.
     """
@@ -85,7 +85,7 @@ def _play_again(
 
 
 def _matches(blocks: Sequence[PlayedBlock]) -> int:
-    return sum(len(block.records) for block in blocks)
+    return sum(block.matches for block in blocks)
 
 
 def _obstacle(tournament: Tournament, secrets: Sequence[Secret]) -> str:
@@ -115,8 +115,8 @@ def _whole_jobs(store: MatchStore, state: LeagueState, secrets: Sequence[Secret]
 
 def _differences(store: MatchStore, block: PlayedBlock) -> Iterator[str]:
     """The first difference of each match of a block that was played again, in a sentence."""
-    for match in block.matches:
-        then = unpack(store.match(str(match.result.key)).record)
+    for match in block.results:
+        then = unpack(store.match(str(match.key)).record)
         now = unpack(match.record)
         if text := _first_difference(then, now):
             yield f"match {then.match}: {text}"

@@ -12,7 +12,7 @@ from support.tampering import edit_matches, edit_record
 def stored_luck(terminal: Terminal) -> list[tuple[tuple[int, ...], str]]:
     """The luck of each stored match by seat, and its version."""
     with reading(terminal.results) as store:
-        return [(match.result.luck, match.result.luck_version) for match in store.orphans({})]
+        return [(match.luck, match.luck_version) for match in store.orphans({})]
 
 
 @pytest.mark.process

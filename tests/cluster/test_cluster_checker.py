@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 from support.cli_arena import Terminal
-from support.made_matches import RECORD, match_result
+from support.made_matches import match_result
 from support.tampering import edit_matches, execute_sql
 
 from arena.cluster import checker
@@ -17,7 +17,7 @@ from arena.cluster.dealer import DealingTimes
 from arena.cluster.messages import Identity, packed, unpacked
 from arena.errors import HarnessFault, MachineFault
 from arena.league.tournament import ClusterSettings
-from arena.match.results import MatchKey, PlayedMatch
+from arena.match.results import MatchKey
 from arena.match.settings import ClockSettings
 from arena.verify.match import Checked, Expected, Task
 
@@ -143,7 +143,7 @@ def test_a_worker_with_other_rules_checks_nothing(terminal: Terminal, link: Link
 def checked(times: DealingTimes = QUICK) -> list[Checked]:
     """A match of nim without a record on the cluster."""
     expected = Expected("nim", "1", {}, ClockSettings().terms(), ())
-    one = PlayedMatch(match_result(MatchKey("aaaa", 0, 0), ("ann", "bob"), (Fraction(1, 3), 0)), RECORD)
+    one = match_result(MatchKey("aaaa", 0, 0), ("ann", "bob"), (Fraction(1, 3), 0))
     with cluster_checker(ClusterSettings("tcp://x:1"), ["nim"], lambda _: None, times) as check:
         return list(check([Task(one, expected=expected)]))
 

@@ -146,7 +146,7 @@ def test_a_worker_on_which_everything_fails_is_left_out() -> None:
     """After three jobs in a row, with a sentence; the others play all."""
     league, cluster = tournament(cycles=60, chunk_blocks=5), FakeCluster()
 
-    def fail(_life: Job, _fixture: Fixture) -> PlayedBlock:
+    def fail(_job: Job, _fixture: Fixture) -> PlayedBlock:
         raise HarnessFault("the disk is full")
 
     run(league, cluster, w1={"play": fail})
@@ -158,7 +158,7 @@ def test_a_worker_whose_machine_lacks_room_is_left_out_at_once() -> None:
     """No job was tried by that, and the others play all; where there is no other one, the sentence ends the league."""
     league, cluster, alone = tournament(cycles=100, chunk_blocks=5), FakeCluster(), FakeCluster()
 
-    def lack(_life: Job, _fixture: Fixture) -> PlayedBlock:
+    def lack(_job: Job, _fixture: Fixture) -> PlayedBlock:
         raise MachineFault("a match may use 1056 MiB of memory, and 9 MiB are free")
 
     run(league, cluster, w1={"play": lack})

@@ -68,7 +68,7 @@ def predicted(secret: Secret) -> list[tuple[int, int]]:
     found = replace(league((facts(),)), seed=secret.seed, commitments=() if secret.seed else (secret.commitment,))
     (job,) = jobs(found, {}, "none", secret=secret)
     (block,) = play_whole_job(job)
-    return [_last_note(unpack(match.record)) for match in block.matches]
+    return [_last_note(unpack(match.record)) for match in block.results]
 
 
 def _last_note(record: MatchRecord) -> tuple[int, int]:

@@ -133,8 +133,8 @@ def notes_of(record: MatchRecord) -> list[str]:
 
 def courses(job: Job) -> dict[tuple[int, int], list[str]]:
     """The notes of each match, by rotation and block."""
-    matches = [match for block in play_whole_job(job) for match in block.matches]
-    return {(match.result.key.rotation, match.result.key.block): notes_of(unpack(match.record)) for match in matches}
+    matches = [match for block in play_whole_job(job) for match in block.results]
+    return {(match.key.rotation, match.key.block): notes_of(unpack(match.record)) for match in matches}
 
 
 def void(monkeypatch: pytest.MonkeyPatch, match: str, times: int) -> None:
@@ -178,6 +178,6 @@ def test_the_processes_of_a_rotation_meet_its_matches_only(job: Job) -> None:
     for rotation in (0, 1):
         table = worker._seat(job, keep_transcript=False)
         for fixture in job.fixtures:
-            assert notes_of(worker._play(job, fixture, rotation, table).record) == whole[rotation, fixture.block]
+            assert notes_of(worker._play(job, fixture, rotation, table)[0]) == whole[rotation, fixture.block]
         for player in table:
             player.close(grace_s=0.0)

@@ -132,7 +132,7 @@ def test_a_block_of_ten_seats_everybody_everywhere() -> None:
         league = tournament(*(f"p{number}" for number in range(10)), game=Lottery.name, seats=10, cycles=2)
         ledger.play(league, partial(played_by, buying))
         results = ledger.results(league)
-        stored = [unpack(each.record) for block in ledger.blocks.values() for each in block.matches]
+        stored = [unpack(each.record) for block in ledger.blocks.values() for each in block.results]
         assert [problems(record) for record in stored] == [[]] * 20
 
     assert len(results) == match_count(league) == 20

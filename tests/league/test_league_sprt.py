@@ -13,7 +13,7 @@ from arena.errors import CheckFailed
 from arena.league.sprt import SequentialComparison
 from arena.match.luck import MatchLuck
 from arena.match.record import ActionStep, MatchRecord, SeatRecord, Termination, pack
-from arena.match.results import LUCK_UNIT, MatchResult, PlayedMatch, result_of
+from arena.match.results import LUCK_UNIT, MatchResult, result_of
 from arena.match.settings import ClockSettings
 from arena.statistics.control_variate import adjusted_in_turn
 from arena.statistics.pentanomial import Sample
@@ -22,7 +22,7 @@ from arena.statistics.sequential import SequentialSettings, Verdict
 WINS = SequentialSettings(elo1=50.0)
 MARGINS = SequentialSettings(elo1=50.0, model="student")
 ADJUSTED = SequentialSettings(elo1=50.0, model="luck-adjusted")
-Blocks = dict[int, tuple[PlayedMatch, ...]]
+Blocks = dict[int, tuple[MatchResult, ...]]
 
 
 def record(scores: tuple[int, int] | None, *, steps: int = 1) -> MatchRecord:
@@ -40,7 +40,9 @@ def record(scores: tuple[int, int] | None, *, steps: int = 1) -> MatchRecord:
 
 def block(number: int, *records: MatchRecord) -> Blocks:
     matches = tuple(
-        PlayedMatch(_result(msgspec.structs.replace(each, match=f"p-{number}-{rotation}")), pack(each))
+        msgspec.structs.replace(
+            _result(msgspec.structs.replace(each, match=f"p-{number}-{rotation}")), record=pack(each)
+        )
         for rotation, each in enumerate(records)
     )
     return {number: matches}
@@ -68,8 +70,8 @@ def lucky(number: int, luck: float, scores: tuple[int, int] = (3, 1)) -> Blocks:
     (first, second) = block(number, record(scores), record(scores[::-1]))[number]
     return {
         number: (
-            msgspec.structs.replace(first, result=with_luck(first.result, (luck, -luck))),
-            msgspec.structs.replace(second, result=with_luck(second.result, (-luck, luck))),
+            with_luck(first, (luck, -luck)),
+            with_luck(second, (-luck, luck)),
         )
     }
 

@@ -14,7 +14,7 @@ from support.made_matches import bot, tournament
 
 from arena.league.schedule import KEY_LENGTH, jobs, pairings
 from arena.league.schedules.settings import Knockout, RoundRobin, Schedule, Swiss
-from arena.league.state import Replay, state_of
+from arena.league.state import ScheduleRunner, state_of
 from arena.league.tournament import Player, Tournament, luck_origin
 from arena.match.results import PairingRanks
 from arena.match.settings import ClockSettings
@@ -44,17 +44,17 @@ def test_a_replay_that_goes_on_is_where_a_new_one_begins(kind: str, seed: int) -
     for job in jobs(tournament(*NAMES, seed=str(seed), cycles=2), {}):
         if rng.random() < 0.3:
             ledger.commit(by_luck(job))
-    replay = Replay(league, ledger.ranks)
+    runner = ScheduleRunner(league, ledger.ranks)
 
-    while not replay.state.is_complete:
-        state = replay.state
+    while not runner.state.is_complete:
+        state = runner.state
         left = list(jobs(league, state.finished, of=state.rounds[-1]))
         for job in rng.sample(left, len(left)):
             ledger.commit(by_luck(job))
-            replay.add(by_luck(job))
-            assert replay.state == state_of(league, ledger.ranks)
+            runner.add(by_luck(job))
+            assert runner.state == state_of(league, ledger.ranks)
 
-    assert replay.state.stored == replay.state.scheduled
+    assert runner.state.stored == runner.state.scheduled
 
 
 @pytest.mark.parametrize("kind", SCHEDULES)
@@ -67,16 +67,16 @@ def test_a_replay_asks_for_each_round_once(kind: str) -> None:
         asked.append(dict(blocks))
         return ledger.ranks(blocks)
 
-    replay = Replay(league, stored)
-    while not replay.state.is_complete:
-        state = replay.state
+    runner = ScheduleRunner(league, stored)
+    while not runner.state.is_complete:
+        state = runner.state
         for job in jobs(league, state.finished, of=state.rounds[-1]):
             ledger.commit(by_luck(job))
-            replay.add(by_luck(job))
+            runner.add(by_luck(job))
 
     assert asked == [
         {pairing.key: first + planned.blocks for pairing, first in zip(planned.pairings, planned.first, strict=True)}
-        for planned in replay.state.rounds
+        for planned in runner.state.rounds
     ]
 
 

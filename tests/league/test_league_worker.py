@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 from support.bot_source import bot_script
-from support.league_made import ROOT, players_of
+from support.league_made import ROOT, match, players_of
 from support.made_matches import RECORD, tournament
 from support.threads import play_whole_job
 
@@ -21,6 +21,7 @@ from arena.match import referee
 from arena.match.columns import PlayedBlock
 from arena.match.participant import Participant
 from arena.match.record import ActionStep, MatchRecord, unpack
+from arena.match.results import MatchKey
 from arena.match.secret_luck import Secret
 from arena.match.settings import ClockSettings, MatchSpec, confine
 from arena.process.limits import Limits
@@ -31,7 +32,7 @@ WITNESS = bot_script(note="str(os.getpid())")
 
 def processes(block: PlayedBlock) -> list[set[str]]:
     """Of each match, the processes that played it, as they noted it themselves."""
-    return [processes_of(unpack(match.record)) for match in block.matches]
+    return [processes_of(unpack(match.record)) for match in block.results]
 
 
 def processes_of(record: MatchRecord) -> set[str]:
@@ -57,7 +58,7 @@ def test_an_exhibition_has_the_lives_of_a_league(tmp_path: Path) -> None:
     league = tournament(players=players_of(tmp_path, WITNESS), cycles=3, options={"heaps": [2, 2]}, chunk_blocks=2)
 
     matches = [
-        (match.fixture.block, processes_of(match.record)) for match in play_here(league, Secret.public("1"), "none")
+        (result.key.block, processes_of(record)) for record, result in play_here(league, Secret.public("1"), "none")
     ]
 
     blocks, found = zip(*matches, strict=True)
@@ -73,7 +74,7 @@ def test_a_life_that_nobody_wants_to_the_end_ends_its_bots(monkeypatch: pytest.M
     table = [_Closing(), _Closing()]
     monkeypatch.setattr(worker, "_REPORT_EVERY_S", 0.0)
     monkeypatch.setattr(worker, "_seat", lambda *_, **__: table)
-    monkeypatch.setattr(worker, "_play", lambda _, fixture, *__: (fixture, None, None))
+    monkeypatch.setattr(worker, "_play", lambda *_: (None, match(MatchKey("p", 0, 0), ("ann", "bob"), (1, 0))))
     monkeypatch.setattr(worker, "pack", lambda _: RECORD)
 
     def break_off(_: int) -> None:
@@ -107,8 +108,8 @@ def test_a_block_that_is_void_three_times_costs_the_others_nothing(
 
     first, second = play_whole_job(job)
 
-    assert (first.matches, first.void) == ((), "void 3 times, the last time because all was quiet")
-    assert (len(second.matches), second.void) == (2, "")
+    assert (first.matches, first.void) == (0, "void 3 times, the last time because all was quiet")
+    assert (second.matches, second.void) == (2, "")
     attempts = [record.getMessage().partition(" is void, ")[2] for record in caplog.records]
     assert attempts == [f"attempt {number}: all was quiet" for number in (1, 2, 3, 4)], "once in the other rotation"
 

@@ -109,7 +109,7 @@ def test_a_killed_worker_costs_no_result(tmp_path: Path) -> None:
 
     assert killed
     assert Counter(numbers(blocks)) == Counter(all_blocks(league))
-    assert {match.result.termination for block in blocks for match in block.matches} == {"normal"}
+    assert {match.termination for block in blocks for match in block.results} == {"normal"}
     assert "its worker died" in log.read_text()
     assert f"worker [{killed[0]}] died; a new one takes its place" in log.read_text()
     until(lambda: not others())
@@ -153,7 +153,7 @@ def test_a_sweep_for_orphans_spares_the_bots_of_living_workers(tmp_path: Path) -
         stop.set()
         thread.join()
 
-    assert {match.result.termination for block in blocks for match in block.matches} == {"normal"}
+    assert {match.termination for block in blocks for match in block.results} == {"normal"}
 
 
 def test_an_interrupted_backend_waits_for_no_life(tmp_path: Path) -> None:
@@ -211,7 +211,7 @@ def cores_of(league: Tournament, *backends: Backend) -> list[set[str]]:
         thread.start()
     for thread in threads:
         thread.join()
-    records = [[unpack(match.record) for block in blocks for match in block.matches] for blocks in played]
+    records = [[unpack(match.record) for block in blocks for match in block.results] for blocks in played]
     return [
         {step.note for record in each for step in record.steps if isinstance(step, ActionStep) and step.note}
         for each in records

@@ -10,8 +10,8 @@ from msgspec.structs import replace
 from support.made_matches import RECORD, match_result
 from support.profile_made import matches
 
-from arena.match.columns import PlayedBlock
-from arena.match.results import MatchKey, MatchResult, PlayedMatch
+from arena.match.columns import PlayedBlock, pack_blocks
+from arena.match.results import MatchKey, MatchResult
 
 FIRST = match_result(MatchKey("aaaa", 3, 0), ("bob", "ann"), (7, 2))
 SECOND = match_result(MatchKey("aaaa", 3, 1), ("ann", "bob"), at_fault=0)
@@ -21,16 +21,17 @@ SECOND = match_result(MatchKey("aaaa", 3, 1), ("ann", "bob"), at_fault=0)
 @given(matches())
 def test_a_result_comes_back_from_its_block(found: MatchResult) -> None:
     """Forfeits, pardons, ties, fractions, of 2 to 4 seats, in any rotation; also from another process or machine."""
-    block = PlayedBlock.of([PlayedMatch(found, RECORD)])
+    found = replace(found, record=RECORD)
+    block = next(pack_blocks([found]))
 
-    assert pickle.loads(pickle.dumps(block)).matches == (PlayedMatch(found, RECORD),)
+    assert pickle.loads(pickle.dumps(block)).results == (found,)
     assert msgspec.msgpack.decode(msgspec.msgpack.encode(block), type=PlayedBlock) == block
-    assert (block.rotations, block.forfeits) == ([found.key.rotation], found.at_fault is not None)
+    assert (block.matches, block.forfeits) == (1, found.at_fault is not None)
 
 
 def test_a_block_has_its_matches_in_their_order() -> None:
     """With the places of its pairing, whoever sat where."""
-    block = PlayedBlock.of([PlayedMatch(SECOND, RECORD), PlayedMatch(FIRST, RECORD)])
+    block = next(pack_blocks([SECOND, FIRST]))
 
     assert (block.pairing, block.block, block.players, block.forfeits) == ("aaaa", 3, ("bob", "ann"), 1)
     assert block.results == (FIRST, SECOND)
@@ -51,7 +52,7 @@ def test_a_block_has_its_matches_in_their_order() -> None:
 )
 def test_a_block_that_cannot_be_is_refused(changes: dict[str, Any]) -> None:
     """Whichever column it is."""
-    block = PlayedBlock.of([PlayedMatch(FIRST, RECORD), PlayedMatch(SECOND, RECORD)])
+    block = next(pack_blocks([FIRST, SECOND]))
 
     with pytest.raises((ValueError, TypeError)):
         replace(block, **changes).results  # noqa: B018 - it is computed

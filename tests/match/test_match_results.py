@@ -10,10 +10,10 @@ import pytest
 from arena.match.luck import MatchLuck
 from arena.match.record import (
     MatchRecord,
-    PackedRecord,
     SeatRecord,
     Termination,
     encoded,
+    join_packed,
     pack,
     unpack,
 )
@@ -79,7 +79,7 @@ def test_fractions_in_a_record() -> None:
 def test_no_other_form_of_a_score_is_read(score: str) -> None:
     """One value has one form, so that no two records with the same content differ in their digests."""
     text = encoded(record()).replace(b'"3/2"', score.encode())
-    packed = PackedRecord(codec="json+zlib", digest=sha256(text).hexdigest(), body=zlib.compress(text))
+    packed = join_packed("json+zlib", sha256(text).hexdigest(), zlib.compress(text))
 
     with pytest.raises(ValueError, match="no record"):
         unpack(packed)

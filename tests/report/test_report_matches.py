@@ -10,10 +10,11 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from support.made_matches import match_result
 from support.report_leagues import HOSTILE
 
-from arena.match.record import Forfeit, MatchRecord, RefusedAnswer, SeatRecord, Termination
+from arena.match.record import Forfeit, MatchRecord, RefusedAnswer, SeatRecord, Termination, pack
 from arena.match.results import MatchKey, MatchResult
 from arena.match.settings import ClockSettings
 from arena.report.formats import Style
@@ -167,7 +168,8 @@ def with_reasons(form: str, width: int | None = None, said: str = "Error: no suc
         match=str(one.key), arena="0", game="nim", rules="1", options={}, seed="", clock=ClockSettings().terms(),
         isolation="none", seats=seats, steps=(), ranks=one.ranks, scores=None, termination=one.termination, fault=fault,
     )  # fmt: skip
-    return "".join(match_list([one], seats=2, form=form, record_of=lambda _: told, style=Style(width=width)))
+    one = replace(one, record=pack(told))
+    return "".join(match_list([one], seats=2, form=form, has_reasons=True, style=Style(width=width)))
 
 
 def test_reasons_of_faults_stand_below_their_match() -> None:

@@ -10,15 +10,15 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.made_matches import RECORD, match_result, tournament
+from support.made_matches import match_result, tournament
 
 from arena.league.schedule import Job, jobs
 from arena.league.schedules.settings import Knockout, RoundRobin, Swiss
 from arena.league.standings import standings_of
 from arena.league.state import state_of
 from arena.league.tournament import Tournament
-from arena.match.columns import PlayedBlock
-from arena.match.results import MatchKey, PlayedMatch, rotate
+from arena.match.columns import PlayedBlock, pack_blocks
+from arena.match.results import MatchKey, rotate
 from arena.operations.leagues import league_table, publish
 from arena.standings.table import Standings, standings_json
 from arena.store import database
@@ -49,9 +49,9 @@ def played(planned: Any, job: Job, rng: Random) -> PlayedBlock:
         scores = [rng.randrange(4) for _ in range(seats)]
         times = tuple(rng.randrange(9000) for _ in range(seats))
         key = MatchKey(planned.pairing, planned.block, rotation)
-        result = match_result(key, rotate(job.pairing.names, rotation), scores, time_us=times, slowest_us=times)
-        matches.append(PlayedMatch(result, RECORD))
-    return PlayedBlock.of(matches)
+        names = rotate(job.pairing.names, rotation)
+        matches.append(match_result(key, names, scores, time_us=times, slowest_us=times))
+    return next(pack_blocks(matches))
 
 
 def play(store: MatchStore, league: Tournament, rng: Random) -> Standings:

@@ -254,7 +254,7 @@ def test_a_build_makes_few_simulations_again(monkeypatch: pytest.MonkeyPatch) ->
     """Those of the first matches worth a look, however many there are."""
     monkeypatch.setattr("arena.site.build.MOST_SIMULATIONS", 3)
     records = [
-        unpack(match.record) for block in blocks_of(tournament("ann", "bob", cycles=2)) for match in block.matches
+        unpack(match.record) for block in blocks_of(tournament("ann", "bob", cycles=2)) for match in block.results
     ]
     films, simulations = _Films(), (SimulationStep("a", {}), SimulationStep("b", {}))
 

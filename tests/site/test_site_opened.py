@@ -130,7 +130,7 @@ def test_few_wait_for_a_replay_and_the_others_come_again() -> None:
 
 def test_a_viewer_hears_when_to_come_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The browser does it by itself; other pages are there meanwhile, and news do not wait for replays."""
-    match = str(fill(tmp_path, tournament("ann", "bob", cycles=1))[0].matches[0].result.key)
+    match = str(fill(tmp_path, tournament("ann", "bob", cycles=1))[0].results[0].key)
     monkeypatch.setattr("arena.site.opened.BURST_S", 0.0)
     app = application(LiveSite(tmp_path, ()))
 

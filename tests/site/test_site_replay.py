@@ -11,9 +11,9 @@ from support.scripted_bot import ScriptedBot, answer, house, match_of, random_ma
 
 from arena.errors import CheckFailed, Crashed
 from arena.match.luck import luck_of
-from arena.match.record import ActionStep, ChanceStep, MatchRecord, StderrText, pack
+from arena.match.record import ActionStep, ChanceStep, MatchRecord, StderrText
 from arena.match.replay import replay
-from arena.match.results import PlayedMatch, partners, result_of
+from arena.match.results import partners, result_of
 from arena.match.settings import ClockSettings
 from arena.report.transcript import step_line
 from arena.site.replay import match_data, script
@@ -187,7 +187,7 @@ def test_the_other_matches_of_a_block_are_its_other_rotations() -> None:
 def test_a_stored_match_gives_its_luck_where_no_replay_can() -> None:
     """As it was measured when the match was played."""
     record = replace(SHANGHAIEN, match="c91b78bc3e0c-4-1")
-    found = PlayedMatch(result_of(record, luck_of(record)), pack(record))
+    found = result_of(record, luck_of(record))
 
     data = match_data(replace(record, rules="1"), found)
 

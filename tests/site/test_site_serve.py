@@ -70,7 +70,7 @@ def test_matches_of_other_leagues_and_of_torn_blocks_are_not_played(tmp_path: Pa
     other = tournament("cid", "dan", name="other", cycles=1)
     fill(tmp_path, tournament("ann", "bob", cycles=1))
     fill(tmp_path, other)
-    match = str(blocks_of(other)[0].matches[0].result.key)
+    match = str(blocks_of(other)[0].results[0].key)
 
     assert LiveSite(tmp_path, ("test",)).file(f"match/{match}.html") is None
     assert LiveSite(tmp_path, ("other",)).file(f"match/{match}.html") is not None
@@ -79,7 +79,7 @@ def test_matches_of_other_leagues_and_of_torn_blocks_are_not_played(tmp_path: Pa
 def test_a_match_has_two_paths_and_no_others(tmp_path: Path) -> None:
     """Each of which costs a replay."""
     league = tournament("ann", "bob", cycles=1)
-    match = str(fill(tmp_path, league)[0].matches[0].result.key)
+    match = str(fill(tmp_path, league)[0].results[0].key)
     site = LiveSite(tmp_path, ())
 
     assert [site.file(path) for path in (f"match/{match}.zip", f"data/{match}.js", f"data/match-{match}.html")] == [

@@ -8,7 +8,7 @@ from random import Random
 from typing import Any, cast
 
 import pytest
-from support.made_matches import RECORD, made
+from support.made_matches import made
 from support.store_made import fill, reading, tournament, writing
 from support.tampering import execute_sql, opened
 
@@ -16,8 +16,8 @@ from arena.cli import execute
 from arena.errors import DamagedStore
 from arena.league.schedule import pairings
 from arena.league.state import state_of
-from arena.match.columns import PlayedBlock
-from arena.match.results import MatchKey, PlayedMatch
+from arena.match.columns import pack_blocks
+from arena.match.results import MatchKey
 from arena.store import rows
 
 PAGES = ("leaderboard", "stats ann", "matrix", "league matches", "verify")
@@ -66,7 +66,7 @@ def test_every_flipped_bit_of_a_row_is_refused(tmp_path: Path) -> None:
         for number in range(ROWS):
             seats = ["ann", "bob", "cid", "dan"][: rng.randint(2, 4)]
             matches = [made(rng, MatchKey(f"{len(seats)}a", number, turn), tuple(seats)) for turn in range(len(seats))]
-            store.save([PlayedBlock.of([PlayedMatch(match, RECORD) for match in matches])])
+            store.save(pack_blocks(matches))
         spans = {f"{seats}a": [0, ROWS] for seats in (2, 3, 4)}
         found = store._connection.execute(rows._BLOCKS, (str(spans).replace("'", '"'),)).fetchall()
 

@@ -9,6 +9,7 @@ import pytest
 from support.store_made import blocks_of, counted, fill, tournament, writing
 
 from arena.errors import DamagedStore, SpecError
+from arena.match.record import split_packed
 from arena.store.history import Head, Tree, read_head
 
 
@@ -43,8 +44,8 @@ def test_grows_in_the_order_of_commits(tmp_path: Path) -> None:
             batch, blocks = blocks[:size], blocks[size:]
             store.save(batch)
             for block in batch:
-                ids = [str(match.result.key) for match in block.matches]
-                digests = [match.record.digest for match in block.matches]
+                ids = [str(match.key) for match in block.results]
+                digests = [split_packed(match.record)[1] for match in block.results]
                 leaves += [f"{one} {digest}".encode() for one, digest in zip(ids, digests, strict=True)]
             store.save(batch)
 

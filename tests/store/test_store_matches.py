@@ -16,7 +16,7 @@ from arena.errors import DamagedStore, SpecError
 from arena.league.schedule import jobs, pairings
 from arena.league.state import state_of
 from arena.league.tournament import Tournament, portable
-from arena.match.columns import Machine, PlayedBlock
+from arena.match.columns import Machine, pack_blocks
 from arena.operations.leagues import publish
 from arena.standings.table import standings_json
 from arena.store.matches import MatchStore
@@ -28,12 +28,12 @@ def test_what_is_stored_comes_back(tmp_path: Path) -> None:
     blocks = fill(tmp_path, league)
 
     with reading(tmp_path) as store:
-        found = {str(match.result.key): match for match in store.matches(counted(league))}
+        found = {str(match.key): match for match in store.matches(counted(league))}
         one = store.match(f"{blocks[3].pairing}-{blocks[3].block}-1")
 
-    expected = {str(one.result.key): one for block in blocks for one in block.matches}
+    expected = {str(one.key): one for block in blocks for one in block.results}
     assert found == expected
-    assert one == blocks[3].matches[1]
+    assert one == blocks[3].results[1]
 
 
 def test_the_machine_of_a_block_is_stored_and_changes_nothing_else(tmp_path: Path) -> None:
@@ -87,11 +87,11 @@ def test_what_is_there_stays_as_it_is(tmp_path: Path) -> None:
     league = tournament("ann", "bob", cycles=1)
     (block,) = fill(tmp_path, league)
     before = dump(tmp_path)
-    first = block.matches[0].result
+    first, *others = block.results
     other = replace(first, ranks=first.ranks[::-1], scores=(first.scores or ())[::-1], moves=(99, 99))
 
     with writing(tmp_path) as store:
-        store.save([PlayedBlock.of([replace(block.matches[0], result=other), *block.matches[1:]])])
+        store.save(pack_blocks([other, *others]))
 
     assert dump(tmp_path) == before
 

@@ -2,19 +2,17 @@
 
 from contextlib import closing
 from fractions import Fraction
-from itertools import groupby
-from operator import attrgetter
 from pathlib import Path
 from random import Random
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.made_matches import RECORD, facts, made, ranks_by_pairing, result
+from support.made_matches import facts, made, ranks_by_pairing, result
 from support.store_made import writing
 
-from arena.match.columns import PlayedBlock
-from arena.match.results import MOST_SCORE, MatchKey, MatchResult, PlayedMatch
+from arena.match.columns import pack_blocks
+from arena.match.results import MOST_SCORE, MatchKey, MatchResult
 from arena.standings import match_table as match_tables
 from arena.standings.match_table import match_table
 from arena.standings.sums import sums_of
@@ -25,9 +23,8 @@ PAIRINGS = (("p", "ab"), ("q", "bac"), ("r", "acdb"), ("s", "ca"), ("t", "abcdef
 
 
 def saved(store: MatchStore, results: list[MatchResult]) -> None:
-    key = attrgetter("key.pairing", "key.block")
-    for _, own in groupby(sorted(results, key=key), key=key):
-        store.save([PlayedBlock.of([PlayedMatch(one, RECORD) for one in own])])
+    for block in pack_blocks(results):
+        store.save([block])
 
 
 def checked(store: MatchStore, results: list[MatchResult], blocks: dict[str, int]) -> None:

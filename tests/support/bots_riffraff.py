@@ -107,7 +107,7 @@ def match(policies: tuple[str, ...], *, seed: str, **options: Any) -> MatchRecor
     players = [Player(way, passer, ()) if way == "passes" else Player(way, bot, tuple(way.split())) for way in policies]
     meeting = exhibition(players, game="riffraff", options=options, clock=ClockSettings(), secret=secret, blocks=1)
     with closing(play_here(meeting, secret, "none")) as played:
-        return next(played).record
+        return next(played)[0]
 
 
 def scores(record: MatchRecord) -> dict[str, int]:

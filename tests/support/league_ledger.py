@@ -5,9 +5,9 @@ from hashlib import sha256
 
 from arena.league.driver import play_jobs
 from arena.league.schedule import Job, jobs
-from arena.league.state import LeagueState, Replay, state_of
+from arena.league.state import LeagueState, ScheduleRunner, state_of
 from arena.league.tournament import Tournament
-from arena.match.columns import PlayedBlock
+from arena.match.columns import PlayedBlock, pack_blocks
 from arena.match.results import MatchKey, MatchResult, PairingRanks, rotate
 from support.league_made import FakeBackend, match
 from support.made_matches import ranks_by_pairing
@@ -31,7 +31,7 @@ class Ledger:
     def ranks(self, blocks: Mapping[str, int]) -> dict[str, PairingRanks]:
         """The ranks of these pairings, as a store has them."""
         found = ranks_by_pairing(
-            each.result for (key, _), block in self.blocks.items() if key in blocks for each in block.matches
+            each for (key, _), block in self.blocks.items() if key in blocks for each in block.results
         )
         return {key: found[key].between(0, end) for key, end in blocks.items() if key in found}
 
@@ -42,21 +42,21 @@ class Ledger:
     def results(self, league: Tournament) -> list[MatchResult]:
         """What there is of the league, in schedule order."""
         found = [
-            (number, order, each.result.key.rotation, each.result)
+            (number, order, each.key.rotation, each)
             for order, (key, end) in enumerate(self.state(league).blocks.items())
             for number in range(end)
             if (key, number) in self.blocks
-            for each in self.blocks[key, number].matches
+            for each in self.blocks[key, number].results
         ]
         return [result for *_, result in sorted(found, key=lambda one: one[:3])]
 
     def play(self, league: Tournament, play: Play, *, slots: int = 3, most_chunks: int | None = None) -> LeagueState:
         """Play what is left, as `league run` does; the state at the end. KeyboardInterrupt after `most_chunks`."""
-        replay = Replay(league, self.ranks)
+        runner = ScheduleRunner(league, self.ranks)
         left = most_chunks
 
         def rounds() -> Iterator[Iterator[Job]]:
-            while not (state := replay.state).is_complete:
+            while not (state := runner.state).is_complete:
                 yield jobs(league, state.finished, of=state.rounds[-1])
 
         def commit(blocks: list[PlayedBlock]) -> None:
@@ -65,10 +65,10 @@ class Ledger:
                 raise KeyboardInterrupt
             left = None if left is None else left - 1
             self.commit(blocks)
-            replay.add(blocks)
+            runner.add(blocks)
 
         play_jobs(rounds(), FakeBackend(play, slots=slots), commit=commit)
-        return replay.state
+        return runner.state
 
 
 def by_luck(job: Job) -> list[PlayedBlock]:
@@ -84,4 +84,4 @@ def _block(job: Job, number: int) -> PlayedBlock:
         luck = [sha256(f"{fixture.draw.luck}{name}{rotation}".encode()).digest()[0] // 64 for name in seats]
         scores = tuple(value + (name < "c") for value, name in zip(luck, seats, strict=True))
         matches.append(match(MatchKey(fixture.pairing, fixture.block, rotation), job.pairing.names, scores))
-    return PlayedBlock.of(matches)
+    return next(pack_blocks(matches))

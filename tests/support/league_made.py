@@ -9,11 +9,11 @@ from arena.league.driver import Finished
 from arena.league.schedule import Fixture, Job, pairings
 from arena.league.tournament import Player, Tournament
 from arena.league.worker import OnFinished
-from arena.match.columns import PlayedBlock
-from arena.match.results import MatchKey, PlayedMatch, rotate
+from arena.match.columns import PlayedBlock, pack_blocks
+from arena.match.results import MatchKey, MatchResult, rotate
 from arena.process.manifest import read_bot
 from support.bot_source import bot_script
-from support.made_matches import RECORD, match_result, tournament
+from support.made_matches import match_result, tournament
 
 ROOT = Path(__file__).parents[2]
 RANDOM = ROOT / "bots" / "random"
@@ -62,9 +62,9 @@ def real_tournament(folder: Path, **changes: Any) -> Tournament:
     return tournament(players=entered, **changes)
 
 
-def match(key: MatchKey, players: Sequence[str], scores: Sequence[int]) -> PlayedMatch:
+def match(key: MatchKey, players: Sequence[str], scores: Sequence[int]) -> MatchResult:
     """A match of the pairing of these players, by place, that ended with these scores, by seat."""
-    return PlayedMatch(match_result(key, rotate(players, key.rotation), scores), RECORD)
+    return match_result(key, rotate(players, key.rotation), scores)
 
 
 def played(job: Job) -> list[PlayedBlock]:
@@ -75,7 +75,7 @@ def played(job: Job) -> list[PlayedBlock]:
 def played_block(fixture: Fixture, players: Sequence[str] = ("ann", "bob")) -> PlayedBlock:
     key = MatchKey(fixture.pairing, fixture.block, 0)
     matches = [match(key._replace(rotation=rotation), players, (1, 0)) for rotation in (0, 1)]
-    return PlayedBlock.of(matches)
+    return next(pack_blocks(matches))
 
 
 def numbers(blocks: list[PlayedBlock]) -> list[tuple[str, int]]:

@@ -8,7 +8,7 @@ from typing import Any, Final
 from arena.games.api import ranks_by_score
 from arena.league.tournament import Player, Tournament
 from arena.match.columns import pack_blocks
-from arena.match.record import PackedRecord, Termination
+from arena.match.record import Termination, join_packed
 from arena.match.results import MatchKey, MatchResult, PairingRanks, canonical_ranks, rotate
 from arena.match.settings import ClockSettings
 from arena.process.manifest import BotSpec, Manifest
@@ -18,7 +18,7 @@ from arena.standings.rows import Entrant
 from arena.standings.sums import PairingSums, sums_of
 from arena.standings.table import Standings, standings
 
-RECORD: Final = PackedRecord(codec="none", digest="", body=b"")
+RECORD: Final = join_packed("none", "", b"")
 SETTINGS: Final = RatingSettings()
 
 

@@ -7,8 +7,8 @@ from typing import Any
 from arena.league.schedule import pairings
 from arena.league.state import state_of
 from arena.league.tournament import Player, Tournament
-from arena.match.record import MatchRecord
-from arena.match.results import PlayedMatch
+from arena.match.record import MatchRecord, split_packed
+from arena.match.results import MatchResult
 from arena.operations.leagues import league_table
 from arena.process.scripted import Reply
 from arena.standings.table import standings_json
@@ -35,9 +35,14 @@ class Kept:
             store.save_standings(self.league.name, standings_json(table))
 
     @property
-    def normal(self) -> PlayedMatch:
+    def normal(self) -> MatchResult:
         """A match without a forfeit, stored."""
-        return next(each.matches[0] for each in self.blocks if each.matches[0].result.at_fault is None)
+        return next(each.results[0] for each in self.blocks if each.results[0].at_fault is None)
+
+    @property
+    def body(self) -> bytes:
+        """The stored bytes of its record."""
+        return split_packed(self.normal.record)[2]
 
     @property
     def key(self) -> str:

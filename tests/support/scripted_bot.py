@@ -14,13 +14,13 @@ from arena.games.luck import derive
 from arena.league.schedule import Fixture, Job
 from arena.league.tournament import Tournament
 from arena.match.bot_player import BotPlayer
-from arena.match.columns import PlayedBlock
+from arena.match.columns import PlayedBlock, pack_blocks
 from arena.match.participant import Participant
 from arena.match.reconstruction import lines_of
 from arena.match.record import ActionStep, MatchRecord, Step, pack, unpack
 from arena.match.referee import hello_for, play_match
 from arena.match.requests import banks_us
-from arena.match.results import PlayedMatch, result_of, rotate
+from arena.match.results import result_of, rotate
 from arena.match.settings import ClockSettings, MatchSpec, spec_of
 from arena.process.scripted import Reply, ScriptedChannel
 from support.fake_clock import FakeClock
@@ -203,7 +203,7 @@ def played_block(league: Job | Tournament, planned: Fixture, seats: Sequence[Bot
         )
         for rotation in range(len(seats))
     ]
-    return PlayedBlock.of([PlayedMatch(result_of(record), pack(record)) for record in records])
+    return next(pack_blocks([msgspec.structs.replace(result_of(record), record=pack(record)) for record in records]))
 
 
 def random_match(game: str, number: int, options: dict[str, Any] | None = None) -> MatchRecord:

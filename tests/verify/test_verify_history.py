@@ -13,7 +13,7 @@ from support.tampering import edit_matches, execute_sql, opened
 
 from arena.league.schedule import fixture, pairings
 from arena.league.state import state_of
-from arena.match.record import pack, unpack
+from arena.match.record import pack, split_packed, unpack
 from arena.match.referee import play_match
 from arena.match.results import MatchKey, result_of
 from arena.match.secret_luck import Secret
@@ -46,18 +46,18 @@ class Forger:
     def replace_an_action(self) -> None:
         """Other legal actions in a match, as if the bots had chosen them, with all that follows from it."""
         pairs = {pair.key: pair for pair in pairings(self.kept.league)}
-        block = next(each for each in self.kept.blocks if each.matches[0].result.at_fault is None)
-        match, league, pair = block.matches[0], self.kept.league, pairs[block.pairing]
+        block = next(each for each in self.kept.blocks if each.results[0].at_fault is None)
+        match, league, pair = block.results[0], self.kept.league, pairs[block.pairing]
         planned = fixture(Secret.public(league.seed or ""), pair, block.block)
         seats = [seated_bot(each.name, each.bot.digest, league, first_action) for each in pair.players]
         setting = MatchSettings(league.game, league.options, league.clock, league.limits)
         spec = spec_of(setting, planned.match_id(0), planned.draw, 0, "none")
         forged = play_match(spec, seats)
-        packed = pack(forged)
+        _, digest, body = split_packed(pack(forged))
         assert forged.steps != unpack(match.record).steps
         place = "WHERE (SELECT key FROM pairing WHERE id = pairing) = ? AND block = ? AND rotation = 0"
         where = (planned.pairing, planned.block)
-        self._do(f"UPDATE record SET body = ?, digest = ? {place}", packed.body, packed.digest, *where)
+        self._do(f"UPDATE record SET body = ?, digest = ? {place}", body, digest, *where)
         found = result_of(forged)
         edit_matches(self.kept.results, lambda match: found if match.key == found.key else match)
 
@@ -184,9 +184,9 @@ def test_a_root_looks_at_the_bytes_of_all_matches(tmp_path: Path) -> None:
     """Also at those of leagues that are not audited now."""
     kept = Kept(tmp_path)
     root = head_of(kept)
-    body = bytearray(kept.normal.record.body)
+    body = bytearray(kept.body)
     body[9] ^= 4
-    kept.tamper("UPDATE record SET body = ? WHERE body = ?", bytes(body), kept.normal.record.body)
+    kept.tamper("UPDATE record SET body = ? WHERE body = ?", bytes(body), kept.body)
 
     with kept.reading() as store:
         found = [text for is_problem, text in audit(store, kept.bots, (), AuditSettings(roots=(root,))) if is_problem]

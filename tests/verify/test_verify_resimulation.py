@@ -13,10 +13,10 @@ from support.scripted_bot import RandomBot, match_of, only, seated, stored_toy_m
 from support.toy_game import GAME, ToyGame, ToySimulator
 
 from arena.errors import DamagedStore, HarnessFault, OutOfTime
-from arena.match.columns import PlayedBlock
+from arena.match.columns import PlayedBlock, pack_blocks
 from arena.match.record import MatchRecord, SimulationStep, pack
 from arena.match.replay import problems, replay
-from arena.match.results import PlayedMatch, result_of
+from arena.match.results import result_of
 from arena.store import database
 from arena.store.bots import BotStore
 from arena.store.matches import MatchStore
@@ -218,11 +218,11 @@ class Stored:
 
 def block(number: int, record: MatchRecord) -> PlayedBlock:
     named = replace(record, match=f"aaaa-{number}-0")
-    return PlayedBlock.of([PlayedMatch(result_of(named), pack(named))])
+    return next(pack_blocks([replace(result_of(named), record=pack(named))]))
 
 
 def task(number: int, record: MatchRecord | None = None) -> Task:
-    (match,) = block(number, record or stored_toy_match()).matches
+    (match,) = block(number, record or stored_toy_match()).results
     return Task(match)
 
 

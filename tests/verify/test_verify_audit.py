@@ -18,6 +18,7 @@ from support.tampering import delete_match, edit_matches
 
 from arena.errors import DamagedStore
 from arena.games.nim import Nim
+from arena.match.record import encoded, unpack
 from arena.match.results import MatchResult
 from arena.store import database
 from arena.store.matches import MatchStore
@@ -56,7 +57,7 @@ def test_a_clean_store_passes(tmp_path: Path) -> None:
 
 def first(kept: Kept) -> Any:
     """The record of a normal match, as JSON values."""
-    return msgspec.json.decode(zlib.decompress(kept.normal.record.body))
+    return msgspec.json.decode(encoded(unpack(kept.normal.record)))
 
 
 def put(kept: Kept, record: Any) -> None:
@@ -66,19 +67,19 @@ def put(kept: Kept, record: Any) -> None:
         "UPDATE record SET body = ?, digest = ? WHERE body = ?",
         zlib.compress(text),
         sha256(text).hexdigest(),
-        kept.normal.record.body,
+        kept.body,
     )
 
 
 def flip_body(kept: Kept) -> None:
-    body = bytearray(kept.normal.record.body)
+    body = bytearray(kept.body)
     body[len(body) // 2] ^= 1
-    kept.tamper("UPDATE record SET body = ? WHERE body = ?", bytes(body), kept.normal.record.body)
+    kept.tamper("UPDATE record SET body = ? WHERE body = ?", bytes(body), kept.body)
 
 
 def change_match(kept: Kept, change: Callable[[MatchResult], MatchResult | None]) -> None:
     """Put another result in the place of the first normal match; None deletes it."""
-    edit_matches(kept.results, lambda match: change(match) if match.key == kept.normal.result.key else match)
+    edit_matches(kept.results, lambda match: change(match) if match.key == kept.normal.key else match)
 
 
 def change_record(kept: Kept, change: Callable[[Any], None]) -> None:
@@ -105,7 +106,7 @@ TAMPERING: dict[str, Callable[[Kept], None]] = {
     "a deleted record": lambda kept: kept.tamper("DELETE FROM record WHERE rotation = 1 AND block = 0"),
     "a deleted match": lambda kept: change_match(kept, lambda _: None),
     "a match deleted with its record": lambda kept: delete_match(
-        kept.results, lambda match: match.key == kept.normal.result.key
+        kept.results, lambda match: match.key == kept.normal.key
     ),
     "a block deleted with its records": lambda kept: delete_match(kept.results, lambda match: match.key.block == 1),
     "standings": lambda kept: kept.tamper(
@@ -116,7 +117,7 @@ TAMPERING: dict[str, Callable[[Kept], None]] = {
         'UPDATE league SET tournament = CAST(replace(CAST(tournament AS TEXT), \'"seed":"1"\', \'"seed":"2"\') AS BLOB)'
     ),
     "a record of another match": lambda kept: put(
-        kept, msgspec.json.decode(zlib.decompress(kept.blocks[-1].matches[1].record.body))
+        kept, msgspec.json.decode(encoded(unpack(kept.blocks[-1].results[1].record)))
     ),
     "the seed in a record": lambda kept: change_record(kept, lambda record: record.update(seed="other")),
     "the options in a record": lambda kept: change_record(kept, lambda record: record.update(options={"misere": True})),

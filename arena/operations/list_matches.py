@@ -1,0 +1,30 @@
+"""The stored matches of a league, one after the other."""
+
+import contextlib
+from collections.abc import Iterator
+
+from arena.league.progress import steps_of
+from arena.match.results import MatchResult
+from arena.operations.events import OnEvent, Progress, ignore
+from arena.operations.leagues import one_league
+from arena.operations.request import Request
+from arena.store.folder import stored
+
+
+class ListMatches(Request, frozen=True, kw_only=True):
+    """The matches of `league`, or of the only one; with `faults` those with a fault alone, and with their records."""
+
+    league: str | None = None
+    faults: bool = False
+
+
+@contextlib.contextmanager
+def list_matches(request: ListMatches, on: OnEvent = ignore) -> Iterator[tuple[int, Iterator[MatchResult]]]:
+    """Yield the number of seats, and an iterator that reads the matches by pairing, block and rotation."""
+    with stored(request.results) as store:
+        state = one_league(store, request.league)
+        results = store.results(state.blocks)
+        matches = steps_of(results, "matches", state.stored, lambda *step: on(Progress(*step)))
+        if request.faults:
+            matches = (store.match(str(one.key)) for one in matches if one.at_fault is not None or one.pardoned)
+        yield state.tournament.seats, matches
