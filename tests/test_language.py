@@ -39,7 +39,7 @@ TERMS = {
 @pytest.mark.parametrize("folder", ["arena", "tests", "benchmarks"])
 def test_a_name_uses_the_term_of_the_field(folder: str) -> None:
     """The word that stands for a banned one is in `TERMS`."""
-    banned = re.compile("|".join(TERMS), re.IGNORECASE)
+    banned = re.compile(rf"(?<![a-z])({'|'.join(TERMS)})(?![a-z])", re.IGNORECASE)
     texts = {path: path.read_text(encoding="utf-8") for path in sorted((ROOT / folder).rglob("*.py"))}
 
     found = [

@@ -31,7 +31,7 @@ def test_a_bot_for_any_game_plays_several_legal_matches(prepare: Prepare, name: 
             assert {seat for seat, _ in played.actions} == {0, 1}
 
 
-@pytest.mark.parametrize("name", BOTS)
+@pytest.mark.parametrize("name", [*OF_THE_HOUSE[:-1], pytest.param("sensible", marks=pytest.mark.slow), *TEMPLATES])
 def test_equal_seeds_give_equal_matches(prepare: Prepare, name: str) -> None:
     """A match depends on its luck and the bots' seeds, not on the process, or matches of other variants before it."""
     folder = prepare(name)
@@ -163,7 +163,7 @@ OF_EXPANSIONS: Final = {
 }
 
 
-@pytest.mark.parametrize("name", [*BOTS, "sensible --plain"])
+@pytest.mark.parametrize("name", [*BOTS, pytest.param("sensible --plain", marks=pytest.mark.slow)])
 def test_a_process_plays_all_sixteen_variants(prepare: Prepare, name: str) -> None:
     """Two processes play them one after the other, with no illegal action; `quit` ends the bot, whose log is empty."""
     name, *arguments = name.split()

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from support.bots_driver import Bot, bot_on, hello
 from support.bots_riffraff import SEAT, SHIPMATE, kit, material, plain, position, to_load, view_of
@@ -52,7 +52,6 @@ def loads(draw: st.DrawFn) -> tuple[int, dict[str, Any]]:
     return area, load
 
 
-@settings(max_examples=300)
 @given(loads(), st.sets(st.sampled_from(KINDS), min_size=6))
 def test_the_kit_refuses_what_the_rules_refuse(pose: tuple[int, dict[str, Any]], held: set[str]) -> None:
     """For any load the kit gives the reason that the rules give, and none where they give none."""

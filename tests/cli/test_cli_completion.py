@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -11,21 +12,28 @@ from support.cli_arena import ROOT, Terminal
 pytestmark = pytest.mark.process
 ASK = """
 compopt() { echo "as ${2}"; }  # bash has it only while it completes
-eval "$(arena completion bash)"
-COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1))
+eval "$1"
+COMP_WORDS=("${@:2}"); COMP_CWORD=$(($# - 2))
 _arena_completion arena
 printf '%s\\n' "${COMPREPLY[@]}"
 """
 
 
+@cache
+def script() -> str:
+    return run("arena", "completion", "bash")
+
+
 def completed(*words: str) -> list[str]:
+    return run("bash", "-c", ASK, "bash", script(), *words).split()
+
+
+def run(*words: str) -> str:
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     environment = {**os.environ, "PATH": path, "ARENA_BOTS": str(ROOT / "bots")}
-    ran = subprocess.run(
-        ["bash", "-c", ASK, "bash", *words], env=environment, capture_output=True, text=True, check=True
-    )
+    ran = subprocess.run(words, env=environment, capture_output=True, text=True, check=True)
     assert ran.stderr == ""
-    return ran.stdout.split()
+    return ran.stdout
 
 
 @pytest.mark.parametrize(

@@ -81,6 +81,7 @@ def test_a_match_is_shown_as_words_and_pictures(played: Terminal) -> None:
     assert re.search(r"^  for step \d+: illegal_action \(\w+\): ", said.out, re.MULTILINE)
 
 
+@pytest.mark.slow
 def test_an_author_is_told_what_was_refused(played: Terminal) -> None:
     """Below the line of each result, the first in full."""
     said = played.arena("match ./loader.py ./loader.py --game riffraff")

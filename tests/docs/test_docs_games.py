@@ -52,6 +52,7 @@ def arena(folder: Path, environment: dict[str, str], *words: str) -> str:
     return done.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.process
 def test_the_game_of_the_page_is_built_from_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As the page tells: `new-game`, the rules as they are shown, under 120 lines; then it is checked and played."""

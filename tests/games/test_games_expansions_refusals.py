@@ -2,7 +2,7 @@
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from support.expansions_positions import (
     ALL,
@@ -155,7 +155,6 @@ RAW = st.one_of(
 STATES = [step.state for variant in VARIANTS for number in range(3) for step in played(variant, number)]
 
 
-@settings(max_examples=500)
 @given(raw=RAW, state=st.sampled_from(STATES), seat=st.sampled_from([FIRST, SECOND]))
 def test_every_well_formed_action_is_legal_or_refused(raw: dict[str, Json], state: State, seat: Seat) -> None:
     """In any state of a play, also while luck is awaited; nothing else comes out of `parse`."""

@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import msgspec
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 from support.games_play import Step, steps
@@ -31,7 +31,6 @@ BOXES: tuple[Kind, ...] = ("crate", "plank")
 """Kinds of a single box, whose corners tell all about where they reach."""
 
 
-@settings(max_examples=40)
 @given(seed=SEEDS, seats=SEATS)
 def test_what_holds_in_every_state_of_a_game(seed: int, seats: int) -> None:
     """Every piece is in one place, cards go round by round, a turn ends when something falls or all is loaded.
@@ -98,7 +97,6 @@ def _replayed(state: State, step: Step) -> State:
     return state if isinstance(step.turn, Over) else GAME.resolve(state, step.drawn)
 
 
-@settings(max_examples=300)
 @given(
     card=st.sampled_from(CARDS), spoiled=st.dictionaries(st.sampled_from(Load.__struct_fields__), NUMBER, max_size=3)
 )
@@ -119,7 +117,6 @@ def test_any_load_is_read_or_refused(card: int, spoiled: dict[str, Json]) -> Non
     assert repr(state) == before
 
 
-@settings(max_examples=300)
 @given(
     card=st.sampled_from(CARDS),
     kind=st.sampled_from(BOXES),

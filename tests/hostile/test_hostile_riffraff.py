@@ -165,13 +165,14 @@ def nothing_left() -> Iterator[None]:
     assert eventually(lambda: open_files() <= files)
 
 
-def lane(number: int) -> list[pytest.MarkDecorator]:
-    """Every third plays in the main suite; a lane of CI plays the others."""
-    return [pytest.mark.slow] if number % 3 else []
+def lane(number: int, rascal: Rascal) -> list[pytest.MarkDecorator]:
+    """Every third plays in the main suite, of those whose match comes to its end one; a lane of CI plays the others."""
+    is_long = rascal.ends == "normal" and not rascal.processes
+    return [pytest.mark.slow] if number % 3 or is_long else []
 
 
 @pytest.mark.parametrize(
-    "rascal", [pytest.param(each, id=each.behaviour, marks=lane(number)) for number, each in enumerate(RASCALS)]
+    "rascal", [pytest.param(each, id=each.behaviour, marks=lane(number, each)) for number, each in enumerate(RASCALS)]
 )
 @pytest.mark.usefixtures("nothing_left")
 def test_a_rascal_costs_nobody_but_itself(rascal: Rascal, staged: Path, undisturbed: list[Any]) -> None:

@@ -1,6 +1,6 @@
 """Perfect matchings: found wherever there is one."""
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.league.schedules.swiss import Matching
@@ -21,7 +21,6 @@ def exists(edges: set[tuple[int, int]], left: frozenset[int]) -> bool:
     return any(exists(edges, left - {first, other}) for other in left if {(first, other), (other, first)} & edges)
 
 
-@settings(max_examples=300)
 @given(edges=st.sets(st.sampled_from(EDGES)))
 def test_finds_a_pairing_if_there_is_one(edges: set[tuple[int, int]]) -> None:
     """As trying everything does; and partners are neighbours of each other."""
@@ -32,7 +31,6 @@ def test_finds_a_pairing_if_there_is_one(edges: set[tuple[int, int]]) -> None:
         assert other < 0 or (matching.partner[other] == node and other in neighbours(edges)[node])
 
 
-@settings(max_examples=300)
 @given(edges=st.sets(st.sampled_from(EDGES), min_size=12), wishes=st.lists(st.sampled_from(EDGES), min_size=10))
 def test_settles_a_pair_if_that_leaves_a_pairing(edges: set[tuple[int, int]], wishes: list[tuple[int, int]]) -> None:
     """Pair after pair, as trying everything with those who are left says."""

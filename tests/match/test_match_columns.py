@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from msgspec.structs import replace
 from support.made_matches import RECORD, match_result
 from support.profile_made import matches
@@ -17,7 +17,6 @@ FIRST = match_result(MatchKey("aaaa", 3, 0), ("bob", "ann"), (7, 2))
 SECOND = match_result(MatchKey("aaaa", 3, 1), ("ann", "bob"), at_fault=0)
 
 
-@settings(max_examples=300)
 @given(matches())
 def test_a_result_comes_back_from_its_block(found: MatchResult) -> None:
     """Forfeits, pardons, ties, fractions, of 2 to 4 seats, in any rotation; also from another process or machine."""

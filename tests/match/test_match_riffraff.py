@@ -1,6 +1,7 @@
 """Matches of Riff Raff in memory, of bots that only pass."""
 
 from collections.abc import Callable
+from functools import cache
 
 import pytest
 from support.riffraff_play import counts
@@ -33,6 +34,7 @@ def stubborn(message: Message) -> bytes:
     return answer(message, {"pass": False})
 
 
+@cache
 def match_between(*manners: Callable[[Message], bytes]) -> MatchRecord:
     """A match of bots with these manners."""
     bots = [ScriptedBot(plain=manner) for manner in manners]

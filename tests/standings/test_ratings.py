@@ -7,7 +7,7 @@ from typing import Any
 import mpmath  # type: ignore[import-untyped]
 import pytest
 import trueskill
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.errors import SpecError
@@ -105,7 +105,6 @@ constants = st.builds(
 )
 
 
-@settings(max_examples=150)
 @given(beliefs, beliefs, st.sampled_from(((0, 1), (1, 0), (0, 0))), constants)
 def test_the_closed_form_is_what_the_package_computes(
     first: Rating, second: Rating, ranks: tuple[int, int], chosen: RatingSettings
@@ -133,7 +132,6 @@ def leagues(draw: st.DrawFn) -> list[Result]:
     return [(names, tuple(draw(st.integers(0, 2)) for _ in names)) for names in played]
 
 
-@settings(max_examples=40)
 @given(leagues(), constants)
 def test_both_roads_agree_on_a_league(results: list[Result], chosen: RatingSettings) -> None:
     """Matches of two to four players mixed."""
@@ -144,7 +142,6 @@ def test_both_roads_agree_on_a_league(results: list[Result], chosen: RatingSetti
         assert quick[player].sigma == pytest.approx(slow[player].sigma, abs=1e-8)
 
 
-@settings(max_examples=40)
 @given(leagues(), constants)
 def test_the_pool_is_centred(results: list[Result], chosen: RatingSettings) -> None:
     """Without an anchor the mean of all players is mu, whatever happened."""
@@ -153,7 +150,6 @@ def test_the_pool_is_centred(results: list[Result], chosen: RatingSettings) -> N
     assert math.fsum(rating.mu for rating in table.values()) / len(table) == pytest.approx(chosen.mu, abs=1e-9)
 
 
-@settings(max_examples=40)
 @given(leagues())
 def test_an_anchor_moves_everybody_by_one_amount(results: list[Result]) -> None:
     """The anchor stays at mu, all differences and all sigmas stay what they were."""
@@ -167,14 +163,12 @@ def test_an_anchor_moves_everybody_by_one_amount(results: list[Result]) -> None:
         assert held[player].sigma == free[player].sigma
 
 
-@settings(max_examples=40)
 @given(leagues(), st.permutations(PLAYERS))
 def test_the_order_of_the_players_does_not_matter(results: list[Result], order: list[str]) -> None:
     """Only the order of the results may: the numbers are equal to the last bit."""
     assert rate(order, results, RatingSettings()) == rate(PLAYERS, results, RatingSettings())
 
 
-@settings(max_examples=40)
 @given(leagues(), constants, st.integers(0, 25))
 def test_parts_are_as_good_as_the_whole(results: list[Result], chosen: RatingSettings, cut: int) -> None:
     """Going on from what was believed after the first results gives the same numbers to the last bit."""
@@ -227,7 +221,6 @@ def test_a_gap_beyond_floats_is_rated_all_the_same(ranks: tuple[int, int]) -> No
     assert after["p12"].mu - after["p55"].mu == pytest.approx(left, rel=0.01)
 
 
-@settings(max_examples=200)
 @given(st.floats(-60.0, 60.0) | st.floats(-3000.0, 3000.0), st.floats(-5.0, 1.0).map(lambda power: 10.0**power))
 def test_update_terms_keep_their_digits_in_the_tails(gap: float, margin: float) -> None:
     """The oracle is mpmath with 80 digits: v, and the variance that a result leaves, 1 - w."""

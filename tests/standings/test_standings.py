@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 from support.made_matches import SETTINGS, ranks_by_pairing
@@ -203,7 +203,6 @@ def slower(result: MatchResult, factor: float) -> MatchResult:
     )
 
 
-@settings(max_examples=50)
 @given(st.integers(2, 4).flatmap(leagues), st.randoms(use_true_random=False))
 def test_equal_results_give_identical_bytes(results: list[MatchResult], rng: Any) -> None:
     """Whatever the order in which matches ended, the time they took, and the order of entrants and pairings."""
@@ -234,7 +233,6 @@ def plain(one: Row) -> dict[str, Any]:
     return own | errors | {"score": value(one.score), "margin": value(one.margin)}
 
 
-@settings(max_examples=60)
 @given(st.integers(2, 4).flatmap(leagues))
 def test_the_rows_are_those_of_the_slow_formulas(results: list[MatchResult]) -> None:
     """Counts to the last digit, and every mean and error to the accuracy of floats, with two to four seats."""
@@ -246,7 +244,6 @@ def test_the_rows_are_those_of_the_slow_formulas(results: list[MatchResult]) -> 
         assert {field: own[field] for field in expected} == {field: rounded(value) for field, value in expected.items()}
 
 
-@settings(max_examples=40)
 @given(st.integers(2, 4).flatmap(leagues))
 def test_the_times_are_those_of_the_slow_formulas(results: list[MatchResult]) -> None:
     """To the microsecond."""
@@ -260,7 +257,6 @@ def test_the_times_are_those_of_the_slow_formulas(results: list[MatchResult]) ->
         ]
 
 
-@settings(max_examples=80)
 @given(st.integers(2, 4).flatmap(lambda seats: leagues(seats, 4)), st.booleans())
 def test_there_is_always_a_table(results: list[MatchResult], has_anchor: bool) -> None:
     """No match, one match, only draws, only forfeits, players whom nothing connects: never nan, never infinity."""
@@ -277,7 +273,6 @@ def test_there_is_always_a_table(results: list[MatchResult], has_anchor: bool) -
     assert {name for group in found.groups for name in group} == set(NAMES)
 
 
-@settings(max_examples=50)
 @given(leagues())
 def test_the_sums_are_right(results: list[MatchResult]) -> None:
     """Points add up to the matches, margins to 0, wins to losses; ratings are those of `rate`."""

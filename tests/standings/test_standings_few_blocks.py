@@ -23,7 +23,7 @@ def parts(total: int, kinds: int) -> Iterator[tuple[int, ...]]:
             yield (first, *rest)
 
 
-@pytest.mark.parametrize("blocks", [1, 2, 3, 4, 5, 6])
+@pytest.mark.parametrize("blocks", [1, 2, 3, 4, pytest.param(5, marks=pytest.mark.slow), 6])
 def test_no_column_contradicts_another(blocks: int) -> None:
     """`yes` only where the intervals of both scores and of both ratings lie apart; of equals, never."""
     ahead = 0

@@ -117,7 +117,7 @@ def test_the_correlation_of_very_unequal_players(luck: float, first_seat: float,
 def test_the_correlation_is_that_of_a_slow_solver(monkeypatch: pytest.MonkeyPatch) -> None:
     """Leagues with all kinds of skills, luck of the seat and form of the player, by a grid and bisection."""
     rng, near_ends = random.Random(5), 0
-    for _ in range(25):
+    for _ in range(10):
         seats = rng.choice((2, 2, 3))
         skills = {f"p{place}": rng.gauss(25.0, rng.choice((0.5, 4.0, 8.0))) for place in range(seats + 1)}
         shared = rng.choice(({"shared_luck": rng.random()}, {"shared_form": rng.random()}))
@@ -131,4 +131,4 @@ def test_the_correlation_is_that_of_a_slow_solver(monkeypatch: pytest.MonkeyPatc
             assert found.correlation == pytest.approx(slow.correlation, abs=1e-9)
             near_ends += abs(found.correlation) >= MOST_CORRELATED
 
-    assert near_ends < 12
+    assert near_ends < 5

@@ -72,7 +72,8 @@ class Terminal:
             with contextlib.chdir(folder):
                 said = self.league(*players, flags=flags, **changes)
             assert said.code == 0, said.err
-            folder.rename(kept)
+            with contextlib.suppress(OSError):  # there already: another process of pytest was quicker
+                folder.rename(kept)
         shutil.copytree(kept, ".", dirs_exist_ok=True)
 
     def first_match(self) -> str:
@@ -108,8 +109,10 @@ def has(program: str) -> bool:
 
 @pytest.fixture(scope="session")
 def leagues(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder for leagues that are played once; bots may read it too."""
-    folder = tmp_path_factory.mktemp("leagues")
+    """A folder for leagues that are played once, by whichever process of pytest; bots may read it too."""
+    base = tmp_path_factory.getbasetemp()
+    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "leagues"
+    folder.mkdir(exist_ok=True)
     folder.chmod(0o755)
     return folder
 

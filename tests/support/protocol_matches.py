@@ -112,6 +112,7 @@ def example_matches() -> list[BotPlayer]:
     ]
 
 
+@cache
 def lines(direction: str) -> list[Any]:
     """All messages of the example matches in that direction (`>` to a bot), stray lines left out."""
     return [
