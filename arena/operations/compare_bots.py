@@ -35,7 +35,7 @@ from arena.report.comparison import state_line
 from arena.statistics.sequential import Model, SequentialSettings, State
 from arena.store.folder import writable
 from arena.store.matches import MatchStore
-from arena.text import names_apart
+from arena.text import distinguish_names
 
 _JOBS_BETWEEN_LOOKS = 2
 """Smaller jobs leave fewer blocks in flight that come too late to count; larger ones start fewer processes."""
@@ -115,7 +115,7 @@ def _players(new: BotSpec, old: BotSpec) -> tuple[Player, Player]:
     """Return both under names that tell them apart: by name, else by version, else by hash."""
     bots = (new, old)
     versions, hashes = [bot.manifest.version for bot in bots], [bot.digest[:8] for bot in bots]
-    names = names_apart([bot.name for bot in bots], versions, hashes, ["new", "old"])
+    names = distinguish_names([bot.name for bot in bots], versions, hashes, ["new", "old"])
     return Player(name=names[0], bot=new), Player(name=names[1], bot=old)
 
 
