@@ -18,7 +18,7 @@ from arena.match.record import MatchRecord, unpack
 from arena.match.results import LUCK_UNIT, MatchResult, PlayedMatch
 from arena.standings.ranks import full_score
 from arena.standings.scores import mean_of, shares_of
-from arena.statistics.control_variate import adjusted_in_turn
+from arena.statistics.control_variate import adjust_in_turn
 from arena.statistics.elo import Estimate, estimate
 from arena.statistics.interval import Interval, interval
 from arena.statistics.pentanomial import Counts, Sample, block_score
@@ -56,7 +56,7 @@ class SequentialComparison:
         self._values: dict[int, float] = {}
         self._identical: set[int] = set()
         in_turn = ((block_score(self._scores[number]), self._luck[number]) for number in count())
-        self._adjusted = adjusted_in_turn(in_turn, matches=settings.matches)
+        self._adjusted = adjust_in_turn(in_turn, matches=settings.matches)
         self.state: State = begin(settings)
 
     @property

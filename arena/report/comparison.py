@@ -14,7 +14,7 @@ from arena.league.sprt import Compared
 from arena.match.secret_luck import LuckOrigin
 from arena.report.formats import UNKNOWN, fixed, half_width, likelihood_percent, percent
 from arena.report.luck_origin import luck_description
-from arena.statistics.elo import Estimate, MarginEstimate, margin_estimate
+from arena.statistics.elo import Estimate, MarginEstimate, estimate_margin
 from arena.statistics.interval import Interval
 from arena.statistics.pentanomial import PENTANOMIAL, TRINOMIAL, Moments
 from arena.statistics.sequential import State, Verdict
@@ -121,7 +121,7 @@ def _rows(compared: Compared) -> list[tuple[str, str]]:
 def _margins(state: State) -> MarginEstimate | None:
     if not isinstance(state.seen, Moments) or not state.blocks:
         return None
-    return margin_estimate(state.seen, matches=state.settings.matches)
+    return estimate_margin(state.seen, matches=state.settings.matches)
 
 
 def _normalised(found: Estimate | MarginEstimate) -> str:

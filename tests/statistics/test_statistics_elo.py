@@ -12,7 +12,7 @@ from support.statistics_duels import moments_of
 
 from arena.statistics import elo as of_elo
 from arena.statistics.distributions import Z_95, t_quantile
-from arena.statistics.elo import Estimate, elo_of, expected_score, margin_estimate, normalised_elo, standardised
+from arena.statistics.elo import Estimate, elo_of, estimate_margin, expected_score, normalised_elo, standardised
 from arena.statistics.interval import Interval
 from arena.statistics.likelihood import normalised_llr
 from arena.statistics.pentanomial import PENTANOMIAL, Counts, Moments, Sample, block_score, category
@@ -244,7 +244,7 @@ def test_no_blocks_no_estimate(matches: int) -> None:
 
 def test_margins_by_hand() -> None:
     """Margins 3, 1, -1, 1: mean 1, sd sqrt 2, so LOS is Phi(sqrt 2); the interval is 3.182 sqrt(2/3)."""
-    found = margin_estimate(moments_of([3.0, 1.0, -1.0, 1.0]), matches=1)
+    found = estimate_margin(moments_of([3.0, 1.0, -1.0, 1.0]), matches=1)
 
     assert found.margin.value == 1.0
     assert found.margin.error == pytest.approx(3.182446 * math.sqrt(2 / 3), abs=1e-6)
@@ -255,12 +255,12 @@ def test_margins_by_hand() -> None:
 
 def test_margins_without_spread_tell_only_their_mean() -> None:
     """What equal margins cannot tell is None; without any there is nothing to estimate from."""
-    found = margin_estimate(moments_of([0.1] * 7), matches=2)
+    found = estimate_margin(moments_of([0.1] * 7), matches=2)
 
     assert (found.margin.value, found.normalised, found.superiority) == (0.1, None, None)
     assert not found.margin.is_bounded
     with pytest.raises(ValueError, match="found none"):
-        margin_estimate(Moments(), matches=2)
+        estimate_margin(Moments(), matches=2)
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf, 1e101, 1e-120])

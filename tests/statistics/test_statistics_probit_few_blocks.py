@@ -23,7 +23,7 @@ def fit_of_blocks(players: tuple[str, ...], blocks: frozenset[tuple[str, int]]) 
 def difference(skills: Mapping[str, float], rng: random.Random, blocks: int, luck: float, form: float) -> float:
     """The error of the estimated difference of the first two, in half-widths of its interval."""
     (played,) = mirrored(skills, rng, per_pairing=blocks, shared_luck=luck, shared_form=form, seats=len(skills))
-    found = fit_of_blocks(tuple(skills), frozenset(Counter(played.courses).items()))
+    found = fit_of_blocks(tuple(skills), frozenset(Counter(played.block_ranks).items()))
     gap, error = found.difference("a", "b")
     return abs(gap - skills["a"] + skills["b"]) / (Z_95 * error)
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from support.statistics_equals import EQUALS, SETTINGS, UNLIKE, Blocks, Setting, called_different
 
 from arena.statistics.newton import Floats
-from arena.statistics.spending import Decider, Look, Walk, spent, sum_of_signs
+from arena.statistics.spending import GroupSequentialTest, InterimData, Walk, allowed_error, sum_of_signs
 
 
 def normal(variance: float, cell: float) -> Floats:
@@ -29,7 +29,7 @@ def bounds(parts: Sequence[float], alpha: float) -> Iterator[float]:
     """The bounds of looks at these parts of a course, in standard deviations; right to a 1400th."""
     walk, cell = Walk(), math.sqrt(parts[0]) / 700
     for before, part in zip((0.0, *parts), parts, strict=False):
-        yield (walk.bound(normal(part - before, cell), spent(part, alpha)) - 1) * cell / math.sqrt(part)
+        yield (walk.bound(normal(part - before, cell), allowed_error(part, alpha)) - 1) * cell / math.sqrt(part)
 
 
 @pytest.mark.parametrize(
@@ -48,18 +48,18 @@ def test_published_bounds(parts: Sequence[float], alpha: float, published: Seque
 
 def test_all_is_spent_at_the_end_and_next_to_nothing_before() -> None:
     """Known values of the spending function (SeqBounds, one-sided 5 %)."""
-    assert spent(1.0, 0.05) == pytest.approx(0.05, rel=1e-12)
-    assert [spent(part, 0.1) / 2 for part in (0.25, 0.5, 0.75)] == pytest.approx(
+    assert allowed_error(1.0, 0.05) == pytest.approx(0.05, rel=1e-12)
+    assert [allowed_error(part, 0.1) / 2 for part in (0.25, 0.5, 0.75)] == pytest.approx(
         [8.85754e-5, 0.0055746, 0.0236251], rel=1e-5
     )
-    assert spent(0.001, 0.05) == pytest.approx(1e-6)
+    assert allowed_error(0.001, 0.05) == pytest.approx(1e-6)
 
 
 @pytest.mark.parametrize("part", [0.0, -0.5, 1.01, math.nan])
 def test_no_look_lies_outside_the_course(part: float) -> None:
     """A pair that played more than the most blocks would spend more than alpha."""
     with pytest.raises(ValueError, match="part above 0 up to 1"):
-        spent(part, 0.05)
+        allowed_error(part, 0.05)
 
 
 @given(sizes=st.lists(st.integers(0, 3), min_size=1, max_size=3))
@@ -99,40 +99,40 @@ def test_all_courses_together_keep_the_promise(sizes: list[int], looks: set[int]
     called: dict[int, int] = dict.fromkeys(ends, 0)
     for signs in product((-1, 1), repeat=len(sizes)):
         course = [sign * size for sign, size in zip(signs, sizes, strict=True)]
-        decider, start = Decider(longest=len(sizes), alpha=alpha), 0
+        test, start = GroupSequentialTest(longest=len(sizes), alpha=alpha), 0
         for end in ends:
             new = [abs(lead) for lead in course[start:end]]
-            if decider.look(Look(end, sum(course[:end]), (new.count(1), new.count(2)))).is_made:
+            if test.analyse(InterimData(end, sum(course[:end]), (new.count(1), new.count(2)))).is_decided:
                 called[end] += 1
                 break
             start = end
     share = 0.0
     for end in ends:
         share += called[end] / 2 ** len(sizes)
-        assert share <= spent(end / len(sizes), alpha) + 1e-12
+        assert share <= allowed_error(end / len(sizes), alpha) + 1e-12
 
 
 def test_blocks_that_are_all_equal_decide_nothing() -> None:
     """Without any difference the least lead is out of reach; the first difference is not called a proof."""
-    decider = Decider(longest=20, alpha=0.05)
+    test = GroupSequentialTest(longest=20, alpha=0.05)
 
-    assert not decider.look(Look(10, 0, (0, 0))).is_made
-    assert not decider.look(Look(12, 4, (0, 2))).is_made
-    assert not decider.look(Look(20, 6, (0, 1))).is_made
+    assert not test.analyse(InterimData(10, 0, (0, 0))).is_decided
+    assert not test.analyse(InterimData(12, 4, (0, 2))).is_decided
+    assert not test.analyse(InterimData(20, 6, (0, 1))).is_decided
 
 
 def test_six_blocks_won_of_six_decide_at_the_end_only() -> None:
     """By 2 / 2^6 = 3.1 %, but not five of five (6.2 %)."""
-    for won, is_made in ((6, True), (5, False)):
-        decider = Decider(longest=10, alpha=0.05)
-        assert decider.look(Look(10, 2 * won, (0, won))).is_made is is_made
+    for won, is_decided in ((6, True), (5, False)):
+        test = GroupSequentialTest(longest=10, alpha=0.05)
+        assert test.analyse(InterimData(10, 2 * won, (0, won))).is_decided is is_decided
 
 
 def test_who_wins_every_block_is_found_after_21() -> None:
     """However long the course could be."""
     for longest in (400, 10_000):
-        decider = Decider(longest=longest, alpha=0.05)
-        made = [decider.look(Look(blocks, 2 * blocks, (0, 1))).is_made for blocks in range(1, 22)]
+        test = GroupSequentialTest(longest=longest, alpha=0.05)
+        made = [test.analyse(InterimData(blocks, 2 * blocks, (0, 1))).is_decided for blocks in range(1, 22)]
         assert made == [False] * 20 + [True]
 
 
@@ -140,9 +140,9 @@ def test_hundreds_of_pairs_take_no_time() -> None:
     """A hundred pairs of 40 looks, in the CPU time of a moment: no bound is calculated by sampling."""
     start_s = time.process_time()
     for _ in range(100):
-        decider = Decider(longest=400, alpha=0.05)
+        test = GroupSequentialTest(longest=400, alpha=0.05)
         for blocks in range(10, 401, 10):
-            decider.look(Look(blocks, 0, (4, 3)))
+            test.analyse(InterimData(blocks, 0, (4, 3)))
     assert time.process_time() - start_s < 2.0
 
 
