@@ -81,9 +81,7 @@ def decode_strictly(line: bytes) -> FromBot:
     try:
         message: FromBot = msgspec.convert(raw, type=FromBot)
     except msgspec.ValidationError as error:
-        raise MalformedReply(
-            f"not a message of arena/1: {_reword(error)}", hint=_hint(raw), got=excerpt(line)
-        ) from None
+        raise MalformedReply(f"not a message of arena/1: {_clean(error)}", hint=_hint(raw), got=excerpt(line)) from None
     return message
 
 
@@ -134,7 +132,7 @@ def _hint(raw: dict[str, Any]) -> str:
     return f"expected one of {'; '.join(_FORMS.values())}"
 
 
-def _reword(error: msgspec.ValidationError) -> str:
+def _clean(error: msgspec.ValidationError) -> str:
     text = str(error).replace("`", "").replace(" - at $.", ", at ").replace(" - at $", "")
     return printable(text[:_SHOWN_CHARACTERS])
 

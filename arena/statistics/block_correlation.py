@@ -112,13 +112,11 @@ def score_covariance(
 
 def _slope_correlations(thresholds: "Thresholds", noise: Floats) -> Floats:
     """Return the correlation of the slopes of each two rows (P, R, R); `noise` (R, R) is used above the diagonal."""
-    first, second = np.nonzero(noise)
+    row, other = np.nonzero(noise)
     rows = range(len(noise))
     matrix = np.zeros((len(thresholds.noise[0]), len(noise), len(noise)))
     matrix[:, rows, rows] = 1.0
-    matrix[:, first, second] = matrix[:, second, first] = thresholds.slope_correlations(
-        first, second, noise[first, second]
-    )
+    matrix[:, row, other] = matrix[:, other, row] = thresholds.slope_correlations(row, other, noise[row, other])
     return matrix
 
 
@@ -151,13 +149,13 @@ class Thresholds(NamedTuple):
         correlations = np.zeros((len(self.noise[0]), len(first)))
         for a, b in product(range(2), repeat=2):
             steps = self.steps[a][:, first] * self.steps[b][:, second]
-            correlations += steps * exceedance_covariance(self.noise[a][:, first], self.noise[b][:, second], noise)
+            correlations += steps * joint_excess(self.noise[a][:, first], self.noise[b][:, second], noise)
         return correlations
 
     def score_covariances(self, first: Indices, second: Indices, noise: Floats, term: Term) -> Floats:
         """Return the covariance (P, C) of the scores of 1, 1/2 and 0 of rows `first` and `second`.
 
-        `term` is `exceedance_covariance`; with `_density` the result is the slope of that covariance over `noise`.
+        `term` is `joint_excess`; with `_density` the result is the slope of that covariance over `noise`.
         """
         covariances = np.zeros((len(self.noise[0]), len(first)))
         for a, b in product(range(2), repeat=2):
@@ -165,7 +163,7 @@ class Thresholds(NamedTuple):
         return covariances
 
 
-def exceedance_covariance(h: Floats, k: Floats, noise: Floats) -> Floats:
+def joint_excess(h: Floats, k: Floats, noise: Floats) -> Floats:
     """Return P(x > h, y > k) - P(x > h) P(y > k) of standard normal x, y with correlation `noise` (C,), by column."""
     covariance = np.empty_like(h)
     step = max(1, _AT_ONCE // max(1, h.shape[1]))
@@ -181,7 +179,7 @@ def exceedance_covariance(h: Floats, k: Floats, noise: Floats) -> Floats:
 
 
 def _density(h: Floats, k: Floats, noise: Floats) -> Floats:
-    """Return the slope of `exceedance_covariance` over `noise`: the density of x and y at h and k."""
+    """Return the slope of `joint_excess` over `noise`: the density of x and y at h and k."""
     exponential = _exponential(h**2 + k**2, 2.0 * h * k, np.arcsin(noise))
     density: Floats = exponential / (2.0 * math.pi * np.sqrt(1.0 - noise**2))
     return density
@@ -227,32 +225,30 @@ def _fit_correlation(table: ComparisonTable, groups: BlockGroups, residuals: Flo
     pattern = block_pattern(table.seats)
     degrees = np.maximum(groups.blocks - 1.0, 0.0)
     threshold = 1.0 if table.seats >= _MANY_SEATS else 0.5
-    first, second = np.nonzero(np.triu(np.abs(pattern.shared_seat)) >= threshold)
+    row, other = np.nonzero(np.triu(np.abs(pattern.shared_seat)) >= threshold)
     observed = 0.0
-    for a, b in zip(first, second, strict=True):
+    for a, b in zip(row, other, strict=True):
         observed += pattern.shared_seat[a, b] * float((table.times * residuals[:, a] * residuals[:, b]).sum())
     observed *= float(degrees.sum() / (degrees.sum() + 1.0))
     masks = table.masks[groups.presence]
     weights = np.stack(
         [
             np.bincount(groups.pairing, degrees * masks[:, a] * masks[:, b], len(table.places))
-            for a, b in zip(first, second, strict=True)
+            for a, b in zip(row, other, strict=True)
         ],
         axis=1,
     )
 
-    shared, sign = pattern.shared_seat[first, second], math.copysign(1.0, observed)
+    shared, sign = pattern.shared_seat[row, other], math.copysign(1.0, observed)
 
     def excess(angle: float) -> tuple[float, float]:
         """Return the expected sum less the observed one, with its slope, both in the sign of the observed sum.
 
         `angle` is the arc sine of the absolute correlation.
         """
-        noise = noise_correlation(table.seats, sign * math.sin(angle))[first, second]
-        expected = weights * thresholds.score_covariances(first, second, noise, exceedance_covariance) * shared
-        slopes = (
-            weights * thresholds.score_covariances(first, second, noise, _density) * shared * noise / math.tan(angle)
-        )
+        noise = noise_correlation(table.seats, sign * math.sin(angle))[row, other]
+        expected = weights * thresholds.score_covariances(row, other, noise, joint_excess) * shared
+        slopes = weights * thresholds.score_covariances(row, other, noise, _density) * shared * noise / math.tan(angle)
         return sign * float(expected.sum()) - abs(observed), sign * float(slopes.sum())
 
     # between equals the sum is linear in the arc sine of the correlation (Sheppard)

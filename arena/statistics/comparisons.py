@@ -166,9 +166,8 @@ def table_of(players: Iterable[str], pairings: Iterable[pairs.PlayedPairing]) ->
     seats = sizes[0] if sizes else 0
     all_ranks = [*chain.from_iterable([ranks for _, ranks in played])]
     distinct = {ranks: index for index, ranks in enumerate(sorted(set(all_ranks)))}
-    tables = np.array([place[name] for names, _ in played for name in names], dtype=np.int64).reshape(
-        len(played), seats
-    )
+    numbers = [place[name] for names, _ in played for name in names]
+    tables = np.array(numbers, dtype=np.int64).reshape(len(played), seats)
     seating = np.zeros(len(played), dtype=np.int64)
     for column in tables.T:
         _, seating = np.unique(seating * len(place) + column, return_inverse=True)

@@ -78,10 +78,7 @@ def _shares(weights: Sequence[float]) -> list[float]:
 
 
 def _ratio(weights: Sequence[float], null: Sequence[float], claim: Sequence[float]) -> float:
-    return math.fsum(
-        weight * math.log(claim_share / null_share)
-        for weight, null_share, claim_share in zip(weights, null, claim, strict=True)
-    )
+    return math.fsum(weight * math.log(new / old) for weight, old, new in zip(weights, null, claim, strict=True))
 
 
 def _likeliest_with_ratio(weights: Sequence[float], points: Sequence[float], ratio: float) -> list[float]:
@@ -128,12 +125,12 @@ def _tilt(weights: Sequence[float], excess: Sequence[float]) -> list[float]:
     x is the only zero of a falling function between two poles, the nearer of which is 1 after scaling.
     """
     scale = max(*excess, -min(excess))
-    pairs = [(weight, slope / scale) for weight, slope in zip(weights, excess, strict=True)]
+    pairs = [(weight, scaled / scale) for weight, scaled in zip(weights, excess, strict=True)]
 
     def imbalance(x: float) -> tuple[float, float]:
-        terms = [(weight, slope / (1.0 + x * slope)) for weight, slope in pairs]
+        terms = [(weight, scaled / (1.0 + x * scaled)) for weight, scaled in pairs]
         return -sum(weight * term for weight, term in terms), sum(weight * term * term for weight, term in terms)
 
     low, high = -scale / max(excess), -scale / min(excess)
     x = find_root(imbalance, low, high, start=0.0, tolerance=_EXACT)
-    return [weight / (1.0 + x * slope) for weight, slope in pairs]
+    return [weight / (1.0 + x * scaled) for weight, scaled in pairs]

@@ -25,13 +25,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from arena.statistics.block_correlation import (
-    Thresholds,
-    deviations,
-    exceedance_covariance,
-    group_blocks,
-    noise_correlation,
-)
+from arena.statistics.block_correlation import Thresholds, deviations, group_blocks, joint_excess, noise_correlation
 from arena.statistics.comparisons import ComparisonTable, block_pattern
 from arena.statistics.distributions import CONFIDENCE, NORMAL, chi_square_tail
 from arena.statistics.newton import Floats, Indices, outcomes
@@ -244,7 +238,7 @@ def _shared_variance(fitted: ProbitFit, table: ComparisonTable, differences: Flo
         thresholds = Thresholds.of(differences, fitted.settings)
         masks = table.masks[table.presence]
         present = _sum_by_pairing(table, table.times[:, None] * masks[:, first] * masks[:, second])
-        added = 2.0 * present * thresholds.score_covariances(first, second, noise[first, second], exceedance_covariance)
+        added = 2.0 * present * thresholds.score_covariances(first, second, noise[first, second], joint_excess)
         for column, row in enumerate(first):
             variance[:, row % pairs] += added[:, column]
     return variance

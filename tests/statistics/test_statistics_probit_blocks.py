@@ -13,7 +13,7 @@ from support.statistics_bootstrap import bootstrap
 from support.statistics_leagues import Counted, blocks, deviations, fit_of, mirrored
 
 from arena.statistics import block_correlation
-from arena.statistics.block_correlation import MOST_CORRELATED, exceedance_covariance
+from arena.statistics.block_correlation import MOST_CORRELATED, joint_excess
 from arena.statistics.model import BlockEffect
 from arena.statistics.newton import Floats
 
@@ -39,7 +39,7 @@ def test_the_chance_to_exceed_both_is_that_of_the_double_integral(correlation: f
     )
     normal = NormalDist()
 
-    found = float(exceedance_covariance(np.array([[h]]), np.array([[k]]), np.array([correlation]))[0, 0])
+    found = float(joint_excess(np.array([[h]]), np.array([[k]]), np.array([correlation]))[0, 0])
 
     assert found == pytest.approx(float(both) - normal.cdf(-h) * normal.cdf(-k), abs=2e-6)
     if h == k == 0.0:
@@ -159,9 +159,9 @@ def test_the_work_does_not_explode_with_the_seats(monkeypatch: pytest.MonkeyPatc
 
     def counted(h: Floats, k: Floats, noise: Floats) -> Floats:
         done[seats] += h.size
-        return exceedance_covariance(h, k, noise)
+        return joint_excess(h, k, noise)
 
-    monkeypatch.setattr(block_correlation, "exceedance_covariance", counted)
+    monkeypatch.setattr(block_correlation, "joint_excess", counted)
     for seats in done:
         skills = {f"p{place}": 25.0 + place for place in range(seats)}
         fit_of(skills, mirrored(skills, random.Random(1), per_pairing=8, seats=seats, shared_luck=0.5))
