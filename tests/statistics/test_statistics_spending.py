@@ -17,7 +17,7 @@ from arena.statistics.spending import GroupSequentialTest, InterimData, Walk, al
 
 
 def normal(variance: float, cell: float) -> Floats:
-    """A normal step in cells of that width, with tails of less than 1e-10 left out."""
+    """Return a normal step in cells of that width, without tails of less than 1e-10."""
     sd = math.sqrt(variance)
     edges = (np.arange(math.ceil(6.5 * sd / cell) + 1) + 0.5) * cell / sd
     tails = np.array([0.5 * math.erfc(edge / math.sqrt(2)) for edge in edges])
@@ -26,7 +26,7 @@ def normal(variance: float, cell: float) -> Floats:
 
 
 def bounds(parts: Sequence[float], alpha: float) -> Iterator[float]:
-    """The bounds of looks at these parts of a course, in standard deviations; right to a 1400th."""
+    """Yield the bounds at looks at these parts of the most blocks, in standard deviations; exact to 1/1400."""
     walk, cell = Walk(), math.sqrt(parts[0]) / 700
     for before, part in zip((0.0, *parts), parts, strict=False):
         yield (walk.bound(normal(part - before, cell), allowed_error(part, alpha)) - 1) * cell / math.sqrt(part)
@@ -42,12 +42,12 @@ def bounds(parts: Sequence[float], alpha: float) -> Iterator[float]:
     ],
 )
 def test_published_bounds(parts: Sequence[float], alpha: float, published: Sequence[float]) -> None:
-    """Of Lan and DeMets' form of O'Brien and Fleming's bounds, as gsDesign, rpact and SeqBounds print them."""
+    """The bounds are those that gsDesign, rpact and SeqBounds print for this spending function."""
     assert list(bounds(parts, alpha)) == pytest.approx(published, abs=1e-3)
 
 
 def test_all_is_spent_at_the_end_and_next_to_nothing_before() -> None:
-    """Known values of the spending function (SeqBounds, one-sided 5 %)."""
+    """The spending function has the values that SeqBounds prints (one-sided 5 %)."""
     assert allowed_error(1.0, 0.05) == pytest.approx(0.05, rel=1e-12)
     assert [allowed_error(part, 0.1) / 2 for part in (0.25, 0.5, 0.75)] == pytest.approx(
         [8.85754e-5, 0.0055746, 0.0236251], rel=1e-5
@@ -57,14 +57,14 @@ def test_all_is_spent_at_the_end_and_next_to_nothing_before() -> None:
 
 @pytest.mark.parametrize("part", [0.0, -0.5, 1.01, math.nan])
 def test_no_look_lies_outside_the_course(part: float) -> None:
-    """A pair that played more than the most blocks would spend more than alpha."""
+    """A part outside 0 to 1 raises ValueError, since more than alpha would be spent."""
     with pytest.raises(ValueError, match="part above 0 up to 1"):
         allowed_error(part, 0.05)
 
 
 @given(sizes=st.lists(st.integers(0, 3), min_size=1, max_size=3))
 def test_the_distribution_of_a_lead_is_that_of_all_signs(sizes: list[int]) -> None:
-    """Against counting all ways in which the signs can fall."""
+    """The distribution agrees with a count of all combinations of signs."""
     steps = [size for size, count in enumerate(sizes, start=1) for _ in range(count)]
     expected = np.zeros(2 * sum(steps) + 1)
     for signs in product((-1, 1), repeat=len(steps)):
@@ -75,7 +75,7 @@ def test_the_distribution_of_a_lead_is_that_of_all_signs(sizes: list[int]) -> No
 
 @pytest.mark.parametrize("count", [1, 2, 99, 400, 100_000])
 def test_the_tails_of_many_signs_are_exact(count: int) -> None:
-    """Against whole numbers, where these are small enough to count with; they add up to 1 for any number."""
+    """Binomial tails agree with whole numbers where these are small enough; the sum is 1 for any number of signs."""
     found = sum_of_signs((count,))
     middle = len(found) // 2
 
@@ -94,7 +94,7 @@ def test_the_tails_of_many_signs_are_exact(count: int) -> None:
     alpha=st.sampled_from([0.01, 0.05, 0.2, 0.5]),
 )
 def test_all_courses_together_keep_the_promise(sizes: list[int], looks: set[int], alpha: float) -> None:
-    """By full enumeration: at each look at most what may be spent by then, and the next smaller bound would be more."""
+    """By full enumeration, each look spends at most the allowed error, and the next smaller bound would spend more."""
     ends = sorted({min(each, len(sizes)) for each in (*looks, len(sizes))})
     called: dict[int, int] = dict.fromkeys(ends, 0)
     for signs in product((-1, 1), repeat=len(sizes)):
@@ -113,7 +113,7 @@ def test_all_courses_together_keep_the_promise(sizes: list[int], looks: set[int]
 
 
 def test_blocks_that_are_all_equal_decide_nothing() -> None:
-    """Without any difference the least lead is out of reach; the first difference is not called a proof."""
+    """Without any difference the bound is out of reach, and the first difference decides nothing."""
     test = GroupSequentialTest(longest=20, alpha=0.05)
 
     assert not test.analyse(InterimData(10, 0, (0, 0))).is_decided
@@ -122,14 +122,14 @@ def test_blocks_that_are_all_equal_decide_nothing() -> None:
 
 
 def test_six_blocks_won_of_six_decide_at_the_end_only() -> None:
-    """By 2 / 2^6 = 3.1 %, but not five of five (6.2 %)."""
+    """Six wins of six decide at the end (2 / 2^6 = 3.1 %), five of five do not (6.2 %)."""
     for won, is_decided in ((6, True), (5, False)):
         test = GroupSequentialTest(longest=10, alpha=0.05)
         assert test.analyse(InterimData(10, 2 * won, (0, won))).is_decided is is_decided
 
 
 def test_who_wins_every_block_is_found_after_21() -> None:
-    """However long the course could be."""
+    """A player who wins every block is better after 21, however many blocks are allowed."""
     for longest in (400, 10_000):
         test = GroupSequentialTest(longest=longest, alpha=0.05)
         made = [test.analyse(InterimData(blocks, 2 * blocks, (0, 1))).is_decided for blocks in range(1, 22)]
@@ -137,7 +137,7 @@ def test_who_wins_every_block_is_found_after_21() -> None:
 
 
 def test_hundreds_of_pairs_take_no_time() -> None:
-    """A hundred pairs of 40 looks, in the CPU time of a moment: no bound is calculated by sampling."""
+    """A hundred pairs of 40 looks take little CPU time: bounds are computed, not sampled."""
     start_s = time.process_time()
     for _ in range(100):
         test = GroupSequentialTest(longest=400, alpha=0.05)
@@ -150,10 +150,11 @@ def test_hundreds_of_pairs_take_no_time() -> None:
 @pytest.mark.parametrize("setting", SETTINGS, ids=str)
 @pytest.mark.parametrize("name", [*EQUALS, *UNLIKE])
 def test_equals_are_seldom_called_different(name: str, setting: Setting) -> None:
-    """In alpha of all pairs and two standard errors at most; the program `statistics_equals` prints the shares.
+    """At most alpha of pairs of equals are called different, plus two standard errors, over all settings.
 
-    Of two who only come out equal on average, with wins and defeats of other sizes, in twice as many. Of so many
-    settings some are beyond two standard errors by chance: those are simulated again, with eight times the pairs.
+    Players who are equal only on average, with wins and losses of other sizes, may be called different twice as often.
+    Of so many settings some exceed two standard errors by chance: those are simulated again, with eight times the
+    pairs.
     """
     blocks = EQUALS.get(name) or UNLIKE[name]
     promised = (1.0 - setting.likelihood) * (1.0 if name in EQUALS else 2.0)
@@ -167,12 +168,12 @@ def test_equals_are_seldom_called_different(name: str, setting: Setting) -> None
 
 
 def mean_of(blocks: Blocks) -> int:
-    """The sum of all leads."""
+    """Return the sum of the leads, which is 0 for players who are equal on average."""
     return sum(lead * times for lead, times in blocks.items())
 
 
 def test_a_difference_is_found() -> None:
-    """Who wins three of four blocks that are won is called better in most pairs of a hundred blocks."""
+    """A player who wins three of four decided blocks is called better in most pairs of a hundred blocks."""
     blocks = {-2: 1, 0: 2, 2: 3}
 
     assert called_different(blocks, Setting(10, 10, 100), 50, Random(1)) > 0.9
