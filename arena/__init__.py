@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from arena.library.training import env, parallel_env
 
 __all__ = ["League", "__version__", "compare", "env", "game", "load_match", "parallel_env", "play"]
-_FACE: Final = {
+_MODULES: Final = {
     "League": "league",
     "compare": "league",
     "env": "training",
@@ -32,12 +32,12 @@ _FACE: Final = {
 
 
 def __getattr__(name: str) -> Any:
-    """The face of the library, each part imported when it is first used: `import arena` costs nothing."""
-    if name in _FACE:
-        found = getattr(import_module(f"arena.library.{_FACE[name]}"), name)
+    """Import a part of the library when it is first used, so that `import arena` is fast."""
+    if name in _MODULES:
+        value = getattr(import_module(f"arena.library.{_MODULES[name]}"), name)
     elif not name.startswith("_") and name in (library := import_module("arena.library.use_cases")).USE_CASES:
-        found = library.use_case(name)
+        value = library.use_case(name)
     else:
         raise AttributeError(f"module 'arena' has no attribute {name!r}")
-    globals()[name] = found
-    return found
+    globals()[name] = value
+    return value

@@ -15,59 +15,60 @@ from arena.errors import SpecError
 from arena.text import unknown
 
 PACKAGE: Final = Path(str(files("arena")))
-_OWN: Final = Path("tournaments")
+_USER_FOLDER: Final = Path("tournaments")
 _ENDINGS: Final = (".yaml", ".yml")
 _HIDDEN: Final = "bundled, hidden"
 log: Final = logging.getLogger("arena.bundled")
 
 
 def bundled_folder(kind: str, package: Path = PACKAGE) -> Path:
-    """The folder `bots` or `tournaments` that comes with arena: inside a wheel's package, beside it in a checkout."""
+    """Return the folder `bots` or `tournaments` of arena: in the package of a wheel, beside it in a checkout."""
     inside = package / kind
     return inside if inside.is_dir() else package.parent / kind
 
 
 def is_path(text: str) -> bool:
-    """Whether a person means a file or folder rather than a name: anything with a slash."""
+    """Return True if the text names a file or folder by its path: if it has a slash."""
     return "/" in text or os.sep in text
 
 
-def tournaments_on_offer() -> list[tuple[Path, str]]:
-    """The file and the place of each tournament: the user's own in `tournaments`, then the bundled ones, by name.
+def list_tournaments() -> list[tuple[Path, str]]:
+    """Return (file, place) of each tournament: the user's own in `tournaments`, then the bundled ones, by name.
 
-    A folder that is the bundled one, as in a checkout, is that and no other. A hidden tournament says so.
+    In a checkout both folders are one, and its tournaments are bundled. The place of a hidden tournament says that it
+    is hidden.
     """
     bundled = bundled_folder("tournaments")
-    own = {} if _OWN.resolve() == bundled.resolve() else _tournaments(_OWN)
-    found = [(path, f"{_OWN}/") for path in own.values()]
-    for name, path in _tournaments(bundled).items():
-        is_hidden = name in own and not filecmp.cmp(own[name], path, shallow=False)
-        found.append((path, _HIDDEN if is_hidden else "bundled"))
-    return found
+    user_files = {} if _USER_FOLDER.resolve() == bundled.resolve() else _files_by_name(_USER_FOLDER)
+    rows = [(path, f"{_USER_FOLDER}/") for path in user_files.values()]
+    for name, path in _files_by_name(bundled).items():
+        is_hidden = name in user_files and not filecmp.cmp(user_files[name], path, shallow=False)
+        rows.append((path, _HIDDEN if is_hidden else "bundled"))
+    return rows
 
 
 def find_tournament(text: str) -> Path:
-    """The tournament file that a person means: a path, or a name, of the user's own or a bundled one.
+    """Return the tournament file for a path or for the name of a tournament, the user's own or a bundled one.
 
     SpecError if there is none.
     """
     path = Path(text)
     if path.is_file():
         return path
-    places = tournaments_on_offer()
+    places = list_tournaments()
     if is_path(text) or path.suffix in _ENDINGS:
-        known = any(each.stem == path.stem for each, _place in places)
-        hint = f"; `{path.stem}` without a path is a tournament that is there" if known else ""
+        is_known = any(file.stem == path.stem for file, _place in places)
+        hint = f"; `{path.stem}` without a path is a tournament that is there" if is_known else ""
         raise SpecError(f"{text}: {'Is a directory' if path.is_dir() else 'No such file or directory'}{hint}")
-    named = [(each, place) for each, place in places if each.stem == text]
-    if not named:
-        raise SpecError(unknown("tournament", text, [each.stem for each, _place in places]))
-    if named[-1][1] == _HIDDEN:
-        log.warning("%s is %s here; it hides the bundled tournament %s", text, named[0][0], named[-1][0])
-    return named[0][0]
+    matches = [(file, place) for file, place in places if file.stem == text]
+    if not matches:
+        raise SpecError(unknown("tournament", text, [file.stem for file, _place in places]))
+    if matches[-1][1] == _HIDDEN:
+        log.warning("%s is %s here; it hides the bundled tournament %s", text, matches[0][0], matches[-1][0])
+    return matches[0][0]
 
 
-def _tournaments(folder: Path) -> dict[str, Path]:
-    """Tournament files by name; none without the folder."""
-    found = sorted(folder.iterdir()) if folder.is_dir() else []
-    return {path.stem: path for path in found if path.suffix in _ENDINGS}
+def _files_by_name(folder: Path) -> dict[str, Path]:
+    """Return the tournament files of a folder by name; none if the folder does not exist."""
+    paths = sorted(folder.iterdir()) if folder.is_dir() else []
+    return {path.stem: path for path in paths if path.suffix in _ENDINGS}

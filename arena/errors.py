@@ -1,17 +1,17 @@
 """Everything that can go wrong, sorted by whose fault it is.
 
     ArenaError
-    ├── SpecError             a YAML file, an option or a command line says what nobody can do    exit 2
+    ├── SpecError             invalid configuration file, option or command line                   exit 2
     ├── BotFault              a bot lost its match; never leaves the referee
     │   ├── MalformedReply    not a line of arena/1, or not an action of this game
     │   ├── IllegalAction     an action of this game that the rules do not allow now
     │   ├── ProtocolViolation a valid message at a time when it makes no sense
     │   ├── OutOfTime         the move's budget, the bank or the wall-clock backstop is used up
     │   └── Crashed           the process ended, or closed its output, or never started
-    ├── CheckFailed           something that was verified is not so: a bot, a stored match         exit 1
-    │   └── DamagedStore      the database cannot be read as one of ours                           exit 1
-    ├── Interrupted           a person or the system asked us to stop                              exit 3
-    └── HarnessFault          our fault: the match is void and is played again                     exit 4
+    ├── CheckFailed           a verification failed: of a bot, or of a stored match                exit 1
+    │   └── DamagedStore      the file is no readable arena database                               exit 1
+    ├── Interrupted           stopped by a person or by the system                                 exit 3
+    └── HarnessFault          a fault of arena: the match is void and is played again              exit 4
         └── MachineFault      the machine lacks something: a program, a library, memory, room      exit 5
             └── Shortage      memory, processes or open files ran out: the match is played again alone
 
@@ -22,7 +22,7 @@ from typing import ClassVar
 
 
 class ArenaError(Exception):
-    """Root of all errors raised on purpose; `exit_code` is what the command line returns for it."""
+    """Root of all errors raised on purpose; `exit_code` is the exit code of the command line."""
 
     exit_code: ClassVar[int] = 4
 
@@ -34,10 +34,10 @@ class SpecError(ArenaError):
 
 
 class BotFault(ArenaError):
-    """A bot's own fault. `code` names the termination; `hint` tells the author what to do about it.
+    """A fault of a bot. `code` is the termination of the match; `hint` tells the author how to mend the bot.
 
-    `reason` is a word for the bot's program, where a game has a list of them; empty elsewhere. `cost`: what a question
-    to a simulator that was refused takes from its budget.
+    `reason` is a word for programs, where a game has a list of them; empty elsewhere. `got` is the beginning of the
+    line at fault. `cost` is what a refused question to a simulator takes from the budget of questions.
     """
 
     code: ClassVar[str]
@@ -70,7 +70,7 @@ class ProtocolViolation(BotFault):
 
 
 class OutOfTime(BotFault):
-    """The bot used more time than it had. `is_by_load`: wall time decided, and it waited longer for a core."""
+    """The bot used more time than it had. `is_by_load`: wall time ended the move while the bot waited for a core."""
 
     code = "timeout"
     is_by_load = False
@@ -109,4 +109,4 @@ class MachineFault(HarnessFault):
 
 
 class Shortage(MachineFault):
-    """Memory, processes or open files ran out in a match, which is void and is played again alone on the machine."""
+    """Memory, processes or open files ran out in a match, which is void and is played again, alone on the machine."""

@@ -43,11 +43,11 @@ _REFERENCE: Final = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*", re.ASCII
 
 
 def install_command(extra: str) -> str:
-    """The command that adds the packages of an extra to this environment, as pipx, uv or pip made it."""
+    """Return the command that adds the packages of an extra to this environment of pipx, uv or pip."""
     from importlib.metadata import requires  # noqa: PLC0415 - slow to import
 
     ends = (f"extra == '{extra}'", f'extra == "{extra}"')
-    packages = shlex.join(each.partition(";")[0].strip() for each in requires("bot-arena") or () if each.endswith(ends))
+    packages = shlex.join(line.partition(";")[0].strip() for line in requires("bot-arena") or () if line.endswith(ends))
     if (Path(sys.prefix) / "pipx_metadata.json").exists():
         return f"`pipx inject bot-arena {packages}`"
     python = shlex.quote(sys.executable)
@@ -79,7 +79,7 @@ class Plugin(NamedTuple):
 
 
 def is_reference(name: str) -> bool:
-    """Whether the name has the form `module:Class`."""
+    """Return True if the name has the form `module:Class`."""
     return _REFERENCE.fullmatch(name) is not None
 
 
@@ -88,7 +88,7 @@ def entry_points(group: str = GROUP) -> "dict[str, list[EntryPoint]]":
     from importlib import metadata  # noqa: PLC0415 - no command shall wait for it that needs no plug-in
 
     by_name: dict[str, list[EntryPoint]] = {}
-    for entry in sorted(set(metadata.entry_points(group=group)), key=lambda each: (each.name, place_of(each))):
+    for entry in sorted(set(metadata.entry_points(group=group)), key=lambda entry: (entry.name, place_of(entry))):
         by_name.setdefault(entry.name, []).append(entry)
     return by_name
 
@@ -110,34 +110,34 @@ def own_entry_points() -> "dict[str, EntryPoint]":
 
 
 def is_own(entry: "EntryPoint") -> bool:
-    """Whether it is of this distribution."""
+    """Return True if the entry point is of this distribution."""
     return entry.dist is not None and entry.dist.name == OWN_DISTRIBUTION
 
 
 def only_entry_point(name: str, entries: "Sequence[EntryPoint]") -> "EntryPoint":
-    """Return the one entry point of that name. SpecError names all packages that claim it."""
+    """Return the only entry point of that name. SpecError names all packages that claim it."""
     if len(entries) > 1:
         raise SpecError(f"two packages have a game {name}: {'; '.join(map(place_of, entries))}: remove one")
     return entries[0]
 
 
 def place_of(entry: "EntryPoint") -> str:
-    """`entry point NAME = module:Class of my-games 0.1`."""
+    """Return `entry point NAME = module:Class of my-games 0.1`, for messages."""
     dist = "" if entry.dist is None else f" of {entry.dist.name} {entry.dist.version}"
     return printable(f"entry point {entry.name} = {entry.value}{dist}")
 
 
 def load_entry_point(entry: "EntryPoint") -> Plugin:
-    """The object that an entry point names. SpecError if it cannot be imported."""
+    """Load the object that an entry point names. SpecError if it cannot be imported."""
     place = place_of(entry)
     if not is_reference(entry.value):
         raise SpecError(f"{place}: expected module:Class, found {cut(printable(entry.value))}")
     dist = ("", "") if entry.dist is None else (entry.dist.name, entry.dist.version)
-    return _loaded(entry.value, place, dist)
+    return _load(entry.value, place, dist)
 
 
 def load_reference(name: str) -> Plugin:
-    """The object that `module:Class` names. SpecError if it is in no installed package and in no trusted folder."""
+    """Load the object that `module:Class` names. SpecError if no installed package and no trusted folder has it."""
     top, folder = name.partition(":")[0].partition(".")[0], os.environ.get(TRUST)
     if folder and folder not in sys.path:
         sys.path.append(folder)  # at the end: a module there hides no installed one
@@ -147,9 +147,9 @@ def load_reference(name: str) -> Plugin:
         raise SpecError(f"{name}: {_not_found(top)}")
     where = Path(places[0]).resolve()
     if dist := _distribution_of(top, where):
-        return _loaded(name, f"{name} of {dist.name} {dist.version}", (dist.name, dist.version))
+        return _load(name, f"{name} of {dist.name} {dist.version}", (dist.name, dist.version))
     if folder and where.is_relative_to(Path(folder).resolve()):
-        return _loaded(name, f"{name} in {folder}", ("", ""))
+        return _load(name, f"{name} in {folder}", ("", ""))
     raise SpecError(f"{name}: {where} belongs to no installed package; {_HOW_TO_TRUST}")
 
 
@@ -166,69 +166,72 @@ def _not_found(top: str) -> str:
 
 
 def _distribution_of(top: str, where: Path) -> "Distribution | None":
-    """The installed distribution with the module or package `top` at `where`."""
+    """Return the installed distribution with the module or package `top` at `where`; None if there is none."""
     from importlib import metadata  # noqa: PLC0415 - see above
 
     for dist in map(metadata.distribution, metadata.packages_distributions().get(top, ())):
         if where in {Path(str(dist.locate_file(name))).resolve() for name in (top, f"{top}.py")}:
             return dist
-    return next((each for each in metadata.distributions() if _is_editable_at(each, where)), None)
+    return next((dist for dist in metadata.distributions() if _is_editable_at(dist, where)), None)
 
 
 def _is_editable_at(dist: "Distribution", where: Path) -> bool:
     text = dist.read_text("direct_url.json")
-    found = msgspec.json.decode(text) if text else {}
-    if not found.get("dir_info", {}).get("editable"):
+    origin = msgspec.json.decode(text) if text else {}
+    if not origin.get("dir_info", {}).get("editable"):
         return False
-    return where.is_relative_to(Path(unquote(urlparse(found["url"]).path)).resolve())
+    return where.is_relative_to(Path(unquote(urlparse(origin["url"]).path)).resolve())
 
 
 _PLACES: Final[dict[Path, str]] = {}
-"""Of the plug-ins loaded here, by the file or folder of their code."""
+"""The places of the plug-ins loaded here, by the file or folder of their code."""
 
 
 def place_of_failure(error: BaseException) -> str:
-    """The place of the plug-in whose code the error passed, in the form of `Plugin.place`; empty if it is another's."""
+    """Return the place (see `Plugin`) of the plug-in whose code the error passed; empty if it passed none."""
     files = [Path(frame.filename).resolve() for frame in traceback.extract_tb(error.__traceback__)]
     return next((place for root, place in _PLACES.items() if any(file.is_relative_to(root) for file in files)), "")
 
 
-def _loaded(reference: str, place: str, dist: tuple[str, str]) -> Plugin:
+def _load(reference: str, place: str, dist: tuple[str, str]) -> Plugin:
     """Import the module, and take the object from it."""
     module, _, name = reference.partition(":")
     try:
-        found = import_module(module)
+        loaded = import_module(module)
         root = _root(module)
-        files = _hash(root)
+        files = _hash_files(root)
     except (Exception, SystemExit) as error:
-        raise SpecError(f"{place} cannot be loaded: {told(error)}") from error
-    if not hasattr(found, name):
-        raise SpecError(f"{place} cannot be loaded: {found.__file__} has no {name}")
+        raise SpecError(f"{place} cannot be loaded: {describe_error(error)}") from error
+    if not hasattr(loaded, name):
+        raise SpecError(f"{place} cannot be loaded: {loaded.__file__} has no {name}")
     file = Path(str(root.__file__)).resolve()
     _PLACES[file.parent if hasattr(root, "__path__") else file] = place
-    return Plugin(place, getattr(found, name), Package(*dist, files))
+    return Plugin(place, getattr(loaded, name), Package(*dist, files))
 
 
-def told(error: BaseException) -> str:
-    """The error and the last line of code that it passed, in a line; rather one of the plug-in than one of arena."""
+def describe_error(error: BaseException) -> str:
+    """Return the error and the last line of code that it passed, in one line.
+
+    A line of a plug-in is preferred to one of arena.
+    """
     if isinstance(error, SyntaxError) and error.filename:
         return printable(f"SyntaxError: {error.msg} ({error.filename}, line {error.lineno})")
-    frames = [each for each in traceback.extract_tb(error.__traceback__) if not each.filename.startswith("<frozen")]
-    theirs = [each for each in frames if not Path(each.filename).is_relative_to(_ARENA)]
-    last = (theirs or frames)[-1:]
-    place = "".join(f" ({each.filename}, line {each.lineno})" for each in last)
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if not frame.filename.startswith("<frozen")]
+    outside = [frame for frame in frames if not Path(frame.filename).is_relative_to(_ARENA)]
+    last = (outside or frames)[-1:]
+    place = "".join(f" ({frame.filename}, line {frame.lineno})" for frame in last)
     return printable(" ".join(f"{type(error).__name__}: {error}".split())) + place
 
 
 def _root(module: str) -> ModuleType:
-    """The outermost package of a module that has files of its own; above it are namespaces that packages share."""
+    """Return the outermost package of a module that has files; above it are namespaces that packages share."""
     words = module.split(".")
     names = [".".join(words[:length]) for length in range(1, len(words) + 1)]
     return next(sys.modules[name] for name in names if getattr(sys.modules[name], "__file__", None))
 
 
-def _hash(root: ModuleType) -> str:
-    """SHA-256 over the names and contents of all files of a package, or of a module that is one file."""
+def _hash_files(root: ModuleType) -> str:
+    """Return the SHA-256 over the names and contents of all files of a package, or of a module that is one file."""
     file = Path(str(root.__file__))
     files = _files(file.parent) if hasattr(root, "__path__") else [file]
     lines = [f"{path.relative_to(file.parent).as_posix()}\0{sha256(path.read_bytes()).hexdigest()}" for path in files]
@@ -236,7 +239,7 @@ def _hash(root: ModuleType) -> str:
 
 
 def _files(folder: Path) -> Iterator[Path]:
-    """All files but those that Python or a compiler made from others that are there."""
+    """Yield the files of a folder, but not those that Python or a compiler made from others there."""
     for path in folder.rglob("*"):
         stem = next((path.name.removesuffix(end) for end in EXTENSION_SUFFIXES if path.name.endswith(end)), "")
         is_made = "__pycache__" in path.parts or (stem and (path.parent / f"{stem}.py").exists())
@@ -245,37 +248,37 @@ def _files(folder: Path) -> Iterator[Path]:
 
 
 def hash_of(module: str) -> str:
-    """The hash of the files of an imported package or module, without what is above it."""
-    return _hash(sys.modules[module])
+    """Return the hash of the files of an imported package or module, without the packages around it."""
+    return _hash_files(sys.modules[module])
 
 
-def run_apart(module: str, words: Sequence[str]) -> list[dict[str, Any]]:
-    """The answers of a module to these words, for code that may kill its process: it runs in one of its own.
+def run_in_child(module: str, words: Sequence[str]) -> list[dict[str, Any]]:
+    """Run `python -m MODULE WORD...`, which may be killed by its code; return its JSON object for each word.
 
-    It prints an object of JSON for each word in order. A word at which it dies gets `problem`, and a new process does
-    the rest; if that was for want of time, the rest gets the same.
+    A word at which the process dies gets `problem`, and a new process goes on with the next word. If it ran out of
+    time, all missing words get the same `problem`.
     """
     answers: list[dict[str, Any]] = []
     while len(answers) < len(words):
         command = [sys.executable, "-P", "-m", module, *words[len(answers) :]]
-        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False)
-        answers += [json.loads(line) for line in done.stdout.splitlines() if line.startswith(b"{")]
-        left = len(words) - len(answers)
-        if left:
-            answers += [{"problem": _death(done)}] * (left if -done.returncode in _TOO_LONG else 1)
+        process = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False)
+        answers += [json.loads(line) for line in process.stdout.splitlines() if line.startswith(b"{")]
+        missing = len(words) - len(answers)
+        if missing:
+            answers += [{"problem": _describe_end(process)}] * (missing if -process.returncode in _TOO_LONG else 1)
     return answers
 
 
 _TOO_LONG: Final = (signal.SIGXCPU, signal.SIGALRM)
 
 
-def _death(done: "subprocess.CompletedProcess[bytes]") -> str:
-    """The end of a process, as a phrase. HarnessFault if others killed it."""
-    if -done.returncode == signal.SIGKILL:
+def _describe_end(process: "subprocess.CompletedProcess[bytes]") -> str:
+    """Return how a process ended, as a phrase. HarnessFault if it was killed from outside."""
+    if -process.returncode == signal.SIGKILL:
         raise HarnessFault("a process that tried a game was killed: by hand, or because memory ran out")
-    if -done.returncode in _TOO_LONG:
+    if -process.returncode in _TOO_LONG:
         return "it used up its limit of time without an end"
-    if done.returncode < 0:
-        return f"its code dies of {signal.Signals(-done.returncode).name}"
-    last = done.stderr.decode(errors="replace").strip().splitlines()[-1:] or ["without a word"]
-    return f"its process ended with exit code {done.returncode}: {printable(last[0])}"
+    if process.returncode < 0:
+        return f"its code dies of {signal.Signals(-process.returncode).name}"
+    last = process.stderr.decode(errors="replace").strip().splitlines()[-1:] or ["without a word"]
+    return f"its process ended with exit code {process.returncode}: {printable(last[0])}"

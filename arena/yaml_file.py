@@ -17,7 +17,7 @@ from arena.text import printable
 T = TypeVar("T")
 
 _DEEPEST: Final = 32
-"""Lists and mappings within each other, aliases written out."""
+"""The most levels of lists and mappings, aliases written out."""
 _LARGER: Final = 2
 """The most times by which a file with its aliases written out may exceed the limit of its size."""
 _LONGEST_NUMBER: Final = 40
@@ -27,7 +27,7 @@ _PLAIN_TAGS: Final = ("null", "bool", "int", "float", "timestamp", "seq", "map",
 
 
 def read_yaml(path: Path, kind: type[T], *, limit: int) -> T:
-    """The YAML file at `path`, of at most `limit` bytes, as a `kind`."""
+    """Read the YAML file at `path`, of at most `limit` bytes, as a `kind`. SpecError names the place of a mistake."""
     try:
         with path.open("rb") as file:
             content = file.read(limit + 1)
@@ -37,7 +37,7 @@ def read_yaml(path: Path, kind: type[T], *, limit: int) -> T:
 
 
 def parse_yaml(content: bytes, kind: type[T], *, place: str, limit: int) -> T:
-    """The YAML text as a `kind`. `place` names it for the reader; more than `limit` bytes are refused unread."""
+    """Parse YAML text as a `kind`. `place` names it in errors; a text of more than `limit` bytes is not parsed."""
     where = printable(place)
     if len(content) > limit:
         raise SpecError(f"{where}: larger than {limit >> 10} KiB")
@@ -51,10 +51,10 @@ def parse_yaml(content: bytes, kind: type[T], *, place: str, limit: int) -> T:
 
 
 class _Loader(yaml.SafeLoader):
-    """YAML of plain values, without its silent last-one-wins rule for keys that are written twice.
+    """A loader of plain values, for which a key that is given twice is an error.
 
-    An alias counts as what it stands for: `_sizes` and `_heights` are those of each value, by its node, in characters
-    and in levels. `most` characters are allowed.
+    An alias counts as the value that it stands for: `_sizes` and `_heights` are the characters and the levels of each
+    value, by its node. A file may have `most` characters.
     """
 
     def __init__(self, text: str, most: int) -> None:

@@ -62,7 +62,7 @@ Blocks = list[list[Comparison]]
 
 def coin(ranks: Sequence[PairingRanks]) -> Forecaster:
     """Learn nothing but the share of draws."""
-    counts = Counter(sign for one in ranks for course in one.courses for sign in signs(course, len(one.players)))
+    counts = Counter(sign for one in ranks for course in one.block_ranks for sign in signs(course, len(one.players)))
     del counts[None]
     draw = (counts[0] + 1.0) / (counts.total() + 3.0)
     return lambda *_: Chances((1.0 - draw) / 2.0, draw, (1.0 - draw) / 2.0)
@@ -120,9 +120,9 @@ def predicted(ranks: Sequence[PairingRanks], method: Method) -> Blocks:
     for one in ranks:
         for fold in (0, 1):
             start = (fold - count) % 2
-            dealt = PairingRanks(one.players, list(one.blocks)[start::2], "".join(one.courses[start::2]))
+            dealt = PairingRanks(one.players, list(one.blocks)[start::2], "".join(one.block_ranks[start::2]))
             folds[fold].extend([dealt] if dealt.blocks else [])
-        count += len(one.courses)
+        count += len(one.block_ranks)
     return [block for fold in (0, 1) for block in _forecasts(folds[fold], method(folds[1 - fold]))]
 
 
@@ -132,7 +132,7 @@ def _forecasts(ranks: Iterable[PairingRanks], forecast: Forecaster) -> Iterable[
         pairs = [sorted([(row.first_seat, row.first), (row.second_seat, row.second)]) for row in rows]
         chances = [forecast(one.players[a], one.players[b], (seat, other)) for (seat, a), (other, b) in pairs]
         turns = [1 if row.first_seat < row.second_seat else -1 for row in rows]
-        for course in one.courses:
+        for course in one.block_ranks:
             block = zip(chances, turns, signs(course, len(one.players)), strict=True)
             yield [Comparison(chance, 1 - sign * turn) for chance, turn, sign in block if sign is not None]
 

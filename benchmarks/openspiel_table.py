@@ -10,7 +10,7 @@ import pyspiel
 
 from arena.errors import ArenaError
 from arena.games import load_game
-from arena.text import spanned
+from arena.text import describe_range
 
 
 def rows(names: Sequence[str]) -> Iterator[str]:
@@ -28,7 +28,7 @@ def _cells(name: str, kind: pyspiel.GameType) -> tuple[str, str]:
     acts = "at once" if kind.dynamics.name == "SIMULTANEOUS" else "in turn"
     hides = {"PERFECT_INFORMATION": "open", "ONE_SHOT": "one decision"}.get(kind.information.name, "hidden information")
     luck = ", luck" if kind.chance_mode.name == "EXPLICIT_STOCHASTIC" else ""
-    return spanned(game.seat_counts), f"{acts}, {hides}{luck}"
+    return describe_range(game.seat_counts), f"{acts}, {hides}{luck}"
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ from typing import Final
 import click
 from click.shell_completion import CompletionItem, get_completion_class
 
-from arena.bundled import is_path, tournaments_on_offer
+from arena.bundled import is_path, list_tournaments
 from arena.errors import ArenaError
 from arena.store.bots import BotStore
 from arena.store.folder import stored
@@ -47,7 +47,7 @@ def _leagues(results: Path) -> list[str]:
 complete_bot: Final = _completing(_bots, or_path=True)
 complete_league: Final = _completing(_leagues)
 complete_tournament: Final = _completing(
-    lambda _results: sorted({path.stem for path, _place in tournaments_on_offer()}), or_path=True
+    lambda _results: sorted({path.stem for path, _place in list_tournaments()}), or_path=True
 )
 
 

@@ -25,7 +25,7 @@ import click
 
 from arena.errors import ArenaError, Interrupted, MachineFault, SpecError
 from arena.process.shortage import SHORTAGES, as_shortage
-from arena.text import shortened
+from arena.text import shorten
 
 if TYPE_CHECKING:
     from arena.operations.events import Event, OnEvent, Progress
@@ -101,7 +101,7 @@ def keep_owner_rights() -> None:
 def print_error(text: str) -> None:
     """Print it on stderr, if anybody can hear; of a line that quotes too much the middle is left out."""
     with contextlib.suppress(OSError, ValueError):
-        click.echo("\n".join(shortened(line, _LONGEST_LINE) for line in text.split("\n")), err=True)
+        click.echo("\n".join(shorten(line, _LONGEST_LINE) for line in text.split("\n")), err=True)
 
 
 def explain(error: BaseException) -> tuple[str, int]:
@@ -125,12 +125,12 @@ def explain(error: BaseException) -> tuple[str, int]:
 
 def _unexpected(error: BaseException) -> tuple[str, int]:
     """An error that nobody thought of: of a machine that ran short, of the plug-in whose code it passed, or ours."""
-    from arena.plugins import place_of_failure, told  # noqa: PLC0415 - only for this message
+    from arena.plugins import describe_error, place_of_failure  # noqa: PLC0415 - only for this message
 
     if (shortage := as_shortage(error)) is not None:
         return f"error: {shortage}", shortage.exit_code
     if place := place_of_failure(error):
-        return f"error: {place} broke the contract of a game: {told(error)}", SpecError.exit_code
+        return f"error: {place} broke the contract of a game: {describe_error(error)}", SpecError.exit_code
     return f"{''.join(traceback.format_exception(error))}error: a mistake in arena itself, please report it", 4
 
 

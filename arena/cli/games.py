@@ -13,7 +13,7 @@ from arena.operations.list_games import list_games
 from arena.operations.new_bot import KITS, NewBot, new_bot
 from arena.operations.new_game import SMALL_GAMES, NewGame, new_game
 from arena.report.formats import listing
-from arena.text import printable, spanned
+from arena.text import describe_range, printable
 
 
 @click.command("games")
@@ -58,7 +58,7 @@ def check(request: CheckGame) -> None:
     Example: arena check-game nim
     """
     game = check_one_game(request)
-    click.echo(f"{game.name}, rules {game.rules}, {spanned(game.seat_counts)} players, {game.place}")
+    click.echo(f"{game.name}, rules {game.rules}, {describe_range(game.seat_counts)} players, {game.place}")
     for part in game.parts:
         click.echo(f"{'FAILED' if part.findings else 'read  ' if part.to_read else 'passed'}  {part.title}")
         for sentence in (*part.findings, *part.to_read):

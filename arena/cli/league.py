@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from arena.bundled import bundled_folder, tournaments_on_offer
+from arena.bundled import bundled_folder, list_tournaments
 from arena.cli import SuggestingGroup
 from arena.cli.completion import complete_league
 from arena.cli.edge import shown_events
@@ -46,7 +46,7 @@ def tournaments(width: int | None) -> None:
     Example: arena tournaments
     """
     rows: list[list[str]] = []
-    for path, place in tournaments_on_offer():
+    for path, place in list_tournaments():
         try:
             file = read_yaml(path, TournamentFile, limit=TOURNAMENT_FILE_LIMIT)
         except SpecError as error:

@@ -26,7 +26,7 @@ from arena.operations.play_matches import MatchEnded, PlayedMatches, PlayMatches
 from arena.report.formats import Style
 from arena.report.luck_origin import secret_description
 from arena.report.transcript import refusal_lines, result_line, stderr_lines, transcript
-from arena.text import counted, folded
+from arena.text import counted, wrap_lines
 
 _GOES_ON: Final = " \\"
 LEAST_BLOCKS_OF_A_TABLE: Final = 10
@@ -124,8 +124,8 @@ def play(request: PlayInPerson) -> None:
     """
     person = HumanPlayer(say=_for_a_person(click.echo), prompt=_for_a_person(partial(click.prompt, prompt_suffix="> ")))
     played = play_in_person(request, person)
-    click.echo(folded(_result(played.record, request.seat), TERMINAL_COLUMNS))
-    click.echo(folded(secret_description(played.secret, is_chosen=request.secret is not None), TERMINAL_COLUMNS))
+    click.echo(wrap_lines(_result(played.record, request.seat), TERMINAL_COLUMNS))
+    click.echo(wrap_lines(secret_description(played.secret, is_chosen=request.secret is not None), TERMINAL_COLUMNS))
     click.echo(f"the same luck again:\n{_again(request, played.secret)}")
 
 

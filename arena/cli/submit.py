@@ -23,7 +23,7 @@ from arena.operations.submit_bots import (
     submit_bots,
 )
 from arena.report.formats import listing
-from arena.text import counted, in_one_line, printable
+from arena.text import counted, join_lines, printable
 
 
 @click.command()
@@ -91,7 +91,7 @@ def _words(step: BotsExamined) -> str:
 
 def _print_table(submissions: Sequence[Submission], reports: Path | None, width: int | None) -> None:
     """Print the table in lines of that width, and write a text for each author."""
-    rows = [(printable(each.text), each.verdict, in_one_line(each.reason)) for each in submissions]
+    rows = [(printable(each.text), each.verdict, join_lines(each.reason)) for each in submissions]
     click.echo(listing(["bot", "result", "why"], rows, width))
     counts = Counter(each.verdict for each in submissions)
     click.echo("\n" + ", ".join(f"{number} {verdict}" for verdict, number in counts.items()))

@@ -18,7 +18,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 from arena.conformance.hidden import looks_alike, swapped, walked
 from arena.conformance.play import HiddenDraw, PlayedTable
 from arena.games.api import Dice, Over, Seat, Shuffle, Weighted, may_know_of
-from arena.text import shortened
+from arena.text import shorten
 
 T = TypeVar("T")
 _MOST: Final = 16
@@ -78,7 +78,7 @@ def sightings(table: PlayedTable) -> Iterator[str]:
         return
     for seat in table.all_seats() if compared else ():
         phrases = [phrase for key, by_item in compared.items() for phrase in _phrases(seat, key, by_item)]
-        yield shortened(f"seat {seat} sees {', '.join(phrases)}", _LONGEST)
+        yield shorten(f"seat {seat} sees {', '.join(phrases)}", _LONGEST)
 
 
 def _unfollowed(compared: Mapping[str, Mapping[int, Sequence[Comparison]]]) -> Iterator[str]:

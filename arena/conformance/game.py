@@ -31,7 +31,7 @@ from arena.match.replay import problems
 from arena.match.results import result_of
 from arena.match.secret_luck import Secret, draw_block
 from arena.match.settings import ClockSettings, MatchSettings, spec_of
-from arena.plugins import told
+from arena.plugins import describe_error
 from arena.text import cut, printable
 
 _TOLD: Final = 3
@@ -67,7 +67,7 @@ def check_game(game: AnyGame, *, options: Mapping[str, api.Json] | None = None) 
         try:
             table = played_table(game, seats, options=options, plays=plays)
         except Exception as error:  # noqa: BLE001 - the game is not ours
-            yield CheckedPart("random plays come to an end", seats, (f"a play failed: {told(error)}",))
+            yield CheckedPart("random plays come to an end", seats, (f"a play failed: {describe_error(error)}",))
             continue
         yield CheckedPart("random plays come to an end", seats, ())
         for title, check in CHECKS.items():
@@ -82,7 +82,7 @@ def findings(check: Check, table: PlayedTable, *, most: int = _TOLD) -> tuple[st
     try:
         found.extend(islice(check(table), most))
     except Exception as error:  # noqa: BLE001 - the game is not ours
-        found.append(f"the game failed: {told(error)}")
+        found.append(f"the game failed: {describe_error(error)}")
     return tuple(found)
 
 
@@ -194,7 +194,8 @@ def _hostile(table: PlayedTable) -> Iterator[str]:
                     yield f"{place}: the message about {raw!r:.30} has {len(fault.message)} characters"
                 continue
             except Exception as error:  # noqa: BLE001 - the game is not ours
-                yield f"{place}: parse of {raw!r:.30} failed: {told(error)}; raise MalformedReply (see read_action)"
+                problem = describe_error(error)
+                yield f"{place}: parse of {raw!r:.30} failed: {problem}; raise MalformedReply (see read_action)"
                 continue
             yield f"{place}: parse accepts {raw!r:.30}"
 

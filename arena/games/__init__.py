@@ -15,7 +15,7 @@ from arena import __version__, plugins
 from arena.errors import SpecError
 from arena.games.api import MOST_SEATS, Game
 from arena.plugins import Package, Plugin
-from arena.text import cut, printable, spanned, unknown
+from arena.text import cut, describe_range, printable, unknown
 
 DEFAULT_GAME: Final = "shanghaien"
 """The game of a command that names none."""
@@ -131,7 +131,7 @@ def offered_games() -> Iterator[OfferedGame]:
 
 def _offered(name: str, place: str) -> OfferedGame:
     game = load_game(name)
-    return OfferedGame(name, place, game.rules_version, spanned(game.seat_counts))
+    return OfferedGame(name, place, game.rules_version, describe_range(game.seat_counts))
 
 
 def _is_of_family(name: str) -> bool:
@@ -178,7 +178,7 @@ def _game_in(plugin: Plugin) -> Game[Any, Any]:
         game = value() if isinstance(value, type) else value
         lacks = list(_missing(game))
     except (Exception, SystemExit) as error:
-        raise SpecError(f"{plugin.place} makes no game: {plugins.told(error)}") from error
+        raise SpecError(f"{plugin.place} makes no game: {plugins.describe_error(error)}") from error
     if lacks:
         raise SpecError(f"{plugin.place} is no game: {'; '.join(lacks)}")
     made: Game[Any, Any] = game

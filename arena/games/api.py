@@ -14,7 +14,7 @@ import msgspec
 
 from arena import validation
 from arena.errors import MalformedReply
-from arena.text import printable, shortened
+from arena.text import printable, shorten
 
 Seat = NewType("Seat", int)
 """A place at the table, 0..n-1, in the order of the rule book."""
@@ -403,7 +403,7 @@ def with_names(text: str, names: Sequence[str]) -> str:
 
 def named_picture(game: Game[S, Any], state: S, names: Sequence[str]) -> str:
     """The picture of a state with names in place of `seat 0`, `seat 1`; long ones are cut."""
-    return with_names(game.picture(state), [escape(printable(shortened(name, SHORT_NAME_MAX))) for name in names])
+    return with_names(game.picture(state), [escape(printable(shorten(name, SHORT_NAME_MAX))) for name in names])
 
 
 def read_action(raw: Json, kind: Any, *, game: str, hint: str) -> Any:

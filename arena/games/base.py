@@ -10,7 +10,7 @@ import msgspec
 from arena import validation
 from arena.errors import IllegalAction, SpecError
 from arena.games.api import MOST_SEATS, SHORT_NAME_MAX, Decision, Json, Randomness, Seat, Turn, read_action, with_names
-from arena.text import spanned
+from arena.text import describe_range
 
 _LINE_PX = 18
 _LETTER_PX = 9
@@ -47,7 +47,7 @@ class BaseGame:
     def read_options(self, options: Mapping[str, Json], seats: int, kind: type[O]) -> O:
         """The options as a struct. SpecError tells an unknown or wrong one, or a number of seats that cannot play."""
         if seats not in self.seat_counts:
-            raise SpecError(f"{self.name} is for {spanned(self.seat_counts)} players, not {seats}")
+            raise SpecError(f"{self.name} is for {describe_range(self.seat_counts)} players, not {seats}")
         return validation.read_struct(dict(options), kind, place=f"options of {self.name}")
 
     def parse(self, state: Any, seat: Seat, raw: Json) -> Any:

@@ -20,7 +20,7 @@ from arena.process import reaper
 from arena.process.limits import Isolation
 from arena.process.manifest import BotSpec
 from arena.process.workers import multiprocessing_pids
-from arena.text import names_apart, spanned
+from arena.text import describe_range, distinguish_names
 
 
 def exhibition(
@@ -60,12 +60,12 @@ def require_seats(game: str, players: int) -> None:
     """SpecError if the game is for other numbers of players."""
     counts = load_game(game).seat_counts
     if players not in counts:
-        raise SpecError(f"{game} is for {spanned(counts)} players, found {players}")
+        raise SpecError(f"{game} is for {describe_range(counts)} players, found {players}")
 
 
 def named_apart(bots: Sequence[BotSpec]) -> list[Player]:
     """The bots as players: those of one name, such as a bot that meets itself, are numbered."""
-    names = names_apart([bot.name for bot in bots])
+    names = distinguish_names([bot.name for bot in bots])
     return [Player(name=name, bot=bot) for name, bot in zip(names, bots, strict=True)]
 
 

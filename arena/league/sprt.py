@@ -18,8 +18,8 @@ from arena.match.record import MatchRecord, unpack
 from arena.match.results import LUCK_UNIT, MatchResult
 from arena.standings.ranks import full_score
 from arena.standings.scores import mean_of, shares_of
-from arena.statistics.control_variate import adjusted_in_turn
-from arena.statistics.elo import Estimate, MarginEstimate, estimate, margin_estimate
+from arena.statistics.control_variate import adjust_in_turn
+from arena.statistics.elo import Estimate, MarginEstimate, estimate, estimate_margin
 from arena.statistics.interval import Interval, interval
 from arena.statistics.pentanomial import Counts, Moments, Sample, block_score
 from arena.statistics.sequential import SequentialSettings, State, Verdict, begin, state_after
@@ -56,7 +56,7 @@ class SequentialComparison:
         self._values: dict[int, float] = {}
         self._identical: set[int] = set()
         in_turn = ((block_score(self._scores[number]), self._luck[number]) for number in count())
-        self._adjusted = adjusted_in_turn(in_turn, matches=settings.matches)
+        self._adjusted = adjust_in_turn(in_turn, matches=settings.matches)
         self.state: State = begin(settings)
 
     @property
@@ -80,7 +80,7 @@ class SequentialComparison:
             case Sample() as seen:
                 return estimate(seen, _adjusted_score(seen))
             case Moments() as seen:
-                return margin_estimate(seen, matches=self.state.settings.matches)
+                return estimate_margin(seen, matches=self.state.settings.matches)
         return estimate(counts, score)
 
     def add(self, blocks: Mapping[int, Sequence[MatchResult]]) -> None:

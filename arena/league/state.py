@@ -70,8 +70,8 @@ class LeagueState(msgspec.Struct, frozen=True, dict=True):
         return tuple(
             (span.pairing, block)
             for span in self.spans
-            for block, course in zip(span.ranks.blocks, span.ranks.courses, strict=True)
-            if MISSING in course
+            for block, ranks in zip(span.ranks.blocks, span.ranks.block_ranks, strict=True)
+            if MISSING in ranks
         )
 
     @cached_property
@@ -153,10 +153,10 @@ class ScheduleRunner:
 
     def _take_in(self) -> None:
         """Add the committed blocks to those that were stored before."""
-        for key, courses in self._committed.items():
+        for key, block_ranks in self._committed.items():
             pairing, end, former = msgspec.structs.astuple(self._spans[key])
-            blocks = sorted(courses)
-            new = PairingRanks(former.players, blocks, "".join(courses[each] for each in blocks))
+            blocks = sorted(block_ranks)
+            new = PairingRanks(former.players, blocks, "".join(block_ranks[block] for block in blocks))
             self._spans[key] = PairingProgress(pairing, end, former + new)
         self._committed.clear()
 

@@ -19,7 +19,7 @@ from arena.plugins import Package
 from arena.process.limits import Limits, negotiate
 from arena.process.manifest import BotSpec, CommandWord, Name
 from arena.standings.ratings import RatingSettings, validate
-from arena.text import spanned, unknown
+from arena.text import describe_range, unknown
 from arena.yaml_file import read_yaml
 
 FORMAT: Final = "arena-fixture/2"
@@ -209,7 +209,7 @@ def require_table(file: TournamentFile) -> None:
     """SpecError if the game is for other numbers of players, or has other options."""
     counts = load_game(file.game).seat_counts
     if file.seats not in counts:
-        raise SpecError(f"seats: found {file.seats}, {file.game} is for {spanned(counts)} players")
+        raise SpecError(f"seats: found {file.seats}, {file.game} is for {describe_range(counts)} players")
     load_game(file.game).setup(file.options, file.seats)
 
 

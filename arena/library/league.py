@@ -41,7 +41,7 @@ from arena.report.profile import profile_page
 from arena.standings.table import standings_json
 from arena.store import files
 from arena.store.folder import stored
-from arena.text import counted, names_apart
+from arena.text import counted, distinguish_names
 from arena.yaml_file import read_yaml
 
 AnyPlayer = str | Path | Callable[[Any, Any], Any] | Any
@@ -280,7 +280,7 @@ def _absolute(path: str | Path) -> Path:
 
 def _named_apart(entries: list[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Entries with names of their own: a bot that meets itself is numbered."""
-    names = names_apart([entry.get("name") or _name_of(entry.get("bot", "player")) for entry in entries])
+    names = distinguish_names([entry.get("name") or _name_of(entry.get("bot", "player")) for entry in entries])
     return [{**entry, "name": name} for entry, name in zip(entries, names, strict=True)]
 
 

@@ -33,7 +33,7 @@ from arena.match.participant import ActionRequest, Participant
 from arena.match.settings import ClockSettings
 from arena.protocol import codec
 from arena.protocol.messages import ActionEvent, Answer, AnyEvent, ChanceEvent, MatchEnd, MatchStart, SimulationEvent
-from arena.text import cut, folded, in_columns, shortened
+from arena.text import cut, lay_out_columns, shorten, wrap_lines
 
 TERMINAL_COLUMNS: Final = 80
 PERSON: Final = "you"
@@ -71,8 +71,8 @@ class HumanPlayer(Participant):
 
     def __init__(self, *, say: Callable[[str], None], prompt: Callable[[str], str]) -> None:
         super().__init__(PERSON, "person", ClockSettings(decides="wall").terms())
-        self._say: Callable[[str], None] = lambda text: say(folded(text, TERMINAL_COLUMNS))
-        self._prompt: Callable[[str], str] = lambda text: prompt(folded(text, TERMINAL_COLUMNS))
+        self._say: Callable[[str], None] = lambda text: say(wrap_lines(text, TERMINAL_COLUMNS))
+        self._prompt: Callable[[str], str] = lambda text: prompt(wrap_lines(text, TERMINAL_COLUMNS))
         self._random = random.Random(0)  # noqa: S311 - examples, not secrets
         self._has_resigned = False
         self._last: Any = None
@@ -86,7 +86,7 @@ class HumanPlayer(Participant):
         """Tell the seat and the keys."""
         super().begin(start, game)
         self._game = game
-        self._players, self._seat = [shortened(name, SHORT_NAME_MAX) for name in start.players], Seat(start.seat)
+        self._players, self._seat = [shorten(name, SHORT_NAME_MAX) for name in start.players], Seat(start.seat)
         others = ", ".join(name for seat, name in enumerate(start.players) if seat != start.seat)
         self._say(f"You sit in seat {start.seat}, against {others}.")
         self._say("Type the number of an action, ? for the rules and the keys, q to give up.")
@@ -96,7 +96,7 @@ class HumanPlayer(Participant):
         table = [f"\n{describe_for(self._game, request.state, request.seat, self._players)}\n"]
         told = [with_names(str(action), self._players) for action in request.legal or ()]
         actions = [f"  {number:>2})  {action}" for number, action in enumerate(told, start=1)]
-        table += in_columns(actions, TERMINAL_COLUMNS) if len(actions) > _IN_ONE_COLUMN else actions
+        table += lay_out_columns(actions, TERMINAL_COLUMNS) if len(actions) > _IN_ONE_COLUMN else actions
         if request.refused is None:
             self._say_all(table)
         self.moves += 1

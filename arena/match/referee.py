@@ -43,7 +43,7 @@ from arena.match.record import (
     fraction_written,
 )
 from arena.match.settings import MatchSpec
-from arena.plugins import told
+from arena.plugins import describe_error
 from arena.process.shortage import as_shortage
 from arena.protocol import messages as m
 from arena.protocol.codec import LINE_FROM_BOT_LIMIT, LINE_TO_BOT_LIMIT, excerpt
@@ -100,7 +100,9 @@ def play_match(
         place = "" if game is not None else plugin_place(spec.game)
         if not place or (isinstance(error, ArenaError) and not isinstance(error, BotFault)):
             raise
-        raise SpecError(f"{place} broke the contract of a game in match {spec.match}: {told(error)}") from error
+        raise SpecError(
+            f"{place} broke the contract of a game in match {spec.match}: {describe_error(error)}"
+        ) from error
     return record if game or not (package := plugin_package(spec.game)) else replace(record, package=package)
 
 

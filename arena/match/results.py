@@ -141,7 +141,7 @@ class PairingRanks(msgspec.Struct, frozen=True, dict=True):
         return (len(self.ranks) - self.ranks.count("-")) // len(self.players)
 
     @cached_property
-    def courses(self) -> list[str]:
+    def block_ranks(self) -> list[str]:
         """The ranks of each block: the n n characters that belong to it."""
         size = len(self.players) ** 2
         return [self.ranks[start : start + size] for start in range(0, len(self.ranks), size)]
@@ -156,8 +156,8 @@ class PairingRanks(msgspec.Struct, frozen=True, dict=True):
 
     def __add__(self, other: "PairingRanks") -> "PairingRanks":
         """Both together, of one pairing. ValueError for a block that is in both."""
-        found = dict(zip(self.blocks, self.courses, strict=True))
-        found.update(zip(other.blocks, other.courses, strict=True))
+        found = dict(zip(self.blocks, self.block_ranks, strict=True))
+        found.update(zip(other.blocks, other.block_ranks, strict=True))
         if len(found) != len(self.blocks) + len(other.blocks):
             raise ValueError(f"{self.players}: a block is there twice")
         ordered = sorted(found)

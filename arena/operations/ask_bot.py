@@ -42,7 +42,7 @@ class AskBot(BotRequest, frozen=True, kw_only=True):
 
 
 class RequestDue(Event, frozen=True):
-    """The first request that counts is about to go to the bot, which runs in the processes `pids`."""
+    """The first asked request is about to be sent to the bot, whose processes are `pids`."""
 
     bot: str
     pids: tuple[int, ...]
@@ -59,12 +59,12 @@ class Answers(msgspec.Struct, frozen=True):
 
     @property
     def is_same(self) -> bool:
-        """Whether all answers are there and are the recorded ones."""
+        """True if the bot answered every request as recorded."""
         return len(self.answers) == len(self.steps) and all(answer.is_same for answer in self.answers)
 
 
 class PlayedOn(msgspec.Struct, frozen=True):
-    """A match as it was recorded, and as it went on with the bot of that label as `player`."""
+    """A match as it was recorded, and as it went on with the bot of that label in the place of `player`."""
 
     record: MatchRecord
     went_on: MatchRecord
@@ -73,20 +73,20 @@ class PlayedOn(msgspec.Struct, frozen=True):
 
 
 def ask_bot(request: AskBot, on: OnEvent = ignore) -> Answers:
-    """Ask a bot what it answers in a match. SpecError if one of them is unknown, or they do not belong together."""
+    """Ask a bot for its answers in a match. SpecError if bot, match or player is unknown, or if they do not fit."""
     question = _Question(request)
     record, seat = question.record, question.seat
-    wanted = () if request.step is None else (request.step,)
+    steps = () if request.step is None else (request.step,)
     with installing(request.results, question.bots, request.isolation) as bots:
         name, bot = record.players[seat], bots.install(question.bot)
         asked = replace(question.players[seat], bot=bot) if question.players else Player(name=name, bot=bot)
         player = asked_player(record, asked, request.isolation, has_clock=not request.no_clock)
-        answers = ask(record, player, seat, wanted, before=_announcing(bot, on))
-        return Answers(record, seat, wanted or answer_steps(record, seat), answers)
+        answers = ask(record, player, seat, steps, before=_report_first(bot, on))
+        return Answers(record, seat, steps or answer_steps(record, seat), answers)
 
 
 def play_on(request: AskBot) -> PlayedOn:
-    """Play a stored match on with the answers of the bot from the step on, and with the other bots as they played.
+    """Play a stored match on from a step: one seat is played by the bot, the others by the bots of the match.
 
     SpecError without a step, and if a bot is not kept any more.
     """
@@ -104,7 +104,7 @@ def play_on(request: AskBot) -> PlayedOn:
 
 
 class _Question:
-    """The bot, match and seat of a request, when bots can be started; the players of a stored match.
+    """The bot, match, seat and players of a request, after all checks and the preparation to start bots.
 
     SpecError if one of them is unknown, or if they do not belong together.
     """
@@ -134,8 +134,8 @@ class _Question:
 
 def asked_player(record: MatchRecord, player: Player, isolation: Isolation, *, has_clock: bool = True) -> BotPlayer:
     """Return the bot of a player with the clock of the record, or without one. Its stderr is kept."""
-    terms = asdict(record.clock)
-    clock = ClockSettings(**terms) if has_clock else ClockSettings(**terms, startup_ms=_DAY_MS, ponder=True)
+    fields = asdict(record.clock)
+    clock = ClockSettings(**fields) if has_clock else ClockSettings(**fields, startup_ms=_DAY_MS, ponder=True)
     settings = MatchSettings(record.game, record.options, clock, stderr="keep")
     seated = bot_player(player, settings, isolation, seats=len(record.seats))
     seated.account.has_clock, seated.account.suspended = has_clock, never_suspended
@@ -160,8 +160,8 @@ def players_of(results: Path, record: MatchRecord) -> list[Player]:
     return [known[entry] for entry in seated]
 
 
-def _announcing(bot: BotSpec, on: OnEvent) -> Callable[[BotPlayer, int], None]:
-    """Return what reports, once, that a request goes out."""
+def _report_first(bot: BotSpec, on: OnEvent) -> Callable[[BotPlayer, int], None]:
+    """Return a function that reports the first request, and no other."""
     is_reported = False
 
     def report(player: BotPlayer, step: int) -> None:

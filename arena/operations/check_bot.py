@@ -1,4 +1,4 @@
-"""The check, step by step, that a bot speaks the protocol; nothing of it is kept."""
+"""The check, step by step, that a bot speaks the protocol; the bot is not stored."""
 
 from arena.match.secret_luck import Secret
 from arena.operations.events import OnEvent, ignore
@@ -8,13 +8,13 @@ from arena.store.bots import BotStore
 
 
 class CheckBot(TrialRequest, frozen=True, kw_only=True):
-    """The check of `bot`, a name or a path."""
+    """A check of `bot`, a name or a path."""
 
     bot: str
 
 
 def check_bot(request: CheckBot, on: OnEvent = ignore) -> None:
-    """Check a bot in each game that it is tried in. StepFailed if it does not pass a step."""
+    """Check a bot in each game of the request. StepFailed if it does not pass a step."""
     trials = Trials(request)
     bot = trials.bots.find(request.bot)
     trials.plans(bot, Secret.random())  # a mistake in the options is reported before anything is made

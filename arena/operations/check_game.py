@@ -12,7 +12,7 @@ from arena.operations.request import Request
 
 
 class CheckGame(Request, frozen=True, kw_only=True):
-    """The game `name`, or `MODULE:CLASS`, with these options."""
+    """A check of the game `name`, or `MODULE:CLASS`, with these options."""
 
     name: str
     options: dict[str, Any] = msgspec.field(default_factory=dict)

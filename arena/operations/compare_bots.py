@@ -35,17 +35,17 @@ from arena.report.comparison import state_line
 from arena.statistics.sequential import Model, SequentialSettings, State
 from arena.store.folder import writable
 from arena.store.matches import MatchStore
-from arena.text import names_apart
+from arena.text import distinguish_names
 
 _JOBS_BETWEEN_LOOKS = 2
 """Smaller jobs leave fewer blocks in flight that come too late to count; larger ones start fewer processes."""
 
 
 class CompareBots(MatchRequest, frozen=True, kw_only=True):
-    """The question whether bot `new` is better than `old`: by `elo1` or more, or by no more than `elo0`.
+    """A test whether bot `new` is better than `old`: by `elo1` or more, or by no more than `elo0`.
 
-    `alpha` and `beta` are the chances of either error. `batch` blocks lie between two looks; after `cap` it is given
-    up, by default after a computed number.
+    `alpha` and `beta` are the chances of either error. The test looks after every `batch` blocks; it ends undecided
+    after `cap` blocks, by default a computed number.
     """
 
     new: str
@@ -83,7 +83,7 @@ class Comparison(msgspec.Struct, frozen=True):
 
 
 def compare_bots(request: CompareBots, on: OnEvent = ignore) -> Comparison:
-    """Play until the test has decided. Interrupted, by a KeyboardInterrupt, the same request goes on."""
+    """Play until the test has decided. Interrupted by a KeyboardInterrupt; the same request continues."""
     names = ("elo0", "elo1", "model", "alpha", "beta", "batch", "cap")
     test = SequentialSettings(matches=DEFAULT_SEATS, **{name: getattr(request, name) for name in names})
     bots = request.bot_store()
@@ -98,11 +98,11 @@ def compare_bots(request: CompareBots, on: OnEvent = ignore) -> Comparison:
     with writable(request.results) as store:
 
         def is_open(known: Tournament) -> bool:
-            return not _compared(store, known, tester, players[0].name)[0].is_decided
+            return not _resume(store, known, tester, players[0].name)[0].is_decided
 
         meeting = installed(_tournament(players, request, test), bots)
         tournament, secret = begin_league(store, request.results, meeting, request.secret, is_open)
-        comparison, finished = _compared(store, tournament, tester, players[0].name)
+        comparison, finished = _resume(store, tournament, tester, players[0].name)
         on(LuckSettled(luck_origin(tournament)))
         needed = comparison.needed(jobs(tournament, finished, request.isolation, secret=secret))
         local = LocalBackend(1 if cluster else local_workers(request.workers, largest_limits(tournament), on))
@@ -112,10 +112,10 @@ def compare_bots(request: CompareBots, on: OnEvent = ignore) -> Comparison:
 
 
 def _players(new: BotSpec, old: BotSpec) -> tuple[Player, Player]:
-    """Return both under names that tell them apart: by name, else by version, else by hash."""
+    """Return both players under distinct names: with the version if the names are equal, else with the hash."""
     bots = (new, old)
     versions, hashes = [bot.manifest.version for bot in bots], [bot.digest[:8] for bot in bots]
-    names = names_apart([bot.name for bot in bots], versions, hashes, ["new", "old"])
+    names = distinguish_names([bot.name for bot in bots], versions, hashes, ["new", "old"])
     return Player(name=names[0], bot=new), Player(name=names[1], bot=old)
 
 
@@ -126,26 +126,26 @@ def _tournament(players: tuple[Player, Player], request: CompareBots, test: Sequ
     return replace(meeting, name=name, chunk_blocks=size, luck=test.model == "luck-adjusted")
 
 
-def _compared(
+def _resume(
     store: MatchStore, tournament: Tournament, tester: Callable[[int], SequentialComparison], new: str
 ) -> tuple[SequentialComparison, Mapping[str, Collection[int]]]:
-    """Return the test after the blocks that are stored; and these, by the key of the pairing."""
+    """Return the test after the blocks that are stored, and the numbers of these by the key of their pairing."""
     state = state_of(tournament, store.ranks)
     comparison = tester(state.spans[0].pairing.names.index(new))
     matches = groupby(store.matches(state.blocks), key=lambda match: match.key.block)
-    comparison.add({block: list(own) for block, own in matches})
+    comparison.add({block: list(played) for block, played in matches})
     return comparison, state.finished
 
 
 def _expected_matches(comparison: SequentialComparison) -> int:
-    """Return the matches until the verdict, as the test expects by now."""
+    """Return the expected number of matches until the verdict."""
     return (comparison.state.blocks + comparison.state.blocks_to_go) * DEFAULT_SEATS
 
 
 def _play(
     store: MatchStore, needed: Iterator[Job], comparison: SequentialComparison, backend: Backend, on: OnEvent
 ) -> None:
-    """Play until it is decided."""
+    """Play and store blocks until the test has decided."""
     progress = Progress(total=_expected_matches(comparison), done=comparison.state.blocks * DEFAULT_SEATS)
 
     def commit(blocks: list[PlayedBlock]) -> None:

@@ -24,18 +24,18 @@ class Progress(Event, frozen=True):
 
 
 class Counted(Progress, frozen=True):
-    """Progress with its rate; of matches, `done` are those that are over."""
+    """Progress with its rate; if the steps are matches, `done` of them are finished."""
 
     counts: Counts
 
     @classmethod
     def of(cls, counts: Counts, *more: Any, task: str = "matches") -> Self:
-        """Return the event of these counts; `more` are fields of its own."""
+        """Return the event of these counts; `more` are the fields of a subclass."""
         return cls(task, counts.done, counts.total, counts, *more)
 
 
 class Warned(Event, frozen=True):
-    """A sentence that the user should read, on something that ends nothing."""
+    """A warning, in a sentence for the user; the operation goes on."""
 
     sentence: str
 

@@ -29,7 +29,7 @@ from arena.process.workers import Window, Workers, multiprocessing_pids
 from arena.store.bots import BotStore
 
 _ATTEMPTS: Final = 2
-"""A bot that brings down a worker process a second time is refused."""
+"""The number of deaths of a worker process at which a bot is refused."""
 
 
 class BaselineMet(Event, frozen=True):
@@ -40,7 +40,7 @@ class BaselineMet(Event, frozen=True):
 
 
 class Trial(msgspec.Struct, frozen=True):
-    """A bot to be examined: the store, the checks, one for each game, and the block against the baseline."""
+    """A bot to examine: its store, a check for each game, and the block against the baseline."""
 
     bot: BotSpec
     store: BotStore
@@ -49,9 +49,10 @@ class Trial(msgspec.Struct, frozen=True):
 
 
 class Examined(msgspec.Struct, frozen=True):
-    """The installed bot, or None if it was refused, with the reason in a line and what was said in full.
+    """The installed bot; or None if it was refused, with `reason` in a line and `details` in full.
 
-    `events` are those of the examination. `for_author`: the reason, if the bot's author gets another one.
+    `events` are those of the examination. `for_author` is the reason for the author of the bot, if they get another
+    one.
     """
 
     bot: BotSpec | None
@@ -82,10 +83,10 @@ def examine_bot(trial: Trial, on: OnEvent) -> BotSpec:
 def examine_all(
     trials: Sequence[Trial], workers: int, tick: Callable[[], object] = lambda: None
 ) -> Generator[tuple[int, Examined], None, None]:
-    """Examine all, `workers` at once; yield the number of each trial with its result, as they end.
+    """Examine the bots of all trials, `workers` at once; yield the number of each trial with its result, as they end.
 
-    `tick` is called about twice a second. MachineFault ends it: then no further bot can be examined, either. Closing
-    the iterator ends all bots at once.
+    `tick` is called about twice a second. MachineFault if no further bot can be examined, either. Closing the iterator
+    kills all bots.
     """
     numbers, deaths = iter(range(len(trials))), Counter[int]()
     with Workers(workers, preload=__name__) as pool:
@@ -104,7 +105,7 @@ def examine_all(
 
 
 def examine_apart(trial: Trial) -> Examined:
-    """Examine a bot in a worker process, whatever comes of it."""
+    """Examine a bot in a worker process; every failure but a MachineFault becomes the result."""
     events: list[Event] = []
     try:
         return Examined(examine_bot(trial, events.append), events=(*events,))
@@ -120,7 +121,7 @@ def examine_apart(trial: Trial) -> Examined:
 
 
 def _meet(candidate: BotSpec, trial: Trial, on: OnEvent, sweep: Callable[[], object]) -> None:
-    """Play the block; a forfeit of the candidate refuses it."""
+    """Play the block against the baseline. CheckFailed if the candidate forfeits."""
     meeting = trial.meeting
     players = tuple(replace(player, bot=trial.store.install(player.bot)) for player in meeting.pairing.players)
     meeting = replace(meeting, pairing=replace(meeting.pairing, players=players))

@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
 
 class ExamineMachine(Request, frozen=True, kw_only=True):
-    """This machine, with its folder of results; or the workers of a cluster, each on its own machine."""
+    """An examination of this machine and its folder of results; or of the workers of a cluster, each on its machine."""
 
     cluster: ClusterChoice = ClusterChoice()
 
 
 class Diagnosis(msgspec.Struct, frozen=True):
-    """The findings about the sandbox and about the machine around it."""
+    """The results about the sandbox and about the machine around it."""
 
     is_safe: bool
     sandbox: tuple[CheckResult, ...]
@@ -32,7 +32,7 @@ class Diagnosis(msgspec.Struct, frozen=True):
 
 
 class ClusterDiagnosis(msgspec.Struct, frozen=True):
-    """The workers of a cluster and this machine, and what was found of each worker by its name."""
+    """The workers of a cluster, this machine, and the results for each worker by its name."""
 
     workers: "tuple[SurveyedWorker, ...]"
     here: "SurveyedWorker"
@@ -45,11 +45,11 @@ class ClusterDiagnosis(msgspec.Struct, frozen=True):
 
 
 def examine_machine(request: ExamineMachine) -> Diagnosis:
-    """Examine this machine. A check that fails is a result, too."""
+    """Examine this machine. A check that fails is a result, not an error."""
     why_no_group = scope.enter()
-    kept = checked("sandbox", lambda: sandbox.sandbox(self_test.attempt_escapes))
-    is_safe = all(result.status == "ok" for result in kept)
-    around = [
+    sandbox_results = checked("sandbox", lambda: sandbox.sandbox(self_test.attempt_escapes))
+    is_safe = all(result.status == "ok" for result in sandbox_results)
+    machine_results = [
         *checked("system", machine.system),
         *checked("games", machine.games),
         *checked("cores", machine.cores),
@@ -59,10 +59,10 @@ def examine_machine(request: ExamineMachine) -> Diagnosis:
         *checked("results", lambda: [*machine.disk(request.results), *machine.privacy(request.results)]),
     ]
     if is_safe:
-        kept += checked("limits", lambda: sandbox.own_promises(why_no_group))
+        sandbox_results += checked("limits", lambda: sandbox.own_promises(why_no_group))
         folders, path = runtimes.search_path, os.environ.get("PATH", "")
-        kept += checked("languages", lambda: sandbox.languages(folders(), path, Path.home()))
-    return Diagnosis(is_safe, tuple(kept), tuple(around))
+        sandbox_results += checked("languages", lambda: sandbox.languages(folders(), path, Path.home()))
+    return Diagnosis(is_safe, tuple(sandbox_results), tuple(machine_results))
 
 
 def examine_cluster(request: ExamineMachine) -> ClusterDiagnosis:

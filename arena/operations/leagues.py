@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class KeptVersion(Event, frozen=True):
-    """A player goes on with the version with which the league began; `newer` is today's."""
+    """A player who goes on with the version with which the league began; `newer` is the current one."""
 
     player: str
     version: str
@@ -44,7 +44,7 @@ def one_league(store: MatchStore, name: str | None, read_ranks: Stored | None = 
 
 
 def is_known(results: Path, league: str) -> bool:
-    """Return whether the league is stored in the results folder, which need not be there."""
+    """Return True if the league is stored in the results folder, which need not exist."""
     with contextlib.suppress(SpecError), stored(results) as store:
         return league in store.leagues()
     return False
@@ -67,15 +67,15 @@ def publish(store: MatchStore, state: LeagueState) -> "tuple[Standings, tuple[Ti
 
 
 def installed(tournament: Tournament, bots: BotStore) -> Tournament:
-    """Return the tournament with the installed copies of its bots, which nobody edits."""
+    """Return the tournament with the installed copies of its bots, which do not change."""
     players = tuple(replace(player, bot=bots.install(player.bot)) for player in tournament.players)
     return replace(tournament, players=players)
 
 
 def begun_as(store: MatchStore, asked: Tournament) -> Tournament:
-    """Return the tournament with the commitments that the league of its name has, or with one that no league has."""
-    known = tuple(secret.commitment for secret in store.secrets(asked.name)) or ("not drawn yet",)
-    return asked if asked.seed is not None else replace(asked, commitments=known)
+    """Return the tournament with the commitments of the stored league of its name, or with one that no league has."""
+    commitments = tuple(secret.commitment for secret in store.secrets(asked.name)) or ("not drawn yet",)
+    return asked if asked.seed is not None else replace(asked, commitments=commitments)
 
 
 def begin_league(
@@ -85,9 +85,9 @@ def begin_league(
     given: Secret | None,
     is_open: Callable[[Tournament], bool],
 ) -> tuple[Tournament, Secret | None]:
-    """Store the tournament under the commitments of its luck; the secret of new blocks, None if there will be none.
+    """Store the tournament with the commitments of its luck; return it, and the secret of new blocks or None.
 
-    `is_open` tells whether the league of that tournament has blocks left to draw.
+    `is_open` returns True if the league of a tournament has blocks left to draw.
     """
     tournament, secret = SecretKeeper(store, results).settle(tournament, given, is_open)
     store.save_league(tournament)
@@ -95,34 +95,34 @@ def begin_league(
 
 
 def begun_versions(bots: BotStore, results: Path, kept: list[KeptVersion]) -> Keep:
-    """Return the choice of the versions of bots with which the leagues of a results folder began.
+    """Return the function that chooses, for each player, the version of the bot with which its league began.
 
-    `kept` gets each bot of which there is a newer version.
+    It appends to `kept` each bot of which there is a newer version.
     """
 
     @cache
     def stored_league(name: str) -> Tournament | None:
-        """Return the league as it is stored; none of one that was damaged."""
+        """Return the stored league of that name; None if there is none, or if it is damaged."""
         with contextlib.suppress(SpecError, DamagedStore), stored(results) as store:
             return store.league(name)
         return None
 
     @cache
     def is_begun(name: str) -> bool:
-        """Return whether any match of the league is stored."""
+        """Return True if any match of the league is stored."""
         league = stored_league(name)
         with stored(results) as store:
             return league is not None and bool(state_of(league, store.ranks).stored)
 
     def keep(league: str, entry: PlayerEntry, bot: BotSpec) -> BotSpec:
-        """Return the version with which the player of this entry began, if it did; `name@hash` in a file is a choice.
+        """Return the version with which the player of this entry began, if there is one; `name@hash` in a file is kept.
 
         SpecError if that version is not installed any more.
         """
         if "@" in entry.bot and "/" not in entry.bot:
             return bot
-        name, known = entry.name or bot.name, stored_league(league)
-        former = next((player.bot for player in known.players if player.name == name), None) if known else None
+        name, begun = entry.name or bot.name, stored_league(league)
+        former = next((player.bot for player in begun.players if player.name == name), None) if begun else None
         if former is None or former.name != bot.name or former.digest == bot.digest or not is_begun(league):
             return bot
         try:

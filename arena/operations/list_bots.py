@@ -1,4 +1,4 @@
-"""The bots on offer, and a submitted one taken off the list."""
+"""The list of bots, and the withdrawal of a submitted one."""
 
 from pathlib import Path
 
@@ -24,7 +24,7 @@ class WithdrawBot(Request, frozen=True, kw_only=True):
 
 
 class OfferedBot(msgspec.Struct, frozen=True, order=True):
-    """A bot of the list: its place, the owner of its name, empty if nobody submitted it, and its description."""
+    """A bot of the list. `owner` is that of a submitted bot, empty otherwise; `place` is where the bot lies."""
 
     bot: str
     version: str
@@ -35,18 +35,18 @@ class OfferedBot(msgspec.Struct, frozen=True, order=True):
 
 
 def list_bots(request: ListBots, on: OnEvent = ignore) -> list[OfferedBot]:
-    """List the bots by name. A bot that cannot be read is a warning."""
+    """List the bots, sorted by name. A bot that cannot be read is a warning."""
     store = BotStore(request.results, request.bots_folder)
     rows = [_offered(bot, f"{request.bots_folder}/") for bot in store.own()]
     names: set[str] = set()
-    for each in store.submitted():
-        hint = f"an older version: write {each.name}@{each.digest[:8]}" if each.name in names else ""
-        names.add(each.name)
-        place = f"submitted {each.submitted_at[:19]}"
-        rows.append(OfferedBot(each.name, each.version, each.digest, place, each.owner, hint))
-    taken = {row.bot: row.hash for row in rows}
+    for submission in store.submitted():
+        hint = f"an older version: write {submission.name}@{submission.digest[:8]}" if submission.name in names else ""
+        names.add(submission.name)
+        place = f"submitted {submission.submitted_at[:19]}"
+        rows.append(OfferedBot(submission.name, submission.version, submission.digest, place, submission.owner, hint))
+    hashes = {row.bot: row.hash for row in rows}
     for bot in store.bundled():
-        is_hidden = taken.get(bot.name, bot.digest) != bot.digest
+        is_hidden = hashes.get(bot.name, bot.digest) != bot.digest
         hint = f"hidden by another {bot.name}: write {bot.name}@{bot.digest[:8]}" if is_hidden else ""
         rows.append(_offered(bot, "bundled", hint))
     for error in store.unreadable():
@@ -55,7 +55,7 @@ def list_bots(request: ListBots, on: OnEvent = ignore) -> list[OfferedBot]:
 
 
 def withdraw_bot(request: WithdrawBot) -> tuple[Submission, Submission | None]:
-    """Take a submission off the list; return it, and the one that its name means now. SpecError if it is none."""
+    """Take a submission off the list; return it, and the latest other one of its name. SpecError if there is none."""
     store = BotStore(request.results, request.bots_folder)
     gone = store.withdraw(request.bot)
     return gone, next((other for other in store.submitted() if other.name == gone.name), None)

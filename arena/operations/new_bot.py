@@ -1,6 +1,6 @@
 """A folder with a bot that plays at once, and the kits that such folders are made of.
 
-Rule: a kit is told of once, in `KITS`; the folder `templates/LANG` has its files, `templates/LANG-GAME` what one game
+Rule: a kit is defined once, in `KITS`; the folder `templates/LANG` has its files, `templates/LANG-GAME` what one game
 puts in their place or adds. A file that a bundled bot uses lies with that bot.
 """
 
@@ -66,9 +66,9 @@ class NewBot(Request, frozen=True, kw_only=True):
 
 
 class MadeBot(msgspec.Struct, frozen=True):
-    """The folder of a new bot, `path` as a command names it, and its league against bundled bots, if it has one.
+    """The folder of a new bot, `path` as commands name it, and its league against bundled bots, if it has one.
 
-    `missing` are programs that bots on this machine do not have, `packages` those of Debian that bring them.
+    `missing` are programs that bots on this machine lack, `packages` the Debian packages that install them.
     """
 
     folder: Path
@@ -117,34 +117,34 @@ def _write_tournament(request: NewBot, path: str) -> Path | None:
 
 
 def write_bot(target: Path, templates: tuple[str, ...], name: str) -> None:
-    """A new folder with the files of these templates, later ones in the place of earlier ones."""
-    for each in templates:
+    """Create a folder with the files of these templates; a later template replaces files of an earlier one."""
+    for template in templates:
         ignored = shutil.ignore_patterns("__pycache__")
-        shutil.copytree(TEMPLATES / each, target, ignore=ignored, dirs_exist_ok=True)
-        for file in files_elsewhere(each):
+        shutil.copytree(TEMPLATES / template, target, ignore=ignored, dirs_exist_ok=True)
+        for file in files_elsewhere(template):
             shutil.copy(file, target)
     for file in target.iterdir():
         write_filled(file, file, name=name)
 
 
 def files_elsewhere(template: str) -> list[Path]:
-    """The files of a template that lie in another folder."""
-    named = KITS[template].elsewhere if template in KITS else OF_A_GAME.get(template, ())
+    """Return the files of a template that lie in another folder."""
+    files = KITS[template].elsewhere if template in KITS else OF_A_GAME.get(template, ())
     return [
-        TEMPLATES.parent / each if each.startswith("templates/") else bundled_folder("bots") / each for each in named
+        TEMPLATES.parent / file if file.startswith("templates/") else bundled_folder("bots") / file for file in files
     ]
 
 
 def missing_programs(folder: Path) -> list[str]:
-    """The programs that its bot.yaml starts or builds with and that bots on this machine do not have."""
+    """Return the programs in `command` and `build` of its bot.yaml that bots on this machine do not have."""
     manifest = yaml.safe_load((folder / MANIFEST).read_text(encoding="utf-8"))
     commands = [manifest["command"], *manifest.get("build", [])]
-    words = [next(word for word in each if word != "env" and "=" not in word) for each in commands]
+    words = [next(word for word in command if word != "env" and "=" not in word) for command in commands]
     return [word for word in words if "/" not in word and shutil.which(word, path=search_path()) is None]
 
 
 def write_filled(template: Path, target: Path, **words: str) -> None:
-    """Write a template with the words in the place of `{{their names}}`."""
+    """Write a template with the words in place of their `{{names}}`."""
     text = template.read_text(encoding="utf-8")
     for key, word in words.items():
         text = text.replace(f"{{{{{key}}}}}", word)
@@ -152,11 +152,11 @@ def write_filled(template: Path, target: Path, **words: str) -> None:
 
 
 def _templates(lang: str, game: str) -> tuple[str, tuple[str, ...]]:
-    """The language by its own name, and its templates: also `LANG-GAME` for a game that has its own."""
+    """Return the canonical name of the language, and its templates: also `LANG-GAME` for a game that has its own."""
     load_game(game)
     lang = OTHER_NAMES.get(lang.lower(), lang.lower())
-    own = [each.removesuffix(f"-{game}") for each in OF_A_GAME if each.endswith(f"-{game}")]
-    if lang not in (own or KITS):
-        what = f"language for {game}" if own else "language"
-        raise SpecError(f"--lang: {unknown(what, lang, own or KITS)}")
-    return lang, (lang, f"{lang}-{game}") if own else (lang,)
+    game_langs = [template.removesuffix(f"-{game}") for template in OF_A_GAME if template.endswith(f"-{game}")]
+    if lang not in (game_langs or KITS):
+        what = f"language for {game}" if game_langs else "language"
+        raise SpecError(f"--lang: {unknown(what, lang, game_langs or KITS)}")
+    return lang, (lang, f"{lang}-{game}") if game_langs else (lang,)

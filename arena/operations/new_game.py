@@ -1,4 +1,4 @@
-"""A package with a game of one's own, which begins as a small one."""
+"""A package with a new game, which begins as a copy of a small one."""
 
 import keyword
 import re
@@ -21,14 +21,14 @@ _GAME_NAME: Final = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*", re.ASCII)
 
 
 class NewGame(Request, frozen=True, kw_only=True):
-    """A game called `name` that begins as the small game `like`."""
+    """A game called `name`, which begins as a copy of the small game `like`."""
 
     name: str
     like: str = "connect_four"
 
 
 def new_game(request: NewGame) -> Path:
-    """Make a package with rules, tests, a bot and a tournament; return its folder. SpecError if the name cannot be."""
+    """Make a package with rules, tests, a bot and a tournament; return its folder. SpecError for an unusable name."""
     name, target = request.name, Path(request.name)
     if not _GAME_NAME.fullmatch(name) or len(name) > 40:
         raise SpecError(f"{name}: the name of a game has small letters, digits and single _, a letter first: my_game")

@@ -1,7 +1,7 @@
 """The forecast of a league: matches, time and the difference that it can show, from a sample of a minute.
 
-Rule: nothing of the results folder is written, and no luck of the league is drawn: what is built for the sample lies in
-a temporary folder.
+Rule: nothing is written to the results folder, and no luck of the league is drawn: bots that are built for the sample
+lie in a temporary folder.
 """
 
 from functools import partial
@@ -27,7 +27,7 @@ TIMES: Final = SampleTimes()
 
 
 def plan_league(request: RunLeague, on: OnEvent = ignore) -> LeaguePlan:
-    """Play a sample here, for so many workers or for a cluster.
+    """Forecast a league from a sample of matches that is played here, for local workers or for a cluster.
 
     MachineFault if bots cannot play here, or if no worker of the cluster can play.
     """
@@ -35,7 +35,7 @@ def plan_league(request: RunLeague, on: OnEvent = ignore) -> LeaguePlan:
     tournament = asked_tournament(request, kept)
     cluster = request.cluster.chosen(tournament.cluster, request.workers)
     workers = local_slots(request, tournament, on)
-    done = _stored_matches(request.results, tournament)
+    played = _stored_matches(request.results, tournament)
     prepare_isolation(request.isolation, tournament.game)
     capacity = Capacity(workers, workers)
     if cluster is not None:
@@ -57,11 +57,11 @@ def plan_league(request: RunLeague, on: OnEvent = ignore) -> LeaguePlan:
             raise Interrupted("interrupted; nothing was stored") from None
     if kept:
         on(VersionsKept(tournament.name, tuple(kept)))
-    return LeaguePlan(tournament, done, sample, shown_difference(tournament, sample.results), capacity)
+    return LeaguePlan(tournament, played, sample, shown_difference(tournament, sample.results), capacity)
 
 
 def _capacity_of(cluster: ClusterSettings, game: str, isolation: Isolation) -> Capacity:
-    """Return all workers of a cluster that can play the game, by their speeds. MachineFault if there is none."""
+    """Return the capacity of the workers of a cluster that can play the game. MachineFault if there is none."""
     from arena.cluster.survey import fit_for, report, survey  # noqa: PLC0415 - only for a cluster
 
     workers, here = survey(cluster), report()
@@ -82,7 +82,7 @@ def _stored_matches(results: Path, tournament: Tournament) -> int:
 
 
 def installed_copy(store: BotStore, scratch: Path, isolation: Isolation, bot: BotSpec) -> BotSpec:
-    """Return the copy of a bot in the results, or one that is made in the temporary folder."""
+    """Return the installed copy of a bot, from the results or else made in the temporary folder."""
     try:
         return store.installed(bot.digest)
     except SpecError:

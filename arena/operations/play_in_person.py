@@ -21,9 +21,9 @@ from arena.text import counted
 
 
 class PlayInPerson(MatchRequest, frozen=True, kw_only=True):
-    """A match of a person in `seat` against `bots`, by name or path, who sit down in their order around them.
+    """A match of a person in `seat` against `bots`, by name or path, which take the other seats in their order.
 
-    Bots have ten times the clock that they have among themselves.
+    Bots have ten times the clock of a match among bots.
     """
 
     bots: tuple[str, ...]
@@ -39,7 +39,7 @@ class PersonalMatch(msgspec.Struct, frozen=True):
 
 
 def play_in_person(request: PlayInPerson, person: HumanPlayer) -> PersonalMatch:
-    """Play a match. The person is asked and answers through `person`."""
+    """Play a match, in which `person` shows the requests to the person and returns the answers."""
     game, seats = request.game, len(request.bots) + 1
     try:
         require_seats(game, seats)

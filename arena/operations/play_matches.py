@@ -36,9 +36,10 @@ SHOWN_ONE_BY_ONE: Final = 10
 
 
 class PlayMatches(MatchRequest, frozen=True, kw_only=True):
-    """Matches of `bots`, by name or path, at one table: `blocks` of as many matches as bots.
+    """Matches of `bots`, by name or path, at one table: `blocks` of as many matches as there are bots.
 
-    With `one_by_one` all of them are played here, each an event; `dialogue` is a file for every line, both ways.
+    With `one_by_one` all are played in this process, each an event; `dialogue` is a file for all lines, in both
+    directions.
     """
 
     bots: tuple[str, ...]
@@ -48,7 +49,7 @@ class PlayMatches(MatchRequest, frozen=True, kw_only=True):
 
 
 class MatchEnded(Event, frozen=True):
-    """A match has ended that was played here."""
+    """A match that was played in this process has ended."""
 
     record: MatchRecord
 
@@ -56,8 +57,8 @@ class MatchEnded(Event, frozen=True):
 class PlayedMatches(msgspec.Struct, frozen=True):
     """The `results` of matches of a `tournament`, in its order, and the last records.
 
-    `is_alike`: the matches of each block are the same. `is_kept`: the user can look at the last ones. After an
-    interruption there are less results than the tournament has matches.
+    `is_alike`: the matches of each block were the same. `is_kept`: the last records are kept for the user. After an
+    interruption there are fewer results than the tournament has matches.
     """
 
     tournament: Tournament
@@ -78,7 +79,7 @@ def exhibition_of(request: PlayMatches, secret: Secret | None = None) -> Tournam
 
 
 def play_matches(request: PlayMatches, on: OnEvent = ignore) -> PlayedMatches:
-    """Play matches. A KeyboardInterrupt ends them; those before it are told."""
+    """Play matches. A KeyboardInterrupt ends them; the results so far are returned."""
     secret = request.secret or Secret.random()
     tournament = exhibition_of(request, secret)
     prepare_isolation(request.isolation, request.game)
@@ -101,7 +102,7 @@ def play_matches(request: PlayMatches, on: OnEvent = ignore) -> PlayedMatches:
 
 
 def _are_alike(results: Sequence[MatchResult], recent: Sequence[MatchRecord]) -> bool:
-    """Return whether the matches of each block are the same, move by move where their records are at hand."""
+    """Return True if the matches of each block are the same, move by move where their records are at hand."""
     ends: dict[tuple[str, int], set[object]] = {}
     for result in results:
         ends.setdefault(result.key[:2], set()).add((result.ranks, result.scores, result.moves))
@@ -112,7 +113,7 @@ def _are_alike(results: Sequence[MatchResult], recent: Sequence[MatchRecord]) ->
 
 
 class _Dialogue:
-    """The file of `--dialogue`. It is complete after each match, and after an interruption."""
+    """The file of `--dialogue`, which is complete after each match and after an interruption."""
 
     def __init__(self, path: Path) -> None:
         self._seated: list[BotPlayer] = []
@@ -120,23 +121,23 @@ class _Dialogue:
         self._file = path.open("w", encoding="utf-8")
 
     def seat(self, table: SeatedBots) -> None:
-        """Write what the players before these have said to their end."""
+        """Write the last lines of the players so far, and go on with those of `table`."""
         self.add()
         self._seated = [*table]
 
     def add(self) -> None:
-        """Write what was said since the last time, and forget it."""
-        said: dict[str, list[TranscriptLine]] = {}
-        for each in self._seated:
-            said.setdefault(each.player, []).extend(each.transcript)
-            each.transcript.clear()
+        """Write the lines since the last call."""
+        transcripts: dict[str, list[TranscriptLine]] = {}
+        for seated in self._seated:
+            transcripts.setdefault(seated.player, []).extend(seated.transcript)
+            seated.transcript.clear()
         if self._start_s is None:
-            self._start_s = min((at_s for lines in said.values() for at_s, *_ in lines), default=None)
-        self._file.writelines(f"{line}\n" for line in dialogue(said, self._start_s))
+            self._start_s = min((at_s for lines in transcripts.values() for at_s, *_ in lines), default=None)
+        self._file.writelines(f"{line}\n" for line in dialogue(transcripts, self._start_s))
         self._file.flush()
 
     def close(self) -> None:
-        """Write the rest."""
+        """Write the last lines."""
         self.add()
         self._file.close()
 
@@ -149,21 +150,21 @@ def _play_here(
     request: PlayMatches,
     on: OnEvent,
 ) -> None:
-    """Play match after match; the last records go to `recent`."""
+    """Play match after match in this process; the last records go to `recent`."""
     tournament = replace(tournament, stderr="keep")
     with contextlib.ExitStack() as ending:
-        said = (
+        transcript = (
             None if request.dialogue is None else ending.enter_context(contextlib.closing(_Dialogue(request.dialogue)))
         )
-        watch: Callable[[SeatedBots], object] = (lambda _: None) if said is None else said.seat
-        playing = play_here(tournament, secret, request.isolation, keep_transcript=said is not None, watch=watch)
+        watch: Callable[[SeatedBots], object] = (lambda _: None) if transcript is None else transcript.seat
+        playing = play_here(tournament, secret, request.isolation, keep_transcript=transcript is not None, watch=watch)
         # The innermost: what a bot says while it is ended is heard.
         for record, result in ending.enter_context(contextlib.closing(playing)):
             results.append(result)
             recent.append(record)
             on(MatchEnded(record))
-            if said is not None:
-                said.add()
+            if transcript is not None:
+                transcript.add()
 
 
 def _play_in_parallel(
@@ -174,7 +175,7 @@ def _play_in_parallel(
     isolation: Isolation,
     on: OnEvent,
 ) -> None:
-    """Play on all cores; the results are in schedule order, also those before an interruption."""
+    """Play on all cores; the results are in schedule order, also after an interruption."""
     progress = Progress(total=match_count(tournament))
     last: deque[bytes] = deque(maxlen=MOST_RECENT)
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 WorkerCount = Annotated[int, msgspec.Meta(ge=1, le=1024)]
-"""Matches played at once on this machine."""
+"""The number of matches played at once on this machine."""
 
 
 class BotRequest(Request, frozen=True, kw_only=True):
@@ -43,13 +43,13 @@ class BotRequest(Request, frozen=True, kw_only=True):
 
 
 class ClusterChoice(msgspec.Struct, frozen=True):
-    """The cluster of a request. `is_trusted`: also one without TLS."""
+    """The cluster of a request. `is_trusted` allows one without TLS."""
 
     given: ClusterSettings = ClusterSettings()
     is_trusted: bool = False
 
     def placed(self) -> ClusterSettings:
-        """Return the cluster, to which this machine gives workers. SpecError if it cannot be used."""
+        """Return the cluster that this machine gives workers to. SpecError if it cannot be used."""
         from arena.cluster.address import checked_address, workers_here  # noqa: PLC0415 - only for a cluster
 
         settings, address = checked_address(self.given, is_trusted=self.is_trusted), self.given.address
@@ -58,18 +58,18 @@ class ClusterChoice(msgspec.Struct, frozen=True):
         return settings
 
     def chosen(self, of_file: ClusterSettings | UnsetType, workers: int | None) -> ClusterSettings | None:
-        """Return the cluster to use, by this choice and the file of a tournament; None for this machine alone.
+        """Return the cluster to use, by this choice and the tournament's file `of_file`; None for this machine alone.
 
         SpecError if it cannot be used, or if `workers` of this machine are asked for as well.
         """
         named = {name: value for name, value in structs.asdict(self.given).items() if value}
         is_placed = "address" in named or "scheduler_file" in named
-        of_place = {"address": "", "scheduler_file": ""} if is_placed else {}
-        settings = structs.replace(of_file or ClusterSettings(), **(of_place | named))
+        no_place = {"address": "", "scheduler_file": ""} if is_placed else {}
+        settings = structs.replace(of_file or ClusterSettings(), **(no_place | named))
         if not settings.address and not settings.scheduler_file:
             if named or self.is_trusted:
-                alone = [f"--{name.replace('_', '-')}" for name in named] or ["--trust-network"]
-                raise SpecError(f"{', '.join(alone)}: goes with --cluster ADDRESS or --scheduler-file FILE")
+                options = [f"--{name.replace('_', '-')}" for name in named] or ["--trust-network"]
+                raise SpecError(f"{', '.join(options)}: goes with --cluster ADDRESS or --scheduler-file FILE")
             if of_file is not UNSET:
                 raise SpecError("cluster: found no address; expected `address:` or `scheduler_file:`")
             return None
@@ -83,7 +83,7 @@ class ClusterChoice(msgspec.Struct, frozen=True):
 
 @contextlib.contextmanager
 def option_named(option: str) -> Iterator[None]:
-    """Let a SpecError inside, about the value of an option, begin with the option as it is typed."""
+    """Put the option, as it is typed, in front of a SpecError that is raised inside."""
     try:
         yield
     except SpecError as error:
@@ -92,7 +92,7 @@ def option_named(option: str) -> Iterator[None]:
 
 @contextlib.contextmanager
 def installing(results: Path, bots: BotStore, isolation: Isolation) -> Iterator[BotStore]:
-    """Yield the store that installs bots for matches outside a league: no results folder is made for them."""
+    """Yield the store that installs bots for matches outside a league; it creates no results folder."""
     if results.is_dir():
         yield bots
         return
@@ -101,23 +101,23 @@ def installing(results: Path, bots: BotStore, isolation: Isolation) -> Iterator[
 
 
 def require_options(game: str, options: dict[str, Any], seats: int) -> None:
-    """Raise SpecError if the game has no such options, or is not for so many seats."""
+    """Raise SpecError if the game has no such options, or is not for that number of seats."""
     with option_named("--options" if options else "--game"):
         load_game(game).setup(options, seats)
 
 
 def require_games(bots: Iterable[BotSpec], game: str) -> None:
-    """Raise SpecError, with the option that helps, if a bot plays other games."""
+    """Raise SpecError, naming the option that helps, if a bot does not play the game."""
     for bot in bots:
         try:
             require_game(bot, game)
         except SpecError as error:
-            known = [other for other in bot.manifest.games if other in known_names()]
-            raise SpecError(f"{error}{f'; play it with --game {known[0]}' if known else ''}") from None
+            playable = [other for other in bot.manifest.games if other in known_names()]
+            raise SpecError(f"{error}{f'; play it with --game {playable[0]}' if playable else ''}") from None
 
 
 def prepare_isolation(isolation: Isolation, game: str) -> None:
-    """Prepare to start bots; MachineFault if they cannot be isolated so here, or if the game needs more."""
+    """Prepare to start bots. MachineFault if they cannot be isolated here, or if the game cannot be simulated here."""
     try:
         require_simulator(load_game(game))
     except SpecError as error:
@@ -137,10 +137,10 @@ def prepare_isolation(isolation: Isolation, game: str) -> None:
 
 
 def local_workers(wanted: int | None, limits: Sequence[Limits], on: OnEvent = ignore) -> int:
-    """Return the matches to play at once on this machine: those wanted, else one on each core as far as there is room.
+    """Return the number of matches to play at once here: `wanted`, else one on each core as far as there is room.
 
-    `limits` are those of the bots of a match. A lack of room is an event. MachineFault if there is room for none, and
-    the user has not asked for any.
+    `limits` are those of the bots of a match. A lack of room is an event. MachineFault if there is room for none and
+    `wanted` is None.
     """
     require_least()
     cores, fitting = len(usable_cores()), matches_that_fit(limits)
@@ -175,7 +175,7 @@ def backend_of(
     local: "Backend",
     on: OnEvent = ignore,
 ) -> "Backend":
-    """Return the backend that plays: the cluster's, or `local` without one. A lack of room here is an event."""
+    """Return the backend of the cluster, or `local` without one. A lack of room on this machine is an event."""
     if cluster is None:
         return local
     from arena.cluster.address import workers_here  # noqa: PLC0415 - only for a cluster

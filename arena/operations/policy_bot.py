@@ -42,7 +42,7 @@ ACTIONS = [
 
 
 class Encoding(NamedTuple):
-    """The source of the module `encoding` of a bot, the numbers that it makes of a view, and those of its actions."""
+    """The source of a bot's module `encoding`, the numbers that it makes of a view, and the number of actions."""
 
     source: str
     inputs: int
@@ -50,7 +50,7 @@ class Encoding(NamedTuple):
 
 
 def encoding_of(game_name: str, options: Mapping[str, Json]) -> Encoding:
-    """The encoding of a game. SpecError if the game lacks a capability, or its `encode` cannot be copied."""
+    """Build the encoding of a game. SpecError if the game lacks a capability, or if its `encode` cannot be copied."""
     game = load_game(game_name)
     seats = game.seat_counts[0]
     view = game.observe(game.setup(options, seats), Seat(0))
@@ -67,7 +67,7 @@ def encoding_of(game_name: str, options: Mapping[str, Json]) -> Encoding:
     try:
         source = head + textwrap.dedent(inspect.getsource(encode)).removeprefix("@staticmethod\n")
         exec(compile(source, _ENCODING, "exec"), copy)  # noqa: S102 - the game's own code, which runs here anyway
-        is_same = all(copy["encode"](each) == encode(each) for each in views)
+        is_same = all(copy["encode"](view) == encode(view) for view in views)
     except Exception as error:
         raise SpecError(f"--policy: encode of {game_name} cannot be copied into a bot: {error}") from error
     if not is_same:
@@ -87,29 +87,29 @@ def write_policy(target: Path, policy: Path, game: str, options: Mapping[str, Js
 
 
 def _require_layers(policy: Path, encoding: Encoding) -> None:
-    """SpecError unless the file has layers from the numbers of a view to those of the actions."""
+    """Raise SpecError unless the layers of the file lead from the numbers of a view to those of the actions."""
     import numpy as np  # noqa: PLC0415 - it takes 0.1 s that most commands do not need
 
     try:
         with np.load(policy) as file:
-            found = {name: (str(file[name].dtype), file[name].shape) for name in file.files}
+            layers = {name: (str(file[name].dtype), file[name].shape) for name in file.files}
     except (OSError, ValueError, TypeError, AttributeError, BadZipFile) as error:
         raise SpecError(f"--policy: {policy} cannot be read: {error}") from None
     size = encoding.inputs
     expected: dict[str, tuple[int, ...]] = {}
-    for depth in range(len(found) // 2):
-        units = (found.get(f"w{depth}", ("", ()))[1] or (0,))[-1]
+    for depth in range(len(layers) // 2):
+        units = (layers.get(f"w{depth}", ("", ()))[1] or (0,))[-1]
         expected |= {f"w{depth}": (size, units), f"b{depth}": (units,)}
         size = units
-    is_float = all(kind in {"float32", "float64"} for kind, _ in found.values())
+    is_float = all(kind in {"float32", "float64"} for kind, _ in layers.values())
     if (
-        not found
+        not layers
         or size != encoding.actions
-        or {name: shape for name, (_, shape) in found.items()} != expected
+        or {name: shape for name, (_, shape) in layers.items()} != expected
         or not is_float
     ):
-        told = ", ".join(f"{name} {kind} {shape}" for name, (kind, shape) in found.items())
+        names = ", ".join(f"{name} {kind} {shape}" for name, (kind, shape) in layers.items())
         raise SpecError(
-            f"--policy: {policy}: found {told or 'nothing'}; expected w0, b0, w1, b1 ... in float32 or float64, from"
+            f"--policy: {policy}: found {names or 'nothing'}; expected w0, b0, w1, b1 ... in float32 or float64, from"
             f" {encoding.inputs} inputs to {encoding.actions} actions"
         )

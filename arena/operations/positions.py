@@ -35,7 +35,7 @@ _FILE_LIMIT: Final = 1 << 16
 
 
 class SavePosition(Request, frozen=True, kw_only=True):
-    """The position before `step` of a stored match, for which `player` was asked, as a file of the set `folder`.
+    """The position before `step` of a stored match, when `player` was asked, as a new file of the set `folder`.
 
     `expect` are right answers there: actions in JSON, or indices in `legal`; empty for the recorded one. `name` is by
     default match and step.
@@ -50,14 +50,14 @@ class SavePosition(Request, frozen=True, kw_only=True):
 
 
 class RunPositions(BotRequest, frozen=True, kw_only=True):
-    """The answers of `bot` at the positions of the set `folder`."""
+    """A run of `bot` at the positions of the set `folder`."""
 
     bot: str
     folder: Path = _FOLDER
 
 
 class Position(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A file of a set: a step of a match for which `player` was asked, and the actions that are right there, as JSON.
+    """A file of a set: a step of a match for which `player` was asked, and the right actions there, as JSON.
 
     `arguments` are those with which the bot is started.
     """
@@ -88,7 +88,7 @@ class PositionResult(msgspec.Struct, frozen=True):
 
     @property
     def is_passed(self) -> bool:
-        """Whether it is one of the expected answers."""
+        """True if the answer is one of the expected ones."""
         return self.answer is not None and not self.answer.fault and self.answer.action in self.position.expect
 
     @property
@@ -107,7 +107,7 @@ class PositionResults(msgspec.Struct, frozen=True):
 
 
 def save_position(request: SavePosition) -> tuple[Path, Position]:
-    """Write a position and its match; return the file. SpecError if it cannot be one, or is there already."""
+    """Write a position and its match; return file and position. SpecError if it is invalid, or there already."""
     seat_request = ReadSeat(match=request.match, player=request.player, step=request.step, results=request.results)
     record, seat = read_seat(seat_request)
     arguments = players_of(request.results, record)[seat].arguments
@@ -129,7 +129,7 @@ def save_position(request: SavePosition) -> tuple[Path, Position]:
 
 
 def run_positions(request: RunPositions) -> PositionResults:
-    """Ask a bot at each position; positions of one seat of a match share a process. SpecError names a bad file."""
+    """Ask a bot at each position; positions in one seat of a match share a process. SpecError for a bad file."""
     bots = request.bot_store()
     bot, positions = bots.find(request.bot), _read_all(request.folder)
     for game in dict.fromkeys(named.record.game for named in positions):
@@ -143,7 +143,7 @@ def run_positions(request: RunPositions) -> PositionResults:
 
 
 def _run_group(group: Sequence[NamedPosition], bot: BotSpec, request: RunPositions) -> list[PositionResult]:
-    """Ask the bot at positions of one seat."""
+    """Ask the bot, in one process, at positions of one seat."""
     record, position = group[0].record, group[0].position
     player = Player(name=position.player, bot=bot, arguments=position.arguments)
     steps = {named.position.step for named in group}
@@ -153,8 +153,8 @@ def _run_group(group: Sequence[NamedPosition], bot: BotSpec, request: RunPositio
         answers = {answer.step: answer for answer in ask(record, seated, group[0].seat, steps)}
     except ArenaError as error:
         problem = str(error)
-    found = [(named, answers.get(named.position.step)) for named in group]
-    return [PositionResult(named.name, named.position, answer, "" if answer else problem) for named, answer in found]
+    rows = [(named, answers.get(named.position.step)) for named in group]
+    return [PositionResult(named.name, named.position, answer, "" if answer else problem) for named, answer in rows]
 
 
 def _process_of(named: NamedPosition) -> tuple[str, int, tuple[str, ...]]:
@@ -162,7 +162,7 @@ def _process_of(named: NamedPosition) -> tuple[str, int, tuple[str, ...]]:
 
 
 def _read_all(folder: Path) -> list[NamedPosition]:
-    """Read all positions of a set, by process. SpecError names a file that is none."""
+    """Read all positions of a set, in the order of processes. SpecError names an invalid file."""
     files = sorted([*folder.glob("*.yaml"), *folder.glob("*.yml")])
     if not files:
         raise SpecError(f"{folder}: no positions; `arena positions save MATCH PLAYER --step N` writes one")
@@ -215,7 +215,7 @@ def _expected_actions(record: MatchRecord, seat: int, step: int, given: Sequence
 
 
 def _file_name(name: str) -> str:
-    """Return the name, if it can be that of a file. SpecError otherwise."""
+    """Return the name. SpecError if it cannot be the name of a file."""
     try:
         return msgspec.convert(name, Name)
     except msgspec.ValidationError:

@@ -14,16 +14,16 @@ from arena.store.recent import MATCH_ID, recent_match
 
 
 class ReadMatch(Request, frozen=True, kw_only=True):
-    """The match of the id `match`; with `has_block`, also the other matches of its block."""
+    """A request for the match of that id; with `has_block`, also for the other matches of its block."""
 
     match: str
     has_block: bool = False
 
 
 class FoundMatch(msgspec.Struct, frozen=True):
-    """A match and the secret of its luck, as far as it is known here.
+    """A match and the secret of its luck; None if that is not known here.
 
-    `result` is None for a match that is not stored in results. `block`: the other matches on the same luck.
+    `result` is None for a match that is not stored in results. `block` has the other matches with the same luck.
     """
 
     record: MatchRecord

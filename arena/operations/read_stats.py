@@ -22,7 +22,7 @@ from arena.text import unknown
 
 
 class ReadMatrix(Request, frozen=True, kw_only=True):
-    """The results of the best `top` players of `league`, None for all, or of `players` only, against each other."""
+    """The results of players of `league` against each other: the best `top` (None: all), or `players` only."""
 
     league: str | None = None
     top: int | None = 30
@@ -38,7 +38,7 @@ class ReadStats(Request, frozen=True, kw_only=True):
 
 
 def read_matrix(request: ReadMatrix) -> tuple[HeadToHead, LuckOrigin]:
-    """Compare players by all their matches; return the origin of luck, too. SpecError for unknown names."""
+    """Compare players by all their matches; return the matrix and the origin of luck. SpecError for unknown names."""
     with stored(request.results) as store:
         state = one_league(store, request.league)
     tournament = state.tournament
@@ -50,22 +50,22 @@ def read_matrix(request: ReadMatrix) -> tuple[HeadToHead, LuckOrigin]:
 
 
 def read_stats(request: ReadStats, on: OnEvent = ignore) -> tuple[ProfilePage, LuckOrigin]:
-    """Compute the results of a player; return the origin of luck, too. SpecError for unknown names."""
+    """Compute the results of a player; return them and the origin of luck. SpecError for unknown names."""
     with stored(request.results) as store:
         state = one_league(store, request.league)
-        known = [player.name for player in state.tournament.players]
-        if request.player not in known:
-            raise SpecError(f"league {state.tournament.name}: {unknown('player', request.player, known)}")
+        names = [player.name for player in state.tournament.players]
+        if request.player not in names:
+            raise SpecError(f"league {state.tournament.name}: {unknown('player', request.player, names)}")
         if request.luck and (reason := without_luck(state.tournament)):
             raise SpecError(f"--luck: {reason}")
         sums = store.sums(state.blocks)
-        measured = partial(_measured, on, store) if request.luck else None
-        page = player_profile(state, request.player, standings_after(state, sums), sums, measured)
+        measure = partial(_measure_luck, on, store) if request.luck else None
+        page = player_profile(state, request.player, standings_after(state, sums), sums, measure)
     return page, luck_origin(state.tournament)
 
 
-def _measured(on: OnEvent, store: MatchStore, blocks: Mapping[str, int], total: int) -> Iterator[MatchResult]:
-    """Yield the results of matches that are replayed for their luck. CheckFailed if one cannot be replayed."""
+def _measure_luck(on: OnEvent, store: MatchStore, blocks: Mapping[str, int], total: int) -> Iterator[MatchResult]:
+    """Replay matches and yield their results with luck. CheckFailed if one cannot be replayed."""
     for match in steps_of(store.matches(blocks), "replaying", total, lambda *step: on(Progress(*step)), every=10):
         record = unpack(match.record)
         yield result_of(record, luck_of(record))

@@ -14,14 +14,14 @@ from arena.store.matches import LeagueSecret, MatchStore
 
 
 class ReadStatus(Request, frozen=True):
-    """The state of `league`; None for all. With `machines` also who played how many blocks."""
+    """The state of `league`; None for all. With `machines` also the blocks that each machine played."""
 
     league: str | None = None
     machines: bool = False
 
 
 class MachineShare(msgspec.Struct, frozen=True):
-    """The blocks that a machine of a cluster played, and its speeds, each once. Without a name: no cluster."""
+    """The blocks that a machine of a cluster played, and its different speeds. Without a name: without a cluster."""
 
     name: str
     speeds: tuple[float, ...]
@@ -61,7 +61,7 @@ def read_status(request: ReadStatus) -> Status:
 
 
 def _machines(store: MatchStore, state: LeagueState) -> Iterator[MachineShare]:
-    """Yield the share of each machine, the largest first, and last of those blocks that no cluster played."""
+    """Yield the share of each machine, the largest first, and last that of blocks played without a cluster."""
     shares, speeds = Counter[str](), defaultdict[str, list[float]](list)
     for machine, blocks in store.machines(state.blocks).items():
         shares[machine.name] += blocks

@@ -1,6 +1,6 @@
-"""A run of a league: plays what is left of a tournament, and stores each block as it ends.
+"""A run of a league: plays the remaining blocks of a tournament, and stores each as it ends.
 
-Rule: a match that was played is left behind only if the request allows it. A league that has begun goes on with the
+Rule: a match that was played is dropped only if the request allows it. A league that has begun goes on with the
 bots it began with, unless it asks for new ones.
 """
 
@@ -65,16 +65,16 @@ if TYPE_CHECKING:
     from arena.standings.table import Standings, Timing
 
 LOGGED_FORFEITS: Final = 20
-"""Of each player in a run: the first show what is wrong, and a bot that always forfeits must not fill the log."""
+"""The most forfeits of a player that a run logs: a bot that always forfeits must not fill the log."""
 MOST_BLOCKS_NAMED: Final = 5
 log: Final = logging.getLogger("arena.league")
 
 
 class RunLeague(BotRequest, frozen=True, kw_only=True):
-    """A run of `tournament`, a file or the name of one. `workers`: matches at once; None for the file's, or all cores.
+    """A run of `tournament`, a file or a name. `workers`: matches at once; None for the file's, or all cores.
 
-    `update` takes new versions of bots and a changed tournament, and `may_drop` so many stored matches that do not
-    belong to it any more; None allows any number. `secret` repeats the luck of another run.
+    `update` takes new versions of bots and a changed tournament. Then `may_drop` stored matches may be dropped because
+    they do not belong to it any more; None allows any number. `secret` repeats the luck of another run.
     """
 
     tournament: str
@@ -87,21 +87,21 @@ class RunLeague(BotRequest, frozen=True, kw_only=True):
 
 
 class VersionsKept(Event, frozen=True):
-    """Players of a league go on with the versions with which it began; there are newer ones."""
+    """Players of a league go on with the versions with which it began, though there are newer ones."""
 
     league: str
     versions: tuple[KeptVersion, ...]
 
 
 class LeagueBegins(Event, frozen=True):
-    """The results are open for writing, and the first match is about to begin. `luck` is that of new blocks."""
+    """The results are open for writing, and the first match is about to begin. `luck` is the origin of new luck."""
 
     league: str
     luck: LuckOrigin
 
 
 class MatchesDropped(Event, frozen=True):
-    """A change of the tournament leaves stored matches behind."""
+    """A change of the tournament drops stored matches from the league."""
 
     league: str
     changes: tuple[str, ...]
@@ -109,7 +109,7 @@ class MatchesDropped(Event, frozen=True):
 
 
 class LeagueOutcome(msgspec.Struct, frozen=True):
-    """The league after a run. `failure` is the reason for which it is not whole: void blocks, or missing matches."""
+    """The league after a run. `failure` is the reason why it is incomplete: void blocks, or missing matches."""
 
     standings: "Standings"
     timing: "tuple[Timing, ...]"
@@ -119,7 +119,7 @@ class LeagueOutcome(msgspec.Struct, frozen=True):
 
 
 class TournamentUpdate(msgspec.Struct, frozen=True):
-    """A tournament beside the league that is stored under its name. `dropped` is None if that has not begun."""
+    """A tournament compared with the stored league of its name. `dropped` is None if that has not begun."""
 
     tournament: Tournament
     changes: tuple[str, ...] = ()
@@ -127,9 +127,9 @@ class TournamentUpdate(msgspec.Struct, frozen=True):
 
 
 def run_league(request: RunLeague, on: OnEvent = ignore) -> LeagueOutcome:
-    """Play what is left of a league. Interrupted, by a KeyboardInterrupt, the same request goes on.
+    """Play the remaining matches of a league. Interrupted by a KeyboardInterrupt; the same request continues.
 
-    SpecError if stored matches would be left behind that the request does not allow for.
+    SpecError if stored matches would be dropped that the request does not allow to drop.
     """
     kept: list[KeptVersion] = []
     bots, results = request.bot_store(), request.results
@@ -162,7 +162,7 @@ def run_league(request: RunLeague, on: OnEvent = ignore) -> LeagueOutcome:
 
 
 def dropped_by(request: RunLeague) -> TournamentUpdate:
-    """Compare the tournament with the league that is stored; nothing is played and nothing stored."""
+    """Compare the tournament with the stored league, without playing or storing anything."""
     tournament = asked_tournament(request)
     if not is_known(request.results, tournament.name):
         return TournamentUpdate(tournament)
@@ -174,19 +174,19 @@ def dropped_by(request: RunLeague) -> TournamentUpdate:
 
 
 def asked_tournament(request: RunLeague, kept: list[KeptVersion] | None = None) -> Tournament:
-    """Read the tournament with the bots with which it began; `kept` gets those that changed since."""
+    """Read the tournament, with the bots with which its league began; `kept` gets those with newer versions."""
     bots = request.bot_store()
     keep = () if request.update else (begun_versions(bots, request.results, [] if kept is None else kept),)
     return read_tournament(find_tournament(request.tournament), bots.find, *keep)
 
 
 def local_slots(request: RunLeague, tournament: Tournament, on: OnEvent = ignore) -> int:
-    """Return the matches that are played at once on this machine."""
+    """Return the number of matches that are played at once on this machine."""
     return local_workers(request.workers or tournament.workers, largest_limits(tournament), on)
 
 
 class LeagueRun:
-    """One run of a league: plays all that is left of it and stores each block as it ends."""
+    """One run of a league, which plays the remaining matches and stores each block as it ends."""
 
     def __init__(self, store: MatchStore, runner: ScheduleRunner, secret: Secret | None, isolation: Isolation) -> None:
         self.name = runner.tournament.name
@@ -198,13 +198,13 @@ class LeagueRun:
 
     @property
     def state(self) -> LeagueState:
-        """The state by now."""
+        """The state of the league, with all blocks stored so far."""
         return self._runner.state
 
     def play(self, backend: Backend, on: OnEvent = ignore) -> BlocksLost | None:
-        """Play what is left; return the blocks that could not be played, when all others are stored.
+        """Play the remaining blocks; return BlocksLost if some could not be played, when all others are stored.
 
-        About twice a second the progress is an event. Interrupted by Ctrl-C, the same call continues.
+        About twice a second the progress is an event. Interrupted by a KeyboardInterrupt; the same call continues.
         """
         progress, whole = self.progress, whole_text(self.state.tournament)
         log.info("%s: %d of %s matches are there", self.name, progress.done, whole)
@@ -238,16 +238,16 @@ class LeagueRun:
         self.progress.played(blocks)
 
     def _rounds(self) -> Iterator[Iterator[Job]]:
-        """Yield what is left of each round; a round is known when all before it is stored."""
+        """Yield the remaining jobs of each round; a round is known when all before it are stored."""
         while True:
             state = self.state
             self.progress.begin(state)
-            left = jobs(state.tournament, state.finished, self._isolation, of=state.rounds[-1], secret=self._secret)
-            first = next(left, None)
+            todo = jobs(state.tournament, state.finished, self._isolation, of=state.rounds[-1], secret=self._secret)
+            first = next(todo, None)
             if first is None:
                 return
             log.info("%s: %s", self.name, round_title(state.rounds[-1]))
-            yield chain((first,), left)
+            yield chain((first,), todo)
 
     def _log_forfeit(self, match: MatchResult) -> None:
         """Count the forfeit of a match by player, and log the first of each."""
@@ -267,7 +267,7 @@ class LeagueRun:
 
 
 def torn_blocks(state: LeagueState) -> DamagedStore | None:
-    """Return the error of stored blocks that lack a match, if there are any: no run plays such a block again."""
+    """Return the error of stored blocks that lack a match, None without any: no run plays such a block again."""
     if state.is_complete or not state.torn:
         return None
     named = [f"{pairing.key} block {block} ({' v '.join(pairing.names)})" for pairing, block in state.torn]
@@ -283,7 +283,7 @@ def torn_blocks(state: LeagueState) -> DamagedStore | None:
 def _require_none_dropped(
     store: MatchStore, schedules: Schedules, asked: Tournament, request: RunLeague, on: OnEvent
 ) -> None:
-    """Raise SpecError if stored matches would be left behind and the request does not allow for that."""
+    """Raise SpecError if stored matches would be dropped that the request does not allow to drop."""
     if asked.name not in store.leagues():
         return
     try:
@@ -298,9 +298,9 @@ def _require_none_dropped(
     if not lost.dropped:
         return
     if not request.update or (request.may_drop is not None and lost.dropped > request.may_drop):
-        what = counted(lost.dropped, "match does", "matches do")
+        matches = counted(lost.dropped, "match does", "matches do")
         raise SpecError(
-            f"league {asked.name}: {', '.join(changes(former, begun))}: {what} not belong to it any"
+            f"league {asked.name}: {', '.join(changes(former, begun))}: {matches} not belong to it any"
             f" more, of {lost.stored} that are stored. `--update` takes the change, `--update --dry-run` only says"
             " what it drops; or undo the change, or give the league another name"
         )
@@ -308,7 +308,7 @@ def _require_none_dropped(
 
 
 def _write_leaderboard(table: "tuple[Standings, tuple[Timing, ...]]", state: LeagueState, results: Path) -> None:
-    """Write `tables/LEAGUE.md` and `.csv`: text that anybody opens; arena never reads it again."""
+    """Write `tables/LEAGUE.md` and `.csv` for people; arena never reads them again."""
     from arena.report.leaderboard import leaderboard_page  # noqa: PLC0415 - numpy is for this page only
 
     page, name = leaderboard_page(*table, state.news), state.tournament.name

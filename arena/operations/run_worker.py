@@ -11,9 +11,9 @@ from arena.process.limits import Limits
 
 
 class RunWorker(Request, frozen=True, kw_only=True):
-    """Workers for a cluster: as many as matches are played at once, by default on all cores, called `name`-0 and on.
+    """Workers for a cluster, called `name`-0 and so on: `workers` of them, by default one on each core.
 
-    `cache` is a folder of bots, by default one of temporary files. They wait `patience` seconds for the scheduler.
+    `cache` is a folder for bots, by default a temporary one. The workers wait `patience` seconds for the scheduler.
     """
 
     cluster: ClusterChoice
@@ -24,7 +24,7 @@ class RunWorker(Request, frozen=True, kw_only=True):
 
 
 class WorkersStarting(Event, frozen=True):
-    """The workers are about to start, from the first to the last name."""
+    """The workers are about to start; `first` and `last` are the first and the last name."""
 
     first: str
     last: str
@@ -32,14 +32,14 @@ class WorkersStarting(Event, frozen=True):
 
 
 def run_worker(request: RunWorker, on: OnEvent = ignore) -> None:
-    """Play matches for the scheduler until SIGTERM or Ctrl-C. MachineFault if it stays away.
+    """Play matches for the scheduler until SIGTERM or Ctrl-C. MachineFault if the scheduler does not answer.
 
-    SpecError if the folder of bots cannot be made; nobody but the user may read it.
+    SpecError if the folder for bots, which only the user may read, cannot be made.
     """
     cluster = request.cluster.placed()
     if request.cache:
         with option_named("--cache"):
-            _make(request.cache)
+            _make_folder(request.cache)
     from arena.cluster.serve import WorkerPlaces, keep_workers  # noqa: PLC0415 - dask is slow to import
 
     count = local_workers(request.workers, [Limits()] * 2, on)
@@ -47,7 +47,7 @@ def run_worker(request: RunWorker, on: OnEvent = ignore) -> None:
     keep_workers(cluster, WorkerPlaces(count, request.name, str(request.cache or ""), request.patience))
 
 
-def _make(folder: Path) -> None:
+def _make_folder(folder: Path) -> None:
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:

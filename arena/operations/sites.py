@@ -13,9 +13,9 @@ _LACK: Final = "arena site needs more packages: {} ({})"
 
 
 class BuildSite(Request, frozen=True, kw_only=True):
-    """Pages of these leagues, or of all, in the folder `out`, new or made before.
+    """Pages of these leagues, or of all, in the folder `out`, new or written before.
 
-    `matches` names those that can be played. Notes and stderr are shown of the players `private` only.
+    `matches` are those that can be watched. Notes and stderr are shown for the players `private` only.
     """
 
     out: Path
@@ -53,7 +53,7 @@ def build_site(request: BuildSite, on: OnEvent = ignore) -> int:
 
 
 def serve_site(request: ServeSite, on: OnEvent = ignore) -> None:
-    """Serve the site until a signal ends it. SpecError if nobody can listen at the address."""
+    """Serve the site until a signal ends it. SpecError if the address cannot be used."""
     try:
         from arena.site.serve import LiveSite, serve  # noqa: PLC0415 - packages of an extra
     except ModuleNotFoundError as error:

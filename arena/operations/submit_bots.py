@@ -1,4 +1,4 @@
-"""Bots handed in: checked, tried against a baseline, and put on the list of bots under a name of their own."""
+"""The submission of bots: each is checked, plays a baseline, and is put on the list of bots under its own name."""
 
 import contextlib
 from collections.abc import Iterable, Sequence
@@ -26,10 +26,11 @@ _ONE_EACH: Final = "each bot needs a name of its own, and that of its folder is 
 
 
 class SubmitBots(TrialRequest, frozen=True, kw_only=True):
-    """The bots that are handed in, names or paths, and the bot that each plays one block against.
+    """Bots to submit, names or paths, and the bot against which each plays one block.
 
-    `owner` is by default the name of each folder, of single files the user. With `replace` each is a new version of the
-    submitted bot of its name; with `take_over` it gets names of other owners. `workers` bots are examined at once.
+    `owner` is by default the owner of each folder, and the user for single files. With `replace` each is a new version
+    of the submitted bot of its name; with `take_over` it gets names of other owners. `workers` bots are examined at
+    once.
     """
 
     bots: tuple[str, ...]
@@ -41,7 +42,7 @@ class SubmitBots(TrialRequest, frozen=True, kw_only=True):
 
 
 class Verdict(StrEnum):
-    """The result of a bot that was handed in."""
+    """The result of a submission."""
 
     ACCEPTED = "accepted"
     UNCHANGED = "unchanged"
@@ -50,9 +51,9 @@ class Verdict(StrEnum):
 
 
 class Submission(msgspec.Struct):
-    """A bot that was handed in: `text` as it was given, the bot as far as it could be read, and the verdict.
+    """A submitted bot: `text` as the user gave it, the bot as far as it could be read, and the verdict.
 
-    `reason` is the organiser's; `for_author`, `details` and `events` are for the author of the bot.
+    `reason` is for the organiser; `for_author`, `details` and `events` are for the author of the bot.
     """
 
     text: str
@@ -65,7 +66,7 @@ class Submission(msgspec.Struct):
     events: tuple[Event, ...] = ()
 
     def refuse(self, error: SpecError | str) -> None:
-        """Note the reason; the author does not read the name of another owner."""
+        """Refuse the bot. The reason for the author does not contain the name of another owner."""
         self.verdict, self.reason = Verdict.REFUSED, str(error)
         self.for_author = error.for_author if isinstance(error, NameTaken) else str(error)
 
@@ -77,43 +78,43 @@ class BotsExamined(Counted, frozen=True):
 
 
 class Submissions(Event, frozen=True):
-    """The end of `submit_bots`, also if an error ends it: those accepted are on the list."""
+    """The end of `submit_bots`, also if an error ends it; accepted bots are on the list."""
 
     submissions: tuple[Submission, ...]
 
 
 def submit_bot(request: SubmitBots, on: OnEvent = ignore) -> tuple[BotSpec, str]:
-    """Hand in the first bot, and report each step; return it, and its place if it is in a folder of bots already.
+    """Submit the first bot, and report each step; return it, and its place if it is in a folder of bots already.
 
-    SpecError or CheckFailed is the reason for which it is refused.
+    SpecError or CheckFailed if it is refused.
     """
-    handing = _Handing(request)
+    submitting = _Submitting(request)
     text = request.bots[0]
-    bot = handing.trials.bots.find(text, is_handed_in=True)
-    handing.trials.plans(bot, Secret.random())  # a mistake in the options is reported first
-    owner = handing.owner_of(text, bot)
-    if place := handing.place_of(bot, owner):
+    bot = submitting.trials.bots.find(text, is_handed_in=True)
+    submitting.trials.plans(bot, Secret.random())  # a mistake in the options is reported first
+    owner = submitting.owner_of(text, bot)
+    if place := submitting.place_of(bot, owner):
         return bot, place
-    handing.trials.prepare([bot])
-    bot = examine_bot(handing.trial(bot, choose_luck(request, on)), on)
-    handing.register(bot, owner)
+    submitting.trials.prepare([bot])
+    bot = examine_bot(submitting.trial(bot, choose_luck(request, on)), on)
+    submitting.register(bot, owner)
     return bot, ""
 
 
 def submit_bots(request: SubmitBots, on: OnEvent = ignore) -> tuple[Submission, ...]:
-    """Hand in many bots, of which none is in the way of another; Ctrl-C leaves those that are not examined yet."""
-    handing = _Handing(request)
+    """Submit many bots, each independent of the others; after Ctrl-C the rest are marked as not examined."""
+    submitting = _Submitting(request)
     submissions = [Submission(text) for text in _without_notes(request.bots, on)]
     for submission in submissions:
-        handing.read(submission)
+        submitting.read(submission)
     for submission in submissions:
-        handing.claim(submission)
+        submitting.claim(submission)
     _refuse_same_names(submissions)
-    left = [each for each in submissions if each.verdict is Verdict.NOT_EXAMINED]
-    handing.trials.prepare(each.bot for each in left if each.bot is not None)
+    waiting = [submission for submission in submissions if submission.verdict is Verdict.NOT_EXAMINED]
+    submitting.trials.prepare(submission.bot for submission in waiting if submission.bot is not None)
     try:
-        if left:
-            handing.examine(left, on)
+        if waiting:
+            submitting.examine(waiting, on)
     except KeyboardInterrupt:
         pass
     finally:
@@ -121,8 +122,8 @@ def submit_bots(request: SubmitBots, on: OnEvent = ignore) -> tuple[Submission, 
     return (*submissions,)
 
 
-class _Handing:
-    """Bots on their way in, and the rules by which they get their names: all known names and owners."""
+class _Submitting:
+    """The bots of a request on their way in, with the names and owners that are known."""
 
     def __init__(self, request: SubmitBots) -> None:
         self.trials = Trials(request)
@@ -135,7 +136,7 @@ class _Handing:
         self._owners = set[str]()
 
     def read(self, submission: Submission) -> None:
-        """Read a bot, and find its owner: the bots of others get no such name, even if it is unreadable."""
+        """Read a bot, and find its owner, which refuses the name to others even if the bot is unreadable."""
         text = submission.text
         try:
             submission.bot = self._bots.find(text, given=Path(text).name if is_path(text) else "", is_handed_in=True)
@@ -148,7 +149,7 @@ class _Handing:
             submission.refuse(error)
 
     def claim(self, submission: Submission) -> None:
-        """Refuse a bot at once if it has no right to its name."""
+        """Refuse a bot that has no right to its name; mark one that is there already as unchanged."""
         if submission.verdict is Verdict.REFUSED or submission.bot is None:
             return
         try:
@@ -167,10 +168,10 @@ class _Handing:
         progress = Progress(total=len(submissions))
 
         def report() -> None:
-            refused = sum(each.verdict is Verdict.REFUSED for each in submissions)
+            refused = sum(submission.verdict is Verdict.REFUSED for submission in submissions)
             on(BotsExamined.of(progress.counts, refused, task="bots"))
 
-        trials = [self.trial(each.bot, secret) for each in submissions if each.bot is not None]
+        trials = [self.trial(entry.bot, secret) for entry in submissions if entry.bot is not None]
         with contextlib.closing(examine_all(trials, workers, report)) as results:
             for number, result in results:
                 self._take(submissions[number], result)
@@ -178,7 +179,7 @@ class _Handing:
             report()
 
     def _take(self, submission: Submission, result: Examined) -> None:
-        """Note the result of a bot; an accepted one comes onto the list."""
+        """Note the result of an examination; put an accepted bot on the list."""
         submission.details, submission.events = result.details, result.events
         if result.bot is None:
             submission.refuse(result.reason)
@@ -193,7 +194,7 @@ class _Handing:
         submission.for_author = result.bot.label
 
     def owner_of(self, text: str, bot: BotSpec | None) -> str:
-        """Return the owner of a bot handed in as `text`, who from now on is known. SpecError if nothing names one."""
+        """Return the owner of a bot submitted as `text`, and note them. SpecError if nothing names one."""
         place = Path(text if is_path(text) or bot is None else bot.given)
         if self._owner:
             owner = self._owner
@@ -207,20 +208,20 @@ class _Handing:
         return owner
 
     def place_of(self, bot: BotSpec, owner: str) -> str:
-        """Return the place of this very bot among those in folders; empty if it is in none.
+        """Return the place of an identical bot in the folders of bots; empty if there is none.
 
-        NameTaken if its name is another owner's, SpecError if it is that of another bot.
+        NameTaken if the name is another owner's, SpecError if another bot has it.
         """
         advice = f"choose another name in {MANIFEST if Path(bot.source).is_dir() else 'its file name'}"
-        if (known := self._bots.namesake(bot)) is not None:
-            namesake, place = known
+        if (entry := self._bots.namesake(bot)) is not None:
+            namesake, place = entry
             if namesake.digest != bot.digest:
                 taken = f'the name "{bot.name}" is that of a bot of this arena; {advice}'
                 raise NameTaken(f'the name "{bot.name}" belongs to {place}; {advice}', taken)
             return str(place)
         if not self._request.take_over:
             require_free(bot.name, owner, self._owned, self._owners)
-        latest = next((each for each in self._bots.submitted() if each.name == bot.name), None)
+        latest = next((other for other in self._bots.submitted() if other.name == bot.name), None)
         if latest is not None and latest.digest != bot.digest and not self._request.replace:
             raise SpecError(
                 f'the name "{bot.name}" is taken: {latest.name} {latest.version} ({latest.digest[:8]}) was submitted at'
@@ -230,7 +231,7 @@ class _Handing:
         return ""
 
     def trial(self, bot: BotSpec, secret: Secret) -> Trial:
-        """Return all that decides about a bot; its meeting with the baseline is one block."""
+        """Return the trial of a bot, with one block against the baseline."""
         meeting = self.trials.meeting(bot, self._rival, secret)
         return Trial(bot, self._bots, self.trials.plans(bot, secret), meeting)
 
@@ -241,7 +242,7 @@ class _Handing:
 
 
 def _without_notes(texts: Iterable[str], on: OnEvent) -> list[str]:
-    """Leave out, and report, a README or the like among bots, which `bots/*` names, too."""
+    """Leave out, and report, a README or the like among bots, which `bots/*` matches, too."""
     bots = []
     for text in dict.fromkeys(texts):
         if is_path(text) and is_note(Path(text)):
@@ -252,7 +253,7 @@ def _without_notes(texts: Iterable[str], on: OnEvent) -> list[str]:
 
 
 def _refuse_same_names(submissions: Sequence[Submission]) -> None:
-    """Refuse bots of one call that have one name, or of two owners names that look alike: nobody has a better right."""
+    """Refuse bots of one call with the same name, or with names of two owners that look alike."""
     named = [(each, each.bot.name) for each in submissions if each.bot is not None and each.verdict != Verdict.REFUSED]
     rivals = [
         [

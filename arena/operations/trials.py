@@ -42,9 +42,9 @@ from arena.yaml_file import read_yaml
 
 
 class TrialRequest(BotRequest, frozen=True, kw_only=True):
-    """The matches in which bots are tried: as `tournament`, a file or a name, plays, or by the other choices.
+    """The matches in which bots are tried: those of `tournament`, a file or a name, or of the other choices.
 
-    `game` is by default each that the bot names. `secret` gives the luck; None draws a new one.
+    `game` is by default each one that the bot names. `secret` gives the luck; None draws a new one.
     """
 
     tournament: str | None = None
@@ -55,14 +55,14 @@ class TrialRequest(BotRequest, frozen=True, kw_only=True):
 
 
 class LuckChosen(Event, frozen=True):
-    """The secret of all luck that follows; `is_new`: it was drawn for these matches."""
+    """The secret of all luck of the trials; `is_new`: it was drawn for them."""
 
     secret: Secret
     is_new: bool
 
 
 class CheckBegun(Event, frozen=True):
-    """A check of `bot`, which `command` starts, at a game with options."""
+    """A check of `bot`, started by `command`, in a game with these options."""
 
     bot: str
     game: str
@@ -77,7 +77,7 @@ class StepTaken(Event, frozen=True):
 
 
 class Trials:
-    """The matches of a request. SpecError names a mistake in its tournament."""
+    """The matches of a request. SpecError for a mistake in its tournament."""
 
     def __init__(self, request: TrialRequest) -> None:
         self.request = request
@@ -85,7 +85,7 @@ class Trials:
         self._file = None if request.tournament is None else _read(request)
 
     def games(self, bot: BotSpec) -> tuple[str, ...]:
-        """Return the games to try: the tournament's, the chosen one, those of the manifest, or the default one.
+        """Return the games to try: the tournament's, the requested one, those of the manifest, or the default one.
 
         SpecError if the bot plays others.
         """
@@ -107,11 +107,11 @@ class Trials:
             prepare_isolation(self.request.isolation, game)
 
     def plans(self, bot: BotSpec, secret: Secret) -> tuple[CheckPlan, ...]:
-        """Return the checks of a bot, one for each game. SpecError if a game has no such options."""
+        """Return the checks of a bot, one for each game. SpecError if a game does not have the options."""
         return tuple(self._plan(game, secret) for game in self.games(bot))
 
     def meeting(self, bot: BotSpec, rival: BotSpec, secret: Secret) -> Job:
-        """Return a block of the bot's first game against the rival, who has all other seats."""
+        """Return a job of one block in the bot's first game, with the rival in all other seats."""
         settings = self._settings(self.games(bot)[0])
         names = rival_names(bot.name, rival.name, self._seats(settings.game) - 1)
         players = (Player(name=bot.name, bot=bot), *(Player(name=name, bot=rival) for name in names))
@@ -121,7 +121,7 @@ class Trials:
         return next(jobs(replace(table, limits=settings.limits), {}, self.request.isolation, secret=secret))
 
     def _seats(self, game: str) -> int:
-        """Return the seats of the tournament; else two, or the fewest that play the game."""
+        """Return the number of seats: the tournament's, else two, or the fewest of the game."""
         if self._file is not None:
             return self._file.seats
         counts = load_game(game).seat_counts
@@ -148,7 +148,7 @@ def choose_luck(request: TrialRequest, on: OnEvent) -> Secret:
 
 
 def require_conformance(bot: BotSpec, plan: CheckPlan, isolation: Isolation, on: OnEvent) -> None:
-    """Check an installed bot, and report each step. StepFailed if it does not pass."""
+    """Check an installed bot, and report each step. StepFailed if it does not pass one."""
     settings = plan.settings
     on(CheckBegun(bot.label, settings.game, settings.options, shell_text(bot.manifest.command)))
     confinement = confine(bot, settings.limits, settings.clock, isolation)
@@ -160,7 +160,7 @@ def require_conformance(bot: BotSpec, plan: CheckPlan, isolation: Isolation, on:
 
 
 def rival_names(bot: str, rival: str, count: int) -> list[str]:
-    """Return so many names for the rival's seats, none of which is the bot's."""
+    """Return `count` names for the seats of the rival, none of which is the bot's."""
     names = [rival, *(f"{rival}-{number}" for number in range(2, count + 1))]
     return rival_names(bot, f"{rival}-baseline", count) if bot in names else names
 
@@ -176,7 +176,7 @@ def _other_tables(game: str, seats: int, secret: Secret) -> Iterator[TrialTable]
 
 
 def _read(request: TrialRequest) -> TournamentFile:
-    """Read the tournament, without its players. SpecError names the mistake in it, or a choice beside it."""
+    """Read the tournament without its players. SpecError for a mistake in it, or for an option that contradicts it."""
     clock = ClockSettings()
     chosen = {
         "--game": request.game,

@@ -1,4 +1,4 @@
-"""Stored matches and standings computed again: nothing stored is believed."""
+"""The verification of stored matches and standings, which are computed again."""
 
 import contextlib
 from collections.abc import Iterable, Iterator
@@ -40,7 +40,7 @@ class VerifyLeagues(BotRequest, frozen=True, kw_only=True):
 
 
 class Found(Event, frozen=True):
-    """A finding in a sentence; `is_problem` if anything does not fit."""
+    """A finding in a sentence; `is_problem` if something is wrong."""
 
     is_problem: bool
     sentence: str
@@ -64,9 +64,9 @@ def verify_leagues(request: VerifyLeagues, on: OnEvent = ignore) -> tuple[str, .
             return backend_of(cluster, tournament, bots, request.isolation, local, on)
 
         def secrets(commitments: Iterable[str]) -> list[Secret]:
-            known = tuple(commitments)
-            given = [request.secret] if request.secret is not None and request.secret.commitment in known else []
-            return [*given, *keeper.at_hand(known)]
+            listed = tuple(commitments)
+            given = [request.secret] if request.secret is not None and request.secret.commitment in listed else []
+            return [*given, *keeper.at_hand(listed)]
 
         runs = dict[str, Progress]()
 
@@ -76,7 +76,7 @@ def verify_leagues(request: VerifyLeagues, on: OnEvent = ignore) -> tuple[str, .
             on(Counted.of(run.counts, task=league))
 
         problems = []
-        with _checker(cluster, games, workers, on) as checker:
+        with _open_checker(cluster, games, workers, on) as checker:
             settings = AuditSettings(
                 checker, watch, secrets, request.roots, request.replays, request.isolation, open_backend
             )
@@ -86,10 +86,10 @@ def verify_leagues(request: VerifyLeagues, on: OnEvent = ignore) -> tuple[str, .
         return tuple(problems)
 
 
-def _checker(
+def _open_checker(
     cluster: ClusterSettings | None, games: Iterable[str], workers: int, on: OnEvent
 ) -> contextlib.AbstractContextManager[Checker]:
-    """Return the checker of all matches: the cluster's workers, or so many processes here."""
+    """Return the checker of matches: the workers of the cluster, or `workers` processes here."""
     if cluster is None:
         return contextlib.nullcontext(check_here) if workers == 1 else parallel_checker(workers)
     from arena.cluster.checker import cluster_checker  # noqa: PLC0415 - only for a cluster
@@ -98,7 +98,7 @@ def _checker(
 
 
 def _games(store: MatchStore, leagues: Iterable[str]) -> Iterator[str]:
-    """Yield the games of these leagues that are here. One that cannot be read is for the audit to report."""
+    """Yield the games of these leagues that are installed. A league that cannot be read is left to the audit."""
     for name in leagues:
         with contextlib.suppress(ArenaError):
             game = store.league(name).game

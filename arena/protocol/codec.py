@@ -19,7 +19,7 @@ LINE_TO_BOT_LIMIT: Final = 1 << 20
 LINE_FROM_BOT_LIMIT: Final = 1 << 16
 SAFE_INTEGER: Final = 2**53
 DEEPEST: Final = 64
-"""Levels of objects and lists in a line from a bot. A fixed number, for what the stack bears depends on the caller."""
+"""The most levels of objects and lists in a line from a bot: fixed, as the room on the stack depends on the caller."""
 SHOWN_BYTES: Final = 200
 _SHOWN_CHARACTERS: Final = 300
 
@@ -30,7 +30,7 @@ _encoder: Final = msgspec.json.Encoder()
 
 
 def encode(message: ToBot) -> bytes:
-    """The line for `message`, newline included. HarnessFault if it is longer than bots were promised."""
+    """Encode `message` as a line with its newline. HarnessFault if it is longer than bots were promised."""
     line = _encoder.encode_lines([message])  # given a tuple, msgspec 0.22.0 never frees its iterator
     if len(line) > LINE_TO_BOT_LIMIT:
         raise HarnessFault(f"a line to a bot of {len(line)} bytes, at most {LINE_TO_BOT_LIMIT} are allowed")
@@ -38,7 +38,7 @@ def encode(message: ToBot) -> bytes:
 
 
 class Heading(msgspec.Struct):
-    """Kind and request of a message. All other parts of the line are skipped, however long they are."""
+    """The kind and the request of a message; other parts of the line are skipped, however long they are."""
 
     type: str
     id: int
@@ -48,12 +48,12 @@ _headings: Final = msgspec.json.Decoder(Heading)
 
 
 def decode(line: bytes) -> FromBot:
-    """The message in a line from a bot. MalformedReply says what is wrong with it."""
+    """Decode a line from a bot. MalformedReply says what is wrong with it."""
     return decode_short(line) or decode_strictly(line)
 
 
 def read_heading(line: bytes) -> Heading | None:
-    """The heading of a line from a bot; None if it has none that can be read so."""
+    """Read the heading of a line from a bot; None if it has none that can be read so."""
     try:
         return _headings.decode(line)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
@@ -61,11 +61,11 @@ def read_heading(line: bytes) -> Heading | None:
 
 
 def decode_short(line: bytes) -> Answer | Ready | None:
-    """The fast path for the answer most bots send: an id and an index, nothing else.
+    """Decode the answer that most bots send, an id and an index, by a fast path; None for any other line.
 
-    msgspec keeps the last of two equal keys without a word. Three keys and one text value (`type`, `id`, `action`) need
-    exactly 8 quotation marks, and so do two keys and two text values (`type`, `match`). So a line with 8 of them that
-    decodes gives no key twice, and everything else takes the strict path.
+    msgspec keeps the last of two equal keys without an error. Three keys and one text value (`type`, `id`, `action`)
+    need exactly 8 quotation marks, and so do two keys and two text values (`type`, `match`). So a line with 8 of them
+    that decodes has no key twice, and everything else takes the strict path.
     """
     if line.count(b'"') != _QUOTES_OF_SHORT_LINE:
         return None
@@ -76,17 +76,17 @@ def decode_short(line: bytes) -> Answer | Ready | None:
 
 
 def decode_strictly(line: bytes) -> FromBot:
-    """The message in a line, by all the strict rules."""
+    """Decode a line by all strict rules."""
     raw = decode_object(line)
     try:
         message: FromBot = msgspec.convert(raw, type=FromBot)
     except msgspec.ValidationError as error:
-        raise MalformedReply(f"not a message of arena/1: {_plain(error)}", hint=_hint(raw), got=excerpt(line)) from None
+        raise MalformedReply(f"not a message of arena/1: {_clean(error)}", hint=_hint(raw), got=excerpt(line)) from None
     return message
 
 
 def decode_object(line: bytes) -> dict[str, Any]:
-    """The JSON object in a line, by the strict rules of protocol.md."""
+    """Decode the JSON object in a line, by the strict rules of protocol.md."""
     try:
         text = line.decode("utf-8")
         raw = _decoder.decode(text)
@@ -110,10 +110,10 @@ def decode_object(line: bytes) -> dict[str, Any]:
 
 
 def excerpt(line: bytes) -> str:
-    """The beginning of a line as printable text, for error messages and logs."""
+    """Return the beginning of a line as printable text, for error messages and logs."""
     text = line[:SHOWN_BYTES].decode("utf-8", "backslashreplace")
-    clean = printable(text)
-    return clean if len(line) <= SHOWN_BYTES else f"{clean}... ({len(line)} bytes)"
+    shown = printable(text)
+    return shown if len(line) <= SHOWN_BYTES else f"{shown}... ({len(line)} bytes)"
 
 
 _LINE_HINT: Final = "send one JSON object per line and nothing else on stdout; use stderr for debugging"
@@ -132,7 +132,7 @@ def _hint(raw: dict[str, Any]) -> str:
     return f"expected one of {'; '.join(_FORMS.values())}"
 
 
-def _plain(error: msgspec.ValidationError) -> str:
+def _clean(error: msgspec.ValidationError) -> str:
     text = str(error).replace("`", "").replace(" - at $.", ", at ").replace(" - at $", "")
     return printable(text[:_SHOWN_CHARACTERS])
 
@@ -144,28 +144,28 @@ def _too_deep(line: bytes) -> MalformedReply:
 
 
 def _is_too_deep(raw: dict[str, Any], line: bytes) -> bool:
-    """Whether there are more than `DEEPEST` levels in `raw`, which was read from `line`."""
+    """Return True if `raw`, decoded from `line`, has more than `DEEPEST` levels."""
     if line.count(b"{") + line.count(b"[") <= DEEPEST:
         return False
     level: list[Any] = [raw]
     for _ in range(DEEPEST):
-        level = [inner for value in level for inner in _inside(value)]
+        level = [inner for value in level for inner in _children(value)]
     return any(isinstance(value, dict | list) for value in level)
 
 
-def _inside(value: Any) -> Iterable[Any]:
+def _children(value: Any) -> Iterable[Any]:
     if isinstance(value, dict):
         return value.values()
     return value if isinstance(value, list) else ()
 
 
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    read = dict(pairs)
-    if len(read) != len(pairs):
+def _build_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    result = dict(pairs)
+    if len(result) != len(pairs):
         names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"the key {json.dumps(twice[:60])} is given twice")
-    return read
+        repeated = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"the key {json.dumps(repeated[:60])} is given twice")
+    return result
 
 
 def _integer(digits: str) -> int:
@@ -186,5 +186,5 @@ def _refuse_constant(name: str) -> NoReturn:
 
 
 _decoder: Final = JSONDecoder(
-    object_pairs_hook=_unique, parse_int=_integer, parse_float=_number, parse_constant=_refuse_constant
+    object_pairs_hook=_build_object, parse_int=_integer, parse_float=_number, parse_constant=_refuse_constant
 )

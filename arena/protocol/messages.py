@@ -243,7 +243,7 @@ FromBot = BotHello | Ready | Answer | Simulate
 
 
 def schema() -> dict[str, Any]:
-    """A draft 2020-12 schema with the definitions `to_bot` and `from_bot` and one for each message."""
+    """Return the JSON Schema (draft 2020-12) with the definitions `to_bot` and `from_bot` and one for each message."""
     (to_bot, from_bot), definitions = msgspec.json.schema_components([ToBot, FromBot], ref_template="#/$defs/{name}")
     for definition in definitions.values():
         definition["description"] = cleandoc(definition["description"])
@@ -257,7 +257,7 @@ def schema() -> dict[str, Any]:
 
 
 def main() -> None:
-    """The schema as text on stdout, the same bytes every time."""
+    """Print the schema, the same bytes every time."""
     sys.stdout.write(json.dumps(schema(), indent=2) + "\n")
 
 

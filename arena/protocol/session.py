@@ -14,9 +14,9 @@ from arena.text import printable
 
 
 class SessionPhase(Enum):
-    """The phases of the dialogue. The value says what the bot is doing, for error messages."""
+    """The phases of the dialogue. The value is what the bot is doing, for error messages."""
 
-    __hash__ = object.__hash__  # members are single; Enum's own hash is Python code, and this is met at every line
+    __hash__ = object.__hash__  # Enum's own hash is Python code, and each line of a dialogue needs one
     NEW = "has just been started"
     GREETING = "owes its hello"
     IDLE = "waits for a match"
@@ -48,12 +48,12 @@ RECEIVED: Final[dict[tuple[SessionPhase, type[m.Message]], SessionPhase]] = {
 
 
 _ABOUT_A_REQUEST: Final = (m.Answer, m.Simulate)
-"""A tuple: a union would be built anew at every line."""
+"""A tuple, because a union would be built for every line."""
 _KINDS_ABOUT_A_REQUEST: Final = {message.__struct_config__.tag for message in _ABOUT_A_REQUEST}
 
 
 class Session:
-    """The dialogue with one bot process."""
+    """The state of the dialogue with one bot process."""
 
     def __init__(self) -> None:
         self.phase = SessionPhase.NEW
@@ -64,7 +64,7 @@ class Session:
         self._offered: tuple[str, ...] = ()
 
     def send(self, message: m.ToBot) -> None:
-        """Note a message to the bot. AssertionError if the referee itself breaks the order."""
+        """Advance the state by a message to the bot. AssertionError if the referee breaks the order."""
         phase = SENT.get((self.phase, type(message)))
         assert phase is not None, f"the referee sent {type(message).__name__} to a bot that {self.phase.value}"
         self.phase = phase
@@ -76,18 +76,21 @@ class Session:
             self._offered = message.capabilities
 
     def is_stale(self, kind: str, number: int) -> bool:
-        """Whether a message of that kind from the bot, about request `number`, is to be counted and dropped."""
+        """Return True if a message of that kind from the bot, about request `number`, is to be counted and dropped."""
         if kind == "simulate" and not self.may_simulate:
             return False  # a violation, whatever its number
         return kind in _KINDS_ABOUT_A_REQUEST and (self.phase is not SessionPhase.THINKING or number != self.request_id)
 
     def receive(self, message: m.FromBot) -> bool:
-        """Take a message from the bot. False: it is about another request, to be counted and dropped."""
+        """Advance the state by a message from the bot; return False if it is to be counted and dropped.
+
+        Such a message is about another request. ProtocolViolation if the bot breaks the order.
+        """
         phase = RECEIVED.get((self.phase, type(message)))
         if isinstance(message, _ABOUT_A_REQUEST):
             if isinstance(message, m.Simulate) and not self.may_simulate:
                 raise ProtocolViolation('a "simulate" from a bot without that capability', hint=self._simulate_hint())
-            if phase is None or message.id != self.request_id:  # answered already, or another one
+            if phase is None or message.id != self.request_id:  # answered already, or another request
                 return False
         elif phase is None:
             kind = message.__struct_config__.tag
@@ -100,11 +103,12 @@ class Session:
         return True
 
     def _agree(self, hello: m.BotHello) -> None:
+        """Take the capabilities of the bot. ProtocolViolation if there is no common protocol."""
         if not set(hello.protocols) & set(m.PROTOCOL_MAJORS):
-            spoken = ", ".join(f"arena/{major}" for major in hello.protocols) or "none"
+            offered = ", ".join(f"arena/{major}" for major in hello.protocols) or "none"
             known = ", ".join(f"arena/{major}" for major in m.PROTOCOL_MAJORS)
             raise ProtocolViolation(
-                f"no common protocol: the bot speaks {spoken}, this referee speaks {known}",
+                f"no common protocol: the bot speaks {offered}, this referee speaks {known}",
                 hint='answer hello with {"type": "hello", "protocols": [1]}',
             )
         self.wants_events = "events" in hello.capabilities

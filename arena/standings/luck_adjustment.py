@@ -24,7 +24,7 @@ from arena.standings.match_table import NOT_MET, Array, Met
 from arena.standings.ranks import full_score
 from arena.standings.scores import Mean, mean_of
 from arena.standings.sums import HALVES, LuckSums, PairingSums, Shares
-from arena.statistics.control_variate import Products, narrows, slopes
+from arena.statistics.control_variate import Products, is_narrower, slopes
 from arena.statistics.interval import UNSEEN, interval
 
 ADJUSTABLE_SEATS: Final = 2
@@ -118,7 +118,7 @@ def _pays(products: Products, factors: Array, places: Array) -> bool:
     if not matches:
         return False
     # from place 1 a score is what is missing to 1
-    return narrows(products, factors, fsum(np.abs(places - products.score) * products.matches) / matches)
+    return is_narrower(products, factors, fsum(np.abs(places - products.score) * products.matches) / matches)
 
 
 def _shares(luck: tuple[LuckSums, ...], where: Met, factors: list[Array]) -> Shares:

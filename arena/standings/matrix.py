@@ -23,7 +23,7 @@ from arena.standings.scores import Mean, scores_between
 from arena.standings.skills import fitted, points_of, ranking, skills
 from arena.statistics.comparisons import ComparisonTable, table_of
 from arena.statistics.confidence_sequence import holm
-from arena.statistics.distributions import two_sided
+from arena.statistics.distributions import two_sided_tail
 from arena.statistics.interval import Interval, interval
 from arena.statistics.matrix import Cell, Intransitivity, Matrix, head_to_head
 from arena.statistics.probit import ProbitFit
@@ -172,7 +172,7 @@ def _tests(found: ProbitFit) -> dict[tuple[str, str], _Test]:
     """Of each two players of one group."""
     pairs = [pair for group in found.groups for pair in combinations(sorted(group), 2)]
     differences = [found.difference(one, other) for one, other in pairs]
-    p = [two_sided(value / error) if error > 0.0 else 1.0 for value, error in differences]
+    p = [two_sided_tail(value / error) if error > 0.0 else 1.0 for value, error in differences]
     return {
         pair: _Test(interval(value, error), own, adjusted)
         for pair, (value, error), own, adjusted in zip(pairs, differences, p, holm(p), strict=True)
@@ -234,7 +234,7 @@ def _tested(matrix: Matrix, table: ComparisonTable, settings: RatingSettings) ->
         return _untested("nobody met in a circle, so that any results fit one skill per player")
     left_out = _lopsided(matrix)
     rest = [player for player in matrix.players if player not in left_out]
-    own = table.among(rest)
+    own = table.select_players(rest)
     if len(rest) < 3:
         return _untested("hardly anybody's matches with the others are close enough")
     fewest = int(np.bincount(own.pairing, own.times, 1).min())

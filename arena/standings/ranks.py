@@ -1,6 +1,6 @@
 """The ranks of pairings as texts: the matches they stand for, and their order in the schedule.
 
-Rule: a course is the text of a block, n n characters for n players: by rotation and by seat, a digit for each rank.
+Rule: the ranks of a block are a text of n n characters for n players: by rotation and by seat, a digit for each rank.
 """
 
 from collections import defaultdict
@@ -16,9 +16,9 @@ Ranking = tuple[tuple[str, ...], tuple[int, ...]]
 
 
 @lru_cache(maxsize=4096)
-def matches_of(course: str, seats: int) -> tuple[tuple[int, ...] | None, ...]:
+def matches_of(block_ranks: str, seats: int) -> tuple[tuple[int, ...] | None, ...]:
     """The ranks of the matches of a block, by rotation; None for one that is not there."""
-    parts = [course[start : start + seats] for start in range(0, len(course), seats)]
+    parts = [block_ranks[start : start + seats] for start in range(0, len(block_ranks), seats)]
     return tuple([None if part[0] == MISSING else tuple(map(int, part)) for part in parts])
 
 
@@ -31,13 +31,13 @@ def in_schedule_order(pairings: Iterable[PairingRanks]) -> Iterator[Ranking]:
     """All matches by block, pairing, rotation; `pairings` come in the order of the schedule."""
     by_block: defaultdict[int, list[tuple[Ranking, ...]]] = defaultdict(list)
     for one in pairings:
-        courses = [*one.courses]
-        known = {course: _rankings(one.players, course) for course in {*courses}}
-        for block, course in zip(one.blocks, courses, strict=True):
-            by_block[block].append(known[course])
+        all_ranks = [*one.block_ranks]
+        known = {block_ranks: _rankings(one.players, block_ranks) for block_ranks in {*all_ranks}}
+        for block, block_ranks in zip(one.blocks, all_ranks, strict=True):
+            by_block[block].append(known[block_ranks])
     return chain.from_iterable(chain.from_iterable(by_block[block] for block in sorted(by_block)))
 
 
-def _rankings(players: tuple[str, ...], course: str) -> tuple[Ranking, ...]:
-    ranks = matches_of(course, len(players))
+def _rankings(players: tuple[str, ...], block_ranks: str) -> tuple[Ranking, ...]:
+    ranks = matches_of(block_ranks, len(players))
     return tuple([(rotate(players, turn), own) for turn, own in enumerate(ranks) if own is not None])

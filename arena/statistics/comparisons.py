@@ -1,10 +1,10 @@
-"""Pairings as arrays: a row for each comparison of a block, an entry for each course that occurred.
+"""Pairings as arrays: a row for each comparison of a block, an entry for each text of ranks that occurred.
 
-Rule: all of it is counted from courses; P pairings of n places have R = n n (n - 1) / 2 rows each (`pairs.comparisons`)
+Rule: all counts are of ranks of blocks. P pairings of n places have R = n n (n - 1) / 2 rows each (`pairs.comparisons`)
 and E entries together. A match of n players is taken apart into its n (n - 1) / 2 pairs. Each counts 2 / n, so that the
 match as a whole weighs as much as n - 1 comparisons. A tie of more than two players is taken as so many ties of two,
 each by the margin of a match of two. The pairs of one match are not independent of each other, and neither are the
-matches of a block: `block_correlation` tells by how much.
+matches of a block: `block_correlation` estimates by how much.
 """
 
 from collections import defaultdict
@@ -31,9 +31,9 @@ SIGNS: Final = np.array([1.0, -1.0, 1.0, -1.0])
 class Pattern:
     """The structure that the rows of all blocks of n seats share.
 
-    `projection` (R, 2n) is how a row depends on the places and on the seats. The others (R, R) are how the noise of two
-    rows hangs together: `same_match` for two of one match, whose players have one performance each; `shared_seat` for
-    different matches, if all the noise were of the seat in that block; `shared_player` if it were of the player there.
+    `projection` (R, 2n) is how a row depends on the places and on the seats. The others (R, R) are correlations of the
+    noise of two rows: `same_match` of one match, where each player has one performance; `shared_seat` of different
+    matches, if all the noise were of the seat in that block; `shared_player`, if it were of the player there.
     """
 
     projection: Floats
@@ -44,11 +44,11 @@ class Pattern:
 
 @dataclass(frozen=True)
 class ComparisonTable:
-    """All comparisons of some pairings. `players` are in order of name, `places` (P, n) are their numbers by pairing.
+    """The comparisons of some pairings. `players` are in order of name, `places` (P, n) their numbers in each pairing.
 
-    `pairing`, `times` and `signs` (E, R) are of the entries: the number of the pairing, how often that course occurred,
-    and how each comparison ended. `presence` is the number of the entry's mask among `masks` (M, R), which are 0 for
-    the comparisons of a match that is not there, and 1 for the others.
+    `pairing`, `times` and `signs` (E, R) are of the entries: the number of the pairing, how often its block had these
+    ranks, and the outcome of each comparison. `presence` is the number of the entry's mask among `masks` (M, R), which
+    are 0 for the comparisons of a missing match, and 1 for the others.
     """
 
     players: tuple[str, ...]
@@ -78,22 +78,22 @@ class ComparisonTable:
                 place = leader[place]
             return place
 
-        left = len(leader)
+        group_count = len(leader)
         for places in self.places.tolist():
             first, *others = sorted({find(place) for place in places})
-            left -= len(others)
+            group_count -= len(others)
             for other in others:
                 leader[other] = first
-            if left == 1:
+            if group_count == 1:
                 break
-        found: defaultdict[int, list[str]] = defaultdict(list)
+        groups: defaultdict[int, list[str]] = defaultdict(list)
         for place, name in enumerate(self.players):
-            found[find(place)].append(name)
-        return tuple(sorted(map(tuple, found.values()), key=lambda group: (-len(group), group)))
+            groups[find(place)].append(name)
+        return tuple(sorted(map(tuple, groups.values()), key=lambda group: (-len(group), group)))
 
-    def among(self, players: Sequence[str]) -> "ComparisonTable":
-        """The pairings of these players only, who come in order of name."""
-        kept = np.logical_and.reduce(np.isin(self.places, [self.players.index(each) for each in players]), axis=1)
+    def select_players(self, players: Sequence[str]) -> "ComparisonTable":
+        """Return the table of the pairings that have only these players, given in order of name."""
+        kept = np.logical_and.reduce(np.isin(self.places, [self.players.index(name) for name in players]), axis=1)
         number = np.searchsorted(players, self.players)
         entries = kept[self.pairing]
         return replace(
@@ -107,28 +107,28 @@ class ComparisonTable:
         )
 
     def counts(self) -> Floats:
-        """Wins, draws and losses of each row (P, R, 3)."""
+        """Count the wins, draws and losses of each row (P, R, 3)."""
         rows = self.signs.shape[1]
         cells = (self.pairing[:, None] * rows + np.arange(rows)) * len(OUTCOMES) + (1 - self.signs)
         weights = self.masks[self.presence] * self.times[:, None]
         shape = (len(self.places), rows, len(OUTCOMES))
-        found = np.bincount(cells.ravel(), weights=weights.ravel(), minlength=int(np.prod(shape)))
-        return found.astype(np.float64).reshape(shape)
+        sums = np.bincount(cells.ravel(), weights=weights.ravel(), minlength=int(np.prod(shape)))
+        return sums.astype(np.float64).reshape(shape)
 
     def points(self, counts: Floats) -> list[tuple[int, int]]:
-        """By player: the comparisons of these counts, and the points, 2 for each player beaten, 1 for each tied."""
+        """Return (comparisons, points) of each player by these counts; 2 points for a win, 1 for a tie."""
         rows = pairs.comparisons(self.seats)
-        found = np.zeros((2, len(self.players)))
+        totals = np.zeros((2, len(self.players)))
         for places, points in (([row.first for row in rows], (2, 1, 0)), ([row.second for row in rows], (0, 1, 2))):
-            who = self.places[:, places].ravel()
+            numbers = self.places[:, places].ravel()
             for column, worth in enumerate(((1, 1, 1), points)):
-                found[column] += np.bincount(
-                    who, weights=(counts @ np.array(worth)).ravel(), minlength=len(self.players)
+                totals[column] += np.bincount(
+                    numbers, weights=(counts @ np.array(worth)).ravel(), minlength=len(self.players)
                 )
-        return [(round(met), round(own)) for met, own in found.T.tolist()]
+        return [(round(count), round(total)) for count, total in totals.T.tolist()]
 
     def design(self, settings: ProbitSettings) -> Design:
-        """Lay out the rows for the maximiser: a parameter for each player and, unless they are fixed, for each seat."""
+        """Build the design of the fit: a parameter for each player and, unless they are fixed, for each seat."""
         count, rows = len(self.players), pairs.comparisons(self.seats)
         seats = self.seats if settings.seat_sigma > 0.0 else 0
         first = self.places[:, [row.first for row in rows]]
@@ -153,46 +153,48 @@ class ComparisonTable:
 
 
 def table_of(players: Iterable[str], pairings: Iterable[pairs.PlayedPairing]) -> ComparisonTable:
-    """Count the comparisons of `pairings`, which may come in any order; those without a match are left out.
+    """Count the comparisons of `pairings`, in any order; pairings without a match are left out.
 
-    ValueError for what is no pairing, or unequal numbers of seats; KeyError for a player who is none of `players`.
+    ValueError for a pairing that is none, or for unequal numbers of seats; KeyError for a player who is not in
+    `players`.
     """
-    number = {name: place for place, name in enumerate(sorted(set(players)))}
-    known = [(one.players, own) for one in pairings if "".join(own := one.courses).strip(pairs.MISSING)]
-    sizes = sorted({len(names) for names, _ in known})
+    place = {name: place for place, name in enumerate(sorted(set(players)))}
+    played = [(entry.players, ranks) for entry in pairings if "".join(ranks := entry.block_ranks).strip(pairs.MISSING)]
+    sizes = sorted({len(names) for names, _ in played})
     if len(sizes) > 1:
         raise ValueError(f"matches of {' and of '.join(map(str, sizes))} players cannot share one table")
     seats = sizes[0] if sizes else 0
-    courses = [*chain.from_iterable([own for _, own in known])]
-    distinct = {course: index for index, course in enumerate(sorted(set(courses)))}
-    tables = np.array([number[name] for names, _ in known for name in names], dtype=np.int64).reshape(len(known), seats)
-    same = np.zeros(len(known), dtype=np.int64)
+    all_ranks = [*chain.from_iterable([ranks for _, ranks in played])]
+    distinct = {ranks: index for index, ranks in enumerate(sorted(set(all_ranks)))}
+    numbers = [place[name] for names, _ in played for name in names]
+    tables = np.array(numbers, dtype=np.int64).reshape(len(played), seats)
+    seating = np.zeros(len(played), dtype=np.int64)
     for column in tables.T:
-        _, same = np.unique(same * len(number) + column, return_inverse=True)
-    if known and (seats < 2 or {*map(len, distinct)} != {seats * seats} or not np.diff(np.sort(tables)).all()):
+        _, seating = np.unique(seating * len(place) + column, return_inverse=True)
+    if played and (seats < 2 or {*map(len, distinct)} != {seats * seats} or not np.diff(np.sort(tables)).all()):
         raise ValueError("a pairing needs two or more different players and a rank for each")
-    which = np.array([distinct[course] for course in courses], dtype=np.int64)
-    occurred = np.repeat(same, [len(own) for _, own in known]) * len(distinct) + which
+    code = np.array([distinct[ranks] for ranks in all_ranks], dtype=np.int64)
+    occurred = np.repeat(seating, [len(ranks) for _, ranks in played]) * len(distinct) + code
     entries, times = np.unique(occurred, return_counts=True)
-    pairing, which = np.divmod(entries, max(1, len(distinct)))
+    pairing, code = np.divmod(entries, max(1, len(distinct)))
     # a comparison of a match that is not there is not a number
-    signs = np.array([pairs.signs(course, seats) for course in distinct], dtype=np.float64)
+    signs = np.array([pairs.signs(ranks, seats) for ranks in distinct], dtype=np.float64)
     signs = signs.reshape(len(distinct), len(pairs.comparisons(seats)))
     masks, presence = np.unique(~np.isnan(signs), axis=0, return_inverse=True)
     return ComparisonTable(
-        players=tuple(number),
-        places=tables[np.unique(same, return_index=True)[1]],
+        players=tuple(place),
+        places=tables[np.unique(seating, return_index=True)[1]],
         pairing=pairing,
         times=times.astype(np.float64),
-        signs=np.nan_to_num(signs)[which].astype(np.int8),
-        presence=presence[which],
+        signs=np.nan_to_num(signs)[code].astype(np.int8),
+        presence=presence[code],
         masks=masks.astype(np.float64),
     )
 
 
 @lru_cache
-def pattern(seats: int) -> Pattern:
-    """The pattern of all blocks of that many seats."""
+def block_pattern(seats: int) -> Pattern:
+    """Return the pattern of all blocks of that many seats."""
     rows = pairs.comparisons(seats)
     projection = np.zeros((len(rows), 2 * seats))
     for number, row in enumerate(rows):

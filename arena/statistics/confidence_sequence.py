@@ -29,37 +29,37 @@ from arena.statistics.roots import find_root
 
 _NORM: Final = math.log1p(-math.exp(-1.0))
 _LEAST_P: Final = 1e-300
-"""No bound is 0."""
+"""The smallest p-value that is returned: no bound is 0."""
 _EXACT: Final = 1e-9
-"""Of the boundary."""
+"""The tolerance of the boundary."""
 
 
 def log_evidence(total: float, squares: float) -> float:
     """Return the log of the supermartingale at S - M = `total` and V = `squares`.
 
-    For a total of 0 or less it is 0 at most, which is no evidence; 0 is given instead of the exact value.
+    For a total of 0 or less, which is no evidence, return 0 instead of the exact value, which is 0 at most.
     """
     return _evidence(total, squares)[0] if total > 0.0 else 0.0
 
 
 def _evidence(total: float, squares: float) -> tuple[float, float]:
-    """The same with its slope over the total, which is the mean of l under the mixture."""
+    """Return the log of the supermartingale and its slope over the total, which is the mean of l under the mixture."""
     if squares < 0.0:
         raise ValueError(f"expected a sum of squares of 0 or more, found {squares}")
     shape, x = squares + 1.0, total + squares + 1.0
-    front, below = log_front(shape, x), lower_gamma(shape, x)
-    return math.log(below) - front - 1.0 - _NORM, 1.0 - (shape - math.exp(front) / below) / x
+    front, mass = log_front(shape, x), lower_gamma(shape, x)
+    return math.log(mass) - front - 1.0 - _NORM, 1.0 - (shape - math.exp(front) / mass) / x
 
 
 def p_value(total: float, squares: float) -> float:
-    """Bound the chance that the evidence is ever as strong as now if no m_i is above 0: valid at every look."""
+    """Return a bound on the chance of evidence as strong as now at any look, if no m_i is above 0."""
     return max(_LEAST_P, math.exp(-max(0.0, log_evidence(total, squares))))
 
 
 def lower_bound(count: int, total: float, squares: float, *, error: float) -> float:
     """Return the lower end of the confidence sequence for the mean of m_1 ... m_n.
 
-    The chance that it is ever above that mean, at any n, is at most `error`. ValueError without an observation.
+    The chance that it is above that mean at any n is at most `error`. ValueError without an observation.
     """
     if count < 1 or not 0.0 < error < 1.0:
         raise ValueError(f"expected an observation or more and an error between 0 and 1, found {count} and {error}")
@@ -72,20 +72,20 @@ def boundary(squares: float, *, error: float) -> float:
     start = goal + math.sqrt(2.0 * goal * (squares + 1.0))
 
     def missing(total: float) -> tuple[float, float]:
-        reached, slope = _evidence(total, squares)
-        return reached - goal, slope
+        log_value, slope = _evidence(total, squares)
+        return log_value - goal, slope
 
     return find_root(missing, 0.0, math.inf, start=start, tolerance=_EXACT)
 
 
 def holm(p_values: Sequence[float]) -> tuple[float, ...]:
-    """Adjust p-values for their number, in the order given: the chance of a false one among those up to `a` is `a`.
+    """Adjust p-values for their number, in the given order: rejecting those up to `a` has a family-wise error of `a`.
 
-    Holm's step-down method (Scandinavian Journal of Statistics 6, 1979): true under any dependence. An adjusted value
+    Holm's step-down method (Scandinavian Journal of Statistics 6, 1979), valid under any dependence. An adjusted value
     never falls when a p-value grows, so p-values that hold at every look give adjusted ones that hold at every look.
     """
-    adjusted, largest = [0.0] * len(p_values), 0.0
-    for passed, place in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
-        largest = max(largest, min(1.0, (len(p_values) - passed) * p_values[place]))
-        adjusted[place] = largest
+    adjusted, bound = [0.0] * len(p_values), 0.0
+    for smaller, place in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
+        bound = max(bound, min(1.0, (len(p_values) - smaller) * p_values[place]))
+        adjusted[place] = bound
     return tuple(adjusted)

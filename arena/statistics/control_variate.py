@@ -13,8 +13,8 @@ z = quantile(r): a far better player wins anyway. And b is the same factor above
 as the value says too little or too much. So the slope of a pairing is shrunk to that of all pairings together, and
 theirs to a perfect value's.
 
-If luck decides little, or blocks are few, the correction adds more noise than it takes off. Whether it pays is asked
-of the other blocks as well (`narrows`), so that the answer has no part in the error of these.
+If luck decides little, or blocks are few, the correction adds more noise than it takes off. The other blocks decide
+that, too (`is_narrower`), so that the decision has no part in the error of these.
 """
 
 import math
@@ -29,16 +29,17 @@ from arena.statistics.interval import interval
 from arena.statistics.newton import Floats
 
 PRIOR_BLOCKS: Final = 20
-"""So many blocks of average luck weigh as much as what is known before: slopes of pairings scatter so much about it."""
+"""The number of blocks of average luck with which a pairing weighs as much as the prior slope."""
 NARROWER: Final = 0.95
-"""To be worth while, an interval without luck is at most so wide beside the plain one."""
+"""The largest ratio of the widths of the intervals without and with luck at which the correction is used."""
 
 
 class Products(NamedTuple):
-    """The blocks of some pairings, each seen by one of its two players; columns by pairing.
+    """Sums over the blocks of some pairings, each seen by one of its two players; the columns are by pairing.
 
-    `blocks` and `matches` are their numbers, `score` is the mean over matches (0 to 1). With y the sum of scores of a
-    block and l that of luck, in payoff, about their means: the sums of `score2` y y, of `both` y l and of `luck2` l l.
+    `blocks` and `matches` are their numbers, `score` is the mean over matches (0 to 1). With y the sum of the scores of
+    a block and l the sum of its luck, in payoff, less their means: `score2` is the sum of y y, `both` of y l, `luck2`
+    of l l.
     """
 
     blocks: Floats
@@ -50,13 +51,13 @@ class Products(NamedTuple):
 
     @classmethod
     def of(cls, rows: Iterable[Sequence[float]]) -> "Products":
-        """From the values of each pairing."""
+        """Make the columns from the values of each pairing."""
         return cls(*np.array(list(rows), dtype=np.float64).reshape(-1, len(cls._fields)).T)
 
 
 @lru_cache(maxsize=1 << 14)
-def weight_of_luck(score: float, matches: float) -> float:
-    """The weight of luck at that score of a pairing, beside one between equals: 0 to 1.
+def luck_weight(score: float, matches: float) -> float:
+    """Return the weight of luck in a pairing with that mean score, relative to a pairing of equals: 0 to 1.
 
     One match won and one lost are added to the score, so that few matches promise no certain win.
     """
@@ -64,61 +65,61 @@ def weight_of_luck(score: float, matches: float) -> float:
 
 
 def slopes(pairings: Products) -> Floats:
-    """The factor b of each pairing by these blocks, which must be others than those it is used on."""
-    weights = np.array(list(map(weight_of_luck, pairings.score.tolist(), pairings.matches.tolist())), dtype=np.float64)
+    """Return the factor b of each pairing by these blocks, which must not be the blocks that it is used on."""
+    weights = np.array(list(map(luck_weight, pairings.score.tolist(), pairings.matches.tolist())), dtype=np.float64)
     degrees = int(np.maximum(0, pairings.blocks - 1).sum())
     prior = PRIOR_BLOCKS * math.fsum(pairings.luck2) / degrees if degrees else 0.0
     if not prior:
         return weights
     both, square = math.fsum(weights * pairings.both), math.fsum(weights * weights * pairings.luck2)
     common = (both + prior) / (square + prior)
-    found: Floats = (pairings.both + prior * common * weights) / (pairings.luck2 + prior)
-    return found
+    factors: Floats = (pairings.both + prior * common * weights) / (pairings.luck2 + prior)
+    return factors
 
 
-def narrows(pairings: Products, factors: Floats, score: float) -> bool:
-    """Whether these factors make the interval of the mean score over these pairings, `score`, narrower beyond chance.
+def is_narrower(pairings: Products, factors: Floats, score: float) -> bool:
+    """Return True if these factors make the interval of the mean score of these pairings, `score`, narrower.
 
-    The gain of a pairing is what its sum of squares falls by. Their sum must be above 0 with 97.5 % (Student's t), and
-    leave an interval of `NARROWER` or less.
+    The gain of a pairing is the reduction of its sum of squares. The total gain must be above 0 with 97.5 % (Student's
+    t), and the ratio of the interval's widths at most `NARROWER`.
     """
-    known, own = Products(*(column[pairings.blocks > 1] for column in pairings)), factors[pairings.blocks > 1]
-    degrees = known.blocks - 1
-    scale = known.blocks / degrees
-    taken = scale * own * own * known.luck2
-    gains, squares = 2.0 * scale * own * known.both - taken, scale * known.score2
-    noise = 4.0 * taken * np.maximum(0.0, squares - gains) / degrees
+    products, slope = Products(*(column[pairings.blocks > 1] for column in pairings)), factors[pairings.blocks > 1]
+    degrees = products.blocks - 1
+    scale = products.blocks / degrees
+    removed = scale * slope * slope * products.luck2
+    gains, squares = 2.0 * scale * slope * products.both - removed, scale * products.score2
+    noise = 4.0 * removed * np.maximum(0.0, squares - gains) / degrees
     gain, square = math.fsum(gains), math.fsum(squares)
     if gain <= 0.0 or gain < t_quantile(int(degrees.sum())) * math.sqrt(math.fsum(noise)):
         return False
     blocks, matches = int(pairings.blocks.sum()), int(pairings.matches.sum())
-    plain, without = (
+    plain, adjusted = (
         interval(
             score,
-            math.sqrt(max(0.0, left)) / matches,
+            math.sqrt(max(0.0, variance)) / matches,
             degrees=int(degrees.sum()),
             blocks=blocks,
             lowest=0.0,
             highest=1.0,
         )
-        for left in (square, square - gain)
+        for variance in (square, square - gain)
     )
-    return without.error <= NARROWER * plain.error
+    return adjusted.error <= NARROWER * plain.error
 
 
-def adjusted_in_turn(blocks: Iterable[tuple[float, float]], *, matches: int) -> Iterator[float]:
-    """Give the score of each block without its luck, with the factor that the blocks before it say: for a test.
+def adjust_in_turn(blocks: Iterable[tuple[float, float]], *, matches: int) -> Iterator[float]:
+    """Yield the score of each block without its luck, by the factor of the blocks before it: for a sequential test.
 
-    `blocks` are (mean score, mean luck) over the `matches` of each, in the order they are played. Given all before it,
-    a block's adjusted score has the mean of its score. So has the first one, whose factor is 1.
+    `blocks` are (mean score, mean luck) over the `matches` of each, in the order of play. Given all before it, the
+    adjusted score of a block has the mean of its score. The factor of the first block is 1.
     """
     score = luck = score2 = both = luck2 = 0.0
-    for count, (own, lucky) in enumerate(blocks):
+    for count, (block_score, block_luck) in enumerate(blocks):
         (factor,) = slopes(Products.of([(count, count * matches, score, score2, both, luck2)])).tolist()
-        yield own - factor * lucky
-        off, lucky_off = own - score, lucky - luck
-        score += off / (count + 1)
-        luck += lucky_off / (count + 1)
-        score2 += off * (own - score)
-        both += off * (lucky - luck)
-        luck2 += lucky_off * (lucky - luck)
+        yield block_score - factor * block_luck
+        score_residual, luck_residual = block_score - score, block_luck - luck
+        score += score_residual / (count + 1)
+        luck += luck_residual / (count + 1)
+        score2 += score_residual * (block_score - score)
+        both += score_residual * (block_luck - luck)
+        luck2 += luck_residual * (block_luck - luck)

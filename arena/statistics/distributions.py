@@ -15,7 +15,7 @@ from arena.statistics.roots import find_root
 NORMAL: Final = NormalDist()
 CONFIDENCE: Final = 0.95
 SURE_SIGN: Final = (1.0 + CONFIDENCE) / 2.0
-"""The likelihood of a sign from which on the 95 % interval excludes 0."""
+"""The likelihood of a sign at which the 95 % interval begins to exclude 0."""
 Z_95: Final = NORMAL.inv_cdf(SURE_SIGN)
 """Half the width, in standard errors, of an interval that holds 95 % of a normal distribution."""
 
@@ -23,9 +23,9 @@ _ROOT_OF_2: Final = math.sqrt(2.0)
 _ASYMPTOTIC: Final = 1000.0
 """Degrees of freedom from which on the expansion of Student's quantile is exact to 1e-12."""
 _EXACT: Final = 1e-13
-"""Of Student's quantiles."""
+"""The tolerance of Student's quantiles."""
 _TERMS: Final = 100_000
-"""Of a series or continued fraction, at most: one with more raises ArithmeticError."""
+"""The most terms of a series or continued fraction: one with more raises ArithmeticError."""
 _SMALL: Final = 1e-300
 _LARGE: Final = 1e3
 """From this shape on Stirling's series of lgamma is exact to 1e-11, and large numbers are not subtracted."""
@@ -34,17 +34,17 @@ _HUGE: Final = 1e8
 
 
 def normal_cdf(x: float) -> float:
-    """The share of a normal distribution below `x` standard deviations, with all its digits in the lower tail."""
+    """Return the share of a normal distribution below `x` standard deviations, exact also far down in the tail."""
     return 0.5 * math.erfc(-x / _ROOT_OF_2)
 
 
-def two_sided(z: float) -> float:
-    """The chance of a deviation as large as `z` standard deviations, on either side."""
+def two_sided_tail(z: float) -> float:
+    """Return the chance of a deviation of at least `z` standard deviations to either side."""
     return math.erfc(abs(z) / math.sqrt(2.0))
 
 
 def t_quantile(degrees: float, probability: float = SURE_SIGN) -> float:
-    """Student's t, so that a share of `probability` lies below; the normal quantile for infinitely many degrees.
+    """Return the quantile of Student's t at `probability`; the normal quantile for infinitely many degrees.
 
     ValueError without a degree of freedom, or for a probability outside 0.5 to 1.
     """
@@ -54,7 +54,7 @@ def t_quantile(degrees: float, probability: float = SURE_SIGN) -> float:
 
 
 def chi_square_tail(statistic: float, degrees: int) -> float:
-    """P(X >= `statistic`) for `degrees` of freedom: how likely a sum of squares is at least that large by chance."""
+    """Return P(X >= `statistic`) for `degrees` of freedom; ValueError for no degree or no number."""
     if degrees < 1 or math.isnan(statistic):
         raise ValueError(f"expected a number and 1 or more degrees of freedom, found {statistic} and {degrees}")
     if statistic / 2.0 <= 0.0:
@@ -65,25 +65,25 @@ def chi_square_tail(statistic: float, degrees: int) -> float:
 
 
 def lower_gamma(shape: float, x: float) -> float:
-    """P(`shape`, `x`): how likely a gamma variable of that shape and scale 1 is below `x`, both above 0."""
+    """Return P(`shape`, `x`), the chance that a gamma variable of that shape and scale 1 is below `x`; both above 0."""
     return _gammas(shape, x)[0]
 
 
 def log_front(shape: float, x: float) -> float:
-    """The log of x^shape exp(-x) / Gamma(shape)."""
+    """Return the log of x^shape exp(-x) / Gamma(shape)."""
     if shape < _LARGE:
         return shape * math.log(x) - x - math.lgamma(shape)
     return math.log(shape / (2.0 * math.pi)) / 2.0 - 1.0 / (12.0 * shape) - _distance(shape, x)
 
 
 def _distance(shape: float, x: float) -> float:
-    """The difference x - shape - shape log(x / shape), which is 0 at least."""
-    off = (x - shape) / shape
-    return max(0.0, shape * (off - math.log1p(off)))
+    """Return x - shape - shape log(x / shape), which is 0 at least."""
+    ratio = (x - shape) / shape
+    return max(0.0, shape * (ratio - math.log1p(ratio)))
 
 
 def _gammas(shape: float, x: float) -> tuple[float, float]:
-    """P and Q = 1 - P."""
+    """Return P(`shape`, `x`) and Q = 1 - P."""
     if shape >= _HUGE:
         tail = math.erfc(math.sqrt(_distance(shape, x))) / 2.0
         return (tail, 1.0 - tail) if x < shape else (1.0 - tail, tail)
@@ -106,7 +106,7 @@ def _series(shape: float, x: float) -> float:
 
 
 def _gamma_terms(shape: float, x: float) -> Iterator[tuple[float, float]]:
-    """Of 1 / (x + 1 - a - 1 (1 - a) / (x + 3 - a - ...)), from the second denominator on."""
+    """Yield the terms of 1 / (x + 1 - a - 1 (1 - a) / (x + 3 - a - ...)), from the second denominator on."""
     for k in range(1, _TERMS):
         yield k * (shape - k), x + 1.0 - shape + 2.0 * k
 
@@ -141,7 +141,7 @@ def _t_quantile(degrees: float, probability: float) -> float:
 
 
 def _expanded_t(z: float, degrees: float) -> float:
-    """The expansion of the quantile in powers of 1 / degrees (Abramowitz and Stegun 26.7.5)."""
+    """Expand the quantile in powers of 1 / degrees (Abramowitz and Stegun 26.7.5)."""
     square = z * z
     terms = (
         z,
@@ -159,7 +159,7 @@ def _t_density(t: float, degrees: float) -> float:
 
 
 def _t_tail(t: float, degrees: float) -> float:
-    """The chance of more than t >= 0: half the regularised incomplete beta function I_x(degrees / 2, 1 / 2)."""
+    """Return the chance of more than t >= 0: half the regularised incomplete beta function I_x(degrees / 2, 1 / 2)."""
     a, b, x = degrees / 2.0, 0.5, degrees / (degrees + t * t)
     front = math.exp(math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b) + a * math.log(x)) * math.sqrt(1.0 - x)
     if x < (a + 1.0) / (a + b + 2.0):
@@ -168,7 +168,7 @@ def _t_tail(t: float, degrees: float) -> float:
 
 
 def _beta_terms(a: float, b: float, x: float) -> Iterator[tuple[float, float]]:
-    """Of the continued fraction of the incomplete beta function (Abramowitz and Stegun 26.5.8)."""
+    """Yield the terms of the continued fraction of the incomplete beta function (Abramowitz and Stegun 26.5.8)."""
     for m in range(_TERMS):
         yield -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1)), 1.0
         yield (m + 1) * (b - m - 1) * x / ((a + 2 * m + 1) * (a + 2 * m + 2)), 1.0

@@ -21,7 +21,7 @@ from typing import Final
 import msgspec
 import numpy as np
 
-from arena.statistics.distributions import chi_square_tail, two_sided
+from arena.statistics.distributions import chi_square_tail, two_sided_tail
 from arena.statistics.interval import Interval, interval
 from arena.statistics.newton import Floats, Indices
 
@@ -35,10 +35,10 @@ _NO_VARIANCE: Final = 1e-9
 
 
 class Drift(msgspec.Struct, frozen=True):
-    """`change` is that of the score (of 0 to 1) from the first block to the last one, along the fitted line.
+    """The change of a player's score (0 to 1) from the first block to the last one, along the fitted line.
 
-    `p_trend` is the chance of a change as large if there is none; `p_tenths` that of tenths as unequal, on `degrees` of
-    freedom, and None without any: no pairing has blocks in two tenths.
+    `p_trend` is the chance of at least that change if there is none. `p_tenths` is the chance of tenths at least as
+    unequal, on `degrees` of freedom; None if no pairing has blocks in two tenths.
     """
 
     change: Interval
@@ -48,54 +48,55 @@ class Drift(msgspec.Struct, frozen=True):
 
 
 def drift_of(scores: Sequence[float], pairings: Sequence[int]) -> Drift | None:
-    """Look for drift in the scores of the blocks of one player, in the order of the schedule.
+    """Estimate the drift in the scores of a player's blocks, given in the order of the schedule.
 
-    `pairings` are the numbers, from 0, of the pairings the blocks are of. None where there are too few blocks, where
-    too few of them differ from the others, or where no pairing has blocks at several times.
+    `pairings` are the number, from 0, of the pairing of each block. None where there are too few blocks, where too few
+    of them differ from the others, or where no pairing has blocks at several times.
     """
     if len(scores) < LEAST_BLOCKS_FOR_DRIFT or _unusual(scores, pairings) < LEAST_UNUSUAL:
         return None
     strata = np.asarray(pairings)
     sizes = np.bincount(strata)
-    off = _centred(np.asarray(scores, dtype=float), strata, sizes)
-    when = _centred(np.arange(len(scores)) / (len(scores) - 1), strata, sizes)
-    variances = np.bincount(strata, off**2) / np.maximum(1, sizes - 1)
-    spread, noise = float(when @ when), float(when**2 @ variances[strata])
+    residuals = _centred(np.asarray(scores, dtype=float), strata, sizes)
+    times = _centred(np.arange(len(scores)) / (len(scores) - 1), strata, sizes)
+    variances = np.bincount(strata, residuals**2) / np.maximum(1, sizes - 1)
+    spread, noise = float(times @ times), float(times**2 @ variances[strata])
     if noise <= 0.0:
         return None
-    change, error = float(when @ off) / spread, math.sqrt(noise) / spread
-    chi_square, degrees = _tenths(off, strata, variances, sizes)
+    change, error = float(times @ residuals) / spread, math.sqrt(noise) / spread
+    chi_square, degrees = _tenths(residuals, strata, variances, sizes)
     return Drift(
         change=interval(change, error),
-        p_trend=two_sided(change / error),
+        p_trend=two_sided_tail(change / error),
         p_tenths=chi_square_tail(chi_square, degrees) if degrees else None,
         degrees=degrees,
     )
 
 
 def _unusual(scores: Sequence[float], pairings: Sequence[int]) -> int:
-    most: dict[int, int] = {}
-    for (_, pairing), times in Counter(zip(scores, pairings, strict=True)).items():
-        most[pairing] = max(times, most.get(pairing, 0))
-    return len(scores) - sum(most.values())
+    """Count the blocks whose score is not the most frequent one of their pairing."""
+    modes: dict[int, int] = {}
+    for (_, pairing), count in Counter(zip(scores, pairings, strict=True)).items():
+        modes[pairing] = max(count, modes.get(pairing, 0))
+    return len(scores) - sum(modes.values())
 
 
 def _centred(values: Floats, strata: Indices, sizes: Indices) -> Floats:
-    """Each value less the mean of its stratum; exactly 0 where all of a stratum are equal."""
-    one_of_each = np.zeros(len(sizes))
-    one_of_each[strata] = values
-    above = values - one_of_each[strata]
-    return above - (np.bincount(strata, above) / np.maximum(1, sizes))[strata]
+    """Subtract the mean of its stratum from each value; exactly 0 where all values of a stratum are equal."""
+    samples = np.zeros(len(sizes))
+    samples[strata] = values
+    differences = values - samples[strata]
+    return differences - (np.bincount(strata, differences) / np.maximum(1, sizes))[strata]
 
 
-def _tenths(off: Floats, strata: Indices, variances: Floats, sizes: Indices) -> tuple[float, int]:
-    """X^2 of the tenths, and its degrees of freedom."""
-    tenth = np.arange(len(off)) * TENTHS // len(off)
-    sums = np.bincount(tenth, off, minlength=TENTHS)
+def _tenths(residuals: Floats, strata: Indices, variances: Floats, sizes: Indices) -> tuple[float, int]:
+    """Return X^2 of the tenths, and its degrees of freedom."""
+    tenth = np.arange(len(residuals)) * TENTHS // len(residuals)
+    sums = np.bincount(tenth, residuals, minlength=TENTHS)
     counts = np.bincount(strata * TENTHS + tenth, minlength=TENTHS * len(sizes)).reshape(len(sizes), TENTHS)
     weighted = counts * (variances / np.maximum(1, sizes))[:, None]
     covariance = np.diag(counts.T @ variances) - weighted.T @ counts
     values, vectors = np.linalg.eigh(covariance)
-    known = values > _NO_VARIANCE * variances.max() * len(off)
-    parts = sums @ vectors[:, known]
-    return float((parts**2 / values[known]).sum()), int(known.sum())
+    is_free = values > _NO_VARIANCE * variances.max() * len(residuals)
+    parts = sums @ vectors[:, is_free]
+    return float((parts**2 / values[is_free]).sum()), int(is_free.sum())

@@ -22,9 +22,10 @@ NORMALISED_SCALE: Final = 800.0 / math.log(10.0)
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """The strength of NEW against OLD by counted blocks. `superiority`: the chance that NEW is better (LOS), 0 to 1.
+    """The strength of NEW against OLD by counted blocks.
 
-    `normalised` divides by the spread of blocks, and is None where they have none.
+    `superiority` is the likelihood that NEW is better (LOS), 0 to 1. `normalised` divides by the spread of blocks, and
+    is None where they have none.
     """
 
     blocks: int
@@ -44,22 +45,22 @@ class MarginEstimate:
     superiority: float | None
 
 
-def estimate(seen: Counts | Sample, score: Interval) -> Estimate:
+def estimate(results: Counts | Sample, score: Interval) -> Estimate:
     """Estimate NEW's strength against OLD from blocks and the interval of their mean score; ValueError without a block.
 
-    Elo is that score with that interval on another scale.
+    `elo` is that interval on the scale of logistic Elo.
     """
-    mean, variance = seen.moments
-    least = ZERO_FLOOR / seen.blocks  # keeps the Elo of nothing but wins finite
-    elo = Interval(*(elo_of(min(max(one, least), 1.0 - least)) for one in (score.value, score.low, score.high)))
-    spread = math.sqrt(variance or 0.25) / math.sqrt(seen.blocks)
-    return Estimate(seen.blocks, score, elo, _normalised(seen), normal_cdf((mean - 0.5) / spread))
+    mean, variance = results.moments
+    lowest = ZERO_FLOOR / results.blocks  # keeps the Elo of nothing but wins finite
+    elo = Interval(*(elo_of(min(max(share, lowest), 1.0 - lowest)) for share in (score.value, score.low, score.high)))
+    spread = math.sqrt(variance or 0.25) / math.sqrt(results.blocks)
+    return Estimate(results.blocks, score, elo, _normalised(results), normal_cdf((mean - 0.5) / spread))
 
 
-def margin_estimate(blocks: Moments, *, matches: int) -> MarginEstimate:
+def estimate_margin(blocks: Moments, *, matches: int) -> MarginEstimate:
     """Estimate by how much NEW does better in a block; ValueError without a block.
 
-    The margin has the interval of the leaderboard, which nothing bounds where all blocks are equal.
+    The margin has the interval of the leaderboard, which is infinite where all blocks are equal.
     """
     if not blocks.blocks:
         raise ValueError("expected at least one block to estimate from, found none")
@@ -73,55 +74,55 @@ def margin_estimate(blocks: Moments, *, matches: int) -> MarginEstimate:
     return MarginEstimate(
         blocks=blocks.blocks,
         margin=margin,
-        normalised=ratio.scaled(normalised_elo(1.0, matches)),
+        normalised=ratio.scale(normalised_elo(1.0, matches)),
         superiority=normal_cdf(blocks.ratio * root),
     )
 
 
 def expected_score(elo: float) -> float:
-    """Turn logistic Elo into the mean score it promises."""
+    """Return the mean score at a difference of logistic Elo."""
     return 0.5 * (1.0 + math.tanh(elo / NORMALISED_SCALE))  # 1 / (1 + 10^(-elo / 400)), without overflow
 
 
 def elo_of(score: float) -> float:
-    """Turn a mean score, above 0 and below 1, into logistic Elo."""
+    """Return the logistic Elo of a mean score above 0 and below 1."""
     return 400.0 * (math.log10(score) - math.log10(1.0 - score))
 
 
 def standardised(normalised_elo: float, matches: int) -> float:
-    """Turn normalised Elo, a matter of one match, into standard deviations of a block of so many."""
+    """Convert normalised Elo, which is of one match, to standard deviations of a block of `matches`."""
     return math.sqrt(matches) * normalised_elo / NORMALISED_SCALE
 
 
 def normalised_elo(standardised_mean: float, matches: int) -> float:
-    """Turn a mean in standard deviations of a block of so many matches into normalised Elo."""
+    """Convert a mean in standard deviations of a block of `matches` to normalised Elo."""
     return standardised_mean * NORMALISED_SCALE / math.sqrt(matches)
 
 
 def ratio_interval(ratio: float, squares: float, blocks: float) -> Interval:
-    """The interval of a mean in standard deviations of blocks, where both are estimated from so many, 2 or more.
+    """Return the interval of a mean in standard deviations of blocks, both estimated from `blocks`, 2 or more.
 
-    `squares` is the number of blocks times the variance of `ratio`. Less than 1, that of a known standard deviation,
-    is not believed. The interval is even on the scale of asinh, on which large ratios err by about the same.
+    `squares` is the number of blocks times the variance of `ratio`; it is floored at 1, the value for a known standard
+    deviation. The interval is symmetric in asinh(ratio), where large ratios have about the same error.
     """
     error = math.sqrt(max(1.0, squares) / (blocks - 1.0))
     middle, half = math.asinh(ratio), t_quantile(blocks - 1.0) * error / math.hypot(1.0, ratio)
     return Interval(ratio, math.sinh(middle - half), math.sinh(middle + half))
 
 
-def _normalised(seen: Counts | Sample) -> Interval | None:
-    """With half of a block that was not seen yet at either end of the scores, as every interval has it."""
-    if math.sqrt(seen.moments[1]) <= NO_SPREAD:
+def _normalised(results: Counts | Sample) -> Interval | None:
+    """Return the interval, widened by half an unseen block at either end of the scores; None without spread."""
+    if math.sqrt(results.moments[1]) <= NO_SPREAD:
         return None
-    weights, scores = seen.weighted
-    found = _ratio(weights, scores)
-    wider = [found, *(_ratio([*weights, UNSEEN], [*scores, end]) for end in (0.0, 1.0))]
-    whole = Interval(found.value, min(each.low for each in wider), max(each.high for each in wider))
-    return whole.scaled(normalised_elo(1.0, seen.matches))
+    weights, scores = results.weighted
+    plain = _ratio(weights, scores)
+    all_ends = [plain, *(_ratio([*weights, UNSEEN], [*scores, end]) for end in (0.0, 1.0))]
+    widest = Interval(plain.value, min(bounds.low for bounds in all_ends), max(bounds.high for bounds in all_ends))
+    return widest.scale(normalised_elo(1.0, results.matches))
 
 
 def _ratio(weights: Sequence[float], scores: Sequence[float]) -> Interval:
-    """(mean - 1/2) / sd = t, with the variance of the delta method: 1 - skewness t + (kurtosis - 1) t^2 / 4."""
+    """Return (mean - 1/2) / sd = t, with the variance of the delta method: 1 - skewness t + (kurtosis - 1) t^2 / 4."""
     mean, variance = moments(weights, scores)
     blocks, sd = math.fsum(weights), math.sqrt(variance)
     skewness, kurtosis = (

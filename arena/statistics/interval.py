@@ -20,9 +20,9 @@ from typing import Final
 from arena.statistics.distributions import CONFIDENCE, t_quantile
 
 UNSEEN: Final = 0.5
-"""Blocks that are taken to lie at the end of the possible range though none was seen there."""
+"""The number of blocks that are added at each end of the possible range, for values that have not occurred yet."""
 NO_SPREAD: Final = 1e-12
-"""An error of this or less is rounding: nothing varies."""
+"""An error of this or less is rounding."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,17 +35,17 @@ class Interval:
 
     @property
     def error(self) -> float:
-        """Half the width, for `value +- error`; the ends themselves need not lie evenly."""
+        """Half the width, for `value +- error`; the interval need not be symmetric."""
         return (self.high - self.low) / 2.0
 
     @property
     def is_bounded(self) -> bool:
-        """Whether anything is known of both ends."""
+        """True if both ends are finite."""
         return math.isfinite(self.low) and math.isfinite(self.high)
 
-    def scaled(self, factor: float) -> "Interval":
-        """The same interval in another unit, for a factor above 0."""
-        return Interval(*(factor * each for each in (self.value, self.low, self.high)))
+    def scale(self, factor: float) -> "Interval":
+        """Return the interval in another unit; `factor` is above 0."""
+        return Interval(*(factor * end for end in (self.value, self.low, self.high)))
 
 
 def interval(
@@ -58,13 +58,13 @@ def interval(
     highest: float = math.inf,
     unseen: float = UNSEEN,
 ) -> Interval:
-    """The 95 % interval of an estimate with that standard error.
+    """Return the 95 % interval of an estimate with that standard error.
 
     `degrees` are the degrees of freedom of the error (infinite: the error is exact), `blocks` the number of blocks
-    behind the value, `lowest` and `highest` the ends of what a block, and so the value, can be. An error of 0 over
-    finitely many blocks, or no degree of freedom, means that no spread was seen: then it is the bound of
-    `equal_blocks`. `unseen` is 0 where the values of blocks have no known ends, though the estimate has. ValueError
-    for a value out of its range, or a negative error.
+    behind the value, `lowest` and `highest` the ends of the range of a block, and so of the value. An error of 0 over
+    finitely many blocks, or no degree of freedom, means that no spread was seen: then the result is that of
+    `equal_blocks`. `unseen` is 0 where the values of blocks have no known ends, though the estimate has. ValueError for
+    a value outside its range, or a negative error.
     """
     if not (lowest - NO_SPREAD <= value <= highest + NO_SPREAD and error >= 0.0 and blocks >= 1):
         raise ValueError(f"no estimate: {value} with error {error} of {blocks} blocks in {lowest} to {highest}")
@@ -79,43 +79,43 @@ def interval(
 def equal_blocks(
     strata: Iterable[tuple[float, float]], *, lowest: float = -math.inf, highest: float = math.inf
 ) -> Interval:
-    """The interval of a mean over blocks that are all equal within their stratum: (blocks, their value) of each.
+    """Return the interval of a mean over blocks that are all equal within their stratum, given as (blocks, value).
 
     Rule of three: if other values have a chance of q, N equal blocks are seen with a chance of (1 - q)^N, which is
-    below 5 % from q = 1 - 0.05^(1/N) on, about 3/N. Blocks of those other values lie at an end of the range at worst.
-    With several strata the worst is that some c is the lowest mean that a stratum is pulled down to, with
-    prod (c / value)^blocks = 0.05 over the strata above c; so the lower end is the mean of min(value, c).
+    below 5 % from q = 1 - 0.05^(1/N) on, about 3/N. Blocks of other values lie at an end of the range at worst. With
+    several strata the worst case is some c, the lowest mean that a stratum is pulled down to, with prod (c /
+    value)^blocks = 0.05 over the strata above c; so the lower end is the mean of min(value, c).
     """
-    known = [(blocks, value) for blocks, value in strata if blocks]
-    total = math.fsum(blocks for blocks, _ in known)
-    if not known:
+    played = [(blocks, value) for blocks, value in strata if blocks]
+    total = math.fsum(blocks for blocks, _ in played)
+    if not played:
         raise ValueError("expected a block, found none")
-    value = math.fsum(blocks * each for blocks, each in known) / total
-    below = _pulled([(blocks, each - lowest) for blocks, each in known]) / total
-    above = _pulled([(blocks, highest - each) for blocks, each in known]) / total
+    value = math.fsum(blocks * mean for blocks, mean in played) / total
+    below = _largest_fall([(blocks, mean - lowest) for blocks, mean in played]) / total
+    above = _largest_fall([(blocks, highest - mean) for blocks, mean in played]) / total
     return Interval(value, min(max(value - below, lowest), value), max(min(value + above, highest), value))
 
 
 def degrees_of_freedom(parts: Sequence[tuple[float, float]], *, fourth: float = 0.0, blocks: float = math.inf) -> float:
-    """The degrees of freedom of a variance that is a sum of independent ones: (variance, its degrees) of each.
+    """Return the degrees of freedom of a sum of independent variances, given as (variance, degrees).
 
     Welch's unbiased form of Satterthwaite's: (sum v)^2 / sum(v^2 / (d + 2)) - 2, but no fewer than the fewest and no
-    more than all. `fourth` is the sum of the fourth powers of what each of `blocks` adds to the error, in units where
-    the squares add up to the sum of v: a spread that hangs on few blocks has no more degrees than
-    2 / (fourth / (sum v)^2 - 1 / blocks), which is what the variance of a sample variance with that kurtosis comes to.
+    more than all. `fourth` is the sum of the fourth powers of the contributions of `blocks` to the error, in units
+    where their squares add up to the sum of v: a spread that depends on few blocks has no more degrees than 2 / (fourth
+    / (sum v)^2 - 1 / blocks), by the variance of a sample variance with that kurtosis.
     """
-    known = [(variance, degrees) for variance, degrees in parts if variance > 0.0 and degrees > 0.0]
-    if not known:
+    positive = [(variance, degrees) for variance, degrees in parts if variance > 0.0 and degrees > 0.0]
+    if not positive:
         return math.fsum(degrees for _, degrees in parts)
-    total = math.fsum(variance for variance, _ in known)
-    welch = total**2 / math.fsum(variance**2 / (degrees + 2.0) for variance, degrees in known) - 2.0
-    fewest, most = min(degrees for _, degrees in known), math.fsum(degrees for _, degrees in known)
+    total = math.fsum(variance for variance, _ in positive)
+    welch = total**2 / math.fsum(variance**2 / (degrees + 2.0) for variance, degrees in positive) - 2.0
+    fewest, most = min(degrees for _, degrees in positive), math.fsum(degrees for _, degrees in positive)
     excess = fourth / total**2 - 1.0 / blocks
     return max(min(max(welch, fewest), most, 2.0 / excess if excess > 0.0 else math.inf), 1.0)
 
 
 def _reach(value: float, error: float, blocks: float, end: float, unseen: float) -> float:
-    """The distance of the bound towards that end of the range, if `unseen` blocks of that end were just not seen."""
+    """Return the distance of the bound towards an end of the range, if `unseen` blocks lie at that end."""
     if not (unseen and math.isfinite(end)):
         return 0.0
     whole = blocks + unseen
@@ -123,8 +123,8 @@ def _reach(value: float, error: float, blocks: float, end: float, unseen: float)
     return unseen / whole * abs(end - value) + t_quantile(blocks - 1.0) * math.sqrt(squares / (whole * (whole + 1.0)))
 
 
-def _pulled(strata: Sequence[tuple[float, float]]) -> float:
-    """By how much the sum of (blocks, distance to the end) can fall with a chance of 5 %: see `equal_blocks`."""
+def _largest_fall(strata: Sequence[tuple[float, float]]) -> float:
+    """Return how far the sum of (blocks, distance to the end) can fall with a chance of 5 %: see `equal_blocks`."""
     if any(math.isinf(distance) for _, distance in strata):
         return math.inf
     ordered = sorted(((distance, blocks) for blocks, distance in strata if distance > 0.0), reverse=True)

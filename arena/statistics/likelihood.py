@@ -18,19 +18,19 @@ from arena.statistics.pentanomial import ZERO_FLOOR, Counts, Moments, moments
 from arena.statistics.roots import find_root
 
 _ROUNDS: Final = 500
-"""Most cases need 4 to 6, and blocks that are nearly all even up to 40; the programs named stop after 10."""
+"""The most iterations. Usual are 4 to 6, and up to 40 for blocks nearly all even; the programs named stop after 10."""
 _SECOND_START: Final = 0.99
 """The share of the observed distribution in the second start; the rest is uniform, as the first start is."""
 _CLOSE_ENOUGH: Final = 1e-9
-"""Of two distributions in a row; with rare results rounding alone makes more."""
+"""The distance of two successive distributions at the end; with rare results rounding alone makes more."""
 _PEAKED: Final = 0.75
 """The share of one result from which a second peak is looked for: in 8,000 random counts none was below 0.87."""
 _EXACT: Final = 1e-13
-"""Of the root, of which the nearer pole is 1."""
+"""The tolerance of the root, on a scale where the nearer pole is 1."""
 
 
 def normalised_llr(counts: Counts, elo0: float, elo1: float) -> float:
-    """LLR of a normalised Elo of `elo1` against `elo0`; above 0 speaks for `elo1`, and 0 is told without blocks."""
+    """Return the LLR of a normalised Elo of `elo1` against `elo0`, above 0 for `elo1`; 0 without blocks."""
     if not counts.blocks:
         return 0.0
     weights = _shares(counts.floored)
@@ -41,24 +41,24 @@ def normalised_llr(counts: Counts, elo0: float, elo1: float) -> float:
 
 
 def logistic_llr(counts: Counts, elo0: float, elo1: float) -> float:
-    """LLR of a logistic Elo of `elo1` against `elo0`, that is of the mean scores which these promise."""
+    """Return the LLR of a logistic Elo of `elo1` against `elo0`, that is, of the mean scores at these values."""
     return _llr_of_means(counts.floored, counts.values, elo0, elo1) if counts.blocks else 0.0
 
 
 def sample_llr(scores: Collection[float], elo0: float, elo1: float) -> float:
-    """The same of block scores of any value, such as luck-adjusted ones; 0 and 1 count as seen a little, too."""
+    """Return the `logistic_llr` of block scores of any value, such as luck-adjusted ones; 0 and 1 get a zero floor."""
     if not scores:
         return 0.0
-    seen = Counter(scores)
-    weights = [*map(float, seen.values()), ZERO_FLOOR, ZERO_FLOOR]
-    return _llr_of_means(weights, [*seen, min(0.0, *seen), max(1.0, *seen)], elo0, elo1)
+    counts = Counter(scores)
+    weights = [*map(float, counts.values()), ZERO_FLOOR, ZERO_FLOOR]
+    return _llr_of_means(weights, [*counts, min(0.0, *counts), max(1.0, *counts)], elo0, elo1)
 
 
 def student_llr(blocks: Moments, elo0: float, elo1: float, *, matches: int) -> float:
-    """LLR of a normalised Elo of `elo1` against `elo0`: N/2 ln[(1 + (t - t0)^2) / (1 + (t - t1)^2)].
+    """Return the LLR of a normalised Elo of `elo1` against `elo0`: N/2 ln[(1 + (t - t0)^2) / (1 + (t - t1)^2)].
 
     The formula has its extremes about one standard deviation from even, and would fall back to 0 beyond, where NEW wins
-    nearly every block by nearly the same. There the extreme itself is taken: more evidence never counts for less.
+    nearly every block by nearly the same. There the extreme is returned: more evidence never counts for less.
     """
     low, high = standardised(elo0, matches), standardised(elo1, matches)
     middle, reach = (low + high) / 2.0, math.hypot(1.0, (high - low) / 2.0)
@@ -68,7 +68,7 @@ def student_llr(blocks: Moments, elo0: float, elo1: float, *, matches: int) -> f
 
 def _llr_of_means(weights: Sequence[float], points: Sequence[float], elo0: float, elo1: float) -> float:
     shares = _shares(weights)
-    null, claim = (_tilted(shares, [point - expected_score(elo) for point in points]) for elo in (elo0, elo1))
+    null, claim = (_tilt(shares, [point - expected_score(elo) for point in points]) for elo in (elo0, elo1))
     return _ratio(weights, null, claim)
 
 
@@ -78,61 +78,59 @@ def _shares(weights: Sequence[float]) -> list[float]:
 
 
 def _ratio(weights: Sequence[float], null: Sequence[float], claim: Sequence[float]) -> float:
-    return math.fsum(
-        weight * math.log(likelier / before) for weight, before, likelier in zip(weights, null, claim, strict=True)
-    )
+    return math.fsum(weight * math.log(new / old) for weight, old, new in zip(weights, null, claim, strict=True))
 
 
 def _likeliest_with_ratio(weights: Sequence[float], points: Sequence[float], ratio: float) -> list[float]:
     """Find the likeliest distribution with (mean - 1/2) / sd = `ratio`.
 
-    The likelihood can have two peaks where nearly all blocks are even, as between versions which hardly differ. The
+    The likelihood can have two peaks where nearly all blocks are even, as between versions that hardly differ. The
     programs named start from the uniform distribution only and can end on the lower peak, over 1 below the other.
     """
-    first = _climbed([1.0 / len(points)] * len(points), weights, points, ratio)
+    first = _climb([1.0 / len(points)] * len(points), weights, points, ratio)
     if first is None:
         raise ArithmeticError(f"no distribution of {points} has a ratio of {ratio} and is likeliest for {weights}")
     if max(weights) < _PEAKED:
         return first
-    mixed = [_SECOND_START * weight + (1.0 - _SECOND_START) / len(points) for weight in weights]
-    second = _climbed(mixed, weights, points, ratio)
+    start = [_SECOND_START * weight + (1.0 - _SECOND_START) / len(points) for weight in weights]
+    second = _climb(start, weights, points, ratio)
     return first if second is None else max(first, second, key=lambda shares: _log_likelihood(weights, shares))
 
 
-def _log_likelihood(weights: Sequence[float], found: Sequence[float]) -> float:
-    return math.fsum(weight * math.log(share) for weight, share in zip(weights, found, strict=True))
+def _log_likelihood(weights: Sequence[float], shares: Sequence[float]) -> float:
+    return math.fsum(weight * math.log(share) for weight, share in zip(weights, shares, strict=True))
 
 
-def _climbed(start: list[float], weights: Sequence[float], points: Sequence[float], ratio: float) -> list[float] | None:
-    """Go from `start` to a peak of the likelihood: the condition is made linear, and that is repeated.
+def _climb(start: list[float], weights: Sequence[float], points: Sequence[float], ratio: float) -> list[float] | None:
+    """Go from `start` to a peak of the likelihood, by a linear form of the condition in each iteration.
 
-    Return None where no distribution meets the linear condition; that does not happen from the uniform start.
+    None where no distribution meets the linear condition; that does not happen from the uniform start.
     """
-    found, close = start, max(_CLOSE_ENOUGH, sys.float_info.epsilon / min(weights))
+    shares, tolerance = start, max(_CLOSE_ENOUGH, sys.float_info.epsilon / min(weights))
     for _ in range(_ROUNDS):
-        mean, variance = moments(found, points)
+        mean, variance = moments(shares, points)
         sd = math.sqrt(variance)
         excess = [point - 0.5 - ratio * sd * (1.0 + ((mean - point) / sd) ** 2) / 2.0 for point in points]
         if not min(excess) < 0.0 < max(excess):
             return None
-        before, found = found, _tilted(weights, excess)
-        if max(abs(new - old) for new, old in zip(found, before, strict=True)) < close:
-            return found
+        former, shares = shares, _tilt(weights, excess)
+        if max(abs(new - old) for new, old in zip(shares, former, strict=True)) < tolerance:
+            return shares
     raise ArithmeticError(f"no peak of the likelihood of {weights} at a ratio of {ratio} after {_ROUNDS} rounds")
 
 
-def _tilted(weights: Sequence[float], excess: Sequence[float]) -> list[float]:
+def _tilt(weights: Sequence[float], excess: Sequence[float]) -> list[float]:
     """Find the distribution q with sum q * excess = 0 under which `weights` are likeliest: weight / (1 + x * excess).
 
-    The x sought is the only zero of a falling function between two poles, the nearer of which is 1 after scaling.
+    x is the only zero of a falling function between two poles, the nearer of which is 1 after scaling.
     """
-    nearer = max(*excess, -min(excess))
-    pairs = [(weight, over / nearer) for weight, over in zip(weights, excess, strict=True)]
+    scale = max(*excess, -min(excess))
+    pairs = [(weight, scaled / scale) for weight, scaled in zip(weights, excess, strict=True)]
 
     def imbalance(x: float) -> tuple[float, float]:
-        terms = [(weight, over / (1.0 + x * over)) for weight, over in pairs]
+        terms = [(weight, scaled / (1.0 + x * scaled)) for weight, scaled in pairs]
         return -sum(weight * term for weight, term in terms), sum(weight * term * term for weight, term in terms)
 
-    low, high = -nearer / max(excess), -nearer / min(excess)
+    low, high = -scale / max(excess), -scale / min(excess)
     x = find_root(imbalance, low, high, start=0.0, tolerance=_EXACT)
-    return [weight / (1.0 + x * over) for weight, over in pairs]
+    return [weight / (1.0 + x * scaled) for weight, scaled in pairs]

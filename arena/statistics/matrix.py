@@ -25,8 +25,8 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from arena.statistics.block_correlation import Thresholds, deviations, exceeding_both, groups_of, shared_noise
-from arena.statistics.comparisons import ComparisonTable, pattern
+from arena.statistics.block_correlation import Thresholds, deviations, group_blocks, joint_excess, noise_correlation
+from arena.statistics.comparisons import ComparisonTable, block_pattern
 from arena.statistics.distributions import CONFIDENCE, NORMAL, chi_square_tail
 from arena.statistics.newton import Floats, Indices, outcomes
 from arena.statistics.pairs import comparisons
@@ -35,17 +35,17 @@ from arena.statistics.probit import ProbitFit
 Flags = npt.NDArray[np.bool_]
 
 COMMON_BLOCKS: Final = 30
-"""Blocks of its own by which a pair outweighs the effect that the league has in common."""
+"""The number of blocks with which a pair weighs as much as the effect that the league has in common."""
 _LEAST_VARIANCE: Final = 1e-100
 MOST_CYCLES: Final = 1000
-"""Listed unless told otherwise. With n players there can be n^3 / 24; all are counted."""
+"""The most cycles that are listed by default. With n players there can be n^3 / 24; all are counted."""
 
 
 class Cell(msgspec.Struct, frozen=True, gc=False):
-    """The matches of `first` against `second`, seen from the first. `score` and `expected` are shares of 0 to 1.
+    """The matches of `first` against `second`, seen from `first`. `score` and `expected` are shares from 0 to 1.
 
-    `error` is the standard error of `score` under the model, `z` the surprise in these errors. `likelihood_better` is
-    how likely the first is better by these matches alone: Phi((W - L) / sqrt(effect (W + L))).
+    `error` is the standard error of `score` under the model, `z` is (score - expected) / error. `likelihood_better` is
+    the likelihood that the first is better by these matches alone: Phi((W - L) / sqrt(effect (W + L))).
     """
 
     first: str
@@ -62,7 +62,7 @@ class Cell(msgspec.Struct, frozen=True, gc=False):
     likelihood_better: float
 
     def mirrored(self) -> "Cell":
-        """See the same matches from the other side."""
+        """Return the cell of the same matches seen from the other side."""
         return msgspec.structs.replace(
             self,
             first=self.second,
@@ -77,7 +77,7 @@ class Cell(msgspec.Struct, frozen=True, gc=False):
 
 
 class Intransitivity(msgspec.Struct, frozen=True, gc=False):
-    """X^2 with its degrees of freedom, and how likely as large a sum is by chance.
+    """X^2 with its degrees of freedom, and the chance `p` of a sum at least as large.
 
     `p` is None without a degree of freedom, and for more than two seats.
     """
@@ -89,11 +89,11 @@ class Intransitivity(msgspec.Struct, frozen=True, gc=False):
 
 @dataclass(frozen=True)
 class Matrix:
-    """A cell for each pair that met, by names in order.
+    """The cells of all pairs that met, by names in order, and the cycles among them.
 
-    `cycles` are (A, B, C) with A > B > C > A, each step surer than 95 % by the direct matches of that pair; the first
-    of them in order of name, all of them counted in `cycles_found`. `cycles_by_chance` is how many to expect if all
-    were of exactly equal skill, two ways round each three that met: 0.06 with 12 players, 40 with 100.
+    `cycles` are (A, B, C) with A > B > C > A, where each step is likelier than 95 % by the direct matches of that pair.
+    They are the first ones in order of name; `cycles_found` counts all. `cycles_by_chance` is the expected number if
+    all players were of equal skill, in both directions of each three that met: 0.06 with 12 players, 40 with 100.
     """
 
     players: tuple[str, ...]
@@ -104,7 +104,7 @@ class Matrix:
     cycles_by_chance: float
 
     def cell(self, one: str, other: str) -> Cell | None:
-        """The matches of `one` against `other` from the side of `one`; None if there are none."""
+        """Return the matches of `one` against `other`, seen from `one`; None if there are none."""
         if (one, other) in self._by_pair:
             return self._by_pair[one, other]
         mirror = self._by_pair.get((other, one))
@@ -116,8 +116,8 @@ class Matrix:
 
 
 def head_to_head(fitted: ProbitFit, *, most_cycles: int = MOST_CYCLES) -> Matrix:
-    """Compare the matches that `fitted` comes from with the results that the skills expect."""
-    cells, players = _cells_of(fitted), fitted.players
+    """Compare the results of each pair with those that the fitted skills expect."""
+    cells, players = _compare_pairs(fitted), fitted.players
     places = {name: place for place, name in enumerate(players)}
     first = np.array([places[cell.first] for cell in cells], dtype=np.int64)
     second = np.array([places[cell.second] for cell in cells], dtype=np.int64)
@@ -125,19 +125,19 @@ def head_to_head(fitted: ProbitFit, *, most_cycles: int = MOST_CYCLES) -> Matrix
     met, beats = np.zeros((2, len(players), len(players)), dtype=bool)
     met[first, second] = met[second, first] = True
     beats[first, second], beats[second, first] = likelihood > CONFIDENCE, likelihood < 1.0 - CONFIDENCE
-    listed: list[tuple[str, str, str]] = []
-    found = 0
-    for a, closing in enumerate(_closing(beats)):
-        found += int(np.count_nonzero(closing))
-        for b, c in np.argwhere(closing)[: most_cycles - len(listed)].tolist():
-            listed.append((players[a], players[a + b], players[a + c]))
+    cycles: list[tuple[str, str, str]] = []
+    cycle_count = 0
+    for a, steps in enumerate(_cycles_from(beats)):
+        cycle_count += int(np.count_nonzero(steps))
+        for b, c in np.argwhere(steps)[: most_cycles - len(cycles)].tolist():
+            cycles.append((players[a], players[a + b], players[a + c]))
     return Matrix(
         players=players,
         cells=cells,
         intransitivity=_intransitivity(fitted, cells),
-        cycles=tuple(listed),
-        cycles_found=found,
-        cycles_by_chance=sum(int(np.count_nonzero(closing)) for closing in _closing(met)) * (1.0 - CONFIDENCE) ** 3,
+        cycles=tuple(cycles),
+        cycles_found=cycle_count,
+        cycles_by_chance=sum(int(np.count_nonzero(steps)) for steps in _cycles_from(met)) * (1.0 - CONFIDENCE) ** 3,
     )
 
 
@@ -148,17 +148,18 @@ def _intransitivity(fitted: ProbitFit, cells: Sequence[Cell]) -> Intransitivity:
     return Intransitivity(chi_square, degrees, p)
 
 
-def _closing(steps: Flags) -> Iterator[Flags]:
-    """For each place a, by those from a on: whether `steps` (n, n) lead from a to b, from b to c and back to a."""
+def _cycles_from(steps: Flags) -> Iterator[Flags]:
+    """Yield, for each place a, the (b, c) from a on for which `steps` (n, n) lead from a to b to c to a."""
     for a in range(len(steps)):
         yield steps[a, a:, None] & steps[a:, a:] & steps[a:, a]
 
 
 class _Sums(NamedTuple):
-    """By pair of players: sums over all their matches, seen from the first by name.
+    """Sums over all matches of a pair of players, by pair, seen from the first by name.
 
     `residual` is the score less the expected one, `variance` the model's for independent matches, `of_model` for blocks
-    with the correlation of the league, `of_blocks` and `of_matches` what was seen, about the means of their pairings.
+    with the correlation of the league. `of_blocks` and `of_matches` are the observed sums of squares of blocks and of
+    matches, about the means of their pairings.
     """
 
     wins: Floats
@@ -172,8 +173,8 @@ class _Sums(NamedTuple):
     of_matches: Floats
 
 
-def _cells_of(fitted: ProbitFit) -> tuple[Cell, ...]:
-    """A cell for each pair that met, in order of name."""
+def _compare_pairs(fitted: ProbitFit) -> tuple[Cell, ...]:
+    """Return a cell for each pair that met, in order of name."""
     table = fitted.table
     if not len(table.places):
         return ()
@@ -182,15 +183,15 @@ def _cells_of(fitted: ProbitFit) -> tuple[Cell, ...]:
     second = table.places[:, [row.second for row in rows]]
     size = len(table.players)
     key = np.minimum(first, second) * size + np.maximum(first, second)
-    distinct, which = np.unique(key.ravel(), return_inverse=True)
+    distinct, pair = np.unique(key.ravel(), return_inverse=True)
     is_turned = (first > second).ravel()
-    sums = _by_players(_of_pairings(fitted, table), which.ravel(), is_turned, len(distinct))
+    sums = _merge_by_players(_sums_of_pairings(fitted, table), pair.ravel(), is_turned, len(distinct))
     is_met = sums.blocks > 0.0
     return _cells(table.players, distinct[is_met], _Sums(*(column[is_met] for column in sums)))
 
 
-def _of_pairings(fitted: ProbitFit, table: ComparisonTable) -> _Sums:
-    """By pairing and two of its places (P, Q), seen from the first place."""
+def _sums_of_pairings(fitted: ProbitFit, table: ComparisonTable) -> _Sums:
+    """Return the sums of each pairing and two of its places (P, Q), seen from the first place."""
     settings = fitted.settings
     seats = table.seats
     design = table.design(settings)
@@ -204,75 +205,75 @@ def _of_pairings(fitted: ProbitFit, table: ComparisonTable) -> _Sums:
     residual -= counts[..., 2] * (win + draw / 2.0)
     variance = counts.sum(axis=2) * (win * loss + draw * (win + loss) / 4.0)
 
-    def by_pair(of_rows: Floats) -> Floats:
-        """Add up the rotations (..., R) -> (..., Q)."""
-        found: Floats = of_rows.reshape(*of_rows.shape[:-1], seats, -1).sum(axis=-2)
-        return found
+    def by_pair(values: Floats) -> Floats:
+        """Add up the rotations: (..., R) -> (..., Q)."""
+        sums: Floats = values.reshape(*values.shape[:-1], seats, -1).sum(axis=-2)
+        return sums
 
-    groups = groups_of(table)
-    off = deviations(table, groups)
+    groups = group_blocks(table)
+    residuals = deviations(table, groups)
     is_there = by_pair(table.masks)[table.presence] > 0.0
     return _Sums(
         wins=by_pair(counts[..., 0]),
         draws=by_pair(counts[..., 1]),
         losses=by_pair(counts[..., 2]),
-        blocks=_added(table, is_there * table.times[:, None]),
+        blocks=_sum_by_pairing(table, is_there * table.times[:, None]),
         residual=by_pair(residual),
         variance=by_pair(variance),
-        of_model=by_pair(variance) + _shared(fitted, table, differences),
-        of_blocks=_added(table, table.times[:, None] * by_pair(off) ** 2),
-        of_matches=_added(table, table.times[:, None] * by_pair(off**2)),
+        of_model=by_pair(variance) + _shared_variance(fitted, table, differences),
+        of_blocks=_sum_by_pairing(table, table.times[:, None] * by_pair(residuals) ** 2),
+        of_matches=_sum_by_pairing(table, table.times[:, None] * by_pair(residuals**2)),
     )
 
 
-def _shared(fitted: ProbitFit, table: ComparisonTable, differences: Floats) -> Floats:
-    """The amount that the correlation adds to the variance of the sum of a pair's scores (P, Q)."""
-    rows = len(pattern(table.seats).projection)
+def _shared_variance(fitted: ProbitFit, table: ComparisonTable, differences: Floats) -> Floats:
+    """Return what the correlation adds to the variance of the sum of a pair's scores (P, Q)."""
+    rows = len(block_pattern(table.seats).projection)
     pairs = rows // table.seats
-    noise = np.triu(shared_noise(table.seats, fitted.effect.correlation if fitted.effect else 0.0), 1)
-    is_own = np.arange(rows)[:, None] % pairs == np.arange(rows) % pairs
-    one, other = np.nonzero(np.where(is_own, noise, 0.0))
-    found = np.zeros((len(table.places), pairs))
-    if len(one):
+    noise = np.triu(noise_correlation(table.seats, fitted.effect.correlation if fitted.effect else 0.0), 1)
+    is_same_pair = np.arange(rows)[:, None] % pairs == np.arange(rows) % pairs
+    first, second = np.nonzero(np.where(is_same_pair, noise, 0.0))
+    variance = np.zeros((len(table.places), pairs))
+    if len(first):
         thresholds = Thresholds.of(differences, fitted.settings)
         masks = table.masks[table.presence]
-        both = _added(table, table.times[:, None] * masks[:, one] * masks[:, other])
-        together = 2.0 * both * thresholds.scores_together(one, other, noise[one, other], exceeding_both)
-        for column, row in enumerate(one):
-            found[:, row % pairs] += together[:, column]
-    return found
+        present = _sum_by_pairing(table, table.times[:, None] * masks[:, first] * masks[:, second])
+        added = 2.0 * present * thresholds.score_covariances(first, second, noise[first, second], joint_excess)
+        for column, row in enumerate(first):
+            variance[:, row % pairs] += added[:, column]
+    return variance
 
 
-def _added(table: ComparisonTable, values: Floats) -> Floats:
-    """Values of entries (E, C) added up by pairing (P, C)."""
+def _sum_by_pairing(table: ComparisonTable, values: Floats) -> Floats:
+    """Add up values of entries (E, C) by pairing (P, C)."""
     return np.stack(
         [np.bincount(table.pairing, weights=column, minlength=len(table.places)) for column in values.T], axis=1
     ).astype(np.float64)
 
 
-def _by_players(sums: _Sums, which: Indices, is_turned: Flags, count: int) -> _Sums:
-    """Add up the pairings of the same two players, all seen from the first by name."""
+def _merge_by_players(sums: _Sums, pair: Indices, is_turned: Flags, count: int) -> _Sums:
+    """Add up the pairings of the same two players, seen from the first by name."""
     flat = _Sums(*(column.ravel() for column in sums))
-    seen = flat._replace(
+    turned = flat._replace(
         wins=np.where(is_turned, flat.losses, flat.wins),
         losses=np.where(is_turned, flat.wins, flat.losses),
         residual=np.where(is_turned, -flat.residual, flat.residual),
     )
-    return _Sums(*(np.bincount(which, weights=column, minlength=count).astype(np.float64) for column in seen))
+    return _Sums(*(np.bincount(pair, weights=column, minlength=count).astype(np.float64) for column in turned))
 
 
-def _cells(names: Sequence[str], pairs: Indices, own: _Sums) -> tuple[Cell, ...]:
-    """`pairs` are numbers: that of the first player, times all players, plus that of the second."""
-    matches = own.wins + own.draws + own.losses
-    extra = COMMON_BLOCKS * np.maximum(_LEAST_VARIANCE, own.variance) / own.blocks
-    common = np.maximum(0.0, own.of_model / np.maximum(_LEAST_VARIANCE, own.variance))
-    effect = (own.of_blocks + common * extra) / (own.of_matches + extra)
-    error = np.sqrt(np.maximum(_LEAST_VARIANCE, effect * own.variance))
-    decided = np.sqrt(effect * (own.wins + own.losses))
-    lead = np.divide(own.wins - own.losses, decided, out=np.zeros_like(decided), where=decided > 0.0)
-    score = (own.wins + own.draws / 2.0) / matches
-    columns = (score, score - own.residual / matches, error / matches, own.residual / error, lead)
-    counts = (matches, own.blocks, own.wins, own.draws, own.losses)
+def _cells(names: Sequence[str], pairs: Indices, sums: _Sums) -> tuple[Cell, ...]:
+    """Return the cells; a number in `pairs` is that of the first player, times all players, plus that of the second."""
+    matches = sums.wins + sums.draws + sums.losses
+    prior_weight = COMMON_BLOCKS * np.maximum(_LEAST_VARIANCE, sums.variance) / sums.blocks
+    common_effect = np.maximum(0.0, sums.of_model / np.maximum(_LEAST_VARIANCE, sums.variance))
+    effect = (sums.of_blocks + common_effect * prior_weight) / (sums.of_matches + prior_weight)
+    error = np.sqrt(np.maximum(_LEAST_VARIANCE, effect * sums.variance))
+    decided = np.sqrt(effect * (sums.wins + sums.losses))
+    lead = np.divide(sums.wins - sums.losses, decided, out=np.zeros_like(decided), where=decided > 0.0)
+    score = (sums.wins + sums.draws / 2.0) / matches
+    columns = (score, score - sums.residual / matches, error / matches, sums.residual / error, lead)
+    counts = (matches, sums.blocks, sums.wins, sums.draws, sums.losses)
     rows = zip(
         pairs.tolist(),
         *(column.astype(np.int64).tolist() for column in counts),
@@ -281,6 +282,6 @@ def _cells(names: Sequence[str], pairs: Indices, own: _Sums) -> tuple[Cell, ...]
     )
     size, likelihood = len(names), NORMAL.cdf
     return tuple(
-        Cell(names[pair // size], names[pair % size], m, b, w, d, lost, found, expected, doubt, z, likelihood(ahead))
-        for pair, m, b, w, d, lost, found, expected, doubt, z, ahead in rows
+        Cell(names[pair // size], names[pair % size], m, b, w, d, lost, share, expected, sd, z, likelihood(t))
+        for pair, m, b, w, d, lost, share, expected, sd, z, t in rows
     )

@@ -14,8 +14,8 @@ from arena.statistics.distributions import NORMAL, normal_cdf
 class ProbitSettings(msgspec.Struct, frozen=True):
     """The constants of the model; the first four are those of the ratings.
 
-    `seat_sigma` is how far the first of two seats may be better than the second, as a standard deviation: by default
-    one beta, which is 76 % against 24 % at equal skill. With 0 the seats are taken as equal.
+    `seat_sigma` is the standard deviation of the advantage of the first of two seats over the second: by default one
+    beta, which is 76 % against 24 % at equal skill. With 0 the seats are taken as equal.
     """
 
     mu: float = 25.0
@@ -40,17 +40,17 @@ class ProbitSettings(msgspec.Struct, frozen=True):
 
     @property
     def margin(self) -> float:
-        """The greatest difference of two performances that is a tie."""
+        """The greatest difference of two performances that is a draw."""
         return NORMAL.inv_cdf((self.draw_probability + 1.0) / 2.0) * self.scale
 
 
 class BlockEffect(msgspec.Struct, frozen=True, gc=False):
     """The luck that the blocks of a league share.
 
-    `correlation` of the noise, above 0 for luck of a seat and below for that of a player; what the errors are made of.
-    For people: `players` and `seats` are the variance of blocks over that of so many independent matches, of the
-    players' scores and of the seats', over the whole league (its design effects); about one of two equals is as much
-    below 1 as the other is above. `degrees` are those of freedom behind all three.
+    `correlation` is that of the noise, from which the errors are computed: above 0 for luck of a seat, below 0 for luck
+    of a player. For people: `players` and `seats` are the design effects of the league, the variance of blocks over
+    that of as many independent matches, of the players' scores and of the seats'; between equals about one is as much
+    below 1 as the other is above. `degrees` are the degrees of freedom of all three.
     """
 
     players: float
@@ -60,7 +60,7 @@ class BlockEffect(msgspec.Struct, frozen=True, gc=False):
 
 
 class Chances(msgspec.Struct, frozen=True, gc=False):
-    """Of a win, a draw and a loss; they add up to 1."""
+    """The chances of a win, a draw and a loss; their sum is 1."""
 
     win: float
     draw: float
@@ -73,13 +73,13 @@ class Chances(msgspec.Struct, frozen=True, gc=False):
 
 
 def score_slope(difference: float, settings: ProbitSettings) -> float:
-    """The slope of the expected score over the difference in skill."""
+    """Return the slope of the expected score over the difference in skill."""
     up, down = (difference - settings.margin) / settings.scale, (-difference - settings.margin) / settings.scale
     return (NORMAL.pdf(up) + NORMAL.pdf(down)) / (2.0 * settings.scale)
 
 
 def chances_at(difference: float, scale: float, margin: float) -> Chances:
-    """Tell the chances of the player who is better by `difference`, `scale` being the noise of the difference."""
+    """Return the chances of a player who is better by `difference`; `scale` is the noise of the difference."""
     win, loss = normal_cdf((difference - margin) / scale), normal_cdf((-difference - margin) / scale)
     # as a difference of lower tails, which keeps its digits where a draw is next to impossible
     away = abs(difference)

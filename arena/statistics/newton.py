@@ -1,6 +1,6 @@
 """A probit fit: the maximum of the posterior by Newton's method.
 
-Rule: this is the only place that knows the likelihood. It works on arrays: R rows (who met whom from which seat), P
+Rule: this is the only place that knows the likelihood. It works on arrays: R rows (two players in their seats), P
 parameters (a skill per player, then an effect per seat).
 
 Everything is kept in logarithms: a chance may be 1e-1000 without anything becoming 0, infinite or undefined. Sums run
@@ -20,7 +20,7 @@ Floats = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.int64]
 
 CONVERGED: Final = 1e-10
-"""Of the squared Newton decrement: the last step is 1e-5 standard deviations, and what is left about its square."""
+"""The squared Newton decrement at the end: the last step is 1e-5 standard deviations, the error about its square."""
 MOST_STEPS: Final = 200
 _NEVER: Final = -700.0
 """The log of a chance that is nearly too small for a float."""
@@ -31,7 +31,7 @@ _ASYMPTOTIC: Final = -30.0
 
 @dataclass(frozen=True)
 class Design:
-    """The structure of a table.
+    """The structure of the rows of a fit.
 
     `columns` (R, K) are the parameters of each row, `signs` (K,) how they enter its difference d. `precision` (P,) and
     `centre` (P,) are of the prior, `scale` and `margin` in units of skill, `weight` is that of one comparison.
@@ -46,25 +46,25 @@ class Design:
     weight: float
 
     def differences(self, parameters: Floats) -> Floats:
-        """The difference d of each row."""
-        found: Floats = (parameters[self.columns] * self.signs).sum(axis=1)
-        return found
+        """Return the difference d of each row."""
+        differences: Floats = (parameters[self.columns] * self.signs).sum(axis=1)
+        return differences
 
     @cached_property
     def cells(self) -> list[tuple[float, Indices]]:
-        """By two columns, their signs and the cells of the information (P, P) that rows are added to.
+        """For each two columns: the product of their signs, and the cells of the information (P, P) that rows add to.
 
-        Those of one triangle; half of the diagonal.
+        The cells are those of one triangle; the diagonal is halved.
         """
         size, columns = len(self.centre), self.columns.T
         return [
-            (self.signs[one] * self.signs[other] / (2.0 if one == other else 1.0), columns[one] * size + columns[other])
-            for one, other in combinations_with_replacement(range(len(columns)), 2)
+            (self.signs[i] * self.signs[j] / (2.0 if i == j else 1.0), columns[i] * size + columns[j])
+            for i, j in combinations_with_replacement(range(len(columns)), 2)
         ]
 
 
 class Optimum(NamedTuple):
-    """The parameters (P,), and what the counts alone, without the prior, tell of them (P, P)."""
+    """The parameters (P,) at the maximum, and the information (P, P) of the counts alone, without the prior."""
 
     parameters: Floats
     information: Floats
@@ -79,8 +79,8 @@ class _State(NamedTuple):
 def maximise(design: Design, counts: Floats, start: Floats | None = None) -> Optimum:
     """Find the maximum for these `counts` (R, 3): wins, draws, losses, which need not be whole numbers.
 
-    The posterior is strictly concave, so there is one maximum; steps that overshoot are halved, as from far out on its
-    flat side. Raises ArithmeticError if the maximum is not reached, which no counts are known to cause.
+    The posterior is strictly concave, so there is one maximum; steps that overshoot are halved. ArithmeticError if the
+    maximum is not reached, which no counts are known to cause.
     """
     here = design.centre if start is None else start
     state = _evaluate(design, counts, here)
@@ -100,22 +100,22 @@ def maximise(design: Design, counts: Floats, start: Floats | None = None) -> Opt
 def solve(matrix: Floats, right: Floats) -> Floats:
     """Solve the positive definite `matrix` (P, P) for its `right` sides (P, Q).
 
-    Plain elimination. LAPACK does the same with threads, whose number changes the last digits, and which take a hundred
-    times as long where all processors are busy already: as they are when a league is played.
+    Plain elimination: LAPACK uses threads, whose number changes the last digits, and which take a hundred times as long
+    where all processors are busy, as they are when a league is played.
     """
     size = len(matrix)
     work = np.concatenate((matrix, right), axis=1)
     for k in range(size):
         work[k + 1 :, k + 1 :] -= (work[k + 1 :, k] / work[k, k])[:, None] * work[k, k + 1 :]
-    found = np.empty_like(right)
+    solution = np.empty_like(right)
     for k in reversed(range(size)):
-        known = (work[k, k + 1 : size, None] * found[k + 1 :]).sum(axis=0)
-        found[k] = (work[k, size:] - known) / work[k, k]
-    return found
+        solved = (work[k, k + 1 : size, None] * solution[k + 1 :]).sum(axis=0)
+        solution[k] = (work[k, size:] - solved) / work[k, k]
+    return solution
 
 
 def _evaluate(design: Design, counts: Floats, parameters: Floats) -> _State:
-    """Sum up log posterior (without its constant), gradient, and the information of the counts."""
+    """Compute the log posterior (without its constant), its gradient, and the information of the counts."""
     size = len(parameters)
     value, slope, curvature = log_likelihood(design.differences(parameters), counts, design.scale, design.margin)
     away = parameters - design.centre
@@ -133,31 +133,31 @@ def _evaluate(design: Design, counts: Floats, parameters: Floats) -> _State:
 
 
 def log_likelihood(d: Floats, counts: Floats, scale: float, margin: float) -> tuple[Floats, Floats, Floats]:
-    """By row: the log likelihood, its slope in the difference `d`, and its curvature with the sign turned."""
+    """Return, by row, the log likelihood, its slope in the difference `d`, and the negative of its curvature."""
     wins, draws, losses = counts[..., 0], counts[..., 1], counts[..., 2]
     value, slope, curvature = np.zeros((3, *d.shape))
-    for sign, times in ((1.0, wins), (-1.0, losses)):
-        there = times > 0.0
-        own, x = times[there], (sign * d[there] - margin) / scale
-        log_win, _ = _log_cdf_both_ways(x)
+    for sign, number in ((1.0, wins), (-1.0, losses)):
+        is_counted = number > 0.0
+        counted, x = number[is_counted], (sign * d[is_counted] - margin) / scale
+        log_win, _ = _log_tails(x)
         pull = np.exp(_log_pdf(x) - log_win)
-        value[there] += own * log_win
-        slope[there] += sign * own * pull
-        curvature[there] += own * pull * (pull + x)
-    there = draws > 0.0
-    own, up, down = draws[there], (d[there] - margin) / scale, (-d[there] - margin) / scale
-    log_draw = _log_draw(d[there], _log_cdf_both_ways(up), _log_cdf_both_ways(down))
+        value[is_counted] += counted * log_win
+        slope[is_counted] += sign * counted * pull
+        curvature[is_counted] += counted * pull * (pull + x)
+    is_counted = draws > 0.0
+    counted, up, down = draws[is_counted], (d[is_counted] - margin) / scale, (-d[is_counted] - margin) / scale
+    log_draw = _log_draw(d[is_counted], _log_tails(up), _log_tails(down))
     high, low = np.exp(_log_pdf(up) - log_draw), np.exp(_log_pdf(down) - log_draw)
-    value[there] += own * log_draw
-    slope[there] += own * (low - high)
-    curvature[there] += own * ((low - high) ** 2 - up * high - down * low)
+    value[is_counted] += counted * log_draw
+    slope[is_counted] += counted * (low - high)
+    curvature[is_counted] += counted * ((low - high) ** 2 - up * high - down * low)
     return value, slope / scale, curvature / (scale * scale)
 
 
 def outcomes(d: Floats, scale: float, margin: float) -> tuple[Floats, Floats]:
-    """Chances of a win, a draw and a loss at each difference `d`, and the slope of the log of each: (..., 3)."""
+    """Return the chances of a win, a draw and a loss at each difference `d`, and the slope of their logs: (..., 3)."""
     up, down = (d - margin) / scale, (-d - margin) / scale
-    win, loss = _log_cdf_both_ways(up), _log_cdf_both_ways(down)
+    win, loss = _log_tails(up), _log_tails(down)
     log_draw = np.maximum(_log_draw(d, win, loss), _NEVER)
     draw_pull = np.exp(_log_pdf(down) - log_draw) - np.exp(_log_pdf(up) - log_draw)
     chances = np.exp(np.stack((win[0], log_draw, loss[0]), axis=-1))
@@ -166,20 +166,20 @@ def outcomes(d: Floats, scale: float, margin: float) -> tuple[Floats, Floats]:
 
 
 def _log_draw(d: Floats, win: tuple[Floats, Floats], loss: tuple[Floats, Floats]) -> Floats:
-    """The chance of a draw as a difference of two lower tails, on the side where these are small."""
-    more = np.where(d >= 0.0, win[1], loss[1])
-    less = np.where(d >= 0.0, loss[0], win[0])
-    share = -np.expm1(less - more)
-    found: Floats = more + np.log(share, out=np.full_like(share, _NEVER), where=share > 0.0)
-    return found
+    """Return the log of the chance of a draw, as a difference of two lower tails, on the side where these are small."""
+    larger = np.where(d >= 0.0, win[1], loss[1])
+    smaller = np.where(d >= 0.0, loss[0], win[0])
+    share = -np.expm1(smaller - larger)
+    chance: Floats = larger + np.log(share, out=np.full_like(share, _NEVER), where=share > 0.0)
+    return chance
 
 
 def _log_pdf(x: Floats) -> Floats:
     return -0.5 * x * x - _LOG_ROOT_OF_2_PI
 
 
-def _log_cdf_both_ways(x: Floats) -> tuple[Floats, Floats]:
-    """Both log Phi(x) and log Phi(-x)."""
+def _log_tails(x: Floats) -> tuple[Floats, Floats]:
+    """Return log Phi(x) and log Phi(-x)."""
     away = np.abs(x)
     tail = 0.5 * np.fromiter(map(math.erfc, (away / math.sqrt(2.0)).ravel().tolist()), np.float64, x.size)
     tail = tail.reshape(x.shape)
@@ -192,7 +192,7 @@ def _log_cdf_both_ways(x: Floats) -> tuple[Floats, Floats]:
 
 
 def _log_far_tail(away: Floats) -> Floats:
-    """The log of Phi(-away) by the asymptotic series (Abramowitz and Stegun 26.2.12)."""
+    """Return log Phi(-away) by the asymptotic series (Abramowitz and Stegun 26.2.12)."""
     y = 1.0 / (away * away)
     series = y * (-1.0 + y * (3.0 + y * (-15.0 + y * (105.0 - y * 945.0))))
     return _log_pdf(away) - np.log(away) + np.log1p(series)

@@ -1,4 +1,4 @@
-"""Pairings with the courses of their blocks: all that skills and matrix need of a league.
+"""Pairings with the ranks of their blocks: all that skills and matrix need of a league.
 
 Rule: whole numbers only. Counts do not depend on the order of the matches, and all that is calculated from them
 inherits that.
@@ -9,27 +9,27 @@ from functools import lru_cache
 from typing import NamedTuple, Protocol
 
 MISSING = "-"
-"""Stands for each rank of a match that is not there."""
+"""The rank in a match that is not stored."""
 
 Sign = int
 """1 if the first of two came out better, 0 for a tie, -1 if the other did."""
 
 
 class PlayedPairing(Protocol):
-    """Players who sit at one table, by place, and the course of each of their blocks.
+    """The players of one table, by place, and the ranks of each of their blocks.
 
-    A course has n n characters for n players: by rotation and by seat, a digit for each rank. Seat s of rotation r
-    belongs to place (s + r) mod n.
+    The ranks of a block are n n characters for n players: by rotation and by seat, a digit for each rank. Seat s of
+    rotation r belongs to place (s + r) mod n.
     """
 
     @property
     def players(self) -> tuple[str, ...]: ...  # noqa: D102
     @property
-    def courses(self) -> Sequence[str]: ...  # noqa: D102
+    def block_ranks(self) -> Sequence[str]: ...  # noqa: D102
 
 
 class SeatComparison(NamedTuple):
-    """Two of the places of a table in the match of one rotation, with their seats."""
+    """A comparison of two places of a table in the match of one rotation, with their seats."""
 
     rotation: int
     first: int
@@ -40,7 +40,7 @@ class SeatComparison(NamedTuple):
 
 @lru_cache
 def comparisons(seats: int) -> tuple[SeatComparison, ...]:
-    """All comparisons of a complete block: in each rotation every two places."""
+    """Return the comparisons of a complete block: every two places in each rotation."""
     return tuple(
         SeatComparison(rotation, first, second, (first - rotation) % seats, (second - rotation) % seats)
         for rotation in range(seats)
@@ -50,15 +50,15 @@ def comparisons(seats: int) -> tuple[SeatComparison, ...]:
 
 
 @lru_cache(maxsize=65536)
-def signs(course: str, seats: int) -> tuple[Sign | None, ...]:
-    """The outcome of each of the `comparisons` of a block; None for those of a match that is not there."""
-    found: list[Sign | None] = []
-    for one in comparisons(seats):
-        own, other = (course[one.rotation * seats + seat] for seat in (one.first_seat, one.second_seat))
-        found.append(None if own == MISSING else (own < other) - (own > other))
-    return tuple(found)
+def signs(block_ranks: str, seats: int) -> tuple[Sign | None, ...]:
+    """Return the outcome of each of the `comparisons` of a block; None for those of a missing match."""
+    outcomes: list[Sign | None] = []
+    for row in comparisons(seats):
+        rank, other_rank = (block_ranks[row.rotation * seats + seat] for seat in (row.first_seat, row.second_seat))
+        outcomes.append(None if rank == MISSING else (rank < other_rank) - (rank > other_rank))
+    return tuple(outcomes)
 
 
 def weight(seats: int) -> float:
-    """The weight of one comparison, so that a match of n weighs as much as n - 1 comparisons."""
+    """Return the weight of one comparison, with which a match of n weighs as much as n - 1 comparisons."""
     return 2.0 / max(2, seats)

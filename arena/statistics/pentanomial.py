@@ -20,13 +20,13 @@ ZERO_FLOOR: Final = 1e-3
 
 SMALLEST: Final = 1e-100
 LARGEST: Final = 1e100
-"""Beyond these, squares leave the range of a float."""
+"""The range of values whose squares are floats."""
 
 _MATCH_SCORES: Final = (0.0, 0.5, 1.0)
 
 
 def block_score(match_scores: Sequence[float]) -> float:
-    """Average what NEW scored (0, 1/2 or 1) in each match of one block. ValueError for anything else."""
+    """Return the mean of NEW's scores (0, 1/2 or 1) in the matches of one block. ValueError for anything else."""
     if not match_scores:
         raise ValueError("expected the scores of the matches of a block, found none")
     for score in match_scores:
@@ -37,12 +37,12 @@ def block_score(match_scores: Sequence[float]) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """The number of blocks with each result, from the worst for NEW to the best: 3 numbers or 5."""
+    """The number of blocks with each result, 3 numbers or 5, from the worst for NEW to the best."""
 
     numbers: tuple[int, ...]
 
     def __post_init__(self) -> None:
-        """Refuse what cannot have been counted."""
+        """Refuse numbers that are no counts."""
         if len(self.numbers) not in (len(TRINOMIAL), len(PENTANOMIAL)):
             raise ValueError(f"expected 3 or 5 counts, found {len(self.numbers)}")
         for number in self.numbers:
@@ -51,7 +51,7 @@ class Counts:
 
     @classmethod
     def none(cls, matches: int) -> Self:
-        """No block yet, of 1 or 2 matches each."""
+        """Return the counts of no block, of 1 or 2 matches each."""
         if matches not in (1, 2):
             raise ValueError(f"expected blocks of 1 or 2 matches to count, found {matches}")
         return cls((0,) * (2 * matches + 1))
@@ -65,19 +65,19 @@ class Counts:
         return cls(tuple(numbers))
 
     def plus(self, score: float) -> Self:
-        """Count one block more."""
+        """Return the counts with one block more."""
         numbers = list(self.numbers)
         numbers[category(score, self.matches)] += 1
         return type(self)(tuple(numbers))
 
     @property
     def matches(self) -> int:
-        """Matches in a block."""
+        """The number of matches in a block."""
         return len(self.numbers) // 2
 
     @property
     def blocks(self) -> int:
-        """All blocks counted."""
+        """The number of blocks."""
         return sum(self.numbers)
 
     @property
@@ -87,7 +87,7 @@ class Counts:
 
     @property
     def floored(self) -> tuple[float, ...]:
-        """The counts with the zero floor."""
+        """The counts, with `ZERO_FLOOR` in place of 0."""
         return tuple(float(number) or ZERO_FLOOR for number in self.numbers)
 
     @property
@@ -102,7 +102,7 @@ class Counts:
 
     @property
     def floored_moments(self) -> tuple[float, float]:
-        """The same with the zero floor, which leaves some variance."""
+        """Mean and variance of the scores by the floored counts, so that the variance is above 0."""
         return moments(self.floored, self.values)
 
     @property
@@ -112,31 +112,31 @@ class Counts:
 
     @property
     def won_by_lost(self) -> float | None:
-        """Blocks in which NEW scored more, by those in which it scored less (PairsRatio); None if there are none."""
+        """The ratio of blocks that NEW won to blocks that NEW lost (PairsRatio); None without either."""
         lost, won = sum(self.numbers[: self.matches]), sum(self.numbers[self.matches + 1 :])
         return won / lost if lost else math.inf if won else None
 
 
 @dataclass(frozen=True, slots=True)
 class Moments:
-    """Number, mean, and sum of squared differences from the mean (Welford: exact zero for equal values)."""
+    """The number of blocks, their mean, and the sum of squared differences from it (Welford: 0 for equal values)."""
 
     blocks: int = 0
     mean: float = 0.0
     squares: float = 0.0
 
     def plus(self, value: float) -> Self:
-        """Take in one block more, in schedule order; ValueError if its value is no usable number."""
+        """Return the moments with one block more, in schedule order; ValueError for a value that cannot be squared."""
         if not (value == 0.0 or SMALLEST <= abs(value) <= LARGEST):
             raise ValueError(f"expected a finite value of the block (0, or {SMALLEST:g} to {LARGEST:g}), found {value}")
         blocks = self.blocks + 1
-        off = value - self.mean
-        mean = self.mean + off / blocks
-        return type(self)(blocks, mean, self.squares + off * (value - mean))
+        difference = value - self.mean
+        mean = self.mean + difference / blocks
+        return type(self)(blocks, mean, self.squares + difference * (value - mean))
 
     @property
     def ratio(self) -> float:
-        """The t of the formulas, mean / sd: infinite for equal values that are not 0, and 0 for nothing but zeros."""
+        """The mean in standard deviations: infinite for equal values that are not 0, and 0 if all values are 0."""
         if self.squares:
             return self.mean / math.sqrt(self.squares / self.blocks)
         return math.copysign(math.inf, self.mean) if self.mean else 0.0
@@ -144,13 +144,13 @@ class Moments:
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """Block scores of any value about 0 to 1, in schedule order; `matches` are those of a block."""
+    """Block scores of any value about 0 to 1, in schedule order; a block has `matches` matches."""
 
     matches: int
     values: tuple[float, ...] = ()
 
     def plus(self, value: float) -> Self:
-        """Take in one block more; ValueError if its value is no number."""
+        """Return the sample with one block more; ValueError for a value that is no number."""
         if not math.isfinite(value):
             raise ValueError(f"expected a finite score of the block, found {value}")
         return type(self)(self.matches, (*self.values, value))
@@ -162,7 +162,7 @@ class Sample:
 
     @property
     def weighted(self) -> tuple[Sequence[float], Sequence[float]]:
-        """Each score once."""
+        """A weight of 1 for each score, and the scores."""
         return [1.0] * self.blocks, self.values
 
     @property
@@ -172,25 +172,25 @@ class Sample:
 
     @property
     def floored_moments(self) -> tuple[float, float]:
-        """The same with a little of 0 and of 1, which leaves some variance."""
+        """Mean and variance with `ZERO_FLOOR` blocks of 0 and of 1, so that the variance is above 0."""
         return moments([1.0] * self.blocks + [ZERO_FLOOR] * 2, [*self.values, 0.0, 1.0])
 
 
 def values(matches: int) -> tuple[float, ...]:
-    """All scores that a block of so many matches can have, in rising order."""
+    """Return the scores that a block of `matches` matches can have, in ascending order."""
     return tuple(step / (2 * matches) for step in range(2 * matches + 1))
 
 
 def category(score: float, matches: int) -> int:
-    """Tell the place of a block score among those possible; ValueError if it is none of them."""
+    """Return the index of a block score among the `values`; ValueError if it is none of them."""
     possible = values(matches)
     if score not in possible:
-        raise ValueError(f"expected a block score of {', '.join(f'{one:g}' for one in possible)}, found {score}")
+        raise ValueError(f"expected a block score of {', '.join(f'{value:g}' for value in possible)}, found {score}")
     return possible.index(score)
 
 
 def moments(weights: Sequence[float], points: Sequence[float]) -> tuple[float, float]:
-    """Return mean and variance of `points`, each as heavy as its weight; ValueError without any weight."""
+    """Return the weighted mean and variance of `points`; ValueError without any weight."""
     total = math.fsum(weights)
     if not total:
         raise ValueError("expected at least one block to estimate from, found none")

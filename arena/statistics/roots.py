@@ -18,7 +18,7 @@ Function = Callable[[float], tuple[float, float]]
 """The value and the slope at a place, each a float or a NumPy number."""
 
 _MOST_STEPS: Final = 400
-"""Of a search, which usually takes 5 to 10; halving takes 60, unless the bracket spans all sizes of floats."""
+"""The most steps of a search. Usual are 5 to 10; halving takes 60, unless the bracket spans all sizes of floats."""
 
 
 def find_root(function: Function, low: float, high: float, *, start: float, tolerance: float) -> float:
@@ -35,17 +35,17 @@ def find_root(function: Function, low: float, high: float, *, start: float, tole
         if value == 0.0:
             return here
         low, high = (here, high) if value < 0.0 else (low, here)
-        narrow = tolerance * max(1.0, abs(here))
+        width = tolerance * max(1.0, abs(here))
         root = here - value / slope if slope > 0.0 else math.nan
-        if high - low <= narrow:
+        if high - low <= width:
             return min(max(root, low), high) if slope > 0.0 else here
-        after = root - math.copysign(narrow / 4.0, value)
-        if not (low < after < high and abs(after - here) <= change / 2.0):
-            after = _halved(low, high, here)
-        here, change = after, max(abs(after - here), 2.0 * narrow)
+        next_place = root - math.copysign(width / 4.0, value)
+        if not (low < next_place < high and abs(next_place - here) <= change / 2.0):
+            next_place = _halve(low, high, here)
+        here, change = next_place, max(abs(next_place - here), 2.0 * width)
     raise ArithmeticError(f"no root between {low!r} and {high!r} after {_MOST_STEPS} steps")
 
 
-def _halved(low: float, high: float, here: float) -> float:
-    """Return the middle of the bracket; twice the place where the bracket has no upper end."""
+def _halve(low: float, high: float, here: float) -> float:
+    """Return the middle of the bracket, or twice `here` where the bracket has no upper end."""
     return low + (high - low) / 2.0 if math.isfinite(high) else 2.0 * max(1.0, here)

@@ -25,16 +25,16 @@ from arena.statistics.likelihood import logistic_llr, normalised_llr, sample_llr
 from arena.statistics.pentanomial import Counts, Moments, Sample
 
 LEAST_BLOCKS_COUNTED: Final = 16
-"""Before so many, counts are too few for the theory, and identical bots are not yet called so."""
+"""The fewest blocks at which counts satisfy the theory, and at which bots are found to be identical."""
 LEAST_BLOCKS_STUDENT: Final = 30
-"""Before so many, a standard deviation is too uncertain to divide by."""
+"""The fewest blocks at which a standard deviation is certain enough to divide by."""
 WIDEST_ELO: Final = 200.0
-"""Bounds further out make no sense for versions of a bot, and the likeliest distribution may not be found there."""
+"""The largest bound: larger ones make no sense for versions of a bot, and the likelihood may be incomputable."""
 _ROUNDING: Final = 1e-9
-"""Luck that cancels in a block is 0 up to this."""
+"""The rounding error of luck that cancels in a block."""
 _LOGISTIC: Final = ("logistic", "luck-adjusted")
 NARROWEST_ELO: Final = 0.01
-"""Bounds closer together ask for over 10^9 blocks."""
+"""The least distance of the bounds: closer ones need over 10^9 blocks."""
 
 Model = Literal["normalised", "logistic", "luck-adjusted", "student"]
 """The statistic of the test, as listed at the top."""
@@ -52,10 +52,11 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SequentialSettings:
-    """The hypotheses, the errors that are allowed, and the longest course.
+    """The hypotheses, the allowed errors, and the most blocks of a sequential test.
 
-    `matches` in a block: 1 or 2 for the models that count results. `batch` and `cap` are blocks; without a `cap` it is
-    twice the expected duration at the midpoint, in whole batches. SpecError for what nobody can test.
+    `matches` is the number in a block: 1 or 2 for the models that count results. `batch` and `cap` are blocks; the
+    default of `cap` is twice the expected duration at the midpoint, in whole batches. SpecError for settings that
+    cannot be tested.
     """
 
     elo0: float = 0.0
@@ -68,7 +69,7 @@ class SequentialSettings:
     cap: int | None = None
 
     def __post_init__(self) -> None:
-        """Refuse, with a sentence for the person who wrote it, what cannot be tested."""
+        """Refuse settings that cannot be tested, with a message for the person who wrote them."""
         _check_bounds(self)
         _check_amounts(self)
 
@@ -80,12 +81,12 @@ class SequentialSettings:
 
     @property
     def least(self) -> int:
-        """Blocks before which neither hypothesis is accepted."""
+        """The number of blocks before which neither hypothesis is accepted."""
         return LEAST_BLOCKS_STUDENT if self.model == "student" else LEAST_BLOCKS_COUNTED
 
     @property
     def expected(self) -> float:
-        """The expected number of blocks in the middle of H0 and H1, where it is longest."""
+        """The expected number of blocks midway between H0 and H1, where it is largest."""
         lower, upper = self.bounds
         return steps_to_exit(-lower, upper, 0.0, self.distance * self.distance)
 
@@ -93,7 +94,7 @@ class SequentialSettings:
     def distance(self) -> float:
         """The distance of H0 and H1, in standard deviations of a block.
 
-        For logistic Elo only blocks can tell; until then as if matches were independent and had no draws.
+        For logistic Elo it depends on the blocks; this is the value for independent matches without draws.
         """
         if self.model in _LOGISTIC:
             return (expected_score(self.elo1) - expected_score(self.elo0)) * 2.0 * math.sqrt(self.matches)
@@ -101,7 +102,7 @@ class SequentialSettings:
 
     @property
     def last(self) -> int:
-        """The block count at which an undecided test is given up as inconclusive."""
+        """The number of blocks at which an undecided test ends as inconclusive."""
         if self.cap is not None:
             return self.cap
         batches = math.ceil(max(2.0 * self.expected, self.least) / self.batch)
@@ -110,7 +111,7 @@ class SequentialSettings:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """The state of a test after a batch. `is_same_so_far`: no block yet in which NEW and OLD differed at all."""
+    """The state of a test after a batch. `is_same_so_far`: in no block yet did NEW and OLD play differently."""
 
     settings: SequentialSettings
     seen: Counts | Sample | Moments
@@ -120,25 +121,25 @@ class State:
 
     @property
     def blocks(self) -> int:
-        """The number of blocks that it is made of."""
+        """The number of blocks seen."""
         return self.seen.blocks
 
     @property
     def blocks_to_go(self) -> int:
-        """The expected number of further blocks, if all go on as so far; 0 once decided."""
+        """The expected number of further blocks, if they are like those so far; 0 when decided."""
         if self.verdict is not Verdict.UNDECIDED:
             return 0
         lower, upper = self.settings.bounds
-        left = self.settings.last - self.blocks
+        remaining = self.settings.last - self.blocks
         if not lower < self.llr < upper:  # beyond a bound, but too early to say so
-            return max(1, min(left, self.settings.least - self.blocks))
+            return max(1, min(remaining, self.settings.least - self.blocks))
         drift = self.llr / self.blocks if self.blocks else 0.0
         steps = steps_to_exit(self.llr - lower, upper - self.llr, drift, _distance(self) ** 2)
-        return max(1, math.ceil(min(left, max(steps, self.settings.least - self.blocks))))
+        return max(1, math.ceil(min(remaining, max(steps, self.settings.least - self.blocks))))
 
 
 def steps_to_exit(down: float, up: float, drift: float, variance: float) -> float:
-    """Expect the number of steps of a walk until it has gone `down` or `up` (both above 0), by its steps' moments."""
+    """Return the expected number of steps until a walk has gone `down` or `up` (both above 0), by a step's moments."""
     if drift < 0.0:
         return steps_to_exit(up, down, -drift, variance)
     pull = 2.0 * drift / variance
@@ -149,7 +150,7 @@ def steps_to_exit(down: float, up: float, drift: float, variance: float) -> floa
 
 
 def begin(settings: SequentialSettings) -> State:
-    """The state before any block."""
+    """Return the state before any block."""
     if settings.model == "student":
         return State(settings, Moments())
     is_adjusted = settings.model == "luck-adjusted"
@@ -163,10 +164,10 @@ def state_after(
     identical: Collection[int] = (),
     after: State | None = None,
 ) -> State:
-    """Tell the state after the last whole batch of `scores`, by block number from 0, or after the one that decided.
+    """Return the state after the last whole batch of `scores`, by block number from 0, or after the deciding batch.
 
-    `identical` names the blocks whose matches were the same move for move, but for who sat where. `after`, a state that
-    an earlier call with the same settings and fewer blocks returned, only saves time. ValueError for a bad score.
+    `identical` names the blocks whose matches had the same moves with the seats exchanged. `after`, an earlier result
+    for the same settings and fewer blocks, only saves time. ValueError for a bad score.
     """
     state = begin(settings) if after is None else after
     if state.settings != settings:
@@ -175,31 +176,31 @@ def state_after(
         batch = range(state.blocks, min(state.blocks + settings.batch, settings.last))
         if not all(number in scores for number in batch):
             break
-        state = _after(state, batch, scores, identical)
+        state = _add_batch(state, batch, scores, identical)
     return state
 
 
-def _after(state: State, batch: range, scores: Mapping[int, float], identical: Collection[int]) -> State:
-    settings, seen = state.settings, state.seen
+def _add_batch(state: State, batch: range, scores: Mapping[int, float], identical: Collection[int]) -> State:
+    settings, results = state.settings, state.seen
     even = 0.0 if settings.model == "student" else 0.5
     is_same = state.is_same_so_far
     for number in batch:
         try:
-            seen = seen.plus(scores[number])
+            results = results.plus(scores[number])
         except ValueError as error:
             raise ValueError(f"block {number}: {error}") from None
         is_same = is_same and abs(scores[number] - even) <= _ROUNDING and number in identical
-    llr = _llr(seen, settings)
-    return State(settings, seen, llr, _decide(seen.blocks, llr, settings, is_same=is_same), is_same)
+    llr = _llr(results, settings)
+    return State(settings, results, llr, _decide(results.blocks, llr, settings, is_same=is_same), is_same)
 
 
-def _llr(seen: Counts | Sample | Moments, settings: SequentialSettings) -> float:
-    if isinstance(seen, Moments):
-        return student_llr(seen, settings.elo0, settings.elo1, matches=settings.matches)
-    if isinstance(seen, Sample):
-        return sample_llr(seen.values, settings.elo0, settings.elo1)
-    ratio = logistic_llr if settings.model == "logistic" else normalised_llr
-    return ratio(seen, settings.elo0, settings.elo1)
+def _llr(results: Counts | Sample | Moments, settings: SequentialSettings) -> float:
+    if isinstance(results, Moments):
+        return student_llr(results, settings.elo0, settings.elo1, matches=settings.matches)
+    if isinstance(results, Sample):
+        return sample_llr(results.values, settings.elo0, settings.elo1)
+    llr = logistic_llr if settings.model == "logistic" else normalised_llr
+    return llr(results, settings.elo0, settings.elo1)
 
 
 def _decide(blocks: int, llr: float, settings: SequentialSettings, *, is_same: bool) -> Verdict:
@@ -212,9 +213,9 @@ def _decide(blocks: int, llr: float, settings: SequentialSettings, *, is_same: b
 
 
 def _distance(state: State) -> float:
-    settings, seen = state.settings, state.seen
-    if settings.model in _LOGISTIC and not isinstance(seen, Moments) and seen.blocks:
-        _, variance = seen.floored_moments
+    settings, results = state.settings, state.seen
+    if settings.model in _LOGISTIC and not isinstance(results, Moments) and results.blocks:
+        _, variance = results.floored_moments
         return (expected_score(settings.elo1) - expected_score(settings.elo0)) / math.sqrt(variance)
     return settings.distance
 
@@ -227,8 +228,8 @@ def _check_bounds(settings: SequentialSettings) -> None:
         if not -WIDEST_ELO <= value <= WIDEST_ELO:
             raise SpecError(f"{name}: expected {-WIDEST_ELO:g} to {WIDEST_ELO:g}, found {value:g}")
     if settings.elo1 < settings.elo0 + NARROWEST_ELO:
-        more = f"at least {NARROWEST_ELO:g} more than elo0, which is {settings.elo0:g}"
-        raise SpecError(f"elo1: expected {more}, found {settings.elo1:g}")
+        expected = f"at least {NARROWEST_ELO:g} more than elo0, which is {settings.elo0:g}"
+        raise SpecError(f"elo1: expected {expected}, found {settings.elo1:g}")
     for name in ("alpha", "beta"):
         value = getattr(settings, name)
         if not 0.0 < value < 0.5:
@@ -237,8 +238,8 @@ def _check_bounds(settings: SequentialSettings) -> None:
 
 def _check_amounts(settings: SequentialSettings) -> None:
     if settings.matches < 1 or (settings.model != "student" and settings.matches > 2):
-        known = "1 or more" if settings.model == "student" else f"1 or 2 with the model {settings.model}"
-        raise SpecError(f"matches: expected {known}, found {settings.matches}")
+        expected = "1 or more" if settings.model == "student" else f"1 or 2 with the model {settings.model}"
+        raise SpecError(f"matches: expected {expected}, found {settings.matches}")
     if settings.batch < 1:
         raise SpecError(f"batch: expected 1 block or more, found {settings.batch}")
     if settings.cap is not None and settings.cap < settings.least:

@@ -8,7 +8,7 @@ from arena.games import bundled_names, load_game
 from arena.games.api import news_of, summary_of
 from arena.games.shanghaien.actions import Shanghai
 from arena.games.shanghaien.expansions.sharks import Waters
-from arena.text import in_columns
+from arena.text import lay_out_columns
 
 NAMES = ("ada", "a-name-of-thirty-characters-xx")
 """The title has room for thirty; longer ones wrap there, and nowhere else."""
@@ -80,6 +80,6 @@ def test_actions_stand_in_columns() -> None:
     """Read column by column, as many as have room; one that is too long has its own line."""
     entries = [f"{number})" for number in range(1, 8)]
 
-    assert in_columns(entries, 12) == ["1)   4)   7)", "2)   5)", "3)   6)"]
-    assert in_columns(["x" * 100, "y"], 80) == ["x" * 100, "y"]
-    assert in_columns([], 80) == []
+    assert lay_out_columns(entries, 12) == ["1)   4)   7)", "2)   5)", "3)   6)"]
+    assert lay_out_columns(["x" * 100, "y"], 80) == ["x" * 100, "y"]
+    assert lay_out_columns([], 80) == []

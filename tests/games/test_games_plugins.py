@@ -321,7 +321,7 @@ def test_code_that_kills_its_process_is_run_apart(tmp_path: Path, monkeypatch: p
     )
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
 
-    answers = plugins.run_apart("dying", ["one", "SIGSEGV", "two", "3", "three", "SIGXCPU", "four"])
+    answers = plugins.run_in_child("dying", ["one", "SIGSEGV", "two", "3", "three", "SIGXCPU", "four"])
 
     assert [each.get("said") for each in answers] == ["one", None, "two", None, "three", None, None]
     assert [each.get("problem") for each in answers] == [
@@ -332,9 +332,9 @@ def test_code_that_kills_its_process_is_run_apart(tmp_path: Path, monkeypatch: p
         None,
         *["it used up its limit of time without an end"] * 2,
     ]
-    assert plugins.run_apart("dying", ["SIGALRM"]) == [{"problem": "it used up its limit of time without an end"}]
+    assert plugins.run_in_child("dying", ["SIGALRM"]) == [{"problem": "it used up its limit of time without an end"}]
     with pytest.raises(HarnessFault, match="killed: by hand, or because memory ran out"):
-        plugins.run_apart("dying", ["SIGKILL"])
+        plugins.run_in_child("dying", ["SIGKILL"])
 
 
 def test_without_openspiel_its_games_are_refused_with_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:

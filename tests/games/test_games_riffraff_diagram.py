@@ -22,7 +22,7 @@ from arena.games.riffraff.geometry import about, extents, level_of, rotated, shi
 from arena.games.riffraff.scene import AREAS, KINDS, Kind
 from arena.games.riffraff.state import Phase, State
 from arena.games.riffraff.table import Pose, ShipAtRest
-from arena.text import folded
+from arena.text import wrap_lines
 
 FRONT_COLUMNS = 44
 NAMED = replace(AT_SEA, players=tuple(replace(player, card=7) for player in AT_SEA.players))
@@ -155,7 +155,7 @@ def test_the_title_says_what_comes_next(state: State, next_: str) -> None:
     is_over = state.phase is Phase.OVER
     place = f"the game is over after round {state.round}" if is_over else "round 5 of 10, captain seat 1"
     assert title(state) == f"{place}: {next_}"
-    assert describe(state).startswith(f"{folded(title(state), 80)}\n")
+    assert describe(state).startswith(f"{wrap_lines(title(state), 80)}\n")
 
 
 VIEWS = (FRONT, SIDE, ABOVE)

@@ -12,7 +12,7 @@ from arena.league.schedule import match_count, pairings
 from arena.league.tournament import Tournament
 from arena.match.secret_luck import Secret
 from arena.match.settings import ClockSettings
-from arena.text import spanned
+from arena.text import describe_range
 
 pytestmark = pytest.mark.usefixtures("toy_game")
 CLOCK = ClockSettings()
@@ -61,7 +61,7 @@ def test_the_game_says_how_many_can_play(names: tuple[str, ...], found: int) -> 
 )
 def test_numbers_in_a_row_are_told_by_their_ends(numbers: tuple[int, ...], told: str) -> None:
     """Those with a gap one by one."""
-    assert spanned(numbers) == told
+    assert describe_range(numbers) == told
 
 
 def test_options_are_looked_at_before_anything_is_played() -> None:

@@ -15,7 +15,7 @@ from arena.match.luck import MatchLuck
 from arena.match.record import ActionStep, MatchRecord, SeatRecord, Termination, pack
 from arena.match.results import LUCK_UNIT, MatchResult, result_of
 from arena.match.settings import ClockSettings
-from arena.statistics.control_variate import adjusted_in_turn
+from arena.statistics.control_variate import adjust_in_turn
 from arena.statistics.pentanomial import Sample
 from arena.statistics.sequential import SequentialSettings, Verdict
 
@@ -88,7 +88,7 @@ def test_luck_is_taken_off_with_what_earlier_blocks_say_of_it() -> None:
     for comparison in (first, second):
         comparison.add(all_of(lucky(number, *each) for number, each in enumerate(drawn)))
     scores = [(1.0 if own > other else 0.5 if own == other else 0.0) for _, (own, other) in drawn]
-    expected = list(adjusted_in_turn(zip(scores, [luck for luck, _ in drawn], strict=True), matches=2))
+    expected = list(adjust_in_turn(zip(scores, [luck for luck, _ in drawn], strict=True), matches=2))
 
     assert isinstance(first.state.seen, Sample)
     assert first.state.seen.values == pytest.approx(tuple(expected))

@@ -16,7 +16,7 @@ from arena.match.baseline import BaselinePlayer
 from arena.match.human import HELP, HELP_EXAMPLE, HELP_UNLISTED, HumanPlayer
 from arena.match.participant import Participant
 from arena.match.record import ActionStep, MatchRecord
-from arena.text import cut, folded
+from arena.text import cut, wrap_lines
 
 
 class Terminal:
@@ -76,7 +76,7 @@ def test_what_is_no_number_of_an_action_is_asked_again(nonsense: str) -> None:
     terminal = Terminal(nonsense, "3")
 
     assert match_with(terminal).termination.value == "normal"
-    assert folded(f"{cut(nonsense)!r} is not a number from 1 to 3", 80) in terminal.shown
+    assert wrap_lines(f"{cut(nonsense)!r} is not a number from 1 to 3", 80) in terminal.shown
 
 
 @pytest.mark.parametrize("word", ["?", "h", " help "])

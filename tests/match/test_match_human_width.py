@@ -14,7 +14,7 @@ from arena.games.shanghaien.expansions import EXPANSIONS
 from arena.match.baseline import BaselinePlayer
 from arena.match.human import HumanPlayer
 from arena.match.record import ActionStep, MatchRecord
-from arena.text import folded, shortened
+from arena.text import shorten, wrap_lines
 
 COLUMNS = 80
 LONGEST = "a-name-of-as-many-letters-as-there-can-"
@@ -107,11 +107,11 @@ def test_a_person_who_may_not_pass_is_told_why() -> None:
 
 def test_longer_lines_go_on_below() -> None:
     """Further right than they began, and shorter ones are left alone, spaces and all."""
-    assert folded("a  b\n\n  one two six", 9) == "a  b\n\n  one two\n      six"
-    assert folded("x" * 12, 8) == "xxxxxxxx\n    xxxx"
+    assert wrap_lines("a  b\n\n  one two six", 9) == "a  b\n\n  one two\n      six"
+    assert wrap_lines("x" * 12, 8) == "xxxxxxxx\n    xxxx"
 
 
 def test_the_middle_of_a_long_name_is_left_out() -> None:
     """Versions of a bot have names that differ at the end."""
-    assert shortened("submission-2026-b", 16) == "submiss…n-2026-b"
-    assert shortened("a" * 16, 16) == "a" * 16
+    assert shorten("submission-2026-b", 16) == "submiss…n-2026-b"
+    assert shorten("a" * 16, 16) == "a" * 16

@@ -115,13 +115,13 @@ REFUSED: dict[str, tuple[bytes, str]] = {
 
 @pytest.mark.parametrize(("line", "message"), ACCEPTED.values(), ids=ACCEPTED)
 def test_good_lines_are_messages(line: bytes, message: object) -> None:
-    """Whatever JSON writer a bot uses, its message is understood."""
+    """Valid lines are decoded whatever JSON writer made them."""
     assert codec.decode(line) == message
 
 
 @pytest.mark.parametrize(("line", "sentence"), REFUSED.values(), ids=REFUSED)
 def test_bad_lines_are_malformed_with_a_sentence(line: bytes, sentence: str) -> None:
-    """Not taken by the shortcut for index answers either; the sentence is short, printable, and says what is wrong."""
+    """Invalid lines raise MalformedReply on both paths, with a short printable message that says what is wrong."""
     assert codec.decode_short(line) is None
     with pytest.raises(MalformedReply) as refused:
         codec.decode(line)
@@ -135,7 +135,7 @@ def test_bad_lines_are_malformed_with_a_sentence(line: bytes, sentence: str) -> 
 
 
 def test_the_fast_path_takes_the_common_answer() -> None:
-    """An answer by index does not pay for the strict path."""
+    """An answer by index is decoded by the fast path."""
     line = b'{"type": "action", "id": 12, "action": 3}'
 
     assert codec.decode_short(line) == Answer(id=12, action=3)
@@ -152,7 +152,7 @@ def test_the_fast_path_takes_the_common_answer() -> None:
     ],
 )
 def test_the_hint_shows_the_form_that_was_meant(line: bytes, form: str) -> None:
-    """Whoever gets a field wrong is shown the message he was writing."""
+    """The hint shows the form of the message whose type the bot sent."""
     with pytest.raises(MalformedReply) as refused:
         codec.decode(line)
 
@@ -163,7 +163,7 @@ def test_the_hint_shows_the_form_that_was_meant(line: bytes, form: str) -> None:
 @example(b"\xff" * 9)
 @example(b"{" * 5000)
 def test_any_bytes_end_in_a_message_or_a_malformed_reply(line: bytes) -> None:
-    """Random bytes never raise anything else."""
+    """Random bytes raise no other error."""
     decodes_or_refuses(line)
 
 
@@ -176,7 +176,7 @@ JSON_VALUES = st.recursive(
 
 @given(st.dictionaries(st.sampled_from(["type", "id", "action", "match", "note", "protocols", "x"]), JSON_VALUES))
 def test_any_json_object_ends_in_a_message_or_a_malformed_reply(raw: dict[str, Any]) -> None:
-    """Well-formed nonsense never raises anything else."""
+    """Random JSON objects raise no other error."""
     decodes_or_refuses(json.dumps(raw).encode())
 
 
@@ -189,7 +189,7 @@ GAPS = st.sampled_from(["", " ", "\t", "\r\n", "\u00a0", "\x0b"])
 
 @st.composite
 def nearly_messages(draw: st.DrawFn) -> bytes:
-    """Lines put together from the parts of messages, with equal keys, odd numbers and odd gaps."""
+    """Draw lines from the parts of messages, with repeated keys, odd numbers and odd spaces."""
     pairs = draw(st.lists(st.tuples(KEYS, VALUES), min_size=1, max_size=5))
     gap = draw(GAPS)
     text = f"{gap},{gap}".join(f"{key}{gap}:{value}" for key, value in pairs)
@@ -201,7 +201,7 @@ def nearly_messages(draw: st.DrawFn) -> bytes:
 @example(b'{"id":1,"action":2,"action":3,"id":4}')
 @example(b'{"type":"action","id":1,"action":99999999999999999999}')
 def test_the_fast_path_and_the_strict_path_agree(line: bytes) -> None:
-    """Where the shortcut gives a message, the strict path gives the same one."""
+    """A message of the fast path is that of the strict path."""
     short = codec.decode_short(line)
 
     strict = decodes_or_refuses(line)
@@ -214,7 +214,7 @@ def test_the_fast_path_and_the_strict_path_agree(line: bytes) -> None:
     st.integers(-BIG, BIG) | st.dictionaries(st.text(st.characters(codec="utf-8"), max_size=9), st.integers(-BIG, BIG)),
 )
 def test_what_json_dumps_writes_is_read_back(number: int, action: Any) -> None:
-    """Every answer that a bot may send arrives as it was meant, in ASCII and in UTF-8."""
+    """Every valid answer is read back as it was written, in ASCII and in UTF-8."""
     raw = {"type": "action", "id": number, "action": action}
 
     read = [codec.decode(json.dumps(raw, ensure_ascii=ascii_only).encode()) for ascii_only in (True, False)]
@@ -223,14 +223,14 @@ def test_what_json_dumps_writes_is_read_back(number: int, action: Any) -> None:
 
 
 def test_encoding_ends_the_line() -> None:
-    """One message, one line, and no newline within it."""
+    """An encoded message is one line with a newline at its end."""
     line = codec.encode(Quit(reason="no\nmore", grace_ms=1))
 
     assert line == b'{"type":"quit","reason":"no\\nmore","grace_ms":1}\n'
 
 
 def test_a_line_longer_than_promised_is_our_fault() -> None:
-    """Bots were promised 1 MiB at most; more would be the harness's fault, not theirs."""
+    """A line to a bot of more than 1 MiB raises HarnessFault."""
     message = ErrorMessage(code="crash", message="x" * codec.LINE_TO_BOT_LIMIT, hint="", fatal=True, got="")
 
     with pytest.raises(HarnessFault, match="at most 1048576"):
@@ -239,7 +239,7 @@ def test_a_line_longer_than_promised_is_our_fault() -> None:
 
 @given(st.binary(max_size=400))
 def test_shown_lines_are_printable_and_short(line: bytes) -> None:
-    """Whatever a bot sent can be put into a log, and into a message to it."""
+    """An excerpt of any line is printable and short."""
     text = codec.excerpt(line)
 
     assert text.isprintable()

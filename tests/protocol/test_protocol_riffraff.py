@@ -62,7 +62,7 @@ def test_the_bot_of_the_page_loads_cargo() -> None:
 
 
 def test_every_field_of_the_view_has_its_row() -> None:
-    """Of the view itself, of seats, cargo and placements."""
+    """The view, its seats, cargo and placements have a row in the tables for each field."""
     views = [GAME.observe(state, Seat(0)) for state in states()]
 
     shown = {field for view in views for field in fields(view)}
@@ -71,7 +71,7 @@ def test_every_field_of_the_view_has_its_row() -> None:
 
 
 def test_every_field_of_the_material_is_named() -> None:
-    """Down to the parts of a piece."""
+    """The page names each field of the material, down to the parts of a piece."""
     material = GAME.game_info({}, 4)
     crate, area = material["kinds"]["crate"], material["areas"]["7"]
     shown = {*fields(material), *fields(crate), *fields(area), *fields(material["load"])}
@@ -115,14 +115,14 @@ def test_actions_of_the_page_are_understood(block: Block) -> None:
 
 
 def test_each_kind_of_action_has_an_example() -> None:
-    """Told apart by their first field."""
+    """Each kind of action, by its first field, has an example."""
     assert [next(iter(json.loads(block.text))) for block in marked("json action riffraff")] == [
         *("card", "seat", "seats", "pieces", "kind", "pass")
     ]
 
 
 def test_reasons_and_phases_are_those_of_the_game() -> None:
-    """No word is missing in the tables, and none is there in vain."""
+    """The tables of reasons and phases have exactly the words of the game."""
     reasons = {word for name, word in vars(Reason).items() if name.isupper()}
     table = SECTION.split("| `reason` | When |")[1].split("###")[0]
     rows = set(re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE))

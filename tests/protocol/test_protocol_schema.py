@@ -35,14 +35,14 @@ def validator(side: str) -> jsonschema.Draft202012Validator:
 
 
 def test_the_file_is_what_the_code_says(capsys: pytest.CaptureFixture[str]) -> None:
-    """`python -m arena.protocol.messages > docs/arena-1.schema.json` was run after the last change of a message."""
+    """The file is what `python -m arena.protocol.messages` prints."""
     main()
 
     assert FILE.read_text(encoding="utf-8") == capsys.readouterr().out
 
 
 def test_the_schema_is_a_schema() -> None:
-    """It keeps to the draft it names, and each definition says what it is."""
+    """The schema conforms to its draft, and each definition has a description."""
     jsonschema.Draft202012Validator.check_schema(schema())
 
     named = {name: each for name, each in schema()["$defs"].items() if name not in {"to_bot", "from_bot"}}
@@ -52,12 +52,12 @@ def test_the_schema_is_a_schema() -> None:
 
 @pytest.mark.parametrize("message", TO_BOT + GROWN, ids=lambda message: type(message).__name__)
 def test_messages_to_bots_are_valid(message: ToBot) -> None:
-    """Whatever the referee sends, a bot that validates it is content."""
+    """Messages of the referee conform to the schema."""
     validator("to_bot").validate(json.loads(codec.encode(message)))
 
 
 def test_a_message_to_bots_may_grow() -> None:
-    """A field of tomorrow does not make a line invalid."""
+    """An unknown field in a message to a bot conforms to the schema."""
     validator("to_bot").validate({**json.loads(codec.encode(TO_BOT[-1])), "mood": "mild"})
 
 
@@ -73,7 +73,7 @@ def test_a_message_to_bots_may_grow() -> None:
     ],
 )
 def test_schema_and_codec_refuse_the_same(raw: Any) -> None:
-    """A bot that validates its own lines is never told that they are malformed; the property below has the rest."""
+    """Schema and codec refuse the same lines."""
     assert not validator("from_bot").is_valid(raw)
 
     with pytest.raises(MalformedReply):
@@ -94,7 +94,7 @@ FIELDS = {
 
 @given(st.fixed_dictionaries({}, optional=FIELDS))
 def test_schema_and_codec_agree(raw: dict[str, Any]) -> None:
-    """For lines without floats, the published schema and the referee are of one mind."""
+    """Schema and codec agree on random lines without floats."""
     if CHECKER.is_valid(raw):
         codec.decode(json.dumps(raw).encode())
     else:

@@ -9,7 +9,7 @@ from arena.protocol.session import RECEIVED, SENT, Session, SessionPhase
 
 
 def session_in(phase: SessionPhase, *, may_simulate: bool = True) -> Session:
-    """A session in that phase, in the match `m`, whose last request was number 5."""
+    """Return a session in that phase, in the match `m`, whose last request was number 5."""
     session = Session()
     session.phase, session.match, session.request_id = phase, "m", 5
     session.may_simulate = may_simulate
@@ -23,7 +23,7 @@ def name(value: object) -> str:
 @pytest.mark.parametrize("message", TO_BOT, ids=name)
 @pytest.mark.parametrize("phase", SessionPhase, ids=name)
 def test_the_referee_keeps_to_the_table(phase: SessionPhase, message: ToBot) -> None:
-    """What is in the table leads to its phase; what is not would be our own bug."""
+    """A message to the bot leads to the phase in the table; one that is not there raises AssertionError."""
     session = session_in(phase)
     key: tuple[SessionPhase, type[Message]] = (phase, type(message))
 
@@ -39,7 +39,7 @@ def test_the_referee_keeps_to_the_table(phase: SessionPhase, message: ToBot) -> 
 @pytest.mark.parametrize("message", FROM_BOT, ids=name)
 @pytest.mark.parametrize("phase", SessionPhase, ids=name)
 def test_a_bot_keeps_to_the_table_or_violates_the_protocol(phase: SessionPhase, message: FromBot) -> None:
-    """A message in the table counts; an answer or question at another time is dropped; the rest is a violation."""
+    """A message in the table counts; an answer or question at another time is dropped; others are violations."""
     session = session_in(phase)
     key: tuple[SessionPhase, type[Message]] = (phase, type(message))
 
@@ -58,14 +58,14 @@ def test_a_bot_keeps_to_the_table_or_violates_the_protocol(phase: SessionPhase, 
 
 
 def test_ready_for_another_match_is_a_violation() -> None:
-    """The bot that is ready for the last match has missed the start of this one; its words are quoted in one line."""
+    """A `ready` for another match is a violation, quoted in one line."""
     with pytest.raises(ProtocolViolation, match=r'ready for match "old\\n", expected "m"'):
         session_in(SessionPhase.PREPARING).receive(Ready(match="old\n"))
 
 
 @pytest.mark.parametrize(("protocols", "spoken"), [((2, 3), "arena/2, arena/3"), ((), "none")])
 def test_without_a_common_protocol_nothing_is_played(protocols: tuple[int, ...], spoken: str) -> None:
-    """The sentence says what each side speaks, and the hint what to send."""
+    """Without a common protocol the error names both sides' versions, and the hint what to send."""
     with pytest.raises(ProtocolViolation) as violated:
         session_in(SessionPhase.GREETING).receive(BotHello(protocols=protocols))
 
@@ -74,6 +74,6 @@ def test_without_a_common_protocol_nothing_is_played(protocols: tuple[int, ...],
 
 
 def test_the_tables_name_every_message() -> None:
-    """A message that no row mentions could never be sent or received."""
+    """Every message is in a table."""
     assert {kind for _, kind in SENT} == {type(message) for message in TO_BOT}
     assert {kind for _, kind in RECEIVED} == {type(message) for message in FROM_BOT}

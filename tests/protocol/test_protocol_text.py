@@ -25,7 +25,7 @@ from arena.yaml_file import parse_yaml
 
 
 def test_the_dialogue_table_is_the_sessions() -> None:
-    """Each step of the tables in the code has its row, and each row its step."""
+    """The table of the page has exactly the steps of the tables in the code."""
     rows = [
         [cell.strip() for cell in line.split("|")[1:-1]]
         for line in section_of("## Dialogue").splitlines()
@@ -70,7 +70,7 @@ EVENTS = (messages.ActionEvent, messages.ChanceEvent, messages.SimulationEvent)
     ],
 )
 def test_every_field_is_described(heading: str, kinds: list[type[msgspec.Struct]]) -> None:
-    """A field in the code that the text does not mention would be a secret."""
+    """The page mentions every field of every message."""
     section = section_of(heading)
 
     missing = [field for kind in kinds for field in kind.__struct_encode_fields__ if f"`{field}`" not in section]
@@ -78,7 +78,7 @@ def test_every_field_is_described(heading: str, kinds: list[type[msgspec.Struct]
 
 
 def test_every_termination_is_in_the_table() -> None:
-    """Codes of the code and codes of the table are the same; only void never reaches a bot."""
+    """The table has exactly the codes of terminations, but for void, which no bot sees."""
     codes = re.findall(r"^\| `([a-z_]+)` \|", section_of("## Terminations"), re.MULTILINE)
 
     assert codes == [kind.value for kind in Termination if kind is not Termination.VOID]
@@ -96,7 +96,7 @@ def test_the_limits_are_those_of_the_code() -> None:
 
 
 def test_the_bounds_of_a_manifest_are_those_of_its_reader() -> None:
-    """Size, depth, words."""
+    """The page has the limits of the code for size, depth and words of a manifest."""
     section = section_of("## bot.yaml")
 
     assert f"up to {MANIFEST_LIMIT >> 10} KiB" in section
@@ -133,7 +133,7 @@ def read_yaml(text: str) -> Manifest:
 
 
 def test_the_environment_is_listed_whole() -> None:
-    """Each variable a bot finds is on the page."""
+    """The page lists each variable of a bot's environment."""
     section = section_of("## The process")
 
     assert all(f"`{name}" in section for name in launch.clean_environment("", ""))
@@ -150,7 +150,7 @@ def test_the_clocks_default_as_described() -> None:
 
 @pytest.mark.parametrize(("begins", "module"), [("word(seed", luck), ("commitment ", secret_luck)])
 def test_the_recipes_of_luck_are_those_in_the_code(begins: str, module: ModuleType) -> None:
-    """The page publishes what the code says of itself."""
+    """The page has the recipes of the module's docstring."""
     recipe = next(block.text for block in blocks_of(PROTOCOL) if block.text.startswith(begins))
 
     assert [line.strip() for line in recipe.splitlines()] == [
@@ -160,7 +160,7 @@ def test_the_recipes_of_luck_are_those_in_the_code(begins: str, module: ModuleTy
 
 @pytest.mark.skipif(shutil.which("openssl") is None, reason="no openssl here")
 def test_a_shell_recomputes_what_a_secret_gives() -> None:
-    """The commands print what the page says they do, and it is what the code gives."""
+    """The shell commands of the page print what the code computes."""
     commands = next(block.text for block in blocks_of(PROTOCOL) if "hexkey:$S" in block.text)
     told = re.search(r"It prints `(\w+)`, `(\w+)` and `(\w+)`", " ".join(TEXT.split()))
     (value,) = re.findall(r"^S=(\w+)$", commands, re.MULTILINE)

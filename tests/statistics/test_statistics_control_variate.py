@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from arena.statistics.control_variate import NARROWER, Products, adjusted_in_turn, narrows, slopes, weight_of_luck
+from arena.statistics.control_variate import NARROWER, Products, adjust_in_turn, is_narrower, luck_weight, slopes
 
 
 class Blocks(NamedTuple):
@@ -29,12 +29,12 @@ def fitted(pairings: Sequence[Blocks]) -> list[float]:
     return found
 
 
-def is_narrower(pairings: Sequence[Blocks], factors: Sequence[float], score: float) -> bool:
-    return narrows(Products.of(pairings), np.array(factors), score)
+def narrows(pairings: Sequence[Blocks], factors: Sequence[float], score: float) -> bool:
+    return is_narrower(Products.of(pairings), np.array(factors), score)
 
 
 def of(blocks: list[tuple[float, float]], matches: int = 2) -> Blocks:
-    """The slow way: blocks of (score, luck), both summed over the matches of a block."""
+    """Sum up blocks of (score, luck), both summed over the matches of a block, without any shortcut."""
     score, luck = fmean(y for y, _ in blocks), fmean(x for _, x in blocks)
     return Blocks(
         len(blocks),
@@ -52,18 +52,18 @@ def of(blocks: list[tuple[float, float]], matches: int = 2) -> Blocks:
     [(0.5, 1.0), (0.841344746, 0.60653066), (0.977249868, 0.13533528), (0.158655254, 0.60653066)],
 )
 def test_luck_decides_between_equals(score: float, weight: float) -> None:
-    """With a million matches the one won and lost before them do not show."""
-    assert weight_of_luck(score, 10**9) == pytest.approx(weight, abs=1e-7)
+    """The weight of luck is 1 at a score of 1/2 and falls with the distance from it."""
+    assert luck_weight(score, 10**9) == pytest.approx(weight, abs=1e-7)
 
 
 def test_few_matches_promise_no_certain_win() -> None:
-    """Two of two is as good as three of four; a hundred blocks without a loss leave luck almost no weight."""
-    assert weight_of_luck(1.0, 2) == pytest.approx(math.exp(-(0.6744897501960817**2) / 2))
-    assert weight_of_luck(1.0, 200) < 0.05
+    """Two wins of two count as three of four; after a hundred blocks without a loss luck has almost no weight."""
+    assert luck_weight(1.0, 2) == pytest.approx(math.exp(-(0.6744897501960817**2) / 2))
+    assert luck_weight(1.0, 200) < 0.05
 
 
 def test_before_any_block_the_value_is_taken_as_it_is() -> None:
-    """Nothing is fitted to nothing, nor to luck that does not vary."""
+    """Without blocks, or with luck that does not vary, the factor is the weight of luck."""
     assert fitted([]) == []
     assert fitted([Blocks(0, 0, 0.0, 0.0, 0.0, 0.0)]) == [1.0]
     assert fitted([Blocks(1, 2, 0.5, 0.0, 0.0, 0.0)]) == [1.0]
@@ -71,7 +71,7 @@ def test_before_any_block_the_value_is_taken_as_it_is() -> None:
 
 
 def test_a_slope_by_hand() -> None:
-    """21 blocks, 20 degrees: what is known before weighs as much as they do, at the league and at the pairing."""
+    """With 21 blocks (20 degrees) the prior weighs as much as the blocks, for the league and for the pairing."""
     blocks = Blocks(21, 42, 0.5, 10.0, 1.5, 1.0)
 
     # League: (1.5 + 1) / (1 + 1) = 1.25; pairing: (1.5 + 1.25) / (1 + 1).
@@ -90,14 +90,14 @@ def test_two_slopes_by_hand() -> None:
 
 
 def test_many_blocks_speak_for_themselves() -> None:
-    """A pairing where luck says nothing, beside one where it says all."""
+    """With many blocks the factor is 0 where luck is noise, and 1 where it decides, also in one league."""
     nothing, everything = (Blocks(10**6, 2 * 10**6, 0.5, 1e5, b * 1e5, 1e5) for b in (0.0, 1.0))
 
     assert fitted([nothing, everything]) == pytest.approx([0.0, 1.0], abs=1e-4)
 
 
 def test_lopsided_blocks_do_not_fit_noise() -> None:
-    """The review's case: the halves of one lopsided pairing said 0.00 and 0.34. Shrunk, they differ by less."""
+    """Unshrunk, the halves of one lopsided pairing had the factors 0.00 and 0.34; shrunk, they differ by less."""
     halves = [Blocks(20, 40, 0.975, 0.95, b * 0.6, 0.6) for b in (0.0, 0.34)]
     one, other = fitted(halves[:1])[0], fitted(halves[1:])[0]
 
@@ -106,7 +106,7 @@ def test_lopsided_blocks_do_not_fit_noise() -> None:
 
 
 def test_which_player_looks_does_not_matter() -> None:
-    """Seen by the other player scores and luck are mirrored: the factor is the same."""
+    """Seen from the other player scores and luck are mirrored, and the factor is the same."""
     rng = random.Random(5)
     blocks = [(rng.choice((0.0, 0.5, 1.0, 2.0)), rng.gauss(0.0, 0.3)) for _ in range(30)]
 
@@ -116,21 +116,21 @@ def test_which_player_looks_does_not_matter() -> None:
 
 
 def test_no_block_has_a_say_in_its_own_factor() -> None:
-    """Over all 3^6 courses of a block's three outcomes each adjusted score has exactly the mean of the score."""
+    """Over all 3^6 sequences of outcomes each adjusted score has exactly the mean of the score."""
     outcomes = [(1.0, 0.4), (0.5, 0.1), (0.25, -0.5)]  # equally likely; luck has mean 0
     mean = fmean(score for score, _ in outcomes)
 
-    courses = [list(adjusted_in_turn(course, matches=2)) for course in product(outcomes, repeat=6)]
+    courses = [list(adjust_in_turn(course, matches=2)) for course in product(outcomes, repeat=6)]
 
     assert [fmean(column) for column in zip(*courses, strict=True)] == pytest.approx([mean] * 6, abs=1e-12)
 
 
 def test_in_turn_the_factor_is_that_of_the_blocks_before() -> None:
-    """By the slow way, block for block."""
+    """The adjusted scores agree with factors that are computed from all blocks before, for each block."""
     rng = random.Random(6)
     blocks = [(rng.choice((0.0, 0.25, 0.5, 1.0)), rng.gauss(0.0, 0.3)) for _ in range(40)]
 
-    found = list(adjusted_in_turn(blocks, matches=2))
+    found = list(adjust_in_turn(blocks, matches=2))
 
     for place in range(1, 40):
         before = of([(2 * y, 2 * x) for y, x in blocks[:place]])
@@ -139,17 +139,17 @@ def test_in_turn_the_factor_is_that_of_the_blocks_before() -> None:
 
 
 def test_in_turn_luck_that_decides_is_taken_out() -> None:
-    """And luck that means nothing costs little: less than a block in twenty."""
+    """Luck that decides is removed; luck that is noise costs less than a block in twenty."""
     rng = random.Random(7)
     decided = [(0.5 + 0.7 * luck, luck) for luck in (rng.gauss(0.0, 0.2) for _ in range(400))]
     noise = [(rng.gauss(0.5, 0.2), rng.gauss(0.0, 0.2)) for _ in range(400)]
 
-    assert variance(adjusted_in_turn(decided, matches=2)) < 0.02 * variance(y for y, _ in decided)
-    assert variance(adjusted_in_turn(noise, matches=2)) < 1.05 * variance(y for y, _ in noise)
+    assert variance(adjust_in_turn(decided, matches=2)) < 0.02 * variance(y for y, _ in decided)
+    assert variance(adjust_in_turn(noise, matches=2)) < 1.05 * variance(y for y, _ in noise)
 
 
 def halved(blocks: int, gain: float) -> Blocks:
-    """Blocks of equals with a square of 1 each, of which the factor 1 takes that share."""
+    """Return blocks of equals with a square of 1 each, which the factor 1 reduces by the share `gain`."""
     return Blocks(blocks, 2 * blocks, 0.5, float(blocks - 1), gain * (blocks - 1), gain * (blocks - 1))
 
 
@@ -159,49 +159,49 @@ def test_a_gain_by_hand() -> None:
     a = 4 * 2.119905299**2
     edge = a / (16 + a)
 
-    assert not is_narrower([halved(17, edge - 1e-6)], [1.0], 0.5)
-    assert is_narrower([halved(17, edge + 1e-6)], [1.0], 0.5)
+    assert not narrows([halved(17, edge - 1e-6)], [1.0], 0.5)
+    assert narrows([halved(17, edge + 1e-6)], [1.0], 0.5)
 
 
 def test_a_small_gain_is_none() -> None:
-    """However sure it is: the interval must get narrower by a twentieth. The square of that is the share left."""
+    """The interval must become narrower by a twentieth, however certain the gain is; variances go with its square."""
     blocks = 100_001
 
     assert NARROWER == 0.95
-    assert not is_narrower([halved(blocks, 0.094)], [1.0], 0.5)
-    assert is_narrower([halved(blocks, 0.102)], [1.0], 0.5)
+    assert not narrows([halved(blocks, 0.094)], [1.0], 0.5)
+    assert narrows([halved(blocks, 0.102)], [1.0], 0.5)
 
 
 @pytest.mark.parametrize("factor", [-1.0, 0.0, 2.0, 3.0])
 def test_a_factor_that_takes_nothing_off_is_not_used(factor: float) -> None:
-    """None, one of the wrong sign, and one that overshoots."""
-    assert is_narrower([halved(1000, 0.8)], [1.0], 0.5)
-    assert not is_narrower([halved(1000, 0.8)], [factor], 0.5)
+    """A factor of 0, one of the wrong sign, and one that is too large make no interval narrower."""
+    assert narrows([halved(1000, 0.8)], [1.0], 0.5)
+    assert not narrows([halved(1000, 0.8)], [factor], 0.5)
 
 
 def test_single_blocks_tell_nothing_of_a_gain() -> None:
-    """Nor does no block at all; beside pairings that tell, they count in the score alone."""
+    """Without two blocks of a pairing there is no gain; a single block of another pairing changes nothing."""
     single = Blocks(1, 2, 0.5, 0.0, 0.0, 0.0)
 
-    assert not is_narrower([], [], 0.5)
-    assert not is_narrower([single] * 50, [1.0] * 50, 0.5)
-    assert is_narrower([halved(200, 0.8), single], [1.0, 1.0], 0.5)
+    assert not narrows([], [], 0.5)
+    assert not narrows([single] * 50, [1.0] * 50, 0.5)
+    assert narrows([halved(200, 0.8), single], [1.0, 1.0], 0.5)
 
 
 def test_pairings_gain_together() -> None:
-    """Five blocks of one pairing prove nothing, those of twenty do; and a pairing that loses counts as well."""
+    """Five blocks prove nothing in one pairing but in twenty; a pairing that loses counts against the gain."""
     few, loss = halved(5, 0.7), Blocks(5, 10, 0.5, 4.0, -4.0, 4.0)
 
-    assert not is_narrower([few], [1.0], 0.5)
-    assert is_narrower([few] * 20, [1.0] * 20, 0.5)
-    assert is_narrower([halved(2, 0.7)] * 100, [1.0] * 100, 0.5)
-    assert is_narrower([few] * 20 + [loss], [1.0] * 20 + [0.0], 0.5)
-    assert not is_narrower([few] * 20 + [loss] * 5, [1.0] * 25, 0.5)
+    assert not narrows([few], [1.0], 0.5)
+    assert narrows([few] * 20, [1.0] * 20, 0.5)
+    assert narrows([halved(2, 0.7)] * 100, [1.0] * 100, 0.5)
+    assert narrows([few] * 20 + [loss], [1.0] * 20 + [0.0], 0.5)
+    assert not narrows([few] * 20 + [loss] * 5, [1.0] * 25, 0.5)
 
 
 def test_near_the_end_of_what_is_possible_the_unseen_counts() -> None:
     """At 99 % a gain in the square hardly narrows the interval of a few blocks, at 50 % it does."""
     even = Blocks(20, 40, 0.5, 1.0, 0.5, 0.5)
 
-    assert is_narrower([even], [1.0], 0.5)
-    assert not is_narrower([even._replace(score2=0.01, both=0.005, luck2=0.005)], [1.0], 0.99)
+    assert narrows([even], [1.0], 0.5)
+    assert not narrows([even._replace(score2=0.01, both=0.005, luck2=0.005)], [1.0], 0.99)

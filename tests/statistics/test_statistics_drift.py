@@ -14,7 +14,7 @@ from arena.statistics.drift import Drift, drift_of
 
 
 def tenths(wins: Sequence[int], size: int = 10) -> list[float]:
-    """Blocks of one pairing, of which so many of each tenth are won: the won ones first."""
+    """Return blocks of one pairing with that number of wins in each tenth, the won ones first."""
     return [float(place < count) for count in wins for place in range(size)]
 
 
@@ -32,7 +32,7 @@ def pearson(wins: Sequence[int], size: int = 10) -> float:
 
 @pytest.mark.parametrize("wins", [(9, 5, 5, 5, 5, 5, 5, 5, 5, 1), (0, 10) * 5, (3, 9, 4, 6, 5, 5, 7, 2, 8, 5)])
 def test_tenths_of_one_pairing_are_pearsons_test_on_nine_degrees(wins: Sequence[int]) -> None:
-    """X^2 less one block in all, (N - 1) / N, as in the test of Mantel and Haenszel; the tail to thirty digits."""
+    """X^2 is Pearson's times (N - 1) / N, as in the test of Mantel and Haenszel; its tail agrees to thirty digits."""
     drift = found(tenths(wins))
 
     with mpmath.workdps(30):
@@ -42,7 +42,7 @@ def test_tenths_of_one_pairing_are_pearsons_test_on_nine_degrees(wins: Sequence[
 
 
 def test_a_trend_is_the_correlation_of_mantel_and_haenszel() -> None:
-    """By hand: z^2 = (N - 1) r^2 in one pairing, and the slope is that of least squares."""
+    """In one pairing z^2 is (N - 1) r^2, and the slope is that of least squares."""
     scores = tenths((2, 3, 4, 4, 5, 5, 6, 6, 7, 8))
     times = [place / 99 for place in range(100)]
     mean, mean_time = sum(scores) / 100, sum(times) / 100
@@ -58,7 +58,7 @@ def test_a_trend_is_the_correlation_of_mantel_and_haenszel() -> None:
 
 
 def test_whom_a_player_meets_when_is_no_drift() -> None:
-    """A weak opponent first, an equal one later: the score falls from 1 to 1/2, and no pairing changes."""
+    """A score that falls from 1 to 1/2 because the opponents become stronger is no drift."""
     rng = random.Random(5)
     scores = [*[1.0] * 60, *[rng.choice([0.0, 1.0]) for _ in range(60)]]
 
@@ -69,39 +69,39 @@ def test_whom_a_player_meets_when_is_no_drift() -> None:
 
 
 def test_pairings_within_a_tenth_tell_nothing_of_tenths() -> None:
-    """Each opponent is met in a tenth of its own."""
+    """If each opponent is met in one tenth only, there is no test by tenths."""
     drift = found([0.0, 1.0, 0.5, 1.0, 0.0] * 10, [number for number in range(10) for _ in range(5)])
 
     assert (drift.p_tenths, drift.degrees) == (None, 0)
 
 
 def test_two_blocks_of_each_pairing_have_five_degrees() -> None:
-    """What the first half of a pairing has above its mean, the second half has below it."""
+    """With two blocks of each pairing, the deviations of one half of the tenths are the negatives of the other's."""
     rng = random.Random(6)
     assert found([rng.random() for _ in range(200)], [*range(100)] * 2).degrees == 5
 
 
 @pytest.mark.parametrize(("blocks", "unusual"), [(49, 20), (50, 9), (500, 9), (50, 0)])
 def test_too_little_is_not_tested(blocks: int, unusual: int) -> None:
-    """Too few blocks, or too few that differ from the usual result."""
+    """There is no test of too few blocks, or of too few that differ from the usual result."""
     assert drift_of([float(place < unusual) for place in range(blocks)], [0] * blocks) is None
 
 
 def test_each_pairing_has_its_usual_result() -> None:
-    """All won here and all lost there: no block is unusual."""
+    """If all blocks of one pairing are won and all of another are lost, no block is unusual."""
     assert drift_of([1.0, 0.0] * 50, [0, 1] * 50) is None
     assert drift_of([], []) is None
 
 
 def steady(blocks: int, seed: int, *, change: float = 0.0) -> tuple[list[float], list[int]]:
-    """Scores of blocks of two pairings in turn; the chance of a win moves by `change` from first to last."""
+    """Return scores of blocks of two pairings in turn; the chance of a win changes by `change` from first to last."""
     rng = random.Random(seed)
     chances = [0.5 + change * (block / blocks - 0.5) + 0.2 * (block % 2 - 0.5) for block in range(blocks)]
     return [float(rng.random() < chance) for chance in chances], [block % 2 for block in range(blocks)]
 
 
 def test_drift_is_found_and_measured() -> None:
-    """A chance that grows by 60 points is seen, and its size is within its interval."""
+    """A chance that grows by 60 points is found, and the interval of the change contains it."""
     drift = found(*steady(400, 1, change=0.6))
 
     assert drift.p_trend < 1e-4
@@ -109,7 +109,7 @@ def test_drift_is_found_and_measured() -> None:
 
 
 def test_a_spell_without_a_trend_is_seen_by_tenths() -> None:
-    """Lost all in the middle."""
+    """Losses in the middle of the blocks are found by tenths and not by the trend."""
     scores, pairings = steady(200, 3)
 
     drift = found([0.0 if 80 <= block < 120 else score for block, score in enumerate(scores)], pairings)
@@ -129,7 +129,7 @@ FIELDS = {
 
 
 def alarms(pairings: Sequence[int], chance: float, leagues: int) -> tuple[int, int, int]:
-    """Leagues that were tested, and those below 1 % by trend and by tenths; nothing drifts in any."""
+    """Return how many leagues without drift were tested, and how many have p < 1 % by trend and by tenths."""
     rng = random.Random(f"{len(pairings)} {chance}")
     drifts = [drift_of([float(rng.random() < chance) for _ in pairings], pairings) for _ in range(leagues)]
     known = [drift for drift in drifts if drift is not None]
@@ -141,7 +141,7 @@ def alarms(pairings: Sequence[int], chance: float, leagues: int) -> tuple[int, i
 @pytest.mark.parametrize("chance", [0.5, 0.2])
 @pytest.mark.parametrize("field", FIELDS)
 def test_alarms_are_false_in_no_more_than_one_of_a_hundred(field: str, chance: float) -> None:
-    """At the 1 % from which on the page says so, plus three errors of the simulation. With few blocks, too."""
+    """At most 1 % of leagues without drift have p < 1 %, plus three errors of the simulation, also with few blocks."""
     tested, trends, by_tenths = alarms(FIELDS[field], chance, 4000)
 
     assert tested > 2000
@@ -151,7 +151,7 @@ def test_alarms_are_false_in_no_more_than_one_of_a_hundred(field: str, chance: f
 
 
 def test_alarms_are_rare() -> None:
-    """The same in small."""
+    """A small simulation has few false alarms."""
     tested, trends, by_tenths = alarms(FIELDS["nine opponents in cycles"], 0.5, 300)
 
     assert tested == 300
@@ -161,7 +161,7 @@ def test_alarms_are_rare() -> None:
 @settings(max_examples=50)
 @given(st.lists(st.tuples(st.integers(0, 3), st.sampled_from([0.0, 1 / 3, 0.5, 2 / 3, 1.0])), min_size=50, max_size=90))
 def test_drift_is_always_a_number(blocks: list[tuple[int, float]]) -> None:
-    """However blocks and scores fall; backwards the trend is the opposite, and X^2 the same for equal tenths."""
+    """Any scores give finite numbers; reversed, the trend changes its sign, and X^2 is the same for equal tenths."""
     pairings, scores = [pairing for pairing, _ in blocks], [score for _, score in blocks]
 
     drift, opposite = drift_of(scores, pairings), drift_of(scores[::-1], pairings[::-1])
@@ -179,7 +179,7 @@ def test_drift_is_always_a_number(blocks: list[tuple[int, float]]) -> None:
 @settings(max_examples=30)
 @given(st.integers(1, 4), st.integers(0, 2**32))
 def test_pairings_may_have_any_numbers(step: int, seed: int) -> None:
-    """Only which blocks belong together counts."""
+    """Renumbering the pairings changes nothing."""
     scores, pairings = steady(60, seed)
     drift, same = drift_of(scores, [step * number + 1 for number in pairings]), drift_of(scores, pairings)
 
@@ -191,7 +191,7 @@ def test_pairings_may_have_any_numbers(step: int, seed: int) -> None:
 
 
 def test_blocks_of_other_sizes_are_tenths_as_equal_as_can_be() -> None:
-    """95 blocks: five tenths of ten and five of nine; X^2 by Pearson's formula for unequal rows."""
+    """95 blocks are five tenths of ten and five of nine; X^2 is Pearson's for unequal rows."""
     rng = random.Random(8)
     scores = [float(rng.random() < 0.5) for _ in range(95)]
     parts = [[score for place, score in enumerate(scores) if place * 10 // 95 == tenth] for tenth in range(10)]

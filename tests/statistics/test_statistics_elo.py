@@ -12,7 +12,7 @@ from support.statistics_duels import moments_of
 
 from arena.statistics import elo as of_elo
 from arena.statistics.distributions import Z_95, t_quantile
-from arena.statistics.elo import Estimate, elo_of, expected_score, margin_estimate, normalised_elo, standardised
+from arena.statistics.elo import Estimate, elo_of, estimate_margin, expected_score, normalised_elo, standardised
 from arena.statistics.interval import Interval
 from arena.statistics.likelihood import normalised_llr
 from arena.statistics.pentanomial import PENTANOMIAL, Counts, Moments, Sample, block_score, category
@@ -27,7 +27,7 @@ counted = st.sampled_from([3, 5]).flatmap(
 
 
 def estimate(counts: Counts) -> Estimate:
-    """With the interval of fastchess for the score: normal, by the variance of the sample."""
+    """Estimate with the interval that fastchess gives the score: normal, by the variance of the sample."""
     mean, variance = counts.moments
     half = Z_95 * math.sqrt(variance / counts.blocks)
     return of_elo.estimate(counts, Interval(mean, max(mean - half, 0.0), min(mean + half, 1.0)))
@@ -67,7 +67,7 @@ def test_scores_are_counted() -> None:
 
 @pytest.mark.parametrize("score", [0.3, -0.25, 1.25, math.nan, math.inf])
 def test_no_such_block_score(score: float) -> None:
-    """A score that no pair can have is refused by name, nan included."""
+    """A score that no pair can have, also nan, raises ValueError."""
     with pytest.raises(ValueError, match=rf"expected a block score of 0, 0\.25, .*, found {score}"):
         Counts.of([score])
 
@@ -93,7 +93,7 @@ def test_blocks_of_three_have_no_counts() -> None:
 
 
 def test_scales() -> None:
-    """A score of 3/4 is 190.85 Elo; both scales turn back; 347.4356 normalised Elo are one sd of a match."""
+    """A score of 3/4 is 190.85 Elo; both conversions are inverted; 347.4356 normalised Elo are one sd of a match."""
     assert elo_of(0.75) == pytest.approx(190.848502, abs=1e-6)
     assert expected_score(400.0) == pytest.approx(10.0 / 11.0)
     assert expected_score(elo_of(0.6)) == pytest.approx(0.6)
@@ -104,7 +104,7 @@ def test_scales() -> None:
 
 
 def test_one_block_proves_nothing() -> None:
-    """One pair won twice: superiority is far from sure."""
+    """After one pair, won twice, the likelihood of superiority is far from 1."""
     assert estimate(Counts((0, 0, 0, 0, 1))).superiority == pytest.approx(0.8413, abs=1e-4)
 
 
@@ -143,7 +143,7 @@ def test_a_page_of_fastchess(
 
 @pytest.mark.parametrize(("lost", "won"), [(50, 50), (10, 90), (1, 99), (3, 4)])
 def test_the_error_of_wins_and_losses_by_hand(lost: int, won: int) -> None:
-    """Blocks of one match: t = (p - 1/2) / sqrt(p q), whose derivative by p makes the variance 1 / (4 p q)^2 / N."""
+    """For t = (p - 1/2) / sqrt(p q) of single matches the delta method gives the variance 1 / (4 p q)^2 / N."""
     p, q, blocks = won / (won + lost), lost / (won + lost), won + lost
     ratio = (p - 0.5) / math.sqrt(p * q)
 
@@ -167,7 +167,7 @@ def test_the_error_of_wins_and_losses_by_hand(lost: int, won: int) -> None:
     ],
 )
 def test_intervals_of_normalised_elo_hold(blocks: int, chances: tuple[float, ...]) -> None:
-    """By simulation, where blocks hardly vary, too: there z / sqrt(N) held 5 to 60 %, as if their spread were known."""
+    """95 % of simulated intervals contain the truth, also where blocks hardly vary (z / sqrt(N): 5 to 60 %)."""
     scores = np.arange(5) / 4
     mean = float(scores @ chances)
     truth = normalised_elo((mean - 0.5) / math.sqrt(float((scores - mean) ** 2 @ chances)), 2)
@@ -181,13 +181,13 @@ def test_intervals_of_normalised_elo_hold(blocks: int, chances: tuple[float, ...
 
 
 def test_ratios_without_blocks() -> None:
-    """Nothing is told without a block, nor of won blocks by lost ones where all are even."""
+    """DrawRatio is None without a block, and PairsRatio where all blocks are even."""
     assert Counts.none(2).even is None
     assert Counts((0, 0, 5, 0, 0)).won_by_lost is None
 
 
 def test_one_by_one_or_counted_is_the_same() -> None:
-    """Scores that are kept one by one give the estimate of their counts."""
+    """A list of scores gives the same estimate as its counts."""
     scores = [0.0, 0.25, 0.5, 0.5, 0.75, 1.0, 1.0]
     sample, score = Sample(2, tuple(scores)), Interval(4 / 7, 0.2, 0.9)
 
@@ -195,7 +195,7 @@ def test_one_by_one_or_counted_is_the_same() -> None:
 
 
 def test_nothing_but_wins_stays_finite() -> None:
-    """4250 wins in 4250 matches: finite numbers of Elo; without any spread nothing can be divided by it."""
+    """4250 wins in 4250 matches give finite Elo, and None for normalised Elo, which has no spread to divide by."""
     found = estimate(Counts((0, 0, 4250)))
 
     assert 1200.0 < found.elo.low <= found.elo.value < math.inf
@@ -203,7 +203,7 @@ def test_nothing_but_wins_stays_finite() -> None:
 
 
 def test_nothing_but_even_blocks() -> None:
-    """Identical bots are worth 0 Elo, and superiority is a coin's."""
+    """Even blocks give 0 Elo and a superiority of 1/2."""
     found = estimate(Counts((0, 0, 500, 0, 0)))
 
     assert (found.score.value, found.elo.value, found.superiority) == (0.5, 0.0, 0.5)
@@ -227,7 +227,7 @@ def test_estimates_are_numbers_in_order(counts: Counts) -> None:
 @patiently
 @given(counted)
 def test_estimates_mirror(counts: Counts) -> None:
-    """From OLD's side all signs are turned."""
+    """With NEW and OLD exchanged all signs change."""
     found, mirrored = estimate(counts), estimate(Counts(counts.numbers[::-1]))
 
     assert mirrored.score.value == pytest.approx(1.0 - found.score.value)
@@ -237,14 +237,14 @@ def test_estimates_mirror(counts: Counts) -> None:
 
 @pytest.mark.parametrize("matches", [1, 2])
 def test_no_blocks_no_estimate(matches: int) -> None:
-    """Without a block there is nothing to estimate from, and the message says so."""
+    """Without a block an estimate raises ValueError."""
     with pytest.raises(ValueError, match="expected at least one block to estimate from, found none"):
         estimate(Counts.none(matches))
 
 
 def test_margins_by_hand() -> None:
     """Margins 3, 1, -1, 1: mean 1, sd sqrt 2, so LOS is Phi(sqrt 2); the interval is 3.182 sqrt(2/3)."""
-    found = margin_estimate(moments_of([3.0, 1.0, -1.0, 1.0]), matches=1)
+    found = estimate_margin(moments_of([3.0, 1.0, -1.0, 1.0]), matches=1)
 
     assert found.margin.value == 1.0
     assert found.margin.error == pytest.approx(3.182446 * math.sqrt(2 / 3), abs=1e-6)
@@ -254,17 +254,17 @@ def test_margins_by_hand() -> None:
 
 
 def test_margins_without_spread_tell_only_their_mean() -> None:
-    """What equal margins cannot tell is None; without any there is nothing to estimate from."""
-    found = margin_estimate(moments_of([0.1] * 7), matches=2)
+    """Equal margins have a mean and no other estimate; without a block there is none."""
+    found = estimate_margin(moments_of([0.1] * 7), matches=2)
 
     assert (found.margin.value, found.normalised, found.superiority) == (0.1, None, None)
     assert not found.margin.is_bounded
     with pytest.raises(ValueError, match="found none"):
-        margin_estimate(Moments(), matches=2)
+        estimate_margin(Moments(), matches=2)
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf, 1e101, 1e-120])
 def test_no_usable_margin(value: float) -> None:
-    """What cannot be squared is refused by name."""
+    """A margin whose square is no float raises ValueError."""
     with pytest.raises(ValueError, match=re.escape(f"found {value}")):
         moments_of([1.0, value])

@@ -110,5 +110,5 @@ def test_what_is_no_estimate_is_refused(value: float, error: float, blocks: int)
 
 
 def test_another_unit() -> None:
-    assert Interval(0.5, 0.25, 1.0).scaled(100.0) == Interval(50.0, 25.0, 100.0)
+    assert Interval(0.5, 0.25, 1.0).scale(100.0) == Interval(50.0, 25.0, 100.0)
     assert Interval(0.5, 0.25, 1.0).error == 0.375

@@ -19,14 +19,14 @@ def compared(*played: Counted) -> Matrix:
 
 
 def beats(winner: str, loser: str, *, count: int) -> Counted:
-    """So many mirrored blocks of which `winner` wins three matches in four."""
+    """Return `blocks` mirrored blocks of which `winner` wins three matches in four."""
     return blocks(winner, loser, [(1, number % 2) for number in range(count)])
 
 
 @settings(max_examples=100)
 @given(st.floats(0.0, 2000.0), st.integers(1, 200))
 def test_the_tail_with_an_even_number_of_degrees_is_a_sum_of_poisson(statistic: float, half: int) -> None:
-    """Q(k, x) = exp(-x) (1 + x + ... + x^(k-1) / (k-1)!), for whichever of the two expansions is used."""
+    """Both expansions agree with Q(k, x) = exp(-x) (1 + x + ... + x^(k-1) / (k-1)!)."""
     x = statistic / 2.0
     expected = math.fsum(
         math.exp(k * math.log(x) - x - math.lgamma(k + 1)) if x else float(k == 0) for k in range(half)
@@ -39,19 +39,19 @@ def test_the_tail_with_an_even_number_of_degrees_is_a_sum_of_poisson(statistic: 
     ("statistic", "expected"), [(0.0, 1.0), (-1.0, 1.0), (5e-324, 1.0), (1e9, 0.0), (math.inf, 0.0)]
 )
 def test_the_tail_has_its_ends(statistic: float, expected: float) -> None:
-    """Nothing is above 1 or undefined."""
+    """The tail is 1 at and below 0, and 0 at infinity."""
     assert chi_square_tail(statistic, 3) == expected
 
 
 @pytest.mark.parametrize(("statistic", "degrees"), [(1.0, 0), (math.nan, 1)])
 def test_a_tail_without_degrees_of_freedom_is_refused(statistic: float, degrees: int) -> None:
-    """There is no such distribution."""
+    """A tail without degrees of freedom raises ValueError."""
     with pytest.raises(ValueError, match="degrees of freedom"):
         chi_square_tail(statistic, degrees)
 
 
 def test_a_cell_counts_and_is_seen_from_both_sides() -> None:
-    """Nine wins to three: counts, score and signs, and the mirror of all that."""
+    """A cell of nine wins to three has the right counts, score and signs, and so has its mirror."""
     found = compared(beats("ann", "bob", count=6))
 
     cell, mirror = found.cell("ann", "bob"), found.cell("bob", "ann")
@@ -65,7 +65,7 @@ def test_a_cell_counts_and_is_seen_from_both_sides() -> None:
 
 
 def test_two_players_alone_are_always_as_expected() -> None:
-    """One difference explains one score: z is what the prior took, and no degree of freedom is left."""
+    """One difference in skill explains one score: z is the effect of the prior, and no degree of freedom is left."""
     found = compared(beats("ann", "bob", count=100))
 
     (cell,) = found.cells
@@ -86,7 +86,7 @@ def test_the_error_of_a_cell_follows_its_blocks() -> None:
 
 
 def test_a_small_lead_is_sure_where_luck_is_shared() -> None:
-    """204 to 196 is nothing between coins, and clear where all blocks but 4 are even, because luck decides them."""
+    """204 to 196 is chance in independent matches, and significant where all blocks but 4 are even."""
     scores = [(number % 2, 1 - number % 2) for number in range(196)] + [(1, 1)] * 4
 
     (cell,) = compared(blocks("ann", "bob", scores)).cells
@@ -96,7 +96,7 @@ def test_a_small_lead_is_sure_where_luck_is_shared() -> None:
 
 
 def test_the_expected_score_knows_the_seats() -> None:
-    """The first seat wins three in four; who always had it against an equal is expected to do the same."""
+    """Where the first seat wins three in four, a player always in that seat is expected to do so."""
     courses = [(1, 0), (1, 0), (1, 1), (0, 0)] * 25
     played = [blocks(one, "cid", courses) for one in ("ann", "bob")]
     played.append(Counted(("ann", "bob"), {"01--": 5}))
@@ -108,7 +108,7 @@ def test_the_expected_score_knows_the_seats() -> None:
 
 
 def test_a_circle_is_found_and_is_no_accident() -> None:
-    """Each beats the next three times in four: one cycle, in one of its three spellings, and a tiny p."""
+    """Three who beat each other in a circle three times in four are one cycle, listed once, with a tiny p."""
     steps = [("rock", "scissors"), ("scissors", "paper"), ("paper", "rock")]
 
     found = compared(*(beats(winner, loser, count=40) for winner, loser in steps))
@@ -122,7 +122,7 @@ def test_a_circle_is_found_and_is_no_accident() -> None:
 
 
 def test_a_circle_of_a_few_matches_may_be_an_accident() -> None:
-    """One mirrored block won twice is not surer than 95 %."""
+    """Steps of one mirrored block, won twice, are below 95 % and make no cycle."""
     pairs = [("ann", "bob"), ("bob", "cid"), ("cid", "ann")]
     found = compared(*(blocks(*pair, [(1, 1)]) for pair in pairs))
 
@@ -133,7 +133,7 @@ def test_a_circle_of_a_few_matches_may_be_an_accident() -> None:
 
 
 def test_the_list_of_cycles_is_capped_and_their_number_is_not() -> None:
-    """Seven players in a circle, each beating the next three: 14 cycles."""
+    """Seven players in a circle, each beating the next three, make 14 cycles, of which the first are listed."""
     names = [f"p{place}" for place in range(7)]
     steps = [(one, (one + by) % 7) for one in range(7) for by in (1, 2, 3)]
     played = [beats(names[i], names[j], count=30) for i, j in steps]
@@ -171,7 +171,7 @@ def test_more_than_two_seats_have_cells_but_no_p() -> None:
 
 
 def test_groups_that_never_met_keep_their_own_degrees_of_freedom() -> None:
-    """Two circles of three apart from each other: one degree of freedom each."""
+    """Two separate circles of three have one degree of freedom each."""
     played: list[Counted] = []
     for first in ("a", "b"):
         for i, j in [(1, 2), (2, 3), (1, 3)]:
@@ -182,7 +182,7 @@ def test_groups_that_never_met_keep_their_own_degrees_of_freedom() -> None:
 
 @pytest.mark.parametrize("played", [[], [beats("ann", "bob", count=1)], [blocks("ann", "bob", [(1, 1)] * 300)]])
 def test_small_and_lopsided_matrices_stay_finite(played: list[Counted]) -> None:
-    """No block, one block, and no loss in 600 matches."""
+    """No block, one block, and 600 matches without a loss give finite cells."""
     names = ("ann", "bob", "cid")
     fitted = fit_of(names, played)
 

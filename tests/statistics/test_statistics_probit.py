@@ -49,13 +49,13 @@ def test_the_fit_is_the_one_of_an_independent_calculation() -> None:
 
 
 def widening(degrees: int) -> float:
-    """Of variances: Student's t with one more degree of freedom against the normal distribution."""
+    """Return the factor on variances: Student's t with one more degree of freedom over the normal quantile, squared."""
     return (t_quantile(degrees + 1.0) / Z_95) ** 2
 
 
 @pytest.mark.parametrize(("share", "quantile"), [(75, 0.674489750), (90, 1.281551566), (99, 2.326347874)])
 def test_without_a_prior_a_pair_is_as_far_apart_as_the_normal_quantile(share: int, quantile: float) -> None:
-    """The known answer of a probit: z(share won) times sqrt 2 beta; quantiles from a printed table."""
+    """The difference of two players is z(share won) times sqrt 2 beta, with quantiles from a printed table."""
     found = fit_of("ab", pairings_of(repeated("a", "b", wins=share, losses=100 - share)), NO_PRIOR)
 
     scale = math.sqrt(2.0) * NO_PRIOR.beta
@@ -154,7 +154,7 @@ def test_the_seat_advantage_is_found_and_can_be_switched_off() -> None:
 
 
 def test_chances_add_up() -> None:
-    """To 1, even where they are next to nothing."""
+    """The chances of win, draw and loss add up to 1, even where one is next to 0."""
     found = fit_of(NAMES[:2], pairings_of(repeated("ann", "bob", wins=20_000)), ProbitSettings(beta=0.1))
 
     difference, _ = found.difference("ann", "bob")
@@ -166,7 +166,7 @@ def test_chances_add_up() -> None:
 
 
 def test_luck_that_is_mirrored_narrows_what_matches_tell_but_not_the_prior() -> None:
-    """Blocks that all end one to one say more than as many coins, and nothing about who did not play."""
+    """Blocks that all end one to one narrow the errors of players in them, but not of one who did not play."""
     alike = [blocks("ann", "bob", [(number % 2, 1 - number % 2) for number in range(500)])]
     coins = [blocks("ann", "bob", [(number & 1, number >> 1 & 1) for number in range(500)])]
 
@@ -182,7 +182,7 @@ def test_luck_that_is_mirrored_narrows_what_matches_tell_but_not_the_prior() -> 
 
 
 def test_mirrored_luck_widens_the_error_of_the_seats() -> None:
-    """What cancels for the players adds up for the seats: the luck of 500 blocks, not of 1000 matches."""
+    """Mirrored luck adds up for the seats: their error is that of 500 blocks, not of 1000 matches."""
     alike = [blocks("ann", "bob", [(number % 2, 1 - number % 2) for number in range(500)])]
     coins = [blocks("ann", "bob", [(number & 1, number >> 1 & 1) for number in range(500)])]
 
@@ -237,7 +237,7 @@ def test_errors_are_as_wide_as_they_say() -> None:
 
 
 def test_a_fit_of_many_players_takes_fewer_steps_to_the_same_maximum(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It starts from the skills of tiers; also if somebody has not played."""
+    """The fit starts from the skills of tiers, also if a player has no match."""
     skills = {f"p{number:02}": 25.0 + 2.0 * number for number in range(70)}
     table = table_of([*skills, "zoe"], mirrored(skills, random.Random(1), per_pairing=1, first_seat=1.0))
     steps: list[int] = []

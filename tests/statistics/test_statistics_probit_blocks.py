@@ -13,7 +13,7 @@ from support.statistics_bootstrap import bootstrap
 from support.statistics_leagues import Counted, blocks, deviations, fit_of, mirrored
 
 from arena.statistics import block_correlation
-from arena.statistics.block_correlation import MOST_CORRELATED, exceeding_both
+from arena.statistics.block_correlation import MOST_CORRELATED, joint_excess
 from arena.statistics.model import BlockEffect
 from arena.statistics.newton import Floats
 
@@ -32,14 +32,14 @@ def effect(*played: Counted) -> BlockEffect:
 @pytest.mark.parametrize("correlation", [-0.99, -0.5, 0.3, 0.9, 0.99])
 @pytest.mark.parametrize(("h", "k"), [(0.0, 0.0), (1.0, -0.5), (2.0, 2.0), (-3.0, 0.1), (0.5, 0.45)])
 def test_the_chance_to_exceed_both_is_that_of_the_double_integral(correlation: float, h: float, k: float) -> None:
-    """Of two normal variables: the integral of the conditional chance, by mpmath; at 0, 0 it is asin r / 2 pi."""
+    """`joint_excess` agrees with the integral of the conditional chance by mpmath; at 0, 0 it is asin r / 2 pi."""
     root = math.sqrt(1.0 - correlation**2)
     both = mpmath.quad(
         lambda x: mpmath.npdf(x) * mpmath.ncdf((correlation * x - k) / root), [h, (h + k) / 2 + 1, h + 4, h + 12]
     )
     normal = NormalDist()
 
-    found = float(exceeding_both(np.array([[h]]), np.array([[k]]), np.array([correlation]))[0, 0])
+    found = float(joint_excess(np.array([[h]]), np.array([[k]]), np.array([correlation]))[0, 0])
 
     assert found == pytest.approx(float(both) - normal.cdf(-h) * normal.cdf(-k), abs=2e-6)
     if h == k == 0.0:
@@ -56,7 +56,7 @@ def test_the_effect_of_a_few_blocks_by_hand() -> None:
 
 
 def test_blocks_in_which_the_luck_decides_vary_hardly_at_all() -> None:
-    """Always one win each: all that is left is the one degree of freedom of independent matches; seats vary twice."""
+    """If each block ends one to one, the variance is that of the added degree of freedom; that of seats is doubled."""
     found = effect(blocks("ann", "bob", [(number % 2, 1 - number % 2) for number in range(20)]))
 
     assert found.players == pytest.approx(1 / 20)
@@ -65,7 +65,7 @@ def test_blocks_in_which_the_luck_decides_vary_hardly_at_all() -> None:
 
 
 def test_blocks_that_repeat_themselves_vary_twice() -> None:
-    """Who wins one match wins the other: the players' noise is shared, not the seats'."""
+    """If one player wins both matches of a block, the noise of players is shared, and that of seats is not."""
     found = effect(blocks("ann", "bob", [(number % 2, number % 2) for number in range(20)]))
 
     assert found.players == pytest.approx(2 - 1 / 20)
@@ -84,7 +84,7 @@ def test_the_correlation_between_equals_is_that_of_the_arc_sine() -> None:
 
 @pytest.mark.parametrize("scores", [[], [(1, 0)], [(1, 1)] * 2])
 def test_what_tells_of_no_variance_gives_no_effect(scores: list[tuple[int, int]]) -> None:
-    """No block, one block, or blocks without any chance in them."""
+    """No block, one block, and blocks that cannot vary have no effect."""
     assert fit_of(NAMES[:2], [blocks("ann", "bob", scores)]).effect is None
 
 
@@ -93,7 +93,7 @@ def test_what_tells_of_no_variance_gives_no_effect(scores: list[tuple[int, int]]
     [(0.0, 0.0, 2), (0.9, 0.0, 2), (0.0, 0.6, 2), (0.8, 0.0, 3), (0.7, 0.0, 4), (0.0, 0.5, 3)],
 )
 def test_the_correlation_that_leagues_are_made_with_is_found(luck: float, form: float, seats: int) -> None:
-    """However unequal players and seats are; luck of the seat counts above 0, form of the player below."""
+    """The correlation of simulated leagues is estimated for any players and seats: above 0 for luck of the seat."""
     spread = {f"p{place}": 25.0 + 3.0 * place for place in range(5)}
     played = mirrored(
         spread, random.Random(1), per_pairing=120, first_seat=2.0, shared_luck=luck, shared_form=form, seats=seats
@@ -103,7 +103,7 @@ def test_the_correlation_that_leagues_are_made_with_is_found(luck: float, form: 
 
 
 def test_an_incomplete_block_is_compared_with_its_like_only() -> None:
-    """A block that lost a match belongs to the same pairing, but its sum is of another size."""
+    """A block without one match is in its pairing, but not in the group of complete blocks."""
     whole = blocks("ann", "bob", ALL_FOUR * 5)
     half = Counted(NAMES[:2], {**whole.counts, "01--": 1})
 
@@ -114,7 +114,7 @@ def test_an_incomplete_block_is_compared_with_its_like_only() -> None:
 
 
 def test_single_matches_are_independent() -> None:
-    """Blocks of which one match is there tell nothing of what blocks share."""
+    """Blocks of which only one match is there have no effect."""
     played = Counted(NAMES[:2], {"01--": 10, "10--": 5, "--01": 7, "--10": 9})
 
     found = fit_of(NAMES[:2], [played])
@@ -125,7 +125,7 @@ def test_single_matches_are_independent() -> None:
 
 @pytest.mark.parametrize(("step", "luck", "seats"), [(0.5, 0.9, 2), (4.0, 0.95, 2), (2.0, 0.7, 3), (0.5, 0.0, 2)])
 def test_drawing_blocks_agrees_with_the_errors(step: float, luck: float, seats: int) -> None:
-    """Two roads to the errors, for equal players and for unequal ones; the bootstrap knows no correlation."""
+    """A bootstrap over blocks has the same errors, for equal and for unequal players."""
     skills = {f"p{place}": 25.0 + step * place for place in range(5)}
     played = mirrored(skills, random.Random(2), per_pairing=150, shared_luck=luck, seats=seats)
 
@@ -159,9 +159,9 @@ def test_the_work_does_not_explode_with_the_seats(monkeypatch: pytest.MonkeyPatc
 
     def counted(h: Floats, k: Floats, noise: Floats) -> Floats:
         done[seats] += h.size
-        return exceeding_both(h, k, noise)
+        return joint_excess(h, k, noise)
 
-    monkeypatch.setattr(block_correlation, "exceeding_both", counted)
+    monkeypatch.setattr(block_correlation, "joint_excess", counted)
     for seats in done:
         skills = {f"p{place}": 25.0 + place for place in range(seats)}
         fit_of(skills, mirrored(skills, random.Random(1), per_pairing=8, seats=seats, shared_luck=0.5))

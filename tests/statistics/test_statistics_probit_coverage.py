@@ -18,7 +18,7 @@ Skills = Callable[[random.Random], list[float]]
 
 
 class Case(NamedTuple):
-    """Leagues of players with these skills, and so many blocks a table."""
+    """A simulated league: the skills of its players, and the blocks of each table."""
 
     skills: Skills
     blocks: int
@@ -32,12 +32,12 @@ class Case(NamedTuple):
 
 
 def spread(count: int, deviation: float) -> Skills:
-    """Players drawn from a normal distribution of skill."""
+    """Draw the skills of players from a normal distribution."""
     return lambda rng: [rng.gauss(25.0, deviation) for _ in range(count)]
 
 
 def camps(count: int, gap: float) -> Skills:
-    """Two camps of nearly equal players each, far apart."""
+    """Return two groups of nearly equal players, far apart."""
     return lambda _: [25.0 + gap * (place < count / 2) + 0.3 * place for place in range(count)]
 
 

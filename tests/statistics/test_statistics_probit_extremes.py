@@ -28,7 +28,7 @@ matches_of_three = st.tuples(
 
 
 def numbers(found: ProbitFit) -> list[float]:
-    """Everything in a fit that could fail to be finite."""
+    """Return all numbers in a fit that could fail to be finite."""
     seats = [x for seat in found.seats for one in (seat.skill, seat.points) for x in (one.value, one.low, one.high)]
     return [*found.means, *deviations(found).values(), *seats, *(x for line in found.covariance for x in line)]
 
@@ -36,7 +36,7 @@ def numbers(found: ProbitFit) -> list[float]:
 @pytest.mark.parametrize("away", [0.0, 1e-9, 0.5, 5.0, 8.0, 29.9, 30.1, 37.5, 38.5, 1e3, 1e6])
 def test_the_logarithm_of_a_tail_keeps_its_digits(away: float) -> None:
     """Log Phi agrees with mpmath from the middle to where Phi itself is 10 to the minus 200 billion."""
-    small, large = newton._log_cdf_both_ways(np.array([-away]))
+    small, large = newton._log_tails(np.array([-away]))
 
     with mpmath.workdps(60):
         expected = mpmath.log(mpmath.erfc(mpmath.mpf(away) / mpmath.sqrt(2)) / 2)
@@ -48,7 +48,7 @@ def test_the_logarithm_of_a_tail_keeps_its_digits(away: float) -> None:
 @pytest.mark.parametrize("start", [(25.0, 25.0), (400.0, -350.0), (-350.0, 400.0), (1e4, 1e4)])
 @pytest.mark.parametrize(("wins", "draws", "losses"), [(50, 2, 10), (50, 0, 0)])
 def test_the_maximum_is_reached_from_anywhere(start: tuple[float, float], wins: int, draws: int, losses: int) -> None:
-    """Also from the flat side of the likelihood, where Newton's own step goes much too far, and from the steep one."""
+    """The maximum is found from far out on either side, where Newton's own step is much too long or too short."""
     chosen = ProbitSettings(sigma=400.0, seat_sigma=0.0)
     played = pairings_of(repeated("ann", "bob", wins=wins, draws=draws, losses=losses))
     expected = fit_of(NAMES[:2], played, chosen).means
@@ -62,7 +62,7 @@ def test_the_maximum_is_reached_from_anywhere(start: tuple[float, float], wins: 
 @settings(max_examples=60)
 @given(st.lists(matches_of_two, max_size=30) | st.lists(matches_of_three, max_size=20))
 def test_any_results_give_finite_numbers_with_the_mean_at_25(results: list[Result]) -> None:
-    """Whatever happened, nothing is infinite or undefined, and the skills are about 25."""
+    """Any results give finite numbers, and skills with the mean 25."""
     found = fit_of(NAMES, pairings_of(results))
 
     assert all(map(math.isfinite, numbers(found)))
@@ -88,7 +88,7 @@ def test_any_results_give_finite_numbers_with_the_mean_at_25(results: list[Resul
     ],
 )
 def test_extreme_tables_stay_finite(players: tuple[str, ...], results: list[Result]) -> None:
-    """No table is too small, too even or too lopsided."""
+    """Tables that are tiny, even or lopsided give finite fits."""
     found = fit_of(players, pairings_of(results))
 
     assert all(map(math.isfinite, numbers(found)))
@@ -97,7 +97,7 @@ def test_extreme_tables_stay_finite(players: tuple[str, ...], results: list[Resu
 
 @pytest.mark.parametrize("ratio", [0.01, 100.0])
 def test_extreme_settings_stay_finite(ratio: float) -> None:
-    """Beta may be a hundredth of sigma, or a hundred times sigma, as in the ratings."""
+    """Beta of a hundredth or of a hundred times sigma gives finite fits."""
     chosen = ProbitSettings(beta=ratio * 25.0 / 3.0, draw_probability=0.001)
     results = [result for one, other in pairwise(NAMES) for result in repeated(one, other, wins=9)]
 
@@ -116,19 +116,19 @@ def test_extreme_settings_stay_finite(ratio: float) -> None:
     ],
 )
 def test_results_that_are_none_are_refused(results: list[Result], complaint: str) -> None:
-    """A result names what is wrong with it."""
+    """An invalid pairing raises ValueError with the reason."""
     with pytest.raises(ValueError, match=complaint):
         fit_of(NAMES, pairings_of(results))
 
 
 def test_a_course_of_another_size_is_refused() -> None:
-    """A block of two has four ranks."""
+    """A block of two players without four ranks raises ValueError."""
     with pytest.raises(ValueError, match="a rank for each"):
         fit_of(NAMES, [Counted(NAMES[:2], {"011": 1})])
 
 
 def test_a_stranger_is_refused() -> None:
-    """A result of somebody who is not in the list of players is an error."""
+    """A player who is not in the list of players raises KeyError."""
     with pytest.raises(KeyError, match="zoe"):
         fit_of(NAMES, pairings_of([(("ann", "zoe"), (0, 1))]))
 
@@ -137,6 +137,6 @@ def test_a_stranger_is_refused() -> None:
     "wrong", [{"sigma": 0.0}, {"beta": -1.0}, {"draw_probability": 0.0}, {"seat_sigma": -1.0}, {"mu": math.nan}]
 )
 def test_settings_that_make_no_model_are_refused(wrong: dict[str, float]) -> None:
-    """No fit can be asked for with them."""
+    """Settings outside their range raise ValueError."""
     with pytest.raises(ValueError, match=r"expected|finite"):
         ProbitSettings(**wrong)

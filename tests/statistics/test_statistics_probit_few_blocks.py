@@ -21,9 +21,9 @@ def fit_of_blocks(players: tuple[str, ...], blocks: frozenset[tuple[str, int]]) 
 
 
 def difference(skills: Mapping[str, float], rng: random.Random, blocks: int, luck: float, form: float) -> float:
-    """The error of the estimated difference of the first two, in half-widths of its interval."""
+    """Return the error of the estimated difference of the first two players, in half-widths of its interval."""
     (played,) = mirrored(skills, rng, per_pairing=blocks, shared_luck=luck, shared_form=form, seats=len(skills))
-    found = fit_of_blocks(tuple(skills), frozenset(Counter(played.courses).items()))
+    found = fit_of_blocks(tuple(skills), frozenset(Counter(played.block_ranks).items()))
     gap, error = found.difference("a", "b")
     return abs(gap - skills["a"] + skills["b"]) / (Z_95 * error)
 
@@ -33,7 +33,7 @@ def difference(skills: Mapping[str, float], rng: random.Random, blocks: int, luc
     ("luck", "form"), [(0.0, 0.0), (0.9, 0.0), pytest.param(0.0, 0.5, marks=pytest.mark.slow), (0.0, 0.9)]
 )
 def test_intervals_of_few_blocks_hold(luck: float, form: float, deviation: float) -> None:
-    """95 % or more. With a normal interval it was 84 % at three blocks in which players have a form."""
+    """At least 95 % of intervals hold; a normal interval held 84 % at three blocks where players have a form."""
     for blocks in (1, 2, 3, 4, 5):
         held = 0
         for number in range(LEAGUES):

@@ -18,7 +18,7 @@ from arena.statistics.roots import Function, find_root
 def grid_and_bisection(
     function: Function, low: float, high: float, *, start: float = 0.0, tolerance: float = 0.0
 ) -> float:
-    """The slow way: the only cell of a grid in which the sign changes, halved until no float is between its ends."""
+    """Find a root by a grid and bisection, until no float lies between the ends."""
     del start, tolerance
     inner = [low + (high - low) * number / 60 for number in range(1, 60)]
     signs = [False, *(function(place)[0] >= 0.0 for place in inner), True]
@@ -46,7 +46,7 @@ def grid_and_bisection(
     ],
 )
 def test_a_root_is_found(function: Function, low: float, high: float, start: float, root: float) -> None:
-    """Also of a function that saturates, one with a pole at the end, and one that has no slope."""
+    """A root is found for functions that saturate, have a pole at an end, or have no slope."""
     seen = list[float]()
 
     def recorded(x: float) -> tuple[float, float]:
@@ -65,19 +65,19 @@ def test_a_root_is_found(function: Function, low: float, high: float, start: flo
     [lambda _x: (math.nan, 1.0), lambda x: (-1.0, 1.0 / (1.0 + x)), lambda x: (-1.0 / (x + 1.0), 0.0)],
 )
 def test_a_search_that_finds_nothing_raises(function: Function) -> None:
-    """Not a number, or below 0 all the way to the largest float."""
+    """A value that is not a number, or a function without a root, raises ArithmeticError."""
     with pytest.raises(ArithmeticError, match="no root"):
         find_root(function, 0.0, math.inf, start=1.0, tolerance=1e-12)
 
 
 def test_a_tolerance_that_floats_cannot_meet_raises() -> None:
-    """A bracket cannot be narrower than the distance of two floats, and a wide one is no result."""
+    """A tolerance below the distance of two floats raises ArithmeticError."""
     with pytest.raises(ArithmeticError, match="no root"):
         find_root(lambda x: (x - 1.0 / 3.0 if x > 1.0 / 3.0 else -1.0, 1.0), 0.0, 1.0, start=0.9, tolerance=1e-30)
 
 
 def test_a_series_that_does_not_end_raises(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Both sides of the mean, with fewer terms than they take."""
+    """Series and fraction raise ArithmeticError if they need more terms than allowed."""
     monkeypatch.setattr(distributions, "_TERMS", 20)
     for x in (95_000.0, 100_300.0):
         with pytest.raises(ArithmeticError, match="does not end"):
@@ -85,7 +85,7 @@ def test_a_series_that_does_not_end_raises(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_a_peak_that_is_not_reached_raises(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It needs 37 rounds; after 30 it is still on its way."""
+    """A peak that needs 37 iterations raises ArithmeticError after 30."""
     counts = Counts((0, 0, 19, 1, 0))
     assert math.isfinite(normalised_llr(counts, 0.0, 200.0))
 
@@ -95,7 +95,7 @@ def test_a_peak_that_is_not_reached_raises(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_blocks_that_are_nearly_all_even_reach_their_peak() -> None:
-    """Rounding moves the shares of 603 428 even blocks by 4e-9 for ever: nearer than that no round comes."""
+    """Rounding that moves the shares of 603 428 even blocks by 4e-9 in each iteration does not prevent the end."""
     assert normalised_llr(Counts((0, 603_428, 0)), -200.0, 200.0) == pytest.approx(0.0, abs=1e-2)
 
 
@@ -104,7 +104,7 @@ def test_blocks_that_are_nearly_all_even_reach_their_peak() -> None:
     [(0.95, 4.0, 3, 0.6080772), (0.5, 0.0, 2, 0.6141813), (0.8, 0.0, 1, 0.5681013)],
 )
 def test_the_correlation_of_very_unequal_players(luck: float, first_seat: float, seed: int, correlation: float) -> None:
-    """Skills 33, 25 and 17: where the expected sum saturates, regula falsi stood still at about half of it."""
+    """The correlation is found at skills 33, 25 and 17, where the expected sum saturates (regula falsi: half of it)."""
     skills = {"ann": 33.0, "bob": 25.0, "cid": 17.0}
     played = mirrored(skills, random.Random(seed), per_pairing=60, shared_luck=luck, first_seat=first_seat)
 
@@ -115,7 +115,7 @@ def test_the_correlation_of_very_unequal_players(luck: float, first_seat: float,
 
 
 def test_the_correlation_is_that_of_a_slow_solver(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Leagues with all kinds of skills, luck of the seat and form of the player, by a grid and bisection."""
+    """The correlation agrees with that of a grid and bisection, for leagues of all kinds."""
     rng, near_ends = random.Random(5), 0
     for _ in range(10):
         seats = rng.choice((2, 2, 3))

@@ -26,7 +26,7 @@ pair_scores = st.sampled_from([0.0, 0.25, 0.5, 0.75, 1.0])
 
 
 def course(scores: list[float], settings: SequentialSettings) -> list[State]:
-    """The states after each batch."""
+    """Return the states after each batch."""
     return [
         state_after(in_order(scores[:end]), settings) for end in range(settings.batch, len(scores) + 1, settings.batch)
     ]
@@ -38,7 +38,7 @@ def in_order(scores: list[float]) -> dict[int, float]:
 
 @pytest.mark.parametrize("settings", [WIDE, SequentialSettings(model="logistic"), SequentialSettings(model="student")])
 def test_before_any_block(settings: SequentialSettings) -> None:
-    """Without blocks all is open, and the way to go is what settings promise."""
+    """Without blocks the test is undecided, and the blocks to go are those that the settings expect."""
     state = state_after({}, settings)
 
     assert state == begin(settings)
@@ -47,7 +47,7 @@ def test_before_any_block(settings: SequentialSettings) -> None:
 
 
 def test_bounds() -> None:
-    """At 5 % and 5 % the test ends at -2.944439 and 2.944439; unequal chances shift it."""
+    """At 5 % and 5 % the bounds are -2.944439 and 2.944439; unequal errors shift them."""
     assert SequentialSettings().bounds == pytest.approx((-2.944439, 2.944439), abs=5e-7)
     assert SequentialSettings(alpha=0.01, beta=0.1).bounds == pytest.approx(
         (math.log(0.1 / 0.99), math.log(0.9 / 0.01))
@@ -58,7 +58,7 @@ def test_bounds() -> None:
     ("width", "at_ends", "at_midpoint"), [(5, 12_800, 20_900), (10, 3_200, 5_230), (20, 800, 1_310), (50, 128, 209)]
 )
 def test_expected_blocks(width: int, at_ends: int, at_midpoint: int) -> None:
-    """The table of pairs to expect by the width of the bounds, wherever these lie; the cap is twice the worst."""
+    """The expected number of pairs depends on the distance of the bounds only; the cap is twice its largest value."""
     settings = SequentialSettings(elo0=-3.0, elo1=width - 3.0, batch=1)
 
     assert expected_blocks(settings, elo=settings.elo0) == pytest.approx(at_ends, rel=2e-3)
@@ -68,13 +68,13 @@ def test_expected_blocks(width: int, at_ends: int, at_midpoint: int) -> None:
 
 
 def test_the_cap_is_in_whole_batches() -> None:
-    """The default cap never cuts a batch; a cap of one's own may."""
+    """The default cap is a number of whole batches; a given cap need not be."""
     assert SequentialSettings(elo1=50.0, batch=8).last == 424
     assert SequentialSettings(elo1=50.0, batch=8, cap=100).last == 100
 
 
 def test_wins_are_accepted_and_losses_refused() -> None:
-    """Many won blocks accept H1, many lost ones H0, both with the whole way gone."""
+    """Won blocks accept H1, lost ones H0; then there are no blocks to go."""
     settings = SequentialSettings(elo0=0.0, elo1=50.0)
 
     won, lost = (state_after(in_order([score] * 400), settings) for score in (0.75, 0.25))
@@ -84,7 +84,7 @@ def test_wins_are_accepted_and_losses_refused() -> None:
 
 
 def test_nothing_is_accepted_before_sixteen_blocks() -> None:
-    """However clear the first blocks are, 16 are needed (30 with real values); the display knows it."""
+    """No test decides before 16 blocks (30 with real values), and the blocks to go contain them."""
     clear = SequentialSettings(elo0=-200.0, elo1=200.0, batch=1)
     student = SequentialSettings(elo0=-200.0, elo1=200.0, batch=1, model="student")
 
@@ -96,7 +96,7 @@ def test_nothing_is_accepted_before_sixteen_blocks() -> None:
 
 
 def test_only_whole_batches_count() -> None:
-    """Between batches the state is that after the last whole one."""
+    """Between batches the state is that after the last whole batch."""
     scores = in_order([0.5, 0.75] * 20)
 
     states = [state_after({number: scores[number] for number in range(count)}, WIDE) for count in range(8, 17)]
@@ -105,7 +105,7 @@ def test_only_whole_batches_count() -> None:
 
 
 def test_a_gap_ends_what_counts() -> None:
-    """Blocks behind one that is missing are not looked at, not even for whether they make sense."""
+    """Blocks behind a missing one are not read, so that not even an invalid score there is an error."""
     scores = {number: 0.5 for number in range(40) if number != 17} | {39: math.nan}
 
     assert state_after(scores, WIDE).blocks == 16
@@ -122,7 +122,7 @@ def test_once_decided_it_stays() -> None:
 
 
 def test_undecided_at_the_cap_is_inconclusive() -> None:
-    """When the cap is reached between the bounds, that is said, and it is final."""
+    """A test that reaches the cap between the bounds is inconclusive for ever."""
     settings = SequentialSettings(elo1=20.0, cap=100)
 
     state = state_after(in_order([0.5, 0.75, 0.25, 0.5, 0.75] * 40), settings)
@@ -134,7 +134,7 @@ def test_undecided_at_the_cap_is_inconclusive() -> None:
     ("model", "even"), [("normalised", 0.5), ("logistic", 0.5), ("luck-adjusted", 0.5 + 1e-16), ("student", 0.0)]
 )
 def test_identical_bots_are_called_so(model: Model, even: float) -> None:
-    """Sixteen even blocks, all the same move for move, are one bot playing itself."""
+    """Sixteen even blocks with the same moves are found to be a bot that plays itself."""
     settings = SequentialSettings(model=model)
 
     state = state_after(in_order([even] * 40), settings, identical=range(40))
@@ -147,14 +147,14 @@ def test_identical_bots_are_called_so(model: Model, even: float) -> None:
     [([0.5] * 40, ()), ([0.5] * 40, range(1, 40)), ([0.5] * 12 + [0.75, 0.25] + [0.5] * 26, range(40))],
 )
 def test_any_difference_is_no_identity(scores: list[float], identical: tuple[int, ...]) -> None:
-    """Even blocks that were played differently, or one block that was not even, speak against identity."""
+    """Even blocks with other moves, or one block that is not even, are not identical bots."""
     state = state_after(in_order(scores), WIDE, identical=identical)
 
     assert state.verdict is not Verdict.IDENTICAL
 
 
 def test_even_blocks_without_spread_end_with_h0() -> None:
-    """Even blocks without the same moves stay finite, and at last NEW is not better."""
+    """Even blocks with different moves have a finite LLR, and accept H0 in the end."""
     state = state_after(in_order([0.5] * 3000), SequentialSettings(elo1=20.0))
 
     assert (state.verdict, state.blocks) == (Verdict.H0, 448)
@@ -163,7 +163,7 @@ def test_even_blocks_without_spread_end_with_h0() -> None:
 @patiently
 @given(scores=st.lists(pair_scores, min_size=16, max_size=120), order=st.randoms())
 def test_the_order_of_arrival_has_no_say(scores: list[float], order: Any) -> None:
-    """Blocks that arrive in any order, with the test asked after each, come to the same states in the same order."""
+    """Any order of arrival, with a look after each block, has the same states in the same order."""
     arrivals = list(enumerate(scores))
     order.shuffle(arrivals)
     arrived: dict[int, float] = {}
@@ -181,7 +181,7 @@ def test_the_order_of_arrival_has_no_say(scores: list[float], order: Any) -> Non
 @patiently
 @given(scores=st.lists(pair_scores, min_size=32, max_size=200))
 def test_new_and_old_exchanged(scores: list[float]) -> None:
-    """From OLD's side, with mirrored bounds, the test ends at the same block with the other verdict."""
+    """With NEW and OLD exchanged and mirrored bounds, the test ends at the same block with the other verdict."""
     settings = SequentialSettings(elo0=-10.0, elo1=60.0)
     other = SequentialSettings(elo0=-60.0, elo1=10.0)
     opposite = {Verdict.H1: Verdict.H0, Verdict.H0: Verdict.H1}
@@ -207,14 +207,14 @@ def test_the_display_always_has_numbers(scores: list[float], model: Model) -> No
 
 
 def test_no_more_blocks_are_expected_than_the_cap_leaves() -> None:
-    """Where the way is long, what is left to the cap is expected."""
+    """The blocks to go are at most those up to the cap."""
     state = state_after(in_order([0.5, 0.75, 0.25, 0.5] * 10), SequentialSettings(elo1=20.0, cap=100))
 
     assert (state.blocks, state.blocks_to_go) == (40, 60)
 
 
 def test_a_state_of_another_test_is_no_start() -> None:
-    """To go on from a state, settings must be the same."""
+    """A state of other settings raises ValueError."""
     with pytest.raises(ValueError, match="same settings"):
         state_after({}, WIDE, after=begin(SequentialSettings()))
 
@@ -224,7 +224,7 @@ def test_a_state_of_another_test_is_no_start() -> None:
     [("normalised", math.nan), ("logistic", 0.3), ("luck-adjusted", math.nan), ("student", math.inf)],
 )
 def test_a_bad_score_is_named_with_its_block(model: Model, score: float) -> None:
-    """The message has the block's number and what was found there."""
+    """The error of an invalid score names the block and the score."""
     scores = in_order([0.5] * 8) | {5: score}
 
     with pytest.raises(ValueError, match=rf"^block 5: expected .*, found {score}$"):
@@ -250,7 +250,7 @@ def test_a_bad_score_is_named_with_its_block(model: Model, score: float) -> None
     ],
 )
 def test_settings_that_nobody_can_test(wrong: dict[str, Any], message: str) -> None:
-    """Each is refused with what was expected and what was found."""
+    """Settings that cannot be tested raise SpecError with the expected and the given value."""
     with pytest.raises(SpecError) as refusal:
         SequentialSettings(**wrong)
 
@@ -258,7 +258,7 @@ def test_settings_that_nobody_can_test(wrong: dict[str, Any], message: str) -> N
 
 
 def test_a_walk_between_two_bounds() -> None:
-    """Without drift a walk takes down * up steps; with a strong one the way over the drift; both sides are alike."""
+    """Without drift a walk takes down * up steps, with a strong drift distance / drift; it is symmetric."""
     assert steps_to_exit(3.0, 4.0, 0.0, 1.0) == 12.0
     assert steps_to_exit(3.0, 4.0, 1e-4, 1.0) == pytest.approx(12.0, rel=1e-3)
     assert steps_to_exit(3.0, 4.0, 100.0, 1.0) == pytest.approx(0.04)

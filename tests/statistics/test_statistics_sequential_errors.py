@@ -19,7 +19,7 @@ from arena.statistics.sequential import SequentialSettings
     ],
 )
 def test_errors_are_as_rare_as_promised(settings: SequentialSettings, runs: int) -> None:
-    """At H0 about 1 test in 20 passes, at H1 1 in 20 fails, after about the blocks expected; limits are 3 sd.
+    """At H0 about 1 test in 20 passes, at H1 1 in 20 fails, after about the expected blocks; limits are 3 sd.
 
     At H1 some 2 in 100 reach the cap, so that fewer than 19 in 20 pass.
     """
@@ -39,7 +39,7 @@ def test_errors_are_as_rare_as_promised(settings: SequentialSettings, runs: int)
 @pytest.mark.slow
 @pytest.mark.parametrize("pair", played())
 def test_luck_taken_off_saves_blocks_and_keeps_the_errors(pair: str) -> None:
-    """With blocks that were played, the truth at H0 or H1; limits are 3 sd. More by the program of these duels."""
+    """With played blocks, at H0 and at H1, luck adjustment saves blocks and keeps the errors; limits are 3 sd."""
     runs, random = 150, Random(pair)
     rare = 0.05 + 3.0 * math.sqrt(0.05 * 0.95 / runs)
     plain = ends(pair, "logistic", elo=0.0, elo1=40.0, runs=runs, random=random)

@@ -49,7 +49,7 @@ wide = st.tuples(st.floats(-200.0, 199.0), st.floats(-199.0, 200.0)).filter(lamb
 def test_the_answers_of_the_field(
     ratio: Ratio, numbers: tuple[int, ...], elo0: float, elo1: float, published: float, exact: float
 ) -> None:
-    """Every published ratio is met to its last digit (fastchess: to 2 in 10,000), and the exact one to 6 decimals."""
+    """Published ratios are met to the last digit (fastchess: to 2 in 10,000), and the exact one to 6 decimals."""
     found = ratio(Counts(numbers), elo0, elo1)
 
     assert found == pytest.approx(exact, abs=6e-7)
@@ -123,7 +123,7 @@ def test_a_lost_block_won_never_lowers_the_normalised_ratio(
 
 
 def test_the_t_form_by_hand() -> None:
-    """Four values of mean 1 and variance 2, so t = 0.7071, against t0 = 0 and t1 = 0.5: 2 ln(1.5 / 1.042893)."""
+    """Four values of mean 1 and variance 2 have t = 0.7071; against 0 and 0.5 the ratio is 2 ln(1.5 / 1.042893)."""
     half = 0.5 * 800.0 / math.log(10.0)
 
     found = student_llr(moments_of([3.0, 1.0, -1.0, 1.0]), 0.0, half, matches=1)
@@ -165,7 +165,7 @@ def test_the_t_form_never_falls(bounds: tuple[float, float], means: list[float])
 @patiently
 @given(usual, narrow)
 def test_scores_one_by_one_are_as_their_counts(numbers: list[int], bounds: tuple[float, float]) -> None:
-    """Where each result has been seen, the floor hardly matters, and the two ratios are one."""
+    """Where each result has occurred, a list of scores has nearly the same ratio as its counts."""
     counts = Counts(tuple(numbers))
     scores = [score for score, number in zip(counts.values, numbers, strict=True) for _ in range(number)]
 
@@ -177,7 +177,7 @@ def test_scores_one_by_one_are_as_their_counts(numbers: list[int], bounds: tuple
 def test_any_scores_have_a_ratio_and_the_other_side_the_opposite(
     scores: list[float], bounds: tuple[float, float]
 ) -> None:
-    """Luck-adjusted scores may lie beyond 0 and 1; seen by OLD, the ratio of the mirrored bounds is the opposite."""
+    """Scores may lie beyond 0 and 1; seen by OLD, with mirrored bounds, the ratio is the negative."""
     found = sample_llr(scores, *bounds)
 
     assert math.isfinite(found)
@@ -186,7 +186,7 @@ def test_any_scores_have_a_ratio_and_the_other_side_the_opposite(
 
 
 def test_a_ratio_of_means_by_hand() -> None:
-    """Scores of 0.4 and 0.7: with mean m they have the shares (0.7 - m) / 0.3 and the rest; the floor adds little."""
+    """Scores of 0.4 and 0.7 with mean m have the shares (0.7 - m) / 0.3 and the remainder; the floor adds little."""
     low, high = (1.0 / (1.0 + 10 ** (-elo / 400.0)) for elo in (20.0, 50.0))
     shares = [(0.7 - mean) / 0.3 for mean in (low, high)]
     expected = 50 * math.log(shares[1] / shares[0]) + 50 * math.log((1 - shares[1]) / (1 - shares[0]))

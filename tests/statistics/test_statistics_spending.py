@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from support.statistics_equals import EQUALS, SETTINGS, UNLIKE, Blocks, Setting, called_different
 
 from arena.statistics.newton import Floats
-from arena.statistics.spending import Decider, Look, Walk, spent, sum_of_signs
+from arena.statistics.spending import GroupSequentialTest, InterimData, Walk, allowed_error, sum_of_signs
 
 
 def normal(variance: float, cell: float) -> Floats:
-    """A normal step in cells of that width, with tails of less than 1e-10 left out."""
+    """Return a normal step in cells of that width, without tails of less than 1e-10."""
     sd = math.sqrt(variance)
     edges = (np.arange(math.ceil(6.5 * sd / cell) + 1) + 0.5) * cell / sd
     tails = np.array([0.5 * math.erfc(edge / math.sqrt(2)) for edge in edges])
@@ -26,10 +26,10 @@ def normal(variance: float, cell: float) -> Floats:
 
 
 def bounds(parts: Sequence[float], alpha: float) -> Iterator[float]:
-    """The bounds of looks at these parts of a course, in standard deviations; right to a 1400th."""
+    """Yield the bounds at looks at these parts of the most blocks, in standard deviations; exact to 1/1400."""
     walk, cell = Walk(), math.sqrt(parts[0]) / 700
     for before, part in zip((0.0, *parts), parts, strict=False):
-        yield (walk.bound(normal(part - before, cell), spent(part, alpha)) - 1) * cell / math.sqrt(part)
+        yield (walk.bound(normal(part - before, cell), allowed_error(part, alpha)) - 1) * cell / math.sqrt(part)
 
 
 @pytest.mark.parametrize(
@@ -42,29 +42,29 @@ def bounds(parts: Sequence[float], alpha: float) -> Iterator[float]:
     ],
 )
 def test_published_bounds(parts: Sequence[float], alpha: float, published: Sequence[float]) -> None:
-    """Of Lan and DeMets' form of O'Brien and Fleming's bounds, as gsDesign, rpact and SeqBounds print them."""
+    """The bounds are those that gsDesign, rpact and SeqBounds print for this spending function."""
     assert list(bounds(parts, alpha)) == pytest.approx(published, abs=1e-3)
 
 
 def test_all_is_spent_at_the_end_and_next_to_nothing_before() -> None:
-    """Known values of the spending function (SeqBounds, one-sided 5 %)."""
-    assert spent(1.0, 0.05) == pytest.approx(0.05, rel=1e-12)
-    assert [spent(part, 0.1) / 2 for part in (0.25, 0.5, 0.75)] == pytest.approx(
+    """The spending function has the values that SeqBounds prints (one-sided 5 %)."""
+    assert allowed_error(1.0, 0.05) == pytest.approx(0.05, rel=1e-12)
+    assert [allowed_error(part, 0.1) / 2 for part in (0.25, 0.5, 0.75)] == pytest.approx(
         [8.85754e-5, 0.0055746, 0.0236251], rel=1e-5
     )
-    assert spent(0.001, 0.05) == pytest.approx(1e-6)
+    assert allowed_error(0.001, 0.05) == pytest.approx(1e-6)
 
 
 @pytest.mark.parametrize("part", [0.0, -0.5, 1.01, math.nan])
 def test_no_look_lies_outside_the_course(part: float) -> None:
-    """A pair that played more than the most blocks would spend more than alpha."""
+    """A part outside 0 to 1 raises ValueError, since more than alpha would be spent."""
     with pytest.raises(ValueError, match="part above 0 up to 1"):
-        spent(part, 0.05)
+        allowed_error(part, 0.05)
 
 
 @given(sizes=st.lists(st.integers(0, 3), min_size=1, max_size=3))
 def test_the_distribution_of_a_lead_is_that_of_all_signs(sizes: list[int]) -> None:
-    """Against counting all ways in which the signs can fall."""
+    """The distribution agrees with a count of all combinations of signs."""
     steps = [size for size, count in enumerate(sizes, start=1) for _ in range(count)]
     expected = np.zeros(2 * sum(steps) + 1)
     for signs in product((-1, 1), repeat=len(steps)):
@@ -75,7 +75,7 @@ def test_the_distribution_of_a_lead_is_that_of_all_signs(sizes: list[int]) -> No
 
 @pytest.mark.parametrize("count", [1, 2, 99, 400, 100_000])
 def test_the_tails_of_many_signs_are_exact(count: int) -> None:
-    """Against whole numbers, where these are small enough to count with; they add up to 1 for any number."""
+    """Binomial tails agree with whole numbers where these are small enough; the sum is 1 for any number of signs."""
     found = sum_of_signs((count,))
     middle = len(found) // 2
 
@@ -94,55 +94,55 @@ def test_the_tails_of_many_signs_are_exact(count: int) -> None:
     alpha=st.sampled_from([0.01, 0.05, 0.2, 0.5]),
 )
 def test_all_courses_together_keep_the_promise(sizes: list[int], looks: set[int], alpha: float) -> None:
-    """By full enumeration: at each look at most what may be spent by then, and the next smaller bound would be more."""
+    """By full enumeration, each look spends at most the allowed error, and the next smaller bound would spend more."""
     ends = sorted({min(each, len(sizes)) for each in (*looks, len(sizes))})
     called: dict[int, int] = dict.fromkeys(ends, 0)
     for signs in product((-1, 1), repeat=len(sizes)):
         course = [sign * size for sign, size in zip(signs, sizes, strict=True)]
-        decider, start = Decider(longest=len(sizes), alpha=alpha), 0
+        test, start = GroupSequentialTest(longest=len(sizes), alpha=alpha), 0
         for end in ends:
             new = [abs(lead) for lead in course[start:end]]
-            if decider.look(Look(end, sum(course[:end]), (new.count(1), new.count(2)))).is_made:
+            if test.analyse(InterimData(end, sum(course[:end]), (new.count(1), new.count(2)))).is_decided:
                 called[end] += 1
                 break
             start = end
     share = 0.0
     for end in ends:
         share += called[end] / 2 ** len(sizes)
-        assert share <= spent(end / len(sizes), alpha) + 1e-12
+        assert share <= allowed_error(end / len(sizes), alpha) + 1e-12
 
 
 def test_blocks_that_are_all_equal_decide_nothing() -> None:
-    """Without any difference the least lead is out of reach; the first difference is not called a proof."""
-    decider = Decider(longest=20, alpha=0.05)
+    """Without any difference the bound is out of reach, and the first difference decides nothing."""
+    test = GroupSequentialTest(longest=20, alpha=0.05)
 
-    assert not decider.look(Look(10, 0, (0, 0))).is_made
-    assert not decider.look(Look(12, 4, (0, 2))).is_made
-    assert not decider.look(Look(20, 6, (0, 1))).is_made
+    assert not test.analyse(InterimData(10, 0, (0, 0))).is_decided
+    assert not test.analyse(InterimData(12, 4, (0, 2))).is_decided
+    assert not test.analyse(InterimData(20, 6, (0, 1))).is_decided
 
 
 def test_six_blocks_won_of_six_decide_at_the_end_only() -> None:
-    """By 2 / 2^6 = 3.1 %, but not five of five (6.2 %)."""
-    for won, is_made in ((6, True), (5, False)):
-        decider = Decider(longest=10, alpha=0.05)
-        assert decider.look(Look(10, 2 * won, (0, won))).is_made is is_made
+    """Six wins of six decide at the end (2 / 2^6 = 3.1 %), five of five do not (6.2 %)."""
+    for won, is_decided in ((6, True), (5, False)):
+        test = GroupSequentialTest(longest=10, alpha=0.05)
+        assert test.analyse(InterimData(10, 2 * won, (0, won))).is_decided is is_decided
 
 
 def test_who_wins_every_block_is_found_after_21() -> None:
-    """However long the course could be."""
+    """A player who wins every block is better after 21, however many blocks are allowed."""
     for longest in (400, 10_000):
-        decider = Decider(longest=longest, alpha=0.05)
-        made = [decider.look(Look(blocks, 2 * blocks, (0, 1))).is_made for blocks in range(1, 22)]
+        test = GroupSequentialTest(longest=longest, alpha=0.05)
+        made = [test.analyse(InterimData(blocks, 2 * blocks, (0, 1))).is_decided for blocks in range(1, 22)]
         assert made == [False] * 20 + [True]
 
 
 def test_hundreds_of_pairs_take_no_time() -> None:
-    """A hundred pairs of 40 looks, in the CPU time of a moment: no bound is calculated by sampling."""
+    """A hundred pairs of 40 looks take little CPU time: bounds are computed, not sampled."""
     start_s = time.process_time()
     for _ in range(100):
-        decider = Decider(longest=400, alpha=0.05)
+        test = GroupSequentialTest(longest=400, alpha=0.05)
         for blocks in range(10, 401, 10):
-            decider.look(Look(blocks, 0, (4, 3)))
+            test.analyse(InterimData(blocks, 0, (4, 3)))
     assert time.process_time() - start_s < 2.0
 
 
@@ -150,10 +150,11 @@ def test_hundreds_of_pairs_take_no_time() -> None:
 @pytest.mark.parametrize("setting", SETTINGS, ids=str)
 @pytest.mark.parametrize("name", [*EQUALS, *UNLIKE])
 def test_equals_are_seldom_called_different(name: str, setting: Setting) -> None:
-    """In alpha of all pairs and two standard errors at most; the program `statistics_equals` prints the shares.
+    """At most alpha of pairs of equals are called different, plus two standard errors, over all settings.
 
-    Of two who only come out equal on average, with wins and defeats of other sizes, in twice as many. Of so many
-    settings some are beyond two standard errors by chance: those are simulated again, with eight times the pairs.
+    Players who are equal only on average, with wins and losses of other sizes, may be called different twice as often.
+    Of so many settings some exceed two standard errors by chance: those are simulated again, with eight times the
+    pairs.
     """
     blocks = EQUALS.get(name) or UNLIKE[name]
     promised = (1.0 - setting.likelihood) * (1.0 if name in EQUALS else 2.0)
@@ -167,12 +168,12 @@ def test_equals_are_seldom_called_different(name: str, setting: Setting) -> None
 
 
 def mean_of(blocks: Blocks) -> int:
-    """The sum of all leads."""
+    """Return the sum of the leads, which is 0 for players who are equal on average."""
     return sum(lead * times for lead, times in blocks.items())
 
 
 def test_a_difference_is_found() -> None:
-    """Who wins three of four blocks that are won is called better in most pairs of a hundred blocks."""
+    """A player who wins three of four decided blocks is called better in most pairs of a hundred blocks."""
     blocks = {-2: 1, 0: 2, 2: 3}
 
     assert called_different(blocks, Setting(10, 10, 100), 50, Random(1)) > 0.9

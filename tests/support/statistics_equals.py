@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from random import Random
 from typing import Final, NamedTuple
 
-from arena.statistics.spending import Decider, Look
+from arena.statistics.spending import GroupSequentialTest, InterimData
 
 Blocks = Mapping[int, int]
 """How often the two matches of a block ended with so many points more for the first player: -2 to 2."""
@@ -71,11 +71,11 @@ def called_different(blocks: Blocks, setting: Setting, pairs: int, random: Rando
 
 def is_called(course: Sequence[int], setting: Setting) -> bool:
     """Whether a look at the course of leads decides."""
-    decider = Decider(longest=setting.cap, alpha=1.0 - setting.likelihood)
+    test = GroupSequentialTest(longest=setting.cap, alpha=1.0 - setting.likelihood)
     start = 0
     for end in range(setting.first, setting.cap + 1, setting.step):
         new = [abs(lead) for lead in course[start:end]]
-        if decider.look(Look(end, sum(course[:end]), (new.count(1), new.count(2)))).is_made:
+        if test.analyse(InterimData(end, sum(course[:end]), (new.count(1), new.count(2)))).is_decided:
             return True
         start = end
     return False

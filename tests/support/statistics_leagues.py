@@ -25,7 +25,7 @@ class Counted(NamedTuple):
     counts: Mapping[str, int]
 
     @property
-    def courses(self) -> list[str]:
+    def block_ranks(self) -> list[str]:
         return [*Counter(self.counts).elements()]
 
 
@@ -115,7 +115,7 @@ def pairings_of(results: Iterable[Result]) -> tuple[Counted, ...]:
     for players, ranks in results:
         seats = len(players)
         found[players]["".join(map(str, ranks)) + "-" * (seats * seats - len(ranks))] += 1
-    return tuple(Counted(players, courses) for players, courses in found.items())
+    return tuple(Counted(players, block_ranks) for players, block_ranks in found.items())
 
 
 def blocks(one: str, other: str, scores: Iterable[tuple[int, int]]) -> Counted:

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from arena.statistics.control_variate import adjusted_in_turn
+from arena.statistics.control_variate import adjust_in_turn
 from arena.statistics.elo import expected_score
 from arena.statistics.sequential import Model, SequentialSettings, State, Verdict, state_after
 
@@ -71,7 +71,7 @@ def duel(drawn: Iterator[Block], settings: SequentialSettings) -> State:
     """Play one test to its end."""
     blocks = [next(drawn) for _ in range(settings.last)]
     is_adjusted = settings.model == "luck-adjusted"
-    scores = adjusted_in_turn(blocks, matches=MATCHES) if is_adjusted else (score for score, _ in blocks)
+    scores = adjust_in_turn(blocks, matches=MATCHES) if is_adjusted else (score for score, _ in blocks)
     return state_after(dict(enumerate(scores)), settings)
 
 

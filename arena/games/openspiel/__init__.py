@@ -122,7 +122,7 @@ def _tried(name: OpenSpielName) -> tuple[dict[int, str], str]:
     if "players" in kind.parameter_specification and "players" not in given:
         wanted = [*range(max(2, kind.min_num_players), min(MOST_SEATS, kind.max_num_players) + 1)]
     texts = [name.with_seats(each) for each in wanted]
-    answers = plugins.run_apart("arena.games.openspiel.trial", texts)
+    answers = plugins.run_in_child("arena.games.openspiel.trial", texts)
     found = {answer["seats"]: text for text, answer in zip(texts, answers, strict=True) if "seats" in answer}
     problems = [_told(answer["problem"], kind) for answer in answers if "problem" in answer]
     return found, problems[0] if problems else ""

@@ -21,7 +21,7 @@ from arena.games.riffraff.actions import Announce, AnyAction, Load, NameCaptain,
 from arena.games.riffraff.geometry import extents, laid
 from arena.games.riffraff.scene import FACES, KINDS, Area, Face, Kind
 from arena.games.riffraff.state import Phase, State
-from arena.text import counted, enumerated
+from arena.text import counted, join_words
 
 DROP_MAX_MM: Final = 20
 HANDS_MAX: Final = 2
@@ -254,4 +254,4 @@ def _listed(numbers: Sequence[int]) -> str:
 
 def _seats(seats: Sequence[Seat]) -> str:
     """`seat 1`, `seats 0, 1 and 3`."""
-    return f"{'seats' if len(seats) > 1 else 'seat'} {enumerated(seats)}"
+    return f"{'seats' if len(seats) > 1 else 'seat'} {join_words(seats)}"

@@ -25,7 +25,7 @@ from arena.games.shanghaien.cards import (
 )
 from arena.games.shanghaien.state import ROUNDS, ROW_SIZE, Choice, Interlude, Named, Player, State, numbered
 from arena.games.shanghaien.turns import scores_of
-from arena.text import counted, shortened
+from arena.text import counted, shorten
 
 _ENCODER = msgspec.json.Encoder()
 _COLUMNS = 80
@@ -219,7 +219,7 @@ def _account(state: State) -> list[tuple[str, tuple[int, ...]]]:
 
 
 def _score_lines(state: State, seated: Sequence[str]) -> list[str]:
-    first, second = (shortened(name, _LABEL_MAX) for name in seated)
+    first, second = (shorten(name, _LABEL_MAX) for name in seated)
     heads = ("points 0", "points 1") if first == "seat 0" else (f"for {first}", f"for {second}")
     rows = [
         ("", first, second, *heads),
@@ -254,7 +254,7 @@ def _places(state: State) -> list[tuple[Card, int, tuple[int, int]]]:
 def _row_lines(state: State, seated: Sequence[str]) -> list[str]:
     found = _places(state)
     theirs, own = [[" ".join([str(number)] * dice[seat]) for _, number, dice in found] for seat in (1, 0)]
-    first, second = (shortened(name, _LABEL_MAX) for name in seated)
+    first, second = (shorten(name, _LABEL_MAX) for name in seated)
     rows = [
         (second, theirs),
         ("card", [state.variant.faces[card] for card, _, _ in found]),

@@ -38,8 +38,8 @@ def half_points(played: Iterable[PairingRanks]) -> "Counter[str]":
     """Two for a win, one for a draw, in matches of two: whole numbers, whose order of adding cannot matter."""
     found: Counter[str] = Counter()
     for pairing in played:
-        for course, times in Counter(pairing.courses).items():
-            for rotation, ranks in enumerate(matches_of(course, len(pairing.players))):
+        for block_ranks, times in Counter(pairing.block_ranks).items():
+            for rotation, ranks in enumerate(matches_of(block_ranks, len(pairing.players))):
                 worth = () if ranks is None else points(ranks)
                 for player, own in zip(rotate(pairing.players, rotation), worth, strict=False):
                     found[player] += times * own

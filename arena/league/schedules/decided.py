@@ -16,7 +16,7 @@ from arena.league.schedules.settings import Decided
 from arena.match.results import PairingRanks
 from arena.standings.ratings import RatingSettings
 from arena.standings.skills import GrowingRanking
-from arena.statistics.spending import Decider, Look, LookDecision
+from arena.statistics.spending import GroupSequentialTest, InterimData, InterimDecision
 from arena.text import counted
 
 _MOST_LEAD = 2
@@ -32,7 +32,7 @@ def until_decided(
     """
     ranking = GrowingRanking(players, rating)
     last = count + (rule.cap_blocks - count) // rule.step_blocks * rule.step_blocks
-    duels = {frozenset(table): _Duel(table, Decider(longest=last, alpha=1.0 - rule.likelihood)) for table in tables}
+    duels = {frozenset(table): _Duel(table, last, 1.0 - rule.likelihood) for table in tables}
     plan = Plan(tuple(tables), count, title=counted(count, "cycle"))
     while True:
         results = yield plan
@@ -42,9 +42,9 @@ def until_decided(
         again, news = [], []
         for pair in map(frozenset, pairwise(ranking.order())):
             if pair in duels and not duels[pair].is_over:
-                told = duels[pair].stopped(last)
-                if told:
-                    news.append(told)
+                sentence = duels[pair].describe_end(last)
+                if sentence:
+                    news.append(sentence)
                 else:
                     again.append(duels[pair].table)
         if not again:
@@ -54,43 +54,43 @@ def until_decided(
 
 
 class _Duel:
-    """The blocks of two players, look by look."""
+    """The blocks of two players, and the test of which of them is better."""
 
-    def __init__(self, table: TableNames, decider: Decider) -> None:
+    def __init__(self, table: TableNames, longest: int, alpha: float) -> None:
         self.table = table
         self.is_over = False
-        self._decider = decider
+        self._test = GroupSequentialTest(longest=longest, alpha=alpha)
         self._blocks = self._lead = 0
-        self._looks: list[Look] = []
+        self._looks: list[InterimData] = []
 
     def add(self, played: PairingRanks) -> None:
-        """The blocks of another round, after which there is a look."""
+        """Add the blocks of a round, after which there is a look."""
         first, second = self.table
         leads: Counter[int] = Counter()
-        for course, times in Counter(played.courses).items():
-            points = half_points([PairingRanks(played.players, (0,), course)])
+        for block_ranks, times in Counter(played.block_ranks).items():
+            points = half_points([PairingRanks(played.players, (0,), block_ranks)])
             leads[(points[first] - points[second]) // 2] += times
         self._blocks += leads.total()
         self._lead += sum(lead * times for lead, times in leads.items())
         sizes = tuple(leads[size] + leads[-size] for size in range(1, _MOST_LEAD + 1))
-        self._looks.append(Look(self._blocks, self._lead, sizes))
+        self._looks.append(InterimData(self._blocks, self._lead, sizes))
 
-    def stopped(self, last: int) -> str:
-        """The sentence that says why the pair stops; empty if it plays on. `last` is the most blocks it can have."""
+    def describe_end(self, last: int) -> str:
+        """Return why the pair stops, in a sentence; empty if it plays on. `last` is the most blocks of a pair."""
         while self._looks:
-            found = self._decider.look(self._looks.pop(0))
-            if found.is_made or found.blocks == last:
+            decision = self._test.analyse(self._looks.pop(0))
+            if decision.is_decided or decision.blocks == last:
                 self.is_over = True
-                return _told(self.table if found.lead >= 0 else self.table[::-1], found, last)
+                return _describe_decision(self.table if decision.lead >= 0 else self.table[::-1], decision, last)
         return ""
 
 
-def _told(names: TableNames, found: LookDecision, last: int) -> str:
+def _describe_decision(names: TableNames, decision: InterimDecision, last: int) -> str:
     better, worse = names
-    lead, cap = counted(abs(found.lead), "point"), counted(last, "block")
-    if found.is_made:
-        when = f"decided at block {found.blocks} of {last}, {lead} ahead"
-        return f"{better} is better than {worse}: {when} (bound: {found.bound})"
-    if found.lead:
-        return f"{better} and {worse}: not decided at the cap of {cap}, {better} {lead} ahead (bound: {found.bound})"
+    lead, cap = counted(abs(decision.lead), "point"), counted(last, "block")
+    if decision.is_decided:
+        when = f"decided at block {decision.blocks} of {last}, {lead} ahead"
+        return f"{better} is better than {worse}: {when} (bound: {decision.bound})"
+    if decision.lead:
+        return f"{better} and {worse}: not decided at the cap of {cap}, {better} {lead} ahead (bound: {decision.bound})"
     return f"{better} and {worse}: not decided at the cap of {cap}, level"

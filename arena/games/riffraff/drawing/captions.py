@@ -12,7 +12,7 @@ from arena.games.riffraff.actions import Load
 from arena.games.riffraff.state import Fallen, Loaded, Phase, State
 from arena.games.riffraff.table import Noise
 from arena.games.riffraff.turns import leaders
-from arena.text import enumerated
+from arena.text import join_words
 
 _LEVEL_DEG: Final = 0.05
 """Below it an angle shows as 0.0 degrees, so that no side is named."""
@@ -33,9 +33,9 @@ def what_next(state: State) -> str:
         case Phase.CARD:
             text = "everybody plays a card"
         case Phase.NEW_CAPTAIN:
-            text = f"seat {state.captain} to name the new captain, of seats {enumerated(leaders(state))}"
+            text = f"seat {state.captain} to name the new captain, of seats {join_words(leaders(state))}"
         case Phase.ORDER:
-            text = f"seat {state.captain} to put seats {enumerated(state.ties[0] if state.ties else ['none'])} in order"
+            text = f"seat {state.captain} to put seats {join_words(state.ties[0] if state.ties else ['none'])} in order"
         case Phase.ANNOUNCE:
             text = f"seat {seat} to announce one or two pieces {where}"
         case Phase.LOAD:
@@ -49,7 +49,7 @@ def what_next(state: State) -> str:
             text = f"the ship rocks under the {piece} of seat {seat} {where}"
         case Phase.OVER:
             won = winners(state)
-            text = f"victory for seat {won[0]}" if len(won) == 1 else f"seats {enumerated(won)} share the victory"
+            text = f"victory for seat {won[0]}" if len(won) == 1 else f"seats {join_words(won)} share the victory"
     return text
 
 

@@ -17,7 +17,7 @@ from arena.games.riffraff.geometry import area_of, inverse, rotated, ship_rotati
 from arena.games.riffraff.scene import KINDS, Kind
 from arena.games.riffraff.state import CARDS, Fallen, Loaded, Player, State
 from arena.games.riffraff.table import Piece, Pose, ShipAtRest
-from arena.text import folded, shortened
+from arena.text import shorten, wrap_lines
 
 _COLUMNS: Final = 80
 
@@ -25,12 +25,12 @@ _COLUMNS: Final = 80
 def describe(state: State, names: Sequence[str] = ()) -> str:
     """The position for an audience that sees everything, also the cards just played; ends without a newline."""
     load, fallen = captions.at_sea(state)
-    names = [shortened(name, SHORT_NAME_MAX) for name in names]
+    names = [shorten(name, SHORT_NAME_MAX) for name in names]
     lines = [captions.title(state), "", *silhouettes(state.table, load.hands_mm if load else (), fallen), ""]
     lines += [_legend(state), "", *_cargo(state, names), "", *_seats(state, names), *_notes(state, names)]
     if state.last:
         lines += ["", *(line for loaded in state.last for line in _loaded(loaded))]
-    return folded(with_names("\n".join(line.rstrip() for line in lines), names), _COLUMNS)
+    return wrap_lines(with_names("\n".join(line.rstrip() for line in lines), names), _COLUMNS)
 
 
 def _legend(state: State) -> str:
