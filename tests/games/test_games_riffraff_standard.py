@@ -156,7 +156,7 @@ def test_the_referees_load_is_told_in_words() -> None:
     result, nothing = GAME.simulator.simulate(asked), {"load": None}
 
     def told(result: Json) -> str:
-        return GAME.simulator.tell(asked, result, GAME.simulator.apply_result(asked, result))
+        return GAME.simulator.describe_result(asked, result, GAME.simulator.apply_result(asked, result))
 
     load = "loads sailor hang at u 9 v 86 yaw 0"
     assert told(result) == f"nobody may pass while a piece can be loaded: for seat 0 the referee {load}"

@@ -120,7 +120,7 @@ class RiffRaffSimulator:
             return turns.stood_in(state, standard.read(state, result))
         return turns.settled(state, _decoded(result))
 
-    def tell(self, before: State, result: Json, after: State) -> str:
+    def describe_result(self, before: State, result: Json, after: State) -> str:
         """The disturbance of the load, time and tilt until rest, and the fates of the pieces that fell."""
         if before.phase is Phase.STANDARD:
             return captions.standard(before, standard.read(before, result))
