@@ -70,7 +70,7 @@ class ConnectFour(BaseGame):
 
     @staticmethod
     def encode(view: Json) -> Json:
-        """Encode own discs, the other's, and free cells: three times 6 x 7 numbers, 1 where they are."""
+        """Encode the seat's discs, the other's, and free cells: three times 6 x 7 numbers, 1 where they are."""
         return [float(cell == kind) for kind in ("xo.", "ox.")[view["you"]] for cell in "".join(view["board"])]
 
     def apply(self, state: State, actions: Mapping[Seat, Drop]) -> State:

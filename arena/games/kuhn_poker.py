@@ -88,7 +88,7 @@ class KuhnPoker(BaseGame):
 
     @staticmethod
     def encode(view: Json) -> Json:
-        """Encode 18 numbers: own card and the other's, 1 at its rank of 3; then three moves, 1 at its word of 4."""
+        """Encode 18 numbers: the seat's card and the other's, 1 at its rank of 3; three moves, 1 at its word of 4."""
         you, cards, moves = view["you"], [*view["cards"], None, None], [*view["moves"], None, None, None]
         ranks = [float(cards[seat] == rank) for seat in (you, 1 - you) for rank in ("jack", "queen", "king")]
         return ranks + [float(move == word) for move in moves[:3] for word in ("check", "bet", "fold", "call")]

@@ -119,7 +119,7 @@ def _try_seats(name: OpenSpielName) -> tuple[dict[int, str], str]:
     """
     kind = next(game for game in _spiel().registered_games() if game.short_name == name.game)
     given = {*_PARAMETER.findall(name.parameters)}  # parameters of games within this one, too
-    if problem := _refusal_of_files(kind, given) or ("" if name.parameters else _refusal_unloaded(kind)):
+    if problem := _refusal_of_files(kind, given) or ("" if name.parameters else _refusal_by_kind(kind)):
         return {}, problem
     seat_counts: list[int | None] = [None]
     if "players" in kind.parameter_specification and "players" not in given:
@@ -131,7 +131,7 @@ def _try_seats(name: OpenSpielName) -> tuple[dict[int, str], str]:
     return playable, problems[0] if problems else ""
 
 
-def _refusal_unloaded(kind: Any) -> str:
+def _refusal_by_kind(kind: Any) -> str:
     """Return why the game without parameters is refused, as far as it shows before it is loaded."""
     return refusal(kind) if kind.default_loadable else f"it needs parameters; {_list_parameters(kind)}"
 

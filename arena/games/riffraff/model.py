@@ -79,7 +79,7 @@ _OPTION: Final = (
     'iterations="50" ls_iterations="50" tolerance="1e-10"'
 )
 _MEMORY: Final = '<size memory="48M"/>'
-"""For contacts and solver. The engine's own guess, 20 MB, is too little where many pieces get stuck in each other; only
+"""Memory for contacts and solver. The engine's guess, 20 MB, is too little where many pieces get stuck together; only
 what is used is ever touched, under 1 MB for a laden ship."""
 _FLAGS: Final = '<flag island="disable" autoreset="disable"/>'
 _DENSE_MAX: Final = 2

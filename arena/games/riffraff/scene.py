@@ -109,7 +109,7 @@ PARTS: Final[Mapping[Kind, tuple[Shape, ...]]] = {
         Shape("box", (0.003, 0.006, 0.008), (0.0205, 0.0, -0.011)),
     ),
 }
-"""Each kind of cargo as its parts. The gap of the sailor's hook fits the width of a yard."""
+"""The parts of each kind of cargo. The gap of the sailor's hook fits the width of a yard."""
 
 _MASSES_KG: Final = (0.016, 0.009, 0.013, 0.018, 0.009, 0.012, 0.006, 0.010)
 MASS_KG: Final[Mapping[Kind, float]] = dict(zip(KINDS, _MASSES_KG, strict=True))

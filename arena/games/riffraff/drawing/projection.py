@@ -65,11 +65,11 @@ class View(msgspec.Struct, frozen=True):
 
 
 FRONT: Final = View("front", (0.0, 1.0, 0.0), (0.0, 0.0, 1.0), (1.0, 0.0, 0.0))
-"""From before the bow: port is on the right."""
+"""The view from before the bow: port is on the right."""
 SIDE: Final = View("side", (1.0, 0.0, 0.0), (0.0, 0.0, 1.0), (0.0, -1.0, 0.0))
-"""From starboard: the bow is on the right."""
+"""The view from starboard: the bow is on the right."""
 ABOVE: Final = View("above", (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
-"""From the top of the mast: the bow is on the right, port on top."""
+"""The view from the top of the mast: the bow is on the right, port on top."""
 
 
 class Facet(msgspec.Struct, frozen=True):

@@ -45,7 +45,7 @@ _TAG_OUT_M: Final = 0.078
 _TAG_PX: Final = 7.5
 _BAR_PX: Final = 2.6
 _GLASSY: Final = 0.6
-"""From above, cargo is seen through yards."""
+"""The opacity of yards seen from above: cargo shows through them."""
 _VEIL: Final = 0.72
 """Opacity of the hull before cargo on deck behind its side."""
 _RIB: Final = tuple((math.cos(step * math.pi / 12), math.sin(step * math.pi / 12)) for step in range(13))

@@ -37,7 +37,7 @@ class Constants(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     slope: float
     """The part of an expected margin that comes true, before the last round."""
     lookahead: int
-    """From this round on a die just placed is judged by the opponent's next roll; before it the frequencies will do."""
+    """The first round in which a die just placed is judged by the opponent's next roll; before, the frequencies do."""
     chances: tuple[tuple[tuple[float, float], ...], ...]
     """The fate of a card, by the dice placed by both sides together (0 to 10) and by how it stands for the side to
     move (`placed.PlacedDice.standings`): the chance that this side wins it, and that the other does; else nobody."""

@@ -15,9 +15,9 @@ _EMPTY, _TIE_WON, _TIE_EVEN, _TIE_LOST = range(4)
 _LEADS: Final[tuple[int, ...]] = (_TIE_EVEN, 4, 5, 6, 6, 6, 6, 6, 9, 9, 9, 9, 9, 8, 7)
 """The standing by the lead; a negative one counts from the end."""
 AS_THE_OTHER: Final[tuple[int, ...]] = (0, 3, 2, 1, 7, 8, 9, 4, 5, 6)
-"""By standing: the standing as the opponent sees it."""
+"""The standing as the opponent sees it, by standing."""
 _WINNER: Final[tuple[int, ...]] = (0, 1, 0, 2, 1, 1, 1, 2, 2, 2)
-"""By standing: the winner of the card as a digit of `Won`."""
+"""The winner of a card as a digit of `Won`, by standing."""
 _CACHE_SIZE: Final = 16384
 """There are 924 x 924 placements; a match has some hundreds of them, mirrored matches share many."""
 
@@ -26,7 +26,7 @@ PackedCounts = int
 _DIE: Final[tuple[int, ...]] = (1, 8)
 _LEAD: Final = tuple([pair % 8 - pair // 8 for pair in range(64)])
 _STANDING: Final = tuple([_LEADS[lead] if pair else _EMPTY for pair, lead in enumerate(_LEAD)])
-"""By the dice of both seats on a number: the standing of its card, if a tie is even."""
+"""The standing of a card by the dice of both seats on its number, if a tie is even."""
 
 CardStandings = tuple[int, ...]
 Won = int
@@ -36,9 +36,9 @@ The digits: 0 for nobody, 1 for seat 0, 2 for seat 1.
 """
 _PLACE_VALUES: Final[tuple[int, ...]] = (1, 3, 9, 27, 81, 243)
 _NEAR: Final[tuple[tuple[int, ...], ...]] = ((0, 1), (0, 1, 2), (1, 2, 3), (2, 3, 4), (3, 4, 5), (4, 5))
-"""By index: the cards that a die on the number can change."""
+"""The cards that a die on a number can change, by index."""
 WINNERS: Final = [winners[::-1] for winners in product((0, 1, -1), repeat=ROW_SIZE)]
-"""By `Won`: 1 seat 0, -1 seat 1, 0 nobody, from the left."""
+"""The winners of the cards from the left, by `Won`: 1 for seat 0, -1 for seat 1, 0 for nobody."""
 
 
 class PlacedDice:

@@ -110,14 +110,14 @@ class RoundValue:
 
     def _quick_face_payoffs(self, seat: int, dice: PlacedDice, end: int) -> list[float]:
         """Compute `face_payoffs` by the frequencies in `chances` instead of the opponent's next roll."""
-        own, other = (dice.first + 1, dice.second) if seat == 0 else (dice.second + 1, dice.first)
+        mine, theirs = (dice.first + 1, dice.second) if seat == 0 else (dice.second + 1, dice.first)
         after_each = dice.after_each(seat)
-        if other >= MUST_END:
+        if theirs >= MUST_END:
             return self._payoffs_if_ended(seat, after_each, end)
-        key = ((own * DICE_PER_PLAYER + other) * 2 + seat) * 2 + end
+        key = ((mine * DICE_PER_PLAYER + theirs) * 2 + seat) * 2 + end
         outlook = self._outlooks.get(key)
         if outlook is None:
-            outlook = self._outlooks[key] = self._outlook(seat, end, own, other)
+            outlook = self._outlooks[key] = self._outlook(seat, end, mine, theirs)
         before, (first, second, third, fourth, fifth, sixth), per_point, of_ended, of_lesser, of_going_on = outlook
         each_ended = self._payoffs_if_ended(seat, after_each, end) if of_going_on != 1 else _NOT_LOOKED_AT
         payoffs = []
@@ -130,10 +130,10 @@ class RoundValue:
             payoffs.append(of_going_on * payoff + of_ended * now + of_lesser * lesser)
         return payoffs
 
-    def _outlook(self, seat: int, end: int, own: int, other: int) -> Outlook:
+    def _outlook(self, seat: int, end: int, mine: int, theirs: int) -> Outlook:
         """Return the outlook of the seat that has just placed, with so many dice of its own and of the other seat."""
-        count = min(CONSTANTS.most_dice, own + other)
-        laid = self._lay_jokers(1 - seat, seat) if own < MUST_END else self._lay_jokers(1 - seat)
+        count = min(CONSTANTS.most_dice, mine + theirs)
+        laid = self._lay_jokers(1 - seat, seat) if mine < MUST_END else self._lay_jokers(1 - seat)
         by_number = laid.row_stakes[seat] if end == 0 else laid.row_stakes[seat][::-1]
         parts = [stake.parts(seat, count) for stake in by_number]
         ended, lesser = CONSTANTS.ended[self._number][count], CONSTANTS.lesser[self._number][count]

@@ -56,7 +56,7 @@ _NOT_YET: Final[CardParts] = ()
 
 
 class Stake:
-    """What a card adds to a side's margin if this side wins it, if the other one does, and if nobody does."""
+    """The part of a card in a side's margin: if this side wins it, if the other one does, and if nobody does."""
 
     __slots__ = ("_parts", "gone", "lost", "won")
 
@@ -157,7 +157,7 @@ class Crews(NamedTuple):
 
 
 SailorPool = tuple[tuple[int, ...], ...]
-"""By nation the values of the sailors still to come, in ascending order: 24 ways for each."""
+"""The values of the sailors still to come by nation, in ascending order: 24 ways for each."""
 
 
 @cache
