@@ -18,7 +18,7 @@ from luck_players import Sensible
 from arena.games import load_game
 from arena.games.api import Chance, Decision
 from arena.games.luck import derive, draw
-from arena.games.shanghaien.state import ROUNDS, State, numbered
+from arena.games.shanghaien.state import ROUNDS, State, order_by_number
 from arena.games.shanghaien.value.constants import CONSTANTS
 from arena.games.shanghaien.value.placed import WINNERS, placed_dice
 from arena.games.shanghaien.value.stakes import pool_of, stakes_of
@@ -61,7 +61,7 @@ def counted(met: list[State]) -> Iterator[tuple[int, int, int, float]]:
         won = WINNERS[placed_dice(last.players[seat].placed, last.players[1 - seat].placed).won_left]
         pool = pool_of(state.row + state.pile)
         assert state.one_at is not None, "only such states are met"
-        row = numbered(state.row, state.one_at)
+        row = order_by_number(state.row, state.one_at)
         for card, stand, winner in zip(row, placed_dice(mine.placed, theirs.placed).standings, won, strict=True):
             stake, _ = stakes_of(card, mine.strength, theirs.strength, pool, ROUNDS - state.round)
             yield dice, stand, winner, abs(stake.won - stake.lost) + 0.3

@@ -16,7 +16,7 @@ from arena.games.api import Chance, Decision, Over, Seat, Simulation, cost_of
 from arena.games.luck import draw
 from arena.games.riffraff import GAME
 from arena.games.riffraff.state import State
-from arena.games.riffraff.table import DICE, noise
+from arena.games.riffraff.table import DICE, to_noise
 
 _FOLDER: Final = Path(__file__).resolve().parents[1] / "bots" / "shipmate"
 CAREFUL: Final = ("look-ahead", "tidy", "knows")
@@ -107,7 +107,7 @@ class _Table:
         """The noise that the seat at turn meets if it loads now."""
         state = self.state
         key = f"noise/{state.round}/{state.active}/{state.loaded}"
-        return list(msgspec.structs.astuple(noise(draw(self.seed, Chance(key=key, kind=DICE)), state.sigma)))
+        return list(msgspec.structs.astuple(to_noise(draw(self.seed, Chance(key=key, kind=DICE)), state.sigma)))
 
 
 def _bot(way: str, table: _Table, seat: Seat, info: dict[str, Any]) -> Any:

@@ -54,7 +54,7 @@ def rig_ship(tried: Rocking) -> None:
     """Play with this ship and sea in this process from now on."""
     setattr(model, "RIG", tried.rig)  # noqa: B010 - constants for everybody else
     setattr(table, "SEA_GROWS", tried.sea_grows)  # noqa: B010
-    for kept in (engine._compiled, engine._idle, physics._intended):  # noqa: SLF001
+    for kept in (engine._compile, engine._idle_descents, physics._intended_pose):  # noqa: SLF001
         kept.cache_clear()
 
 

@@ -19,9 +19,9 @@ from arena.games.riffraff import physics
 from arena.games.riffraff.actions import Load
 from arena.games.riffraff.model import STEP_S
 from arena.games.riffraff.scene import AREAS, KINDS, Area, Face, Kind
-from arena.games.riffraff.table import Noise, PieceId, remaining
+from arena.games.riffraff.table import Noise, PieceId, ship_after
 from arena.games.riffraff.table import ShipAtRest as Ship
-from arena.games.riffraff.turns import with_new
+from arena.games.riffraff.turns import add_piece
 
 _ABOARD: Final = (0, 5, 10, 15, 20)
 _GOALS: Final = {0: Goal("<=", 5), 20: Goal("<=", 200)}
@@ -103,22 +103,22 @@ def _cold() -> Table:
 
 
 def _whole_s(placement: _Placement) -> float:
-    physics._intended.cache_clear()  # noqa: SLF001 - as in a match, where no placement comes twice
+    physics._intended_pose.cache_clear()  # noqa: SLF001 - as in a match, where no placement comes twice
     return _cpu_s(partial(physics.place, *placement[:-1], _NEXT))
 
 
 def _way_down_s(placement: _Placement) -> float:
-    physics._intended.cache_clear()  # noqa: SLF001 - see above
+    physics._intended_pose.cache_clear()  # noqa: SLF001 - see above
     return _cpu_s(partial(physics.require, *placement[:3]))
 
 
 def _settle_s(placement: _Placement) -> float:
-    release = physics.released(*placement[:-1], _NEXT)
+    release = physics.begin_placement(*placement[:-1], _NEXT)
     return _cpu_s(partial(physics.run_to_rest, release, placement.load))
 
 
 def _floor_s(placement: _Placement) -> float:
-    world = physics.released(*placement[:-1], _NEXT).world
+    world = physics.begin_placement(*placement[:-1], _NEXT).world
     return _cpu_s(partial(world.engine.mj_step, world.model, world.data, round(placement.t_s / STEP_S)))
 
 
@@ -158,7 +158,7 @@ def _ships(rng: Random) -> dict[int, Ship]:
         with contextlib.suppress(IllegalAction):
             result = physics.place(ships[aboard], AREAS[area], load, Noise(), new)
             if not result.fallen:
-                ships[aboard + 1] = remaining(with_new(ships[aboard], new, load, area, Seat(0)).values(), result)
+                ships[aboard + 1] = ship_after(add_piece(ships[aboard], new, load, area, Seat(0)).values(), result)
     return ships
 
 

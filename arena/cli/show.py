@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from arena.cli.options import FILE_PATH, requesting
 from arena.errors import SpecError
 from arena.games import load_game
-from arena.games.api import named_picture
+from arena.games.api import picture_with_names
 from arena.match.reconstruction import lines_of
 from arena.match.record import MatchRecord
 from arena.match.replay import other_rules, state_before
@@ -147,4 +147,4 @@ def _picture(record: MatchRecord, step: int | None) -> str:
     if other := other_rules(record):
         raise SpecError(f"match {record.match}: no picture without a replay: {other}")
     last = len(record.steps) if step is None else _checked(record, step)
-    return named_picture(load_game(record.game), state_before(record, last + 1), record.players)
+    return picture_with_names(load_game(record.game), state_before(record, last + 1), record.players)

@@ -287,7 +287,7 @@ def _capabilities(table: PlayedTable) -> Iterator[str]:
                 step.state, again, step.result
             ):
                 yield f"{place}: a result of the simulator read back from JSON leads to another state"
-            if not simulator.tell(step.state, again, step.after).isprintable():
+            if not simulator.describe_result(step.state, again, step.after).isprintable():
                 yield f"{place}: tell gives more than one line"
 
 

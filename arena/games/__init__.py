@@ -7,7 +7,7 @@ the name of a game of this distribution, and a broken one is a sentence where it
 import re
 from collections.abc import Iterator
 from functools import cache
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple, Protocol, cast
 
 import msgspec
 
@@ -26,7 +26,7 @@ _METHODS: Final = (
 
 
 class GameFingerprint(msgspec.Struct, frozen=True):
-    """Two machines with equal fingerprints play a game by the same rules.
+    """The rules of a game on one machine: machines with equal fingerprints play it by the same rules.
 
     `game`: its name, or `module:Class`. `rules`: their version. `package`: the files that they come from.
     """
@@ -50,75 +50,75 @@ class GameFamily(Protocol):
     """An adapter: the games `PREFIX:NAME`, where PREFIX is the name of its entry point."""
 
     def load(self, name: str) -> tuple[Plugin, Game[Any, Any]]:
-        """Return the game of that whole name; SpecError if it cannot be played."""
+        """Return the game of that whole name, and its plug-in; SpecError if it cannot be played."""
 
     def offer(self) -> OfferedGame | None:
-        """Return the line of a list of games; None if what it adapts is not installed. Nothing is imported."""
+        """Return its line in a list of games; None if the adapted package is not installed. Nothing is imported."""
 
 
 def load_game(name: str) -> Game[Any, Any]:
-    """The game of that name, or the one that `module:Class` or `PREFIX:NAME(params)` names.
+    """Load the game of that name: one of arena, a plug-in, `module:Class` or `PREFIX:NAME(params)`.
 
-    SpecError lists the known ones, or tells which plug-in is broken.
+    SpecError lists the known names, or tells which plug-in is broken.
     """
     entry = plugins.own_entry_points().get(name)
-    game: Game[Any, Any] = _plugin(name)[1] if entry is None else entry.load()
+    game: Game[Any, Any] = _load_plugin(name)[1] if entry is None else entry.load()
     return game
 
 
 def bundled_names() -> list[str]:
-    """The names of the games of this distribution, sorted."""
+    """Return the names of the games of this distribution, sorted."""
     return [*plugins.own_entry_points()]
 
 
 def family_names() -> list[str]:
-    """The prefixes of the families of games: nothing is imported."""
+    """Return the prefixes of the families of games; nothing is imported."""
     return [*plugins.entry_points(plugins.FAMILIES)]
 
 
 def plugin_package(name: str) -> Package | None:
-    """The package that a plug-in comes from; None for a game of arena."""
-    return None if name in plugins.own_entry_points() else _plugin(name)[0].package
+    """Return the package that a plug-in comes from; None for a game of arena."""
+    return None if name in plugins.own_entry_points() else _load_plugin(name)[0].package
 
 
 def fingerprint_of(name: str) -> GameFingerprint:
-    """The fingerprint of a game as it is here; SpecError as `load_game` raises it."""
+    """Return the fingerprint of a game as it is here; SpecError as `load_game` raises it."""
     package = plugin_package(name) or _own_package()
     return GameFingerprint(name, load_game(name).rules_version, package)
 
 
 def require_package(name: str, expected: Package | None) -> None:
-    """SpecError if a plug-in here is another one than the league began with; None expects a game of arena."""
-    if name not in plugins.own_entry_points() and (found := plugin_package(name)) != expected:
-        raise SpecError(f"the game {name} is {found} here, the league plays it by {expected}")
+    """Raise SpecError if a plug-in here differs from the one of the league; None expects a game of arena."""
+    if name not in plugins.own_entry_points() and (package := plugin_package(name)) != expected:
+        raise SpecError(f"the game {name} is {package} here, the league plays it by {expected}")
 
 
 def plugin_place(name: str) -> str:
-    """The entry point of a plug-in and its distribution, for messages; empty for a game of arena."""
-    return "" if name in plugins.own_entry_points() else _plugin(name)[0].place
+    """Return the entry point and distribution of a plug-in, for messages; an empty text for a game of arena."""
+    return "" if name in plugins.own_entry_points() else _load_plugin(name)[0].place
 
 
 def is_plugin(name: str) -> bool:
-    """Whether the name is `module:Class`, `PREFIX:NAME`, or that of a game of another package; it may be broken."""
+    """Return True if the name is `module:Class`, `PREFIX:NAME`, or a game of another package; it may be broken."""
     is_other = _is_of_family(name) or plugins.is_reference(name) or name in plugins.entry_points()
     return is_other and name not in plugins.own_entry_points()
 
 
 def known_names() -> list[str]:
-    """The names of all games but those of families, broken ones too: nothing is imported."""
+    """Return the names of all games but those of families, broken ones too; nothing is imported."""
     bundled = plugins.own_entry_points()
     return [*bundled, *(name for name in plugins.entry_points() if name not in bundled)]
 
 
-def offered_games() -> Iterator[OfferedGame]:
-    """All games and families, loaded; an entry point that cannot be used comes with the reason."""
+def load_all_games() -> Iterator[OfferedGame]:
+    """Load all games and families; an entry point that cannot be used comes with the reason."""
     for name in bundled_names():
-        yield _offered(name, "arena")
+        yield _load_offer(name, "arena")
     for name, entries in plugins.entry_points().items():
         for place in [plugins.place_of(entry) for entry in entries if not plugins.is_own(entry)][:1]:
             try:
                 _require_free(name, place)
-                yield _offered(name, place)
+                yield _load_offer(name, place)
             except SpecError as error:
                 yield OfferedGame(name, place, problem=str(error))
     for prefix in family_names():
@@ -129,7 +129,7 @@ def offered_games() -> Iterator[OfferedGame]:
         yield from [] if offer is None else [offer]
 
 
-def _offered(name: str, place: str) -> OfferedGame:
+def _load_offer(name: str, place: str) -> OfferedGame:
     game = load_game(name)
     return OfferedGame(name, place, game.rules_version, describe_range(game.seat_counts))
 
@@ -139,31 +139,31 @@ def _is_of_family(name: str) -> bool:
 
 
 def _family(prefix: str) -> GameFamily:
-    """The adapter of that prefix. SpecError if two packages have one, or it cannot be imported."""
+    """Load the adapter of that prefix; SpecError if two packages have one, or it cannot be imported."""
     entry = plugins.only_entry_point(prefix, plugins.entry_points(plugins.FAMILIES)[prefix])
     family: GameFamily = entry.load() if plugins.is_own(entry) else plugins.load_entry_point(entry).value
     return family
 
 
 @cache
-def _plugin(name: str) -> tuple[Plugin, Game[Any, Any]]:
-    """The plug-in of that name, and the game that it is."""
+def _load_plugin(name: str) -> tuple[Plugin, Game[Any, Any]]:
+    """Load the plug-in of that name, and the game that it is or makes."""
     if _is_of_family(name):
         return _family(name.partition(":")[0]).load(name)
     if plugins.is_reference(name):
-        found = plugins.load_reference(name)
-        game = _game_in(found)
-        _require_free(game.name, found.place)
-        return found, game
+        plugin = plugins.load_reference(name)
+        game = _game_in(plugin)
+        _require_free(game.name, plugin.place)
+        return plugin, game
     entries = plugins.entry_points().get(name, ())
     if not entries:
         text = unknown("game", name, [*known_names(), *(f"{prefix}:NAME" for prefix in family_names())])
         raise SpecError(text if "did you mean" in text else f"{text}; `pip install` the package that has it")
-    found = plugins.load_entry_point(plugins.only_entry_point(name, entries))
-    game = _game_in(found)
+    plugin = plugins.load_entry_point(plugins.only_entry_point(name, entries))
+    game = _game_in(plugin)
     if game.name != name:
-        raise SpecError(f'{found.place}: its game is called "{printable(cut(game.name))}"; give both the same name')
-    return found, game
+        raise SpecError(f'{plugin.place}: its game is called "{printable(cut(game.name))}"; give both the same name')
+    return plugin, game
 
 
 def _require_free(name: str, place: str) -> None:
@@ -172,34 +172,33 @@ def _require_free(name: str, place: str) -> None:
 
 
 def _game_in(plugin: Plugin) -> Game[Any, Any]:
-    """The game that a plug-in is, or makes. SpecError tells all that it lacks."""
+    """Return the game that a plug-in is or makes; SpecError lists the parts that it lacks."""
     value = plugin.value
     try:
         game = value() if isinstance(value, type) else value
-        lacks = list(_missing(game))
+        missing_parts = list(_list_missing_parts(game))
     except (Exception, SystemExit) as error:
         raise SpecError(f"{plugin.place} makes no game: {plugins.describe_error(error)}") from error
-    if lacks:
-        raise SpecError(f"{plugin.place} is no game: {'; '.join(lacks)}")
-    made: Game[Any, Any] = game
-    return made
+    if missing_parts:
+        raise SpecError(f"{plugin.place} is no game: {'; '.join(missing_parts)}")
+    return cast("Game[Any, Any]", game)
 
 
-def _missing(game: Any) -> Iterator[str]:
-    """The parts of the contract that an object lacks, as far as it shows without playing."""
+def _list_missing_parts(game: Any) -> Iterator[str]:
+    """Yield what an object lacks of the contract of a game, as far as it shows without playing."""
     if not isinstance(name := getattr(game, "name", None), str) or not _NAME.fullmatch(name):
         yield f"name: found {cut(repr(name))}, expected small letters, digits, _ and -, a letter first, 64 at most"
     if not isinstance(version := getattr(game, "rules_version", None), str) or not version:
         yield f"rules_version: found {cut(repr(version))}, expected a text"
     counts = getattr(game, "seat_counts", None)
-    is_tuple = isinstance(counts, tuple) and all(type(each) is int and 2 <= each <= MOST_SEATS for each in counts)
+    is_tuple = isinstance(counts, tuple) and all(type(count) is int and 2 <= count <= MOST_SEATS for count in counts)
     if not counts or not is_tuple or list(counts) != sorted(set(counts)):
         yield f"seat_counts: found {cut(repr(counts))}, expected a tuple of numbers from 2 to {MOST_SEATS}, ascending"
-    if absent := [each for each in _METHODS if not callable(getattr(game, each, None))]:
+    if absent := [method for method in _METHODS if not callable(getattr(game, method, None))]:
         yield f"it has no {', '.join(absent)}"
 
 
 @cache
 def _own_package() -> Package:
-    """Arena itself, of which only the games count."""
+    """Return arena as a package; only the files of its games count for the hash."""
     return Package(plugins.OWN_DISTRIBUTION, __version__, plugins.hash_of("arena.games"))

@@ -30,12 +30,12 @@ Word = Annotated[str, msgspec.Meta(max_length=100)]
 
 
 MOST_SEATS: Final = 10
-"""At any table: the rank of a seat is one digit."""
+"""The most seats of a table: the rank of a seat is one digit."""
 HEADING: Final = "--- "
 """The beginning of a line of news that opens a part of a match."""
 _SEATS: Final = re.compile(r"\bseat \d+\b|\bseats \d+(?:(?:, | and | or )\d+)*\b")
 SHORT_NAME_MAX: Final = 16
-"""Of a name in a picture, which has room for little more than `seat 0`, and at the table of a person."""
+"""The longest name, in characters, in a picture, which has room for little more than `seat 0`, and before a person."""
 
 
 class Dice(msgspec.Struct, frozen=True):
@@ -61,13 +61,13 @@ class Weighted(msgspec.Struct, frozen=True):
 
 
 class Decision(msgspec.Struct, frozen=True):
-    """These seats must act now: one alone, or several at once, hidden from each other."""
+    """A turn in which `seats` must act: one alone, or several at once, hidden from each other."""
 
     seats: tuple[Seat, ...]
 
 
 class Chance(msgspec.Struct, frozen=True):
-    """Luck is needed. `key` names this draw within the match and never repeats in it.
+    """A turn that needs luck. `key` names the draw within the match and never repeats in it.
 
     `is_public` tells whether all seats see the outcome (dice) or nobody does (the order of a draw pile).
     """
@@ -78,7 +78,7 @@ class Chance(msgspec.Struct, frozen=True):
 
 
 class Simulation(msgspec.Struct, frozen=True):
-    """The game's `simulator` computes a result from the state alone, the record keeps it.
+    """A turn in which the game's `simulator` computes a result from the state alone; the record keeps it.
 
     `key` names this result within the match and never repeats in it. Only games with a simulator ask for it.
     """
@@ -87,7 +87,7 @@ class Simulation(msgspec.Struct, frozen=True):
 
 
 class Over(msgspec.Struct, frozen=True):
-    """Play has ended; `Game.outcome` may be asked."""
+    """The end of play; `Game.outcome` may be asked."""
 
 
 Turn = Decision | Chance | Simulation | Over
@@ -107,7 +107,7 @@ class Randomness(Protocol):
     """The part of `random.Random` that `Game.sample` may use."""
 
     def choice(self, seq: Sequence[Any], /) -> Any:
-        """One item of `seq`, all equally likely."""
+        """Return one item of `seq`, all equally likely."""
 
 
 S = TypeVar("S")
@@ -115,7 +115,7 @@ A = TypeVar("A")
 
 
 class Game(Protocol[S, A]):
-    """Rules. `S` is the game's state, `A` its action; both are immutable values."""
+    """The rules of a game. `S` is its state, `A` its action; both are immutable values."""
 
     name: ClassVar[str]
     rules_version: ClassVar[str]
@@ -124,37 +124,37 @@ class Game(Protocol[S, A]):
     """The numbers of seats that can be played."""
 
     def setup(self, options: Mapping[str, Json], seats: int) -> S:
-        """The first state. SpecError names an unknown or impossible option and lists the known ones."""
+        """Return the first state; SpecError names an unknown or impossible option and lists the known ones."""
 
     def turn(self, state: S) -> Turn:
-        """The next turn: a decision, chance, a simulation, or the end."""
+        """Return the next turn: a decision, chance, a simulation, or the end."""
 
     def observe(self, state: S, seat: Seat) -> dict[str, Json]:
-        """All that `seat` may know, as JSON values. Hidden information leaves through this method only."""
+        """Return all that `seat` may know, as JSON values. Hidden information leaves through this method only."""
 
     def legal(self, state: S, seat: Seat) -> tuple[A, ...] | None:
-        """The actions open to `seat`, in a fixed order; None where they cannot be listed."""
+        """Return the actions open to `seat`, in a fixed order; None where they cannot be listed."""
 
     def parse(self, state: S, seat: Seat, raw: Json) -> A:
-        """The legal action that `raw` describes. Raises MalformedReply or IllegalAction with a sentence."""
+        """Return the legal action that `raw` describes; raise MalformedReply or IllegalAction with a sentence."""
 
     def apply(self, state: S, actions: Mapping[Seat, A]) -> S:
-        """The state after the deciding seats acted; every action must come from `legal` or `parse`."""
+        """Return the state after the deciding seats acted; every action must come from `legal` or `parse`."""
 
     def resolve(self, state: S, drawn: tuple[int, ...]) -> S:
-        """The state after chance; `drawn` is an outcome of the kind that `turn` asked for."""
+        """Return the state after chance; `drawn` is an outcome of the kind that `turn` asked for."""
 
     def outcome(self, state: S) -> Outcome:
-        """Scores and ranks of a state whose turn is `Over`."""
+        """Return scores and ranks of a state whose turn is `Over`."""
 
     def sample(self, state: S, seat: Seat, rng: Randomness) -> A:
-        """Some legal action (tests, baseline bots)."""
+        """Return some legal action, for tests and baseline bots."""
 
     def describe(self, state: S, names: Sequence[str] = ()) -> str:
-        """The state as text for a person, several lines; `names`, by seat, stand in place of `seat 0`, `seat 1`."""
+        """Describe the state for a person, in several lines; `names`, by seat, replace `seat 0`, `seat 1`."""
 
     def picture(self, state: S) -> str:
-        """The state as an SVG document."""
+        """Return the state as an SVG document."""
 
 
 LEAST_VALUE: Final = -0.25
@@ -173,15 +173,15 @@ class ValueFunction(Protocol[S]):
     """Changes whenever any value does: luck is comparable only under one version."""
 
     def __call__(self, state: S) -> tuple[float, ...]:
-        """The expected payoff of each seat, in any state: 1 for a win, a tie shared, all seats together 1.
+        """Return the expected payoff of each seat, in any state: 1 for a win, a tie shared, all seats together 1.
 
         After the end it is the payoff itself.
         """
 
     def before_reveal(self, before: S, after: S) -> S | None:
-        """`after` with all that the decision in `before` turned up still hidden; None if nothing was turned up.
+        """Return `after` with the cards that the decision in `before` turned up still hidden; None if there are none.
 
-        A card turned up is luck too, though it was drawn long ago; this state waits for it.
+        A card turned up is luck too, though it was drawn long ago; the returned state waits for it.
         """
 
 
@@ -192,7 +192,7 @@ class FaultPolicy(Protocol):
     """
 
     def fallback_action(self, state: Any, seat: Seat) -> Any:
-        """The action played for `seat`, which owes one; `parse` takes it in every state in which the seat must act.
+        """Return the action played for `seat`; `parse` takes it in every state in which the seat must act.
 
         A simulator is not asked whether it is possible: see to it that the game goes on with it.
         """
@@ -211,42 +211,46 @@ class Simulator(Protocol):
     """
 
     def fingerprint(self) -> dict[str, str]:
-        """Results depend on the arguments and on these: `engine` (name and version), platform, parameters, a canary."""
+        """Return all that results depend on besides the arguments.
+
+        That is `engine` (name and version), platform, parameters, and a canary.
+        """
 
     def require(self, state: Any, seat: Seat, action: Any) -> None:
-        """IllegalAction if the world has no room for an action that the rules allow, with the reason."""
+        """Raise IllegalAction, with the reason, if the world has no room for an action that the rules allow."""
 
     def simulate(self, state: Any) -> Json:
-        """The result in a state whose turn is a `Simulation`, as plain JSON values."""
+        """Return the result in a state whose turn is a `Simulation`, as plain JSON values."""
 
     def apply_result(self, state: Any, result: Json) -> Any:
-        """The state after that result; ValueError if it is not one that could have come from this state."""
+        """Return the state after that result; ValueError if it cannot have come from this state."""
 
-    def tell(self, before: Any, result: Json, after: Any) -> str:
-        """The simulation as a sentence for a person: from its state, the result, and the state it led to.
+    def describe_result(self, before: Any, result: Json, after: Any) -> str:
+        """Describe a simulation in a sentence for a person: its state, its result, and the state it led to.
 
-        Like `apply_result` it needs nothing installed. Empty if there is nothing to tell: then the key stands there.
+        Like `apply_result` it needs nothing installed. If the text is empty, the key of the simulation stands in its
+        place.
         """
 
     def budget(self, state: Any) -> int:
-        """All that the `what_if` questions of a bot may cost in one request; 0 where it may ask none."""
+        """Return the total cost of the `what_if` questions that a bot may ask in one request; 0 if it may ask none."""
 
     def what_if(self, state: Any, seat: Seat, question: Mapping[str, Json], left: int = ENDLESS) -> dict[str, Json]:
-        """The answer to a question of a bot about an action it thinks about; nothing that `seat` may not know goes in.
+        """Answer a question of a bot about an action; nothing that `seat` may not know goes into the answer.
 
         The answer costs no more than `left` of the budget. Raises IllegalAction or MalformedReply, as for an action;
         such a fault says what it cost (`BotFault.cost`).
         """
 
     def distance(self, state: Any, one: Json, other: Json) -> str:
-        """The distance of two results for the same state, as a phrase for a person; empty if they are the same."""
+        """Describe how far two results for the same state are apart; an empty text if they are the same."""
 
 
 class Filming(Protocol):
     """Optional method of a simulator: the movement behind a result, for the drawing module of the game in a browser."""
 
     def frames(self, state: Any, result: Json) -> Json:
-        """Plain JSON values with `seconds`, in a state whose turn is a `Simulation`.
+        """Return the movement behind a result as plain JSON values with `seconds`, in a state that waits for it.
 
         None if the simulation cannot run here, or comes out differently.
         """
@@ -256,7 +260,7 @@ class Priced(Protocol):
     """Optional method of a simulator whose questions differ in cost; without it each costs 1 of the budget."""
 
     def cost(self, answer: dict[str, Json]) -> int:
-        """The cost of an answer of `what_if`, at least 1."""
+        """Return the cost of an answer of `what_if`, at least 1."""
 
 
 # Never branch on a game's name. These accessors return None (or an empty dict, or the general way) if the capability is
@@ -264,20 +268,20 @@ class Priced(Protocol):
 
 
 def observer_of(game: Game[S, Any]) -> Callable[[S, Seat], Any]:
-    """The view of a seat as a bot gets it: `observe`, or the game's optional method `view_for_bots`.
+    """Return the function that makes a bot's view of a seat: the optional method `view_for_bots`, or `observe`.
 
-    Both are the same JSON; the latter is a value that is written faster than dicts.
+    Both give the same JSON; `view_for_bots` returns a value that is written faster than dicts.
     """
     return cast("Callable[[S, Seat], Any]", getattr(game, "view_for_bots", game.observe))
 
 
 def value_of(game: Game[S, Any]) -> ValueFunction[S] | None:
-    """The value function of a game that has one."""
+    """Return the value function of the game; None if it has none."""
     return cast("ValueFunction[S] | None", getattr(game, "value", None))
 
 
 def fault_policy_of(game: Game[Any, Any]) -> FaultPolicy | None:
-    """The fault policy of a game that has one."""
+    """Return the fault policy of the game; None if it has none."""
     return cast("FaultPolicy | None", getattr(game, "fault_policy", None))
 
 
@@ -285,10 +289,10 @@ Heard = Callable[[S, Seat, A], Sequence[Json]]
 
 
 def heard_of(game: Game[S, A]) -> Heard[S, A] | None:
-    """The optional method `heard(state, seat, action)` of a game with private actions: by seat, JSON values.
+    """Return the optional method `heard(state, seat, action)` of a game with private actions: by seat, JSON values.
 
-    The value of another seat takes the place of the action in the event that it gets; with None it gets no event. That
-    of the acting seat is not looked at. Without the method all seats hear every action. Rule: two actions that a seat
+    The value of another seat takes the place of the action in the event that it gets; with None it gets no event. The
+    value of the acting seat is ignored. Without the method all seats hear every action. Rule: two actions that a seat
     cannot tell apart by its views give it equal values.
     """
     return cast("Heard[S, A] | None", getattr(game, "heard", None))
@@ -298,58 +302,58 @@ MayKnow = Callable[[S, Seat, str, int], bool]
 
 
 def may_know_of(game: Game[S, Any]) -> MayKnow[S] | None:
-    """The optional method `may_know(state, seat, key, item)`: whether the seat may know an item of a hidden draw.
+    """Return the optional method `may_know(state, seat, key, item)`: True if the seat may know an item of a draw.
 
-    `key` is that of a draw that is not public, and `item` a place in its outcome, from 0. A seat that may know an item
+    `key` is that of a hidden draw, and `item` a place in its outcome, from 0. A seat that may know an item
     may know it for ever. `arena check-game` tries that no view depends on an item before that.
     """
     return cast("MayKnow[S] | None", getattr(game, "may_know", None))
 
 
 def describe_for(game: Game[S, Any], state: S, seat: Seat, names: Sequence[str]) -> str:
-    """The state as text for the person in that seat, from the game's optional method of that name.
+    """Describe the state for the person in that seat, by the game's optional method of that name.
 
     A game that hides something has it, and leaves out all that the seat may not know; for others it is `describe`.
     """
-    told = getattr(game, "describe_for", None)
-    return game.describe(state, names) if told is None else cast(str, told(state, seat, names))
+    describe = getattr(game, "describe_for", None)
+    return game.describe(state, names) if describe is None else cast(str, describe(state, seat, names))
 
 
 def is_simultaneous(game: Game[Any, Any]) -> bool:
-    """Whether several seats may have to act at once, from the game's optional attribute of that name."""
+    """Return True if several seats may have to act at once: the game's optional attribute of that name."""
     return bool(getattr(game, "is_simultaneous", False))
 
 
 def simulator_of(game: Game[Any, Any]) -> Simulator | None:
-    """The simulator of a game that has one."""
+    """Return the simulator of the game; None if it has none."""
     return cast("Simulator | None", getattr(game, "simulator", None))
 
 
 def filming_of(game: Game[Any, Any]) -> Filming | None:
-    """The simulator of a game whose simulator tells the movement behind a result."""
+    """Return the simulator of the game if it can show the movement behind a result; else None."""
     simulator = simulator_of(game)
     return cast(Filming, simulator) if hasattr(simulator, "frames") else None
 
 
 def cost_of(simulator: Simulator, answer: dict[str, Json]) -> int:
-    """The part of the budget that an answer of `what_if` cost."""
+    """Return the part of the budget that an answer of `what_if` cost."""
     return cast(Priced, simulator).cost(answer) if hasattr(simulator, "cost") else 1
 
 
 def require_simulator(game: Game[Any, Any]) -> None:
-    """SpecError, with the extra to install, if the game's simulator cannot run here."""
+    """Raise SpecError, with the extra to install, if the game's simulator cannot run here."""
     if (simulator := simulator_of(game)) is not None:
         simulator.fingerprint()
 
 
 def game_info_of(game: Game[Any, Any], options: Mapping[str, Json], seats: int) -> dict[str, Json]:
-    """Constants that a bot is told once, from the game's optional method `game_info(options, seats)`."""
+    """Return the constants that a bot gets once: the game's optional method `game_info(options, seats)`."""
     info = getattr(game, "game_info", None)
     return {} if info is None else cast(dict[str, Json], info(options, seats))
 
 
 def news_of(game: Game[S, Any], before: S, after: S, names: Sequence[str]) -> tuple[str, ...]:
-    """Lines for a person about what a step led to, from the game's optional method `news(before, after, names)`.
+    """Return lines for a person about what a step led to: the optional method `news(before, after, names)`.
 
     Such as who won what, and why. A line that begins with HEADING opens a part of the match, such as a round.
     """
@@ -358,24 +362,24 @@ def news_of(game: Game[S, Any], before: S, after: S, names: Sequence[str]) -> tu
 
 
 def trial_options_of(game: Game[Any, Any]) -> tuple[dict[str, Json], ...]:
-    """Options besides the default ones under which a new bot is tried, from the game's optional attribute of that name.
+    """Return options, besides the default ones, under which a new bot is tried: those with other actions or views.
 
-    Those that bring other actions or other views.
+    They are the game's optional attribute `trial_options`.
     """
     return cast("tuple[dict[str, Json], ...]", getattr(game, "trial_options", ()))
 
 
 def action_numbers_of(game: Game[S, A], options: Mapping[str, Json], seats: int) -> dict[A, int] | None:
-    """The number of each action for programs that learn, from the optional method `all_actions(options, seats)`.
+    """Return the number of each action for programs that learn: the optional method `all_actions(options, seats)`.
 
     It lists all actions of the variant in a fixed order: each legal action of any state is equal to one of them.
     """
-    listed = getattr(game, "all_actions", None)
-    return None if listed is None else {action: number for number, action in enumerate(listed(options, seats))}
+    list_all = getattr(game, "all_actions", None)
+    return None if list_all is None else {action: number for number, action in enumerate(list_all(options, seats))}
 
 
 def encoder_of(game: Game[Any, Any]) -> Callable[[Json], Any] | None:
-    """The optional static method `encode(view)`: the view of a seat as numbers, for programs that learn.
+    """Return the optional static method `encode(view)`: the view of a seat as numbers, for programs that learn.
 
     It gives a list of numbers, or lists within lists, of one shape for each variant; a ValueError says why a variant
     has none. It follows from the view alone, as `observe` gives it or as a bot reads it. A function that uses no name
@@ -385,34 +389,34 @@ def encoder_of(game: Game[Any, Any]) -> Callable[[Json], Any] | None:
 
 
 def summary_of(game: Game[Any, Any]) -> str:
-    """The rules in some lines for a person at the table, from the game's optional attribute `summary`."""
+    """Return the rules in some lines for a person at the table: the game's optional attribute `summary`."""
     return cast(str, getattr(game, "summary", ""))
 
 
 def with_names(text: str, names: Sequence[str]) -> str:
-    """The text with names in place of `seat 0`, `seats 0, 1 or 2`, as far as there are names."""
+    """Replace `seat 0`, `seats 0, 1 or 2` in the text by names, as far as there are names."""
 
-    def named(found: re.Match[str]) -> str:
-        seats = [int(each) for each in re.findall(r"\d+", found[0])]
+    def replace(match: re.Match[str]) -> str:
+        seats = [int(digits) for digits in re.findall(r"\d+", match[0])]
         if max(seats) >= len(names):
-            return found[0]
-        return re.sub(r"\d+", lambda seat: names[int(seat[0])], found[0].partition(" ")[2])
+            return match[0]
+        return re.sub(r"\d+", lambda seat: names[int(seat[0])], match[0].partition(" ")[2])
 
-    return _SEATS.sub(named, text)
+    return _SEATS.sub(replace, text)
 
 
-def named_picture(game: Game[S, Any], state: S, names: Sequence[str]) -> str:
-    """The picture of a state with names in place of `seat 0`, `seat 1`; long ones are cut."""
+def picture_with_names(game: Game[S, Any], state: S, names: Sequence[str]) -> str:
+    """Return the picture of a state with names in place of `seat 0`, `seat 1`; long names are cut."""
     return with_names(game.picture(state), [escape(printable(shorten(name, SHORT_NAME_MAX))) for name in names])
 
 
 def read_action(raw: Json, kind: Any, *, game: str, hint: str) -> Any:
-    """`raw` as a value of the type `kind`, the actions of `game`; MalformedReply tells what is wrong with it."""
+    """Convert `raw` to the type `kind` of the actions of `game`; MalformedReply tells what is wrong with it."""
     return read_form(raw, kind, place=f"not an action of {game}", hint=hint)
 
 
 def read_form(raw: Json, kind: Any, *, place: str, hint: str) -> Any:
-    """`raw` as a value of the type `kind`; MalformedReply tells what is wrong with it, after the words of `place`."""
+    """Convert `raw` to the type `kind`; MalformedReply tells what is wrong, after the words of `place`."""
     try:
         return msgspec.convert(raw, type=kind)
     except (msgspec.ValidationError, UnicodeEncodeError):
@@ -420,5 +424,5 @@ def read_form(raw: Json, kind: Any, *, place: str, hint: str) -> Any:
 
 
 def ranks_by_score(scores: Sequence[int | Fraction]) -> tuple[int, ...]:
-    """Ranks from 0 for the highest score; equal scores share the better rank: (7, 9, 7) -> (1, 0, 1)."""
+    """Rank seats from 0, the highest score; equal scores share the better rank: (7, 9, 7) -> (1, 0, 1)."""
     return tuple(sum(other > score for other in scores) for score in scores)

@@ -1,4 +1,4 @@
-"""A base class with the answers that many games give alike. A game may do without it: the contract is `Game`."""
+"""A base class with methods that many games share. A game may do without it: the contract is `Game`."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -23,7 +23,7 @@ class NoOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class BaseGame:
-    """The game itself adds `setup`, `turn`, `observe`, `legal`, `apply`, `outcome` and `describe`.
+    """The common part of a game, which adds `setup`, `turn`, `observe`, `legal`, `apply`, `outcome` and `describe`.
 
     `action_type`: the type of its actions, a frozen msgspec struct, or a union of such structs with tags.
     """
@@ -45,13 +45,13 @@ class BaseGame:
         raise NotImplementedError
 
     def read_options(self, options: Mapping[str, Json], seats: int, kind: type[O]) -> O:
-        """The options as a struct. SpecError tells an unknown or wrong one, or a number of seats that cannot play."""
+        """Read the options into a struct; SpecError names a wrong option or a number of seats that cannot play."""
         if seats not in self.seat_counts:
             raise SpecError(f"{self.name} is for {describe_range(self.seat_counts)} players, not {seats}")
         return validation.read_struct(dict(options), kind, place=f"options of {self.name}")
 
     def parse(self, state: Any, seat: Seat, raw: Json) -> Any:
-        """The legal action with this JSON form, in a game that lists all of them."""
+        """Return the legal action with this JSON form, in a game that lists all of them."""
         legal, turn = self.legal(state, seat), self.turn(state)
         hint = json.dumps(msgspec.to_builtins(legal[0])) if legal else ""
         action = read_action(raw, self.action_type, game=self.name, hint=hint)
@@ -62,15 +62,15 @@ class BaseGame:
         return action
 
     def resolve(self, state: Any, drawn: tuple[int, ...]) -> Any:
-        """For a game without luck."""
+        """Refuse a draw: a game with luck overrides this method."""
         raise AssertionError(f"{self.name} asks for no luck: {state}, {drawn}")
 
     def sample(self, state: Any, seat: Seat, rng: Randomness) -> Any:
-        """One of the legal actions, all equally likely."""
+        """Return one of the legal actions, all equally likely."""
         return rng.choice(self.legal(state, seat) or ())
 
     def picture(self, state: Any) -> str:
-        """The lines of `describe`, with room for names."""
+        """Draw the lines of `describe`, with room for names."""
         lines = self.describe(state).splitlines()
         longest = max([len(with_names(line, _LONGEST_NAMES)) for line in lines])
         width, height = 20 + _LETTER_PX * longest, 20 + _LINE_PX * len(lines)

@@ -1,4 +1,4 @@
-"""Connect Four: discs fall into seven columns of six; four of one's own in a row win.
+"""Connect Four: discs fall into seven columns of six; four discs of one player in a row win.
 
 A state is two numbers, the discs of each seat. Bit 7 c + r is row r of column c, both from 0; the seventh bit of each
 column stays empty, so that no row of four runs over the edge of the board.
@@ -20,7 +20,7 @@ _COLOURS: Final = {"x": "#c0392b", "o": "#e0b020", ".": "#eeeeee"}
 
 
 class Drop(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Drop a disc into that column, 0 to 6 from the left."""
+    """The action to drop a disc into that column, 0 to 6 from the left."""
 
     column: Number
 
@@ -45,36 +45,36 @@ class ConnectFour(BaseGame):
     action_type = Drop
 
     def setup(self, options: Mapping[str, Json], seats: int) -> State:
-        """The empty board."""
+        """Return the empty board."""
         self.read_options(options, seats, NoOptions)
         return State()
 
     def turn(self, state: State) -> Turn:
-        """Seats move in turn, until one has four in a row or the board is full."""
+        """Let seats move in turn, until one has four in a row or the board is full."""
         if sum(state.discs) == _FULL or _has_four(state.discs[1 - state.to_move]):
             return Over()
         return Decision((state.to_move,))
 
     def observe(self, state: State, seat: Seat) -> dict[str, Json]:
-        """Rows from the top, `x` for seat 0 and `o` for seat 1: nothing is hidden."""
+        """Return the rows from the top, `x` for seat 0 and `o` for seat 1: nothing is hidden."""
         return {"you": seat, "to_move": state.to_move, "board": _rows(state)}
 
     def legal(self, state: State, seat: Seat) -> tuple[Drop, ...]:
-        """The columns that have room, from the left."""
+        """Return the columns that have room, from the left."""
         free = ~sum(state.discs) if seat == state.to_move else 0
         return tuple([Drop(column) for column in range(COLUMNS) if free >> 7 * column + ROWS - 1 & 1])
 
     def all_actions(self, _options: Mapping[str, Json], _seats: int) -> tuple[Drop, ...]:
-        """The columns."""
+        """Return all columns."""
         return tuple(map(Drop, range(COLUMNS)))
 
     @staticmethod
     def encode(view: Json) -> Json:
-        """Own discs, the other's, and free cells: three times 6 x 7 numbers, 1 where they are."""
+        """Encode the seat's discs, the other's, and free cells: three times 6 x 7 numbers, 1 where they are."""
         return [float(cell == kind) for kind in ("xo.", "ox.")[view["you"]] for cell in "".join(view["board"])]
 
     def apply(self, state: State, actions: Mapping[Seat, Drop]) -> State:
-        """The disc falls on the lowest free row."""
+        """Drop the disc on the lowest free row."""
         bottom = 1 << 7 * actions[state.to_move].column
         in_column = sum(state.discs) & bottom * ((1 << ROWS) - 1)
         discs = list(state.discs)
@@ -82,19 +82,19 @@ class ConnectFour(BaseGame):
         return State((discs[0], discs[1]), Seat(1 - state.to_move))
 
     def outcome(self, state: State) -> Outcome:
-        """1 for four in a row, 1/2 each on a full board without."""
+        """Score 1 for four in a row, and 1/2 each on a full board without it."""
         share = Fraction(1) if _has_four(state.discs[1 - state.to_move]) else Fraction(1, 2)
         scores = (share, 1 - share) if state.to_move == 1 else (1 - share, share)
         return Outcome(scores=scores, ranks=ranks_by_score(scores))
 
     def describe(self, state: State, names: Sequence[str] = ()) -> str:
-        """The board, with the numbers of its columns."""
+        """Describe the board, with the numbers of its columns."""
         title = "the game is over" if isinstance(self.turn(state), Over) else f"seat {state.to_move} to move"
         rows = [" ".join(row) for row in [*_rows(state), "0123456"]]
         return "\n".join([with_names(f"{title} (x is seat 0, o is seat 1)", names), *rows])
 
     def picture(self, state: State) -> str:
-        """The board with red discs for seat 0, yellow ones for seat 1."""
+        """Draw the board with red discs for seat 0, yellow ones for seat 1."""
         holes = [
             f'<circle cx="{40 * column + 24}" cy="{40 * row + 24}" r="17" fill="{_COLOURS[cell]}"/>'
             for row, cells in enumerate(_rows(state))
@@ -105,12 +105,12 @@ class ConnectFour(BaseGame):
 
 
 def _has_four(discs: int) -> bool:
-    """Whether four discs stand in a row: a column goes up by 1, a row by 7, the diagonals by 6 and 8."""
+    """Return True if four discs stand in a row: a column goes up by 1, a row by 7, the diagonals by 6 and 8."""
     return any(discs & discs >> step & discs >> 2 * step & discs >> 3 * step for step in (1, 6, 7, 8))
 
 
 def _rows(state: State) -> list[str]:
-    """The board as text, from the top."""
+    """Return the board as text, a row a line from the top."""
     first, second = state.discs
     cells = ["x" if first >> bit & 1 else "o" if second >> bit & 1 else "." for bit in range(7 * COLUMNS)]
     return ["".join(cells[row::7]) for row in reversed(range(ROWS))]

@@ -23,7 +23,7 @@ _ENDS: Final = {
 
 
 class Move(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Check or bet one chip; after a bet, fold or call it."""
+    """The action to check or bet one chip, or after a bet to fold or call it."""
 
     do: MoveWord
 
@@ -56,52 +56,53 @@ class KuhnPoker(BaseGame):
     action_type = Move
 
     def setup(self, options: Mapping[str, Json], seats: int) -> State:
-        """No cards yet."""
+        """Return the state before the deal."""
         self.read_options(options, seats, NoOptions)
         return State()
 
     def turn(self, state: State) -> Turn:
-        """The deal, then seats in turn until the bets are settled."""
+        """Deal, then let seats move in turn until the betting is over."""
         if not state.cards:
             return Chance("deal", Shuffle(len(RANKS)), is_public=False)
         return Over() if state.moves in _ENDS else Decision((state.to_move,))
 
     def observe(self, state: State, seat: Seat) -> dict[str, Json]:
-        """The own card only; after a showdown both, after a fold never the other's."""
-        shown = [RANKS[card] if seat == own or _is_shown(state) else None for own, card in enumerate(state.cards)]
-        return {"you": seat, "cards": shown, "moves": list(state.moves)}
+        """Return the seat's own card only; after a showdown both cards, after a fold never the other's."""
+        is_open = _is_showdown(state)
+        cards = [RANKS[card] if is_open or seat == holder else None for holder, card in enumerate(state.cards)]
+        return {"you": seat, "cards": cards, "moves": list(state.moves)}
 
     def may_know(self, state: State, seat: Seat, _key: str, item: int) -> bool:
-        """The first card of the deal is that of seat 0, the second that of seat 1; nobody sees the third."""
-        return item == seat or (item < len(state.cards) and _is_shown(state))
+        """Return True for the seat's own card, and after a showdown for both; nobody sees the third card."""
+        return item == seat or (item < len(state.cards) and _is_showdown(state))
 
     def legal(self, state: State, seat: Seat) -> tuple[Move, ...]:
-        """Check and bet, or fold and call."""
+        """Return check and bet, or fold and call after a bet."""
         if seat != state.to_move:
             return ()
         return (Move("fold"), Move("call")) if state.moves[-1:] == ("bet",) else (Move("check"), Move("bet"))
 
     def all_actions(self, _options: Mapping[str, Json], _seats: int) -> tuple[Move, ...]:
-        """The four words."""
+        """Return the four moves."""
         return tuple(map(Move, get_args(MoveWord)))
 
     @staticmethod
     def encode(view: Json) -> Json:
-        """18 numbers: the own card and the other's, 1 at its rank of three, then three moves, 1 at its word of four."""
+        """Encode 18 numbers: the seat's card and the other's, 1 at its rank of 3; three moves, 1 at its word of 4."""
         you, cards, moves = view["you"], [*view["cards"], None, None], [*view["moves"], None, None, None]
         ranks = [float(cards[seat] == rank) for seat in (you, 1 - you) for rank in ("jack", "queen", "king")]
         return ranks + [float(move == word) for move in moves[:3] for word in ("check", "bet", "fold", "call")]
 
     def apply(self, state: State, actions: Mapping[Seat, Move]) -> State:
-        """One more move."""
+        """Add one move."""
         return State(state.cards, (*state.moves, actions[state.to_move].do))
 
     def resolve(self, state: State, drawn: tuple[int, ...]) -> State:
-        """The first card goes to seat 0, the second to seat 1, the third to nobody."""
+        """Deal the first card to seat 0 and the second to seat 1; nobody gets the third."""
         return State(drawn[:2], state.moves)
 
     def outcome(self, state: State) -> Outcome:
-        """Chips won: 1, or 2 after a call."""
+        """Score the chips won: 1, or 2 after a call."""
         folds = state.moves[-1] == "fold"
         winner = state.to_move if folds else int(state.cards[1] > state.cards[0])
         chips = 2 if state.moves[-1] == "call" else 1
@@ -109,19 +110,19 @@ class KuhnPoker(BaseGame):
         return Outcome(scores=scores, ranks=ranks_by_score(scores))
 
     def describe(self, state: State, names: Sequence[str] = ()) -> str:
-        """Both cards and the moves."""
-        return _described(state, [*map(RANKS.__getitem__, state.cards)], names)
+        """Describe both cards and the moves."""
+        return _describe(state, [*map(RANKS.__getitem__, state.cards)], names)
 
     def describe_for(self, state: State, seat: Seat, names: Sequence[str] = ()) -> str:
-        """The same with the cards that this seat may see."""
-        return _described(state, self.observe(state, seat)["cards"], names)
+        """Describe the moves and the cards that this seat may see."""
+        return _describe(state, self.observe(state, seat)["cards"], names)
 
 
-def _is_shown(state: State) -> bool:
+def _is_showdown(state: State) -> bool:
     return state.moves in _ENDS and state.moves[-1] != "fold"
 
 
-def _described(state: State, cards: Sequence[str | None], names: Sequence[str]) -> str:
+def _describe(state: State, cards: Sequence[str | None], names: Sequence[str]) -> str:
     moves = [f"seat {number % 2} {Move(word)}" for number, word in enumerate(state.moves)]
     hands = [f"seat {seat}: {card or 'a hidden card'}" for seat, card in enumerate(cards)] or ["no cards yet"]
     title = "the hand is over" if state.moves in _ENDS else f"seat {state.to_move} to move"

@@ -27,38 +27,38 @@ _FIRST_WORD: Final = Struct(">Q").unpack_from
 
 
 def draw(seed: str, chance: Chance) -> tuple[int, ...]:
-    """The outcome of `chance` under `seed`: faces of the dice in order, the shuffled items, or the chosen index."""
+    """Draw the outcome of `chance` under `seed`: faces of the dice, the shuffled items, or the chosen index."""
     prefix = f"{seed}/{chance.key}/".encode()
     kind = chance.kind
     if isinstance(kind, Dice):
-        return _dice(prefix, kind.count, kind.faces)
+        return _roll_dice(prefix, kind.count, kind.faces)
     if isinstance(kind, Shuffle):  # big-endian words are in the order of their bytes
         words = [sha256(prefix + suffix).digest()[:8] for suffix in _first_attempts(kind.size)]
         return tuple(sorted(range(kind.size), key=words.__getitem__))
-    (face,) = _dice(prefix, 1, sum(kind.weights))
+    (face,) = _roll_dice(prefix, 1, sum(kind.weights))
     return (index_at(kind.weights, face - 1),)
 
 
-def _dice(prefix: bytes, number: int, faces: int) -> tuple[int, ...]:
+def _roll_dice(prefix: bytes, number: int, faces: int) -> tuple[int, ...]:
     surely_below = _WORD_COUNT - faces
-    rolled = []
+    faces_up = []
     for suffix in _first_attempts(number):
         word: int = _FIRST_WORD(sha256(prefix + suffix).digest())[0]
         if word >= surely_below:
             limit = _WORD_COUNT - _WORD_COUNT % faces  # the largest multiple of `faces` that fits in 64 bits
             digests = (sha256(prefix + suffix[:-1] + b"%d" % attempt).digest() for attempt in count())
             word = next(number for digest in digests for number in _FIRST_WORD(digest) if number < limit)
-        rolled.append(word % faces + 1)
-    return tuple(rolled)
+        faces_up.append(word % faces + 1)
+    return tuple(faces_up)
 
 
 def index_at(weights: Sequence[int], number: int) -> int:
-    """The index that owns `number`, where each index owns as many numbers in a row, from 0, as it has weight."""
+    """Return the index that owns `number`: each owns as many numbers in a row, from 0, as it has weight."""
     return bisect_right(list(accumulate(weights)), number)
 
 
 def derive(purpose: str, *parts: str | int) -> str:
-    """A seed of 32 hex digits for `purpose`, from named parts; other parts or purposes are unrelated.
+    """Derive a seed of 32 hex digits for `purpose` from named parts; other parts or purposes are unrelated.
 
     Parts are joined by slashes: only the first may contain one, as a master seed that a person chose does.
     """
@@ -68,5 +68,5 @@ def derive(purpose: str, *parts: str | int) -> str:
 
 @cache
 def _first_attempts(size: int) -> tuple[bytes, ...]:
-    """The end of the text, behind the key, of the first word of each of `size` dice or items."""
+    """Return the end of the hashed text, behind the key, for the first word of each of `size` dice or items."""
     return tuple(b"%d/0" % index for index in range(size))

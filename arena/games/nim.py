@@ -14,7 +14,7 @@ from arena.games.api import Decision, Json, Number, Outcome, Over, Seat, Turn, r
 from arena.games.base import BaseGame
 
 _DRAWN_MAX: Final = 60
-"""Counters of a heap that are drawn in a line of a terminal."""
+"""The most counters of a heap that a line of a terminal shows."""
 
 
 class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -25,7 +25,7 @@ class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Take(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Take `count` counters from the heap with that index (from 0)."""
+    """The action to take `count` counters from the heap with that index (from 0)."""
 
     heap: Number
     count: Number
@@ -35,7 +35,7 @@ class Take(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class State(msgspec.Struct, frozen=True):
-    """Counters left in each heap, and who moves."""
+    """A position: the counters left in each heap, and the seat to move."""
 
     heaps: tuple[int, ...]
     is_misere: bool
@@ -43,7 +43,7 @@ class State(msgspec.Struct, frozen=True):
 
 
 class Nim(BaseGame):
-    """The game as `arena.games.api.Game` asks for it."""
+    """The game as `arena.games.api.Game` asks for it; `BaseGame` does the rest."""
 
     name: ClassVar[str] = "nim"
     rules_version: ClassVar[str] = "1"
@@ -54,37 +54,37 @@ class Nim(BaseGame):
     )
 
     def setup(self, options: Mapping[str, Json], seats: int) -> State:
-        """The heaps of the options, seat 0 to move."""
-        read = self.read_options(options, seats, Options)
-        if not read.heaps or min(read.heaps) < 1 or max(read.heaps) > 1000 or len(read.heaps) > 20:
-            raise SpecError(f"options of nim: heaps: found {list(read.heaps)}, expected 1 to 20 heaps of 1 to 1000")
-        return State(heaps=read.heaps, is_misere=read.misere)
+        """Return the heaps of the options, seat 0 to move."""
+        chosen = self.read_options(options, seats, Options)
+        if not chosen.heaps or min(chosen.heaps) < 1 or max(chosen.heaps) > 1000 or len(chosen.heaps) > 20:
+            raise SpecError(f"options of nim: heaps: found {list(chosen.heaps)}, expected 1 to 20 heaps of 1 to 1000")
+        return State(heaps=chosen.heaps, is_misere=chosen.misere)
 
     def turn(self, state: State) -> Turn:
-        """The player to move decides until no counter is left."""
+        """Let the player to move decide until no counter is left."""
         return Decision(seats=(state.to_move,)) if any(state.heaps) else Over()
 
     def observe(self, state: State, seat: Seat) -> dict[str, Json]:
-        """Nim hides nothing."""
+        """Return the whole position: Nim hides nothing."""
         return {"you": seat, "heaps": list(state.heaps), "misere": state.is_misere}
 
     def legal(self, state: State, seat: Seat) -> tuple[Take, ...]:
-        """Every count from every heap, by heap, then by count."""
+        """Return every count from every heap, by heap, then by count."""
         if seat != state.to_move:
             return ()
         return tuple([Take(heap=i, count=n) for i, size in enumerate(state.heaps) for n in range(1, size + 1)])
 
     def all_actions(self, options: Mapping[str, Json], seats: int) -> tuple[Take, ...]:
-        """Those of the first state."""
+        """Return the legal actions of the first state, which are those of the match."""
         return self.legal(self.setup(options, seats), Seat(0))
 
     @staticmethod
     def encode(view: Json) -> Json:
-        """The counters in each heap, then 1 in misere play."""
+        """Encode the counters in each heap, then 1 in misere play."""
         return [*map(float, view["heaps"]), float(view["misere"])]
 
     def parse(self, state: State, seat: Seat, raw: Json) -> Take:
-        """`{"heap": 0, "count": 2}`."""
+        """Read an action such as `{"heap": 0, "count": 2}`."""
         take = cast(Take, read_action(raw, Take, game=self.name, hint='{"heap": 0, "count": 2}'))
         if seat != state.to_move:
             raise IllegalAction(f"seat {seat} is not to move; seat {state.to_move} is")
@@ -98,27 +98,27 @@ class Nim(BaseGame):
         return take
 
     def apply(self, state: State, actions: Mapping[Seat, Take]) -> State:
-        """The counters leave their heap; the opponent moves."""
+        """Take the counters from their heap; the opponent moves next."""
         take = actions[state.to_move]
         heaps = list(state.heaps)
         heaps[take.heap] -= take.count
         return msgspec.structs.replace(state, heaps=tuple(heaps), to_move=Seat(1 - state.to_move))
 
     def outcome(self, state: State) -> Outcome:
-        """1 point for the winner; the last mover is the seat that is not to move now."""
+        """Score 1 point for the winner; the last mover is the seat that is not to move now."""
         winner = state.to_move if state.is_misere else 1 - state.to_move
         scores = (1, 0) if winner == 0 else (0, 1)
         return Outcome(scores=scores, ranks=ranks_by_score(scores))
 
     def describe(self, state: State, names: Sequence[str] = ()) -> str:
-        """One line a heap."""
-        drawn = ["o" * size if size <= _DRAWN_MAX else f"{'o' * _DRAWN_MAX}…" for size in state.heaps]
-        heaps = [f"heap {index}: {drawn[index] or '-'} ({size})" for index, size in enumerate(state.heaps)]
+        """Describe each heap in a line."""
+        counters = ["o" * size if size <= _DRAWN_MAX else f"{'o' * _DRAWN_MAX}…" for size in state.heaps]
+        heaps = [f"heap {index}: {counters[index] or '-'} ({size})" for index, size in enumerate(state.heaps)]
         title = f"seat {state.to_move} to move" if any(state.heaps) else "the game is over"
         return "\n".join([with_names(title, names), *heaps])
 
     def picture(self, state: State) -> str:
-        """Counters as circles, a row a heap; a sentence when none is left."""
+        """Draw counters as circles, a row a heap; a sentence when none is left."""
         if not any(state.heaps):
             text = '<text x="10" y="25" font-size="14" font-family="sans-serif">all heaps are empty</text>'
             return f'<svg xmlns="http://www.w3.org/2000/svg" width="160" height="40" viewBox="0 0 160 40">{text}</svg>'

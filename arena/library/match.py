@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from arena.games import load_game
-from arena.games.api import named_picture
+from arena.games.api import picture_with_names
 from arena.library.table import Picture, Table
 from arena.match.reconstruction import lines_of
 from arena.match.record import ActionStep, MatchRecord
@@ -55,7 +55,7 @@ class Match:
 
     def picture(self, step: int | None = None) -> Picture:
         """The position after a step as an SVG document, which a notebook draws."""
-        return Picture(named_picture(load_game(self.game), self.state(step), self.players))
+        return Picture(picture_with_names(load_game(self.game), self.state(step), self.players))
 
     def player(self, *, private: Collection[str] = ()) -> MatchPage:
         """The match as a page that plays it: a notebook shows it, `str` of it is HTML for a file.

@@ -122,7 +122,7 @@ class HumanPlayer(Participant):
                 self._say(f"{self._players[event.seat]}: {told}")
             case SimulationEvent():
                 simulator = simulator_of(self._game)
-                if simulator is not None and (told := simulator.tell(before, event.result, after)):
+                if simulator is not None and (told := simulator.describe_result(before, event.result, after)):
                     self._say(with_names(told, self._players))
 
     def passed(self, before: Any, after: Any) -> None:

@@ -177,7 +177,7 @@ def step_text(record: MatchRecord, moment: ReplayStep) -> str:
     told, step = str(moment.action), moment.step
     if isinstance(step, SimulationStep):
         simulator = simulator_of(load_game(record.game))
-        told = "" if simulator is None else simulator.tell(moment.before, step.result, moment.after)
+        told = "" if simulator is None else simulator.describe_result(moment.before, step.result, moment.after)
     return _text(step, told)
 
 

@@ -27,8 +27,8 @@ from arena.games.api import (
     Shuffle,
     filming_of,
     game_info_of,
-    named_picture,
     news_of,
+    picture_with_names,
     value_of,
 )
 from arena.match.luck import SHOWN_FACES, LuckMeter, MatchLuck
@@ -159,7 +159,7 @@ class _Shown:
         return sorted({round(at * (count - 1) / (kept - 1)) for at in range(kept)}) if count > 1 else [0]
 
     def _picture(self, state: Any) -> str:
-        return named_picture(self._game, state, self._record.players)
+        return picture_with_names(self._game, state, self._record.players)
 
     def _motions(self, steps: list[ShownStep]) -> list[Json]:
         """The movements of all simulations that can be made again here and come out as recorded."""

@@ -14,7 +14,7 @@ from support.bots_riffraff import SEAT, SHIPMATE, kit, material, plain, position
 
 from arena.errors import BotFault
 from arena.games.riffraff import GAME
-from arena.games.riffraff.geometry import extents, inverse, laid, rotated, ship_rotation, times
+from arena.games.riffraff.geometry import extents, inverse, multiply, rotate, rotation_of, ship_rotation
 from arena.games.riffraff.scene import AREAS, FACES, KINDS
 from arena.protocol import messages as m
 
@@ -103,8 +103,8 @@ def test_boxes_of_cargo_are_those_of_the_geometry() -> None:
     assert len(boxes) >= 5
     for piece in state.table.cargo:
         x, y, z, w, i, j, k = piece.pose
-        low, high = extents(piece.kind, times(back, (w, i, j, k)))
-        at = rotated(back, (x, y, z))
+        low, high = extents(piece.kind, multiply(back, (w, i, j, k)))
+        at = rotate(back, (x, y, z))
         expected = [[1000 * (a + b) for a, b in zip(at, reach, strict=True)] for reach in (low, high)]
         assert boxes[piece.id][0] == pytest.approx(expected[0], abs=0.01)
         assert boxes[piece.id][1] == pytest.approx(expected[1], abs=0.01)
@@ -117,7 +117,7 @@ def test_reaches_of_loads_are_those_of_the_geometry() -> None:
             for yaw in (0, 37, 90, 213):
                 low, high = material().reach(kind, face, yaw)
 
-                expected = extents(kind, laid(kind, face, yaw))
+                expected = extents(kind, rotation_of(kind, face, yaw))
                 assert low == pytest.approx([1000 * each for each in expected[0]], abs=1e-6)
                 assert high == pytest.approx([1000 * each for each in expected[1]], abs=1e-6)
 

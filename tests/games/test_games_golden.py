@@ -40,7 +40,7 @@ def transcript(
         if isinstance(turn, Chance):
             lines.append(f"luck {turn.key}: {' '.join(map(str, step.drawn))}")
         if isinstance(turn, Simulation) and simulator is not None:
-            lines.append(f"nature {turn.key}: {simulator.tell(state, step.result, step.after)}")
+            lines.append(f"nature {turn.key}: {simulator.describe_result(state, step.result, step.after)}")
         lines += [f"seat {seat} {action}" for seat, action in step.actions.items()]
     outcome = game.outcome(state)
     return "\n".join([*lines, f"scores {outcome.scores}, ranks {outcome.ranks}", ""])

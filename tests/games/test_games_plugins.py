@@ -16,8 +16,8 @@ from arena.games import (
     bundled_names,
     fingerprint_of,
     is_plugin,
+    load_all_games,
     load_game,
-    offered_games,
     plugin_package,
     require_package,
 )
@@ -37,9 +37,9 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.Fixtur
         monkeypatch.syspath_prepend(folder)
         return made
 
-    games._plugin.cache_clear()
+    games._load_plugin.cache_clear()
     yield put
-    games._plugin.cache_clear()
+    games._load_plugin.cache_clear()
 
 
 def refusal(name: str) -> str:
@@ -126,7 +126,7 @@ def test_a_package_that_cannot_be_imported_is_named(site: Installer, code: str, 
     assert sentence.startswith(f"entry point other-nim = {module}:Other of {module} 1.0 ")
     assert told in sentence
     assert load_game("nim")
-    offered = {each.name: each for each in offered_games()}
+    offered = {each.name: each for each in load_all_games()}
     assert offered["other-nim"].problem == sentence
     assert not any(offered[name].problem for name in bundled_names())
 
@@ -268,13 +268,13 @@ def test_a_family_of_games_registers_like_that_of_arena(
         info = tmp_path / f"plugged_heap{number}-1.0.dist-info" / "entry_points.txt"
         info.write_text(f"[arena.game_families]\nheap = plugged_heap{number}:FAMILY\n")
     monkeypatch.syspath_prepend(tmp_path)
-    offered = {each.name: each for each in offered_games()}
+    offered = {each.name: each for each in load_all_games()}
 
     if count == 1:
         assert load_game("heap:any(size=3)").name == "kuhn_poker"
         assert plugin_package("heap:any(size=3)") == Package("heaps", "1", "00")
         assert offered["heap:NAME"].place == "the heap shop"
-        games._plugin.cache_clear()
+        games._load_plugin.cache_clear()
     else:
         assert "of plugged_heap0 1.0; entry point heap = plugged_heap1:FAMILY of " in refusal("heap:any(size=3)")
         assert offered["heap"].problem

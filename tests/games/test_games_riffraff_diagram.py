@@ -14,11 +14,11 @@ from arena.games import load_game
 from arena.games.api import Seat
 from arena.games.riffraff.actions import Load
 from arena.games.riffraff.drawing.captions import title
-from arena.games.riffraff.drawing.diagram import LETTERS, aboard, describe
+from arena.games.riffraff.drawing.diagram import LETTERS, describe, pose_on_ship
 from arena.games.riffraff.drawing.projection import ABOVE, FRONT, SIDE, Point, View, contains, hull, piece_solids
 from arena.games.riffraff.drawing.ship import Ship
-from arena.games.riffraff.drawing.svg import Frame, Sheet
-from arena.games.riffraff.geometry import about, extents, level_of, rotated, ship_rotation, times
+from arena.games.riffraff.drawing.svg import Frame, Layer
+from arena.games.riffraff.geometry import extents, level_of, multiply, rotate, rotation_about, ship_rotation
 from arena.games.riffraff.scene import AREAS, KINDS, Kind
 from arena.games.riffraff.state import Phase, State
 from arena.games.riffraff.table import Pose, ShipAtRest
@@ -88,10 +88,10 @@ def test_a_heeling_ship_is_drawn_upright() -> None:
     (crate,) = ONE_CRATE.cargo
     for roll, pitch in ((0.2, 0.0), (0.0, -0.15), (-0.1, 0.1)):
         ship = ship_rotation(ShipAtRest(roll, pitch))
-        turned = replace(crate, pose=(*rotated(ship, (0.0, 0.06, 0.129)), *ship))
+        turned = replace(crate, pose=(*rotate(ship, (0.0, 0.06, 0.129)), *ship))
         leaning = ShipAtRest(roll, pitch, cargo=(turned,))
 
-        assert aboard(turned, leaning) == pytest.approx(crate.pose)
+        assert pose_on_ship(turned, leaning) == pytest.approx(crate.pose)
         assert drawing(fresh(leaning)) == drawing(fresh(ONE_CRATE))
 
 
@@ -176,7 +176,7 @@ def seen(kind: Kind, pose: Pose, view: View) -> tuple[float, float, float, float
 @given(kind=st.sampled_from(KINDS), yaw=angles, pitch=angles, roll=angles)
 def test_a_silhouette_reaches_as_far_as_the_piece(kind: Kind, yaw: float, pitch: float, roll: float) -> None:
     """In every view and however it is turned; round edges are drawn with corners, so 0.2 mm may be missing."""
-    rotation = times(about("z", yaw), times(about("y", pitch), about("x", roll)))
+    rotation = multiply(rotation_about("z", yaw), multiply(rotation_about("y", pitch), rotation_about("x", roll)))
     low, high = extents(kind, rotation)
     at = (0.03, -0.05, 0.2)
 
@@ -199,13 +199,13 @@ def test_from_the_bow_the_mast_stands_behind_the_front_of_each_yard(pitch: float
     for area in (AREAS[5], AREAS[7], AREAS[9]):
         level = level_of(area, table)
         front = level.to_table((0.015, 0.004, area.surface_m - 0.003))
-        above = rotated(ship_rotation(table), (0.0, 0.0, area.surface_m + 0.008))
+        above = rotate(ship_rotation(table), (0.0, 0.0, area.surface_m + 0.008))
 
         assert covering(layers, frame.at(front)) == "yard"
         assert covering(layers, frame.at(above)) == "mast"
 
 
-def covering(layers: list[Sheet], point: Point) -> str:
+def covering(layers: list[Layer], point: Point) -> str:
     """The body that is drawn last over a place: the mast is the narrow one."""
     last = [sheet.hides[0] for sheet in layers if sheet.hides and contains(sheet.hides[0], point)][-1]
     left, right, _, _ = bounds(list(last))

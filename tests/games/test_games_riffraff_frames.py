@@ -16,10 +16,10 @@ from arena.games.api import Chance, Decision, Simulation, filming_of, simulator_
 from arena.games.luck import derive, draw
 from arena.games.riffraff import physics
 from arena.games.riffraff.actions import Load
-from arena.games.riffraff.geometry import inverse, rotated, ship_rotation, split
+from arena.games.riffraff.geometry import inverse, rotate, ship_rotation, split
 from arena.games.riffraff.model import SCENARIO
 from arena.games.riffraff.scene import AREAS
-from arena.games.riffraff.table import Motion, Noise, PieceId, ShipAtRest, remaining
+from arena.games.riffraff.table import Motion, Noise, PieceId, ShipAtRest, ship_after
 
 RIFFRAFF = load_game("riffraff")
 
@@ -51,7 +51,7 @@ def test_the_movement_ends_where_the_result_lies() -> None:
         piece = PieceId(f"k{number:02d}")
         placed = physics.place(table, AREAS[area], load, noise, piece)
 
-        result, motion = physics.filmed(table, AREAS[area], load, noise, piece)
+        result, motion = physics.film(table, AREAS[area], load, noise, piece)
 
         assert result == placed
         assert (motion.seconds, motion.ids[-1], motion.kinds[-1]) == (result.t_s, piece, load.kind)
@@ -60,17 +60,17 @@ def test_the_movement_ends_where_the_result_lies() -> None:
         ship = inverse(ship_rotation(ShipAtRest(roll=result.roll, pitch=result.pitch)))
         for rest in result.rests:
             at = 5 + 7 * motion.ids.index(rest.id)
-            place = rotated(ship, split(rest.pose)[0])
+            place = rotate(ship, split(rest.pose)[0])
             assert near(frame[at : at + 3], [10_000 * each for each in place], 10), rest.id
-        pieces = physics.released(table, AREAS[area], load, noise, piece).pieces
-        table = remaining(pieces, result)
+        pieces = physics.begin_placement(table, AREAS[area], load, noise, piece).pieces
+        table = ship_after(pieces, result)
 
 
 def test_a_movement_lasts_as_long_as_its_result() -> None:
     """A frame every `every_s`; numbers that change no more are left out."""
     area, load, noise = SCENARIO[0]
 
-    result, motion = physics.filmed(ShipAtRest(), AREAS[area], load, noise, PieceId("k01"))
+    result, motion = physics.film(ShipAtRest(), AREAS[area], load, noise, PieceId("k01"))
 
     most = max(map(len, motion.channels))
     assert most - 1 <= result.t_s / motion.every_s <= most + 60
@@ -81,7 +81,7 @@ def test_frames_of_an_avalanche_are_small() -> None:
     """With 25 pieces aboard and 10 falling: thirty such, about as many as a match of four has loads, take 0.6 MB."""
     load = Load(kind="rat", face="flat", u_mm=80, v_mm=-30)
 
-    result, motion = physics.filmed(CROWDED, AREAS[2], load, Noise(0, 0, 0, 1.0, 1.0), PieceId("k90"))
+    result, motion = physics.film(CROWDED, AREAS[2], load, Noise(0, 0, 0, 1.0, 1.0), PieceId("k90"))
 
     assert len(result.fallen) >= 10
     assert len(zlib.compress(msgspec.json.encode(motion))) <= 600_000 / 30

@@ -23,7 +23,7 @@ _STRAIGHT: dict[Kind, Face] = {kind: next(iter(FACES[kind])) for kind in KINDS}
 def _swing_after_release(axis: int, degrees: float, looks: int) -> NDArray[np.float64]:
     """Roll (axis 0) or pitch at the start and after every look, of an empty ship let go at that angle."""
     roll, pitch = (math.radians(degrees) if axis == each else 0.0 for each in (0, 1))
-    world = engine.afloat(ShipAtRest(roll, pitch))
+    world = engine.make_world(ShipAtRest(roll, pitch))
     angles = []
     for _ in range(looks):
         angles.append(float(world.state[axis]))
@@ -38,14 +38,14 @@ def _stays(area: int, kind: Kind, face: Face, yaw_deg: int) -> bool:
     return result is not None and not result.fallen
 
 
-def _released(area: int, load: Load, noise: Noise = STILL) -> physics.Released:
+def _released(area: int, load: Load, noise: Noise = STILL) -> physics.Placement:
     """An empty ship, the piece just let go."""
-    return physics.released(ShipAtRest(), AREAS[area], load, noise, PieceId("k01"))
+    return physics.begin_placement(ShipAtRest(), AREAS[area], load, noise, PieceId("k01"))
 
 
 def test_the_ship_weighs_and_rights_itself_as_specified() -> None:
     """Mass and restoring moment that bots are told are those of the engine's ship."""
-    world = engine.afloat(ShipAtRest())
+    world = engine.make_world(ShipAtRest())
 
     mass_kg = float(world.model.body_subtreemass[1])
     world.engine.mj_fwdPosition(world.model, world.data)

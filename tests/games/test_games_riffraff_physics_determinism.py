@@ -22,7 +22,7 @@ from arena.games.riffraff.actions import Load
 from arena.games.riffraff.model import arithmetic, model_digest
 from arena.games.riffraff.physics import distance
 from arena.games.riffraff.scene import AREAS, KINDS
-from arena.games.riffraff.table import EVEN_KEEL, Fall, Noise, PieceId, Rest, Settled, ShipAtRest
+from arena.games.riffraff.table import EVEN_KEEL, Fall, Noise, PieceId, Rest, Result, ShipAtRest
 
 _GOLDENS = Path(__file__).with_name("riffraff_physics_goldens.json")
 _Case = tuple[ShipAtRest, int, Load, Noise]
@@ -73,8 +73,8 @@ def test_the_same_placement_gives_the_same_bytes_again() -> None:
     first = _results(cases)
 
     again = _results(cases)
-    engine._compiled.cache_clear()
-    physics._intended.cache_clear()
+    engine._compile.cache_clear()
+    physics._intended_pose.cache_clear()
     backwards = msgspec.json.decode(_results(cases[::-1]))
 
     assert again == first
@@ -144,7 +144,7 @@ def test_results_are_what_they_were_on_a_known_platform() -> None:
     assert found == known[here]
 
 
-_ONE = Settled(
+_ONE = Result(
     id=PieceId("k03"),
     end="rest",
     halved=0,

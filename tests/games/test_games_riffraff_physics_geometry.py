@@ -11,22 +11,25 @@ from support.riffraff_tables import UPRIGHT, piece
 from arena.games.riffraff.geometry import (
     Quaternion,
     Vector,
-    about,
     area_of,
     extents,
     inverse,
-    laid,
+    multiply,
     part_rotation,
     room_above,
-    rotated,
+    rotate,
+    rotation_about,
+    rotation_of,
     ship_rotation,
-    times,
 )
 from arena.games.riffraff.scene import AREAS, FACES, KINDS, PARTS, Kind, Shape
 from arena.games.riffraff.table import Pose, ShipAtRest
 
 _DEGREES = st.floats(-360, 360)
-_ROTATIONS = st.builds(lambda x, y, z: times(about("x", x), times(about("y", y), about("z", z))), *[_DEGREES] * 3)
+_ROTATIONS = st.builds(
+    lambda x, y, z: multiply(rotation_about("x", x), multiply(rotation_about("y", y), rotation_about("z", z))),
+    *[_DEGREES] * 3,
+)
 
 
 def _surface_point(part: Shape, rng: Random) -> Vector:
@@ -47,9 +50,9 @@ def _points(kind: Kind, rotation: Quaternion, count: int) -> list[Vector]:
     rng = Random(kind)
     points = []
     for part in PARTS[kind]:
-        turned, centre = part_rotation(part, rotation), rotated(rotation, part.at_m)
+        turned, centre = part_rotation(part, rotation), rotate(rotation, part.at_m)
         for _ in range(count):
-            x, y, z = rotated(turned, _surface_point(part, rng))
+            x, y, z = rotate(turned, _surface_point(part, rng))
             points.append((centre[0] + x, centre[1] + y, centre[2] + z))
     return points
 
@@ -66,7 +69,7 @@ def test_the_extents_hold_all_of_a_piece(rotation: Quaternion, kind: Kind) -> No
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_extents_are_no_wider_than_the_piece(kind: Kind) -> None:
     """Many points come near every side of the box."""
-    rotation = times(about("z", 25), about("x", 35))
+    rotation = multiply(rotation_about("z", 25), rotation_about("x", 35))
 
     low, high = extents(kind, rotation)
 
@@ -79,23 +82,23 @@ def test_the_extents_are_no_wider_than_the_piece(kind: Kind) -> None:
 @given(_ROTATIONS)
 def test_the_way_back_undoes_a_rotation(rotation: Quaternion) -> None:
     """There and back is where it was; the length does not change on the way."""
-    there = rotated(rotation, (0.1, -0.2, 0.3))
+    there = rotate(rotation, (0.1, -0.2, 0.3))
 
-    assert rotated(inverse(rotation), there) == pytest.approx((0.1, -0.2, 0.3))
+    assert rotate(inverse(rotation), there) == pytest.approx((0.1, -0.2, 0.3))
     assert math.hypot(*there) == pytest.approx(math.hypot(0.1, 0.2, 0.3))
-    assert times(rotation, inverse(rotation)) == pytest.approx(UPRIGHT)
+    assert multiply(rotation, inverse(rotation)) == pytest.approx(UPRIGHT)
 
 
 def test_yaw_turns_from_bow_to_port() -> None:
     """By 90 degrees: what pointed to the bow points to port. A roll lifts port, a pitch lowers the bow."""
-    assert rotated(about("z", 90), (1, 0, 0)) == pytest.approx((0, 1, 0))
-    assert rotated(ship_rotation(ShipAtRest(roll=0.1)), (0, 1, 0)) == pytest.approx((0, math.cos(0.1), math.sin(0.1)))
-    assert rotated(ship_rotation(ShipAtRest(pitch=0.1)), (1, 0, 0)) == pytest.approx((math.cos(0.1), 0, -math.sin(0.1)))
+    assert rotate(rotation_about("z", 90), (1, 0, 0)) == pytest.approx((0, 1, 0))
+    assert rotate(ship_rotation(ShipAtRest(roll=0.1)), (0, 1, 0)) == pytest.approx((0, math.cos(0.1), math.sin(0.1)))
+    assert rotate(ship_rotation(ShipAtRest(pitch=0.1)), (1, 0, 0)) == pytest.approx((math.cos(0.1), 0, -math.sin(0.1)))
 
 
 def test_the_ship_rolls_before_it_pitches() -> None:
     """The pitch is about the axis that has been rolled: the mast leans accordingly."""
-    mast = rotated(ship_rotation(ShipAtRest(roll=0.3, pitch=0.2)), (0, 0, 1))
+    mast = rotate(ship_rotation(ShipAtRest(roll=0.3, pitch=0.2)), (0, 0, 1))
 
     sin_roll, cos_roll = math.sin(0.3), math.cos(0.3)
     assert mast == pytest.approx((math.sin(0.2), -sin_roll * math.cos(0.2), cos_roll * math.cos(0.2)))
@@ -114,7 +117,7 @@ def test_a_piece_is_as_high_on_each_face_as_its_sizes_say(kind: Kind, face: str,
     """The faces of every kind, with the sizes in which the cargo was described."""
     known = next(each for each in FACES[kind] if each == face)
 
-    low, high = extents(kind, laid(kind, known, 77))
+    low, high = extents(kind, rotation_of(kind, known, 77))
 
     assert 1000 * (high[2] - low[2]) == pytest.approx(height_mm, abs=0.01)
 
@@ -126,7 +129,7 @@ def test_a_piece_in_the_middle_of_an_area_lies_on_it(area: object) -> None:
     place = (sum(known.u_m) / 2, sum(known.v_m) / 2, known.surface_m + 0.014)
 
     for table in (ShipAtRest(), ShipAtRest(roll=0.2, pitch=-0.15)):
-        x, y, z = rotated(ship_rotation(table), place)
+        x, y, z = rotate(ship_rotation(table), place)
         assert area_of(piece(1, "crate", (x, y, z, *ship_rotation(table))), table) == known.number
 
 

@@ -21,7 +21,7 @@ from arena.games.riffraff.geometry import extents, level_of, rotation_matrix
 from arena.games.riffraff.model import HALVINGS, LOOK_S, LOOKS_MAX, LOWERING_END_M
 from arena.games.riffraff.physics import poses
 from arena.games.riffraff.scene import AREAS, CATCH_PLANE_M, KINDS, PARTS, Area, Kind
-from arena.games.riffraff.table import DIGITS, STILL, Noise, Pose, Settled, ShipAtRest
+from arena.games.riffraff.table import DIGITS, STILL, Noise, Pose, Result, ShipAtRest
 from arena.games.riffraff.turns import kind_of
 
 _SLABS = st.lists(st.tuples(st.floats(-0.05, 0.05), st.floats(0.0, 0.02)), max_size=4)
@@ -183,7 +183,7 @@ def test_a_piece_with_corners_does_not_jitter(kind: Kind) -> None:
     """
     load = Load(kind, "lying" if kind == "sailor" else "flat", 50, 24)
     result = settled(ShipAtRest(), 1, load)
-    world = engine.afloat(after(ShipAtRest(), 1, load, result))
+    world = engine.make_world(after(ShipAtRest(), 1, load, result))
     for _ in range(_FIVE_S // 5):
         world.look()
     before = poses(world.state).copy()
@@ -248,7 +248,7 @@ def test_a_fresh_process_leaves_no_file_behind(tmp_path: Path) -> None:
     script = (
         "from arena.games.riffraff import engine\n"
         "from arena.games.riffraff.table import ShipAtRest\n"
-        "world = engine.afloat(ShipAtRest(roll=float('nan')))\n"
+        "world = engine.make_world(ShipAtRest(roll=float('nan')))\n"
         "try: world.look()\n"
         "except engine.HarnessFault as fault: print(fault)\n"
     )
@@ -294,7 +294,7 @@ _LADEN = (0, 0, 6, 12)
 """Pieces aboard before a placement, in turns."""
 
 
-def _require(table: ShipAtRest, load: Load, result: Settled) -> None:
+def _require(table: ShipAtRest, load: Load, result: Result) -> None:
     """What holds for every result: each piece is somewhere, once; nothing rests in the water; numbers are canonical."""
     names = sorted([*(rest.id for rest in result.rests), *(fall.id for fall in result.fallen)])
     assert names == sorted([*(each.id for each in table.cargo), result.id])
@@ -371,6 +371,6 @@ def test_random_placements_on_growing_tables(tmp_path: Path, placements: int, mo
 
 def test_the_engine_does_not_start_afresh_by_itself() -> None:
     """The engine's silent reset after a divergence is off, so that every divergence is seen."""
-    world = engine.afloat(ShipAtRest())
+    world = engine.make_world(ShipAtRest())
 
     assert world.model.opt.disableflags & world.engine.mjtDisableBit.mjDSBL_AUTORESET

@@ -9,7 +9,7 @@ from support.riffraff_tables import UPRIGHT, after, laden, piece, put, settled
 from arena.errors import IllegalAction
 from arena.games.riffraff import engine, physics
 from arena.games.riffraff.actions import Load, Reason
-from arena.games.riffraff.geometry import area_of, dot, level_of, room_above, room_between, rotated, times
+from arena.games.riffraff.geometry import area_of, dot, level_of, multiply, room_above, room_between, rotate
 from arena.games.riffraff.model import GRAVITY, LOOK_S, RIG
 from arena.games.riffraff.physics import poses
 from arena.games.riffraff.scene import AREAS, KINDS, MASS_KG, YARD_THICKNESS_M, Kind
@@ -67,7 +67,7 @@ def test_a_ship_at_rest_does_not_creep(pieces: int) -> None:
 
     But for a leaning bottle.
     """
-    world = engine.afloat(laden(pieces))
+    world = engine.make_world(laden(pieces))
     before = world.state.copy()
 
     for _ in range(round(5 / LOOK_S)):
@@ -84,7 +84,7 @@ def test_a_yard_out_of_balance_does_not_creep() -> None:
     """Held by friction alone under nine tenths of the moment that it bears, for 5 s and to a hundredth of a degree."""
     v_mm = 900 * RIG.yard_friction_n_m / (GRAVITY * MASS_KG["rat"])
     table = put(ShipAtRest(), 5, Load("rat", "flat", 0, v_mm))
-    world = engine.afloat(table)
+    world = engine.make_world(table)
     before = float(world.state[2])
 
     for _ in range(round(5 / LOOK_S)):
@@ -103,7 +103,7 @@ def test_nothing_passes_through_a_tipping_yard(area: int, kind: Kind) -> None:
     end = 0.9 * max(AREAS[area].v_m, key=abs)
     load = Load(kind, "upright" if kind in {"bottle", "barrel"} else "flat", 0, 1000 * end, 90, 20)
     table = put(ShipAtRest(), area, Load("crate", "flat", 0, 30 * AREAS[area].side_v))
-    release = physics.released(table, AREAS[area], load, Noise(roll_rad_s=-0.2), PieceId("k09"))
+    release = physics.begin_placement(table, AREAS[area], load, Noise(roll_rad_s=-0.2), PieceId("k09"))
     depths: list[float] = []
 
     physics.run_to_rest(release, load, lambda _: depths.append(float(release.world.data.contact.dist.min(initial=0))))
@@ -117,7 +117,7 @@ def test_the_stop_holds(area: int) -> None:
     far = 1000 * max(AREAS[area].v_m, key=abs)
     table = put(put(ShipAtRest(), area, _crate(far)), area, _crate(far - math.copysign(30, far)))
     load = replace(_crate(far), drop_mm=20.0)
-    release = physics.released(table, AREAS[area], load, Noise(roll_rad_s=0.5), PieceId("k09"))
+    release = physics.begin_placement(table, AREAS[area], load, Noise(roll_rad_s=0.5), PieceId("k09"))
     seen: list[float] = []
 
     result = physics.run_to_rest(release, load, lambda state: seen.append(float(abs(state[2:5]).max())))
@@ -133,10 +133,10 @@ def test_a_load_is_aligned_with_its_yard_as_it_lies(area: object) -> None:
     table = ShipAtRest(roll=0.1, pitch=-0.05, yards=TIPPED)
     v_m = sum(known.v_m) / 2
 
-    release = physics.released(table, known, _crate(1000 * v_m), STILL, PieceId("k01"))
+    release = physics.begin_placement(table, known, _crate(1000 * v_m), STILL, PieceId("k01"))
 
     level = level_of(known, table)
-    assert release.new.pose[3:] == pytest.approx(times(level.rotation, UPRIGHT))
+    assert release.new.pose[3:] == pytest.approx(multiply(level.rotation, UPRIGHT))
     assert release.new.pose[:3] == pytest.approx(level.to_table((0.0, v_m, known.surface_m + 0.014)), abs=0.0001)
 
 
@@ -166,7 +166,7 @@ def test_the_room_ends_under_the_next_yard_as_it_is_tipped(area: object) -> None
             if above:
                 nearest = level_of(above[0], table)
                 normal, origin = (
-                    rotated(nearest.rotation, (0.0, 0.0, 1.0)),
+                    rotate(nearest.rotation, (0.0, 0.0, 1.0)),
                     nearest.to_table((0.0, 0.0, above[0].surface_m - 0.006)),
                 )
                 assert dot(normal, corner) <= dot(normal, origin) + 1e-9

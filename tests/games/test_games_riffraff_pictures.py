@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 from support.riffraff_scenes import AT_SEA, CROWDED, EMPTY, ONE_CRATE, TIPPED, fallen, fresh, loaded, tabled
 
-from arena.games.api import SHORT_NAME_MAX, named_picture
+from arena.games.api import SHORT_NAME_MAX, picture_with_names
 from arena.games.riffraff import GAME
 from arena.games.riffraff.actions import Load
 from arena.games.riffraff.drawing.picture import picture
@@ -198,7 +198,7 @@ def test_text_stays_on_the_paper(state: State) -> None:
 def test_a_long_name_leaves_the_captain_and_the_winner_readable() -> None:
     """The longest name in bold ends before the wheel, and no word of a card touches another."""
     state = replace(AT_SEA, phase=Phase.OVER)
-    drawing = ET.fromstring(named_picture(GAME, state, ["W" * SHORT_NAME_MAX] * 4))
+    drawing = ET.fromstring(picture_with_names(GAME, state, ["W" * SHORT_NAME_MAX] * 4))
     cards = [each for each in drawing.iter(f"{SVG}g") if str(each.get("transform")).startswith("translate(940")]
 
     for card in cards:

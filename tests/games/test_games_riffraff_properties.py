@@ -18,11 +18,11 @@ from support.riffraff_play import GAME, counts, played, raw_load, start
 from arena.errors import BotFault
 from arena.games.api import Decision, Json, Over, Seat, Simulation
 from arena.games.riffraff.actions import PASS, Load
-from arena.games.riffraff.geometry import laid, rotated
+from arena.games.riffraff.geometry import rotate, rotation_of
 from arena.games.riffraff.legality import ranges_mm
 from arena.games.riffraff.scene import AREAS, FACES, KINDS, PARTS, Kind
 from arena.games.riffraff.state import CARDS, Phase, State
-from arena.games.riffraff.table import DIE_FACES, SEA_GROWS, SIGMAS, Noise, Weather, noise, sigma_in
+from arena.games.riffraff.table import DIE_FACES, SEA_GROWS, SIGMAS, Noise, Weather, sigma_in, to_noise
 
 SEEDS = st.integers(0, 10**6)
 SEATS = st.sampled_from((2, 3, 4))
@@ -153,11 +153,11 @@ def corners(kind: Kind, face: str, u: float, v: float, yaw_deg: int) -> list[tup
     if face not in FACES[kind]:
         return [(u, v)]
     (part,) = PARTS[kind]
-    turn = laid(kind, next(known for known in FACES[kind] if known == face), yaw_deg)
+    turn = rotation_of(kind, next(known for known in FACES[kind] if known == face), yaw_deg)
     found = []
     for x, y, z in product((-1, 1), repeat=3):
         half = part.half_m
-        along_u, along_v, _ = rotated(turn, (x * half[0], y * half[1], z * half[2]))
+        along_u, along_v, _ = rotate(turn, (x * half[0], y * half[1], z * half[2]))
         found.append((u + 1000 * along_u, v + 1000 * along_v))
     return found
 
@@ -221,7 +221,7 @@ def amounts(found: Noise) -> tuple[float, ...]:
 )
 def test_a_die_stands_for_a_quantile(face: int, z: float) -> None:
     """Those of the normal distribution, from the table in any textbook."""
-    found = noise((face, face, face, face, face), SIGMAS["breeze"])
+    found = to_noise((face, face, face, face, face), SIGMAS["breeze"])
 
     assert amounts(found) == pytest.approx((1.5 * z, 1.5 * z, 3 * z, 0.05 * z, 0.05 * z), abs=0.006)
     assert (found.roll_rad_s, found.pitch_rad_s) == pytest.approx((0.05 * z, 0.05 * z), abs=0.00006)
@@ -244,9 +244,9 @@ def test_the_sea_grows_evenly_from_round_to_round(weather: Weather, rounds: int,
 @given(faces=DICE_FACES, weather=WEATHERS)
 def test_noise_is_rounded_and_opposite_dice_give_opposite_noise(faces: tuple[int, ...], weather: Weather) -> None:
     """There is no -0.0, which would have a JSON text of its own."""
-    found = noise(faces, SIGMAS[weather])
+    found = to_noise(faces, SIGMAS[weather])
 
-    opposite = noise(tuple(DIE_FACES + 1 - face for face in faces), SIGMAS[weather])
+    opposite = to_noise(tuple(DIE_FACES + 1 - face for face in faces), SIGMAS[weather])
 
     assert amounts(opposite) == tuple(-amount for amount in amounts(found))
     assert [round(amount, 2) for amount in amounts(found)[:3]] == list(amounts(found)[:3])

@@ -55,11 +55,11 @@ def test_standard_loads_are_legal_and_begin_at_the_outer_end(card: int) -> None:
     """Without hands, never twice, the same each time; a piece that slips off is first."""
     state = on_area(card)
 
-    found = list(standard.loads(state))
+    found = list(standard.list_loads(state))
 
     area = AREAS[card]
     outer_mm = round(1000 * max(map(abs, area.v_m)), 1)
-    assert found == list(standard.loads(state))
+    assert found == list(standard.list_loads(state))
     assert len(set(found)) == len(found) <= 30 * len(standard.BY_RISK)
     assert all(GAME.parse(state, Seat(0), msgspec.to_builtins(load)) == load for load in found)
     assert {load.kind for load in found} == set(KINDS)
@@ -72,7 +72,7 @@ def test_only_pieces_that_the_player_holds_are_loaded() -> None:
     """In the order of the list."""
     state = with_pieces(to_load(), 0, crate=1, barrel=2)
 
-    assert list(dict.fromkeys(load.kind for load in standard.loads(state))) == ["barrel", "crate"]
+    assert list(dict.fromkeys(load.kind for load in standard.list_loads(state))) == ["barrel", "crate"]
 
 
 def test_a_pass_is_refused_with_the_load_that_is_possible() -> None:
@@ -98,7 +98,7 @@ def test_a_pass_is_honoured_where_nothing_has_room() -> None:
     state = to_load()
     RiffRaffSimulator(ScriptedShip(refuse=refuse)).require(state, Seat(0), PASS)
 
-    assert tried == list(standard.loads(state))
+    assert tried == list(standard.list_loads(state))
     assert FULL.simulate(did(state, PASSED)) == {"load": None}
 
 
@@ -109,7 +109,7 @@ def test_for_a_player_who_gives_no_load_the_referee_loads() -> None:
     result = json.loads(msgspec.json.encode(GAME.simulator.simulate(asked)))
     after = GAME.simulator.apply_result(asked, result)
 
-    first = next(standard.loads(asked))
+    first = next(standard.list_loads(asked))
     assert GAME.turn(asked) == Simulation(key="standard/1/0/0")
     assert GAME.observe(asked, Seat(1))["phase"] == "standard"
     assert result["load"]["kind"] == first.kind
@@ -156,7 +156,7 @@ def test_the_referees_load_is_told_in_words() -> None:
     result, nothing = GAME.simulator.simulate(asked), {"load": None}
 
     def told(result: Json) -> str:
-        return GAME.simulator.tell(asked, result, GAME.simulator.apply_result(asked, result))
+        return GAME.simulator.describe_result(asked, result, GAME.simulator.apply_result(asked, result))
 
     load = "loads sailor hang at u 9 v 86 yaw 0"
     assert told(result) == f"nobody may pass while a piece can be loaded: for seat 0 the referee {load}"

@@ -23,7 +23,7 @@ from support.games_positions import (
 )
 
 from arena.errors import BotFault, MalformedReply
-from arena.games.api import Json, named_picture
+from arena.games.api import Json, picture_with_names
 from arena.games.shanghaien.actions import Both, Place, Shanghai
 from arena.games.shanghaien.cards import NATIONS
 from arena.games.shanghaien.state import Player, State
@@ -253,7 +253,7 @@ def test_a_picture_has_names_and_the_expansions_in_force() -> None:
     state = GAME.setup({"expansions": ["doubles"]}, 2)
     hostile = ("<b>ann</b>", "a-very-long-name-of-a-bot")
 
-    drawing = ET.fromstring(named_picture(GAME, state, hostile))
+    drawing = ET.fromstring(picture_with_names(GAME, state, hostile))
 
     texts = [text.text or "" for text in drawing.findall(f"{SVG}text")]
     assert any(text.startswith("<b>ann</b>: 6 dice") for text in texts)

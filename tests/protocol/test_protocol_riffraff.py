@@ -22,7 +22,7 @@ from arena.games.luck import draw
 from arena.games.riffraff import standard
 from arena.games.riffraff.actions import Reason
 from arena.games.riffraff.state import Phase, State
-from arena.games.riffraff.table import SIGMAS, noise
+from arena.games.riffraff.table import SIGMAS, to_noise
 from arena.match.replay import replay
 
 SECTION = section_of("## Game: riffraff")
@@ -158,7 +158,7 @@ def test_the_standard_loads_are_recomputed_from_the_page(card: int) -> None:
                 load = {"kind": kind, "face": face, "u_mm": u, "v_mm": v, "yaw_deg": yaw_deg}
                 expected.append(GAME.parse(state, Seat(0), load))
 
-    assert list(standard.loads(state)) == expected
+    assert list(standard.list_loads(state)) == expected
 
 
 def test_the_weather_is_recomputed_from_the_page() -> None:
@@ -169,7 +169,7 @@ def test_the_weather_is_recomputed_from_the_page() -> None:
     dice = draw(seed, Chance(key=key, kind=turn.kind))
     z = [NormalDist().inv_cdf((face - 0.5) / 1_000_000) for face in dice]
 
-    blown = noise(dice, SIGMAS["breeze"])
+    blown = to_noise(dice, SIGMAS["breeze"])
 
     assert re.fullmatch(r"noise/1/\d/0", turn.key)
     assert (turn.kind.count, turn.kind.faces) == (5, 1_000_000)

@@ -104,7 +104,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     install(folder / "packages", "lowest_package", CODE, entries={"lowest_alone": "lowest_package:LowestAlone"})
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(folder / "packages")
-        games._plugin.cache_clear()
+        games._load_plugin.cache_clear()
         players = tuple(Player(name, bot(f"bot{number}")) for number, name in enumerate(NAMES))
         league = made_matches.tournament(players=players, game="lowest_alone", seats=10, cycles=2, name="ten")
         (pair,) = pairings(league)
@@ -116,7 +116,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         with reading(folder / "results") as store:
             write_site(store, (), folder / "out", "all")
         yield folder / "out"
-    games._plugin.cache_clear()
+    games._load_plugin.cache_clear()
 
 
 def seats_of(league: Any) -> list[Any]:

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from arena.games.api import Chance, Dice, Json, Number, Seat
 from arena.games.shanghaien.actions import Action, Joker, Shanghai
 from arena.games.shanghaien.state import Choice, Expansion, ExtraRoll, State, Trick, Winners
-from arena.games.shanghaien.turns import announce, discard, roll_again, rolled
+from arena.games.shanghaien.turns import announce, apply_roll, discard, roll_again
 
 NAME: Final = "quiz"
 
@@ -99,7 +99,7 @@ def _on_rolled(state: State) -> bool:
 
 def _greet(state: State, _: Greet) -> None:
     _remember(state, greetings=_memory(state).greetings + 1)
-    rolled(state, state.dice, asked_by=NAME)
+    apply_roll(state, state.dice, asked_by=NAME)
 
 
 def _intercept(state: State, action: Action) -> bool:

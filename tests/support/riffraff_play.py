@@ -15,14 +15,14 @@ from msgspec.structs import replace
 from arena.errors import IllegalAction
 from arena.games.api import Json, Seat
 from arena.games.riffraff.actions import Load, Play, Reason
-from arena.games.riffraff.geometry import extents, laid
+from arena.games.riffraff.geometry import extents, rotation_of
 from arena.games.riffraff.legality import check_pose, faces_on, ranges_mm
 from arena.games.riffraff.model import LOOKS_MAX
 from arena.games.riffraff.rules import RiffRaff
 from arena.games.riffraff.scene import AREAS, FACES, KINDS, Area, Face, Kind
 from arena.games.riffraff.simulator import RiffRaffSimulator
 from arena.games.riffraff.state import Phase, Player, State
-from arena.games.riffraff.table import DIGITS, Fall, Noise, Piece, PieceId, Pose, Rest, Settled, ShipAtRest
+from arena.games.riffraff.table import DIGITS, Fall, Noise, Piece, PieceId, Pose, Rest, Result, ShipAtRest
 from arena.games.riffraff.turns import hand_at
 
 Place = tuple[float, float]
@@ -62,7 +62,7 @@ class ScriptedShip:
         piece_id: PieceId,
         *,
         looks: int = LOOKS_MAX,  # noqa: ARG002 - the signature of Physics
-    ) -> Settled:
+    ) -> Result:
         """The piece lies where it was meant to, moved by the noise; what falls is at once below."""
         pose = rest_pose(area, load, noise)
         aboard = {piece.id: piece.pose for piece in table.cargo} | {piece_id: pose}
@@ -78,7 +78,7 @@ class ScriptedShip:
         """Of no engine."""
         return {"engine": "scripted"}
 
-    def distance(self, one: Settled, other: Settled) -> str:
+    def distance(self, one: Result, other: Result) -> str:
         """Whether they differ."""
         return "" if one == other else "scripted differently"
 
@@ -97,7 +97,7 @@ class Recorder(ScriptedShip):
 
     def place(
         self, table: ShipAtRest, area: Area, load: Load, noise: Noise, piece_id: PieceId, *, looks: int = LOOKS_MAX
-    ) -> Settled:
+    ) -> Result:
         self.looks.append(looks)
         self.placed.append((table, area.number, load, noise, piece_id))
         return super().place(table, area, load, noise, piece_id, looks=looks)
@@ -105,11 +105,11 @@ class Recorder(ScriptedShip):
 
 def settled_of(
     name: PieceId, *, fallen: tuple[Fall, ...], rests: tuple[Rest, ...], table: ShipAtRest, load: Load
-) -> Settled:
+) -> Result:
     """A result with the digest that belongs to it."""
     kinds: dict[str, Any] = {piece.id: piece.kind for piece in table.cargo} | {name: load.kind}
     cargo = tuple(Piece(id=rest.id, kind=kinds[rest.id], card=0, by=Seat(0), pose=rest.pose) for rest in rests)
-    return Settled(
+    return Result(
         id=name,
         end="rest",
         halved=0,
@@ -127,7 +127,7 @@ def settled_of(
 def rest_pose(area: Area, load: Load, noise: Noise) -> Pose:
     """Where a piece lies on an upright ship: its lowest point, or the bar of a hook, on the surface of the area."""
     kind, face = known(load)
-    rotation = laid(kind, face, load.yaw_deg + noise.yaw_deg)
+    rotation = rotation_of(kind, face, load.yaw_deg + noise.yaw_deg)
     low, _ = extents(kind, rotation)
     height = area.surface_m + (_BAR_M if face == "hang" else -low[2])
     numbers = ((load.u_mm + noise.u_mm) / 1000, (load.v_mm + noise.v_mm) / 1000, height, *rotation)

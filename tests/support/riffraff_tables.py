@@ -8,8 +8,8 @@ from arena.games.api import Seat
 from arena.games.riffraff import physics
 from arena.games.riffraff.actions import Load, Reason
 from arena.games.riffraff.scene import AREAS, FACES, KINDS, Face, Kind
-from arena.games.riffraff.table import STILL, Noise, Piece, PieceId, Pose, Settled, ShipAtRest, remaining
-from arena.games.riffraff.turns import with_new
+from arena.games.riffraff.table import STILL, Noise, Piece, PieceId, Pose, Result, ShipAtRest, ship_after
+from arena.games.riffraff.turns import add_piece
 
 BREEZE = Noise(u_mm=1.5, v_mm=1.5, yaw_deg=3, roll_rad_s=0.05, pitch_rad_s=0.05)
 """Standard deviations."""
@@ -24,13 +24,13 @@ def piece(number: int, kind: Kind, pose: Pose) -> Piece:
     return Piece(id=PieceId(f"k{number:02d}"), kind=kind, card=1, by=Seat(0), pose=pose)
 
 
-def settled(table: ShipAtRest, area: int, load: Load, noise: Noise = STILL) -> Settled:
+def settled(table: ShipAtRest, area: int, load: Load, noise: Noise = STILL) -> Result:
     """The result of a placement; the piece gets the first id after all others."""
     newest = max((int(each.id[1:]) for each in table.cargo), default=0)
     return physics.place(table, AREAS[area], load, noise, PieceId(f"k{newest + 1:02d}"))
 
 
-def tried(table: ShipAtRest, area: int, load: Load, noise: Noise = STILL) -> Settled | None:
+def tried(table: ShipAtRest, area: int, load: Load, noise: Noise = STILL) -> Result | None:
     """The result of a placement, or None if there is no room or no support."""
     try:
         return settled(table, area, load, noise)
@@ -40,9 +40,9 @@ def tried(table: ShipAtRest, area: int, load: Load, noise: Noise = STILL) -> Set
         return None
 
 
-def after(table: ShipAtRest, area: int, load: Load, result: Settled) -> ShipAtRest:
+def after(table: ShipAtRest, area: int, load: Load, result: Result) -> ShipAtRest:
     """The table as the result leaves it."""
-    return remaining(with_new(table, result.id, load, area, Seat(0)).values(), result)
+    return ship_after(add_piece(table, result.id, load, area, Seat(0)).values(), result)
 
 
 def put(table: ShipAtRest, area: int, load: Load, noise: Noise = STILL) -> ShipAtRest:

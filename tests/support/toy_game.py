@@ -126,7 +126,7 @@ class ToySimulator:
         )
         return State(options=state.options, scores=scores, wet=wet, round=state.round + 1)
 
-    def tell(self, _before: State, result: Json, _after: State) -> str:
+    def describe_result(self, _before: State, result: Json, _after: State) -> str:
         return f"the float tips by {result['tilt']}"
 
     def budget(self, state: State) -> int:

@@ -25,25 +25,25 @@ _NAME: Final = re.compile(r"openspiel:([A-Za-z0-9_]+)(\(.*\))?", re.ASCII)
 _LONGEST_NAME: Final = 400
 _PARAMETER: Final = re.compile(r"(\w+)\s*=")
 _BUILT_AT: Final = re.compile(r"\S*/(?=\w+\.(?:cc|h):)")
-"""The folder where OpenSpiel was compiled, in its messages."""
+"""Matches the folder where OpenSpiel was compiled, in its messages."""
 
 
 class OpenSpielName(NamedTuple):
-    """`parameters` is the text between the brackets, empty without them."""
+    """The parts of a name. `parameters` is the text between the brackets, empty without them."""
 
     game: str
     parameters: str
 
     def with_seats(self, seats: int | None) -> str:
-        """The game as OpenSpiel reads it, with the number of players where it is not fixed."""
+        """Return the game as OpenSpiel reads it, with the number of players where it is not fixed."""
         players = [] if seats is None else [f"players={seats}"]
         return f"{self.game}({','.join([*filter(None, [self.parameters]), *players])})"
 
 
 @cache
 def load(name: str) -> tuple[Plugin, Any]:
-    """The game, and where it comes from. SpecError if it cannot be played."""
-    texts, problem = _tried(parsed(name))
+    """Load the game of that name and its plug-in; SpecError if it cannot be played."""
+    texts, problem = _try_seats(parse_name(name))
     if not texts:
         raise SpecError(f"{cut(name)}: {problem}")
     from arena.games.openspiel.game import OpenSpielGame  # noqa: PLC0415 - it needs the extra
@@ -58,7 +58,7 @@ class OpenSpielFamily:
     load = staticmethod(load)
 
     def offer(self) -> OfferedGame | None:
-        """The line of a list of games; None if OpenSpiel is not installed."""
+        """Return its line in a list of games; None if OpenSpiel is not installed."""
         if not is_installed():
             return None
         return OfferedGame(f"{PREFIX}:NAME", place_of_openspiel(), rules_version(), f"2 to {MOST_SEATS}")
@@ -68,22 +68,22 @@ FAMILY: Final = OpenSpielFamily()
 
 
 def place_of_openspiel() -> str:
-    """`OpenSpiel 2.0.2`. SpecError if it is not installed."""
+    """Return the name and version of OpenSpiel: `OpenSpiel 2.0.2`; SpecError if it is not installed."""
     return f"OpenSpiel {_package().version}"
 
 
 def rules_version() -> str:
-    """The version of OpenSpiel and that of the adapter. SpecError if OpenSpiel is not installed."""
+    """Return the version of OpenSpiel and that of the adapter; SpecError if OpenSpiel is not installed."""
     return f"{_package().version}/{_ADAPTER}"
 
 
 def is_installed() -> bool:
-    """Whether there is an OpenSpiel here; nothing is imported."""
+    """Return True if OpenSpiel is installed; nothing is imported."""
     return find_spec("pyspiel") is not None
 
 
 def refusal(kind: Any) -> str:
-    """The reason why games of this kind, OpenSpiel's `GameType`, cannot be played; empty if they can."""
+    """Return why games of this kind, OpenSpiel's `GameType`, cannot be played; an empty text if they can."""
     dynamics, luck = kind.dynamics.name, kind.chance_mode.name
     if dynamics == "MEAN_FIELD":
         return "a mean-field game has a crowd in place of players; arena plays games of 2 to 10 seats"
@@ -98,55 +98,58 @@ def refusal(kind: Any) -> str:
     return ""
 
 
-def parsed(name: str) -> OpenSpielName:
-    """The parts of a name. SpecError if it has another form, or the game is unknown."""
-    found = _NAME.fullmatch(name)
-    if found is None or not name.isprintable() or len(name) > _LONGEST_NAME:
+def parse_name(name: str) -> OpenSpielName:
+    """Split a name into its parts; SpecError if it has another form, or the game is unknown."""
+    match = _NAME.fullmatch(name)
+    if match is None or not name.isprintable() or len(name) > _LONGEST_NAME:
         raise SpecError(
             f"{printable(cut(name))}: expected openspiel:NAME or openspiel:NAME(parameter=value,...) of at most"
             f" {_LONGEST_NAME} characters in one line, such as openspiel:leduc_poker; docs/openspiel.md lists the names"
         )
     registered = _spiel().registered_names()
-    if found[1] not in registered:
-        raise SpecError(f"{cut(name)}: {unknown('game of OpenSpiel', found[1], registered)}")
-    return OpenSpielName(found[1], (found[2] or "()")[1:-1].strip())
+    if match[1] not in registered:
+        raise SpecError(f"{cut(name)}: {unknown('game of OpenSpiel', match[1], registered)}")
+    return OpenSpielName(match[1], (match[2] or "()")[1:-1].strip())
 
 
-def _tried(name: OpenSpielName) -> tuple[dict[int, str], str]:
-    """The game as OpenSpiel reads it by number of seats, and the first reason against a number that cannot play."""
-    kind = next(each for each in _spiel().registered_games() if each.short_name == name.game)
-    given = {*_PARAMETER.findall(name.parameters)}  # those of games within this one, too
-    if problem := _reads_file(kind, given) or ("" if name.parameters else _refused_unread(kind)):
+def _try_seats(name: OpenSpielName) -> tuple[dict[int, str], str]:
+    """Try the game for each number of seats.
+
+    Return the game as OpenSpiel reads it by number of seats, and the first reason against a number that cannot play.
+    """
+    kind = next(game for game in _spiel().registered_games() if game.short_name == name.game)
+    given = {*_PARAMETER.findall(name.parameters)}  # parameters of games within this one, too
+    if problem := _refusal_of_files(kind, given) or ("" if name.parameters else _refusal_by_kind(kind)):
         return {}, problem
-    wanted: list[int | None] = [None]
+    seat_counts: list[int | None] = [None]
     if "players" in kind.parameter_specification and "players" not in given:
-        wanted = [*range(max(2, kind.min_num_players), min(MOST_SEATS, kind.max_num_players) + 1)]
-    texts = [name.with_seats(each) for each in wanted]
+        seat_counts = [*range(max(2, kind.min_num_players), min(MOST_SEATS, kind.max_num_players) + 1)]
+    texts = [name.with_seats(seats) for seats in seat_counts]
     answers = plugins.run_in_child("arena.games.openspiel.trial", texts)
-    found = {answer["seats"]: text for text, answer in zip(texts, answers, strict=True) if "seats" in answer}
-    problems = [_told(answer["problem"], kind) for answer in answers if "problem" in answer]
-    return found, problems[0] if problems else ""
+    playable = {answer["seats"]: text for text, answer in zip(texts, answers, strict=True) if "seats" in answer}
+    problems = [_explain(answer["problem"], kind) for answer in answers if "problem" in answer]
+    return playable, problems[0] if problems else ""
 
 
-def _refused_unread(kind: Any) -> str:
-    """Why the game without parameters is refused, as far as it shows before it is loaded."""
-    return refusal(kind) if kind.default_loadable else f"it needs parameters; {_known(kind)}"
+def _refusal_by_kind(kind: Any) -> str:
+    """Return why the game without parameters is refused, as far as it shows before it is loaded."""
+    return refusal(kind) if kind.default_loadable else f"it needs parameters; {_list_parameters(kind)}"
 
 
-def _reads_file(kind: Any, given: set[str]) -> str:
-    """Why a game that reads a file is refused: no record of a match holds the file."""
+def _refusal_of_files(kind: Any, given: set[str]) -> str:
+    """Return why a game that reads a file is refused: no record of a match holds the file."""
     needed = {"filename"} & {*kind.parameter_specification}
-    named = sorted(needed | {each for each in given if "file" in each or each.endswith("_root")})
-    return f"it reads a file ({named[0]}), which no record of a match holds" if named else ""
+    files = sorted(needed | {name for name in given if "file" in name or name.endswith("_root")})
+    return f"it reads a file ({files[0]}), which no record of a match holds" if files else ""
 
 
-def _told(problem: str, kind: Any) -> str:
+def _explain(problem: str, kind: Any) -> str:
     text = printable(" ".join(_BUILT_AT.sub("", problem).split()))
-    return f"{text}; {_known(kind)}"
+    return f"{text}; {_list_parameters(kind)}"
 
 
-def _known(kind: Any) -> str:
-    """The parameters with their defaults."""
+def _list_parameters(kind: Any) -> str:
+    """List the parameters with their defaults."""
     known = [f"{key}={printable(cut(str(value)))}" for key, value in sorted(kind.parameter_specification.items())]
     return f"its parameters: {', '.join(known)}" if known else "it has no parameters"
 
@@ -160,7 +163,7 @@ def _spiel() -> Any:
 
 @cache
 def _package() -> Package:
-    """OpenSpiel by its version and the bytes that play: other builds are other packages."""
+    """Return OpenSpiel as a package, by its version and the bytes that play: other builds are other packages."""
     from importlib import metadata  # noqa: PLC0415 - as in plugins
 
     _spiel()

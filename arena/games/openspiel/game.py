@@ -36,7 +36,7 @@ from arena.text import cut, printable
 VIEW_LIMIT: Final = 1 << 19
 """Bytes of a view and its legal actions, half of the longest line to a bot: events and names need room, too."""
 _FINEST: Final = 1 << 20
-"""The largest denominator of a fraction that a probability is taken for."""
+"""The largest denominator of a fraction that a probability may stand for."""
 _SAME: Final = Fraction(1, 1 << 48)
 """A double this near to such a fraction stands for it: one in 256 others is so near by chance."""
 _GRID: Final = 1 << 40
@@ -47,7 +47,7 @@ ViewName = Literal["information_state_string", "information_state_tensor", "obse
 
 
 class NumberedAction(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """OpenSpiel's number of an action, by which it is known, and its text here; a bot may leave the text out."""
+    """An action by OpenSpiel's number, and its text here; a bot may leave the text out."""
 
     id: Number
     text: Annotated[str, msgspec.Meta(max_length=100)] = ""
@@ -63,7 +63,7 @@ class NumberedAction(msgspec.Struct, frozen=True, forbid_unknown_fields=True, om
 
 
 class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """`views`: what a view has, by OpenSpiel's names; left out, one string."""
+    """The options of a game. `views`: what a view has, by OpenSpiel's names; left out, one string."""
 
     views: tuple[ViewName, ...] = ()
 
@@ -79,7 +79,7 @@ class SpielState:
         self.legal = {seat: _legal(spiel, seat) for seat in self.turn.seats} if isinstance(self.turn, Decision) else {}
 
     def after(self, spiel: Any, *, draws: int = 0) -> "SpielState":
-        """The position of a state that follows."""
+        """Wrap a state of OpenSpiel that follows this one."""
         return SpielState(spiel, self.draws + draws, self.views)
 
     def __eq__(self, other: object) -> bool:
@@ -93,7 +93,7 @@ class SpielState:
 
 
 class OpenSpielGame(BaseGame):
-    """The game of that name. `texts`: the game as OpenSpiel reads it, by number of seats; all have been tried."""
+    """A game of OpenSpiel. `texts`: the game as OpenSpiel reads it, by number of seats; all have been tried."""
 
     action_type = NumberedAction
 
@@ -107,117 +107,118 @@ class OpenSpielGame(BaseGame):
         self.summary = f"{kind.long_name}, as OpenSpiel plays it."
         self.is_simultaneous = kind.dynamics.name == "SIMULTANEOUS"
         self.is_open = kind.information.name == "PERFECT_INFORMATION"
-        self.heard: Callable[..., tuple[None, ...]] | None = None if self.is_open else _nothing
+        self.heard: Callable[..., tuple[None, ...]] | None = None if self.is_open else _hear_nothing
 
     def _spiel(self, seats: int) -> Any:
-        return _loaded(self._texts[seats])
+        return _load_game(self._texts[seats])
 
     def setup(self, options: Mapping[str, Json], seats: int) -> SpielState:
-        """The first state."""
+        """Return the first state; SpecError if the game lacks a view of the options, or a view is too long."""
         chosen, game = self.read_options(options, seats, Options).views, self._spiel(seats)
         known = views_of(game)
-        if unknown := [each for each in chosen if each not in known]:
+        if unknown := [view for view in chosen if view not in known]:
             raise SpecError(f"options of {self.name}: views: the game has no {unknown[0]}; it has {', '.join(known)}")
-        size = sum(getattr(game, f"{each}_size")() for each in chosen if each.endswith("_tensor"))
+        size = sum(getattr(game, f"{view}_size")() for view in chosen if view.endswith("_tensor"))
         if 2 * size > VIEW_LIMIT:
             raise SpecError(f"options of {self.name}: views: {size} numbers are too many for a line to a bot")
         return SpielState(game.new_initial_state(), 0, chosen or known[:1])
 
     def game_info(self, options: Mapping[str, Json], seats: int) -> dict[str, Json]:
-        """The game as OpenSpiel writes it, and its version: a bot that has OpenSpiel can load the same."""
+        """Return the game as OpenSpiel writes it, and its version: a bot that has OpenSpiel can load the game."""
         game = self._spiel(seats)
-        wanted = self.setup(options, seats).views
-        shapes = {each: getattr(game, f"{each}_shape")() for each in wanted if each.endswith("_tensor")}
+        views = self.setup(options, seats).views
+        shapes = {view: getattr(game, f"{view}_shape")() for view in views if view.endswith("_tensor")}
         return {"openspiel": self.rules_version.partition("/")[0], "game": str(game), "shapes": shapes}
 
     def turn(self, state: SpielState) -> Turn:
-        """OpenSpiel's player of the state."""
+        """Return OpenSpiel's next turn: a decision of its current player or of all, chance, or the end."""
         if isinstance(state.turn, Chance) and self.is_open:
             return msgspec.structs.replace(state.turn, is_public=True)
         return state.turn
 
     def observe(self, state: SpielState, seat: Seat) -> dict[str, Json]:
-        """The strings or tensors that OpenSpiel gives this player; where nothing is hidden, all that happened, too.
+        """Return OpenSpiel's strings or tensors of this player; the whole history, too, where nothing is hidden.
 
         A board alone does not tell two histories apart, such as actions that still wait for a draw.
         """
-        found: dict[str, Json] = {"you": seat}
+        view: dict[str, Json] = {"you": seat}
         for name in state.views:
             value = getattr(state.spiel, name)(seat)
-            found[name] = value if isinstance(value, str) else [_short(each) for each in value]
+            view[name] = value if isinstance(value, str) else [_short(number) for number in value]
         if self.is_open:
-            found["history"] = state.spiel.history()
-        return found
+            view["history"] = state.spiel.history()
+        return view
 
     def legal(self, state: SpielState, seat: Seat) -> tuple[NumberedAction, ...]:
-        """OpenSpiel's legal actions in its order."""
+        """Return OpenSpiel's legal actions in its order."""
         return state.legal.get(seat, ())
 
     def all_actions(self, _options: Mapping[str, Json], seats: int) -> tuple[NumberedAction, ...]:
-        """OpenSpiel's ids; a text belongs to a state."""
+        """Return OpenSpiel's ids of actions without texts, which belong to a state."""
         return tuple(map(NumberedAction, range(self._spiel(seats).num_distinct_actions())))
 
     @staticmethod
     def encode(view: Json) -> Json:
-        """The tensors of the view, one after the other."""
-        numbers = [float(each) for name in view if name.endswith("_tensor") for each in view[name]]
+        """Encode the tensors of the view, one after the other."""
+        numbers = [float(number) for name in view if name.endswith("_tensor") for number in view[name]]
         if not numbers:
             raise ValueError("its views have no tensor; the option views gives one, such as [observation_tensor]")
         return numbers
 
     def parse(self, state: SpielState, seat: Seat, raw: Json) -> NumberedAction:
-        """The legal action with that id; its text, if there is one, must be the right one."""
+        """Return the legal action with that id; its text, if there is one, must be the right one."""
         legal = self.legal(state, seat)
         hint = msgspec.json.encode(legal[0]).decode() if legal else ""
         action: NumberedAction = read_action(raw, NumberedAction, game=self.name, hint=hint)
         if not legal:
             raise IllegalAction(f"seat {seat} is not to move")
-        for each in legal:
-            if each.id == action.id and action.text in {"", each.text}:
-                return each
+        for candidate in legal:
+            if candidate.id == action.id and action.text in {"", candidate.text}:
+                return candidate
         raise IllegalAction(f"not possible now: {action.id} {printable(cut(action.text))}".rstrip(), hint=hint)
 
     def apply(self, state: SpielState, actions: Mapping[Seat, NumberedAction]) -> SpielState:
-        """A seat without a choice in a decision of all of them does OpenSpiel's action 0."""
+        """Return the state after the actions; in a decision of all, a seat without a choice does action 0."""
         after = state.spiel.clone()
         if after.is_simultaneous_node():
-            chosen = {seat: action.id for seat, action in actions.items()}
-            after.apply_actions([chosen.get(Seat(seat), 0) for seat in range(after.num_players())])
+            ids = {seat: action.id for seat, action in actions.items()}
+            after.apply_actions([ids.get(Seat(seat), 0) for seat in range(after.num_players())])
         else:
             (action,) = actions.values()
             after.apply_action(action.id)
         return state.after(after)
 
     def resolve(self, state: SpielState, drawn: tuple[int, ...]) -> SpielState:
-        """The result of that index, in OpenSpiel's order."""
+        """Apply the result of that index, in OpenSpiel's order."""
         return state.after(state.spiel.child(state.spiel.chance_outcomes()[drawn[0]][0]), draws=1)
 
     def outcome(self, state: SpielState) -> Outcome:
-        """OpenSpiel's returns."""
-        scores = tuple(_exact(each) for each in state.spiel.returns())
+        """Return OpenSpiel's returns as exact scores, with ranks."""
+        scores = tuple(_exact(score) for score in state.spiel.returns())
         return Outcome(scores=scores, ranks=ranks_by_score(scores))
 
     def describe(self, state: SpielState, names: Sequence[str] = ()) -> str:
-        """All of the state."""
+        """Describe the whole state."""
         return with_names(_text(_title(state), str(state.spiel)), names)
 
     def describe_for(self, state: SpielState, seat: Seat, names: Sequence[str] = ()) -> str:
-        """The same in a game that hides nothing; else the string of the seat's view."""
+        """Describe the state in a game that hides nothing; else the string of the seat's view."""
         if self.is_open:
             return self.describe(state, names)
-        told = getattr(state.spiel, views_of(state.spiel.get_game())[0])(seat)
-        return with_names(_text(f"seat {seat} sees", told), names)
+        view = getattr(state.spiel, views_of(state.spiel.get_game())[0])(seat)
+        return with_names(_text(f"seat {seat} sees", view), names)
 
 
 @cache
-def _loaded(text: str) -> Any:
+def _load_game(text: str) -> Any:
     return pyspiel.load_game(text)
 
 
 def views_of(game: Any) -> tuple[str, ...]:
-    """The kinds of view that a game has, the default first.
+    """Return the kinds of view that a game has, the default first.
 
-    That is the observation, such as a board, if nothing is hidden; else the information state, which forgets nothing.
+    The default is the observation, such as a board, if nothing is hidden; else the information state, which forgets
+    nothing.
     """
     kind = game.get_type()
     is_open = kind.information.name == "PERFECT_INFORMATION"
@@ -227,21 +228,21 @@ def views_of(game: Any) -> tuple[str, ...]:
 
 
 def weights_of(probabilities: Sequence[float]) -> tuple[int, ...]:
-    """Whole weights in proportion to probabilities: exact for fractions, such as 1/6 and 1/36.
+    """Return whole weights in proportion to probabilities: exact for fractions, such as 1/6 and 1/36.
 
-    Others are taken to the nearest 1/2^40, so that the last bits of a double, which may differ from machine to machine,
-    count for nothing; a positive one is never 0.
+    Others are rounded to the nearest 1/2^40, so that the last bits of a double, which may differ from machine to
+    machine, count for nothing; a positive one is never 0.
     """
     counts = Counter(probabilities)
-    near = {each: Fraction(each).limit_denominator(_FINEST) for each in counts}
-    common = lcm(*(each.denominator for each in near.values()))
-    is_exact = all(abs(one - Fraction(each)) <= _SAME and (one > 0) == (each > 0) for each, one in near.items())
-    if is_exact and common <= _MOST_WEIGHT and sum(near[each] * count for each, count in counts.items()) == 1:
-        weights = {each: int(one * common) for each, one in near.items()}
+    near = {p: Fraction(p).limit_denominator(_FINEST) for p in counts}
+    common = lcm(*(fraction.denominator for fraction in near.values()))
+    is_exact = all(abs(q - Fraction(p)) <= _SAME and (q > 0) == (p > 0) for p, q in near.items())
+    if is_exact and common <= _MOST_WEIGHT and sum(near[p] * count for p, count in counts.items()) == 1:
+        weights = {p: int(q * common) for p, q in near.items()}
     else:
-        weights = {each: max(1, round(each * _GRID)) if each > 0 else 0 for each in near}
+        weights = {p: max(1, round(p * _GRID)) if p > 0 else 0 for p in near}
     divisor = gcd(*weights.values())
-    return tuple(weights[each] // divisor for each in probabilities)
+    return tuple(weights[p] // divisor for p in probabilities)
 
 
 def _turn(spiel: Any, draws: int) -> Turn:
@@ -256,18 +257,18 @@ def _turn(spiel: Any, draws: int) -> Turn:
 
 
 def _legal(spiel: Any, seat: Seat) -> tuple[NumberedAction, ...]:
-    """The legal actions; texts that are too long are cut, and those that are equal or empty get the id."""
+    """Return the legal actions; long texts are cut, and equal or empty ones get the id."""
     ids = spiel.legal_actions(seat)
-    texts = [cut(printable(" ".join(spiel.action_to_string(seat, each).split()))) for each in ids]
+    texts = [cut(printable(" ".join(spiel.action_to_string(seat, number).split()))) for number in ids]
     count = Counter(texts)
     count[""] = len(texts) + 1
     return tuple(
-        NumberedAction(each, text if count[text] == 1 else f"{text} (action {each})".lstrip())
-        for each, text in zip(ids, texts, strict=True)
+        NumberedAction(number, text if count[text] == 1 else f"{text} (action {number})".lstrip())
+        for number, text in zip(ids, texts, strict=True)
     )
 
 
-def _nothing(state: SpielState, _seat: Seat, _action: NumberedAction) -> tuple[None, ...]:
+def _hear_nothing(state: SpielState, _seat: Seat, _action: NumberedAction) -> tuple[None, ...]:
     return (None,) * int(state.spiel.num_players())
 
 
@@ -276,9 +277,9 @@ def _short(number: float) -> int | float:
 
 
 def _exact(score: float) -> int | Fraction:
-    """A return as the fraction that it stands for: 0.1 is 1/10 on every machine."""
-    found = Fraction(score).limit_denominator(_FINEST_SCORE)
-    return int(found) if found.denominator == 1 else found
+    """Return the fraction that a score stands for: 0.1 is 1/10 on every machine."""
+    fraction = Fraction(score).limit_denominator(_FINEST_SCORE)
+    return int(fraction) if fraction.denominator == 1 else fraction
 
 
 def _title(state: SpielState) -> str:

@@ -1,6 +1,6 @@
-"""`python -m arena.games.openspiel.trial GAME...`: may these games be played? A line of JSON for each, as it is known.
+"""`python -m arena.games.openspiel.trial GAME...`: may these games be played? Prints a line of JSON for each in turn.
 
-Rule: this process may die at any time: whoever started it takes that for an answer.
+Rule: this process may die at any time: the process that started it takes that for an answer.
 """
 
 import json
@@ -21,14 +21,14 @@ from arena.text import counted
 _CPU_S: Final = 60
 """Seconds of CPU time for loading a game and for a random play."""
 _WALL_S: Final = 600
-"""The same where the code waits, or on a machine that is very busy."""
+"""Seconds of time for each game, where the code waits, or on a machine that is very busy."""
 _MEMORY: Final = 4 << 30
 _LONGEST_PLAY: Final = 20_000
 """Steps of a random play; `arena check-game` allows as many."""
 
 
-def tried(text: str) -> dict[str, Any]:
-    """The number of seats of the game, or the problem of it."""
+def try_game(text: str) -> dict[str, Any]:
+    """Return the number of seats of the game, or its problem."""
     try:
         game = pyspiel.load_game(text)
         if problem := refusal(game.get_type()):
@@ -36,17 +36,17 @@ def tried(text: str) -> dict[str, Any]:
         seats = game.num_players()
         if not 2 <= seats <= MOST_SEATS:
             return {"problem": f"a game for {counted(seats, 'player')}; arena plays games of 2 to 10 seats"}
-        problem = _played(OpenSpielGame(f"{PREFIX}:{text}", {seats: text}, "trial"), seats)
+        problem = _play_randomly(OpenSpielGame(f"{PREFIX}:{text}", {seats: text}, "trial"), seats)
     except Exception as error:  # noqa: BLE001 - OpenSpiel's
         return {"problem": f"OpenSpiel refuses it: {error}"}
     return {"problem": problem} if problem else {"seats": seats}
 
 
-def _played(game: OpenSpielGame, seats: int) -> str:
-    """The problem that a random play meets; the views of all seats are made at each step."""
+def _play_randomly(game: OpenSpielGame, seats: int) -> str:
+    """Return the problem that a random play meets; the views of all seats are made at each step."""
     state = game.setup({}, seats)
     for step in range(_LONGEST_PLAY):
-        if size := _too_large(game, state, seats):
+        if size := _oversize(game, state, seats):
             return f"a view with its legal actions has {size} bytes, at most {VIEW_LIMIT} go into a line to a bot"
         turn = game.turn(state)
         if isinstance(turn, Over):
@@ -57,20 +57,20 @@ def _played(game: OpenSpielGame, seats: int) -> str:
         elif isinstance(turn, Decision):
             if not turn.seats or not all(game.legal(state, seat) for seat in turn.seats):
                 return "a seat must act and has no legal action"
-            state = game.apply(state, {seat: _chosen(game.legal(state, seat), step, seat) for seat in turn.seats})
+            state = game.apply(state, {seat: _choose(game.legal(state, seat), step, seat) for seat in turn.seats})
     return f"a random play has no end after {_LONGEST_PLAY} steps"
 
 
-def _chosen(legal: tuple[Any, ...], step: int, seat: int) -> Any:
+def _choose(legal: tuple[Any, ...], step: int, seat: int) -> Any:
     (face,) = draw("trial", Chance(f"{step}/{seat}", Dice(1, len(legal))))
     return legal[face - 1]
 
 
-def _too_large(game: OpenSpielGame, state: SpielState, seats: int) -> int:
-    """The size of the longest view with its legal actions, if that is too long; else 0."""
+def _oversize(game: OpenSpielGame, state: SpielState, seats: int) -> int:
+    """Return the size in bytes of the longest view with its legal actions, if that is too long; else 0."""
     sizes = [
-        len(msgspec.json.encode((game.observe(state, each), game.legal(state, each))))
-        for each in map(Seat, range(seats))
+        len(msgspec.json.encode((game.observe(state, seat), game.legal(state, seat))))
+        for seat in map(Seat, range(seats))
     ]
     return max(sizes) if max(sizes) > VIEW_LIMIT else 0
 
@@ -84,7 +84,7 @@ def main() -> None:
         used = resource.getrusage(resource.RUSAGE_SELF)
         resource.setrlimit(resource.RLIMIT_CPU, (int(used.ru_utime + used.ru_stime) + _CPU_S, most))
         signal.alarm(_WALL_S)
-        print(json.dumps(tried(text)), flush=True)  # noqa: T201 - its answer
+        print(json.dumps(try_game(text)), flush=True)  # noqa: T201 - its answer
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ Few = Annotated[tuple[T, ...], msgspec.Meta(max_length=16)]
 
 
 class Action(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Anything a player does."""
+    """An action of a player."""
 
 
 class Play(Action, frozen=True):
@@ -91,7 +91,7 @@ AnyAction = Play | NameCaptain | Order | Announce | Load | Pass
 
 
 class Reason:
-    """The words by which refusals are told apart, as bots meet them; each comes with a sentence."""
+    """The words by which programs tell refusals apart; each comes with a sentence."""
 
     NOT_TO_MOVE: Final = "not_to_move"
     NOT_ASKED: Final = "not_asked"
@@ -107,4 +107,4 @@ class Reason:
     MUST_LOAD: Final = "must_load"
     OVERLAP: Final = "overlap"
     DIVERGED: Final = "diverged"
-    """Only for a look-ahead: the simulation found no end to it."""
+    """Only for a look-ahead: the simulation broke down."""

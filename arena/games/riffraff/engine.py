@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from arena.errors import HarnessFault, IllegalAction, SpecError
 from arena.games.riffraff import model
 from arena.games.riffraff.actions import Load, Reason
-from arena.games.riffraff.geometry import Level, extents, laid, level_of, room_between, rotation_matrix, times
+from arena.games.riffraff.geometry import Level, extents, level_of, multiply, room_between, rotation_matrix, rotation_of
 from arena.games.riffraff.scene import YARDS, Area, Face, Kind
 from arena.games.riffraff.table import UNPLACED, Noise, Pose, ShipAtRest
 from arena.plugins import install_command
@@ -27,10 +27,10 @@ WorldState = NDArray[np.float64]
 GIMBAL: Final = 2
 HINGES: Final = GIMBAL + len(YARDS)
 POSE: Final = 7
-"""Numbers of a state for roll and pitch, for these and the yards, and for each piece."""
+"""The numbers of a state for roll and pitch, for these and the yards, and for each piece."""
 SHIP: Final = 1
 FIRST_PIECE: Final = SHIP + 1 + len(YARDS)
-"""Numbers of bodies in the engine; 0 is the world, after the ship come its yards."""
+"""Indices of bodies in the engine; 0 is the world, after the ship come its yards."""
 _RIG_NAMES: Final = ("the ship", "the lowest yard", "the middle yard", "the highest yard")
 _MODELS_KEPT: Final = 16
 _OVERLAP_M: Final = 0.001
@@ -39,7 +39,7 @@ _OVERLAP_M: Final = 0.001
 
 @cache
 def engine() -> Any:
-    """The engine; SpecError where it is not installed."""
+    """Return the engine's module; SpecError where it is not installed."""
     try:
         import mujoco  # noqa: PLC0415 - an extra
     except ImportError as error:
@@ -55,15 +55,15 @@ def engine() -> Any:
 
 
 def _is_interrupted(error: BaseException | None) -> bool:
-    """Whether somebody pressed Ctrl-C during the import: extension modules make an ImportError of that."""
+    """Return True if somebody pressed Ctrl-C during the import: extension modules make an ImportError of that."""
     while error is not None and not isinstance(error, KeyboardInterrupt):
         error = error.__cause__ or error.__context__
     return error is not None
 
 
 @lru_cache(maxsize=_MODELS_KEPT)
-def _compiled(kinds: tuple[Kind, ...]) -> Any:
-    """The model of these pieces, never simulated itself: a copy costs a tenth of another compilation."""
+def _compile(kinds: tuple[Kind, ...]) -> Any:
+    """Compile the model of these pieces, never simulated itself: a copy costs a tenth of another compilation."""
     return engine().MjModel.from_xml_string(model.mjcf(kinds))
 
 
@@ -75,7 +75,7 @@ class World:
 
     def __init__(self, table: ShipAtRest, pieces: Sequence[tuple[Kind, Sequence[float]]]) -> None:
         self.engine = engine()
-        self.model = copy(_compiled(tuple(kind for kind, _ in pieces)))
+        self.model = copy(_compile(tuple(kind for kind, _ in pieces)))
         self.data = self.engine.MjData(self.model)
         self.state: WorldState = self.data.qpos
         self.state[:] = [table.roll, table.pitch, *table.yards, *chain.from_iterable(pose for _, pose in pieces)]
@@ -89,7 +89,7 @@ class World:
             raise HarnessFault(f"the simulation of the ship broke down after {self.data.time:.3f} s: {names}")
 
     def contacts(self) -> Any:
-        """The contacts of the present state, as the engine lists them: `geom`, `dist` and more, a row each."""
+        """Return the contacts of the present state, as the engine lists them: `geom`, `dist` and more, a row each."""
         self._run(self.engine.mj_kinematics)
         self._run(self.engine.mj_collision)
         return self.data.contact
@@ -108,17 +108,17 @@ class World:
         self.model.body_contype[body] = self.model.body_conaffinity[body] = 0
 
 
-def afloat(table: ShipAtRest) -> World:
-    """The ship as it lies on the table, to be simulated without placing anything."""
+def make_world(table: ShipAtRest) -> World:
+    """Make a world of the ship as it lies on the table, to be simulated without placing anything."""
     return World(table, [(piece.kind, piece.pose) for piece in table.cargo])
 
 
 def require_apart(table: ShipAtRest) -> None:
-    """IllegalAction if pieces of a table that somebody made up stand in each other, or in the ship.
+    """Raise IllegalAction if pieces of a table that somebody made up stand in each other, or in the ship.
 
     They would fly apart, which is no use to anybody and takes the engine seconds.
     """
-    world = afloat(table)
+    world = make_world(table)
     contacts = world.contacts()
     if not len(contacts.dist) or contacts.dist.min() >= -_OVERLAP_M:
         return
@@ -136,7 +136,7 @@ _DESCENTS_KEPT: Final = 16
 _CLEARANCE_M: Final = 0.00001
 """More than the engine's tolerance in telling whether two bodies touch."""
 Touches = Callable[[float], bool]
-"""Whether the piece, with its origin at this height, reaches into anything."""
+"""A function of a height: True if the piece, with its origin there, reaches into anything."""
 
 
 class Descent:
@@ -151,21 +151,21 @@ class Descent:
         self._kind, self._table = kind, table
         self._world = world = World(table, [*((piece.kind, piece.pose) for piece in cargo), (kind, UNPLACED)])
         self._body = FIRST_PIECE + len(cargo)
-        self._own = world.model.geom_bodyid == self._body
-        # Only contacts of the new piece are asked for: its bits meet those of the others, and theirs meet nobody's.
-        world.model.geom_contype[~self._own] = world.model.geom_conaffinity[self._own] = 0
+        self._is_own_geom = world.model.geom_bodyid == self._body
+        # Only contacts of the new piece count: its bits meet those of the others, and theirs meet nobody's.
+        world.model.geom_contype[~self._is_own_geom] = world.model.geom_conaffinity[self._is_own_geom] = 0
         world.model.body_contype[: self._body] = world.model.body_conaffinity[self._body] = 0
 
     def release(self, area: Area, load: Load, noise: Noise, share: float) -> Pose:
-        """The pose in the table frame in which the piece is let go, shifted by that share of the noise.
+        """Return the pose in the table frame in which the piece is let go, shifted by that share of the noise.
 
         IllegalAction if there is no room or no support.
         """
         u_m, v_m = (load.u_mm + share * noise.u_mm) / 1000, (load.v_mm + share * noise.v_mm) / 1000
-        rotation = laid(self._kind, cast(Face, load.face), load.yaw_deg + share * noise.yaw_deg)
+        rotation = rotation_of(self._kind, cast(Face, load.face), load.yaw_deg + share * noise.yaw_deg)
         low, high = extents(self._kind, rotation)
         level = level_of(area, self._table)
-        turned = times(level.rotation, rotation)
+        turned = multiply(level.rotation, rotation)
         pose = self._world.state[-POSE:]
         pose[3:] = turned
 
@@ -194,15 +194,15 @@ class Descent:
         bodies = set(self._world.model.geom_bodyid[self._world.data.contact.geom].flat) - {self._body}
         touched = [self._names[body - SHIP] for body in sorted(bodies)]
         more = [f"{len(touched) - _NAMES_MAX} more"] if len(touched) > _NAMES_MAX else []
-        found = " and ".join([*touched[:_NAMES_MAX], *more])
+        obstacles = " and ".join([*touched[:_NAMES_MAX], *more])
         return IllegalAction(
-            f"no room for {_worded(area, load)}: where its way down begins it would reach into {found}",
+            f"no room for {_name_load(area, load)}: where its way down begins it would reach into {obstacles}",
             hint="a piece is let down from just under the next higher level: choose a place or a face that fits there",
             reason=Reason.NO_ROOM,
         )
 
     def _highest_below(self, level: Level, low: WorldState, high: WorldState, floor_m: float) -> float:
-        """The top of the highest box around anything over or under which the piece's own box hangs."""
+        """Return the top of the highest box around anything over or under which the piece's own box hangs."""
         to_table = np.array(rotation_matrix(level.rotation))
         world, data = self._world.model, self._world.data
         frames = data.geom_xmat.reshape(-1, 3, 3)
@@ -214,48 +214,48 @@ class Descent:
         reach = np.einsum("nij,nj->ni", turns, half) + _CLEARANCE_M
         # Boxes above the start are of no interest; what is beside it is, as the piece comes past.
         is_in_column = ((centre - reach) < high).all(axis=1) & ((centre + reach)[:, :2] > low[:2]).all(axis=1)
-        tops = (centre + reach)[is_in_column & ~self._own & (world.geom_conaffinity != 0), 2]
+        tops = (centre + reach)[is_in_column & ~self._is_own_geom & (world.geom_conaffinity != 0), 2]
         return float(tops.max(initial=floor_m))
 
 
 @contextmanager
 def descent(table: ShipAtRest, kind: Kind) -> Iterator[Descent]:
-    """The way down of a piece of that kind, for the caller alone: several bots ask at once about the same table."""
-    idle = _idle(table, kind)
+    """Lend the way down of a piece of that kind to the caller alone: several bots ask at once about a table."""
+    idle = _idle_descents(table, kind)
     try:
-        found = idle.pop()
+        way_down = idle.pop()
     except IndexError:
-        found = Descent(table, kind)
+        way_down = Descent(table, kind)
     try:
-        yield found
+        yield way_down
     except IllegalAction:
-        idle.append(found)
+        idle.append(way_down)
         raise
-    idle.append(found)
+    idle.append(way_down)
 
 
 @lru_cache(maxsize=_DESCENTS_KEPT)
-def _idle(_table: ShipAtRest, _kind: Kind) -> list[Descent]:
-    """Descents that nobody uses."""
+def _idle_descents(_table: ShipAtRest, _kind: Kind) -> list[Descent]:
+    """Return the descents that nobody uses now; callers share the list."""
     return []
 
 
 def _no_support(area: Area, load: Load) -> IllegalAction:
     deepest_m = model.DEEPEST_HOOK_M if load.face == "hang" else model.DEEPEST_M
     return IllegalAction(
-        f"no support for {_worded(area, load)}: nothing is met down to {1000 * deepest_m:g} mm below the surface",
+        f"no support for {_name_load(area, load)}: nothing is met down to {1000 * deepest_m:g} mm below the surface",
         hint="choose a place where more of it is above the surface or above other cargo",
         reason=Reason.NO_SUPPORT,
     )
 
 
-def _worded(area: Area, load: Load) -> str:
+def _name_load(area: Area, load: Load) -> str:
     place = f"u {load.u_mm:g} v {load.v_mm:g} yaw {load.yaw_deg:g} on area {area.number}"
     return f"a {load.kind} {load.face} at {place}"
 
 
 def first_contact(touches: Touches, *, top_m: float, clear_m: float, floor_m: float) -> float | None:
-    """The height just above the first contact on the way down from `top_m`; None if it lies below `floor_m`.
+    """Return the height just above the first contact on the way down from `top_m`; None if below `floor_m`.
 
     The way is tried in steps of a millimetre, thinner than any part of a piece. Between `top_m` and `clear_m` nothing
     can be met, so the steps there are not tried, and the result is the same.
@@ -267,12 +267,12 @@ def first_contact(touches: Touches, *, top_m: float, clear_m: float, floor_m: fl
     step = max(0, int((top_m - clear_m) / model.LOWERING_STEP_M) - 1)  # one less, for what rounding does to a height
     while height(step) > floor_m:
         if touches(height(step + 1)):
-            return _narrowed(touches, free_m=height(step), touching_m=height(step + 1))
+            return _narrow(touches, free_m=height(step), touching_m=height(step + 1))
         step += 1
     return None
 
 
-def _narrowed(touches: Touches, *, free_m: float, touching_m: float) -> float:
+def _narrow(touches: Touches, *, free_m: float, touching_m: float) -> float:
     while free_m - touching_m > model.LOWERING_END_M:
         between_m = (free_m + touching_m) / 2
         if touches(between_m):
@@ -283,7 +283,7 @@ def _narrowed(touches: Touches, *, free_m: float, touching_m: float) -> float:
 
 
 def let_go_at(touches: Touches, *, contact_m: float, drop_m: float, top_m: float) -> float:
-    """The height of release `drop_m` above the contact, but not above the start and not inside of anything.
+    """Return the height of release `drop_m` above the contact, but not above the start and not inside of anything.
 
     Obstacles that the steps of the way down passed over can be in the way up: then the drop is halved, at last to 0.
     """

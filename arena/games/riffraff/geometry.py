@@ -19,15 +19,15 @@ _OPEN_AIR_M: Final = 0.075
 _AXES: Final[dict[str, Vector]] = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
 
 
-def about(axis: str, degrees: float) -> Quaternion:
-    """The rotation by `degrees` about the axis x, y or z."""
+def rotation_about(axis: str, degrees: float) -> Quaternion:
+    """Return the rotation by `degrees` about the axis x, y or z."""
     half = math.radians(degrees) / 2
     x, y, z = _AXES[axis]
     return (math.cos(half), x * math.sin(half), y * math.sin(half), z * math.sin(half))
 
 
-def times(one: Quaternion, other: Quaternion) -> Quaternion:
-    """The product: first `other`, then `one`."""
+def multiply(one: Quaternion, other: Quaternion) -> Quaternion:
+    """Multiply two rotations: first `other`, then `one`."""
     a, b, c, d = one
     e, f, g, h = other
     return (
@@ -39,13 +39,13 @@ def times(one: Quaternion, other: Quaternion) -> Quaternion:
 
 
 def inverse(rotation: Quaternion) -> Quaternion:
-    """The rotation back."""
+    """Return the inverse rotation."""
     w, x, y, z = rotation
     return (w, -x, -y, -z)
 
 
 def rotation_matrix(rotation: Quaternion) -> tuple[Vector, Vector, Vector]:
-    """The rotation matrix, row by row."""
+    """Return the rotation matrix, row by row."""
     w, x, y, z = rotation
     return (
         (1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)),
@@ -55,98 +55,98 @@ def rotation_matrix(rotation: Quaternion) -> tuple[Vector, Vector, Vector]:
 
 
 def dot(one: Vector, other: Vector) -> float:
-    """The scalar product. Written out: `sum` of floats has other last bits from Python 3.12 on."""
+    """Return the scalar product. Written out: `sum` of floats has other last bits from Python 3.12 on."""
     return one[0] * other[0] + one[1] * other[1] + one[2] * other[2]
 
 
-def rotated(rotation: Quaternion, point: Vector) -> Vector:
-    """The vector after the rotation."""
-    (found,) = rotations(rotation, point)
-    return found
+def rotate(rotation: Quaternion, point: Vector) -> Vector:
+    """Rotate a vector."""
+    (turned,) = rotate_all(rotation, point)
+    return turned
 
 
-def rotations(rotation: Quaternion, *points: Vector) -> Iterator[Vector]:
-    """Each vector after the rotation."""
+def rotate_all(rotation: Quaternion, *points: Vector) -> Iterator[Vector]:
+    """Rotate several vectors."""
     one, two, three = rotation_matrix(rotation)
     for point in points:
         yield (dot(one, point), dot(two, point), dot(three, point))
 
 
 def split(pose: Pose) -> tuple[Vector, Quaternion]:
-    """Place and rotation of a pose."""
+    """Split a pose into place and rotation."""
     x, y, z, w, i, j, k = pose
     return (x, y, z), (w, i, j, k)
 
 
 def vector(numbers: Iterable[float]) -> Vector:
-    """Three numbers as a vector."""
+    """Make a vector of three numbers."""
     x, y, z = numbers
     return (x, y, z)
 
 
 def ship_rotation(table: ShipAtRest) -> Quaternion:
-    """From the ship frame to the table frame: roll about x, then pitch about the turned y."""
-    return times(about("x", math.degrees(table.roll)), about("y", math.degrees(table.pitch)))
+    """Return the rotation from the ship frame to the table frame: roll about x, then pitch about the turned y."""
+    return multiply(rotation_about("x", math.degrees(table.roll)), rotation_about("y", math.degrees(table.pitch)))
 
 
 class Level(NamedTuple):
-    """The frame in which loads of an area are told, seen from the table: the ship's own on deck.
+    """The frame in which the loads of an area are given, seen from the table: the ship's own on deck.
 
-    That of a yard is tipped with it about its bar; on a level yard both are the same.
+    The frame of a yard is tipped with it about its bar; on a level yard both are the same.
     """
 
     rotation: Quaternion
     shift: Vector
 
     def to_table(self, point: Vector) -> Vector:
-        """The point of this frame in the table frame."""
-        return plus(rotated(self.rotation, point), self.shift)
+        """Convert the point of this frame to the table frame."""
+        return add(rotate(self.rotation, point), self.shift)
 
 
 def level_of(area: Area, table: ShipAtRest) -> Level:
-    """The frame of an area of this ship."""
+    """Return the frame of an area of this ship."""
     ship = ship_rotation(table)
     if area.yard is None:
         return Level(ship, (0.0, 0.0, 0.0))
-    turn, shift = tipped(area.yard, table)
-    return Level(times(ship, turn), rotated(ship, shift))
+    turn, shift = yard_frame(area.yard, table)
+    return Level(multiply(ship, turn), rotate(ship, shift))
 
 
-def tipped(yard: int, table: ShipAtRest) -> tuple[Quaternion, Vector]:
-    """The rotation and the shift after it that take a yard on an even keel to where it lies, in the ship frame."""
+def yard_frame(yard: int, table: ShipAtRest) -> tuple[Quaternion, Vector]:
+    """Return the rotation, and the shift after it, that tip a yard from an even keel to its place in the ship frame."""
     angle, bar_m = table.yards[yard], YARDS[yard].bar_m
-    return about("x", math.degrees(angle)), (0.0, bar_m * math.sin(angle), bar_m * (1 - math.cos(angle)))
+    return rotation_about("x", math.degrees(angle)), (0.0, bar_m * math.sin(angle), bar_m * (1 - math.cos(angle)))
 
 
-def plus(one: Vector, other: Vector) -> Vector:
-    """The sum."""
+def add(one: Vector, other: Vector) -> Vector:
+    """Add two vectors."""
     return (one[0] + other[0], one[1] + other[1], one[2] + other[2])
 
 
-def laid(kind: Kind, face: Face, yaw_deg: float) -> Quaternion:
-    """The rotation of a piece that lies in the frame of its area: turned on its face, then by yaw about z."""
+def rotation_of(kind: Kind, face: Face, yaw_deg: float) -> Quaternion:
+    """Return the rotation of a piece in the frame of its area: turned on its face, then by yaw about z."""
     side = FACES[kind][face]
-    return times(about("z", yaw_deg), about(side.axis, side.degrees))
+    return multiply(rotation_about("z", yaw_deg), rotation_about(side.axis, side.degrees))
 
 
 def extents(kind: Kind, rotation: Quaternion) -> tuple[Vector, Vector]:
-    """The lowest and the highest x, y and z of a rotated piece, seen from the origin of its frame."""
+    """Return the lowest and the highest x, y and z of a rotated piece, seen from the origin of its frame."""
     lows, highs = [], []
     for part in PARTS[kind]:
         halves = _half(part, rotation_matrix(part_rotation(part, rotation)))
-        ends = [(at - half, at + half) for at, half in zip(rotated(rotation, part.at_m), halves, strict=True)]
+        ends = [(at - half, at + half) for at, half in zip(rotate(rotation, part.at_m), halves, strict=True)]
         lows.append([low for low, _ in ends])
         highs.append([high for _, high in ends])
     return vector(map(min, zip(*lows, strict=True))), vector(map(max, zip(*highs, strict=True)))
 
 
 def part_rotation(part: Shape, rotation: Quaternion) -> Quaternion:
-    """The rotation of a part of a piece that is turned by `rotation`."""
-    return times(rotation, about("y", _ACROSS_DEG)) if part.is_across else rotation
+    """Return the rotation of a part of a piece that is turned by `rotation`."""
+    return multiply(rotation, rotation_about("y", _ACROSS_DEG)) if part.is_across else rotation
 
 
 def _half(part: Shape, rows: tuple[Vector, Vector, Vector]) -> Iterator[float]:
-    """Half the width of a part along each axis."""
+    """Yield half the width of a part along each axis."""
     size = part.half_m
     for row in rows:
         along = abs(row[2])
@@ -161,7 +161,7 @@ def _half(part: Shape, rows: tuple[Vector, Vector, Vector]) -> Iterator[float]:
 
 
 def volume(part: Shape) -> float:
-    """In cubic metres."""
+    """Return the volume of a part in cubic metres."""
     size = part.half_m
     if part.form == "box":
         return 8 * size[0] * size[1] * size[2]
@@ -173,21 +173,21 @@ def volume(part: Shape) -> float:
 
 
 def centre_of_mass(kind: Kind) -> Vector:
-    """In the frame of the piece; all parts have the same density."""
+    """Return the centre of mass in the frame of the piece; all parts have the same density."""
     whole = sum(volume(part) for part in PARTS[kind])
     return vector(sum(volume(part) * part.at_m[axis] for part in PARTS[kind]) / whole for axis in range(3))
 
 
 def area_of(piece: Piece, table: ShipAtRest) -> int:
-    """The area a piece lies on: the nearest level below its centre of mass, there the side or the quadrant.
+    """Return the area a piece lies on: the nearest level below its centre of mass, there the side or the quadrant.
 
-    A yard is taken as it is tipped, and as if it had no ends. A sailor is judged by the bar of his hook instead: hung
-    over a yard he lies on that yard, though most of him hangs below it.
+    A yard is taken as it is tipped, and as if it had no ends. A sailor is judged by the bar of its hook instead: hung
+    over a yard it lies on that yard, though most of it hangs below.
     """
     (x, y, z), rotation = split(piece.pose)
     inner = (0.0, 0.0, 0.0) if piece.kind == "sailor" else centre_of_mass(piece.kind)
-    a, b, c = rotated(rotation, inner)
-    u, v, height = rotated(inverse(ship_rotation(table)), (x + a, y + b, z + c))
+    a, b, c = rotate(rotation, inner)
+    u, v, height = rotate(inverse(ship_rotation(table)), (x + a, y + b, z + c))
     levels = [number for number in range(len(YARDS)) if _top_at(number, v, table) <= height]
     if levels:
         return FIRST_YARD_AREA + 2 * levels[-1] + (0 if v >= 0 else 1)
@@ -195,26 +195,26 @@ def area_of(piece: Piece, table: ShipAtRest) -> int:
 
 
 def _top_at(yard: int, y_m: float, table: ShipAtRest) -> float:
-    """The height of a yard's upper face at that place across the ship, in the ship frame."""
+    """Return the height of a yard's upper face at that place across the ship, in the ship frame."""
     angle = table.yards[yard]
     return YARDS[yard].bar_m + y_m * math.tan(angle) + YARD_THICKNESS_M / math.cos(angle)
 
 
 def room_above(area: Area) -> float:
-    """The height of the next obstacle above an area, in m: the underside of a yard while all are level, or open air."""
+    """Return the height of the next obstacle above an area, in m: a level yard's underside, or open air."""
     return min([yard.bar_m for yard in YARDS if yard.bar_m > area.surface_m] + [area.surface_m + _OPEN_AIR_M])
 
 
 def room_between(area: Area, table: ShipAtRest, v_m: tuple[float, float]) -> float:
-    """`room_above` as the yards lie, but no more: in the frame of the area, between these two places across it.
+    """Return the height of `room_above` as the yards lie, but no more, between these two places across the area.
 
-    The lower face of a yard is taken as if it had no ends.
+    In the frame of the area. The lower face of a yard is taken as if it had no ends.
     """
     above = next((number for number, yard in enumerate(YARDS) if yard.bar_m > area.surface_m), None)
     if above is None:
         return room_above(area)
-    own = 0.0 if area.yard is None else table.yards[area.yard]
+    tip = 0.0 if area.yard is None else table.yards[area.yard]
     between = YARDS[above].bar_m - (0.0 if area.yard is None else YARDS[area.yard].bar_m)
-    base, slope = between * math.cos(own), math.tan(table.yards[above] - own)
-    heights = (base + (v - between * math.sin(own)) * slope for v in v_m)
+    base, slope = between * math.cos(tip), math.tan(table.yards[above] - tip)
+    heights = (base + (v - between * math.sin(tip)) * slope for v in v_m)
     return min(between, *heights) + (YARDS[above].bar_m - between)

@@ -1,8 +1,8 @@
-"""From a bot's JSON to an action that the rules allow, or to the bot's fault.
+"""Reading of a bot's JSON: an action that the rules allow, or the bot's fault.
 
 Rule: first whose move it is, then the form of the action that is asked for, then its meaning. Numbers are rounded
-before the position is asked about them, so that the log names exactly the load that was refused or done. Pure geometry
-and bookkeeping; the simulator decides about room and support. A refusal has a word for the program and a sentence for
+before the position is looked at, so that the log names exactly the load that was refused or done. Pure geometry and
+bookkeeping; the simulator decides about room and support. A refusal has a word for the program and a sentence for
 its author, with what was found and what is allowed, in mm and degrees of the ship frame.
 """
 
@@ -18,7 +18,7 @@ from arena.errors import IllegalAction, MalformedReply
 from arena.games.api import Json, Seat, read_form
 from arena.games.riffraff import turns
 from arena.games.riffraff.actions import Announce, AnyAction, Load, NameCaptain, Order, Pass, Play, Reason
-from arena.games.riffraff.geometry import extents, laid
+from arena.games.riffraff.geometry import extents, rotation_of
 from arena.games.riffraff.scene import FACES, KINDS, Area, Face, Kind
 from arena.games.riffraff.state import Phase, State
 from arena.text import counted, join_words
@@ -32,14 +32,14 @@ _SLACK_MM: Final = 1e-6
 
 
 class Form(NamedTuple):
-    """An action as it is written: its type, its name in a sentence, an example."""
+    """The written form of an action: its type, its name in a sentence, an example."""
 
     kind: type[Any]
     name: str
     example: str
 
     def read(self, raw: Json) -> Any:
-        """The action that `raw` is; MalformedReply if it has another form."""
+        """Read the action that `raw` is; MalformedReply if it has another form."""
         return read_form(raw, self.kind, place=f"not {self.name}", hint=f"for example {self.example}")
 
 
@@ -58,10 +58,10 @@ _FORMS: Final = {
 
 
 def parse(state: State, seat: Seat, raw: Json) -> AnyAction:
-    """The action of `seat` that `raw` describes. MalformedReply or IllegalAction with a reason and a sentence."""
+    """Read the action of `seat` that `raw` describes; MalformedReply or IllegalAction with a reason and a sentence."""
     if seat not in state.movers:
         verb = "is" if len(state.movers) == 1 else "are"
-        movers = f"{_seats(state.movers)} {verb}" if state.movers else "nobody is"
+        movers = f"{_name_seats(state.movers)} {verb}" if state.movers else "nobody is"
         raise IllegalAction(f"seat {seat} is not to move; {movers}", reason=Reason.NOT_TO_MOVE)
     form = _FORMS[state.phase]
     if form is _LOAD and isinstance(raw, dict) and "pass" in raw:
@@ -74,21 +74,21 @@ def parse(state: State, seat: Seat, raw: Json) -> AnyAction:
     if not isinstance(action, Load):
         _check_choice(state, seat, action)
         return action
-    load = rounded(action)
+    load = round_load(action)
     _check_held(state, seat, load)
     check_pose(state.active_area, load)
     return load
 
 
 def read_load(raw: Json) -> Load:
-    """A load of the right form, of a known kind, with usable numbers, rounded; nothing else about it is checked."""
-    load = rounded(_LOAD.read(raw))
+    """Read a load of the right form, of a known kind, with usable numbers, rounded; check nothing else about it."""
+    load = round_load(_LOAD.read(raw))
     _check_kind(load)
     return load
 
 
-def rounded(load: Load) -> Load:
-    """The load with its numbers on their grids; IllegalAction if there are some that no grid has."""
+def round_load(load: Load) -> Load:
+    """Round the numbers of the load to their grids; IllegalAction if one is on no grid."""
     for name in ("u_mm", "v_mm", "yaw_deg", "drop_mm"):
         if not math.isfinite(number := getattr(load, name)):
             raise _refusal(Reason.BAD_NUMBER, f"`{name}` must be a finite number, found {number}")
@@ -106,13 +106,13 @@ def rounded(load: Load) -> Load:
 
 
 def require_within(name: str, found: float, low: float, high: float) -> None:
-    """IllegalAction if a number is not from `low` to `high`."""
+    """Raise IllegalAction if a number is not from `low` to `high`."""
     if not low <= found <= high:
         raise _refusal(Reason.BAD_NUMBER, f"{name} must be from {low:g} to {high:g}, found {found:g}")
 
 
 def _refuse_other_form(state: State, raw: Json, asked: Form) -> None:
-    """IllegalAction if `raw` is an action of another phase."""
+    """Raise IllegalAction if `raw` is an action of another phase."""
     for form in (*_FORMS.values(), _PASS):
         try:
             msgspec.convert(raw, type=form.kind)  # `read` would look for mistakes, which takes long in a long message
@@ -120,8 +120,8 @@ def _refuse_other_form(state: State, raw: Json, asked: Form) -> None:
             continue
         if state.phase is Phase.LOAD and form is _ANNOUNCE:
             raise _refusal(Reason.NOT_ASKED, f"{_why_no_announcement(state)}; now load it")
-        found = f"found {form.name}, but {asked.name} is asked for now (phase {state.phase.value})"
-        raise _refusal(Reason.NOT_ASKED, found, f"for example {asked.example}")
+        mismatch = f"found {form.name}, but {asked.name} is asked for now (phase {state.phase.value})"
+        raise _refusal(Reason.NOT_ASKED, mismatch, f"for example {asked.example}")
 
 
 def _why_no_announcement(state: State) -> str:
@@ -132,32 +132,32 @@ def _why_no_announcement(state: State) -> str:
 
 
 def _check_choice(state: State, seat: Seat, action: AnyAction) -> None:
-    """An action out of the list in `legal` must stand there."""
+    """Raise IllegalAction unless an action out of the list in `legal` stands there."""
     hint = "choose one of the actions in `legal`"
     match action:
         case Play(card=card):
             hand = state.players[seat].hand
             if card not in hand:
-                found = f"card {card} is not in your hand; it holds {_listed(hand)}"
-                raise _refusal(Reason.NOT_IN_HAND, found, hint)
+                mistake = f"card {card} is not in your hand; it holds {_join_numbers(hand)}"
+                raise _refusal(Reason.NOT_IN_HAND, mistake, hint)
         case NameCaptain(seat=named):
             tied = turns.leaders(state)
             if named not in tied:
-                found = f"seat {named} cannot become captain; the highest card was played by {_seats(tied)}"
-                raise _refusal(Reason.NOT_A_CHOICE, found, hint)
+                mistake = f"seat {named} cannot become captain; the highest card was played by {_name_seats(tied)}"
+                raise _refusal(Reason.NOT_A_CHOICE, mistake, hint)
         case Order(seats=seats):
             tied = state.ties[0]
             if sorted(seats) != sorted(tied):
-                shown = _listed(seats[:8]) + ("..." if len(seats) > 8 else "")
-                found = f"the order must name each of {_seats(tied)} once; found {shown}"
-                raise _refusal(Reason.NOT_A_CHOICE, found, hint)
+                given = _join_numbers(seats[:8]) + ("..." if len(seats) > 8 else "")
+                mistake = f"the order must name each of {_name_seats(tied)} once; found {given}"
+                raise _refusal(Reason.NOT_A_CHOICE, mistake, hint)
         case Announce(pieces=pieces):
             if pieces not in (1, 2):
                 raise _refusal(Reason.NOT_A_CHOICE, f"1 or 2 pieces can be announced, not {pieces}", hint)
 
 
 def _check_held(state: State, seat: Seat, load: Load) -> None:
-    """A piece must be in the supply of the player who loads it."""
+    """Raise IllegalAction unless the piece is in the supply of the player who loads it."""
     _check_kind(load)
     player = state.players[seat]
     if not player.holds(load.kind):
@@ -168,7 +168,7 @@ def _check_held(state: State, seat: Seat, load: Load) -> None:
 def _check_kind(load: Load) -> None:
     if load.kind not in KINDS:
         kinds = ", ".join(KINDS)
-        raise _refusal(Reason.NOT_IN_SUPPLY, f"there is no kind {_quoted(load.kind)}; the kinds are {kinds}")
+        raise _refusal(Reason.NOT_IN_SUPPLY, f"there is no kind {_quote(load.kind)}; the kinds are {kinds}")
 
 
 def _check_hands(hands: tuple[tuple[float, float], ...]) -> None:
@@ -181,25 +181,25 @@ def _check_hands(hands: tuple[tuple[float, float], ...]) -> None:
 
 
 def check_pose(area: Area, load: Load) -> None:
-    """A piece of a known kind lies on one of its faces, its origin inside the area, and reaches into no other area."""
+    """Raise IllegalAction unless a piece lies on one of its faces, has its origin inside the area and stays in it."""
     kind = next(known for known in KINDS if known == load.kind)
     allowed = faces_on(area, kind)
     face = next((known for known in allowed if known == load.face), None)
     if face is None:
         where = f" on area {area.number}, a part of the deck" if load.face in FACES[kind] else ""
-        found = f"a {kind} has no face {_quoted(load.face)}{where}; it can be laid {', '.join(allowed)}"
-        raise _refusal(Reason.BAD_FACE, found)
+        mistake = f"a {kind} has no face {_quote(load.face)}{where}; it can be laid {', '.join(allowed)}"
+        raise _refusal(Reason.BAD_FACE, mistake)
     _check_inside(area, load)
     _check_reach(area, kind, face, load)
 
 
 def faces_on(area: Area, kind: Kind) -> tuple[Face, ...]:
-    """The faces on which a piece of that kind can be laid there: nothing hangs on the deck."""
+    """Return the faces on which a piece of that kind can be laid there: nothing hangs on the deck."""
     return tuple(face for face in FACES[kind] if area.is_yard or face != "hang")
 
 
 def ranges_mm(area: Area) -> Mapping[str, tuple[float, float]]:
-    """The limits of u and v in an area, both ends included, in mm."""
+    """Return the limits of u and v in an area, both ends included, in mm."""
     sides = {"u": area.u_m, "v": area.v_m}
     return {name: (round(low * 1000, 1), round(high * 1000, 1)) for name, (low, high) in sides.items()}
 
@@ -208,8 +208,8 @@ def _check_inside(area: Area, load: Load) -> None:
     ranges = ranges_mm(area)
     (low_u, high_u), (low_v, high_v) = ranges.values()
     if not (low_u <= load.u_mm <= high_u and low_v <= load.v_mm <= high_v):
-        wanted = ", ".join(f"{name} from {low:g} to {high:g}" for name, (low, high) in ranges.items())
-        where = f"outside area {area.number}, where the origin of a piece can be at {wanted} mm"
+        limits = ", ".join(f"{name} from {low:g} to {high:g}" for name, (low, high) in ranges.items())
+        where = f"outside area {area.number}, where the origin of a piece can be at {limits} mm"
         raise _refusal(Reason.OUTSIDE_AREA, f"u {load.u_mm:g}, v {load.v_mm:g} is {where}")
 
 
@@ -229,8 +229,8 @@ def _check_reach(area: Area, kind: Kind, face: Face, load: Load) -> None:
 
 @lru_cache(maxsize=8192)
 def _reach_mm(kind: Kind, face: Face, yaw_deg: float) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """Lowest and highest reach of a piece that lies so from its origin, along u, v and up."""
-    low, high = extents(kind, laid(kind, face, yaw_deg))
+    """Return the lowest and highest reach of a piece that lies so from its origin, along u, v and up."""
+    low, high = extents(kind, rotation_of(kind, face, yaw_deg))
     return tuple(1000 * reach for reach in low), tuple(1000 * reach for reach in high)
 
 
@@ -239,19 +239,19 @@ def _refusal(reason: str, sentence: str, hint: str = "") -> IllegalAction:
 
 
 def _tenth(number: float) -> float:
-    """Rounded to 0.1; adding 0 turns -0.0 into 0.0."""
+    """Round to 0.1; adding 0 turns -0.0 into 0.0."""
     return round(number, 1) + 0.0
 
 
-def _quoted(word: str) -> str:
-    """Only ASCII, because a message must be fit for every file and terminal."""
+def _quote(word: str) -> str:
+    """Quote a word in ASCII, because a message must be fit for every file and terminal."""
     return json.dumps(word)
 
 
-def _listed(numbers: Sequence[int]) -> str:
+def _join_numbers(numbers: Sequence[int]) -> str:
     return ", ".join(map(str, numbers)) or "nothing"
 
 
-def _seats(seats: Sequence[Seat]) -> str:
-    """`seat 1`, `seats 0, 1 and 3`."""
+def _name_seats(seats: Sequence[Seat]) -> str:
+    """Name the seats: `seat 1`, `seats 0, 1 and 3`."""
     return f"{'seats' if len(seats) > 1 else 'seat'} {join_words(seats)}"

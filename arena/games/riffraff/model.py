@@ -79,21 +79,21 @@ _OPTION: Final = (
     'iterations="50" ls_iterations="50" tolerance="1e-10"'
 )
 _MEMORY: Final = '<size memory="48M"/>'
-"""For contacts and solver. The engine's own guess, 20 MB, is too little where many pieces get stuck in each other; only
+"""Memory for contacts and solver. The engine's guess, 20 MB, is too little where many pieces get stuck together; only
 what is used is ever touched, under 1 MB for a laden ship."""
 _FLAGS: Final = '<flag island="disable" autoreset="disable"/>'
 _DENSE_MAX: Final = 2
 """Pieces up to which full matrices are quicker than sparse ones, by a tenth. The engine itself would change over at ten
 pieces, where they take three times as long. Results differ in last bits."""
 _HARD: Final = 'solreffriction="0.01 1" solimpfriction="0.9999 0.9999 0.001"'
-"""Of dry friction. The engine's own is soft: a yard out of balance would creep for ever."""
+"""The stiffness of dry friction. The engine's own is soft: a yard out of balance would creep for ever."""
 _STOP: Final = 'solreflimit="0.01 1" solimplimit="0.99 0.999 0.001"'
 _CONTACT: Final = 'friction="0.32 0.002 0.0004" solref="0.01 1" solimp="0.95 0.99 0.0005"'
 _THROUGH: Final = 'contype="0" conaffinity="0"'
 
 
 def mjcf(kinds: Sequence[Kind]) -> str:
-    """The ship and one free piece of each of `kinds`.
+    """Return the ship and one free piece of each of `kinds` as MJCF.
 
     Bodies: the world, the ship, its yards from the lowest, then the pieces in this order. The state is roll, pitch,
     the tips of the yards (rad), then x y z w x y z of each piece.
@@ -115,7 +115,7 @@ def mjcf(kinds: Sequence[Kind]) -> str:
 
 
 def model_digest() -> str:
-    """16 hex digits of SHA-256 over everything that this code and the scene put into a result."""
+    """Return 16 hex digits of SHA-256 over everything that this code and the scene put into a result."""
     settings = [STEPS_PER_LOOK, LOOKS_PER_WINDOW, LOOKS_MAX, REST_TILT_RAD, REST_SHIFT_M, REST_TURN]
     lowering = [LOWERING_STEP_M, LOWERING_END_M, START_GAP_M, DEEPEST_M, DEEPEST_HOOK_M, HALVINGS, DIGITS, _DENSE_MAX]
     places = [scene.AREAS, scene.FACES, scene.CATCH_PLANE_M, scene.HAND_RADIUS_M]
@@ -160,7 +160,7 @@ def _form(part: Shape) -> str:
 
 
 def _meshes(kind: Kind) -> str:
-    """The boxes of a kind as meshes of eight corners.
+    """Return the boxes of a kind as meshes of eight corners.
 
     The engine's own boxes flicker between one and four contacts: such pieces jitter for ever, and creep 16 mm in 5 s.
     """
@@ -193,7 +193,7 @@ SCENARIO: Final[tuple[tuple[int, Load, Noise], ...]] = (
 
 @cache
 def surroundings() -> Mapping[str, str]:
-    """Platform and C library, whose sines the engine uses, and the digest of model and material."""
+    """Return platform and C library, whose sines the engine uses, and the digest of model and material."""
     return {
         "platform": f"{platform.system()} {platform.machine()}",
         "libc": " ".join(platform.libc_ver()).strip() or "unknown",
@@ -202,10 +202,10 @@ def surroundings() -> Mapping[str, str]:
 
 
 def arithmetic() -> str:
-    """16 hex digits over sines and powers, whose last bits differ between processors under the same C library.
+    """Return 16 hex digits over sines and powers, whose last bits differ between processors with one C library.
 
     The engine takes them from there. A short scenario can come out the same all the same, a long match not.
     """
     values = [number / 7 for number in range(1, 2000)]
-    found = [(math.sin(value), math.cos(value), math.exp(-value), value**0.3, math.atan2(1, value)) for value in values]
-    return sha256(msgspec.json.encode(found)).hexdigest()[:16]
+    sines = [(math.sin(value), math.cos(value), math.exp(-value), value**0.3, math.atan2(1, value)) for value in values]
+    return sha256(msgspec.json.encode(sines)).hexdigest()[:16]

@@ -20,7 +20,7 @@ from arena.games.api import Seat
 from arena.games.riffraff import model
 from arena.games.riffraff.actions import Load
 from arena.games.riffraff.engine import GIMBAL, HINGES, POSE, World, WorldState, descent, engine, require_apart
-from arena.games.riffraff.geometry import inverse, rotated, ship_rotation, split, times
+from arena.games.riffraff.geometry import inverse, multiply, rotate, ship_rotation, split
 from arena.games.riffraff.scene import AREAS, CATCH_PLANE_M, Area
 from arena.games.riffraff.table import (
     STILL,
@@ -31,16 +31,16 @@ from arena.games.riffraff.table import (
     PieceId,
     Pose,
     Rest,
-    Settled,
+    Result,
     ShipAtRest,
     Yards,
     canonical,
     canonical_pose,
-    remaining,
+    ship_after,
 )
 from arena.games.riffraff.turns import hand_at, kind_of
 
-__all__ = ["distance", "filmed", "fingerprint", "place", "released", "require", "require_apart", "run_to_rest"]
+__all__ = ["begin_placement", "distance", "film", "fingerprint", "place", "require", "require_apart", "run_to_rest"]
 
 _INTENTIONS_KEPT: Final = 64
 _NOBODY: Final = Seat(0)
@@ -49,27 +49,27 @@ _TILT_DIGITS: Final = 3
 
 
 def require(table: ShipAtRest, area: Area, load: Load) -> None:
-    """IllegalAction if the piece finds no room or no support in its intended pose, without any noise.
+    """Raise IllegalAction if the piece finds no room or no support in its intended pose, without any noise.
 
     The geometry of the load is taken for granted: kind, face and place are allowed on that area.
     """
-    _intended(table, area, load)
+    _intended_pose(table, area, load)
 
 
 def place(
     table: ShipAtRest, area: Area, load: Load, noise: Noise, piece: PieceId, *, looks: int = model.LOOKS_MAX
-) -> Settled:
-    """The result of putting the piece on the area with an unsteady hand while a wave hits the ship.
+) -> Result:
+    """Put the piece on the area with an unsteady hand while a wave hits the ship; return the result.
 
     A shift that leaves no room is halved, `HALVINGS` times at most, and then left out. Raises as `require` does, and
     HarnessFault if the simulation breaks down; the table is a value, so nothing has changed then. After `looks` the
     poses are taken as they are.
     """
-    return run_to_rest(released(table, area, load, noise, piece), load, looks=looks)
+    return run_to_rest(begin_placement(table, area, load, noise, piece), load, looks=looks)
 
 
-class Released(NamedTuple):
-    """A piece just let go; `pieces` are all aboard and the new one, in the order of the bodies in the world."""
+class Placement(NamedTuple):
+    """A placement that begins: `pieces` are all aboard and the new one, in the order of the bodies in the world."""
 
     world: World
     pieces: tuple[Piece, ...]
@@ -77,40 +77,40 @@ class Released(NamedTuple):
     halved: int
 
 
-def released(table: ShipAtRest, area: Area, load: Load, noise: Noise, piece: PieceId) -> Released:
-    """The ship at the moment at which a placement begins to settle. Raises as `require` does."""
+def begin_placement(table: ShipAtRest, area: Area, load: Load, noise: Noise, piece: PieceId) -> Placement:
+    """Return the ship at the moment at which a placement begins to settle. Raises as `require` does."""
     require(table, area, load)
-    pose, halved = _shifted(table, area, load, noise)
+    pose, halved = _shifted_pose(table, area, load, noise)
     new = Piece(id=piece, kind=kind_of(load), card=area.number, by=_NOBODY, pose=pose)
     pieces = tuple(sorted((*table.cargo, new), key=lambda piece: piece.id))
     world = World(table, [(piece.kind, piece.pose) for piece in pieces])
     world.data.qvel[:GIMBAL] = noise.roll_rad_s, noise.pitch_rad_s
-    return Released(world, pieces, new, halved)
+    return Placement(world, pieces, new, halved)
 
 
 @lru_cache(maxsize=_INTENTIONS_KEPT)
-def _intended(table: ShipAtRest, area: Area, load: Load) -> Pose:
-    """The pose in which the piece is let go without noise. Kept, as every load is checked first and then placed."""
+def _intended_pose(table: ShipAtRest, area: Area, load: Load) -> Pose:
+    """Return the pose of release without noise. Cached, as every load is checked first and then placed."""
     with descent(table, kind_of(load)) as way_down:
         return way_down.release(area, load, STILL, 0.0)
 
 
-def _shifted(table: ShipAtRest, area: Area, load: Load, noise: Noise) -> tuple[Pose, int]:
-    """The pose in which an unsteady hand lets the piece go, and the number of times the shift was halved."""
+def _shifted_pose(table: ShipAtRest, area: Area, load: Load, noise: Noise) -> tuple[Pose, int]:
+    """Return the pose in which an unsteady hand lets the piece go, and how often the shift was halved."""
     if not (noise.u_mm or noise.v_mm or noise.yaw_deg):
-        return _intended(table, area, load), 0
+        return _intended_pose(table, area, load), 0
     with descent(table, kind_of(load)) as way_down:
         for halved in range(model.HALVINGS):
             with suppress(IllegalAction):
                 return way_down.release(area, load, noise, 0.5**halved), halved
-    return _intended(table, area, load), model.HALVINGS
+    return _intended_pose(table, area, load), model.HALVINGS
 
 
 def run_to_rest(
-    release: Released, load: Load, seen: Callable[[WorldState], None] = lambda _: None, *, looks: int = model.LOOKS_MAX
-) -> Settled:
-    """The result; the world is left in its last state. `seen` gets the state at every look, which changes later."""
-    world, pieces = release.world, release.pieces
+    start: Placement, load: Load, seen: Callable[[WorldState], None] = lambda _: None, *, looks: int = model.LOOKS_MAX
+) -> Result:
+    """Simulate until rest; the world is left in its last state. `seen` gets the state at every look, a view of it."""
+    world, pieces = start.world, start.pieces
     watch = Watch(world.state, [piece.id for piece in pieces], load.hands_mm)
     end: Literal["rest", "timeout"] = "timeout"
     while watch.looks < looks:
@@ -122,10 +122,10 @@ def run_to_rest(
             end = "rest"
             break
     roll, pitch, *yards = map(canonical, world.state[:HINGES])
-    result = Settled(
-        id=release.new.id,
+    result = Result(
+        id=start.new.id,
         end=end,
-        halved=release.halved,
+        halved=start.halved,
         t_s=watch.t_s,
         tilt_max_deg=round(math.degrees(watch.tilt_max_rad), _TILT_DIGITS),
         fallen=tuple(watch.fallen),
@@ -135,44 +135,44 @@ def run_to_rest(
         rests=watch.rests(world.state),
         digest="",
     )
-    return msgspec.structs.replace(result, digest=remaining(pieces, result).digest())
+    return msgspec.structs.replace(result, digest=ship_after(pieces, result).digest())
 
 
 LOOKS_PER_FRAME: Final = 2
 _FRAME_UNITS: Final = (10_000, 10_000, 1000)
-"""Of a frame: 0.0001 rad, 0.1 mm, a thousandth of a component of a quaternion."""
+"""The units of a frame: 0.0001 rad, 0.1 mm, a thousandth of a component of a quaternion."""
 _UNMOVED: Final = 2
-"""A number of a frame stays as it was until it has changed by more units than this: what lies jitters."""
+"""A number of a frame stays as it was until it has changed by more units than this: pieces at rest jitter."""
 
 
-def filmed(table: ShipAtRest, area: Area, load: Load, noise: Noise, piece: PieceId) -> tuple[Settled, Motion]:
-    """The result of `place`, and the movement that led to it."""
-    release, states = released(table, area, load, noise, piece), list[WorldState]()
-    result = run_to_rest(release, load, lambda state: states.append(state.copy()))
-    channels = _held(np.array([_in_ship_frame(state) for state in states[::LOOKS_PER_FRAME]]))
+def film(table: ShipAtRest, area: Area, load: Load, noise: Noise, piece: PieceId) -> tuple[Result, Motion]:
+    """Return the result of `place`, and the movement that led to it."""
+    placement, states = begin_placement(table, area, load, noise, piece), list[WorldState]()
+    result = run_to_rest(placement, load, lambda state: states.append(state.copy()))
+    channels = _remove_jitter(np.array([_in_ship_frame(state) for state in states[::LOOKS_PER_FRAME]]))
     return result, Motion(
         seconds=result.t_s,
         every_s=model.LOOK_S * LOOKS_PER_FRAME,
-        ids=tuple(each.id for each in release.pieces),
-        kinds=tuple(each.kind for each in release.pieces),
+        ids=tuple(piece.id for piece in placement.pieces),
+        kinds=tuple(piece.kind for piece in placement.pieces),
         channels=tuple(map(_differences, channels.T)),
     )
 
 
 def _in_ship_frame(state: WorldState) -> WorldState:
-    """Tilts, and poses as the ship sees them, in units of a frame: whatever lies still on it does not change."""
+    """Return tilts, and poses as the ship sees them, in units of a frame: a piece at rest on it does not change."""
     ship = inverse(ship_rotation(ShipAtRest(roll=float(state[0]), pitch=float(state[1]))))
     tilt_unit, length_unit, turn_unit = _FRAME_UNITS
     numbers = [float(tilt) * tilt_unit for tilt in state[:HINGES]]
     for pose in poses(state):
         place, turn = split(cast(Pose, tuple(map(float, pose))))
-        numbers += [each * length_unit for each in rotated(ship, place)]
-        numbers += [each * turn_unit for each in times(ship, turn)]
+        numbers += [length * length_unit for length in rotate(ship, place)]
+        numbers += [component * turn_unit for component in multiply(ship, turn)]
     return np.array(list(map(round, numbers)), dtype=np.float64)
 
 
-def _held(frames: WorldState) -> WorldState:
-    """Frames without the jitter of what lies still; a row a frame."""
+def _remove_jitter(frames: WorldState) -> WorldState:
+    """Remove from frames, a row each, the jitter of pieces at rest."""
     for before, now in pairwise(frames):
         is_still = np.abs(now - before) <= _UNMOVED
         now[is_still] = before[is_still]
@@ -180,25 +180,25 @@ def _held(frames: WorldState) -> WorldState:
 
 
 def _differences(channel: WorldState) -> tuple[int, ...]:
-    """The first number and the changes after it, without the zeros at the end."""
+    """Return the first number and the changes after it, without the zeros at the end."""
     first, *changes = np.diff(channel, prepend=0).astype(int).tolist()
     return (first, *np.trim_zeros(changes, "b"))
 
 
 def fingerprint() -> dict[str, str]:
-    """The causes of results besides the arguments. Equal fingerprints promise the same results, bit for bit."""
+    """Return all that results depend on. Equal fingerprints promise the same results, bit for bit."""
     return {"engine": f"mujoco {engine().__version__}", **model.surroundings(), "canary": _canary()}
 
 
 @cache
 def _canary() -> str:
-    """16 hex digits over the machine's model.arithmetic and a fixed scenario, both to the last bit."""
+    """Return 16 hex digits over the machine's model.arithmetic and a fixed scenario, both to the last bit."""
     table, seen = ShipAtRest(), sha256(model.arithmetic().encode())
     for number, (area, load, noise) in enumerate(model.SCENARIO, start=1):
-        release = released(table, AREAS[area], load, noise, PieceId(f"k{number:02d}"))
-        result = run_to_rest(release, load)
-        seen.update(msgspec.json.encode(result) + release.world.state.tobytes())
-        table = remaining(release.pieces, result)
+        placement = begin_placement(table, AREAS[area], load, noise, PieceId(f"k{number:02d}"))
+        result = run_to_rest(placement, load)
+        seen.update(msgspec.json.encode(result) + placement.world.state.tobytes())
+        table = ship_after(placement.pieces, result)
     return seen.hexdigest()[:16]
 
 
@@ -206,12 +206,12 @@ _MM_DIGITS: Final = 2
 
 
 def poses(state: WorldState) -> WorldState:
-    """The part of a state that tells of the pieces, one row of `POSE` numbers each."""
+    """Return the part of a state that describes the pieces, a row of `POSE` numbers each."""
     return state[HINGES:].reshape(-1, POSE)
 
 
 class Watch:
-    """Observer of the state at the start and after every look.
+    """An observer of the state at the start and after every look.
 
     `fallen` in the order of falling; `tilt_max_rad` is the largest roll or pitch either way.
     """
@@ -233,7 +233,7 @@ class Watch:
         return round(self.looks * model.LOOK_S, 3)
 
     def see(self, state: WorldState) -> tuple[int, ...]:
-        """Take note of the state one look later; the indices of pieces that have just fallen."""
+        """Take note of the state one look later; return the indices of pieces that have just fallen."""
         self.looks += 1
         self.tilt_max_rad = max(self.tilt_max_rad, abs(float(state[0])), abs(float(state[1])))
         is_below = self._aboard & (state[HINGES + 2 :: POSE] < CATCH_PLANE_M)
@@ -243,20 +243,20 @@ class Watch:
             self._aboard[list(gone)] = False
             falls = [self._fall(index, poses(self._before)[index], poses(state)[index]) for index in gone]
             for fall in sorted(falls, key=lambda fall: (fall.t_s, fall.id)):
-                hand = hand_at(fall.x_mm, fall.y_mm, self._hands_mm, [each.hand for each in self.fallen])
+                hand = hand_at(fall.x_mm, fall.y_mm, self._hands_mm, [earlier.hand for earlier in self.fallen])
                 self.fallen.append(msgspec.structs.replace(fall, hand=hand))
         self._before[:] = state
         return gone
 
     def is_at_rest(self, state: WorldState) -> bool:
-        """Whether a window ends with this look; it begins anew as soon as anything has moved."""
+        """Return True if a window ends with this look; it begins anew as soon as anything has moved."""
         if self._has_moved(state):
             self._window[:] = state
             self._since = self.looks
         return self.looks - self._since >= model.LOOKS_PER_WINDOW
 
     def _has_moved(self, state: WorldState) -> bool:
-        """Whether anything is further from its place at the start of the window than rest allows."""
+        """Return True if anything is further from its place at the start of the window than rest allows."""
         moved = np.abs(state - self._window)
         pieces = poses(moved)[self._aboard]
         return not bool(
@@ -266,12 +266,12 @@ class Watch:
         )
 
     def rests(self, state: WorldState) -> tuple[Rest, ...]:
-        """Every piece that has not fallen, with its canonical pose."""
+        """Return every piece that has not fallen, with its canonical pose."""
         rows = zip(self._ids, poses(state), self._aboard, strict=True)
         return tuple(Rest(id=name, pose=canonical_pose(pose)) for name, pose, is_aboard in rows if is_aboard)
 
     def _fall(self, index: int, before: WorldState, after: WorldState) -> Fall:
-        """Place and time at which a piece went through the catch plane between two looks, as if it flew straight.
+        """Return where and when a piece went through the catch plane between two looks, as if it flew straight.
 
         The hand is found later, by the rounded place, so that a record tells why a piece was caught or not.
         """
@@ -289,26 +289,26 @@ class Watch:
         )
 
 
-def distance(one: Settled, other: Settled) -> str:
-    """The difference of two results of the same placement, for a person; empty if they are the same.
+def distance(one: Result, other: Result) -> str:
+    """Describe how two results of one placement differ, for a person; an empty text if they are the same.
 
     Only pieces that rest in both are compared.
     """
     if one == other:
         return ""
     phrases = [*_fallen_apart(one, other), *_poses_apart(one, other)]
-    names = [name for name in Settled.__struct_fields__ if getattr(one, name) != getattr(other, name)]
+    names = [name for name in Result.__struct_fields__ if getattr(one, name) != getattr(other, name)]
     return "; ".join(phrases) or f"same poses, other {', '.join(names)}"
 
 
-def _fallen_apart(one: Settled, other: Settled) -> Iterator[str]:
+def _fallen_apart(one: Result, other: Result) -> Iterator[str]:
     first, second = ({fall.id for fall in result.fallen} for result in (one, other))
     for which, ids in (("first", first - second), ("second", second - first)):
         if ids:
             yield f"fell only in the {which}: {', '.join(sorted(ids))}"
 
 
-def _poses_apart(one: Settled, other: Settled) -> Iterator[str]:
+def _poses_apart(one: Result, other: Result) -> Iterator[str]:
     there = {rest.id: rest.pose for rest in other.rests}
     both = [(rest.pose, there[rest.id], rest.id) for rest in one.rests if rest.id in there]
     shift_mm, moved = max(((1000 * math.dist(a[:3], b[:3]), name) for a, b, name in both), default=(0.0, ""))
@@ -326,7 +326,7 @@ def _poses_apart(one: Settled, other: Settled) -> Iterator[str]:
 
 
 def _angle_deg(one: Pose, other: Pose) -> float:
-    """The angle between two rotations; their quaternions are rounded, so of nearly unit length."""
+    """Return the angle between two rotations; their quaternions are rounded, so of nearly unit length."""
     (_, before), (_, after) = split(one), split(other)
-    w, *axis = times(inverse(before), after)
+    w, *axis = multiply(inverse(before), after)
     return 0.0 if before == after else math.degrees(2 * math.atan2(math.hypot(*axis), abs(w)))

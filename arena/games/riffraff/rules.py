@@ -44,15 +44,18 @@ player with the fewest pieces after the last round wins."""
 
 
 class RiffRaffFaultPolicy:
-    """After a fault that does not forfeit, the game goes on with the least that the rules allow."""
+    """The play after a fault that does not forfeit: the least that the rules allow."""
 
     def fallback_action(self, state: State, seat: Seat) -> AnyAction:
-        """The lowest card, themselves as captain, the seats as they sit, one piece; no load, so the referee loads."""
+        """Return the lowest card, the seat itself as captain, the first order or one piece; for a load a pass.
+
+        After a pass the referee loads.
+        """
         actions = _legal(state, seat)
         if actions is None:
             return PASS
-        own = NameCaptain(seat=seat)
-        return own if own in actions else actions[0]
+        self_naming = NameCaptain(seat=seat)
+        return self_naming if self_naming in actions else actions[0]
 
 
 class RiffRaff(BaseGame):
@@ -65,7 +68,7 @@ class RiffRaff(BaseGame):
     fault_policy: ClassVar[api.FaultPolicy] = RiffRaffFaultPolicy()
     observe = staticmethod(view.observe)
     parse = staticmethod(legality.parse)
-    resolve = staticmethod(turns.blown)
+    resolve = staticmethod(turns.apply_noise)
     describe = staticmethod(describe)
     news = staticmethod(captions.round_news)
     trial_options: ClassVar[tuple[dict[str, Json], ...]] = (
@@ -79,16 +82,16 @@ class RiffRaff(BaseGame):
         self.simulator: api.Simulator = simulator or RiffRaffSimulator()
 
     def setup(self, options: Mapping[str, Json], seats: int) -> State:
-        """An empty ship, ten cards and one set of cargo for each, two sets for two players; seat 0 is captain."""
-        read = self.read_options(options, seats, Options)
-        if not 0 <= read.simulations <= _SIMULATIONS_MAX:
-            found = f"found {read.simulations}, expected a number from 0 to {_SIMULATIONS_MAX}"
-            raise SpecError(f"options of riffraff: simulations: {found}")
+        """Return an empty ship, ten cards and a set of cargo for each, two sets for two players; seat 0 is captain."""
+        chosen = self.read_options(options, seats, Options)
+        if not 0 <= chosen.simulations <= _SIMULATIONS_MAX:
+            mistake = f"found {chosen.simulations}, expected a number from 0 to {_SIMULATIONS_MAX}"
+            raise SpecError(f"options of riffraff: simulations: {mistake}")
         supply = (2 if seats == 2 else 1,) * len(KINDS)
-        return State(options=read, players=(Player(supply=supply),) * seats)
+        return State(options=chosen, players=(Player(supply=supply),) * seats)
 
     def turn(self, state: State) -> api.Turn:
-        """A decision of one or, over the cards, of all; the referee's load; the wind; the simulation; or the end."""
+        """Return a decision of one seat or, over cards, of all; the referee's load, wind, a simulation or the end."""
         place = f"{state.round}/{state.active}/{state.loaded}"
         match state.phase:
             case Phase.STANDARD:
@@ -102,11 +105,11 @@ class RiffRaff(BaseGame):
         return api.Decision(seats=state.movers)
 
     def legal(self, state: State, seat: Seat) -> tuple[AnyAction, ...] | None:
-        """Cards from the lowest, seats from the first, orders as `permutations` gives them; None for a load."""
+        """List cards from the lowest, seats from the first, orders as `permutations` gives them; None for a load."""
         return _legal(state, seat) if seat in state.movers else ()
 
     def apply(self, state: State, actions: Mapping[Seat, AnyAction]) -> State:
-        """The state after all cards were played, or after the action of the seat that was asked."""
+        """Return the state after all cards were played, or after the action of the seat that was asked."""
         if state.phase is Phase.CARD:
             return turns.reveal_cards(state, {seat: cast(Play, action).card for seat, action in actions.items()})
         (action,) = actions.values()
@@ -114,33 +117,33 @@ class RiffRaff(BaseGame):
             case NameCaptain(seat=seat):
                 return turns.crown(state, Seat(seat))
             case Order(seats=seats):
-                return turns.ordered(state, tuple(map(Seat, seats)))
+                return turns.extend_order(state, tuple(map(Seat, seats)))
             case Announce(pieces=pieces):
-                return turns.announced(state, pieces)
+                return turns.announce(state, pieces)
             case Load():
                 return turns.let_go(state, action)
             case Pass():
-                return turns.gave_none(state)
+                return turns.ask_referee(state)
         raise AssertionError("a card is played only when all are asked for one")
 
     def outcome(self, state: State) -> api.Outcome:
-        """The pieces dealt minus those left, so that fewer left is better; it may be negative. Equal scores tie."""
+        """Score the pieces dealt minus those left; a score may be negative. Equal scores tie."""
         dealt = state.sets * len(KINDS)
         scores = tuple(dealt - player.pieces for player in state.players)
         return api.Outcome(scores=scores, ranks=api.ranks_by_score(scores))
 
     def sample(self, state: State, seat: Seat, rng: api.Randomness) -> AnyAction:
-        """One of the legal actions; for a load a pose that geometry allows, or a pass if none is found."""
+        """Return one of the legal actions; for a load a pose that geometry allows, or a pass if none is drawn."""
         legal = self.legal(state, seat)
         return _sample_load(state, seat, rng) if legal is None else cast(AnyAction, rng.choice(legal))
 
     def game_info(self, options: Mapping[str, Json], seats: int) -> dict[str, Json]:
-        """The facts of `view.game_info` for these options."""
+        """Return the facts of `view.game_info` for these options."""
         return view.game_info(self.setup(options, seats))
 
 
 def _legal(state: State, seat: Seat) -> tuple[AnyAction, ...] | None:
-    """The actions of a seat that is to move, the least first; None for a load."""
+    """List the actions of a seat that is to move, the least first; None for a load."""
     match state.phase:
         case Phase.CARD:
             return tuple(Play(card=card) for card in state.players[seat].hand)
@@ -154,7 +157,7 @@ def _legal(state: State, seat: Seat) -> tuple[AnyAction, ...] | None:
 
 
 def _sample_load(state: State, seat: Seat, rng: api.Randomness) -> Load | Pass:
-    """A pose drawn again and again until geometry has nothing against it; both hands or none held out beside it."""
+    """Draw poses until geometry has nothing against one; both hands or none are held out beside it."""
     area = state.active_area
     ranges = [range(round(low * 10), round(high * 10) + 1) for low, high in legality.ranges_mm(area).values()]
     kinds = [kind for kind in KINDS if state.players[seat].holds(kind)]

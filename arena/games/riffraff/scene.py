@@ -34,7 +34,7 @@ class Shape(msgspec.Struct, frozen=True):
     is_across: bool = False
 
 
-class Turned(msgspec.Struct, frozen=True):
+class FaceRotation(msgspec.Struct, frozen=True):
     """The rotation that brings a piece to lie on a face: `degrees` about the axis x or y of the ship frame."""
 
     axis: Literal["x", "y"]
@@ -42,7 +42,7 @@ class Turned(msgspec.Struct, frozen=True):
 
 
 class Area(msgspec.Struct, frozen=True):
-    """Places for the centre of a piece: u along x, v along y of the ship frame, in m, both ends included.
+    """The places for the centre of a piece: u along x, v along y of the ship frame, in m, both ends included.
 
     `surface_m` is the height that carries it. `side_u`, `side_v`: the sign of u and v over which no piece of this area
     may stick out into another area; 0 where nothing limits it. Areas from 5 on lie on yards.
@@ -57,7 +57,7 @@ class Area(msgspec.Struct, frozen=True):
 
     @property
     def is_yard(self) -> bool:
-        """Whether it lies on a yard: cargo can hang there, and two pieces can be loaded in one turn."""
+        """True on a yard: cargo can hang there, and two pieces can be loaded in one turn."""
         return self.number >= FIRST_YARD_AREA
 
     @property
@@ -109,7 +109,7 @@ PARTS: Final[Mapping[Kind, tuple[Shape, ...]]] = {
         Shape("box", (0.003, 0.006, 0.008), (0.0205, 0.0, -0.011)),
     ),
 }
-"""Each kind of cargo as its parts. The gap of the sailor's hook fits the width of a yard."""
+"""The parts of each kind of cargo. The gap of the sailor's hook fits the width of a yard."""
 
 _MASSES_KG: Final = (0.016, 0.009, 0.013, 0.018, 0.009, 0.012, 0.006, 0.010)
 MASS_KG: Final[Mapping[Kind, float]] = dict(zip(KINDS, _MASSES_KG, strict=True))
@@ -117,15 +117,15 @@ MASS_KG: Final[Mapping[Kind, float]] = dict(zip(KINDS, _MASSES_KG, strict=True))
 ROLLING: Final = frozenset[Kind]({"chest", "bottle", "barrel"})
 """Round kinds, which roll and meet rolling friction."""
 
-FACES: Final[Mapping[Kind, Mapping[Face, Turned]]] = {
-    "chest": {"flat": Turned("x", 0), "side": Turned("x", 90), "end": Turned("y", 90)},
-    "bottle": {"upright": Turned("x", 0), "lying": Turned("y", 90)},
-    "barrel": {"upright": Turned("x", 0), "lying": Turned("y", 90)},
-    "crate": {"flat": Turned("x", 0)},
-    "plank": {"flat": Turned("x", 0), "edge": Turned("x", 90)},
-    "lifeboat": {"flat": Turned("x", 0), "edge": Turned("x", 90)},
-    "rat": {"flat": Turned("x", 0), "side": Turned("x", 90)},
-    "sailor": {"hang": Turned("x", 0), "lying": Turned("x", 90)},
+FACES: Final[Mapping[Kind, Mapping[Face, FaceRotation]]] = {
+    "chest": {"flat": FaceRotation("x", 0), "side": FaceRotation("x", 90), "end": FaceRotation("y", 90)},
+    "bottle": {"upright": FaceRotation("x", 0), "lying": FaceRotation("y", 90)},
+    "barrel": {"upright": FaceRotation("x", 0), "lying": FaceRotation("y", 90)},
+    "crate": {"flat": FaceRotation("x", 0)},
+    "plank": {"flat": FaceRotation("x", 0), "edge": FaceRotation("x", 90)},
+    "lifeboat": {"flat": FaceRotation("x", 0), "edge": FaceRotation("x", 90)},
+    "rat": {"flat": FaceRotation("x", 0), "side": FaceRotation("x", 90)},
+    "sailor": {"hang": FaceRotation("x", 0), "lying": FaceRotation("x", 90)},
 }
 """The faces of each kind. A plank on its end is higher than the room under the next yard, so it has no such face."""
 
@@ -161,13 +161,13 @@ FIRST_YARD_AREA: Final = 5
 
 def _areas() -> Iterator[Area]:
     for number, (u, v) in enumerate(product((1, -1), repeat=2), start=1):
-        yield Area(number, DECK_TOP_M, _ordered(0.004 * u, 0.096 * u), _ordered(0.002 * v, 0.044 * v), u, v)
+        yield Area(number, DECK_TOP_M, _sort_pair(0.004 * u, 0.096 * u), _sort_pair(0.002 * v, 0.044 * v), u, v)
     for number, (yard, side) in enumerate(product(YARDS, (1, -1)), start=FIRST_YARD_AREA):
-        ends = _ordered(0.006 * side, (yard.half_length_m - 0.004) * side)
+        ends = _sort_pair(0.006 * side, (yard.half_length_m - 0.004) * side)
         yield Area(number, yard.top_m, (-0.009, 0.009), ends, 0, side)
 
 
-def _ordered(one: float, other: float) -> tuple[float, float]:
+def _sort_pair(one: float, other: float) -> tuple[float, float]:
     return (min(one, other), max(one, other))
 
 

@@ -25,37 +25,37 @@ from arena.games.riffraff.table import (
     Noise,
     Piece,
     PieceId,
-    Settled,
+    Result,
     ShipAtRest,
     canonical,
     canonical_pose,
-    remaining,
+    ship_after,
 )
-from arena.games.riffraff.turns import under_way, with_new
+from arena.games.riffraff.turns import add_piece, load_under_way
 
 UNIT: Final = 1000
-"""Steps of a body that make a unit of the budget for questions, about 10 ms of CPU time."""
+"""The steps of a body in a unit of the budget for questions; a unit is about 10 ms of CPU time."""
 
 
 class Physics(Protocol):
-    """The simulated ship, or a scripted one in a test."""
+    """A simulated ship, or a scripted one in a test."""
 
     def require(self, table: ShipAtRest, area: Area, load: Load) -> None:
-        """IllegalAction if there is no room or no support for a load."""
+        """Raise IllegalAction if there is no room or no support for a load."""
 
     def require_apart(self, table: ShipAtRest) -> None:
-        """IllegalAction if pieces of the table stand in each other."""
+        """Raise IllegalAction if pieces of the table stand in each other."""
 
     def place(
         self, table: ShipAtRest, area: Area, load: Load, noise: Noise, piece_id: PieceId, *, looks: int = LOOKS_MAX
-    ) -> Settled:
-        """The result of a load that has room and support, under this noise, after so many looks at the latest."""
+    ) -> Result:
+        """Return the result of a load that has room and support, under this noise, after `looks` looks at most."""
 
     def fingerprint(self) -> dict[str, str]:
-        """The causes of results besides the arguments."""
+        """Return all that results depend on besides the arguments."""
 
-    def distance(self, one: Settled, other: Settled) -> str:
-        """The difference of two results, for a person; empty if they are the same."""
+    def distance(self, one: Result, other: Result) -> str:
+        """Describe how two results differ, for a person; an empty text if they are the same."""
 
 
 class RiffRaffSimulator:
@@ -73,11 +73,11 @@ class RiffRaffSimulator:
         return self._given
 
     def fingerprint(self) -> dict[str, str]:
-        """The physics's own fingerprint."""
+        """Return the fingerprint of the physics."""
         return self._physics.fingerprint()
 
     def require(self, state: State, seat: Seat, action: AnyAction) -> None:  # noqa: ARG002 - the signature of Simulator
-        """A load needs room under the next level and support below, a pass that no standard load has both."""
+        """Refuse a load without room under the next level or support, and a pass if a standard load has both."""
         if isinstance(action, Load):
             self._physics.require(state.table, state.active_area, action)
         if isinstance(action, Pass) and (load := self._standard(state)) is not None:
@@ -89,41 +89,41 @@ class RiffRaffSimulator:
             )
 
     def _standard(self, state: State) -> Load | None:
-        return standard.found(state, lambda load: self._physics.require(state.table, state.active_area, load))
+        return standard.find_load(state, lambda load: self._physics.require(state.table, state.active_area, load))
 
     def simulate(self, state: State) -> Json:
-        """The result of the load that is under way, as plain JSON values of `table.Settled`; or the referee's load."""
+        """Return the result of the load under way as JSON values of `table.Result`; or the referee's load."""
         if state.phase is Phase.STANDARD:
             return msgspec.to_builtins(standard.StandardLoad(self._standard(state)))
-        _, area, load = under_way(state)
-        assert state.noise is not None, "the wind has blown"
+        _, area, load = load_under_way(state)
+        assert state.noise is not None, "the noise has been drawn"
         result = self._physics.place(state.table, area, load, state.noise, state.next_id)
         return msgspec.to_builtins(result)
 
     def frames(self, state: State, result: Json) -> Json:
-        """The movement that leads to this result, as plain JSON values of `table.Motion`; None if it cannot be had."""
+        """Return the movement that leads to this result as JSON values of `table.Motion`; None if there is none."""
         if state.phase is Phase.STANDARD:
             return None
-        _, area, load = under_way(state)
-        film = getattr(self._physics, "filmed", None)  # a scripted ship has no movement
+        _, area, load = load_under_way(state)
+        film = getattr(self._physics, "film", None)  # a scripted ship has no movement
         if film is None:
             return None
         try:
             again, motion = film(state.table, area, load, state.noise, state.next_id)
         except (SpecError, HarnessFault, IllegalAction):
             return None
-        return msgspec.to_builtins(motion) if again == _decoded(result) else None
+        return msgspec.to_builtins(motion) if again == _decode(result) else None
 
     def apply_result(self, state: State, result: Json) -> State:
-        """The state after the result; ValueError if it cannot have come from this state."""
+        """Return the state after the result; ValueError if it cannot have come from this state."""
         if state.phase is Phase.STANDARD:
-            return turns.stood_in(state, standard.read(state, result))
-        return turns.settled(state, _decoded(result))
+            return turns.apply_standard_load(state, standard.read_result(state, result))
+        return turns.apply_placement(state, _decode(result))
 
-    def tell(self, before: State, result: Json, after: State) -> str:
-        """The disturbance of the load, time and tilt until rest, and the fates of the pieces that fell."""
+    def describe_result(self, before: State, result: Json, after: State) -> str:
+        """Describe the noise of the load, time and tilt until rest, and the fates of the pieces that fell."""
         if before.phase is Phase.STANDARD:
-            return captions.standard(before, standard.read(before, result))
+            return captions.standard_load(before, standard.read_result(before, result))
         loaded = after.last[-1]
         words = [captions.disturbance(loaded.noise)] if loaded.noise != STILL else []
         words += [captions.settling(loaded)]
@@ -131,11 +131,11 @@ class RiffRaffSimulator:
         return "; ".join(words)
 
     def budget(self, state: State) -> int:
-        """The option `simulations`, while a bot is asked for anything; see `cost`."""
+        """Return the option `simulations` while a bot is asked for anything, else 0; see `cost`."""
         return state.options.simulations if state.movers else 0
 
     def what_if(self, state: State, seat: Seat, what: Mapping[str, Json], left: int = ENDLESS) -> dict[str, Json]:
-        """The result that a load would have, as far as `left` goes.
+        """Return the result that a load would have, as far as the budget `left` goes.
 
         A question that breaks the physics is refused as `diverged`, and costs all that is left.
         """
@@ -151,32 +151,32 @@ class RiffRaffSimulator:
             refusal = IllegalAction(f"the simulation found no end to this: {fault}", reason=Reason.DIVERGED)
             refusal.cost = left
             raise refusal from fault
-        return answer(question, result)
+        return describe_answer(question, result)
 
     def cost(self, answer: Mapping[str, Json]) -> int:
-        """Simulated steps times bodies, which are the ship and the pieces, in units of `UNIT`, rounded up."""
+        """Return steps times bodies (the ship and the pieces) in units of `UNIT`, rounded up."""
         bodies = 1 + len(answer["cargo"]) + len(answer["fallen"])
         t_s: float = answer["t_s"]
         return max(1, math.ceil(round(t_s / STEP_S) * bodies / UNIT))
 
     def distance(self, state: State, one: Json, other: Json) -> str:
-        """The difference of two results, for a person; equal ones need no physics."""
+        """Describe how two results differ, for a person; equal ones need no physics."""
         if one == other:
             return ""
         if state.phase is Phase.STANDARD:
-            return standard.difference(standard.read(state, one), standard.read(state, other))
-        return self._physics.distance(_decoded(one), _decoded(other))
+            return standard.describe_difference(standard.read_result(state, one), standard.read_result(state, other))
+        return self._physics.distance(_decode(one), _decode(other))
 
 
-def _decoded(result: Json) -> Settled:
+def _decode(result: Json) -> Result:
     try:
-        return msgspec.convert(result, type=Settled)
+        return msgspec.convert(result, type=Result)
     except msgspec.ValidationError as error:
         raise ValueError(f"not the result of a placement: {error!s:.300}") from None
 
 
 def affordable_looks(left: int, bodies: int) -> int:
-    """The looks until at most `left` units are spent; at least one."""
+    """Return the number of looks that costs at most `left` units; at least one."""
     return min(LOOKS_MAX, max(1, left * UNIT // (bodies * STEPS_PER_LOOK)))
 
 
@@ -194,14 +194,14 @@ _EXAMPLE: Final = (
 
 
 class ShipTilt(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The ship, as in the view."""
+    """The tilt of the ship, as in the view."""
 
     roll_deg: float
     pitch_deg: float
     yards_deg: tuple[float, float, float]
 
 
-class Lying(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class RawPiece(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A piece aboard, as in the view; `on`, `card` and `by` may be there, and change nothing."""
 
     id: Annotated[str, msgspec.Meta(pattern=r"^k[0-9]{2}\Z", description="an id from k00 to k99")]
@@ -213,14 +213,14 @@ class Lying(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     by: Number = 0
 
 
-class What(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The question. Without `ship` or `cargo` they are as in the position, without `noise` there is none."""
+class RawQuestion(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A question as a bot sends it. `ship` or `cargo` left out are those of the position; no `noise` means none."""
 
     load: dict[str, Any]
     area: Number | None = None
     noise: tuple[float, float, float, float, float] | None = None
     ship: ShipTilt | None = None
-    cargo: Annotated[tuple[Lying, ...], msgspec.Meta(max_length=PIECES_MAX)] | None = None
+    cargo: Annotated[tuple[RawPiece, ...], msgspec.Meta(max_length=PIECES_MAX)] | None = None
 
 
 class Question(msgspec.Struct, frozen=True):
@@ -235,23 +235,23 @@ class Question(msgspec.Struct, frozen=True):
 
 
 def parse_question(state: State, seat: Seat, raw: Mapping[str, Json]) -> Question:
-    """The question that `raw` asks; MalformedReply or IllegalAction as for an action."""
-    what = read_form(raw, What, place="nothing that can be simulated", hint=f"for example {_EXAMPLE}")
-    area = _area(state, seat, what.area)
-    load = read_load(what.load)
+    """Read the question that `raw` asks; MalformedReply or IllegalAction as for an action."""
+    form = read_form(raw, RawQuestion, place="nothing that can be simulated", hint=f"for example {_EXAMPLE}")
+    area = _area(state, seat, form.area)
+    load = read_load(form.load)
     check_pose(area, load)
     table = state.table
-    if what.ship is not None:
-        table = _leaning(table, what.ship)
-    if what.cargo is not None:
-        table = msgspec.structs.replace(table, cargo=_cargo(what.cargo))
-    return Question(table=table, area=area, load=load, noise=_noise(what), new=_free_id(state, table), seat=seat)
+    if form.ship is not None:
+        table = _tilt_table(table, form.ship)
+    if form.cargo is not None:
+        table = msgspec.structs.replace(table, cargo=_cargo(form.cargo))
+    return Question(table=table, area=area, load=load, noise=_noise(form), new=_free_id(state, table), seat=seat)
 
 
-def answer(question: Question, result: Settled) -> dict[str, Json]:
-    """The result in the words and units of the view."""
-    aboard = with_new(question.table, question.new, question.load, question.area.number, question.seat)
-    table = remaining(aboard.values(), result)
+def describe_answer(question: Question, result: Result) -> dict[str, Json]:
+    """Return the result in the words and units of the view."""
+    aboard = add_piece(question.table, question.new, question.load, question.area.number, question.seat)
+    table = ship_after(aboard.values(), result)
     is_cut = result.end == "timeout" and result.t_s < LOOKS_MAX * LOOK_S
     return {
         "end": "budget" if is_cut else result.end,
@@ -266,8 +266,8 @@ def answer(question: Question, result: Settled) -> dict[str, Json]:
     }
 
 
-def _leaning(table: ShipAtRest, ship: ShipTilt) -> ShipAtRest:
-    """The table with the ship as the question has it."""
+def _tilt_table(table: ShipAtRest, ship: ShipTilt) -> ShipAtRest:
+    """Return the table with the ship as the question has it."""
     lowest, middle, highest = (_radians("yards_deg", yard, _TIP_MAX_DEG) for yard in ship.yards_deg)
     return msgspec.structs.replace(
         table,
@@ -290,8 +290,8 @@ def _area(state: State, seat: Seat, number: int | None) -> Area:
     return AREAS[number]
 
 
-def _noise(what: What) -> Noise:
-    noise = Noise(*what.noise or ())
+def _noise(form: RawQuestion) -> Noise:
+    noise = Noise(*form.noise or ())
     for name in Noise.__struct_fields__:
         most = getattr(_NOISE_MAX, name)
         require_within(f"{name} in `noise`", getattr(noise, name), -most, most)
@@ -303,26 +303,26 @@ def _radians(name: str, degrees: float, most: float = _TILT_MAX_DEG) -> float:
     return canonical(math.radians(degrees))
 
 
-def _cargo(lying: tuple[Lying, ...]) -> tuple[Piece, ...]:
-    ids = [each.id for each in lying]
-    twice = next((each for each in ids if ids.count(each) > 1), None)
-    if twice is not None:
-        raise IllegalAction(f"two pieces of `cargo` have the id {twice}", reason=Reason.NOT_A_CHOICE)
-    return tuple(_piece(each) for each in sorted(lying, key=lambda each: each.id))
+def _cargo(raw_pieces: tuple[RawPiece, ...]) -> tuple[Piece, ...]:
+    ids = [piece.id for piece in raw_pieces]
+    double_id = next((piece_id for piece_id in ids if ids.count(piece_id) > 1), None)
+    if double_id is not None:
+        raise IllegalAction(f"two pieces of `cargo` have the id {double_id}", reason=Reason.NOT_A_CHOICE)
+    return tuple(_piece(piece) for piece in sorted(raw_pieces, key=lambda piece: piece.id))
 
 
-def _piece(lying: Lying) -> Piece:
-    for axis, place in zip("xyz", lying.pos_mm, strict=True):
+def _piece(raw_piece: RawPiece) -> Piece:
+    for axis, place in zip("xyz", raw_piece.pos_mm, strict=True):
         low = 1000 * CATCH_PLANE_M if axis == "z" else -_WITHIN_MM
-        require_within(f"{axis} in `pos_mm` of piece {lying.id}", place, low, _WITHIN_MM)
-    length = math.hypot(*lying.quat)
-    require_within(f"the length of `quat` of piece {lying.id}", length, 1 - _UNIT_SLACK, 1 + _UNIT_SLACK)
-    pose = canonical_pose([*(place / 1000 for place in lying.pos_mm), *lying.quat])
-    return Piece(id=PieceId(lying.id), kind=lying.kind, card=lying.card, by=Seat(lying.by), pose=pose)
+        require_within(f"{axis} in `pos_mm` of piece {raw_piece.id}", place, low, _WITHIN_MM)
+    length = math.hypot(*raw_piece.quat)
+    require_within(f"the length of `quat` of piece {raw_piece.id}", length, 1 - _UNIT_SLACK, 1 + _UNIT_SLACK)
+    pose = canonical_pose([*(place / 1000 for place in raw_piece.pos_mm), *raw_piece.quat])
+    return Piece(id=PieceId(raw_piece.id), kind=raw_piece.kind, card=raw_piece.card, by=Seat(raw_piece.by), pose=pose)
 
 
 def _free_id(state: State, table: ShipAtRest) -> PieceId:
-    """The id that the next piece gets, or the first one after it that no imagined piece has."""
+    """Return the id that the next piece gets, or the first one after it that no piece of the question has."""
     taken = {piece.id for piece in table.cargo}
     number = state.placements + 1
     while f"k{number:02d}" in taken:

@@ -1,7 +1,7 @@
 """Standard loads: the fixed list from which the referee loads for a player who gives no load.
 
-Source: docs/riffraff.md, "Standard loads". Rule: the list is no gift. Poses that slip or roll off come first, each at
-the outer end of the area before the middle; nothing is asked about the cargo that lies there. The first that has room
+Source: docs/riffraff.md, "Standard loads". Rule: the list favours nobody. Poses that slip or roll off come first, each
+at the outer end of the area before the middle, whatever cargo lies there. The first that has room
 and support is loaded, without hands.
 """
 
@@ -39,7 +39,7 @@ BY_RISK: Final[tuple[tuple[Kind, Face, int], ...]] = (
 )
 """Every face of every kind, and the yaw in degrees tried first; what fell most often from an empty ship comes first."""
 _SHARES: Final = (0.0, 0.25, 0.5, 0.75, 1.0)
-"""Of the way along v from the outer end of an area to its inner one."""
+"""Shares of the way along v from the outer end of an area to its inner one."""
 
 
 class StandardLoad(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -48,33 +48,33 @@ class StandardLoad(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     load: Load | None
 
 
-def found(state: State, require: Callable[[Load], None]) -> Load | None:
-    """The first load of the list against which `require` has nothing."""
-    for load in loads(state):
+def find_load(state: State, require: Callable[[Load], None]) -> Load | None:
+    """Return the first load of the list that `require` accepts; None if it refuses all."""
+    for load in list_loads(state):
         with suppress(IllegalAction):
             require(load)
             return load
     return None
 
 
-def read(state: State, result: Json) -> Load | None:
-    """The load of a recorded result; ValueError if it is none of the list."""
+def read_result(state: State, result: Json) -> Load | None:
+    """Return the load of a recorded result; ValueError if it is none of the list."""
     try:
         load = msgspec.convert(result, type=StandardLoad).load
     except msgspec.ValidationError as error:
         raise ValueError(f"not the result of a search for a standard load: {error!s:.300}") from None
-    if load is not None and load not in loads(state):
+    if load is not None and load not in list_loads(state):
         raise ValueError(f"the result is none of the standard loads: {load}")
     return load
 
 
-def difference(one: Load | None, other: Load | None) -> str:
-    """The difference of two searches, for a person; empty if they found the same."""
+def describe_difference(one: Load | None, other: Load | None) -> str:
+    """Describe how two searches differ, for a person; an empty text if they found the same load."""
     return "" if one == other else f"the first {one or 'finds no load'}; the second {other or 'finds no load'}"
 
 
-def loads(state: State) -> Iterator[Load]:
-    """The loads that the referee tries in this order: all that geometry allows of the pieces that the player holds."""
+def list_loads(state: State) -> Iterator[Load]:
+    """Yield the loads that the referee tries, in order: all that geometry allows of the pieces the player holds."""
     assert state.active is not None, "somebody has the turn"
     area, player = state.active_area, state.players[state.active]
     for kind, face, yaw_deg in BY_RISK:
@@ -87,9 +87,9 @@ def loads(state: State) -> Iterator[Load]:
 
 
 def _places(area: Area) -> list[tuple[float, float]]:
-    """Points u, v in mm: from the outer end of the area inwards, at each both edges before the middle between them."""
+    """List points u, v in mm from the outer end of the area inwards: at each both edges, then their middle."""
     (low_u, high_u), (low_v, high_v) = ranges_mm(area).values()
     outer, inner = (high_v, low_v) if area.side_v > 0 else (low_v, high_v)
     edges = (high_u, low_u) if area.side_u >= 0 else (low_u, high_u)
-    along = [round(outer + share * (inner - outer), 1) for share in _SHARES]
-    return [(u, v) for v in along for u in (*edges, round((low_u + high_u) / 2, 1))]
+    steps_v = [round(outer + share * (inner - outer), 1) for share in _SHARES]
+    return [(u, v) for v in steps_v for u in (*edges, round((low_u + high_u) / 2, 1))]

@@ -16,7 +16,7 @@ from arena.games.riffraff.table import Noise, PieceId, ShipAtRest, Sigma, Weathe
 CARDS: Final = tuple(range(1, 11))
 ROUNDS_PER_HAND: Final = 10
 Fate = Literal["removed", "returned", "to_supply"]
-"""Caught, so out of the game; caught alone though it was just loaded, so back; not caught, so the active player's."""
+"""`removed`: caught, out of the game; `returned`: caught alone, just loaded; `to_supply`: not caught."""
 
 
 class Phase(Enum):
@@ -39,14 +39,14 @@ TURN_PHASES: Final = frozenset({Phase.ANNOUNCE, Phase.LOAD, Phase.STANDARD, Phas
 
 
 class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """`weather`: unsteadiness of hand and sea; `simulations`: what all look-aheads of a request may cost."""
+    """The options of the game. `weather`: unsteadiness of hand and sea; `simulations`: look-ahead cost of a request."""
 
     weather: Weather = "breeze"
     simulations: int = 60
 
 
 class Player(msgspec.Struct, frozen=True):
-    """One player's side. `supply`: pieces of each kind, in the order of `KINDS`. `card`: played in this round.
+    """A player's side. `supply`: pieces of each kind, in the order of `KINDS`. `card`: played in this round.
 
     `removed`: pieces this player has caught out of the game.
     """
@@ -62,7 +62,7 @@ class Player(msgspec.Struct, frozen=True):
         return sum(self.supply)
 
     def holds(self, kind: str) -> bool:
-        """Whether a piece of that kind is in the supply; no other word is."""
+        """Return True if a piece of that kind is in the supply; False for a word that is no kind."""
         return kind in KINDS and self.supply[KINDS.index(kind)] > 0
 
 
@@ -78,7 +78,7 @@ class Fallen(msgspec.Struct, frozen=True):
 
 
 class Loaded(msgspec.Struct, frozen=True, tag_field="event", tag="loaded"):
-    """One finished placement, as all players see it afterwards: the fields are those of the view."""
+    """A finished placement, as all players see it afterwards: the fields are those of the view."""
 
     seat: Seat
     id: PieceId
@@ -94,14 +94,14 @@ class Loaded(msgspec.Struct, frozen=True, tag_field="event", tag="loaded"):
 
 
 class State(msgspec.Struct, frozen=True):
-    """The whole position.
+    """A position of the game.
 
-    `round` counts from 1. `captain`: of the last round until the cards are revealed and a tie is decided, then the
-    new one. `order`: seats in order of play, as far as it is known. `ties`: groups of equal cards that the captain
-    still has to order. `turn`: index in `order`. `to_load`: pieces the active player may still load in this turn, 0
-    before it begins. `loaded`: pieces loaded in this turn. `placements`: pieces loaded in the match. `pending` and
-    `noise`: the load that waits for chance and simulation. `removed`: pieces out of the game, by kind. `last`: what was
-    loaded since the last turn began, the newest last.
+    `round` counts from 1. `captain`: of the last round until the cards are revealed and a tie is decided, then the new
+    one. `order`: seats in order of play, as far as it is known. `ties`: groups of equal cards that the captain still
+    has to order. `turn`: index in `order`. `to_load`: pieces the active player may still load in this turn, 0 before it
+    begins. `loaded`: pieces loaded in this turn. `placements`: pieces loaded in the match. `pending` and `noise`: the
+    load that waits for chance and simulation. `removed`: pieces out of the game, by kind. `last`: what was loaded since
+    the last turn began, the newest last.
     """
 
     options: Options
@@ -148,7 +148,7 @@ class State(msgspec.Struct, frozen=True):
 
     @property
     def active_area(self) -> Area:
-        """The area of `area`, while somebody has the turn."""
+        """The struct of `area`, while somebody has the turn."""
         assert self.area is not None, "somebody has the turn, and has played a card"
         return AREAS[self.area]
 

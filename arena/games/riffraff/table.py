@@ -2,7 +2,7 @@
 
 Rule: values only, no rules and no physics. The canonical state between two placements is a `ShipAtRest`: roll, pitch,
 the three yards and one pose for each piece, rounded to `DIGITS` decimals, everything at rest. The physics is a function
-from a `ShipAtRest`, a load and a noise to a `Settled`. Each of the five amounts of noise is normal with mean 0. It
+from a `ShipAtRest`, a load and a noise to a `Result`. Each of the five amounts of noise is normal with mean 0. It
 follows from one die of a million faces, so that the luck of a match stays a list of whole numbers, and it is rounded,
 so that a log says exactly what was done.
 """
@@ -31,7 +31,7 @@ Yards = tuple[float, float, float]
 EVEN_KEEL: Final[Yards] = (0.0, 0.0, 0.0)
 
 UNPLACED: Final[Pose] = (0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0)
-"""For a piece that has no place yet."""
+"""The pose of a piece that has no place yet."""
 
 
 class Piece(msgspec.Struct, frozen=True):
@@ -56,7 +56,7 @@ class ShipAtRest(msgspec.Struct, frozen=True):
     cargo: tuple[Piece, ...] = ()
 
     def digest(self) -> str:
-        """16 hex digits of SHA-256 over ship and poses: equal digests, equal states."""
+        """Return 16 hex digits of SHA-256 over ship and poses: equal digests, equal states."""
         poses = [[piece.id, piece.kind, list(piece.pose)] for piece in self.cargo]
         return sha256(msgspec.json.encode([self.roll, self.pitch, self.yards, poses])).hexdigest()[:16]
 
@@ -78,7 +78,7 @@ class Rest(msgspec.Struct, frozen=True):
     pose: Pose
 
 
-class Settled(msgspec.Struct, frozen=True):
+class Result(msgspec.Struct, frozen=True):
     """The result of a placement.
 
     `id` is the piece that was placed. `end`: everything came to rest, or the simulated time ran out and the poses are
@@ -101,11 +101,11 @@ class Settled(msgspec.Struct, frozen=True):
 
 
 class Motion(msgspec.Struct, frozen=True):
-    """The movement of a placement, to be looked at: a frame every `every_s` until `seconds`.
+    """The movement of a placement, for a viewer: a frame every `every_s` until `seconds`.
 
     `channels`: roll, pitch and the three yards in 0.0001 rad, then for each of `ids` x y z in 0.1 mm and w x y z in
-    thousandths, in the ship frame; of each the first number and the differences of the frames after it, as far as there
-    are any.
+    thousandths, in the ship frame; of each the first number and the differences of the frames after it, without the
+    zeros at the end.
     """
 
     seconds: float
@@ -116,18 +116,18 @@ class Motion(msgspec.Struct, frozen=True):
 
 
 def canonical(value: float) -> float:
-    """Rounded as in every canonical state; never -0.0, which is equal to 0.0 but has another text."""
+    """Round as in every canonical state; never to -0.0, which is equal to 0.0 but has another text."""
     return round(float(value), DIGITS) + 0.0
 
 
 def canonical_pose(pose: Iterable[float]) -> Pose:
-    """The pose as it stands in a canonical state."""
+    """Return the pose as it stands in a canonical state."""
     x, y, z, w, i, j, k = map(canonical, pose)
     return (x, y, z, w, i, j, k)
 
 
-def remaining(pieces: Iterable[Piece], result: Settled) -> ShipAtRest:
-    """The ship with those of `pieces` that rest, in the poses of the result."""
+def ship_after(pieces: Iterable[Piece], result: Result) -> ShipAtRest:
+    """Return the ship with those of `pieces` that rest, in the poses of the result."""
     known = {piece.id: piece for piece in pieces}
     cargo = (msgspec.structs.replace(known[rest.id], pose=rest.pose) for rest in result.rests)
     return ShipAtRest(roll=result.roll, pitch=result.pitch, yards=result.yards, cargo=tuple(cargo))
@@ -136,7 +136,7 @@ def remaining(pieces: Iterable[Piece], result: Settled) -> ShipAtRest:
 Weather = Literal["still", "calm", "breeze", "storm"]
 DIE_FACES: Final = 1_000_000
 DICE: Final = Dice(count=5, faces=DIE_FACES)
-"""Shift along u, shift along v, turn, roll rate, pitch rate."""
+"""The dice of a noise: shift along u, shift along v, turn, roll rate, pitch rate."""
 
 
 class Noise(msgspec.Struct, frozen=True, array_like=True):
@@ -167,22 +167,22 @@ SIGMAS: Final[Mapping[Weather, Sigma]] = {
     "storm": Sigma(3.0, 6.0, 0.1),
 }
 SEA_GROWS: Final = 1.5
-"""The wave of the last round is that of the first times 1 + this; it grows evenly from round to round."""
+"""The growth of the wave from the first round (times 1) to the last (times 1 + this), even from round to round."""
 _NORMAL: Final = NormalDist()
 _DIGITS: Final = (2, 2, 2, 4, 4)
 _KICK_DIGITS: Final = 4
 
 
 def sigma_in(weather: Weather, number: int, rounds: int) -> Sigma:
-    """The deviations in the round of that number, from 1: hands stay as unsteady as they are, the sea grows."""
+    """Return the deviations in the round of that number, from 1: hands stay equally unsteady, the sea grows."""
     sigma = SIGMAS[weather]
-    grown = sigma.kick_rad_s * (1 + SEA_GROWS * (number - 1) / (rounds - 1))
-    return msgspec.structs.replace(sigma, kick_rad_s=round(grown, _KICK_DIGITS))
+    kick_rad_s = sigma.kick_rad_s * (1 + SEA_GROWS * (number - 1) / (rounds - 1))
+    return msgspec.structs.replace(sigma, kick_rad_s=round(kick_rad_s, _KICK_DIGITS))
 
 
-def noise(faces: tuple[int, ...], sigma: Sigma) -> Noise:
-    """The noise of these dice under these deviations."""
+def to_noise(faces: tuple[int, ...], sigma: Sigma) -> Noise:
+    """Convert the faces of `DICE` to a noise with these deviations."""
     sigmas = (sigma.uv_mm, sigma.uv_mm, sigma.yaw_deg, sigma.kick_rad_s, sigma.kick_rad_s)
-    amounts = (_NORMAL.inv_cdf((face - 0.5) / DIE_FACES) * each for face, each in zip(faces, sigmas, strict=True))
+    amounts = (_NORMAL.inv_cdf((face - 0.5) / DIE_FACES) * width for face, width in zip(faces, sigmas, strict=True))
     # Adding 0 makes -0.0, which JSON would keep apart from 0.0, the same as 0.0.
     return Noise(*(round(amount, digits) + 0.0 for amount, digits in zip(amounts, _DIGITS, strict=True)))

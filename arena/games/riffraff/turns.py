@@ -17,11 +17,11 @@ from arena.games.riffraff.actions import Load
 from arena.games.riffraff.geometry import area_of
 from arena.games.riffraff.scene import CATCH_PLANE_M, HAND_HOLDS, HAND_RADIUS_M, KINDS, Area, Kind
 from arena.games.riffraff.state import CARDS, ROUNDS_PER_HAND, Fallen, Fate, Loaded, Phase, State
-from arena.games.riffraff.table import DIGITS, STILL, UNPLACED, Piece, PieceId, Settled, ShipAtRest, noise, remaining
+from arena.games.riffraff.table import DIGITS, STILL, UNPLACED, Piece, PieceId, Result, ShipAtRest, ship_after, to_noise
 
 
 def reveal_cards(state: State, cards: Mapping[Seat, int]) -> State:
-    """All cards are turned up at once; a played card is gone from the hand."""
+    """Turn up all cards at once; a played card is gone from the hand."""
     players = tuple(
         replace(player, hand=tuple(held for held in player.hand if held != cards[seat]), card=cards[seat])
         for seat, player in zip(map(Seat, range(len(state.players))), state.players, strict=True)
@@ -32,19 +32,20 @@ def reveal_cards(state: State, cards: Mapping[Seat, int]) -> State:
 
 
 def leaders(state: State) -> tuple[Seat, ...]:
-    """The seats that share the highest card; one of them becomes captain."""
+    """Return the seats that share the highest card; one of them becomes captain."""
     return _groups(state)[0]
 
 
 def crown(state: State, captain: Seat) -> State:
-    """The new captain moves first; the others follow."""
-    return ordered(replace(state, captain=captain), (captain,))
+    """Make the seat captain, who moves first; the others follow."""
+    return extend_order(replace(state, captain=captain), (captain,))
 
 
-def ordered(state: State, seats: tuple[Seat, ...]) -> State:
-    """These seats move next, then the others by descending cards, up to the first tie that the captain must decide.
+def extend_order(state: State, seats: tuple[Seat, ...]) -> State:
+    """Let these seats move next, then the others by descending cards, up to the first tie for the captain to decide.
 
-    Those who shared the highest card with the captain are the first group after him, for no card is higher than theirs.
+    The seats that shared the highest card with the captain are the first group after the captain, for no card is
+    higher.
     """
     state = replace(state, order=state.order + seats)
     groups = _groups(state)
@@ -58,20 +59,20 @@ def ordered(state: State, seats: tuple[Seat, ...]) -> State:
 
 
 def _groups(state: State) -> list[tuple[Seat, ...]]:
-    """The seats without a place in the order, those with the same card together, the highest card first."""
+    """Return the seats without a place in the order, those with the same card together, the highest card first."""
     seats = {Seat(seat): player.card for seat, player in enumerate(state.players) if seat not in state.order}
     cards = sorted({card for card in seats.values() if card is not None}, reverse=True)
     return [tuple(seat for seat, held in seats.items() if held == card) for card in cards]
 
 
 def _begin(state: State, turn: int) -> State:
-    """The player at that place in the order has the turn; if two pieces are possible, the number is asked first."""
-    begun = replace(state, phase=Phase.ANNOUNCE, turn=turn, loaded=0, to_load=0)
-    return announced(begun, 1) if why_one(begun) else begun
+    """Give the turn to the player at that place in the order; ask for the number of pieces if two are possible."""
+    asking = replace(state, phase=Phase.ANNOUNCE, turn=turn, loaded=0, to_load=0)
+    return announce(asking, 1) if why_one(asking) else asking
 
 
 def why_one(state: State) -> str:
-    """The reason why no more than one piece can be loaded in this turn; empty if there may be two."""
+    """Return the reason why only one piece can be loaded in this turn; an empty text if there may be two."""
     assert state.active is not None, "somebody has the turn"
     if not state.active_area.is_yard:
         return f"area {state.area} is a part of the deck"
@@ -80,47 +81,47 @@ def why_one(state: State) -> str:
     return "you hold only one piece" if state.players[state.active].pieces < 2 else ""
 
 
-def announced(state: State, pieces: int) -> State:
-    """So many pieces are to be loaded."""
+def announce(state: State, pieces: int) -> State:
+    """Let the player load so many pieces."""
     return replace(state, phase=Phase.LOAD, to_load=pieces)
 
 
 def let_go(state: State, load: Load) -> State:
-    """A piece is on its way down; without weather there is no noise to be drawn."""
+    """Let go of a piece; without weather there is no noise to be drawn."""
     if state.options.weather == "still":
         return replace(state, phase=Phase.SETTLING, pending=load, noise=STILL)
     return replace(state, phase=Phase.NOISE, pending=load)
 
 
-def blown(state: State, drawn: tuple[int, ...]) -> State:
-    """The dice decide how unsteady hand and sea are."""
-    return replace(state, phase=Phase.SETTLING, noise=noise(drawn, state.sigma))
+def apply_noise(state: State, drawn: tuple[int, ...]) -> State:
+    """Convert the dice to the unsteadiness of hand and sea."""
+    return replace(state, phase=Phase.SETTLING, noise=to_noise(drawn, state.sigma))
 
 
-def gave_none(state: State) -> State:
-    """The player gives no load; the referee looks for one."""
+def ask_referee(state: State) -> State:
+    """Let the referee look for a load, as the player gives none."""
     return replace(state, phase=Phase.STANDARD)
 
 
-def stood_in(state: State, load: Load | None) -> State:
-    """The referee loads for the player; without any possible load the turn ends."""
+def apply_standard_load(state: State, load: Load | None) -> State:
+    """Let the referee load for the player; without any possible load the turn ends."""
     if load is not None:
         return let_go(state, load)
     return _end(state if state.loaded else replace(state, last=()))
 
 
-def settled(state: State, result: Settled) -> State:
-    """Fallen pieces are in box or supply; the turn goes on if nothing fell and another piece was announced.
+def apply_placement(state: State, result: Result) -> State:
+    """Put fallen pieces into box or supply; the turn goes on if nothing fell and another piece was announced.
 
     ValueError if the result cannot have come from this state.
     """
-    seat, area, load = under_way(state)
-    assert state.noise is not None, "the wind has blown"
+    seat, area, load = load_under_way(state)
+    assert state.noise is not None, "the noise has been drawn"
     table, fallen = table_after(state, result), fates(state, result)
     out = [fall.kind for fall in fallen if fall.fate == "removed"]
     back = [fall.kind for fall in fallen if fall.fate != "removed"]
     players = list(state.players)
-    supply = _plus(_plus(players[seat].supply, back), [kind_of(load)], -1)
+    supply = _add_kinds(_add_kinds(players[seat].supply, back), [kind_of(load)], -1)
     players[seat] = replace(players[seat], supply=supply, removed=players[seat].removed + len(out))
     loaded = Loaded(
         seat=seat,
@@ -140,7 +141,7 @@ def settled(state: State, result: Settled) -> State:
         phase=Phase.LOAD,
         table=table,
         players=tuple(players),
-        removed=_plus(state.removed, out),
+        removed=_add_kinds(state.removed, out),
         to_load=state.to_load - 1,
         loaded=state.loaded + 1,
         placements=state.placements + 1,
@@ -151,13 +152,13 @@ def settled(state: State, result: Settled) -> State:
     return after if after.to_load and not fallen else _end(after)
 
 
-def _plus(counts: Sequence[int], kinds: Sequence[Kind], by: int = 1) -> tuple[int, ...]:
-    """Numbers of pieces by kind, with `by` more for each of `kinds`."""
+def _add_kinds(counts: Sequence[int], kinds: Sequence[Kind], by: int = 1) -> tuple[int, ...]:
+    """Return numbers of pieces by kind, with `by` more for each of `kinds`."""
     return tuple(count + by * kinds.count(kind) for kind, count in zip(KINDS, counts, strict=True))
 
 
 def _end(state: State) -> State:
-    """A player without pieces has won; otherwise the next player has the turn, or the next round begins."""
+    """End the turn: a player without pieces has won; otherwise the next player has the turn, or a round begins."""
     assert state.active is not None, "somebody's turn ends"
     ended = replace(state, to_load=0)
     if not state.players[state.active].pieces:
@@ -168,7 +169,7 @@ def _end(state: State) -> State:
 
 
 def _end_round(state: State) -> State:
-    """After everybody's turn, two players take their cards back once and play another hand."""
+    """Begin the next round; two players take their cards back once and play another hand."""
     if state.round == state.rounds:
         return replace(state, phase=Phase.OVER)
     is_hand_over = state.round % ROUNDS_PER_HAND == 0
@@ -177,46 +178,46 @@ def _end_round(state: State) -> State:
 
 
 _LARGEST: Final = 1e6
-"""In any unit of a result; a piece that fell far away crosses the plane of the hands within some metres."""
+"""The largest number of a result in any unit; a fallen piece crosses the plane of the hands within some metres."""
 _UNIT_SLACK: Final = 0.001
-"""By which a rounded quaternion may be longer or shorter than 1."""
+"""The most by which the length of a rounded quaternion may differ from 1."""
 
 
-def under_way(state: State) -> tuple[Seat, Area, Load]:
-    """The seat that loads, the area and the load of a state that waits for chance or simulation."""
+def load_under_way(state: State) -> tuple[Seat, Area, Load]:
+    """Return seat, area and load of a state that waits for chance or simulation."""
     assert state.pending is not None, "a piece has been let go"
     assert state.active is not None, "by the player whose turn it is"
     return state.active, state.active_area, state.pending
 
 
 def kind_of(load: Load) -> Kind:
-    """Its kind, which was found to be one."""
+    """Return the kind of a load that has been checked."""
     return cast(Kind, load.kind)
 
 
-def table_after(state: State, result: Settled) -> ShipAtRest:
-    """The table after the placement; ValueError if the result cannot have come from this state."""
-    seat, area, load = under_way(state)
-    aboard = with_new(state.table, state.next_id, load, area.number, seat)
+def table_after(state: State, result: Result) -> ShipAtRest:
+    """Return the table after the placement; ValueError if the result cannot have come from this state."""
+    seat, area, load = load_under_way(state)
+    aboard = add_piece(state.table, state.next_id, load, area.number, seat)
     _require_pieces(result, tuple(aboard), state.next_id)
     _require_numbers(result)
     _require_hands(result, load)
-    table = remaining(aboard.values(), result)
+    table = ship_after(aboard.values(), result)
     if table.digest() != result.digest:
         raise ValueError(f"the digest {result.digest} is not that of the table it is said to be of, {table.digest()}")
     return table
 
 
-def with_new(table: ShipAtRest, new: PieceId, load: Load, area: int, by: Seat) -> dict[PieceId, Piece]:
-    """The pieces of a placement, the new one among them; it has no place yet."""
+def add_piece(table: ShipAtRest, new: PieceId, load: Load, area: int, by: Seat) -> dict[PieceId, Piece]:
+    """Return the pieces of a placement by id, the new one among them; it has no place yet."""
     piece = Piece(id=new, kind=kind_of(load), card=area, by=by, pose=UNPLACED)
-    return {each.id: each for each in (*table.cargo, piece)}
+    return {cargo.id: cargo for cargo in (*table.cargo, piece)}
 
 
 def hand_at(
     x_mm: float, y_mm: float, hands_mm: Sequence[tuple[float, float]], before: Sequence[int | None] = ()
 ) -> int | None:
-    """The first hand that reaches that place in the catch plane and has room.
+    """Return the first hand that reaches that place in the catch plane and has room.
 
     `before` are the hands of the pieces that fell earlier in the placement.
     """
@@ -227,13 +228,13 @@ def hand_at(
     return None
 
 
-def fates(state: State, result: Settled) -> tuple[Fallen, ...]:
-    """The fates of the pieces that fell, in the order of falling.
+def fates(state: State, result: Result) -> tuple[Fallen, ...]:
+    """Return the fates of the pieces that fell, in the order of falling.
 
-    A piece in a hand is out of the game. But if nothing was saved except the piece just loaded, that does not count:
-    it goes back to the active player, like everything that fell into the sea.
+    A piece in a hand is out of the game. But if nothing was saved except the piece just loaded, that does not count: it
+    goes back to the active player, like everything that fell into the sea.
     """
-    _, _, load = under_way(state)
+    _, _, load = load_under_way(state)
     kinds = {piece.id: piece.kind for piece in state.table.cargo} | {result.id: kind_of(load)}
     caught = {fall.id for fall in result.fallen if fall.hand is not None}
     in_hand: Fate = "returned" if caught == {result.id} else "removed"
@@ -243,20 +244,20 @@ def fates(state: State, result: Settled) -> tuple[Fallen, ...]:
     )
 
 
-def _require_pieces(result: Settled, aboard: tuple[PieceId, ...], new: PieceId) -> None:
-    """Every piece must lie on the ship or have fallen, exactly one of both."""
+def _require_pieces(result: Result, aboard: tuple[PieceId, ...], new: PieceId) -> None:
+    """Raise ValueError unless every piece lies on the ship or has fallen, exactly one of both."""
     if result.id != new:
         raise ValueError(f"the result is of piece {result.id}, but {new} was placed")
     rests = [rest.id for rest in result.rests]
     if rests != sorted(rests):
         raise ValueError(f"the pieces at rest are not in order: {', '.join(rests)}")
-    found = sorted([*rests, *(fall.id for fall in result.fallen)])
-    if found != sorted(aboard):
-        raise ValueError(f"pieces at rest or fallen: {', '.join(found)}; expected once each: {', '.join(aboard)}")
+    ids = sorted([*rests, *(fall.id for fall in result.fallen)])
+    if ids != sorted(aboard):
+        raise ValueError(f"pieces at rest or fallen: {', '.join(ids)}; expected once each: {', '.join(aboard)}")
 
 
-def _require_numbers(result: Settled) -> None:
-    """Every number can be true, those of the table are rounded, and every piece lies above the plane of the hands."""
+def _require_numbers(result: Result) -> None:
+    """Raise ValueError unless numbers are possible, the table's rounded, and all pieces lie above the hands' plane."""
     table = [result.roll, result.pitch, *result.yards, *(number for rest in result.rests for number in rest.pose)]
     others = [result.t_s, result.tilt_max_deg, *(fall.t_s for fall in result.fallen)]
     places = [number for fall in result.fallen for number in (fall.x_mm, fall.y_mm)]
@@ -273,8 +274,8 @@ def _require_numbers(result: Settled) -> None:
         raise ValueError(f"the number {unrounded[0]} of the table after it has more than {DIGITS} decimals")
 
 
-def _require_hands(result: Settled, load: Load) -> None:
-    """A piece is in the hand that was held out where it fell and had room, and in no other."""
+def _require_hands(result: Result, load: Load) -> None:
+    """Raise ValueError unless each piece is in the hand that was held out where it fell and had room."""
     if any(one.t_s > other.t_s for one, other in pairwise(result.fallen)):
         raise ValueError("the pieces that fell are not in the order of falling")
     hands: list[int | None] = []

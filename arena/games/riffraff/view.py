@@ -24,7 +24,7 @@ DEG_DIGITS: Final = 4
 
 
 def observe(state: State, seat: Seat) -> dict[str, Json]:
-    """The view of `seat`; all seats see the same but for `you` and, before they are turned up, the cards."""
+    """Return the view of `seat`; all seats see the same but for `you` and, before they are turned up, the cards."""
     is_open = state.phase is not Phase.CARD
     return {
         "phase": state.phase.value,
@@ -32,7 +32,7 @@ def observe(state: State, seat: Seat) -> dict[str, Json]:
         "round": state.round,
         "rounds": state.rounds,
         "captain": state.captain,
-        "seats": [_side(each, is_open=is_open or index == seat) for index, each in enumerate(state.players)],
+        "seats": [_side(player, is_open=is_open or index == seat) for index, player in enumerate(state.players)],
         "order": list(state.order),
         "turn": state.turn,
         "area": state.area,
@@ -40,18 +40,18 @@ def observe(state: State, seat: Seat) -> dict[str, Json]:
         "ship": ship(state.table),
         "cargo": cargo(state.table),
         "noise": msgspec.to_builtins(state.sigma),
-        "last": [_placement(each) for each in state.last],
+        "last": [_placement(loaded) for loaded in state.last],
     }
 
 
 def ship(table: ShipAtRest) -> dict[str, Json]:
-    """Roll, pitch and the yards, the lowest first, in degrees."""
+    """Return roll, pitch and the yards, the lowest first, in degrees."""
     yards = [_degrees(yard) for yard in table.yards]
     return {"roll_deg": _degrees(table.roll), "pitch_deg": _degrees(table.pitch), "yards_deg": yards}
 
 
 def cargo(table: ShipAtRest) -> list[dict[str, Json]]:
-    """The pieces aboard, sorted by id; `on` is the area where each lies now."""
+    """Return the pieces aboard, sorted by id; `on` is the area where each lies now."""
     return [_piece(piece, table) for piece in table.cargo]
 
 
@@ -72,7 +72,7 @@ def _degrees(radians: float) -> float:
 
 
 def _side(player: Player, *, is_open: bool) -> dict[str, Json]:
-    """A player's side; a card that is not open counts as still in hand."""
+    """Return a player's side; a card that is not open counts as still in hand."""
     hidden = () if is_open or player.card is None else (player.card,)
     return {
         "supply": dict(zip(KINDS, player.supply, strict=True)),
@@ -84,12 +84,12 @@ def _side(player: Player, *, is_open: bool) -> dict[str, Json]:
 
 
 def _placement(loaded: Loaded) -> dict[str, Json]:
-    shown: dict[str, Json] = msgspec.to_builtins(loaded)
-    return {**shown, "fallen": list(shown["fallen"])}
+    fields: dict[str, Json] = msgspec.to_builtins(loaded)
+    return {**fields, "fallen": list(fields["fallen"])}
 
 
 def game_info(state: State) -> dict[str, Json]:
-    """Facts for the first message; lists of numbers are x, y, z or low, high unless docs/riffraff.md says otherwise."""
+    """Return the facts of the first message; lists of numbers are x, y, z or low, high, or as docs/riffraff.md says."""
     return {
         "seats": len(state.players),
         "rounds": state.rounds,
@@ -115,7 +115,7 @@ def game_info(state: State) -> dict[str, Json]:
 
 
 def _area(area: Area) -> dict[str, Json]:
-    """`side_u`, `side_v`: the sign that u or v of the whole piece must have; 0 where it may have either."""
+    """Return the facts of an area. `side_u`, `side_v`: the sign that u or v of the whole piece must have, or 0."""
     return {
         **_lengths({"surface": area.surface_m, "room": room_above(area) - area.surface_m}),
         **{f"{name}_mm": list(limits) for name, limits in ranges_mm(area).items()},
@@ -138,7 +138,7 @@ def _kind(kind: Kind) -> dict[str, Json]:
 
 
 def _load() -> dict[str, Json]:
-    """Steps and limits of the numbers in a load, and of the way down that is tried before it is let go."""
+    """Return the steps and limits of the numbers in a load, and of the way down that is tried before it is let go."""
     hands = _lengths({"radius": scene.HAND_RADIUS_M, "plane": scene.CATCH_PLANE_M})
     return {
         "grid": {"u_mm": 0.1, "v_mm": 0.1, "yaw_deg": 1, "drop_mm": 1, "hands_mm": 0.1},
@@ -156,10 +156,10 @@ def _load() -> dict[str, Json]:
 
 
 def _lengths(metres: dict[str, float]) -> dict[str, Any]:
-    """Each length in mm, under its name with the unit."""
+    """Return each length in mm, under its name with the unit."""
     return dict(zip((f"{name}_mm" for name in metres), _mm(metres.values()), strict=True))
 
 
 def _mm(metres: Iterable[float], digits: int = 1) -> list[float]:
-    """Rounded; every measure of the tables has at most a tenth of a millimetre. Adding 0 turns -0.0 into 0.0."""
-    return [round(1000 * each, digits) + 0.0 for each in metres]
+    """Round to `digits` of a mm; measures of the tables have a tenth at most. Adding 0 turns -0.0 into 0.0."""
+    return [round(1000 * length, digits) + 0.0 for length in metres]

@@ -14,7 +14,7 @@ End = Literal["left", "right"]
 
 
 class Action(msgspec.Struct, frozen=True, tag_field="do", omit_defaults=True, forbid_unknown_fields=True):
-    """Anything a player does; the tag `do` tells which."""
+    """An action of a player; the tag `do` tells which."""
 
     text: ClassVar[str]
     """The action as the end of a sentence about its seat; actions with choices put them in with `__str__`."""
@@ -24,17 +24,17 @@ class Action(msgspec.Struct, frozen=True, tag_field="do", omit_defaults=True, fo
 
     @property
     def tag(self) -> str:
-        """The word in `do`."""
+        """The action's word in `do`."""
         return str(self.__struct_config__.tag)
 
 
-def numbering(one: End | None) -> str:
-    """The end of a sentence about an action that may choose the numbering."""
+def describe_numbering(one: End | None) -> str:
+    """Describe the choice of the numbering, as the end of a sentence about an action that may make it."""
     return f", number 1 on the {one}" if one else ""
 
 
 class Roll(Action, frozen=True, tag="roll"):
-    """Roll two dice from the own supply."""
+    """Roll two dice from your own supply."""
 
     text = "rolls"
 
@@ -55,11 +55,11 @@ class Place(Action, frozen=True, tag="place"):
     one: End | None = None
 
     def __str__(self) -> str:
-        return f"places {' and '.join(map(str, self.dice))}{numbering(self.one)}"
+        return f"places {' and '.join(map(str, self.dice))}{describe_numbering(self.one)}"
 
 
 class Joker(Action, frozen=True, tag="joker"):
-    """Lay the trick card of kind `card` to the own sailors of `nation`, as two sailors, for good."""
+    """Lay the trick card of kind `card` to your own sailors of `nation`, as two sailors, for good."""
 
     card: Word
     nation: Word

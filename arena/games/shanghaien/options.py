@@ -30,8 +30,8 @@ class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     tricks: TrickCounts = TrickCounts()
 
 
-def checked(options: Options, known: Mapping[str, Expansion]) -> Options:
-    """Return the same options; SpecError names an unknown expansion or an impossible value."""
+def check_options(options: Options, known: Mapping[str, Expansion]) -> Options:
+    """Return the options if they are possible; SpecError names an unknown expansion or an impossible value."""
     for index, name in enumerate(options.expansions):
         if name not in known:
             place = f"options of shanghaien: expansions[{index}]"
@@ -40,40 +40,40 @@ def checked(options: Options, known: Mapping[str, Expansion]) -> Options:
             raise SpecError(f'options of shanghaien: expansions[{index}]: "{name}" is given twice')
     counts = msgspec.structs.asdict(options.tricks)
     if min(counts.values()) < 0 or sum(counts.values()) != TRICK_COUNT:
-        found = ", ".join(f"{kind} {count}" for kind, count in counts.items())
+        numbers = ", ".join(f"{kind} {count}" for kind, count in counts.items())
         raise SpecError(
-            f"options of shanghaien: tricks: {found}: none may be negative and together they must be {TRICK_COUNT}"
+            f"options of shanghaien: tricks: {numbers}: none may be negative and together they must be {TRICK_COUNT}"
         )
     return options
 
 
 def first_state(known: Mapping[str, Expansion], options: Options) -> State:
-    """The unshuffled table that these options make; expansions are in the order in which they are known."""
-    expansions = [each for name, each in known.items() if name in options.expansions]
+    """Return the unshuffled table that these options make; expansions are in the order in which they are known."""
+    expansions = [expansion for name, expansion in known.items() if name in options.expansions]
     faces = [sailor_text(Card(card)) for card in range(SAILOR_COUNT)]
     for kind, count in msgspec.structs.asdict(options.tricks).items():
         faces += [kind] * count
     owned: tuple[list[Card], list[Card], list[Card]] = ([], [], [])
-    for each in expansions:
-        for owner in owned[:2] if each.is_dealt else owned[2:]:
+    for expansion in expansions:
+        for owner in owned[:2] if expansion.is_dealt else owned[2:]:
             owner.append(Card(len(faces)))
-            faces.append(each.trick.kind)
-    tricks = (*BASE_TRICKS, *(each.trick for each in expansions))
+            faces.append(expansion.trick.kind)
+    tricks = (*BASE_TRICKS, *(expansion.trick for expansion in expansions))
     effects: dict[type[Action], Effect] = {Roll: start_roll, Shanghai: end_round, Place: put_down, Joker: lay_joker}
-    for added in (*(trick.effects for trick in tricks), *(each.effects for each in expansions)):
-        effects.update(added)
+    for added_effects in (*(trick.effects for trick in tricks), *(expansion.effects for expansion in expansions)):
+        effects.update(added_effects)
     variant = Variant(
         faces=tuple(faces),
         tricks={trick.kind: trick for trick in tricks},
         kinds={action: trick.kind for trick in tricks for action in trick.effects},
         effects=effects,
-        expansions={each.name: each for each in expansions},
+        expansions={expansion.name: expansion for expansion in expansions},
         **{
-            hook: {each.name: found for each in expansions if (found := getattr(each, hook)) is not None}
+            hook: {e.name: function for e in expansions if (function := getattr(e, hook)) is not None}
             for hook in ("on_rolled", "intercept", "restrict", "on_placed", "award", "on_round_end")
         },
     )
     first, second, table = map(tuple, owned)
     players = Player(tricks=first), Player(tricks=second)
-    extras = {each.name: each.start for each in expansions}
+    extras = {expansion.name: expansion.start for expansion in expansions}
     return State(variant=variant, phase="shuffle", players=players, table=table, extras=extras)

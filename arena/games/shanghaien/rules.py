@@ -15,13 +15,12 @@ from msgspec.structs import replace
 from arena.errors import IllegalAction
 from arena.games.api import Decision, Json, Outcome, Over, Seat, Turn, ranks_by_score, read_action
 from arena.games.base import BaseGame
-from arena.games.shanghaien import view
+from arena.games.shanghaien import turns, view
 from arena.games.shanghaien.actions import Action, Adjust, Both, End, Joker, Place, Reroll, Roll, Shanghai
 from arena.games.shanghaien.cards import DECK_SIZE, NATIONS, SHUFFLE
 from arena.games.shanghaien.expansions import EXPANSIONS, encoding
-from arena.games.shanghaien.options import Options, checked, first_state
+from arena.games.shanghaien.options import Options, check_options, first_state
 from arena.games.shanghaien.state import Choice, Expansion, ExtraRoll, State, numbering_choices, why_misnumbered
-from arena.games.shanghaien.turns import announce, kind_spent, next_roll, rolled, scores_of, shuffled, trick_actions
 from arena.games.shanghaien.value.position import ShanghaienValue
 
 BASE_ACTIONS: Final = (Roll, Shanghai, Place, Adjust, Joker, Both, Reroll)
@@ -47,7 +46,7 @@ _OVER: Final = Over()
 _ROLL: Final[tuple[Action, ...]] = (Roll(),)
 _SHANGHAI: Final[tuple[Action, ...]] = (Shanghai(),)
 _BEGINNINGS: Final[tuple[tuple[Action, ...], ...]] = (_ROLL, _ROLL, *(_ROLL + _SHANGHAI,) * 3, _SHANGHAI, _SHANGHAI)
-"""By the own dice placed: a roll needs two of the six in the supply, shanghai two placed."""
+"""The actions that begin a turn, by the player's dice placed: a roll needs two in the supply, shanghai two placed."""
 _FORMS_HINT: Final = (
     'an action looks like {"do": "roll"} or {"do": "place", "dice": [4]}; see protocol.md, "Shanghaien"'
 )
@@ -66,7 +65,7 @@ class Shanghaien(BaseGame):
     describe = staticmethod(view.describe)
     picture = staticmethod(view.picture)
     news = staticmethod(view.news)
-    summary: ClassVar[str] = "\n".join([_SUMMARY, *(each.summary for each in EXPANSIONS.values())])
+    summary: ClassVar[str] = "\n".join([_SUMMARY, *(expansion.summary for expansion in EXPANSIONS.values())])
     trial_options: ClassVar[tuple[dict[str, Json], ...]] = (
         *({"expansions": [name]} for name in EXPANSIONS),
         {"expansions": [*EXPANSIONS]},
@@ -75,20 +74,20 @@ class Shanghaien(BaseGame):
     def __init__(self, expansions: Mapping[str, Expansion] = EXPANSIONS) -> None:
         self._expansions = expansions
         self._owners = {
-            kind: each.name for each in expansions.values() for kind in action_types([each]) if kind not in BASE_ACTIONS
+            kind: name for name, e in expansions.items() for kind in action_types([e]) if kind not in BASE_ACTIONS
         }
         self._first_state = lru_cache(maxsize=64)(partial(first_state, expansions))
         self._action_type: Any = reduce(or_, [*BASE_ACTIONS, *self._owners])
 
     def setup(self, options: Mapping[str, Json], seats: int) -> State:
-        """An unshuffled table for two."""
-        return self._first_state(checked(self.read_options(options, seats, Options), self._expansions))
+        """Return an unshuffled table for two."""
+        return self._first_state(check_options(self.read_options(options, seats, Options), self._expansions))
 
     def turn(self, state: State) -> Turn:
-        """A decision of the player to move, the shuffle, a roll, an expansion's question, or the end."""
+        """Return a decision of the player to move, the shuffle, a roll, an expansion's question, or the end."""
         phase, seat = state.phase, state.to_move
         if phase == "rolling":
-            return next_roll(state.round, seat, state.turns[seat], state.roll)
+            return turns.next_roll(state.round, seat, state.turns[seat], state.roll)
         if phase in ("rolled", "turn"):
             return _DECISIONS[seat]
         if isinstance(phase, Choice):
@@ -98,7 +97,7 @@ class Shanghaien(BaseGame):
         return _OVER if phase == "over" else SHUFFLE
 
     def legal(self, state: State, seat: Seat) -> tuple[Action, ...]:
-        """Before the roll: roll, then shanghai. After it: placements, then the tricks of each kind held."""
+        """List roll, then shanghai before the roll; after it placements, then the tricks of each kind held."""
         phase = state.phase
         if isinstance(phase, Choice):
             return phase.answers if phase.seat == seat else ()
@@ -111,22 +110,22 @@ class Shanghaien(BaseGame):
         else:
             actions = _placements(state.dice, state.must_place, state.to_place, numbering_choices(state))
             if player.tricks and not player.has_used_trick:
-                actions += trick_actions(state)
-        if restricting := state.variant.restrict:
-            for restrict in restricting.values():
+                actions += turns.trick_actions(state)
+        if hooks := state.variant.restrict:
+            for restrict in hooks.values():
                 actions = restrict(state, actions)
         return actions
 
     def may_know(self, state: State, _seat: Seat, _key: str, item: int) -> bool:
-        """The cards that have been turned up: all but those of the pile."""
+        """Return True for a card that has been turned up; the cards of the pile are hidden."""
         return state.phase != "shuffle" and item < DECK_SIZE - len(state.pile)
 
     def all_actions(self, options: Mapping[str, Json], seats: int) -> tuple[Action, ...]:
-        """Those of the variant."""
+        """Return all actions of the variant."""
         return encoding.all_actions(self.setup(options, seats).variant)
 
     def parse(self, state: State, seat: Seat, raw: Json) -> Action:
-        """The legal action that the JSON object `raw` describes; the order of the dice in a placement is free."""
+        """Return the legal action that the object `raw` describes; the order of dice in a placement is free."""
         action = cast(Action, read_action(raw, self._action_type, game=self.name, hint=_FORMS_HINT))
         owner = self._owners.get(type(action))
         if owner is not None and owner not in state.variant.expansions:
@@ -138,44 +137,44 @@ class Shanghaien(BaseGame):
         return action
 
     def apply(self, state: State, actions: Mapping[Seat, Action]) -> State:
-        """The state after the seat that was asked did what it chose, or after somebody was asked about it."""
+        """Carry the action out, or ask somebody about it first."""
         (action,) = actions.values()
         after = state.copy()
-        announce(after, action)
+        turns.announce(after, action)
         return after
 
     def resolve(self, state: State, drawn: tuple[int, ...]) -> State:
-        """The state after the deck was shuffled, dice were rolled, or an expansion drew its luck."""
+        """Shuffle the deck, roll dice, or hand an expansion its luck."""
         phase, after = state.phase, state.copy()
         if phase == "rolling":
-            rolled(after, drawn)
+            turns.apply_roll(after, drawn)
         elif isinstance(phase, ExtraRoll):
             phase.then(after, drawn)
         else:
-            shuffled(after, drawn)
+            turns.apply_shuffle(after, drawn)
         return after
 
     def outcome(self, state: State) -> Outcome:
-        """Points and ranks; equal points are a draw (the texts have no tie-break)."""
-        scores = scores_of(state)
+        """Score points and rank them; equal points are a draw (the texts have no tie-break)."""
+        scores = turns.scores_of(state)
         return Outcome(scores=scores, ranks=ranks_by_score(scores))
 
 
 def action_types(expansions: Iterable[Expansion]) -> list[type[Action]]:
-    """The types of action that these expansions add: their tricks', then their decisions'."""
-    return [kind for each in expansions for kind in (*each.trick.effects, *each.effects)]
+    """Return the types of action that these expansions add: those of their tricks, then of their decisions."""
+    return [kind for expansion in expansions for kind in (*expansion.trick.effects, *expansion.effects)]
 
 
 @cache
 def _placements(dice: tuple[int, ...], at_least: int, at_most: int, ends: tuple[End | None, ...]) -> tuple[Place, ...]:
-    """Both dice where that is allowed, then one of them unless both are a duty; each with every choice of numbering."""
-    choices = [tuple(sorted(dice))] if at_most == 2 else []
-    choices += [(die,) for die in dict.fromkeys(dice)] if at_least == 1 else []
-    return tuple(Place(dice=chosen, one=end) for chosen in choices for end in ends)
+    """List both dice where allowed, then one unless both are a duty; each with every choice of numbering."""
+    placed_dice = [tuple(sorted(dice))] if at_most == 2 else []
+    placed_dice += [(die,) for die in dict.fromkeys(dice)] if at_least == 1 else []
+    return tuple(Place(dice=faces, one=end) for faces in placed_dice for end in ends)
 
 
 def why_illegal(state: State, seat: Seat, action: Action) -> str:
-    """One sentence; `action` must be well formed and not legal for `seat`."""
+    """Explain in one sentence why an action is illegal; it must be well formed and not legal for `seat`."""
     phase = state.phase
     if not isinstance(phase, Choice) and phase not in ("turn", "rolled"):
         return f"{action.tag}: no action is asked for now"
@@ -195,7 +194,7 @@ def _why_by_base(state: State, action: Action) -> str:
     match action:
         case Roll() | Shanghai() if state.phase == "rolled":
             return (
-                f"{action.tag} begins a turn; this one has begun, the dice show {_dice(state.dice)}: place, or a trick"
+                f"{action.tag} begins a turn; this one has begun, the dice show {_join(state.dice)}: place, or a trick"
             )
         case Roll():
             return f"a roll needs 2 dice in the supply, found {player.supply}; shanghai is compulsory"
@@ -211,10 +210,10 @@ def _why_by_base(state: State, action: Action) -> str:
 def _why_not_placed(state: State, action: Place) -> str:
     least, most = state.must_place, state.to_place
     if not least <= len(action.dice) <= most:
-        wanted = f"{most} must be placed" if least == most else f"{least} or {most} can be placed"
-        return f"found {len(action.dice)} dice in `dice`, but {wanted}"
-    shown = f"the dice show {_dice(state.dice)}, so {_dice(action.dice)} cannot be placed"
-    return why_misnumbered(state, action.one) or shown
+        allowed_count = f"{most} must be placed" if least == most else f"{least} or {most} can be placed"
+        return f"found {len(action.dice)} dice in `dice`, but {allowed_count}"
+    mismatch = f"the dice show {_join(state.dice)}, so {_join(action.dice)} cannot be placed"
+    return why_misnumbered(state, action.one) or mismatch
 
 
 def _why_not_played(state: State, action: Action) -> str:
@@ -223,13 +222,13 @@ def _why_not_played(state: State, action: Action) -> str:
         return f"{action.tag}: a trick has been used in this round; each player may use one per round"
     if isinstance(action, Joker) and action.nation not in NATIONS:
         return f'there is no nation "{action.nation}"; the nations are {", ".join(NATIONS)}'
-    wanted = kind_spent(state.variant, action) or action.tag
-    if wanted not in held:
-        return f'no trick "{wanted}" to play; you hold {", ".join(held) or "none"}'
+    needed_kind = turns.trick_kind_of(state.variant, action) or action.tag
+    if needed_kind not in held:
+        return f'no trick "{needed_kind}" to play; you hold {", ".join(held) or "none"}'
     if isinstance(action, Joker):
         return f"a joker needs a sailor card of its nation, and you hold none that is {action.nation}"
-    return f"{action} is not possible: the dice show {_dice(state.dice)}; one may change by 1, within 1 to 6"
+    return f"{action} is not possible: the dice show {_join(state.dice)}; one may change by 1, within 1 to 6"
 
 
-def _dice(faces: tuple[int, ...]) -> str:
+def _join(faces: tuple[int, ...]) -> str:
     return " and ".join(map(str, faces))

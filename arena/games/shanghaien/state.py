@@ -30,12 +30,12 @@ _FIRST: Final = Seat(0)
 T = TypeVar("T")
 Winners = tuple[Seat | None, ...]
 Effect = Callable[["State", Any], None]
-"""Function (state, action) that carries an action of one type out: it changes the state."""
+"""A function (state, action) that carries out an action of one type: it changes the state."""
 
 
 @dataclass(slots=True)
 class Interlude:
-    """The turn stands still while the expansion `by` waits for `seat`; the view shows `name` in place of the phase."""
+    """A pause of the turn in which the expansion `by` waits for `seat`; the view shows `name` in place of the phase."""
 
     by: str
     name: str
@@ -44,14 +44,14 @@ class Interlude:
 
 @dataclass(slots=True)
 class Choice(Interlude):
-    """The seat gives one of the answers, actions of the expansion."""
+    """A question to the seat, which gives one of the answers, actions of the expansion."""
 
     answers: tuple[Action, ...]
 
 
 @dataclass(slots=True)
 class ExtraRoll(Interlude):
-    """Dice of an expansion are rolled for the seat; `then(state, dice)` goes on with them."""
+    """A roll of an expansion's dice for the seat; `then(state, dice)` goes on with them."""
 
     chance: Chance
     then: Callable[["State", tuple[int, ...]], None]
@@ -61,12 +61,12 @@ Phase = Literal["shuffle", "turn", "rolling", "rolled", "over"] | Choice | Extra
 """The task of the player to move; `shuffle`, `rolling` and an `ExtraRoll` wait for chance."""
 
 
-Named = Callable[[tuple[Card, ...]], list[str]]
+CardTexts = Callable[[tuple[Card, ...]], list[str]]
 
 
 @dataclass(slots=True)
 class Trick:
-    """One kind of dirty trick card; the kind is its text form.
+    """A kind of dirty trick card; the kind is its text form.
 
     `effects`: each type of action that such a card allows. `actions(state)` lists those that the player to move, who
     holds such a card and has just rolled, has now. The joker side, if it has one, comes on top of these.
@@ -87,7 +87,7 @@ class Expansion:
     that answer its questions. `all_actions`: each action that it adds, in a fixed order.
 
     Hooks change the state: `on_rolled(state)` after two dice were rolled: true if it opens an interlude, after which it
-    goes on with `turns.rolled(..., asked_by=name)`, or without `asked_by` if the dice are new; `intercept(state,
+    goes on with `turns.apply_roll(..., asked_by=name)`, or without `asked_by` if the dice are new; `intercept(state,
     action)` before an action of the player to move is carried out: true if it asks somebody first, after whose answer
     it goes on with `turns.announce(..., asked_by=name)`; `restrict(state, actions)` takes away legal actions;
     `on_placed(state, dice)` when dice have been put on their numbers, before the turn ends; `award(state, winners)`
@@ -123,8 +123,8 @@ class Variant:
     `faces` is the text form of each card, the 48 of the tavern first. `tricks` are the dirty tricks in play by their
     kind, `kinds` the kind of card that an action spends (a joker names its card itself), `effects` carry out each type
     of action. `expansions` are those in play, by name and in the order of play; the other fields are the hooks of
-    those that have one. `named` gives the text forms of several cards, a list that nobody changes: it is
-    kept, as most cards stay for many requests.
+    those that have one. `texts_of` gives the text forms of several cards, a list that nobody changes: it is
+    cached, as most cards stay for many requests.
     """
 
     faces: tuple[str, ...]
@@ -138,21 +138,21 @@ class Variant:
     on_placed: Mapping[str, Callable[["State", tuple[int, ...]], None]]
     award: Mapping[str, Callable[["State", Winners], Winners]]
     on_round_end: Mapping[str, Callable[["State"], None]]
-    named: Named = field(init=False, compare=False, repr=False)
+    texts_of: CardTexts = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        """Begin to keep text forms."""
+        """Make the cache of text forms."""
         faces = self.faces
-        self.named = lru_cache(maxsize=4096)(lambda cards: [faces[card] for card in cards])
+        self.texts_of = lru_cache(maxsize=4096)(lambda cards: [faces[card] for card in cards])
 
 
 @dataclass(slots=True)
 class Player:
-    """One player's side of the table.
+    """A player's side of the table.
 
     `placed`: dice on each card number. `strength`: sum of sailors and jokers of each nation, kept in step with
-    `sailors` and `jokers` (pairs of the card and the index of its nation) because every request shows it.
-    `tricks` are the unused dirty tricks. `shown` is the JSON of it all in views, once somebody has seen it.
+    `sailors` and `jokers` (pairs of the card and the index of its nation) because every request shows it. `tricks` are
+    the unused dirty tricks. `view_json` is the JSON of this side in views, once somebody has seen it.
     """
 
     placed: tuple[int, ...] = NO_DICE
@@ -161,7 +161,7 @@ class Player:
     strength: tuple[int, ...] = (0,) * len(NATIONS)
     tricks: tuple[Card, ...] = ()
     has_used_trick: bool = False
-    shown: msgspec.Raw | None = field(default=None, compare=False, repr=False)
+    view_json: msgspec.Raw | None = field(default=None, compare=False, repr=False)
 
     @property
     def supply(self) -> int:
@@ -169,7 +169,7 @@ class Player:
         return DICE_PER_PLAYER - sum(self.placed)
 
     def copy(self) -> "Player":
-        """A copy that may be changed; field by field, as the constructor takes twice the time."""
+        """Return a copy that may be changed; field by field, as the constructor takes twice the time."""
         copy = Player.__new__(Player)
         copy.placed = self.placed
         copy.sailors = self.sailors
@@ -177,18 +177,18 @@ class Player:
         copy.strength = self.strength
         copy.tricks = self.tricks
         copy.has_used_trick = self.has_used_trick
-        copy.shown = None
+        copy.view_json = None
         return copy
 
 
 class State(msgspec.Struct):
-    """The whole position.
+    """A position of the game.
 
     `round` counts from 1. `turns`: rolled turns of each seat in this round. `turn`: turns ended in this match. `roll`:
     rolls of this turn. `dice`: the faces just rolled, empty otherwise. `to_place`: how many of them may be placed,
-    `must_place`: how many of them at least. `one_at`: where number 1 lies, None while the numbering is open, which
-    it is only in the first turn of a round. `gone`: cards out of the game. `table`: trick cards that lie beside the
-    row, in force or to be had. `extras`: the memory of each expansion, by its name.
+    `must_place`: how many of them at least. `one_at`: where number 1 lies, None while the numbering is open, which it
+    is only in the first turn of a round. `gone`: cards out of the game. `table`: trick cards that lie beside the row,
+    in force or to be had. `extras`: the memory of each expansion, by its name.
     """
 
     variant: Variant
@@ -210,11 +210,11 @@ class State(msgspec.Struct):
     extras: Mapping[str, Any] = {}
 
     def copy(self) -> "State":
-        """A copy that may be changed."""
+        """Return a copy that may be changed."""
         return copy(self)
 
     def mover(self) -> Player:
-        """The player to move, copied for this state: the copy may be changed."""
+        """Replace the player to move by a copy that may be changed, and return the copy."""
         first, second = self.players
         if self.to_move == 0:
             player = first.copy()
@@ -225,17 +225,17 @@ class State(msgspec.Struct):
         return player
 
     def remember(self, name: str, extra: Any) -> None:
-        """Let the expansion `name` remember `extra`."""
+        """Store `extra` as the memory of the expansion `name`."""
         self.extras = {**self.extras, name: extra}
 
 
 def numbering_choices(state: State) -> tuple[End | None, ...]:
-    """The ends where the player to move may put number 1: both while the numbering is open, afterwards no choice."""
+    """Return the ends where the player to move may put number 1: both while the numbering is open, else none."""
     return ENDS if state.one_at is None else _NO_CHOICE
 
 
 def why_misnumbered(state: State, one: End | None) -> str | None:
-    """One sentence if an action must not choose the end of number 1 but does, or must and does not; else None."""
+    """Explain a wrong choice of the end of number 1, made or left out, in one sentence; None if it is right."""
     if state.one_at is not None and one is not None:
         return f"`one` is given only while the numbering is open; number 1 lies on the {state.one_at}"
     if state.one_at is None and one is None:
@@ -243,8 +243,8 @@ def why_misnumbered(state: State, one: End | None) -> str | None:
     return None
 
 
-def is_lying(state: State, kind: str) -> bool:
-    """Whether a trick card of `kind` lies beside the row."""
+def is_beside_row(state: State, kind: str) -> bool:
+    """Return True if a trick card of `kind` lies beside the row."""
     faces = state.variant.faces
     for card in state.table:  # noqa: SIM110 - a loop, as a generator takes three times the time
         if faces[card] == kind:
@@ -252,11 +252,6 @@ def is_lying(state: State, kind: str) -> bool:
     return False
 
 
-def lying(state: State, kind: str) -> tuple[Card, ...]:
-    """The trick cards of `kind` that lie beside the row."""
-    return tuple([card for card in state.table if state.variant.faces[card] == kind])
-
-
-def numbered(row: tuple[T, ...], one_at: End) -> tuple[T, ...]:
-    """From the order of positions to that of the numbers 1..6, and back."""
+def order_by_number(row: tuple[T, ...], one_at: End) -> tuple[T, ...]:
+    """Reorder the row from the order of positions to that of the numbers 1..6, or back."""
     return row if one_at == "left" else row[::-1]

@@ -23,7 +23,7 @@ from arena.games.shanghaien.cards import (
     nation_of,
     strength_of,
 )
-from arena.games.shanghaien.state import NO_DICE, ROUNDS, ROW_SIZE, Player, State, T, Trick, Variant, lying, numbered
+from arena.games.shanghaien.state import NO_DICE, ROUNDS, ROW_SIZE, Player, State, T, Trick, Variant, order_by_number
 
 _OTHER: Final[tuple[Seat, ...]] = (Seat(1), Seat(0))
 
@@ -35,56 +35,56 @@ def announce(state: State, action: Action, *, asked_by: str | None = None) -> No
     """
     variant = state.variant
     if hooks := variant.intercept:
-        for intercept in hooks.values() if asked_by is None else _after(asked_by, hooks):
+        for intercept in hooks.values() if asked_by is None else _hooks_after(asked_by, hooks):
             if intercept(state, action):
                 return
     variant.effects[type(action)](state, action)
 
 
-def _after(expansion: str, hooks: Mapping[str, T]) -> Iterable[T]:
-    """The hooks after the one of `expansion`."""
+def _hooks_after(expansion: str, hooks: Mapping[str, T]) -> Iterable[T]:
+    """Return the hooks after the one of `expansion`."""
     return list(hooks.values())[list(hooks).index(expansion) + 1 :]
 
 
-def shuffled(state: State, drawn: tuple[int, ...]) -> None:
-    """The first row lies open, and the player who starts is to move."""
+def apply_shuffle(state: State, drawn: tuple[int, ...]) -> None:
+    """Lay the first row open; the player who starts is to move."""
     cards = cast(tuple[Card, ...], drawn)
     state.phase, state.row, state.pile = "turn", cards[:ROW_SIZE], cards[ROW_SIZE:]
 
 
 def start_roll(state: State, _: Roll) -> None:
-    """The first roll of a turn."""
+    """Start the first roll of a turn."""
     first, second = state.turns
     state.turns = (first + 1, second) if state.to_move == 0 else (first, second + 1)
     state.phase, state.roll = "rolling", 1
 
 
 def roll_again(state: State) -> None:
-    """Another roll of both dice in the same turn."""
+    """Start another roll of both dice in the same turn."""
     state.phase, state.dice = "rolling", ()
     state.roll += 1
 
 
 @cache
 def next_roll(round_: int, seat: Seat, turn: int, roll: int) -> Chance:
-    """The two dice of that roll of that turn."""
+    """Return the chance node of the two dice of that roll of that turn."""
     return Chance(key=f"roll/{round_}/{seat}/{turn}/{roll}", kind=Dice(2))
 
 
-def rolled(state: State, dice: tuple[int, ...], *, asked_by: str | None = None) -> None:
-    """Two dice lie there; a hook that opens an interlude keeps the following ones waiting until it is over.
+def apply_roll(state: State, dice: tuple[int, ...], *, asked_by: str | None = None) -> None:
+    """Lay two dice down and run the hooks; one that opens an interlude keeps the following ones waiting.
 
     `asked_by`: the expansion whose interlude about these very dice is over; only the hooks after it run.
     """
     state.phase, state.dice = "rolled", dice
     if hooks := state.variant.on_rolled:
-        for hook in hooks.values() if asked_by is None else _after(asked_by, hooks):
+        for hook in hooks.values() if asked_by is None else _hooks_after(asked_by, hooks):
             if hook(state):
                 return
 
 
 def put_down(state: State, placement: Place) -> None:
-    """The dice go to their numbers, the others back to the supply; the turn is over."""
+    """Put the dice on their numbers, the others back into the supply, and end the turn."""
     player = state.mover()
     player.placed = _with_dice(player.placed, placement.dice)
     state.one_at = state.one_at or placement.one
@@ -96,7 +96,7 @@ def put_down(state: State, placement: Place) -> None:
 
 @lru_cache(maxsize=16384)
 def _with_dice(placed: tuple[int, ...], dice: tuple[int, ...]) -> tuple[int, ...]:
-    """The dice on each number with these faces added. Kept: there are 924 ways to place six dice and less."""
+    """Add these faces to the dice on each number. Cached: there are 924 ways to place six dice or fewer."""
     counts = list(placed)
     for die in dice:
         counts[die - 1] += 1
@@ -104,7 +104,7 @@ def _with_dice(placed: tuple[int, ...], dice: tuple[int, ...]) -> tuple[int, ...
 
 
 def end_turn(state: State) -> None:
-    """The opponent moves next."""
+    """Let the opponent move next."""
     state.phase, state.dice = "turn", ()
     state.to_move = _OTHER[state.to_move]
     state.turn += 1
@@ -112,7 +112,7 @@ def end_turn(state: State) -> None:
 
 
 def end_round(state: State, _: Shanghai) -> None:
-    """The cards of the row go to their winners or out of the game; the other player starts the next round."""
+    """Hand out the cards of the row, or take them out of the game; the other player starts the next round."""
     assert state.one_at is not None, "shanghai comes after the first turn, which fixed the numbering"
     first, second = state.players
     won_by = card_winners((first.placed, second.placed))
@@ -120,7 +120,7 @@ def end_round(state: State, _: Shanghai) -> None:
         won_by = award(state, won_by)
     taken: tuple[list[Card], list[Card]] = ([], [])
     gone = list(state.gone)
-    for index, card in enumerate(numbered(state.row, state.one_at)):
+    for index, card in enumerate(order_by_number(state.row, state.one_at)):
         winner = won_by[index]
         (gone if winner is None else taken[winner]).append(card)
     state.players = _with_cards(first, taken[0]), _with_cards(second, taken[1])
@@ -138,7 +138,7 @@ def end_round(state: State, _: Shanghai) -> None:
 
 
 def _with_cards(player: Player, cards: list[Card]) -> Player:
-    """The player with the cards won, the dice back in the supply, ready for a new round."""
+    """Return the player with the cards won, the dice back in the supply, ready for a new round."""
     sailors: list[Card] = []
     tricks: list[Card] = []
     strength = list(player.strength)
@@ -157,18 +157,18 @@ def _with_cards(player: Player, cards: list[Card]) -> Player:
 
 
 def scores_of(state: State) -> tuple[int, int]:
-    """Points of both seats, as if the match ended here."""
+    """Return the points of both seats, as if the match ended here."""
     first, second = state.players
     return final_scores((first.strength, second.strength), (len(first.tricks), len(second.tricks)))
 
 
-def kind_spent(variant: Variant, action: Action) -> str | None:
-    """The kind of trick card that `action` spends; None if it is no trick."""
+def trick_kind_of(variant: Variant, action: Action) -> str | None:
+    """Return the kind of trick card that `action` spends; None if it is no trick."""
     return action.card if isinstance(action, Joker) else variant.kinds.get(type(action))
 
 
 def trick_actions(state: State) -> tuple[Action, ...]:
-    """The actions of each kind of trick that the player to move holds, in the order of the tricks in play.
+    """List the actions of each kind of trick that the player to move holds, in the order of the tricks in play.
 
     The joker side of a card takes any nation of which the player already holds a sailor card; as jokers never lie
     alone, these are the nations of which they have any strength.
@@ -200,22 +200,22 @@ def lay_out(state: State, kind: str) -> None:
 
 
 def discard(state: State, kind: str) -> Player:
-    """The trick card of `kind` leaves the game; the player to move, who may be changed."""
+    """Take the trick card of `kind` out of the game; return the player to move, who may be changed."""
     player, card = _spend(state, kind)
     state.gone += (card,)
     return player
 
 
 def clear_away(state: State, kind: str) -> None:
-    """The trick cards of `kind` beside the row leave the game."""
-    leaving = lying(state, kind)
+    """Take the trick cards of `kind` beside the row out of the game."""
+    leaving = tuple([card for card in state.table if state.variant.faces[card] == kind])
     if leaving:
         state.table = tuple([card for card in state.table if card not in leaving])
         state.gone += leaving
 
 
 def lay_joker(state: State, action: Joker) -> None:
-    """The trick card becomes two sailors of a nation; the player then places a die as usual."""
+    """Turn the trick card into two sailors of a nation; the player then places a die as usual."""
     player, card = _spend(state, action.card)
     nation = NATIONS.index(action.nation)
     strength = list(player.strength)
@@ -224,7 +224,7 @@ def lay_joker(state: State, action: Joker) -> None:
 
 
 def _adjust(state: State, action: Adjust) -> None:
-    """Wuerfel +/-1: one of the two dice just rolled changes by 1, within 1..6; then either of the two is placed."""
+    """Change one of the two dice just rolled by 1, within 1..6 (Wuerfel +/-1); then either of the two is placed."""
     discard(state, "adjust")
     dice = list(state.dice)
     dice[dice.index(action.die)] = action.to
@@ -232,13 +232,13 @@ def _adjust(state: State, action: Adjust) -> None:
 
 
 def _both(state: State, _: Both) -> None:
-    """Beide Wuerfel anlegen: both dice just rolled may be placed."""
+    """Allow both dice just rolled to be placed (Beide Wuerfel anlegen)."""
     discard(state, "both")
     state.to_place = 2
 
 
 def _reroll(state: State, _: Reroll) -> None:
-    """Noch einmal wuerfeln: both dice are rolled again, and the new roll stands."""
+    """Roll both dice again (Noch einmal wuerfeln); the new roll stands."""
     discard(state, "reroll")
     roll_again(state)
 
@@ -251,7 +251,7 @@ def _adjustments(dice: tuple[int, ...]) -> tuple[Action, ...]:
 
 @cache
 def _jokers(kind: str) -> tuple[Action, ...]:
-    """One for each nation."""
+    """Return a joker for each nation."""
     return tuple([Joker(card=kind, nation=nation) for nation in NATIONS])
 
 

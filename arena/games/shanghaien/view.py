@@ -23,15 +23,15 @@ from arena.games.shanghaien.cards import (
     nation_of,
     neighbour_pips,
 )
-from arena.games.shanghaien.state import ROUNDS, ROW_SIZE, Choice, Interlude, Named, Player, State, numbered
+from arena.games.shanghaien.state import ROUNDS, ROW_SIZE, CardTexts, Choice, Interlude, Player, State, order_by_number
 from arena.games.shanghaien.turns import scores_of
 from arena.text import counted, shorten
 
 _ENCODER = msgspec.json.Encoder()
 _COLUMNS = 80
-"""Characters in a line about a player; longer ones go on below."""
+"""Characters in a line about a player; longer texts go on in the next line."""
 _TASKS = {(1, 1): "must place a die", (1, 2): "may place both dice", (2, 2): "must place both dice"}
-"""By how many dice must be placed, and may be."""
+"""The task of a player by how many dice must be placed, and may be."""
 _LABEL_MAX = 11
 """Characters of a name in front of the row, whose six cards take 66 columns."""
 _SEAT_COLOURS = ("#3050b0", "#b03030")
@@ -51,7 +51,7 @@ _SCORE_COLUMNS = {"seat 0": 190, "seat 1": 310, "for seat 0": 460, "for seat 1":
 
 
 class PlayerView(msgspec.Struct, frozen=True, gc=False):
-    """A player's side of the table, by the names of things."""
+    """A player's side of the table, in the text forms of cards."""
 
     supply: int
     placed: tuple[int, ...]
@@ -82,20 +82,20 @@ class BotView(msgspec.Struct, frozen=True, gc=False):
 
 
 def observe(state: State, seat: Seat) -> dict[str, Json]:
-    """The view of `seat` as plain JSON values."""
-    named = state.variant.named
-    view: dict[str, Json] = msgspec.to_builtins(_view(state, seat, [_shown(each, named) for each in state.players]))
+    """Return the view of `seat` as plain JSON values."""
+    players = [_player_view(player, state.variant.texts_of) for player in state.players]
+    view: dict[str, Json] = msgspec.to_builtins(_view(state, seat, players))
     return view
 
 
 def view_for_bots(state: State, seat: Seat) -> BotView:
-    """The view of `seat`, whose JSON is written faster than that of dicts: a player's side only when it is new."""
-    named, (first, second) = state.variant.named, state.players
-    return _view(state, seat, [first.shown or _encoded(first, named), second.shown or _encoded(second, named)])
+    """Return the view of `seat` in a form that is written faster than dicts; a side is encoded only when new."""
+    texts, (first, second) = state.variant.texts_of, state.players
+    return _view(state, seat, [first.view_json or _encode(first, texts), second.view_json or _encode(second, texts)])
 
 
 def _view(state: State, seat: Seat, players: list[PlayerView] | list[msgspec.Raw]) -> BotView:
-    named, expansions = state.variant.named, state.variant.expansions
+    texts_of, expansions = state.variant.texts_of, state.variant.expansions
     return BotView(
         seat,
         state.round,
@@ -104,41 +104,41 @@ def _view(state: State, seat: Seat, players: list[PlayerView] | list[msgspec.Raw
         state.dice,
         state.to_place,
         state.must_place,
-        named(state.row),
+        texts_of(state.row),
         state.one_at,
         players,
         len(state.pile),
-        named(state.gone),
-        named(state.table) if expansions else UNSET,
-        {name: each.view(state) for name, each in expansions.items() if each.view is not None} if expansions else UNSET,
+        texts_of(state.gone),
+        texts_of(state.table) if expansions else UNSET,
+        {name: e.view(state) for name, e in expansions.items() if e.view is not None} if expansions else UNSET,
     )
 
 
-def _encoded(player: Player, named: Named) -> msgspec.Raw:
-    player.shown = msgspec.Raw(_ENCODER.encode(_shown(player, named)))
-    return player.shown
+def _encode(player: Player, texts_of: CardTexts) -> msgspec.Raw:
+    player.view_json = msgspec.Raw(_ENCODER.encode(_player_view(player, texts_of)))
+    return player.view_json
 
 
-def _shown(player: Player, named: Named) -> PlayerView:
+def _player_view(player: Player, texts_of: CardTexts) -> PlayerView:
     return PlayerView(
         player.supply,
         player.placed,
-        named(player.sailors),
+        texts_of(player.sailors),
         [NATIONS[nation] for _, nation in player.jokers],
         _by_nation(player.strength),
-        named(player.tricks),
+        texts_of(player.tricks),
         player.has_used_trick,
     )
 
 
 @lru_cache(maxsize=4096)
 def _by_nation(strength: tuple[int, ...]) -> dict[str, int]:
-    """Kept, as zipping the names to the sums took a third of all the time of an observation."""
+    """Return the strength by nation. Cached, as making the dict took a third of the time of an observation."""
     return dict(zip(NATIONS, strength, strict=True))
 
 
 def describe(state: State, names: Sequence[str] = ()) -> str:
-    """The row with the numbers and both players' dice, then what each player holds; ends without a newline.
+    """Describe the row with the numbers and both players' dice, then what each player holds; no newline at the end.
 
     A player's dice show as faces under or over their card: `6 6` is two dice on number 6. At the end of the game there
     is a table of the points instead, nation by nation.
@@ -150,13 +150,13 @@ def describe(state: State, names: Sequence[str] = ()) -> str:
     else:
         lines += _row_lines(state, seated) if state.row else []
         for name, player in zip(seated, state.players, strict=True):
-            lines += _wrapped(f"{name}: {'; '.join(_side_lines(state, player))}")
-    notes = (note for each in state.variant.expansions.values() if each.notes for note in each.notes(state))
+            lines += _wrap(f"{name}: {'; '.join(_side_lines(state, player))}")
+    notes = (note for e in state.variant.expansions.values() if e.notes for note in e.notes(state))
     return "\n".join([*lines, *(with_names(note, names) for note in notes)])
 
 
 def news(before: State, after: State, names: Sequence[str]) -> tuple[str, ...]:
-    """After a shanghai: who won each card and why, the points by now, and the next round; after the shuffle round 1."""
+    """Report after a shanghai who won each card and why, the points and the next round; after the shuffle round 1."""
     is_end = before.phase != "over" and (after.phase == "over" or after.round != before.round)
     lines = _award_lines(before, after, names) if is_end else []
     if after.phase != "over" and (is_end or before.phase == "shuffle"):
@@ -165,13 +165,14 @@ def news(before: State, after: State, names: Sequence[str]) -> tuple[str, ...]:
 
 
 def _award_lines(before: State, after: State, names: Sequence[str]) -> list[str]:
-    """The cards of the row by number, and the points as if the match ended now."""
+    """List the cards of the row by number with their winners, and the points as if the match ended now."""
     assert before.one_at is not None, "a round ends after its first turn"
-    rest = zip(*(player.placed for player in before.players), strict=True)
+    row = order_by_number(before.row, before.one_at)
+    placed_dice = zip(*(player.placed for player in before.players), strict=True)
     by_rule = card_winners((before.players[0].placed, before.players[1].placed))
     lines = [f"round {before.round} is over:"]
-    for index, (card, dice, ruled) in enumerate(zip(numbered(before.row, before.one_at), rest, by_rule, strict=True)):
-        winner = next((seat for seat, each in enumerate(after.players) if card in (*each.sailors, *each.tricks)), None)
+    for index, (card, dice, ruled) in enumerate(zip(row, placed_dice, by_rule, strict=True)):
+        winner = next((seat for seat, p in enumerate(after.players) if card in (*p.sailors, *p.tricks)), None)
         why = _why_won(before, index, dice, winner) if winner == ruled else ", ".join(before.variant.award)
         name = "nobody" if winner is None else names[winner]
         lines.append(f"  ({index + 1}) {before.variant.faces[card]:<12}{name}: {why}")
@@ -180,17 +181,17 @@ def _award_lines(before: State, after: State, names: Sequence[str]) -> list[str]
 
 
 def _why_won(state: State, index: int, dice: tuple[int, int], winner: int | None) -> str:
-    """The dice on the card, and if they are equal the pips beside it; the winner's first."""
+    """Compare the dice on the card, and if they are equal the pips beside it; the winner's come first."""
     order = (1, 0) if winner == 1 else (0, 1)
-    own, other = (dice[seat] for seat in order)
-    if own != other or not own:
-        return f"{counted(own, 'die', 'dice')} to {other}" if own else "no dice"
+    most, least = (dice[seat] for seat in order)
+    if most != least or not most:
+        return f"{counted(most, 'die', 'dice')} to {least}" if most else "no dice"
     pips = [neighbour_pips(state.players[seat].placed, index) for seat in order]
-    return f"{counted(own, 'die', 'dice')} each, and {pips[0]} pips beside it to {pips[1]}"
+    return f"{counted(most, 'die', 'dice')} each, and {pips[0]} pips beside it to {pips[1]}"
 
 
 def _heading(state: State) -> str:
-    """The round and what happens next in it, or the result."""
+    """Describe the round and what happens next in it, or the result."""
     if state.phase == "over":
         first, second = scores_of(state)
         return f"the game is over: {first} points for seat 0, {second} for seat 1"
@@ -210,8 +211,8 @@ def _what_next(state: State) -> str:
     return {"turn": f"{mover} to move", "rolling": f"{mover} rolls"}.get(state.phase, "the deck is shuffled")
 
 
-def _account(state: State) -> list[tuple[str, tuple[int, ...]]]:
-    """A row a nation, then the unused tricks: what seats 0 and 1 have of it, and what they score for it."""
+def _tally(state: State) -> list[tuple[str, tuple[int, ...]]]:
+    """Count a row a nation, then the unused tricks: what seats 0 and 1 have of it, and what they score for it."""
     first, second = state.players
     held = [*zip(NATIONS, first.strength, second.strength, strict=True)]
     rows = [(nation, (mine, theirs, *final_scores(((mine,), (theirs,)), (0, 0)))) for nation, mine, theirs in held]
@@ -223,16 +224,16 @@ def _score_lines(state: State, seated: Sequence[str]) -> list[str]:
     heads = ("points 0", "points 1") if first == "seat 0" else (f"for {first}", f"for {second}")
     rows = [
         ("", first, second, *heads),
-        *((name, *[number or "-" for number in numbers]) for name, numbers in _account(state)),
+        *((name, *[number or "-" for number in numbers]) for name, numbers in _tally(state)),
         ("together", "", "", *scores_of(state)),
     ]
-    one, other = (max(8, len(name) + 2) for name in (first, second))
-    shape = f"  {{:<10}}{{:>{one}}}{{:>{other}}}{{:>{max(12, len(heads[0]) + 2)}}}{{:>{max(10, len(heads[1]) + 2)}}}"
+    left, right = (max(8, len(name) + 2) for name in (first, second))
+    shape = f"  {{:<10}}{{:>{left}}}{{:>{right}}}{{:>{max(12, len(heads[0]) + 2)}}}{{:>{max(10, len(heads[1]) + 2)}}}"
     return [shape.format(*row) for row in rows]
 
 
-def _wrapped(line: str) -> list[str]:
-    """The line in pieces of at most `_COLUMNS` characters, broken behind commas and semicolons."""
+def _wrap(line: str) -> list[str]:
+    """Break the line into pieces of at most `_COLUMNS` characters, behind commas and semicolons."""
     pieces = [""]
     for part in re.split(r"(?<=[,;]) ", line):
         if pieces[-1].strip() and len(pieces[-1]) + len(part) >= _COLUMNS:
@@ -241,32 +242,32 @@ def _wrapped(line: str) -> list[str]:
     return pieces
 
 
-def _places(state: State) -> list[tuple[Card, int, tuple[int, int]]]:
-    """By position: the card, its number (0 while the numbering is open) and the dice of seats 0 and 1 on it."""
+def _cards_by_position(state: State) -> list[tuple[Card, int, tuple[int, int]]]:
+    """Return by position the card, its number (0 while the numbering is open), and both seats' dice on it."""
     if state.one_at is None:
         return [(card, 0, (0, 0)) for card in state.row]
     first, second = state.players
-    row = numbered(state.row, state.one_at)
+    row = order_by_number(state.row, state.one_at)
     by_number = [*zip(row, range(1, ROW_SIZE + 1), zip(first.placed, second.placed, strict=True), strict=True)]
-    return list(numbered(tuple(by_number), state.one_at))
+    return list(order_by_number(tuple(by_number), state.one_at))
 
 
 def _row_lines(state: State, seated: Sequence[str]) -> list[str]:
-    found = _places(state)
-    theirs, own = [[" ".join([str(number)] * dice[seat]) for _, number, dice in found] for seat in (1, 0)]
+    positions = _cards_by_position(state)
+    above, below = [[" ".join([str(number)] * dice[seat]) for _, number, dice in positions] for seat in (1, 0)]
     first, second = (shorten(name, _LABEL_MAX) for name in seated)
     rows = [
-        (second, theirs),
-        ("card", [state.variant.faces[card] for card, _, _ in found]),
-        ("number", [f"({number})" if number else "?" for _, number, _ in found]),
-        (first, own),
+        (second, above),
+        ("card", [state.variant.faces[card] for card, _, _ in positions]),
+        ("number", [f"({number})" if number else "?" for _, number, _ in positions]),
+        (first, below),
     ]
     width = max(8, len(first) + 1, len(second) + 1)
     return [f"  {label:<{width}}{''.join(f'{cell:^11}' for cell in cells)}".rstrip() for label, cells in rows]
 
 
 def _side_lines(state: State, player: Player) -> tuple[str, str]:
-    """The supply and tricks of a player, and their sailors."""
+    """Describe the supply and tricks of a player, and their sailors."""
     held = Counter(state.variant.faces[card] for card in player.tricks)
     tricks = ", ".join(f"{kind} x{count}" if count > 1 else kind for kind, count in held.items()) or "none"
     used = ", one used this round" if player.has_used_trick else ""
@@ -276,13 +277,13 @@ def _side_lines(state: State, player: Player) -> tuple[str, str]:
 
 
 def picture(state: State) -> str:
-    """An SVG of the row, 6 cards of 90 x 120 px; seat 1 with its dice sits above it, seat 0 below.
+    """Draw the row, 6 cards of 90 x 120 px, as SVG; seat 1 with its dice sits above it, seat 0 below.
 
     The dice just rolled lie in the upper right corner. At the end of the game there is a table of the points instead.
     With expansions a player can hold so many kinds of tricks that the line about them needs a wider picture; below the
     table stands a line for each expansion that has something in force.
     """
-    notes = [note for each in state.variant.expansions.values() if each.notes for note in each.notes(state)]
+    notes = [note for e in state.variant.expansions.values() if e.notes for note in e.notes(state)]
     width, height = (800 if state.variant.expansions else 640), 300 + _LINE_PX * len(notes)
     size = f'width="{width}" height="{height}" viewBox="0 0 {width} {height}"'
     parts = [
@@ -296,8 +297,8 @@ def picture(state: State) -> str:
 
 
 def _table(state: State, *, right: int) -> list[str]:
-    parts = _rolled(state, right=right)
-    for index, (card, number, dice) in enumerate(_places(state)):
+    parts = _rolled_dice(state, right=right)
+    for index, (card, number, dice) in enumerate(_cards_by_position(state)):
         left = 20 + index * 102
         parts += _card(left, card, state.variant.faces[card], str(number or "?"))
         for seat, top in ((1, 80), (0, 228)):
@@ -310,12 +311,12 @@ def _table(state: State, *, right: int) -> list[str]:
 
 
 def _score_table(state: State) -> list[str]:
-    """A row a nation with its colour: what each seat has, and in bold what it scores."""
+    """Draw a row a nation with its colour: what each seat has, and in bold what it scores."""
     parts = [
         _text(x, 50, 12, column, f' text-anchor="end" fill="{_SEAT_COLOURS[int(column[-1])]}"')
         for column, x in _SCORE_COLUMNS.items()
     ]
-    rows: list[tuple[str, tuple[int | None, ...]]] = [*_account(state), ("together", (None, None, *scores_of(state)))]
+    rows: list[tuple[str, tuple[int | None, ...]]] = [*_tally(state), ("together", (None, None, *scores_of(state)))]
     for row, (name, numbers) in enumerate(rows, start=1):
         y = 50 + 22 * row
         parts += [_square(20, y - 11, COLOURS[name])] if name in COLOURS else []
@@ -327,8 +328,8 @@ def _score_table(state: State) -> list[str]:
     return parts
 
 
-def _rolled(state: State, *, right: int) -> list[str]:
-    """The dice that lie there, in the colour of the seat to move."""
+def _rolled_dice(state: State, *, right: int) -> list[str]:
+    """Draw the dice just rolled, in the colour of the seat to move."""
     colour = _SEAT_COLOURS[state.to_move]
     parts = []
     for index, face in enumerate(state.dice):
@@ -341,7 +342,7 @@ def _rolled(state: State, *, right: int) -> list[str]:
 
 
 def _card(left: int, card: Card, face: str, number: str) -> list[str]:
-    """Black on white with a border and a flag in the nation's colour: light ones would make white text unreadable."""
+    """Draw a card black on white with its nation's colour as border and flag: light colours hide white text."""
     colour = COLOURS[NATIONS[nation_of(card)]] if is_sailor(card) else "#3a3a3a"
     frame = f'<rect x="{left + 3}" y="103" width="84" height="114" rx="8" fill="white" stroke="{colour}"'
     middle = ' text-anchor="middle"'
@@ -358,7 +359,7 @@ def _text(x: int, y: int, size_px: int, text: str, style: str = "") -> str:
 
 
 def _die(x: int, y: int, colour: str, number: int) -> str:
-    """A placed die with its pips: it lies on the card of its number."""
+    """Draw a placed die with its pips: it lies on the card of its number."""
     pips = "".join(
         f'<circle cx="{x + across}" cy="{y + down}" r="1.3" fill="white"/>' for across, down in _PIPS[number]
     )

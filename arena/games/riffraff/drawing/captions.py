@@ -19,14 +19,14 @@ _LEVEL_DEG: Final = 0.05
 
 
 def title(state: State) -> str:
-    """The round, the captain and what comes next; at the end, who has won."""
+    """Describe the round, the captain and what comes next; at the end, who has won."""
     if state.phase is Phase.OVER:
         return f"the game is over after round {state.round}: {what_next(state)}"
     return f"round {state.round} of {state.rounds}, captain seat {state.captain}: {what_next(state)}"
 
 
 def what_next(state: State) -> str:
-    """The seat to move and the action that is asked for; at the end the winners."""
+    """Describe the seat to move and the action that is asked for; at the end the winners."""
     seat, where = state.active, f"on area {state.area}"
     piece = "piece" if state.pending is None else state.pending.kind
     match state.phase:
@@ -54,77 +54,77 @@ def what_next(state: State) -> str:
 
 
 def round_news(before: State, after: State, names: Sequence[str]) -> tuple[str, ...]:
-    """The new captain and the order of play, with the cards; at the end of a round the pieces left, and the next."""
+    """Report the new captain and the order of play, with the cards; after a round the pieces left, and the next."""
     lines = []
     if before.phase in {Phase.CARD, Phase.NEW_CAPTAIN, Phase.ORDER} and len(after.order) == len(names):
         order = ", ".join(f"{names[seat]} ({after.players[seat].card})" for seat in after.order)
         lines.append(f"captain: {names[after.captain]}; order of play, by cards: {order}")
     if after.round != before.round or (after.phase is Phase.OVER and before.phase is not Phase.OVER):
-        left = (f"{name} {player.pieces}" for name, player in zip(names, after.players, strict=True))
-        lines.append(f"round {before.round} is over; pieces left: {', '.join(left)}")
+        pieces = (f"{name} {player.pieces}" for name, player in zip(names, after.players, strict=True))
+        lines.append(f"round {before.round} is over; pieces left: {', '.join(pieces)}")
     if after.round != before.round:
         lines.append(f"{HEADING}round {after.round} of {after.rounds} ---")
     return tuple(lines)
 
 
 def mover(state: State) -> Seat | None:
-    """The one seat that is to move, also while the ship still rocks under its load."""
+    """Return the one seat that is to move, also while the ship still rocks under its load."""
     return state.captain if state.phase in {Phase.NEW_CAPTAIN, Phase.ORDER} else state.active
 
 
 def winners(state: State) -> tuple[Seat, ...]:
-    """Those with the fewest pieces left."""
+    """Return the seats with the fewest pieces left."""
     fewest = min(player.pieces for player in state.players)
     return tuple(Seat(seat) for seat, player in enumerate(state.players) if player.pieces == fewest)
 
 
-def at_sea(state: State) -> tuple[Load | None, tuple[Fallen, ...]]:
-    """The load with the hands, and what fell under it: of the placement under way, or else of the last."""
+def newest_load(state: State) -> tuple[Load | None, tuple[Fallen, ...]]:
+    """Return the load under way, or else the last, and the pieces that fell under it."""
     if state.pending is not None or not state.last:
         return state.pending, ()
     return state.last[-1].load, state.last[-1].fallen
 
 
 def heel(roll_deg: float) -> str:
-    """The side of the ship, or the end of a yard, that is down: a positive angle lifts port."""
-    return _leaning(roll_deg, "to starboard", "to port")
+    """Describe the side of the ship, or the end of a yard, that is down: a positive angle lifts port."""
+    return _lean(roll_deg, "to starboard", "to port")
 
 
 def trim(pitch_deg: float) -> str:
-    """The end of the ship that is down: a positive pitch lowers the bow."""
-    return _leaning(pitch_deg, "by the bow", "by the stern")
+    """Describe the end of the ship that is down: a positive pitch lowers the bow."""
+    return _lean(pitch_deg, "by the bow", "by the stern")
 
 
 def tips(yards: Sequence[float]) -> str:
-    """The end of each yard that is down, the lowest yard first; `yards` in rad, positive where port is up."""
+    """Describe the end of each yard that is down, the lowest yard first; `yards` in rad, positive where port is up."""
     return ", ".join(heel(math.degrees(yard)) for yard in yards)
 
 
 def disturbance(noise: Noise) -> str:
-    """The error of the hand; the push of the wave shows in how the ship rocks."""
+    """Describe the error of the hand; the push of the wave shows in how the ship rocks."""
     return f"off by u {noise.u_mm:+.1f} v {noise.v_mm:+.1f} mm, turned {noise.yaw_deg:+.1f}°"
 
 
 def settling(loaded: Loaded) -> str:
-    """The way to rest."""
+    """Describe how long the ship took to come to rest, and how far it tilted."""
     end = "at rest" if loaded.end == "rest" else "not at rest"
     return f"{end} after {loaded.t_s:.1f} s, tilted up to {loaded.tilt_max_deg:.1f}°"
 
 
-def standard(state: State, load: Load | None) -> str:
-    """The referee's load for a player who gave none, or that there is none."""
+def standard_load(state: State, load: Load | None) -> str:
+    """Describe the referee's load for a player who gave none, or that there is none."""
     if load is None:
         return f"nothing that seat {state.active} holds has room on area {state.area}, so the turn ends"
     return f"nobody may pass while a piece can be loaded: for seat {state.active} the referee {load}"
 
 
 def fate(fallen: Fallen, seat: Seat) -> str:
-    """The fate of a piece that fell in the turn of `seat`."""
+    """Describe the fate of a piece that fell in the turn of `seat`."""
     fates = {"removed": "caught, out of the game", "returned": f"caught alone, back to seat {seat}"}
     return fates.get(fallen.fate, f"not caught, to seat {seat}")
 
 
-def _leaning(degrees: float, positive: str, negative: str) -> str:
+def _lean(degrees: float, positive: str, negative: str) -> str:
     if abs(degrees) < _LEVEL_DEG:
         return "0.0°"
     return f"{abs(degrees):.1f}° {positive if degrees > 0 else negative}"

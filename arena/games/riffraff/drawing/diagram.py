@@ -13,7 +13,7 @@ from arena.games.api import SHORT_NAME_MAX, Seat, with_names
 from arena.games.riffraff import scene
 from arena.games.riffraff.drawing import captions
 from arena.games.riffraff.drawing.projection import FRONT, SIDE, Outline, View, chord, piece_solids, solid
-from arena.games.riffraff.geometry import area_of, inverse, rotated, ship_rotation, split, times, tipped
+from arena.games.riffraff.geometry import area_of, inverse, multiply, rotate, ship_rotation, split, yard_frame
 from arena.games.riffraff.scene import KINDS, Kind
 from arena.games.riffraff.state import CARDS, Fallen, Loaded, Player, State
 from arena.games.riffraff.table import Piece, Pose, ShipAtRest
@@ -23,13 +23,13 @@ _COLUMNS: Final = 80
 
 
 def describe(state: State, names: Sequence[str] = ()) -> str:
-    """The position for an audience that sees everything, also the cards just played; ends without a newline."""
-    load, fallen = captions.at_sea(state)
+    """Describe the position for an audience that sees everything, also the cards just played; no newline at the end."""
+    load, fallen = captions.newest_load(state)
     names = [shorten(name, SHORT_NAME_MAX) for name in names]
     lines = [captions.title(state), "", *silhouettes(state.table, load.hands_mm if load else (), fallen), ""]
-    lines += [_legend(state), "", *_cargo(state, names), "", *_seats(state, names), *_notes(state, names)]
+    lines += [_legend(state), "", *_cargo(state, names), "", *_seat_lines(state, names), *_notes(state, names)]
     if state.last:
-        lines += ["", *(line for loaded in state.last for line in _loaded(loaded))]
+        lines += ["", *(line for loaded in state.last for line in _loaded_lines(loaded))]
     return wrap_lines(with_names("\n".join(line.rstrip() for line in lines), names), _COLUMNS)
 
 
@@ -42,20 +42,20 @@ def _legend(state: State) -> str:
 
 
 def _cargo(state: State, names: Sequence[str]) -> list[str]:
-    """The pieces on each area, as number, kind and the player who loaded it."""
-    lying = [(area_of(piece, state.table), piece) for piece in state.table.cargo]
+    """List the pieces on each area, as number, kind and the player who loaded it."""
+    cargo = [(area_of(piece, state.table), piece) for piece in state.table.cargo]
     rows = []
-    for area in sorted({area for area, _ in lying}):
-        on = [
+    for area in sorted({area for area, _ in cargo}):
+        pieces = [
             f"{piece.id} {piece.kind} ({names[piece.by] if names else piece.by})"
-            for where, piece in lying
-            if where == area
+            for piece_area, piece in cargo
+            if piece_area == area
         ]
-        rows += _folded(f"  area {area:>2}  ", on)
+        rows += _fold(f"  area {area:>2}  ", pieces)
     return ["on board, by area, with the player who loaded each piece:", *rows] if rows else ["nothing on board"]
 
 
-def _folded(head: str, words: list[str]) -> list[str]:
+def _fold(head: str, words: list[str]) -> list[str]:
     lines = [head]
     for number, word in enumerate(words):
         text = word if number == len(words) - 1 else f"{word}, "
@@ -65,16 +65,16 @@ def _folded(head: str, words: list[str]) -> list[str]:
     return lines
 
 
-def _seats(state: State, names: Sequence[str]) -> list[str]:
+def _seat_lines(state: State, names: Sequence[str]) -> list[str]:
     kinds = "".join(f"{LETTERS[kind]:>2}" for kind in KINDS)
     labels = [f"{seat} {names[seat] if names else ''}".rstrip() for seat in range(len(state.players))]
     width = max(len(label) for label in (*labels, "seat"))
     head = f"  {'seat':<{width}}{'card':>6}  {'hand':<20}{'caught':>8}{'left':>6} {kinds}"
     rows = zip(labels, state.players, strict=True)
-    return [head, *(_seat(state, Seat(seat), f"{label:<{width}}", own) for seat, (label, own) in enumerate(rows))]
+    return [head, *(_seat_row(state, Seat(seat), f"{label:<{width}}", side) for seat, (label, side) in enumerate(rows))]
 
 
-def _seat(state: State, seat: Seat, label: str, player: Player) -> str:
+def _seat_row(state: State, seat: Seat, label: str, player: Player) -> str:
     mark = ">" if captions.mover(state) == seat else " "
     hand = " ".join(str(card) if card in player.hand else "." for card in CARDS)
     supply = "".join(f"{count or '-':>2}" for count in player.supply)
@@ -83,14 +83,14 @@ def _seat(state: State, seat: Seat, label: str, player: Player) -> str:
 
 
 def _notes(state: State, names: Sequence[str]) -> list[str]:
-    """The order of play and the pieces out of the game, if there are any."""
-    out = [f"{kind} x{count}" for kind, count in zip(KINDS, state.removed, strict=True) if count]
+    """List the order of play and the pieces out of the game, if there are any."""
+    removed = [f"{kind} x{count}" for kind, count in zip(KINDS, state.removed, strict=True) if count]
     order = [names[seat] if names else str(seat) for seat in state.order]
     notes = [f"order of play: {', '.join(order)}"] if order else []
-    return [*notes, f"out of the game: {', '.join(out)}"] if out else notes
+    return [*notes, f"out of the game: {', '.join(removed)}"] if removed else notes
 
 
-def _loaded(loaded: Loaded) -> list[str]:
+def _loaded_lines(loaded: Loaded) -> list[str]:
     head = f"{loaded.id} of seat {loaded.seat} on area {loaded.area}: {loaded.load}"
     lines = [head, f"  {captions.settling(loaded)}"]
     for fallen in loaded.fallen:
@@ -118,7 +118,7 @@ Hands = Sequence[tuple[float, float]]
 
 
 class Canvas:
-    """Lines of characters; places are given in m, upwards and rightwards positive."""
+    """A grid of characters; places are given in m, upwards and rightwards positive."""
 
     def __init__(self, view: View) -> None:
         self._half = _HALF_COLUMNS[view.name]
@@ -134,14 +134,14 @@ class Canvas:
                         cells[column] = letter
 
     def paint(self, outline: Outline, letter: str) -> set[tuple[int, int]]:
-        """Fill every cell that the outline covers at one of three heights; these cells."""
+        """Fill every cell that the outline covers at one of three heights; return these cells."""
         heights = [v for _, v in outline]
         touched: set[tuple[int, int]] = set()
         for row in range(max(self.row(max(heights)), 0), min(self.row(min(heights)), self._rows - 1) + 1):
             for part in _ROW_SAMPLES:
-                found = chord(outline, self._height(row, part))
-                if found is not None:
-                    touched.update((row, column) for column in self._columns(*found))
+                ends = chord(outline, self._height(row, part))
+                if ends is not None:
+                    touched.update((row, column) for column in self._columns(*ends))
         for row, column in touched:
             self._cells[row][column] = letter
         return touched
@@ -151,15 +151,15 @@ class Canvas:
         self._cells[row][column : column + len(word)] = word
 
     def lines(self) -> list[str]:
-        """From the top to the bottom."""
+        """Return the lines from the top to the bottom."""
         return ["".join(cells) for cells in self._cells]
 
     def row(self, height: float) -> int:
-        """The line in which a height lies."""
+        """Return the line in which a height lies."""
         return math.floor((_TOP_M - height) / _ROW_M)
 
     def column(self, at: float) -> int:
-        """The column in which a place lies, kept within the canvas."""
+        """Return the column in which a place lies, kept within the canvas."""
         return min(max(math.floor(at / _COLUMN_M) + self._half, 0), 2 * self._half - 1)
 
     def _columns(self, left: float, right: float) -> range:
@@ -172,7 +172,7 @@ class Canvas:
 
 
 def silhouettes(table: ShipAtRest, hands_mm: Hands, fallen: Sequence[Fallen]) -> list[str]:
-    """Front view and side view beside each other, under a line that says which is which."""
+    """Draw front view and side view beside each other, under a line that says which is which."""
     front, side = (_view(table, view, hands_mm, fallen) for view in (FRONT, SIDE))
     width = len(front[0])
     empty = next(number for number, pair in enumerate(zip(front, side, strict=True)) if "".join(pair).strip())
@@ -180,8 +180,8 @@ def silhouettes(table: ShipAtRest, hands_mm: Hands, fallen: Sequence[Fallen]) ->
         f"{'starboard':<{width // 2 - 5}}from the bow{'port':>{width // 2 - 7}}",
         f"{'stern':<{len(side[0]) // 2 - 7}}from starboard{'bow':>{len(side[0]) // 2 - 7}}",
     ]
-    rows = [head, *([one, other] for one, other in zip(front[empty:], side[empty:], strict=True))]
-    return [f"{one}  {other}".rstrip() for one, other in rows]
+    rows = [head, *([left, right] for left, right in zip(front[empty:], side[empty:], strict=True))]
+    return [f"{left}  {right}".rstrip() for left, right in rows]
 
 
 def _view(table: ShipAtRest, view: View, hands_mm: Hands, fallen: Sequence[Fallen]) -> list[str]:
@@ -193,7 +193,7 @@ def _view(table: ShipAtRest, view: View, hands_mm: Hands, fallen: Sequence[Falle
 
 
 def _axis(view: View) -> int:
-    """Of the ship frame, the one that runs to the right."""
+    """Return the axis of the ship frame that runs to the right."""
     return 1 if view is FRONT else 0
 
 
@@ -203,26 +203,26 @@ def _rig(canvas: Canvas, view: View, table: ShipAtRest) -> None:
     half = scene.HULL_HALF_M[axis]
     canvas.fill(-half, half, scene.DECK_TOP_M - 2 * scene.HULL_HALF_M[2], scene.DECK_TOP_M, "#")
     for number, spar in enumerate(scene.YARD_SPARS):
-        turn, shift = tipped(number, table)
+        turn, shift = yard_frame(number, table)
         canvas.paint(solid(spar, shift, turn, view).outline, "=")
 
 
 def _sea(canvas: Canvas, axis: int, hands_mm: Hands, fallen: Sequence[Fallen]) -> None:
-    """The catch plane as water, with the hands in it and what fell."""
+    """Draw the catch plane as water, with the hands in it and what fell."""
     canvas.fill(-1, 1, _BOTTOM_M, _BOTTOM_M + _ROW_M, "~")
     row = canvas.row(scene.CATCH_PLANE_M)
     for hand in hands_mm:
         at = hand[axis] / 1000
         left, right = canvas.column(at - scene.HAND_RADIUS_M), canvas.column(at + scene.HAND_RADIUS_M)
         canvas.write(row, left, "\\" + "_" * (right - left - 1) + "/")
-    for each in fallen:
-        place = (each.x_mm, each.y_mm)[axis] / 1000
-        canvas.write(row, canvas.column(place), LETTERS[each.kind])
+    for piece in fallen:
+        place = (piece.x_mm, piece.y_mm)[axis] / 1000
+        canvas.write(row, canvas.column(place), LETTERS[piece.kind])
 
 
 def _stow(canvas: Canvas, view: View, table: ShipAtRest) -> None:
-    """The pieces from the farthest to the nearest, then the number of each where it can be read."""
-    upright = [(piece, aboard(piece, table)) for piece in table.cargo]
+    """Draw the pieces from the farthest to the nearest, then the number of each where it can be read."""
+    upright = [(piece, pose_on_ship(piece, table)) for piece in table.cargo]
     seen: dict[tuple[int, int], Piece] = {}
     for piece, pose in sorted(upright, key=lambda pair: view.depth(pair[1][:3])):
         for part in piece_solids(piece.kind, pose, view):
@@ -232,7 +232,7 @@ def _stow(canvas: Canvas, view: View, table: ShipAtRest) -> None:
 
 
 def _number(canvas: Canvas, piece: Piece, cells: list[tuple[int, int]]) -> None:
-    """The digits of the piece's id in the middle of its longest line, if it leaves room for a letter beside them."""
+    """Write the digits of the piece's id in its longest line, if that leaves room for a letter beside them."""
     runs = sorted(_runs(cells), key=lambda run: (len(run), run[0]), reverse=True)
     digits = piece.id[1:]
     if runs and len(runs[0]) >= max(_NUMBER_COLUMNS, len(digits) + 1):
@@ -252,8 +252,8 @@ def _runs(cells: Iterable[tuple[int, int]]) -> list[list[tuple[int, int]]]:
     return runs
 
 
-def aboard(piece: Piece, table: ShipAtRest) -> Pose:
-    """The pose of a piece in the frame of the ship."""
+def pose_on_ship(piece: Piece, table: ShipAtRest) -> Pose:
+    """Return the pose of a piece in the frame of the ship."""
     place, rotation = split(piece.pose)
     back = inverse(ship_rotation(table))
-    return (*rotated(back, place), *times(back, rotation))
+    return (*rotate(back, place), *multiply(back, rotation))

@@ -17,7 +17,7 @@ from arena.games.riffraff.drawing import captions, svg
 from arena.games.riffraff.drawing.projection import ABOVE, FRONT, SIDE, View, piece_solids
 from arena.games.riffraff.drawing.ship import Ship, hands, reaches, splashes, waves
 from arena.games.riffraff.drawing.svg import BOLD, END, INK, MIDDLE, SHEET, Frame, ink, words
-from arena.games.riffraff.geometry import about, extents, laid, level_of, room_between, times
+from arena.games.riffraff.geometry import extents, level_of, multiply, room_between, rotation_about, rotation_of
 from arena.games.riffraff.scene import CATCH_PLANE_M, KINDS, Area, Face, Kind
 from arena.games.riffraff.state import CARDS, Fallen, Loaded, Phase, Player, State
 from arena.games.riffraff.table import Pose, ShipAtRest, Yards
@@ -30,25 +30,25 @@ _SIGN_PX: Final = 36
 _SIGN_M: Final = 0.036
 """Smaller kinds have smaller signs."""
 _FAINT: Final = 0.16
-"""For the sign of a kind that a player has none of."""
+"""The opacity of the sign of a kind that a player has none of."""
 _TURNED: Final[dict[Kind, float]] = {"plank": -35, "sailor": -20}
 
 
 def _slant() -> View:
-    """From before the starboard bow and a little above: three sides of a box are seen."""
+    """Return a view from before the starboard bow and a little above: three sides of a box are seen."""
     turn, rise = math.radians(-28), math.radians(26)
     s, c, up, flat = math.sin(turn), math.cos(turn), math.sin(rise), math.cos(rise)
     return View("slant", (c, s, 0.0), (s * up, -c * up, flat), (s * flat, -c * flat, up))
 
 
 def _signs() -> Iterator[str]:
-    """Every kind as a sign about the origin, `_SIGN_PX` wide or high."""
+    """Draw every kind as a sign about the origin, `_SIGN_PX` wide or high."""
     view = _slant()
     for kind in KINDS:
-        turn = about("z", _TURNED.get(kind, 0))
+        turn = rotation_about("z", _TURNED.get(kind, 0))
         pose: Pose = (0.0, 0.0, 0.0, *turn)
         solids = piece_solids(kind, pose, view)
-        hs, vs = ([point[axis] for each in solids for point in each.outline] for axis in (0, 1))
+        hs, vs = ([point[axis] for part in solids for point in part.outline] for axis in (0, 1))
         scale = _SIGN_PX / max(max(hs) - min(hs), max(vs) - min(vs), _SIGN_M)
         middle = (-scale * (max(hs) + min(hs)) / 2, scale * (max(vs) + min(vs)) / 2)
         yield f'<g id="{svg.BADGE.format(kind)}">{svg.symbol(kind, pose, Frame(view, middle, scale))}</g>'
@@ -59,12 +59,12 @@ SIGN_DEFINITIONS: Final = "".join(_signs())
 
 
 def sign(kind: str, x: float, y: float, scale: float) -> str:
-    """The sign of a kind about a point."""
+    """Draw the sign of a kind about a point."""
     return f'<use href="#{svg.BADGE.format(kind)}" transform="translate({x:g} {y:g}) scale({scale:g})"/>'
 
 
 def seats(state: State, left: float, top: float, step: float) -> Iterator[str]:
-    """A card for every player, one below the other."""
+    """Draw a card for every player, one below the other."""
     for seat, player in enumerate(state.players):
         yield f'<g transform="translate({left:g} {top + step * seat:g})">'
         yield from _seat(state, Seat(seat), player)
@@ -73,8 +73,8 @@ def seats(state: State, left: float, top: float, step: float) -> Iterator[str]:
 
 def _seat(state: State, seat: Seat, player: Player) -> Iterator[str]:
     moves = captions.mover(state) == seat
-    won = state.phase is Phase.OVER and seat in captions.winners(state)
-    edge, width = (svg.ACCENT, 2.5) if moves else (svg.BRASS, 2.5) if won else (svg.LINE, 1)
+    is_winner = state.phase is Phase.OVER and seat in captions.winners(state)
+    edge, width = (svg.ACCENT, 2.5) if moves else (svg.BRASS, 2.5) if is_winner else (svg.LINE, 1)
     yield svg.box(0, 0, CARD_WIDTH, CARD_HEIGHT, f'rx="8" fill="{SHEET}" stroke="{edge}" stroke-width="{width}"')
     yield svg.circle((24, 24), 14, svg.SEAT_COLOURS[seat])
     yield words((24, 29.5), seat, 16, f"{MIDDLE} {BOLD} {ink('#ffffff')}")
@@ -84,9 +84,9 @@ def _seat(state: State, seat: Seat, player: Player) -> Iterator[str]:
     if seat == state.captain:
         yield _wheel(206, 15.5)
         yield words((220, 20), "captain", 12, f"{ink(svg.BRASS)} {BOLD}")
-    if won:
+    if is_winner:
         yield words((236, 39), "wins", 15, f"{ink(svg.BRASS)} {BOLD} {MIDDLE}")
-    yield from _played(player)
+    yield from _played_card(player)
     yield from _hand(player, svg.SEAT_COLOURS[seat])
     for column, (kind, count) in enumerate(zip(KINDS, player.supply, strict=True)):
         x = 24 + column * 38
@@ -96,8 +96,8 @@ def _seat(state: State, seat: Seat, player: Player) -> Iterator[str]:
             yield words((x + 12, 94.5), count, 10, f"{MIDDLE} {BOLD} {ink('#ffffff')}")
 
 
-def _played(player: Player) -> Iterator[str]:
-    """The card of this round as a playing card, face up for the audience."""
+def _played_card(player: Player) -> Iterator[str]:
+    """Draw the card of this round as a playing card, face up for the audience."""
     if player.card is None:
         yield svg.box(276, 7, 28, 38, f'rx="4" stroke="{svg.LINE}" stroke-dasharray="3 2" fill="none"')
         return
@@ -106,7 +106,7 @@ def _played(player: Player) -> Iterator[str]:
 
 
 def _hand(player: Player, colour: str) -> Iterator[str]:
-    """Cards one to ten; those already played are blanks."""
+    """Draw cards one to ten; those already played are blanks."""
     for index, card in enumerate(CARDS):
         left = 12 + index * 22.5
         fill, edge, text = (colour, colour, "#ffffff") if card in player.hand else ("none", svg.LINE, svg.LINE)
@@ -115,7 +115,7 @@ def _hand(player: Player, colour: str) -> Iterator[str]:
 
 
 def _wheel(x: float, y: float) -> str:
-    """A ship's wheel."""
+    """Draw a ship's wheel."""
     spokes = (
         svg.segment((x + 2 * c, y + 2 * s), (x + 9 * c, y + 9 * s), svg.BRASS, 1.5)
         for c, s in ((math.cos(step * math.pi / 4), math.sin(step * math.pi / 4)) for step in range(8))
@@ -125,20 +125,20 @@ def _wheel(x: float, y: float) -> str:
 
 
 def legend(state: State, left: float, top: float, step: float) -> Iterator[str]:
-    """Every kind with its name, and how many are on board and out of the game."""
+    """Draw every kind with its name, and how many are on board and out of the game."""
     aboard = Counter(piece.kind for piece in state.table.cargo)
-    for column, (kind, out) in enumerate(zip(KINDS, state.removed, strict=True)):
+    for column, (kind, removed) in enumerate(zip(KINDS, state.removed, strict=True)):
         x = left + column * step
         yield sign(kind, x + 20, top + 24, 0.95)
         yield words((x + 43, top + 18), kind, 12, f"{BOLD} {ink(INK)}")
         notes = [f"{aboard[kind]} on board"] if aboard[kind] else []
-        notes += [f"{out} out"] if out else []
+        notes += [f"{removed} out"] if removed else []
         for row, note in enumerate(notes or ["-"]):
             yield words((x + 43, top + 31 + 12 * row), note, 10, ink(svg.FADED))
 
 
 def order_of_play(state: State, right: float, y: float) -> Iterator[str]:
-    """Seats in order of play, the one whose turn it is in a ring."""
+    """Draw seats in order of play, the one whose turn it is in a ring."""
     for index, seat in enumerate(reversed(state.order)):
         x = right - 14 - index * 38
         if captions.mover(state) == seat:
@@ -157,12 +157,12 @@ HEIGHT: Final = 800
 _SCALE: Final = 1250
 _FROM_ABOVE: Final = 800
 _GAP_M: Final = 0.001
-"""Between a piece that is held and the yard over it."""
+"""The gap between a piece that is held and the yard over it."""
 _YARD_NAMES: Final = ("highest", "middle", "lowest")
 _COLUMNS: Final = 27
 """Letters in a line of words under water, beside the ball."""
 _LINES: Final = 8
-"""Of them, before names give way to numbers."""
+"""The most such lines with names; if there were more, numbers take their place."""
 
 
 class Window(msgspec.Struct, frozen=True):
@@ -187,7 +187,7 @@ class Window(msgspec.Struct, frozen=True):
         return self.frame.at((0.0, 0.0, CATCH_PLANE_M))[1]
 
     def box(self, more: str) -> str:
-        """The whole window as a rectangle."""
+        """Draw the whole window as a rectangle."""
         return svg.box(self.left, self.top, self.width, self.height, more)
 
 
@@ -207,12 +207,12 @@ _DEFINITIONS: Final = (
 
 
 def picture(state: State) -> str:
-    """The position for an audience that sees everything, also the cards just played; 1280 x 800 pixels."""
+    """Draw the position for an audience that sees everything, also the cards just played; 1280 x 800 pixels."""
     size = f'width="{WIDTH}" height="{HEIGHT}" viewBox="0 0 {WIDTH} {HEIGHT}"'
     windows = (_FRONT, _SIDE, _above(len(state.players)))
     parts = [f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="{svg.SANS}">']
     parts.append(f"<title>Riff Raff: {captions.title(state)}</title>")
-    clips = (f'<clipPath id="riffraff-{each.view.name}">{each.box(_ROUNDED)}</clipPath>' for each in windows)
+    clips = (f'<clipPath id="riffraff-{window.view.name}">{window.box(_ROUNDED)}</clipPath>' for window in windows)
     parts.append(f"<defs>{_DEFINITIONS}{''.join(clips)}{SIGN_DEFINITIONS}</defs>")
     parts.append(svg.box(0, 0, WIDTH, HEIGHT, ink(svg.PAPER)))
     parts += _header(state)
@@ -225,7 +225,7 @@ def picture(state: State) -> str:
 
 
 def _above(seats: int) -> Window:
-    """The view from above, in the room that the players leave of their column."""
+    """Return the window of the view from above, in the room that the players leave of their column."""
     top = _TOP + _STEP * seats + 4
     width, height = CARD_WIDTH, HEIGHT - 24 - top
     return Window(ABOVE, _RIGHT, top, width, height, (width // 2, height // 2), _FROM_ABOVE)
@@ -241,7 +241,7 @@ def _header(state: State) -> Iterator[str]:
 
 def _view(state: State, window: Window) -> Iterator[str]:
     frame, ship = window.frame, Ship(state.table, window.frame)
-    load, fallen = captions.at_sea(state)
+    load, fallen = captions.newest_load(state)
     places = load.hands_mm if load else ()
     yield f'<g clip-path="url(#riffraff-{window.view.name})">'
     if window.view is ABOVE:
@@ -259,7 +259,7 @@ def _view(state: State, window: Window) -> Iterator[str]:
 
 
 def _sea(window: Window, ship: Ship) -> Iterator[str]:
-    """Sky, rod and ball, and the sea over them."""
+    """Draw sky, rod and ball, and the sea over them."""
     surface, middle = window.surface, window.frame.origin[0]
     yield window.box('fill="url(#riffraff-sky)"')
     yield svg.segment((middle, window.top), (middle, surface), "#b9a98c", 0.8, 'stroke-dasharray="2 5"')
@@ -270,31 +270,31 @@ def _sea(window: Window, ship: Ship) -> Iterator[str]:
 
 
 def _aboard(state: State, frame: Frame, ship: Ship) -> Iterator[str]:
-    """Cargo among mast and yards, from the farthest to the nearest, then the ids."""
+    """Draw cargo among mast and yards, from the farthest to the nearest, then the ids."""
     newest = state.last[-1].id if state.last and state.pending is None else None
-    pieces = svg.drawn(state.table.cargo, frame.view)
+    pieces = svg.project_pieces(state.table.cargo, frame.view)
     rigging = ship.rigging()
-    layers = [*rigging, *svg.sheets(pieces, frame, newest)]
+    layers = [*rigging, *svg.piece_layers(pieces, frame, newest)]
     yield from (layer.ink for layer in sorted(layers, key=lambda layer: layer.depth))
     if state.pending is not None:
-        held = svg.symbol(kind_of(state.pending), _held(state.table, state.pending, state.active_area), frame)
-        yield f'<g class="held" opacity="0.65">{held}</g>'
+        piece = svg.symbol(kind_of(state.pending), _held_pose(state.table, state.pending, state.active_area), frame)
+        yield f'<g class="held" opacity="0.65">{piece}</g>'
     if frame.view is not ABOVE:
         yield from svg.labels(pieces, rigging, frame)
 
 
-def _held(table: ShipAtRest, load: Load, area: Area) -> Pose:
-    """The pose of the piece that is about to be lowered, under the next yard above its area."""
+def _held_pose(table: ShipAtRest, load: Load, area: Area) -> Pose:
+    """Return the pose of the piece that is about to be lowered, under the next yard above its area."""
     kind, level = kind_of(load), level_of(area, table)
-    lying = laid(kind, cast(Face, load.face), load.yaw_deg)
-    low, high = extents(kind, lying)
+    rotation = rotation_of(kind, cast(Face, load.face), load.yaw_deg)
+    low, high = extents(kind, rotation)
     v_m = load.v_mm / 1000
     height = room_between(area, table, (v_m + low[1], v_m + high[1])) - high[2] - _GAP_M
-    return (*level.to_table((load.u_mm / 1000, v_m, height)), *times(level.rotation, lying))
+    return (*level.to_table((load.u_mm / 1000, v_m, height)), *multiply(level.rotation, rotation))
 
 
 def _names(window: Window) -> Iterator[str]:
-    """The view from above and its sides."""
+    """Name the view from above and its sides."""
     right, top = window.left + window.width - 14, window.top + 24
     yield words((window.left + 14, top), "from above", 14, f"{BOLD} {ink(SHEET)}")
     bottom = window.top + window.height
@@ -303,7 +303,7 @@ def _names(window: Window) -> Iterator[str]:
 
 
 def _captions(state: State, window: Window) -> Iterator[str]:
-    """The name of the view and its sides, and on the sky how the ship leans in it."""
+    """Name the view and its sides, and on the sky how the ship leans in it."""
     left, right, top = window.left + 14, window.left + window.width - 14, window.top + 24
     if window.view is FRONT:
         name, ends = "from the bow", ("starboard", "port")
@@ -320,14 +320,14 @@ def _captions(state: State, window: Window) -> Iterator[str]:
 
 
 def _tips(yards: Yards, right: float) -> Iterator[str]:
-    """Under water, beside the ball: how each yard tips, the highest on top."""
+    """Describe under water, beside the ball, how each yard tips, the highest on top."""
     for row, (name, yard) in enumerate(zip(_YARD_NAMES, reversed(yards), strict=True)):
         text = f"{name} yard {captions.heel(math.degrees(yard))}"
         yield words((right, _FRONT.surface + 34 + 16 * row), text, 12, f"{END} {ink(SHEET)}")
 
 
 def _log(last: Loaded) -> Iterator[str]:
-    """Under water: the last load, and the pieces that fell with their fates."""
+    """Describe under water the last load, and the pieces that fell with their fates."""
     top = _FRONT.surface + 34
     lines = (
         f"seat {last.seat} loaded {last.id}",
@@ -340,25 +340,25 @@ def _log(last: Loaded) -> Iterator[str]:
 
 
 def _fates(fallen: Sequence[Fallen], left: float, top: float) -> Iterator[str]:
-    """The number of falls and their fates: with names, or only with numbers if there are too many."""
+    """Describe the number of falls and their fates: with names, or only with numbers if there are too many."""
     yield words((left, top), f"{len(fallen)} fell" if fallen else "nothing fell", 12, f"{BOLD} {ink(SHEET)}")
-    groups = _by_fate(fallen, lambda each: f"{each.id} {each.kind}")
+    groups = _by_fate(fallen, lambda piece: f"{piece.id} {piece.kind}")
     if sum(len(lines) for _, lines in groups) > _LINES:
-        groups = _by_fate(fallen, lambda each: each.kind)
+        groups = _by_fate(fallen, lambda piece: piece.kind)
     row = 1
     for fate, lines in groups:
         yield svg.circle((left + 5, top + 16 * row - 4), 4.5, svg.FATES[fate], f'stroke="{SHEET}"')
-        for each in lines:
-            yield words((left + 16, top + 16 * row), each, 11, ink(SHEET))
+        for line in lines:
+            yield words((left + 16, top + 16 * row), line, 11, ink(SHEET))
             row += 1
 
 
 def _by_fate(fallen: Sequence[Fallen], name: Callable[[Fallen], str]) -> list[tuple[str, list[str]]]:
-    """The lines about each fate; equal names are counted."""
+    """Return the lines about each fate; equal names are counted."""
     groups = []
     for fate, text in (("removed", "caught"), ("returned", "caught alone"), ("to_supply", "not caught")):
-        counts = Counter(name(each) for each in fallen if each.fate == fate)
+        counts = Counter(name(piece) for piece in fallen if piece.fate == fate)
         if counts:
-            names = ", ".join(f"{each} x{number}" if number > 1 else each for each, number in counts.items())
+            names = ", ".join(f"{word} x{number}" if number > 1 else word for word, number in counts.items())
             groups.append((fate, wrap(f"{text}: {names}", _COLUMNS)))
     return groups

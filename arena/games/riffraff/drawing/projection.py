@@ -10,7 +10,7 @@ from typing import Final
 
 import msgspec
 
-from arena.games.riffraff.geometry import Quaternion, Vector, dot, inverse, part_rotation, rotations, split, vector
+from arena.games.riffraff.geometry import Quaternion, Vector, dot, inverse, part_rotation, rotate_all, split, vector
 from arena.games.riffraff.scene import PARTS, Kind, Shape
 from arena.games.riffraff.table import Pose
 
@@ -23,16 +23,16 @@ _CIRCLE: Final = tuple(
     (math.cos(2 * math.pi * step / _STEPS), math.sin(2 * math.pi * step / _STEPS)) for step in range(_STEPS)
 )
 _EDGE_ON: Final = 0.02
-"""A face seen flatter than this is left out."""
+"""A face whose cosine to the line of sight is smaller is left out."""
 _LIGHT: Final = (-0.43, 0.75, 0.50)
-"""To the right, upwards and towards the eye; together of length 1."""
+"""The direction to the light: to the right, upwards and towards the eye; together of length 1."""
 _LIT: Final = 0.55
 _DARK: Final = 1.75
 """Angles from the light, in rad round a cylinder, at which the light stripe ends and the shadow begins."""
 _GLEAM: Final = 0.9
 """Brightness of the light stripe, as if it met the light at an angle of that cosine."""
 _CORNERS: Final = tuple(product((-1, 1), repeat=3))
-"""Of a cube with half edges of length 1."""
+"""The corners of a cube with half edges of length 1."""
 
 
 class View(msgspec.Struct, frozen=True):
@@ -47,11 +47,11 @@ class View(msgspec.Struct, frozen=True):
     towards: Vector
 
     def flat(self, point: Vector) -> Point:
-        """The place of a point in the picture, upwards positive."""
+        """Return the place of a point in the picture, upwards positive."""
         return (dot(self.right, point), dot(self.up, point))
 
     def depth(self, point: Vector) -> float:
-        """The nearness of a point to the eye; the nearer, the greater."""
+        """Return the nearness of a point to the eye; the nearer, the greater."""
         return dot(self.towards, point)
 
     @property
@@ -60,16 +60,16 @@ class View(msgspec.Struct, frozen=True):
         return vector(dot(_LIGHT, axes) for axes in zip(self.right, self.up, self.towards, strict=True))
 
     def within(self, rotation: Quaternion) -> "View":
-        """The same view in the frame of a body that is turned by `rotation`."""
-        return View(self.name, *rotations(inverse(rotation), self.right, self.up, self.towards))
+        """Return this view in the frame of a body that is turned by `rotation`."""
+        return View(self.name, *rotate_all(inverse(rotation), self.right, self.up, self.towards))
 
 
 FRONT: Final = View("front", (0.0, 1.0, 0.0), (0.0, 0.0, 1.0), (1.0, 0.0, 0.0))
-"""From before the bow: port is on the right."""
+"""The view from before the bow: port is on the right."""
 SIDE: Final = View("side", (1.0, 0.0, 0.0), (0.0, 0.0, 1.0), (0.0, -1.0, 0.0))
-"""From starboard: the bow is on the right."""
+"""The view from starboard: the bow is on the right."""
 ABOVE: Final = View("above", (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
-"""From the top of the mast: the bow is on the right, port on top."""
+"""The view from the top of the mast: the bow is on the right, port on top."""
 
 
 class Facet(msgspec.Struct, frozen=True):
@@ -88,38 +88,38 @@ class Solid(msgspec.Struct, frozen=True):
 
 
 def piece_solids(kind: Kind, pose: Pose, view: View) -> tuple[Solid, ...]:
-    """The parts of a piece, in the order of `PARTS`."""
+    """Project the parts of a piece, in the order of `PARTS`."""
     origin, rotation = split(pose)
     return tuple(solid(part, origin, rotation, view) for part in PARTS[kind])
 
 
 def solid(part: Shape, origin: Vector, rotation: Quaternion, view: View) -> Solid:
-    """A part of a body whose frame is at `origin` and turned by `rotation`.
+    """Project a part of a body whose frame is at `origin` and turned by `rotation`.
 
-    All is reckoned in the frame of the part, where its faces and its axis are simple; only the last step is a shift.
+    The part's own frame is used, where its faces and its axis are simple; only the last step is a shift.
     """
     body = view.within(rotation)
     (h, v), (part_h, part_v) = view.flat(origin), body.flat(part.at_m)
     at = (h + part_h, v + part_v)
     inner = view.within(part_rotation(part, rotation)) if part.is_across else body
-    facets = tuple(Facet(_shifted(map(inner.flat, points), at), light) for points, light in _facets(part, inner))
-    outline = hull(_shifted(_silhouette(part, inner), at))
+    facets = tuple(Facet(_shift(map(inner.flat, points), at), light) for points, light in _facets(part, inner))
+    outline = hull(_shift(_silhouette(part, inner), at))
     return Solid(outline, facets, view.depth(origin) + body.depth(part.at_m))
 
 
-def _shifted(points: Iterable[Point], at: Point) -> Outline:
+def _shift(points: Iterable[Point], at: Point) -> Outline:
     x, y = at
     return tuple([(x + h, y + v) for h, v in points])
 
 
 def hull(points: Iterable[Point]) -> Outline:
-    """The convex hull, counter-clockwise from its leftmost point."""
+    """Return the convex hull, counter-clockwise from its leftmost point."""
     ordered = sorted(set(points))
     return tuple(_chain(ordered)[:-1] + _chain(ordered[::-1])[:-1]) if len(ordered) > 2 else tuple(ordered)
 
 
 def contains(outline: Outline, point: Point) -> bool:
-    """Whether a convex outline, counter-clockwise, has the point inside or on its edge."""
+    """Return True if a convex outline, counter-clockwise, has the point inside or on its edge."""
     x, y = point
     ax, ay = outline[-1]
     for bx, by in outline:
@@ -130,7 +130,7 @@ def contains(outline: Outline, point: Point) -> bool:
 
 
 def chord(outline: Outline, height: float) -> tuple[float, float] | None:
-    """The ends of a convex outline at a height; None above and below it."""
+    """Return the ends of a convex outline at a height; None above and below it."""
     crossings = [
         ax + (height - ay) / (by - ay) * (bx - ax)
         for (ax, ay), (bx, by) in zip(outline, (*outline[1:], outline[0]), strict=True)
@@ -152,7 +152,7 @@ def _chain(ordered: list[Point]) -> list[Point]:
 
 
 def _silhouette(part: Shape, view: View) -> Iterable[Point]:
-    """Points whose convex hull is the silhouette of the part."""
+    """Return points whose convex hull is the silhouette of the part."""
     radius = part.half_m[0]
     match part.form:
         case "box":
@@ -169,12 +169,12 @@ def _ring(radius: float, height: float) -> list[Vector]:
     return [(radius * c, radius * s, height) for c, s in _CIRCLE]
 
 
-Lit = tuple[list[Vector], float]
+LitFace = tuple[list[Vector], float]
 """The corners of a face in the frame of its part, and the cosine of the angle at which it meets the light."""
 
 
-def _facets(part: Shape, view: View) -> Iterator[Lit]:
-    """The visible faces of a part upon its silhouette, and on round parts light and shadow."""
+def _facets(part: Shape, view: View) -> Iterator[LitFace]:
+    """Yield the visible faces of a part upon its silhouette, and on round parts light and shadow."""
     match part.form:
         case "box":
             for axis, sign in product(range(3), (-1, 1)):
@@ -190,20 +190,20 @@ def _facets(part: Shape, view: View) -> Iterator[Lit]:
 
 
 def _box_face(part: Shape, axis: int, sign: int) -> list[Vector]:
-    """The corners of one face of a box, all round."""
+    """Return the corners of one face of a box, all round."""
     ends = ((-1, -1), (1, -1), (1, 1), (-1, 1))
-    signs = ({axis: sign, (axis + 1) % 3: one, (axis + 2) % 3: other} for one, other in ends)
-    return [vector(each[along] * half for along, half in enumerate(part.half_m)) for each in signs]
+    corners = ({axis: sign, (axis + 1) % 3: first, (axis + 2) % 3: second} for first, second in ends)
+    return [vector(corner[along] * half for along, half in enumerate(part.half_m)) for corner in corners]
 
 
 def _gleam(radius: float, view: View) -> list[Vector]:
-    """A small disc on a ball, half way to where the light is."""
+    """Return a small disc on a ball, half way to where the light is."""
     axes = tuple(zip(view.light, view.right, view.up, strict=True))
     return [vector(radius * (light / 2 + (right * c + up * s) / 3) for light, right, up in axes) for c, s in _CIRCLE]
 
 
-def _stripes(part: Shape, view: View) -> Iterator[Lit]:
-    """The stripe of a cylinder that faces the light, and the one in shadow, as far as the eye sees them."""
+def _stripes(part: Shape, view: View) -> Iterator[LitFace]:
+    """Yield the stripe of a cylinder that faces the light, and the one in shadow, as far as the eye sees them."""
     radius, half = part.half_m
     eye, light = (math.atan2(towards[1], towards[0]) for towards in (view.towards, view.light))
     ahead = math.remainder(light - eye, 2 * math.pi)

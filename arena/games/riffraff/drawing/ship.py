@@ -13,8 +13,8 @@ from msgspec.structs import replace
 from arena.games.riffraff import scene
 from arena.games.riffraff.drawing import svg
 from arena.games.riffraff.drawing.projection import ABOVE, FRONT, Outline, Point, hull, solid
-from arena.games.riffraff.drawing.svg import Frame, Sheet
-from arena.games.riffraff.geometry import Level, Vector, level_of, rotated
+from arena.games.riffraff.drawing.svg import Frame, Layer
+from arena.games.riffraff.geometry import Level, Vector, level_of, rotate
 from arena.games.riffraff.scene import (
     AREAS,
     CATCH_PLANE_M,
@@ -33,8 +33,8 @@ from arena.games.riffraff.table import ShipAtRest
 
 _BELLY_M: Final = 0.018
 _HULL_BOTTOM_M: Final = DECK_TOP_M - 2 * HULL_HALF_M[2]
-_EDGE: Final = f'stroke="{svg.mixed(svg.TIMBER, svg.INK, 0.65)}" stroke-width="0.9" stroke-linejoin="round"'
-_SEAM: Final = svg.mixed(svg.WOOD, svg.INK, 0.35)
+_EDGE: Final = f'stroke="{svg.mix(svg.TIMBER, svg.INK, 0.65)}" stroke-width="0.9" stroke-linejoin="round"'
+_SEAM: Final = svg.mix(svg.WOOD, svg.INK, 0.35)
 _FARTHEST_M: Final = -1.0
 _ALMOST_M: Final = 0.001
 """Less than the distance of any cargo on a yard from the mast."""
@@ -45,7 +45,7 @@ _TAG_OUT_M: Final = 0.078
 _TAG_PX: Final = 7.5
 _BAR_PX: Final = 2.6
 _GLASSY: Final = 0.6
-"""From above, cargo is seen through yards."""
+"""The opacity of yards seen from above: cargo shows through them."""
 _VEIL: Final = 0.72
 """Opacity of the hull before cargo on deck behind its side."""
 _RIB: Final = tuple((math.cos(step * math.pi / 12), math.sin(step * math.pi / 12)) for step in range(13))
@@ -55,7 +55,7 @@ _MANY: Final = 8
 
 
 class Ship:
-    """The ship of a table in a frame."""
+    """A drawing of the ship of a table in a frame."""
 
     def __init__(self, table: ShipAtRest, frame: Frame) -> None:
         self._deck = level_of(AREAS[1], table)
@@ -64,56 +64,56 @@ class Ship:
         self._looks_down = self._shows_top(self._deck)
 
     def under_water(self) -> str:
-        """Rod and ball, which the sea is drawn over."""
+        """Draw rod and ball, which the sea is drawn over."""
         return self._body(scene.ROD, svg.BRASS).ink + self._body(scene.BALL, svg.IRON).ink
 
     def hull(self) -> str:
-        """Hull with its planking and the numbers of the areas on deck."""
+        """Draw the hull with its planking and the numbers of the areas on deck."""
         body = self._body(HULL, svg.WOOD).ink
         if self._frame.view is ABOVE:
             return body + self._quarters()
         return (self._belly() + body if self._looks_down else body + self._belly()) + self._planking()
 
-    def rigging(self) -> list[Sheet]:
-        """Mast and yards, each with its place among the cargo; equal places in the order given.
+    def rigging(self) -> list[Layer]:
+        """Draw mast and yards, each with its place among the cargo; equal places in the order given.
 
-        The mast goes through the yards: it is drawn over them, and what is before it of a yard is drawn over the mast.
+        The mast goes through the yards: it is drawn over them, and the part of a yard before it is drawn over the mast.
         """
         masts, yards = list(self._masts()), [self._yard(number) for number in range(len(YARD_SPARS))]
         if self._frame.view is ABOVE:
             return [replace(yard, ink=f'<g opacity="{_GLASSY}">{yard.ink}</g>') for yard in yards] + masts
         nearer = [self._before_mast(number) for number in range(len(YARD_SPARS))]
         if self._frame.view is FRONT:
-            layers = [replace(each, depth=_BEHIND_M) for each in (*yards, *masts, *nearer)]
+            layers = [replace(layer, depth=_BEHIND_M) for layer in (*yards, *masts, *nearer)]
         else:
             layers = self._from_the_side(yards, masts, nearer)
         return [*layers, self._flag(), *self._bulwark()]
 
-    def _from_the_side(self, yards: list[Sheet], masts: list[Sheet], nearer: list[Sheet]) -> list[Sheet]:
-        """Cargo stands on a yard as one looks down on it, and behind its end as one looks up."""
+    def _from_the_side(self, yards: list[Layer], masts: list[Layer], nearer: list[Layer]) -> list[Layer]:
+        """Order the layers: cargo stands on a yard seen from above, and behind its end seen from below."""
         shows_top = [self._shows_top(level) for level in self._yards]
         far = ((yard, _FARTHEST_M if top else -_ALMOST_M) for yard, top in zip(yards, shows_top, strict=True))
         near = ((part, 0.0 if top else -_FARTHEST_M) for part, top in zip(nearer, shows_top, strict=True))
         layers = (*far, *((mast, 0.0) for mast in masts), *near)
-        return [replace(each, depth=depth) for each, depth in layers]
+        return [replace(layer, depth=depth) for layer, depth in layers]
 
     def _shows_top(self, level: Level) -> bool:
-        """Whether the eye sees upper faces there."""
-        return self._frame.view.depth(rotated(level.rotation, (0.0, 0.0, 1.0))) >= 0
+        """Return True if the eye sees upper faces there."""
+        return self._frame.view.depth(rotate(level.rotation, (0.0, 0.0, 1.0))) >= 0
 
-    def _masts(self) -> Iterator[Sheet]:
-        """The mast from the deck up, parted within the yards."""
+    def _masts(self) -> Iterator[Layer]:
+        """Draw the mast from the deck up, parted within the yards."""
         joints = (yard.top_m - YARD_THICKNESS_M / 2 for yard in scene.YARDS)
         for bottom, top in pairwise((DECK_TOP_M, *joints, MAST_TOP_M)):
             half = (top - bottom) / 2
             yield self._body(Shape("cylinder", (MAST_RADIUS_M, half), (0.0, 0.0, bottom + half)), svg.TIMBER)
 
-    def _yard(self, number: int) -> Sheet:
+    def _yard(self, number: int) -> Layer:
         body = self._body(YARD_SPARS[number], svg.WOOD, level=self._yards[number])
         return replace(body, ink="".join(self._yard_tags(number)) + body.ink)
 
-    def _before_mast(self, number: int) -> Sheet:
-        """The part of a yard between mast and eye, without an edge, so that no seam is seen."""
+    def _before_mast(self, number: int) -> Layer:
+        """Draw the part of a yard between mast and eye, without an edge, so that no seam is seen."""
         x, y, z = YARD_SPARS[number].half_m
         middle = YARD_SPARS[number].at_m[2]
         if self._frame.view is FRONT:
@@ -124,7 +124,7 @@ class Ship:
         return replace(body, ink=body.ink + self._bar_head(number)) if self._frame.view is FRONT else body
 
     def _bar_head(self, number: int) -> str:
-        """The end of the bar on which a yard tips."""
+        """Draw the end of the bar on which a yard tips."""
         at = self._at((scene.YARD_HALF_WIDTH_M, 0.0, scene.YARDS[number].bar_m))
         return svg.circle(at, _BAR_PX, svg.BRASS, _EDGE)
 
@@ -134,23 +134,23 @@ class Ship:
     def _line(self, one: Vector, other: Vector, colour: str, width: float, more: str = "") -> str:
         return svg.segment(self._at(one), self._at(other), colour, width, more)
 
-    def _body(self, part: Shape, colour: str, edge: str = _EDGE, level: Level | None = None) -> Sheet:
+    def _body(self, part: Shape, colour: str, edge: str = _EDGE, level: Level | None = None) -> Layer:
         within = level or self._deck
-        seen = solid(part, within.shift, within.rotation, self._frame.view)
-        hides = tuple(self._frame.pixels(seen.outline)[::-1])
-        return Sheet(seen.depth, svg.body(seen, colour, edge, self._frame), (hides,))
+        projected = solid(part, within.shift, within.rotation, self._frame.view)
+        hides = tuple(self._frame.pixels(projected.outline)[::-1])
+        return Layer(projected.depth, svg.body(projected, colour, edge, self._frame), (hides,))
 
     def _face(self, along: float, height: float) -> Vector:
-        """A point on the face of the hull that is turned to the eye: `along` from -1 to 1."""
+        """Return a point on the face of the hull that is turned to the eye: `along` from -1 to 1."""
         if self._frame.view is FRONT:
             return (HULL_HALF_M[0], along * HULL_HALF_M[1], height)
         return (along * HULL_HALF_M[0], -HULL_HALF_M[1], height)
 
     def _belly(self) -> str:
-        return svg.polygon(self._belly_outline(), svg.lit(svg.TIMBER, 0.2), _EDGE)
+        return svg.polygon(self._belly_outline(), svg.shade(svg.TIMBER, 0.2), _EDGE)
 
     def _belly_outline(self) -> Outline:
-        """Of the lower half of an ellipsoid under the corners of the hull, in pixels."""
+        """Return the lower half of an ellipsoid under the corners of the hull, in pixels."""
         x, y, _ = HULL_HALF_M
         points = [(h * x, v * y, _HULL_BOTTOM_M) for h, v in product((-1, 1), repeat=2)]
         for turn in (step * math.pi / 16 for step in range(17)):
@@ -159,7 +159,7 @@ class Ship:
         return hull(map(self._at, points))
 
     def _planking(self) -> str:
-        """Two seams, and on each half of the hull the number of the nearer area, then of the one behind it."""
+        """Draw two seams, and on each half of the hull the number of the nearer area, then of the one behind it."""
         seams = (
             self._line(self._face(-1, height), self._face(1, height), _SEAM, 0.7)
             for height in (DECK_TOP_M - 0.0055, DECK_TOP_M - 0.0165)
@@ -168,15 +168,15 @@ class Ship:
         at = (self._at(self._face(side, DECK_TOP_M - HULL_HALF_M[2])) for side in (-0.5, 0.5))
         return "".join((*seams, *map(_tag, at, names)))
 
-    def _bulwark(self) -> Iterator[Sheet]:
-        """The hull again, as a veil over cargo on deck behind it, when one looks up at the ship."""
+    def _bulwark(self) -> Iterator[Layer]:
+        """Draw the hull again, as a veil over cargo on deck behind it, when one looks up at the ship."""
         if not self._looks_down:
             corners = ((-1, _HULL_BOTTOM_M), (1, _HULL_BOTTOM_M), (1, DECK_TOP_M), (-1, DECK_TOP_M))
             side = [self._at(self._face(along, height)) for along, height in corners]
-            body = svg.polygon(side, svg.lit(svg.WOOD, 0.5), _EDGE)
+            body = svg.polygon(side, svg.shade(svg.WOOD, 0.5), _EDGE)
             veil = f'<g opacity="{_VEIL}">{self._belly()}{body}</g>{self._planking()}'
             hides = (tuple(side[::-1]), self._belly_outline())
-            yield Sheet(HULL_HALF_M[0 if self._frame.view is FRONT else 1], veil, hides)
+            yield Layer(HULL_HALF_M[0 if self._frame.view is FRONT else 1], veil, hides)
 
     def _yard_tags(self, number: int) -> Iterator[str]:
         port, starboard = 5 + 2 * number, 6 + 2 * number
@@ -187,49 +187,49 @@ class Ship:
                 yield _tag(self._at((x, side * (y + 0.009), middle), self._yards[number]), str(area))
         elif self._frame.view is not ABOVE:
             out, root = (-_TAG_OUT_M, 0.0, middle), (0.0, 0.0, middle)
-            yield self._line(out, root, svg.mixed(svg.WOOD, svg.INK, 0.4), 0.8, 'stroke-dasharray="1 3"')
+            yield self._line(out, root, svg.mix(svg.WOOD, svg.INK, 0.4), 0.8, 'stroke-dasharray="1 3"')
             yield _tag(self._at(out), f"{starboard}·{port}")
 
     def _quarters(self) -> str:
-        """The lines between the areas of the deck and their numbers, from above."""
+        """Draw the lines between the areas of the deck and their numbers, from above."""
         x, y, z = HULL_HALF_M[0], HULL_HALF_M[1], DECK_TOP_M
         lines = (((-x, 0.0, z), (x, 0.0, z)), ((0.0, -y, z), (0.0, y, z)))
-        seams = (self._line(one, other, _SEAM, 0.7) for one, other in lines)
+        seams = (self._line(start, end, _SEAM, 0.7) for start, end in lines)
         corners = product((0.9, -0.9), (0.75, -0.75))
         tags = (_tag(self._at((h * x, v * y, z)), str(area)) for area, (h, v) in enumerate(corners, start=1))
         return "".join((*seams, *tags))
 
-    def _flag(self) -> Sheet:
+    def _flag(self) -> Layer:
         top = (0.0, 0.0, MAST_TOP_M + 0.022)
-        pole = self._line((0.0, 0.0, MAST_TOP_M), top, svg.mixed(svg.TIMBER, svg.INK, 0.4), 1.6)
+        pole = self._line((0.0, 0.0, MAST_TOP_M), top, svg.mix(svg.TIMBER, svg.INK, 0.4), 1.6)
         x, y = self._at(top)
         wave = f"M{x:.1f} {y:.1f}c8 -5 14 5 26 0l-5 7l5 7c-12 5 -18 -5 -26 0z"
-        return Sheet(_BEHIND_M, f'{pole}<path d="{wave}" fill="{svg.FLAG}" stroke="{svg.INK}" stroke-width="0.8"/>')
+        return Layer(_BEHIND_M, f'{pole}<path d="{wave}" fill="{svg.FLAG}" stroke="{svg.INK}" stroke-width="0.8"/>')
 
 
 def waves(y: float, left: float, right: float) -> str:
-    """The surface of the sea as a line of waves at height `y`, from `left` to `right` in pixels."""
+    """Draw the surface of the sea as a line of waves at height `y`, from `left` to `right` in pixels."""
     count = math.ceil((right - left) / _WAVE_PX)
     crest = f"M{left:g} {y:.1f}" + f"q{_WAVE_PX / 4:g} -3 {_WAVE_PX / 2:g} 0t{_WAVE_PX / 2:g} 0" * count
     return f'<path d="{crest}" fill="none" stroke="#ffffff" stroke-opacity="0.75" stroke-width="1.6"/>'
 
 
 def in_catch_plane(frame: Frame, x_mm: float, y_mm: float) -> Point:
-    """A place in the catch plane, in pixels."""
+    """Convert a place in the catch plane to pixels."""
     return frame.at((x_mm / 1000, y_mm / 1000, CATCH_PLANE_M))
 
 
 def reaches(frame: Frame, places: Sequence[tuple[float, float]]) -> Iterator[str]:
-    """The rims of hands, for where the ship is over them."""
+    """Draw the rims of hands, for where the ship is over them."""
     look = f'stroke="{svg.HAND}" stroke-dasharray="4 3"'
     for place in places:
         yield svg.circle(in_catch_plane(frame, *place), scene.HAND_RADIUS_M * frame.scale, "none", look)
 
 
 def hands(frame: Frame, places: Sequence[tuple[float, float]]) -> Iterator[str]:
-    """Hands as discs in the catch plane; from the side they are seen edge-on."""
+    """Draw hands as discs in the catch plane; from the side they are seen edge-on."""
     radius = scene.HAND_RADIUS_M * frame.scale
-    look = f'stroke="{svg.mixed(svg.HAND, svg.INK, 0.5)}" stroke-width="1" fill-opacity="0.85"'
+    look = f'stroke="{svg.mix(svg.HAND, svg.INK, 0.5)}" stroke-width="1" fill-opacity="0.85"'
     for place in places:
         x, y = in_catch_plane(frame, *place)
         if frame.view is ABOVE:
@@ -239,19 +239,19 @@ def hands(frame: Frame, places: Sequence[tuple[float, float]]) -> Iterator[str]:
 
 
 def splashes(frame: Frame, fallen: Sequence[Fallen]) -> Iterator[str]:
-    """Places where pieces crossed the catch plane: a sign of the kind in a ring of the colour of its fate."""
+    """Draw where pieces crossed the catch plane: a sign of the kind in a ring of the colour of its fate."""
     scale = 0.42 if len(fallen) <= _MANY else 0.3
-    for each in fallen:
-        x, y = in_catch_plane(frame, each.x_mm, each.y_mm)
-        ring = f'stroke="{svg.FATES[each.fate]}" stroke-width="{5.7 * scale:.1f}" class="fallen" data-id="{each.id}"'
+    for piece in fallen:
+        x, y = in_catch_plane(frame, piece.x_mm, piece.y_mm)
+        ring = f'stroke="{svg.FATES[piece.fate]}" stroke-width="{5.7 * scale:.1f}" class="fallen" data-id="{piece.id}"'
         yield svg.circle((x, y), round(21.5 * scale, 1), svg.SHEET, ring)
-        yield f'<use href="#{svg.BADGE.format(each.kind)}" transform="translate({x:.1f} {y:.1f}) scale({scale})"/>'
+        yield f'<use href="#{svg.BADGE.format(piece.kind)}" transform="translate({x:.1f} {y:.1f}) scale({scale})"/>'
 
 
 def _tag(at: Point, text: str) -> str:
-    """The number of an area on a small plate."""
+    """Draw the number of an area on a small plate."""
     half = _TAG_PX if len(text) == 1 else _TAG_PX + 3.2 * (len(text) - 1)
     size = f'x="{at[0] - half:.1f}" y="{at[1] - _TAG_PX:.1f}" width="{2 * half:g}" height="{2 * _TAG_PX:g}"'
-    look = f'rx="{_TAG_PX:g}" fill="{svg.SHEET}" stroke="{svg.mixed(svg.WOOD, svg.INK, 0.5)}" stroke-width="0.8"'
+    look = f'rx="{_TAG_PX:g}" fill="{svg.SHEET}" stroke="{svg.mix(svg.WOOD, svg.INK, 0.5)}" stroke-width="0.8"'
     label = svg.words((at[0], at[1] + 3.4), text, 9.5, f"{svg.MIDDLE} {svg.BOLD} {svg.ink(svg.INK)}")
     return f"<rect {size} {look}/>{label}"

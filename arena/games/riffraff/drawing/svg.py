@@ -12,7 +12,7 @@ from xml.sax.saxutils import escape
 import msgspec
 
 from arena.games.riffraff.drawing.projection import Outline, Point, Solid, View, contains, piece_solids
-from arena.games.riffraff.geometry import Vector, rotated, split
+from arena.games.riffraff.geometry import Vector, rotate, split
 from arena.games.riffraff.scene import KINDS, Kind
 from arena.games.riffraff.table import Piece, PieceId, Pose
 
@@ -49,30 +49,30 @@ _LIGHT: Final = "#ffffff"
 
 
 def polygon(points: Iterable[Point], fill: str, more: str = "") -> str:
-    """A closed shape; `points` in pixels."""
+    """Draw a closed shape; `points` in pixels."""
     places = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
-    return f'<polygon points="{places}" fill="{fill}"{_spaced(more)}/>'
+    return f'<polygon points="{places}" fill="{fill}"{_with_space(more)}/>'
 
 
 def segment(one: Point, other: Point, stroke: str, width: float, more: str = "") -> str:
-    """A straight line."""
+    """Draw a straight line."""
     ends = f'x1="{one[0]:.1f}" y1="{one[1]:.1f}" x2="{other[0]:.1f}" y2="{other[1]:.1f}"'
-    return f'<line {ends} stroke="{stroke}" stroke-width="{width:g}"{_spaced(more)}/>'
+    return f'<line {ends} stroke="{stroke}" stroke-width="{width:g}"{_with_space(more)}/>'
 
 
 def circle(at: Point, radius: float, fill: str, more: str = "") -> str:
-    """A disc."""
-    return f'<circle cx="{at[0]:.1f}" cy="{at[1]:.1f}" r="{radius:g}" fill="{fill}"{_spaced(more)}/>'
+    """Draw a disc."""
+    return f'<circle cx="{at[0]:.1f}" cy="{at[1]:.1f}" r="{radius:g}" fill="{fill}"{_with_space(more)}/>'
 
 
 def box(left: float, top: float, width: float, height: float, more: str = "") -> str:
-    """A rectangle."""
-    return f'<rect x="{left:g}" y="{top:g}" width="{width:g}" height="{height:g}"{_spaced(more)}/>'
+    """Draw a rectangle."""
+    return f'<rect x="{left:g}" y="{top:g}" width="{width:g}" height="{height:g}"{_with_space(more)}/>'
 
 
 def words(at: Point, text: object, size: float, more: str = "") -> str:
-    """A line of text that starts at the point, or sits about it with `MIDDLE`."""
-    return f'<text x="{at[0]:.1f}" y="{at[1]:.1f}" font-size="{size:g}"{_spaced(more)}>{escape(str(text))}</text>'
+    """Draw a line of text that starts at the point, or sits about it with `MIDDLE`."""
+    return f'<text x="{at[0]:.1f}" y="{at[1]:.1f}" font-size="{size:g}"{_with_space(more)}>{escape(str(text))}</text>'
 
 
 BADGE: Final = "riffraff-{}"
@@ -83,31 +83,31 @@ BOLD: Final = 'font-weight="bold"'
 
 
 def ink(colour: str) -> str:
-    """The attribute that fills with a colour."""
+    """Return the attribute that fills with a colour."""
     return f'fill="{colour}"'
 
 
 @lru_cache(maxsize=2048)
-def lit(colour: str, light: float) -> str:
-    """A colour where the light meets it with that cosine; 0.5 leaves it as it is. `light` has two decimals."""
+def shade(colour: str, light: float) -> str:
+    """Shade a colour where the light meets it with that cosine; 0.5 leaves it as it is. `light` has two decimals."""
     if light >= 0.5:
-        return mixed(colour, _LIGHT, (light - 0.5) * 0.8)
-    return mixed(colour, _SHADOW, min((0.5 - light) * 0.45, 0.6))
+        return mix(colour, _LIGHT, (light - 0.5) * 0.8)
+    return mix(colour, _SHADOW, min((0.5 - light) * 0.45, 0.6))
 
 
-def mixed(colour: str, other: str, share: float) -> str:
-    """A colour with a share of another one."""
+def mix(colour: str, other: str, share: float) -> str:
+    """Mix a colour with a share of another one."""
     pairs = zip(bytes.fromhex(colour[1:]), bytes.fromhex(other[1:]), strict=True)
-    return "#" + bytes(round(one + (two - one) * share) for one, two in pairs).hex()
+    return "#" + bytes(round(first + (second - first) * share) for first, second in pairs).hex()
 
 
 def is_dark(colour: str) -> bool:
-    """Whether light letters are easier to read on it than dark ones."""
+    """Return True if light letters are easier to read on the colour than dark ones."""
     red, green, blue = bytes.fromhex(colour[1:])
     return 0.30 * red + 0.59 * green + 0.11 * blue < 140
 
 
-def _spaced(more: str) -> str:
+def _with_space(more: str) -> str:
     return f" {more}" if more else ""
 
 
@@ -147,67 +147,67 @@ class Frame(msgspec.Struct, frozen=True):
     scale: float
 
     def at(self, point: Vector) -> Point:
-        """From the table frame to pixels on the paper."""
+        """Convert a point of the table frame to pixels on the paper."""
         return self.pixels((self.view.flat(point),))[0]
 
     def pixels(self, outline: Outline) -> list[Point]:
-        """An outline, in m, on the paper."""
+        """Convert an outline, in m, to pixels on the paper."""
         x, y = self.origin
         return [(x + self.scale * h, y - self.scale * v) for h, v in outline]
 
 
-class Sheet(msgspec.Struct, frozen=True):
-    """Something drawn: its nearness to the eye, its SVG, and the outlines that it hides, in pixels."""
+class Layer(msgspec.Struct, frozen=True):
+    """A drawn thing: its nearness to the eye, its SVG, and the outlines that it hides, in pixels."""
 
     depth: float
     ink: str
     hides: tuple[Outline, ...] = ()
 
 
-class Drawn(msgspec.Struct, frozen=True):
-    """A piece in a view."""
+class ProjectedPiece(msgspec.Struct, frozen=True):
+    """A piece as a view shows it."""
 
     piece: Piece
     solids: tuple[Solid, ...]
     depth: float
 
 
-def drawn(cargo: Iterable[Piece], view: View) -> list[Drawn]:
-    """All pieces, the nearest first."""
-    seen = [Drawn(piece, piece_solids(piece.kind, piece.pose, view), view.depth(piece.pose[:3])) for piece in cargo]
-    return sorted(seen, key=lambda each: -each.depth)
+def project_pieces(cargo: Iterable[Piece], view: View) -> list[ProjectedPiece]:
+    """Project all pieces, the nearest first."""
+    pieces = [ProjectedPiece(p, piece_solids(p.kind, p.pose, view), view.depth(p.pose[:3])) for p in cargo]
+    return sorted(pieces, key=lambda piece: -piece.depth)
 
 
-def sheets(pieces: Iterable[Drawn], frame: Frame, newest: PieceId | None) -> Iterator[Sheet]:
-    """Each piece as one group, the newest in a glow; of a sailor each part, on both sides of a yard."""
-    for each in pieces:
-        kind, pose = each.piece.kind, each.piece.pose
-        parts = [(solid.depth, _part(kind, n, solid, frame)) for n, solid in enumerate(each.solids)]
-        head = f'<g class="piece" data-id="{each.piece.id}"'
-        glow = "".join(_glow(solid, frame) for solid in each.solids) if each.piece.id == newest else ""
+def piece_layers(pieces: Iterable[ProjectedPiece], frame: Frame, newest: PieceId | None) -> Iterator[Layer]:
+    """Draw each piece as one group, the newest in a glow; of a sailor each part, on both sides of a yard."""
+    for seen in pieces:
+        kind, pose = seen.piece.kind, seen.piece.pose
+        parts = [(solid.depth, _part(kind, n, solid, frame)) for n, solid in enumerate(seen.solids)]
+        head = f'<g class="piece" data-id="{seen.piece.id}"'
+        glow = "".join(_glow(solid, frame) for solid in seen.solids) if seen.piece.id == newest else ""
         if kind == "sailor":
             farthest = min(depth for depth, _ in parts)
             for number, (depth, part) in enumerate(parts):
                 face = _marks(kind, pose, frame) if number == 1 else ""
-                yield Sheet(depth, f"{head}>{glow if depth == farthest else ''}{part}{face}</g>")
+                yield Layer(depth, f"{head}>{glow if depth == farthest else ''}{part}{face}</g>")
         else:
             inner = "".join(text for _, text in sorted(parts, key=lambda part: part[0]))
-            yield Sheet(each.depth, f"{head}>{glow}{inner}{_marks(kind, pose, frame)}</g>")
+            yield Layer(seen.depth, f"{head}>{glow}{inner}{_marks(kind, pose, frame)}</g>")
 
 
 def symbol(kind: Kind, pose: Pose, frame: Frame) -> str:
-    """A piece without a name, as a sign of its kind."""
+    """Draw a piece without a name, as a sign of its kind."""
     ordered = sorted(enumerate(piece_solids(kind, pose, frame.view)), key=lambda pair: pair[1].depth)
     return "".join(_part(kind, number, solid, frame) for number, solid in ordered) + _marks(kind, pose, frame)
 
 
 def _marks(kind: Kind, pose: Pose, frame: Frame) -> str:
-    """Eyes and the like, as far as the viewer sees them."""
+    """Draw eyes and the like, as far as the viewer sees them."""
     (x, y, z), rotation = split(pose)
     dots = []
     for at, normal, radius, colour in _MARKS.get(kind, ()):
-        if frame.view.depth(rotated(rotation, normal)) > _MARK_SEEN:
-            a, b, c = rotated(rotation, at)
+        if frame.view.depth(rotate(rotation, normal)) > _MARK_SEEN:
+            a, b, c = rotate(rotation, at)
             dots.append(circle(frame.at((x + a, y + b, z + c)), round(radius * frame.scale, 1), colour))
     return "".join(dots)
 
@@ -218,15 +218,15 @@ def _glow(solid: Solid, frame: Frame) -> str:
 
 
 def body(solid: Solid, colour: str, edge: str, frame: Frame) -> str:
-    """The silhouette of a part, and upon it the faces that the light meets."""
-    silhouette = polygon(frame.pixels(solid.outline), lit(colour, _ROUND_LIGHT), edge)
-    faces = (polygon(frame.pixels(each.points), lit(colour, round(each.light, 2))) for each in solid.facets)
+    """Draw the silhouette of a part, and upon it the faces that the light meets."""
+    silhouette = polygon(frame.pixels(solid.outline), shade(colour, _ROUND_LIGHT), edge)
+    faces = (polygon(frame.pixels(facet.points), shade(colour, round(facet.light, 2))) for facet in solid.facets)
     return silhouette + "".join(faces)
 
 
 def _part(kind: Kind, number: int, solid: Solid, frame: Frame) -> str:
     colour = DETAILS.get((kind, number), PAINT[kind])
-    edge = f'stroke="{mixed(PAINT[kind], "#000000", 0.55)}" stroke-width="0.8" stroke-linejoin="round"'
+    edge = f'stroke="{mix(PAINT[kind], "#000000", 0.55)}" stroke-width="0.8" stroke-linejoin="round"'
     faces = solid.facets if kind == "crate" else ()
     return body(solid, colour, edge, frame) + "".join(
         _battens(frame.pixels(face.points), colour, face.light) for face in faces
@@ -234,34 +234,34 @@ def _part(kind: Kind, number: int, solid: Solid, frame: Frame) -> str:
 
 
 def _battens(corners: list[Point], colour: str, light: float) -> str:
-    """The frame and the brace on a face of a crate."""
+    """Draw the frame and the brace on a face of a crate."""
     middle = (sum(x for x, _ in corners) / 4, sum(y for _, y in corners) / 4)
     inner = [(x + (middle[0] - x) * 0.24, y + (middle[1] - y) * 0.24) for x, y in corners]
-    dark, pale = (lit(mixed(colour, INK, share), round(light, 2)) for share in (0.35, 0.12))
+    dark, pale = (shade(mix(colour, INK, share), round(light, 2)) for share in (0.35, 0.12))
     return polygon(inner, pale, f'stroke="{dark}" stroke-width="0.7"') + segment(inner[0], inner[2], dark, 0.7)
 
 
-def labels(pieces: Sequence[Drawn], rigging: Iterable[Sheet], frame: Frame) -> Iterator[str]:
-    """Ids on their pieces: of the nearest first; those that would not be readable are left out."""
+def labels(pieces: Sequence[ProjectedPiece], rigging: Iterable[Layer], frame: Frame) -> Iterator[str]:
+    """Draw ids on their pieces, the nearest first; ids that would not be readable are left out."""
     taken: list[tuple[Point, float]] = []
     hidden: list[Patch] = []
     before = sorted(rigging, key=lambda sheet: sheet.depth)
-    for each in pieces:
-        while before and before[-1].depth >= each.depth:
+    for seen in pieces:
+        while before and before[-1].depth >= seen.depth:
             hidden += map(Patch, before.pop().hides)
-        own = [Patch(tuple(frame.pixels(solid.outline)[::-1])) for solid in each.solids]
-        half = _LETTER_PX * len(each.piece.id) / 2
-        place = _place(own, hidden, taken, half)
-        hidden += own
+        patches = [Patch(tuple(frame.pixels(solid.outline)[::-1])) for solid in seen.solids]
+        half = _LETTER_PX * len(seen.piece.id) / 2
+        place = _place(patches, hidden, taken, half)
+        hidden += patches
         if place is not None:
             taken.append((place, half))
-            colour = "#ffffff" if is_dark(PAINT[each.piece.kind]) else INK
+            colour = "#ffffff" if is_dark(PAINT[seen.piece.kind]) else INK
             at = (place[0], place[1] + _LABEL_PX * 0.36)
-            yield words(at, each.piece.id, _LABEL_PX, f"{MIDDLE} {BOLD} {ink(colour)}")
+            yield words(at, seen.piece.id, _LABEL_PX, f"{MIDDLE} {BOLD} {ink(colour)}")
 
 
 class Patch:
-    """A convex outline on the paper that knows its bounding box, so that most questions are answered at once."""
+    """A convex outline on the paper with its bounding box, which answers most questions at once."""
 
     def __init__(self, outline: Outline) -> None:
         self._outline = outline
@@ -269,22 +269,22 @@ class Patch:
         self.left, self.right, self.top, self.bottom = min(xs), max(xs), min(ys), max(ys)
 
     def covers(self, point: Point) -> bool:
-        """Whether the point lies inside or on the edge."""
+        """Return True if the point lies inside or on the edge."""
         x, y = point
         return self.left <= x <= self.right and self.top <= y <= self.bottom and contains(self._outline, point)
 
 
-def _place(own: list[Patch], hidden: list[Patch], taken: list[tuple[Point, float]], half: float) -> Point | None:
-    """The middle of a label of half that width that lies on its own piece, under no other and on no other label."""
-    left, right = min(each.left for each in own), max(each.right for each in own)
-    top, bottom = min(each.top for each in own), max(each.bottom for each in own)
+def _place(patches: list[Patch], hidden: list[Patch], taken: list[tuple[Point, float]], half: float) -> Point | None:
+    """Return the middle of a label of that half width on its own piece, under no other and on no other label."""
+    left, right = min(patch.left for patch in patches), max(patch.right for patch in patches)
+    top, bottom = min(patch.top for patch in patches), max(patch.bottom for patch in patches)
     for h, v in _TRIES:
         x, y = left + h * (right - left), top + v * (bottom - top)
         spots = [(x - half, y), (x, y), (x + half, y), (x - half, y - 3), (x + half, y + 3)]
         if (
-            all(any(each.covers(spot) for each in own) for spot in spots)
-            and not any(each.covers(spot) for each in hidden for spot in spots)
-            and all(abs(x - a) > half + other or abs(y - b) > _LABEL_PX for (a, b), other in taken)
+            all(any(patch.covers(spot) for patch in patches) for spot in spots)
+            and not any(patch.covers(spot) for patch in hidden for spot in spots)
+            and all(abs(x - a) > half + other_half or abs(y - b) > _LABEL_PX for (a, b), other_half in taken)
         ):
             return (x, y)
     return None

@@ -11,4 +11,4 @@ from arena.games.shanghaien.expansions.no_shanghai import NO_SHANGHAI
 from arena.games.shanghaien.expansions.sharks import SHARKS
 from arena.games.shanghaien.state import Expansion
 
-EXPANSIONS: Final[dict[str, Expansion]] = {each.name: each for each in (CRAZY_CAPTAIN, NO_SHANGHAI, SHARKS, DOUBLES)}
+EXPANSIONS: Final[dict[str, Expansion]] = {e.name: e for e in (CRAZY_CAPTAIN, NO_SHANGHAI, SHARKS, DOUBLES)}

@@ -13,8 +13,8 @@ import msgspec
 from arena.games.api import Json, Seat
 from arena.games.shanghaien.actions import Action, Place, Roll, Shanghai
 from arena.games.shanghaien.cards import DECK_SIZE
-from arena.games.shanghaien.state import ROUNDS, Choice, Expansion, State, Trick, is_lying
-from arena.games.shanghaien.turns import announce, clear_away, kind_spent, lay_out, roll_again
+from arena.games.shanghaien.state import ROUNDS, Choice, Expansion, State, Trick, is_beside_row
+from arena.games.shanghaien.turns import announce, clear_away, lay_out, roll_again, trick_kind_of
 
 NAME: Final = "crazy_captain"
 
@@ -38,7 +38,7 @@ class Veto(Action, frozen=True, tag="veto"):
 
 
 class Vetoes(NamedTuple):
-    """`vetoed` in the turn numbered `turn`: `placement`, `shanghai`, or a trick."""
+    """The veto of the turn numbered `turn`; `vetoed`: `placement`, `shanghai`, or a trick."""
 
     turn: int = -1
     vetoed: str = ""
@@ -46,7 +46,7 @@ class Vetoes(NamedTuple):
 
 @dataclass(slots=True)
 class Announcement(Choice):
-    """The opponent announced the action, and the owner of the captain may forbid it."""
+    """A question about an announced action, which the owner of the captain may forbid."""
 
     action: Action
 
@@ -56,12 +56,12 @@ _ANSWERS: Final = (Allow(), Veto())
 
 
 def _actions(state: State) -> tuple[Action, ...]:
-    """Not playable in the last round, nor in a round in which the opponent has played theirs."""
-    return () if state.round == ROUNDS or is_lying(state, NAME) else _PLAY
+    """List the play of the captain; not in the last round, nor while a captain is in force."""
+    return () if state.round == ROUNDS or is_beside_row(state, NAME) else _PLAY
 
 
 def owner(state: State) -> Seat | None:
-    """The seat whose captain is in force. The first card dealt of this kind is seat 0's."""
+    """Return the seat whose captain is in force. The first card dealt of this kind is seat 0's."""
     faces = state.variant.faces
     for card in state.table:
         if faces[card] == NAME:
@@ -69,13 +69,13 @@ def owner(state: State) -> Seat | None:
     return None
 
 
-def _spent(state: State) -> str:
-    """The thing vetoed in this turn; empty while the veto is to be had."""
+def _vetoed_now(state: State) -> str:
+    """Return what was vetoed in this turn; an empty text while the veto is unspent."""
     vetoes: Vetoes = state.extras[NAME]
     return vetoes.vetoed if vetoes.turn == state.turn else ""
 
 
-def _announced(state: State) -> Action | None:
+def _announced_action(state: State) -> Action | None:
     return state.phase.action if isinstance(state.phase, Announcement) else None
 
 
@@ -83,37 +83,37 @@ def _intercept(state: State, action: Action) -> bool:
     """Ask the captain's owner about the action that the opponent announces, if a veto of it is allowed."""
     if type(action) is Roll or isinstance(state.phase, Choice):  # isinstance of a Struct takes five times the time
         return False
-    asked = owner(state)
-    if asked is None or asked == state.to_move or _spent(state) or not _vetoed_as(state, action):
+    captain_seat = owner(state)
+    if captain_seat is None or captain_seat == state.to_move or _vetoed_now(state) or not _veto_target(state, action):
         return False
-    state.phase = Announcement(by=NAME, name="veto", seat=asked, answers=_ANSWERS, action=action)
+    state.phase = Announcement(by=NAME, name="veto", seat=captain_seat, answers=_ANSWERS, action=action)
     return True
 
 
-def _vetoed_as(state: State, action: Action) -> str:
-    """`placement`, `shanghai` or the trick that a veto of `action` forbids; empty if none is possible."""
+def _veto_target(state: State, action: Action) -> str:
+    """Return `placement`, `shanghai` or the trick that a veto of `action` forbids; empty if none is possible."""
     if isinstance(action, Place):
         return "placement"
     if isinstance(action, Shanghai):
         return "shanghai" if state.players[state.to_move].supply >= 2 else ""
-    return kind_spent(state.variant, action) or ""
+    return trick_kind_of(state.variant, action) or ""
 
 
-def _answered(state: State, answer: Allow | Veto) -> None:
-    """Back to before the announcement, and on with the action if it is allowed."""
+def _carry_out_answer(state: State, answer: Allow | Veto) -> None:
+    """Return to the state before the announcement, and go on with the action if it is allowed."""
     assert isinstance(state.phase, Announcement), "these actions answer nothing else"
     action = state.phase.action
     state.phase = "turn" if isinstance(action, Shanghai) else "rolled"
     if isinstance(answer, Allow):
         announce(state, action, asked_by=NAME)
         return
-    state.remember(NAME, Vetoes(turn=state.turn, vetoed=_vetoed_as(state, action)))
+    state.remember(NAME, Vetoes(turn=state.turn, vetoed=_veto_target(state, action)))
     if isinstance(action, Place):
         roll_again(state)
 
 
 def _restrict(state: State, actions: tuple[Action, ...]) -> tuple[Action, ...]:
-    """A vetoed shanghai, or the vetoed card, cannot be tried again in this turn; another card of its kind can."""
+    """Bar a vetoed shanghai, or the vetoed card, from this turn; another card of its kind is allowed."""
     vetoes: Vetoes = state.extras[NAME]
     if vetoes.turn != state.turn:
         return actions
@@ -121,24 +121,24 @@ def _restrict(state: State, actions: tuple[Action, ...]) -> tuple[Action, ...]:
 
 
 def _is_barred(state: State, action: Action) -> bool:
-    vetoed = _spent(state)
-    if not vetoed or vetoed != _vetoed_as(state, action):
+    vetoed = _vetoed_now(state)
+    if not vetoed or vetoed != _veto_target(state, action):
         return False
     held = [state.variant.faces[card] for card in state.players[state.to_move].tricks]
     return isinstance(action, Shanghai) or held.count(vetoed) == 1
 
 
 def _view(state: State) -> dict[str, Json]:
-    announced = msgspec.to_builtins(_announced(state))
-    return {"in_force": owner(state), "vetoed": _spent(state) or None, "announced": announced}
+    announced = msgspec.to_builtins(_announced_action(state))
+    return {"in_force": owner(state), "vetoed": _vetoed_now(state) or None, "announced": announced}
 
 
 def _notes(state: State) -> tuple[str, ...]:
     captain = owner(state)
     if captain is None:
         return ()
-    spent = f", vetoed in this turn: {_spent(state)}" if _spent(state) else ""
-    announced = _announced(state)
+    spent = f", vetoed in this turn: {_vetoed_now(state)}" if _vetoed_now(state) else ""
+    announced = _announced_action(state)
     asks = f"; asked about: {announced}" if announced is not None else ""
     return (f"the Crazy Captain of seat {captain} is in force{spent}{asks}",)
 
@@ -148,10 +148,10 @@ def _why(state: State, action: Action) -> str | None:
         return f'"{action.tag}": nothing is announced that you have the right to veto now'
     if isinstance(action, PlayCaptain) and state.round == ROUNDS:
         return f"the Crazy Captain cannot be played in round {ROUNDS}"
-    if isinstance(action, PlayCaptain) and is_lying(state, NAME):
+    if isinstance(action, PlayCaptain) and is_beside_row(state, NAME):
         return f"the Crazy Captain of seat {owner(state)} is in force in this round"
     if not isinstance(state.phase, Choice) and _is_barred(state, action):
-        return f"{_spent(state)} was vetoed in this turn"
+        return f"{_vetoed_now(state)} was vetoed in this turn"
     return None
 
 
@@ -163,7 +163,7 @@ Expansion Crazy Captain, a trick: until the round ends you may veto one action
 in each turn of your opponent; a placement that you veto is rolled again.""",
     all_actions=_PLAY + _ANSWERS,
     start=Vetoes(),
-    effects={Allow: _answered, Veto: _answered},
+    effects={Allow: _carry_out_answer, Veto: _carry_out_answer},
     intercept=_intercept,
     restrict=_restrict,
     on_round_end=lambda state: clear_away(state, NAME),

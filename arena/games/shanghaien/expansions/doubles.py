@@ -1,19 +1,19 @@
 """Doubles: a player who rolls two equal dice rolls one again, or takes the card, which others can take again.
 
 Source: "Удвоение" in the Russian rule text. Rulings: the choice comes before any trick and cannot be vetoed; a card
-taken can be played from the next own turn on, in the same round too; a starter of a round who takes the card in the
-first turn chooses the numbering with it.
+taken can be played from the player's next turn on, in the same round too; a starter of a round who takes the card in
+the first turn chooses the numbering with it.
 """
 
 from functools import cache
 from typing import Final, NamedTuple
 
 from arena.games.api import Chance, Dice, Json, Seat
-from arena.games.shanghaien.actions import Action, End, numbering
+from arena.games.shanghaien.actions import Action, End, describe_numbering
 from arena.games.shanghaien.cards import DECK_SIZE, Card
 from arena.games.shanghaien.expansions.encoding import NUMBERINGS
 from arena.games.shanghaien.state import Choice, Expansion, ExtraRoll, State, Trick, numbering_choices, why_misnumbered
-from arena.games.shanghaien.turns import end_turn, lay_out, roll_again, rolled
+from arena.games.shanghaien.turns import apply_roll, end_turn, lay_out, roll_again
 
 NAME: Final = "doubles"
 
@@ -39,7 +39,7 @@ class TakeDoubles(Action, frozen=True, tag="take_doubles"):
     one: End | None = None
 
     def __str__(self) -> str:
-        return f"places nothing and takes the doubles card{numbering(self.one)}"
+        return f"places nothing and takes the doubles card{describe_numbering(self.one)}"
 
 
 _PLAYS: Final = (PlayDoubles(),)
@@ -55,12 +55,12 @@ class Repeats(NamedTuple):
 
 @cache
 def _answers(ends: tuple[End | None, ...]) -> tuple[Action, ...]:
-    """Roll one again, or take the card with one of these choices of numbering."""
+    """List the answers: roll one die again, or take the card with one of these choices of numbering."""
     return (RollOne(), *[TakeDoubles(one=end) for end in ends])
 
 
 def holder(state: State) -> Seat | None:
-    """The seat that has the card; None while it lies in the middle."""
+    """Return the seat that has the card; None while it lies in the middle."""
     card = _card(state)
     first, second = state.players
     return Seat(0) if card in first.tricks else Seat(1) if card in second.tricks else None
@@ -80,7 +80,7 @@ def _on_rolled(state: State) -> bool:
 
 
 def _roll_one(state: State, _: RollOne) -> None:
-    """One of the two dice stays, and the other one is rolled again."""
+    """Keep one of the two dice, and roll the other one again."""
     before: Repeats = state.extras[NAME]
     is_same_roll = (before.turn, before.roll) == (state.turn, state.roll)
     repeats = Repeats(turn=state.turn, roll=state.roll, times=before.times + 1 if is_same_roll else 1)
@@ -88,11 +88,11 @@ def _roll_one(state: State, _: RollOne) -> None:
     key = f"again/{state.round}/{seat}/{state.turns[seat]}/{state.roll}/{repeats.times}"
     state.remember(NAME, repeats)
     chance = Chance(key=key, kind=Dice(1))
-    state.phase = ExtraRoll(by=NAME, name="roll_one", seat=seat, chance=chance, then=_rolled_one)
+    state.phase = ExtraRoll(by=NAME, name="roll_one", seat=seat, chance=chance, then=_finish_roll_one)
 
 
-def _rolled_one(state: State, drawn: tuple[int, ...]) -> None:
-    rolled(state, (state.dice[0], drawn[0]))
+def _finish_roll_one(state: State, drawn: tuple[int, ...]) -> None:
+    apply_roll(state, (state.dice[0], drawn[0]))
 
 
 def _take(state: State, action: TakeDoubles) -> None:
@@ -102,7 +102,7 @@ def _take(state: State, action: TakeDoubles) -> None:
         side.tricks = tuple([held for held in side.tricks if held != card])
     state.players = first, second
     state.mover().tricks += (card,)
-    state.table = tuple([lying for lying in state.table if lying != card])
+    state.table = tuple([beside_row for beside_row in state.table if beside_row != card])
     state.one_at = state.one_at or action.one
     end_turn(state)
 

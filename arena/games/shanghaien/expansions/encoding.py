@@ -14,7 +14,7 @@ from arena.games.shanghaien.state import Variant
 
 _FACES: Final = range(1, 7)
 NUMBERINGS: Final[tuple[End | None, ...]] = (None, "left", "right")
-"""All choices of the end of number 1: none once the numbering is fixed."""
+"""The choices of the end of number 1: None once the numbering is fixed."""
 _BASE: Final[tuple[Action, ...]] = (
     Roll(),
     Shanghai(),
@@ -27,14 +27,14 @@ _BASE: Final[tuple[Action, ...]] = (
 
 
 def all_actions(variant: Variant) -> tuple[Action, ...]:
-    """Those of the base game, a joker of each kind for each nation, then those of each expansion in play."""
+    """List the actions of the base game, a joker of each kind for each nation, then those of each expansion."""
     kinds = [kind for kind, trick in variant.tricks.items() if trick.has_joker_side]
-    added = [action for each in variant.expansions.values() for action in each.all_actions]
-    return (*_BASE, *(Joker(card=kind, nation=nation) for kind in kinds for nation in NATIONS), *added)
+    expansion_actions = [action for expansion in variant.expansions.values() for action in expansion.all_actions]
+    return (*_BASE, *(Joker(card=kind, nation=nation) for kind in kinds for nation in NATIONS), *expansion_actions)
 
 
 def encode(view: Json) -> Json:
-    """The view as 177 numbers, most of them from 0 to 1; own things come before those of the opponent.
+    """Encode the view as 177 numbers, most of them from 0 to 1; own things come before those of the opponent.
 
     The turn, the dice, the row by numbers (by places from the left before the numbering), both sides, the strength of
     each nation that has gone, and the expansions, all 0 where they are off.
@@ -45,11 +45,11 @@ def encode(view: Json) -> Json:
     you, faces = view["you"], range(1, 7)
     nations = [*view["players"][0]["strength"]]
 
-    def flags(found: Json, known: Json) -> list[float]:
-        return [float(found == each) for each in known]
+    def flags(value: Json, known: Json) -> list[float]:
+        return [float(value == word) for word in known]
 
-    def counts(found: Json, known: Json, most: int) -> list[float]:
-        return [list(found).count(each) / most for each in known]
+    def counts(values: Json, known: Json, most: int) -> list[float]:
+        return [list(values).count(word) / most for word in known]
 
     def strengths(cards: Json) -> list[float]:
         return [sum(int(card[-1]) for card in cards if card.startswith(nation)) / 13 for nation in nations]
@@ -64,12 +64,12 @@ def encode(view: Json) -> Json:
         numbers += [side["supply"] / 6, *(count / 6 for count in side["placed"]), float(side["trick_used"])]
         numbers += [*(side["strength"][nation] / 13 for nation in nations), *counts(side["tricks"], kinds, 3)]
     numbers += strengths(view["gone"])
-    added = view.get("expansions", {})
-    captain, sharks = added.get("crazy_captain", {}), added.get("sharks", {})
+    expansions = view.get("expansions", {})
+    captain, sharks = expansions.get("crazy_captain", {}), expansions.get("sharks", {})
     announced = captain.get("announced") or {}
     numbers += flags(captain.get("in_force"), (you, 1 - you))
     numbers += [*flags(captain.get("vetoed"), ("placement", "shanghai", *kinds))]
     numbers += [*flags(announced.get("do"), acts), *counts(announced.get("dice", ()), faces, 2)]
     numbers += [*counts(sharks.get("face_down", ()), faces, 1), float(sharks.get("feeding", False))]
-    numbers += [float(added.get("no_shanghai", {}).get("ban", False))]
-    return [*numbers, *flags(added.get("doubles", {}).get("holder"), (you, 1 - you))]
+    numbers += [float(expansions.get("no_shanghai", {}).get("ban", False))]
+    return [*numbers, *flags(expansions.get("doubles", {}).get("holder"), (you, 1 - you))]

@@ -1,4 +1,4 @@
-"""No shanghai / reroll all: nobody may end the round, or all own dice of the round are rolled anew.
+"""No shanghai / reroll all: nobody may end the round, or the player rolls all their dice of the round anew.
 
 Source: "запрет Шанхая / Перебросить все кубики" in the Russian rule text. Rulings: the ban lies beside the row until
 the round ends; the many dice rolled together make no doubles; while the numbering is open, the answer that keeps a die
@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from arena.games.api import Chance, Dice, Json, Number
-from arena.games.shanghaien.actions import Action, End, Place, Shanghai, numbering
+from arena.games.shanghaien.actions import Action, End, Place, Shanghai, describe_numbering
 from arena.games.shanghaien.expansions.encoding import NUMBERINGS
 from arena.games.shanghaien.state import (
     NO_DICE,
@@ -19,7 +19,7 @@ from arena.games.shanghaien.state import (
     ExtraRoll,
     State,
     Trick,
-    is_lying,
+    is_beside_row,
     numbering_choices,
     why_misnumbered,
 )
@@ -29,13 +29,13 @@ NAME: Final = "no_shanghai"
 
 
 class Ban(Action, frozen=True, tag="no_shanghai"):
-    """Nobody may choose shanghai for the rest of the round, until a player has to."""
+    """Forbid shanghai for the rest of the round, until a player has to call it."""
 
     text = "plays no shanghai: nobody may call it"
 
 
 class RerollAll(Action, frozen=True, tag="reroll_all"):
-    """Roll the two dice and all own dice placed in this round together."""
+    """Roll the two dice and all your dice placed in this round together."""
 
     text = "plays reroll all: takes all own dice of the round and rolls them"
 
@@ -50,7 +50,7 @@ class KeepBack(Action, frozen=True, tag="keep_back"):
     one: End | None = None
 
     def __str__(self) -> str:
-        return f"keeps a {self.die} back and places the others{numbering(self.one)}"
+        return f"keeps a {self.die} back and places the others{describe_numbering(self.one)}"
 
 
 _PLAYS: Final = (Ban(), RerollAll())
@@ -62,17 +62,17 @@ def _reroll_all(state: State, _: RerollAll) -> None:
     key = f"many/{state.round}/{seat}/{state.turns[seat]}/{state.roll}"
     chance = Chance(key=key, kind=Dice(len(state.dice) + sum(player.placed)))
     player.placed = NO_DICE
-    state.phase = ExtraRoll(by=NAME, name="reroll_all", seat=seat, chance=chance, then=_rolled_all)
+    state.phase = ExtraRoll(by=NAME, name="reroll_all", seat=seat, chance=chance, then=_finish_reroll_all)
 
 
-def _rolled_all(state: State, drawn: tuple[int, ...]) -> None:
-    """The many dice lie there, and one of them must go back."""
-    answers = _keeping(drawn, numbering_choices(state))
+def _finish_reroll_all(state: State, drawn: tuple[int, ...]) -> None:
+    """Lay the many dice down, and ask which of them goes back."""
+    answers = _keep_back_answers(drawn, numbering_choices(state))
     state.dice = drawn
     state.phase = Choice(by=NAME, name="keep_back", seat=state.to_move, answers=answers)
 
 
-def _keeping(dice: Iterable[int], ends: tuple[End | None, ...]) -> tuple[Action, ...]:
+def _keep_back_answers(dice: Iterable[int], ends: tuple[End | None, ...]) -> tuple[Action, ...]:
     return tuple([KeepBack(die=die, one=end) for die in dict.fromkeys(dice) for end in ends])
 
 
@@ -83,22 +83,22 @@ def _keep_back(state: State, action: KeepBack) -> None:
 
 
 def _restrict(state: State, actions: tuple[Action, ...]) -> tuple[Action, ...]:
-    """Under the ban a player who can roll must roll."""
-    if len(actions) < 2 or state.phase != "turn" or not is_lying(state, NAME):
+    """Let a player who can roll do nothing but roll under the ban."""
+    if len(actions) < 2 or state.phase != "turn" or not is_beside_row(state, NAME):
         return actions
     return tuple([action for action in actions if not isinstance(action, Shanghai)])
 
 
 def _view(state: State) -> dict[str, Json]:
-    return {"ban": is_lying(state, NAME)}
+    return {"ban": is_beside_row(state, NAME)}
 
 
 def _notes(state: State) -> tuple[str, ...]:
-    return ("no shanghai: nobody may call it in this round unless they have to",) if is_lying(state, NAME) else ()
+    return ("no shanghai: nobody may call it in this round unless they have to",) if is_beside_row(state, NAME) else ()
 
 
 def _why(state: State, action: Action) -> str | None:
-    if isinstance(action, Shanghai) and state.phase == "turn" and is_lying(state, NAME):
+    if isinstance(action, Shanghai) and state.phase == "turn" and is_beside_row(state, NAME):
         return "shanghai is banned in this round until a player has fewer than 2 dice in the supply"
     if not isinstance(action, KeepBack):
         return None
@@ -116,7 +116,7 @@ NO_SHANGHAI: Final = Expansion(
     summary="""\
 Expansion no shanghai, a trick: nobody may call shanghai in this round unless
 they have to. Or: you roll again all dice that you have placed in it.""",
-    all_actions=_PLAYS + _keeping(range(1, 7), NUMBERINGS),
+    all_actions=_PLAYS + _keep_back_answers(range(1, 7), NUMBERINGS),
     effects={KeepBack: _keep_back},
     restrict=_restrict,
     on_round_end=lambda state: clear_away(state, NAME),

@@ -23,7 +23,7 @@ class Feed(Action, frozen=True, tag="feed"):
 
 
 class Exchange(Action, frozen=True, tag="exchange"):
-    """Take one of the own dice on the number `back` into the supply, and place both dice just rolled."""
+    """Take one of your dice on the number `back` into the supply, and place both dice just rolled."""
 
     back: Number
 
@@ -32,7 +32,7 @@ class Exchange(Action, frozen=True, tag="exchange"):
 
 
 class Waters(NamedTuple):
-    """`face_down`: numbers of the cards turned down in this round; `feeding`: the turn in which the next one is."""
+    """The sharks' memory. `face_down`: numbers of cards turned down in this round; `feeding`: the turn of the next."""
 
     face_down: tuple[int, ...] = ()
     feeding: int = -1
@@ -55,7 +55,7 @@ def _exchange(state: State, action: Exchange) -> None:
 
 
 def _actions(state: State) -> tuple[Action, ...]:
-    """To feed is always possible; to exchange needs an own die placed in an earlier turn of the round."""
+    """List the plays: feed always; exchange if a die of the player was placed in an earlier turn of the round."""
     return _plays(state.players[state.to_move].placed)
 
 
@@ -65,8 +65,8 @@ def _plays(placed: tuple[int, ...]) -> tuple[Action, ...]:
 
 
 def _waters(state: State) -> Waters:
-    found: Waters = state.extras[NAME]
-    return found
+    waters: Waters = state.extras[NAME]
+    return waters
 
 
 def _on_placed(state: State, dice: tuple[int, ...]) -> None:
@@ -76,7 +76,7 @@ def _on_placed(state: State, dice: tuple[int, ...]) -> None:
 
 
 def _award(state: State, winners: Winners) -> Winners:
-    """Cards turned down leave the game whatever dice lie there; the dice count for their neighbours."""
+    """Take cards turned down out of the game, whatever dice lie there; the dice count for their neighbours."""
     down = _waters(state).face_down
     return tuple([None if number in down else seat for number, seat in enumerate(winners, start=1)])
 

@@ -21,7 +21,7 @@ class Constants(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     version: str
     share: float
-    """The part of the cards to come that each side wins."""
+    """The share of the cards to come that each side wins."""
     trick: tuple[float, ...]
     """Points an unused trick is worth, by the number of rounds left to use it in; in the end 1, by the rules."""
     first_joker: tuple[float, ...]
@@ -30,22 +30,22 @@ class Constants(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     deviation: tuple[float, ...]
     """Standard deviation of the final margin from the expected one at the start of each round."""
     last_deviation: tuple[float, ...]
-    """The same in the last round, by the number of dice placed by both sides together."""
+    """`deviation` in the last round, by the number of dice placed by both sides together."""
     most_dice: int
     start: tuple[float, ...]
     """Points that starting the round is worth, by the number of the round (from 1)."""
     slope: float
     """The part of an expected margin that comes true, before the last round."""
     lookahead: int
-    """From this round on a die just placed is judged by the opponent's next roll; before it the frequencies will do."""
+    """The first round in which a die just placed is judged by the opponent's next roll; before, the frequencies do."""
     chances: tuple[tuple[tuple[float, float], ...], ...]
     """The fate of a card, by the dice placed by both sides together (0 to 10) and by how it stands for the side to
-    move (`round.standing`): the chance that this side wins it, and that the other one does. The rest: nobody."""
+    move (`placed.PlacedDice.standings`): the chance that this side wins it, and that the other does; else nobody."""
     ended: tuple[tuple[float, ...], ...]
     """By round (from 1) and by dice placed: the weight of the payoff if the round ended now, for the side that has
     just placed."""
     lesser: tuple[tuple[float, ...], ...]
-    """The same for the lesser of that payoff and the one by `chances`; the rest is the weight of the latter."""
+    """The weight of the lesser of that payoff and the one by `chances`; the remaining weight is of the latter."""
 
 
 CONSTANTS: Final = msgspec.json.decode(get_data(__package__, "constants.json") or b"", type=Constants)
@@ -53,7 +53,10 @@ CONSTANTS: Final = msgspec.json.decode(get_data(__package__, "constants.json") o
 
 @cache
 def scale(round_: int, dice: int) -> float:
-    """From margins to standard deviations: the variance goes evenly from the start of a round to that of the next."""
+    """Return the standard deviations that a point of margin makes, after so many dice in the round.
+
+    The variance goes evenly from the start of a round to that of the next.
+    """
     if round_ == ROUNDS:
         return 1 / CONSTANTS.last_deviation[dice]
     here, there = CONSTANTS.deviation[round_ - 1] ** 2, CONSTANTS.deviation[round_] ** 2

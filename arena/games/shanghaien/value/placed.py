@@ -1,6 +1,6 @@
 """The dice that both seats have placed in a round: how each card stands by them, and who would win it.
 
-Rule: a `PlacedDice` never changes, and those that are met again and again are kept, linked to those with one more die.
+Rule: a `PlacedDice` never changes; those that come again and again are cached, linked to those with one more die.
 Standings are those of seat 0; numbers 1..6 are at index number-1.
 """
 
@@ -15,18 +15,18 @@ _EMPTY, _TIE_WON, _TIE_EVEN, _TIE_LOST = range(4)
 _LEADS: Final[tuple[int, ...]] = (_TIE_EVEN, 4, 5, 6, 6, 6, 6, 6, 9, 9, 9, 9, 9, 8, 7)
 """The standing by the lead; a negative one counts from the end."""
 AS_THE_OTHER: Final[tuple[int, ...]] = (0, 3, 2, 1, 7, 8, 9, 4, 5, 6)
-"""By standing: the same as the opponent sees it."""
+"""The standing as the opponent sees it, by standing."""
 _WINNER: Final[tuple[int, ...]] = (0, 1, 0, 2, 1, 1, 1, 2, 2, 2)
-"""By standing: the winner of the card as a digit of `Won`."""
-_MOST_KEPT: Final = 16384
-"""There are 924 x 924; a match meets some hundreds of them, mirrored matches many of the same."""
+"""The winner of a card as a digit of `Won`, by standing."""
+_CACHE_SIZE: Final = 16384
+"""There are 924 x 924 placements; a match has some hundreds of them, mirrored matches share many."""
 
 PackedCounts = int
 """The dice on all numbers: six bits for each, its dice of seat 0 and eight times those of seat 1; see `_pair`."""
 _DIE: Final[tuple[int, ...]] = (1, 8)
 _LEAD: Final = tuple([pair % 8 - pair // 8 for pair in range(64)])
 _STANDING: Final = tuple([_LEADS[lead] if pair else _EMPTY for pair, lead in enumerate(_LEAD)])
-"""By the dice of both seats on a number: the standing of its card, if a tie is even."""
+"""The standing of a card by the dice of both seats on its number, if a tie is even."""
 
 CardStandings = tuple[int, ...]
 Won = int
@@ -36,9 +36,9 @@ The digits: 0 for nobody, 1 for seat 0, 2 for seat 1.
 """
 _PLACE_VALUES: Final[tuple[int, ...]] = (1, 3, 9, 27, 81, 243)
 _NEAR: Final[tuple[tuple[int, ...], ...]] = ((0, 1), (0, 1, 2), (1, 2, 3), (2, 3, 4), (3, 4, 5), (4, 5))
-"""By index: the cards that a die on the number can change."""
-WINNERS: Final = [each[::-1] for each in product((0, 1, -1), repeat=ROW_SIZE)]
-"""By `Won`: 1 seat 0, -1 seat 1, 0 nobody, from the left."""
+"""The cards that a die on a number can change, by index."""
+WINNERS: Final = [winners[::-1] for winners in product((0, 1, -1), repeat=ROW_SIZE)]
+"""The winners of the cards from the left, by `Won`: 1 for seat 0, -1 for seat 1, 0 for nobody."""
 
 
 class PlacedDice:
@@ -60,18 +60,18 @@ class PlacedDice:
         self._after: list[tuple[PlacedDice, ...]] = [(), ()]
 
     def after_each(self, seat: int) -> "tuple[PlacedDice, ...]":
-        """These dice with one more of the seat on each of the numbers."""
+        """Return these dice with one more of the seat on each of the numbers."""
         after = self._after[seat]
         if not after:
             after = self._after[seat] = tuple([self.with_die(seat, index) for index in range(ROW_SIZE)])
         return after
 
     def with_die(self, seat: int, index: int) -> "PlacedDice":
-        """These dice with one more of the seat on the number at the index."""
+        """Return these dice with one more of the seat on the number at the index."""
         counts = self.counts + (_DIE[seat] << 6 * index + 6)
-        found = _kept.get(counts)
-        if found is not None:
-            return found
+        cached_dice = _cache.get(counts)
+        if cached_dice is not None:
+            return cached_dice
         standings = list(self.standings)
         left, right = self.won_left, self.won_right
         for near in _NEAR[index]:
@@ -85,16 +85,16 @@ class PlacedDice:
                 left += change * _PLACE_VALUES[near]
                 right += change * _PLACE_VALUES[-1 - near]
         totals = (self.first + 1, self.second) if seat == 0 else (self.first, self.second + 1)
-        return _keep(PlacedDice(counts, totals, tuple(standings), (left, right)))
+        return _store(PlacedDice(counts, totals, tuple(standings), (left, right)))
 
 
 def _pair(counts: PackedCounts, number: int) -> int:
-    """The dice on a number, 0 to 7, of both seats; none on 0 and 7, so that each number has two beside it."""
+    """Return the dice of both seats on a number, 0 to 7; none lie on 0 and 7, so each number has two beside it."""
     return counts >> 6 * number & 63
 
 
 def _standing(counts: PackedCounts, index: int) -> int:
-    """No dice, a tie that is won, even or lost, a lead of 1, 2, 3 or more, or that of the other one."""
+    """Return the standing of a card: no dice, a tie won, even or lost, or a lead of 1, 2, 3 or more of a seat."""
     standing = _STANDING[_pair(counts, index + 1)]
     if standing != _TIE_EVEN:
         return standing
@@ -102,27 +102,27 @@ def _standing(counts: PackedCounts, index: int) -> int:
     return _TIE_WON if pips > 0 else _TIE_LOST if pips < 0 else _TIE_EVEN
 
 
-_kept: Final[dict[PackedCounts, PlacedDice]] = {}
+_cache: Final[dict[PackedCounts, PlacedDice]] = {}
 
 
-def _keep(dice: PlacedDice) -> PlacedDice:
-    if len(_kept) >= _MOST_KEPT:  # all at once, for they are linked
-        _kept.clear()
-    _kept[dice.counts] = dice
+def _store(dice: PlacedDice) -> PlacedDice:
+    if len(_cache) >= _CACHE_SIZE:  # all at once, for they are linked
+        _cache.clear()
+    _cache[dice.counts] = dice
     return dice
 
 
 @cache
-def _counts_of(placed: DiceCounts) -> PackedCounts:
-    """The dice of seat 0."""
+def _pack(placed: DiceCounts) -> PackedCounts:
+    """Pack the dice of seat 0."""
     return sum([count << 6 * index + 6 for index, count in enumerate(placed)])
 
 
 def placed_dice(first: DiceCounts, second: DiceCounts) -> PlacedDice:
-    """The dice of seats 0 and 1."""
-    dice = _kept.get(_counts_of(first) + _DIE[1] * _counts_of(second))
+    """Return the dice of seats 0 and 1."""
+    dice = _cache.get(_pack(first) + _DIE[1] * _pack(second))
     if dice is None:
-        dice = _keep(PlacedDice(0, (0, 0), (_EMPTY,) * ROW_SIZE, (0, 0)))
+        dice = _store(PlacedDice(0, (0, 0), (_EMPTY,) * ROW_SIZE, (0, 0)))
         for seat, placed in enumerate((first, second)):
             for index, count in enumerate(placed):
                 for _ in range(count):

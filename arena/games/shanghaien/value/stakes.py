@@ -25,8 +25,8 @@ from arena.games.shanghaien.value.constants import CONSTANTS, scale
 from arena.games.shanghaien.value.placed import AS_THE_OTHER, WINNERS, Won
 
 
-def added(terms: Iterable[float]) -> float:
-    """The sum of the terms, each rounded in its turn: `sum` has other last bits from Python 3.12 on."""
+def sum_in_order(terms: Iterable[float]) -> float:
+    """Sum the terms, each rounded in its turn: `sum` has other last bits from Python 3.12 on."""
     total = 0.0
     for term in terms:
         total += term
@@ -34,7 +34,7 @@ def added(terms: Iterable[float]) -> float:
 
 
 def chance_of(deviations: float) -> float:
-    """The chance to win with a margin of so many standard deviations expected.
+    """Return the chance to win with a margin of so many standard deviations expected.
 
     Student's distribution with 8 degrees of freedom: near the normal one, and it takes only operations that are rounded
     in the same way on every machine, so that the value has the same bits everywhere.
@@ -45,18 +45,18 @@ def chance_of(deviations: float) -> float:
 
 
 def steepness(deviations: float) -> float:
-    """The derivative of `chance_of`."""
+    """Return the derivative of `chance_of`."""
     above = 8 + deviations * deviations
     return 35 / 4 * (8 / above) ** 3 / (above * sqrt(above))
 
 
-OfCard = tuple[float, ...]
+CardParts = tuple[float, ...]
 """The part of a card in a margin, by the standing of the card."""
-_NOT_YET: Final[OfCard] = ()
+_NOT_YET: Final[CardParts] = ()
 
 
 class Stake:
-    """The part of a card in a side's margin if this side wins it, if the other one does, and if nobody does."""
+    """The part of a card in a side's margin: if this side wins it, if the other one does, and if nobody does."""
 
     __slots__ = ("_parts", "gone", "lost", "won")
 
@@ -64,21 +64,24 @@ class Stake:
         self.won = won
         self.lost = lost
         self.gone = gone
-        self._parts: list[OfCard] = [_NOT_YET] * (2 * len(CONSTANTS.chances))
+        self._parts: list[CardParts] = [_NOT_YET] * (2 * len(CONSTANTS.chances))
 
-    def parts(self, seat: int, count: int) -> OfCard:
-        """The part if the side is this seat and has just placed, with so many dice placed by both."""
+    def parts(self, seat: int, count: int) -> CardParts:
+        """Return the card's part of the margin by standing, if the side is this seat and has just placed a die.
+
+        `count`: the dice placed by both sides together.
+        """
         index = 2 * count + seat
-        found = self._parts[index]
-        if not found:
+        parts = self._parts[index]
+        if not parts:
             by_win, by_loss, gone = self.won - self.gone, self.lost - self.gone, self.gone
             fates = _WAITING[seat][count]
-            found = self._parts[index] = tuple([gone + win * by_win + lose * by_loss for win, lose in fates])
-        return found
+            parts = self._parts[index] = tuple([gone + win * by_win + lose * by_loss for win, lose in fates])
+        return parts
 
 
 _NO_GAIN: Final = -100.0
-"""Less than a joker can cost."""
+"""Less than the loss that a joker can cause."""
 
 
 class Jokers(NamedTuple):
@@ -100,31 +103,31 @@ _WAITING: Final = [
 
 @cache
 def expected_margin(mine: int, theirs: int, pool: tuple[int, ...]) -> float:
-    """The margin a nation will give if each card of the pool goes to either side with the chance `share`."""
+    """Return the margin a nation will give if each card of the pool goes to either side with the chance `share`."""
     if pool:
-        value, rest = pool[0], pool[1:]
-        won = expected_margin(mine + value, theirs, rest) + expected_margin(mine, theirs + value, rest)
-        return CONSTANTS.share * won + (1 - 2 * CONSTANTS.share) * expected_margin(mine, theirs, rest)
+        value, others = pool[0], pool[1:]
+        won = expected_margin(mine + value, theirs, others) + expected_margin(mine, theirs + value, others)
+        return CONSTANTS.share * won + (1 - 2 * CONSTANTS.share) * expected_margin(mine, theirs, others)
     if mine == theirs:
         return 0.0
     points = min(mine, theirs) or max(mine, theirs)
     return float(points if mine > theirs else -points)
 
 
-def _both(won: float, lost: float, gone: float) -> tuple[Stake, Stake]:
-    """The stakes of both sides by that of the first one."""
+def _mirror(won: float, lost: float, gone: float) -> tuple[Stake, Stake]:
+    """Return the stakes of both sides by those of the first one."""
     return Stake(won, lost, gone), Stake(-lost, -won, -gone)
 
 
 def worth_of(stake: Stake) -> float:
-    """The part of a card in the margin of a side that starts the round."""
+    """Return the part of a card in the margin of a side that starts the round."""
     return _WON * stake.won + _LOST * stake.lost + (1 - _WON - _LOST) * stake.gone
 
 
 @cache
 def _trick_stakes(rounds_left: int) -> tuple[Stake, Stake]:
     worth = _TRICK[rounds_left]
-    return _both(worth, -worth, 0.0)
+    return _mirror(worth, -worth, 0.0)
 
 
 @lru_cache(maxsize=4096)
@@ -132,21 +135,21 @@ def _sailor_stakes(mine: int, theirs: int, pool: tuple[int, ...], value: int) ->
     at = pool.index(value)
     others = pool[:at] + pool[at + 1 :]
     now = expected_margin(mine, theirs, pool)
-    return _both(
+    return _mirror(
         expected_margin(mine + value, theirs, others) - now,
         expected_margin(mine, theirs + value, others) - now,
         expected_margin(mine, theirs, others) - now,
     )
 
 
-def tricks_worth(held: int, first: float, second: float, chances: int) -> float:
-    """The worth of so many unused tricks, by the gains of jokers, with so many rounds left in which one can be used."""
-    worth = _TRICK[chances] * held + CONSTANTS.first_joker[chances] * first
-    return worth + CONSTANTS.second_joker[chances] * second if held > 1 else worth
+def tricks_worth(held: int, first: float, second: float, rounds: int) -> float:
+    """Return the worth of `held` unused tricks by the gains of jokers, with `rounds` left in which one can be used."""
+    worth = _TRICK[rounds] * held + CONSTANTS.first_joker[rounds] * first
+    return worth + CONSTANTS.second_joker[rounds] * second if held > 1 else worth
 
 
 class Crews(NamedTuple):
-    """A nation's crews: seat 0's margin, and by seat the gain by a joker, also after the other has laid one."""
+    """The crews of a nation: seat 0's margin, and by seat the gain by a joker, also after the other has laid one."""
 
     margin: float
     joker: tuple[float, float]
@@ -154,12 +157,12 @@ class Crews(NamedTuple):
 
 
 SailorPool = tuple[tuple[int, ...], ...]
-"""By nation the values of the sailors still to come, in ascending order: 24 ways for each."""
+"""The values of the sailors still to come by nation, in ascending order: 24 ways for each."""
 
 
 @cache
 def crews_of(mine: int, theirs: int, left: tuple[int, ...]) -> Crews:
-    """The crews of these strengths with these sailors of their nation still to come."""
+    """Return the crews of these strengths with these sailors of their nation still to come."""
     margin = expected_margin(mine, theirs, left)
     more_mine, more_theirs = JOKER_VALUE if mine else 0, JOKER_VALUE if theirs else 0
     with_mine = expected_margin(mine + more_mine, theirs, left)
@@ -170,13 +173,13 @@ def crews_of(mine: int, theirs: int, left: tuple[int, ...]) -> Crews:
 
 @cache
 def _worths(mine: int, theirs: int, left: tuple[int, ...]) -> tuple[float, ...]:
-    """The worth of each of the sailors to the side that has the first crew, were it in the row."""
+    """Return the worth of each of the sailors to the side that has the first crew, were it in the row."""
     return tuple([worth_of(_sailor_stakes(mine, theirs, left, value)[0]) for value in left])
 
 
 @lru_cache(maxsize=1024)
 def pool_of(cards: tuple[Card, ...]) -> SailorPool:
-    """The sailors among `cards`."""
+    """Return the sailors among `cards`."""
     values: list[list[int]] = [[] for _ in NATIONS]
     for card in sorted(cards):
         if card < SAILOR_COUNT:  # as the functions of `cards` say it, whose calls take most of the time
@@ -187,7 +190,7 @@ def pool_of(cards: tuple[Card, ...]) -> SailorPool:
 def stakes_of(
     card: Card, mine: Sequence[int], theirs: Sequence[int], pool: SailorPool, rounds_left: int
 ) -> tuple[Stake, Stake]:
-    """The stakes of a card of the pool, or of a trick, to the side whose crews are named first, and to the other."""
+    """Return the stakes of a card of the pool, or of a trick, to the side of the crews `mine`, and to the other."""
     if not is_sailor(card):
         return _trick_stakes(rounds_left)
     nation = nation_of(card)
@@ -195,12 +198,12 @@ def stakes_of(
 
 
 def jokers_of(crews: list[Crews], strength: Sequence[int], seat: int) -> Jokers:
-    """The gains by jokers laid to the crews of the seat, which has this strength in each nation."""
+    """Return the gains by jokers laid to the crews of the seat, which has this strength in each nation."""
     first, second, best = _NO_GAIN, _NO_GAIN, -1
-    for nation, each in enumerate(crews):
+    for nation, crew in enumerate(crews):
         if not strength[nation]:
             continue
-        gain = each.joker[seat]
+        gain = crew.joker[seat]
         if gain >= first:
             first, second, best = gain, first, nation
         elif gain > second:
@@ -223,32 +226,32 @@ class Side(NamedTuple):
 
 @lru_cache(maxsize=32)
 def before_dice(rounds_left: int, pool: SailorPool, first: Side, second: Side) -> tuple[float, tuple[Jokers, Jokers]]:
-    """A round before its dice, in which these cards are to come, those in the row among them.
+    """Return seat 0's margin before the dice of a round, were the row even, and by seat the gains by jokers.
 
-    Seat 0's margin, were the row even, and by seat the gains by jokers.
+    `pool`: the cards to come, those in the row among them.
     """
     crews = [*map(crews_of, first.strength, second.strength, pool)]
     mine, theirs = jokers_of(crews, first.strength, 0), jokers_of(crews, second.strength, 1)
-    margin = added([each.margin for each in crews])
+    margin = sum_in_order([crew.margin for crew in crews])
     margin += _tricks_before(first, mine, rounds_left)
     margin -= _tricks_before(second, theirs, rounds_left)
     return margin, (mine, theirs)
 
 
 def _tricks_before(side: Side, gains: Jokers, rounds_left: int) -> float:
-    """The worth of the unused tricks of a side before a round."""
+    """Return the worth of the unused tricks of a side before a round."""
     if not side.tricks:
         return 0.0
     return tricks_worth(side.tricks, gains.first, gains.second, rounds_left + (not side.has_used))
 
 
 def total_worth(mine: Sequence[int], theirs: Sequence[int], pool: SailorPool, tricks: int, rounds_left: int) -> float:
-    """The worth of all cards that can lie in a row: the sailors of the pool and so many tricks."""
+    """Return the worth of all cards that can lie in a row: the sailors of the pool and so many tricks."""
     worths: list[float] = []
     for nation, left in enumerate(pool):
         worths += _worths(mine[nation], theirs[nation], left)
     worths += [worth_of(_trick_stakes(rounds_left)[0])] * tricks
-    return added(worths)
+    return sum_in_order(worths)
 
 
 class Endings:
@@ -259,7 +262,7 @@ class Endings:
         self._start, self._per_point = (
             (0.0, 1.0) if number == ROUNDS else (CONSTANTS.start[number + 1], scale(number + 1, 0))
         )
-        self._chances = ROUNDS - number
+        self._rounds_left = ROUNDS - number
         self.known: list[dict[Won, float]] = [{}, {}]
         places: dict[int, tuple[int, ...]] = {}
         for place, card in enumerate(row):
@@ -272,24 +275,24 @@ class Endings:
             mine, theirs = first.strength[nation], second.strength[nation]
             if nation in places:
                 here = places[nation]
-                held = _held_after(mine, theirs, [strength_of(row[place]) for place in here])
-                self._contested.append((_ways(here), [crews_of(own, other, left) for own, other in held]))
+                strengths = _sums_after(mine, theirs, [strength_of(row[place]) for place in here])
+                self._contested.append((_ways(here), [crews_of(*pair, left) for pair in strengths]))
             else:
                 self._others.append(crews_of(mine, theirs, left))
-        self._others_margin = added([crews.margin for crews in self._others])
+        self._others_margin = sum_in_order([crews.margin for crews in self._others])
         self._others_best = [sorted([0.0, 0.0, *[crews.joker[seat] for crews in self._others]])[-2:] for seat in (0, 1)]
         tricks = places.get(_NO_NATION, ())
         self._trick_ways = _ways(tricks)
-        self._tricks = _held_after(first.tricks, second.tricks, [1] * len(tricks))
+        self._tricks = _sums_after(first.tricks, second.tricks, [1] * len(tricks))
         self._plain_tricks = first.tricks - first.jokers, second.tricks - second.jokers
 
     def payoff(self, won: Won, starter: int) -> float:
-        """The expected payoff of seat 0; the very payoff after the last round."""
+        """Return the expected payoff of seat 0; the very payoff after the last round."""
         known = self.known[starter]
-        found = known.get(won)
-        if found is None:
-            found = known[won] = self._payoff(won, starter)
-        return found
+        payoff = known.get(won)
+        if payoff is None:
+            payoff = known[won] = self._payoff(won, starter)
+        return payoff
 
     def _payoff(self, won: Won, starter: int) -> float:
         crews = []
@@ -309,61 +312,61 @@ class Endings:
         return chance_of(margin * self._per_point)
 
     def _tricks_margin(self, crews: list[Crews], held: _BySeat, starter: int) -> float:
-        """The margin from unused tricks. Before the last round half by rule of thumb, half by what will be laid.
+        """Return the margin from unused tricks. Before the last round half by rule of thumb, half by what will be laid.
 
         Bots that play the round before do not think that far: half and half predicts their matches best.
         """
         margin = self._tricks_worth(crews, held[0], 0) - self._tricks_worth(crews, held[1], 1)
-        if self._chances > 1:
+        if self._rounds_left > 1:
             return margin
         jokers = held[0] - self._plain_tricks[0], held[1] - self._plain_tricks[1]
         return 0.5 * margin + 0.5 * _last_tricks(self._others + crews, held, jokers, starter)
 
     def _tricks_worth(self, crews: list[Crews], held: int, seat: int) -> float:
-        """The worth of so many unused tricks of the seat, with these crews of the nations in the row."""
+        """Return the worth of so many unused tricks of the seat, with these crews of the nations in the row."""
         if not held:
             return 0.0
         second, first = self._others_best[seat]
-        for each in crews:
-            gain = each.joker[seat]
+        for crew in crews:
+            gain = crew.joker[seat]
             if gain > first:
                 first, second = gain, first
             elif gain > second:
                 second = gain
-        return tricks_worth(held, first, second, self._chances)
+        return tricks_worth(held, first, second, self._rounds_left)
 
 
-def _held_after(mine: int, theirs: int, cards: list[int]) -> list[_BySeat]:
-    """The sums of both seats after these cards: of each in turn nobody wins it, seat 0 does, or seat 1."""
+def _sums_after(mine: int, theirs: int, cards: list[int]) -> list[_BySeat]:
+    """Return the sums of both seats after these cards: for each in turn nobody wins it, seat 0 does, or seat 1."""
     sums: list[_BySeat] = [(mine, theirs)]
     for card in cards:
-        sums += [(own + card, other) for own, other in sums] + [(own, other + card) for own, other in sums]
+        sums += [(first + card, second) for first, second in sums] + [(first, second + card) for first, second in sums]
     return sums
 
 
 @cache
 def _ways(places: tuple[int, ...]) -> list[int]:
-    """By `Won`: the index in `_held_after` of the cards at these places."""
+    """Return by `Won` the index in `_sums_after` of the cards at these places."""
     powers = [3**card for card in range(len(places))]
     return [
         sum([winners[place] % 3 * power for place, power in zip(places, powers, strict=True)]) for winners in WINNERS
     ]
 
 
-def _last_tricks(every: list[Crews], held: _BySeat, jokers: _BySeat, starter: int) -> float:
-    """The margin from unused tricks in the last round: each side lays a joker if that helps, the starter first."""
+def _last_tricks(all_crews: list[Crews], held: _BySeat, jokers: _BySeat, starter: int) -> float:
+    """Return the margin from unused tricks in the last round: a side lays a joker if it helps, the starter first."""
     other = 1 - starter
     of_starter, of_other = float(held[starter]), float(held[other])
     laid = _NO_NATION
     if jokers[starter]:
-        gains = [crews.joker[starter] for crews in every]
+        gains = [crews.joker[starter] for crews in all_crews]
         best = max(gains)
         if best > _TRICK[0]:
             of_starter += best - _TRICK[0]
             laid = gains.index(best)
     if jokers[other]:
         gain = max(
-            [crews.answer[other] if nation == laid else crews.joker[other] for nation, crews in enumerate(every)]
+            [crews.answer[other] if nation == laid else crews.joker[other] for nation, crews in enumerate(all_crews)]
         )
         of_other += max(0.0, gain - _TRICK[0])
     return of_starter - of_other if starter == 0 else of_other - of_starter
