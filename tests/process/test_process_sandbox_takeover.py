@@ -15,16 +15,15 @@ from support.process_boxes import (
     ask,
     box_with,
     boxed,
-    eventually,
     folder_of,
     in_a_box,
-    is_alive,
     on_x86_64,
     started,
     talking,
     without,
 )
 from support.process_boxes import wall_clock as patient
+from support.waiting import eventually, is_alive
 
 from arena.errors import Crashed
 from arena.process.channel import ProcessChannel
