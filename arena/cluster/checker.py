@@ -8,7 +8,7 @@ import contextlib
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import BrokenExecutor, Future
 from functools import partial
-from itertools import chain, islice
+from itertools import chain
 from typing import Any, Final
 
 from msgspec.structs import replace
@@ -52,23 +52,31 @@ def cluster_checker(
 
 
 def _check(open_backend: Callable[[Terms], ClusterBackend], tasks: Iterable[Task]) -> Iterator[Checked]:
-    """Check matches of one league, or of none."""
+    """Check the matches of one league, or of none."""
     left = iter(tasks)
-    first = list(islice(left, 1))
-    game = first[0].expected.game if first and first[0].expected is not None else ""
-    try:
-        terms = Terms("arena verify", game, "none", identity_of(game)) if game else None
-    except ArenaError:  # it lacks an engine here
-        terms = None
-    if terms is None:
-        yield from check_here(chain(first, left))
+    first = next(left, None)
+    if first is None:
         return
-    size = 1 if simulator_of(load_game(game)) is not None else _BATCH
+    whole, terms = chain((first,), left), _terms(first)
+    if terms is None:
+        yield from check_here(whole)
+        return
+    size = 1 if simulator_of(load_game(terms.game)) is not None else _BATCH
     backend = open_backend(terms)
     try:
-        yield from in_order(partial(_sent, backend), chain(first, left), lambda: backend.slots, lambda: size)
+        yield from in_order(partial(_sent, backend), whole, lambda: backend.slots, lambda: size)
     finally:
         backend.close(is_interrupted=True)
+
+
+def _terms(task: Task) -> Terms | None:
+    """The terms on which workers check the league of a match; None if that is done here."""
+    if task.expected is None:
+        return None
+    try:
+        return Terms("arena verify", task.expected.game, "none", identity_of(task.expected.game))
+    except ArenaError:  # it lacks an engine here
+        return None
 
 
 def _sent(backend: ClusterBackend, batch: Batch) -> Callable[[], list[Checked]]:
