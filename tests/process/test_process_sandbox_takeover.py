@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 from support.process_boxes import (
     FORKING,
-    PATIENCE_S,
     ask,
     box_with,
     boxed,
@@ -23,7 +22,7 @@ from support.process_boxes import (
     without,
 )
 from support.process_boxes import wall_clock as patient
-from support.waiting import eventually, is_alive
+from support.waiting import PATIENCE_S, eventually, is_alive
 
 from arena.errors import Crashed
 from arena.process.channel import ProcessChannel

@@ -27,11 +27,10 @@ from arena.process.process import BotProcess, resident_bytes
 from arena.process.reaper import descendants
 from arena.process.sandbox import bubblewrap, runtimes, sandbox, self_test, syscalls
 from arena.process.sandbox.users import reachable
-from support.waiting import eventually
+from support.waiting import PATIENCE_S, eventually
 
 BOT: Final = Limits(memory_mib=128, tasks=24, processes=False, scratch_mib=0)
 FORKING: Final = msgspec.structs.replace(BOT, processes=True)
-PATIENCE_S: Final = 20.0
 TICK_S: Final = 1 / os.sysconf("SC_CLK_TCK")
 _NOBODY: Final = 65534
 
