@@ -215,6 +215,7 @@ class _NearWorker:
         """Forget what is over, and begin what is new."""
         self.jobs = {attempt: job for attempt, job in self.jobs.items() if attempt in dispatch.awaited}
         for attempt, job in dispatch.jobs.items():
+            assert isinstance(job, Job)
             start_s, numbers = max(self.end_s, now_s), [fixture.block for fixture in job.fixtures]
             self.jobs[attempt] = (start_s, job.pairing.key, job.pairing.names, numbers)
             self.end_s = start_s + _BLOCK_S * len(numbers)

@@ -9,10 +9,9 @@ from functools import partial
 from typing import Any, Final, Self, TypeVar
 
 from arena.cluster.dealer import USUAL_TIMES, Dealer, DealingTimes, Link, Terms
+from arena.cluster.messages import AnyJob
 from arena.cluster.peers import OpenJob
 from arena.cluster.session import hear_no_ctrl_c, identity_of
-from arena.league.driver import Finished
-from arena.league.schedule import Job
 from arena.league.tournament import ClusterSettings, Tournament
 from arena.league.worker import OnFinished
 from arena.process.limits import Isolation
@@ -82,12 +81,12 @@ class ClusterBackend:
         """The jobs that it takes by now; workers come and go."""
         return 1 if self.dealer is None else self.dealer.slots
 
-    def submit(self, job: Job, on_finished: OnFinished) -> "Future[Finished]":
+    def submit(self, job: AnyJob, on_finished: OnFinished) -> "Future[Any]":
         """Queue a job. BrokenExecutor if there is no cluster any more."""
         dealer = self.dealer or self._started()
         if dealer.broken:
             raise BrokenExecutor(dealer.broken)
-        future: Future[Finished] = Future()
+        future: Future[Any] = Future()
         self._thread.loop.call_soon_threadsafe(dealer.add, OpenJob(job, on_finished, future))
         return future
 

@@ -21,6 +21,7 @@ from msgspec.structs import replace
 
 from arena.cluster import session as remote
 from arena.cluster.messages import (
+    AnyJob,
     Dispatch,
     Identity,
     LogLine,
@@ -28,13 +29,13 @@ from arena.cluster.messages import (
     Progressed,
     Report,
     Welcome,
+    difference_from,
     identity_differences,
     packed,
     unpacked,
 )
 from arena.cluster.peers import Lost, OpenJob, Patience, Peer
 from arena.errors import ArenaError, HarnessFault
-from arena.league.schedule import Job
 from arena.process.limits import Isolation
 from arena.process.manifest import BotSpec
 from arena.process.workers import Undelivered
@@ -239,7 +240,7 @@ class Dealer:
 
         Lost if the bot cannot be read here. That is no fault of a worker, and ends the league.
         """
-        due = {each.bot.digest for open_job in peer.jobs.values() for each in open_job.job.pairing.players}
+        due = {digest for open_job in peer.jobs.values() for digest in open_job.job.digests}
         wanted, peer.wanted = [digest for digest in peer.wanted if digest in due], ()
         try:
             return {digest: self._archive_of(digest) for digest in wanted[:1]}
@@ -247,9 +248,9 @@ class Dealer:
             self._break(str(error))
             raise Lost(str(error), is_death=False) from error
 
-    def _deal(self, peer: Peer) -> dict[str, Job]:
+    def _deal(self, peer: Peer) -> dict[str, AnyJob]:
         """Jobs for a worker: one if it has none, more if it would soon have none and others have enough."""
-        dealt: dict[str, Job] = {}
+        dealt: dict[str, AnyJob] = {}
         idle = len(self._idle) - (peer in self._idle)
         while self._backlog and self._may_take(peer, idle):
             open_job = next((each for each in self._backlog if not (each.is_suspect and peer.jobs)), None)
@@ -345,16 +346,16 @@ class Dealer:
         if progressed.ending == "lacking":
             self._leave_out(peer, progressed.error)
         is_played = progressed.ending == "played"
-        asked = [(each.pairing, each.block) for each in open_job.job.fixtures]
-        if is_played and sorted((each.pairing, each.block) for each in progressed.blocks) != asked:
-            self._leave_out(peer, f"it sent other blocks of {open_job.job.pairing.key} than it was asked for")
+        if is_played and (sentence := difference_from(open_job.job, progressed)):
+            self._leave_out(peer, sentence)
         del peer.jobs[attempt]
         self._open -= 1
         if not peer.jobs:
             self._idle.add(peer)
         if is_played:
             self._failures.pop(peer.name, None)
-            open_job.future.set_result([replace(each, machine=peer.machine) for each in progressed.blocks])
+            blocks = [replace(each, machine=peer.machine) for each in progressed.blocks]
+            open_job.future.set_result(blocks or [*progressed.checked])
             return
         kind = {"died": BrokenExecutor, "undelivered": Undelivered}.get(progressed.ending, HarnessFault)
         open_job.future.set_exception(kind(f"{peer.name}: {progressed.error}"))

@@ -3,18 +3,21 @@
 Rule: whatever arrives is decoded into one of these types, strictly. No message holds a path, code, or a secret of luck.
 """
 
-from typing import Final, Literal, TypeVar
+from typing import Any, Final, Literal, TypeVar
 
 import msgspec
 
+from arena.cluster.checks import CheckJob
 from arena.games import GameFingerprint
 from arena.league.schedule import Job
 from arena.match.columns import Machine, PlayedBlock
 from arena.process.limits import Isolation
+from arena.verify.match import Checked
 
 _MOST_NAME: Final = 64
 _MOST_SPEED: Final = 1e6
 T = TypeVar("T")
+AnyJob = Job | CheckJob
 packed: Final = msgspec.msgpack.encode
 
 
@@ -71,7 +74,7 @@ class Dispatch(msgspec.Struct, frozen=True):
 
     session: str
     awaited: frozenset[str]
-    jobs: dict[str, Job] = {}
+    jobs: dict[str, AnyJob] = {}
     archives: dict[str, bytes] = {}
     enough: int = 0
     wait_s: float = 0.0
@@ -83,13 +86,15 @@ Ending = Literal["", "played", "failed", "died", "undelivered", "lacking"]
 class Progressed(msgspec.Struct, frozen=True):
     """An attempt: the number of its matches that are finished, and its ending, empty as long as it goes on.
 
-    "played" comes with all its blocks, the others with an `error`. "died": its process did; "undelivered": it had not
-    begun when its process was lost. "lacking": the machine lacks something, such as memory for the bots of one match.
+    "played" comes with all its blocks or, of a check, its findings; the others with an `error`. "died": its process
+    did; "undelivered": it had not begun when its process was lost. "lacking": the machine lacks something, such as
+    memory for the bots of one match.
     """
 
     finished: int = 0
     ending: Ending = ""
     blocks: tuple[PlayedBlock, ...] = ()
+    checked: tuple[Checked, ...] = ()
     error: str = ""
 
 
@@ -128,3 +133,20 @@ def identity_differences(found: Identity | None, expected: Identity) -> str:
     ]
     told = [f"{what} {there} (here {here})" for what, there, here in pairs if there != here]
     return f"it has {', '.join(told)}; install the same on all machines" if told else ""
+
+
+def played(job: AnyJob, results: tuple[Any, ...]) -> Progressed:
+    """Return the end of an attempt with all results of its job."""
+    is_check = isinstance(job, CheckJob)
+    blocks, checked = ((), results) if is_check else (results, ())
+    return Progressed(job.matches, "played", blocks, checked)
+
+
+def difference_from(job: AnyJob, progressed: Progressed) -> str:
+    """Return a sentence if an attempt did not end with all that its job asks for; otherwise empty."""
+    if isinstance(job, CheckJob):
+        is_asked = job.ids == tuple(each.match for each in progressed.checked)
+        return "" if is_asked else "it tells of other matches than it was asked"
+    asked = [(each.pairing, each.block) for each in job.fixtures]
+    is_asked = sorted((each.pairing, each.block) for each in progressed.blocks) == asked
+    return "" if is_asked else f"it sent other blocks of {job.pairing.key} than it was asked for"

@@ -8,9 +8,9 @@ import asyncio
 import uuid
 from collections import Counter
 from concurrent.futures import Future
-from typing import Final
+from typing import Any, Final
 
-from arena.league.driver import Finished
+from arena.cluster.messages import AnyJob
 from arena.league.schedule import Job
 from arena.league.worker import ATTEMPTS, OnFinished
 from arena.match.columns import Machine
@@ -24,14 +24,9 @@ _TIMES: Final = 20
 class OpenJob:
     """A job with its future, and the number of its matches that are finished."""
 
-    def __init__(self, job: Job, on_finished: OnFinished, future: "Future[Finished]") -> None:
+    def __init__(self, job: AnyJob, on_finished: OnFinished, future: "Future[Any]") -> None:
         self.job, self.future, self.finished = job, future, 0
-        self._on_finished, self._matches = on_finished, len(job.fixtures) * len(job.pairing.players)
-
-    @property
-    def key(self) -> tuple[str, int]:
-        """The pairing, and the first block: the same whenever the job is played again."""
-        return self.job.pairing.key, self.job.fixtures[0].block
+        self._on_finished = on_finished
 
     @property
     def is_suspect(self) -> bool:
@@ -41,11 +36,11 @@ class OpenJob:
     @property
     def left(self) -> int:
         """Matches that are to be played."""
-        return self._matches - self.finished
+        return self.job.matches - self.finished
 
     def progress(self, finished: int) -> None:
         """So many matches are finished, by the word of a worker."""
-        self.finished = max(0, min(finished, self._matches))
+        self.finished = max(0, min(finished, self.job.matches))
         self._on_finished(self.finished)
 
 
@@ -91,10 +86,12 @@ class Patience:
 
     def for_job(self, open_job: OpenJob) -> float:
         """The time for a match of this job."""
-        clock = open_job.job.settings.clock
-        moves_s = _MOVES * len(open_job.job.pairing.players) * clock.terms().wall_ms / 1000 + clock.startup_ms / 1000
-        return float(max(self._least_s, moves_s, _TIMES * self._slowest_s) * 2 ** self._silences[open_job.key])
+        moves_s, job = 0.0, open_job.job
+        if isinstance(job, Job):
+            clock = job.settings.clock
+            moves_s = _MOVES * len(job.pairing.players) * clock.terms().wall_ms / 1000 + clock.startup_ms / 1000
+        return float(max(self._least_s, moves_s, _TIMES * self._slowest_s) * 2 ** self._silences[job.key])
 
     def lose(self, open_job: OpenJob) -> None:
         """Note that nothing was heard for so long."""
-        self._silences[open_job.key] += 1
+        self._silences[open_job.job.key] += 1

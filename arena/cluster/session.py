@@ -23,7 +23,9 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from arena import __version__
+from arena.cluster.checks import CheckJob, check_alone
 from arena.cluster.messages import (
+    AnyJob,
     Dispatch,
     Identity,
     LogLine,
@@ -32,16 +34,17 @@ from arena.cluster.messages import (
     Report,
     Welcome,
     packed,
+    played,
     unpacked,
 )
 from arena.doctor.machine import speed
 from arena.errors import ArenaError, MachineFault
 from arena.games import fingerprint_of, load_game
 from arena.games.api import simulator_of
-from arena.league.driver import Backend, Finished, LocalBackend
-from arena.league.schedule import Job
+from arena.league.driver import Backend, LocalBackend
+from arena.league.worker import OnFinished
 from arena.process.sandbox import self_test
-from arena.process.workers import Undelivered
+from arena.process.workers import Undelivered, Workers
 from arena.store.cache import BotCache, BotsMissing, default_folder
 
 _LOG_LINES: Final = 2000
@@ -139,11 +142,10 @@ class _Attempt:
     `finished` counts its matches.
     """
 
-    def __init__(self, job: Job) -> None:
+    def __init__(self, job: AnyJob) -> None:
         self.job = job
-        self.matches = len(job.fixtures) * len(job.pairing.players)
         self.finished = 0
-        self.future: Future[Finished] | None = None
+        self.future: Future[Any] | None = None
 
     @property
     def is_over(self) -> bool:
@@ -153,7 +155,7 @@ class _Attempt:
     @property
     def left(self) -> int:
         """Matches to be played, and the end of the job."""
-        return 0 if self.is_over else self.matches - self.finished + 1
+        return 0 if self.is_over else self.job.matches - self.finished + 1
 
     @property
     def news(self) -> Progressed:
@@ -161,7 +163,7 @@ class _Attempt:
         if self.future is None or not self.future.done():
             return Progressed(self.finished)
         try:
-            return Progressed(self.matches, "played", tuple(self.future.result()))
+            return played(self.job, tuple(self.future.result()))
         except (Undelivered, CancelledError) as error:
             return Progressed(0, "undelivered", error=_sentence(error))
         except BrokenExecutor as error:
@@ -178,6 +180,7 @@ class WorkerSession:
     def __init__(self, hello: Opening, bots: BotCache, backend: Backend) -> None:
         self.hello, self.is_open = hello, True
         self._bots, self._backend = bots, backend
+        self._checkers = Workers(1, preload=check_alone.__module__)
         self._attempts: dict[str, _Attempt] = {}
         self._missing: set[str] = set()
         self._arriving: set[str] = set()
@@ -226,7 +229,8 @@ class WorkerSession:
             self._changed.set()
             self._log.detach()
             self._admission.shutdown(wait=False, cancel_futures=True)
-            threading.Thread(target=partial(self._backend.close, is_interrupted=True), daemon=True).start()
+            for each in (self._backend, self._checkers):
+                threading.Thread(target=partial(each.close, is_interrupted=True), daemon=True).start()
 
     def _renew(self) -> None:
         """Begin the lease anew."""
@@ -256,7 +260,7 @@ class WorkerSession:
         """Install bots, and begin the jobs that have theirs; in a thread."""
         with self._lock:
             waiting = [one for one in self._attempts.values() if one.future is None]
-        due = {player.bot.digest for one in waiting for player in one.job.pairing.players}
+        due = {digest for one in waiting for digest in one.job.digests}
         try:
             with contextlib.ExitStack() as held:  # no bot makes room for one that plays with it
                 self._hold(due - archives.keys(), held)
@@ -280,10 +284,9 @@ class WorkerSession:
 
     def _begin(self, one: _Attempt) -> tuple[str, ...]:
         """Queue a job whose bots are here, and hold them until it is over; the hashes of those that are missing."""
-        players = one.job.pairing.players
         with contextlib.ExitStack() as stack:
             try:
-                folders = stack.enter_context(self._bots.held(player.bot.digest for player in players))
+                folders = stack.enter_context(self._bots.held(one.job.digests))
             except BotsMissing as missing:
                 return missing.digests
             job = one.job.with_bots(lambda bot: replace(bot, folder=folders[bot.digest]))
@@ -292,11 +295,16 @@ class WorkerSession:
                     return ()
                 if all(each.future is None or each.is_over for each in self._attempts.values()):
                     self._clock.start()
-                one.future = self._backend.submit(job, partial(self._progress, one))
+                one.future = self._submit(job, partial(self._progress, one))
                 held = stack.pop_all()
         one.future.add_done_callback(lambda _: held.close())
         one.future.add_done_callback(lambda _: self._end(one))
         return ()
+
+    def _submit(self, job: AnyJob, on_finished: OnFinished) -> "Future[Any]":
+        if isinstance(job, CheckJob):
+            return self._checkers.submit(check_alone, job, on_finished)
+        return self._backend.submit(job, on_finished)
 
     def _progress(self, one: _Attempt, finished: int) -> None:
         with self._lock:
@@ -306,7 +314,7 @@ class WorkerSession:
 
     def _end(self, one: _Attempt) -> None:
         if one.news.ending == "played":
-            self._progress(one, one.matches)
+            self._progress(one, one.job.matches)
         self._wake()
 
     def _wake(self) -> None:

@@ -150,7 +150,7 @@ class _Run:
         """Take in all that is there; the last lack of this machine by which a job failed."""
         trouble = None
         for job, future in self._window.ended(patience_s):
-            del self._finished[_key_of(job)]
+            del self._finished[job.key]
             error = future.exception()
             if fault := self._fault_of_machine(job, error):
                 trouble = MachineFault(f"{_named(job, job.fixtures)}: {fault}{_CONTINUE}")
@@ -175,9 +175,9 @@ class _Run:
             self._due_s = time.monotonic() + COMMIT_EVERY_S
 
     def _submit(self, job: Job) -> "Future[Finished]":
-        self._finished[_key_of(job)] = 0
+        self._finished[job.key] = 0
         try:
-            return self._backend.submit(job, partial(self._finished.__setitem__, _key_of(job)))
+            return self._backend.submit(job, partial(self._finished.__setitem__, job.key))
         except BrokenExecutor as error:
             raise MachineFault(f"{error}{_CONTINUE}") from error
 
@@ -224,10 +224,6 @@ def _blocks_lost(lost: list[str]) -> BlocksLost:
     named = [*by_reason.values()][:_NAMED]
     more = f" and {len(lost) - len(named)} more (see the log)" if len(lost) > len(named) else ""
     return BlocksLost(f"{counted(len(lost), 'block')} could not be played, {'; '.join(named)}{more}")
-
-
-def _key_of(job: Job) -> tuple[str, int]:
-    return job.pairing.key, job.fixtures[0].block
 
 
 def _named(job: Job, fixtures: tuple[Fixture, ...]) -> str:

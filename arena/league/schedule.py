@@ -61,7 +61,7 @@ class Fixture(msgspec.Struct, frozen=True):
         return f"{self.pairing}-{self.block}-{rotation}"
 
 
-class Job(msgspec.Struct, frozen=True):
+class Job(msgspec.Struct, frozen=True, tag=True):
     """Fixtures of one pairing that one worker plays in a row, with bots started once.
 
     `attempt` counts from 1. `luck`: whether that of each match is measured. `package`: that of a game which does not
@@ -76,6 +76,21 @@ class Job(msgspec.Struct, frozen=True):
     attempt: int = 1
     luck: bool = True
     package: Package | UnsetType = UNSET
+
+    @property
+    def key(self) -> tuple[str, int]:
+        """The pairing, and the first block: the same whenever the job is played again."""
+        return self.pairing.key, self.fixtures[0].block
+
+    @property
+    def matches(self) -> int:
+        """The number of its matches."""
+        return len(self.fixtures) * len(self.pairing.players)
+
+    @property
+    def digests(self) -> frozenset[str]:
+        """The bots that it needs, by hash."""
+        return frozenset(player.bot.digest for player in self.pairing.players)
 
     def with_bots(self, copy_of: Callable[[BotSpec], BotSpec]) -> "Job":
         """Return the job with other copies of its bots."""

@@ -51,10 +51,9 @@ def verify_leagues(request: VerifyLeagues, on: OnEvent = ignore) -> tuple[str, .
     cluster = request.cluster.chosen(UNSET, request.workers)
     with stored(request.results) as store:
         leagues = request.leagues or tuple(store.leagues())
-        games = set(_games(store, leagues))
         for name in leagues if request.replays else ():
             prepare_isolation(request.isolation, store.league(name).game)
-        is_slow = any(simulator_of(load_game(game)) is not None for game in games)
+        is_slow = any(simulator_of(load_game(game)) is not None for game in _games(store, leagues))
         workers = request.workers or (len(usable_cores()) if is_slow else 1)
         bots, keeper = BotStore(request.results, request.bots_folder), SecretKeeper(store, request.results)
 
@@ -76,7 +75,7 @@ def verify_leagues(request: VerifyLeagues, on: OnEvent = ignore) -> tuple[str, .
             on(Counted.of(run.counts, task=league))
 
         problems = []
-        with _open_checker(cluster, games, workers, on) as checker:
+        with _open_checker(cluster, workers, on) as checker:
             settings = AuditSettings(
                 checker, watch, secrets, request.roots, request.replays, request.isolation, open_backend
             )
@@ -87,14 +86,14 @@ def verify_leagues(request: VerifyLeagues, on: OnEvent = ignore) -> tuple[str, .
 
 
 def _open_checker(
-    cluster: ClusterSettings | None, games: Iterable[str], workers: int, on: OnEvent
+    cluster: ClusterSettings | None, workers: int, on: OnEvent
 ) -> contextlib.AbstractContextManager[Checker]:
-    """Return the checker of matches: the workers of the cluster, or `workers` processes here."""
+    """Return the checker of all matches: the cluster's workers, or so many processes here."""
     if cluster is None:
         return contextlib.nullcontext(check_here) if workers == 1 else parallel_checker(workers)
     from arena.cluster.checker import cluster_checker  # noqa: PLC0415 - only for a cluster
 
-    return cluster_checker(cluster, games, lambda sentence: on(Warned(sentence)))
+    return cluster_checker(cluster, lambda sentence: on(Warned(sentence)))
 
 
 def _games(store: MatchStore, leagues: Iterable[str]) -> Iterator[str]:

@@ -70,7 +70,7 @@ def _play_again(
 ) -> tuple[list[PlayedBlock], str]:
     """Play jobs; return their blocks, and why some of these could not be played."""
     blocks: list[PlayedBlock] = []
-    asked = sum(len(job.fixtures) * len(job.pairing.players) for job in jobs)
+    asked = sum(job.matches for job in jobs)
 
     def report(finished: int) -> None:
         watch(_matches(blocks) + finished, asked)

@@ -10,12 +10,11 @@ import re
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
 import pytest
+from support.waiting import eventually
 
 pytestmark = pytest.mark.guest
 ROOT: Final = Path(__file__).parents[2]
@@ -38,15 +37,6 @@ def arena(*words: str, **settings: str) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(
         [*ARENA, *words], cwd=ROOT, capture_output=True, text=True, env={**os.environ, **settings}, check=False
     )
-
-
-def eventually(claim: Callable[[], object]) -> bool:
-    deadline_s = time.monotonic() + PATIENCE_S
-    while not claim():
-        if time.monotonic() > deadline_s:
-            return False
-        time.sleep(0.05)
-    return True
 
 
 def groups(pattern: str) -> list[Path]:
@@ -72,7 +62,7 @@ def test_the_doctor_finds_a_control_group() -> None:
     assert said.returncode == 0, said
     assert "each bot has a control group" in said.stdout
     assert "WEAK" not in said.stdout
-    assert eventually(lambda: not scopes())
+    assert eventually(lambda: not scopes(), PATIENCE_S)
 
 
 def test_the_doctor_says_what_is_weaker_without() -> None:
@@ -101,7 +91,7 @@ def test_a_command_that_moved_is_ended_as_ever(tmp_path: Path, number: signal.Si
         text=True,
         env={**os.environ, "ARENA_CGROUP": "required"},
     ) as league:
-        started = eventually(lambda: league.poll() is not None or any(_bots_groups()))
+        started = eventually(lambda: league.poll() is not None or any(_bots_groups()), PATIENCE_S)
         assert started
         assert league.poll() is None, league.communicate()
         moved = group_of(league.pid)
@@ -112,7 +102,7 @@ def test_a_command_that_moved_is_ended_as_ever(tmp_path: Path, number: signal.Si
     assert moved.endswith("/arena-harness")
     assert group_of(os.getpid()) == before
     assert league.returncode == code, said
-    assert eventually(lambda: not scopes())
+    assert eventually(lambda: not scopes(), PATIENCE_S)
     assert list(_bots_groups()) == []
 
 

@@ -1,8 +1,11 @@
 """`arena verify --cluster`: the findings of workers are those of a check here, whichever of them are lost meanwhile."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from concurrent.futures import BrokenExecutor, Future
 from fractions import Fraction
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -11,10 +14,10 @@ from support.cli_arena import Terminal
 from support.made_matches import match_result
 from support.tampering import edit_matches, execute_sql
 
-from arena.cluster import checker
-from arena.cluster.checker import CheckedBatch, cluster_checker
+from arena.cluster import checker, session
+from arena.cluster.checker import cluster_checker
 from arena.cluster.dealer import DealingTimes
-from arena.cluster.messages import Identity, packed, unpacked
+from arena.cluster.messages import Report, Welcome, packed, unpacked
 from arena.errors import HarnessFault, MachineFault
 from arena.league.tournament import ClusterSettings
 from arena.match.results import MatchKey
@@ -22,51 +25,66 @@ from arena.match.settings import ClockSettings
 from arena.verify.match import Checked, Expected, Task
 
 QUICK = DealingTimes(look_s=0.01, retry_s=0.0, patience_s=0.0)
-PATIENT = DealingTimes(look_s=0.01)
+
+
+class WorkersHere:
+    """Worker processes that are this process."""
+
+    def __init__(self, *_: Any, **__: Any) -> None: ...
+
+    def submit(self, function: Callable[..., Any], *arguments: Any) -> "Future[Any]":
+        future: Future[Any] = Future()
+        future.set_result(function(*arguments))
+        return future
+
+    def close(self, *, is_interrupted: bool) -> None: ...
 
 
 class LinkHere:
-    """Workers by name that are this process. `before` may raise, or change the workers, before one answers a call."""
+    """Workers by name that are this process, of which those in `first` get work first. `before` may change them."""
 
-    def __init__(self, *names: str) -> None:
-        self.found = {f"tls://{name}": name for name in names}
+    def __init__(self) -> None:
+        self.found = {f"tls://{name}": name for name in ("w0", "w1", "w2")}
         self.calls: list[tuple[str, str]] = []
+        self.first: set[str] = set()
+        self.all_begun = asyncio.Event()
         self.before: Callable[[str, str], None] = lambda *_: None
         self.after: Callable[[str, Any], Any] = lambda _, answer: answer
-        self.is_cut = False
-        self.hanging: set[str] = set()
-        """Workers that answer nothing from their first check on, though the scheduler hears them."""
-        self.looks = 0
 
     async def workers(self) -> tuple[str, dict[str, str]]:
-        self.looks += 1
-        if self.is_cut:
-            raise ConnectionError("cut")
         return "scheduler", dict(self.found)
 
     async def call(self, function: Any, address: str, argument: Any) -> Any:
-        await asyncio.sleep(0)
         name, kind = self.found[address], function.__name__
         self.calls.append((name, kind))
+        if kind == "exchange" and self.first <= {name for name, kind in self.calls if kind == "exchange"}:
+            self.all_begun.set()
+        if kind == "exchange":
+            await self.all_begun.wait()
         self.before(name, kind)
-        if self.is_cut:
-            raise ConnectionError("cut")
-        if name in self.hanging and (name, "check") in self.calls:
-            await asyncio.Event().wait()
-        return self.after(name, await function(argument))
+        return self.after(name, await function(argument, SimpleNamespace(id=name)))
 
     async def close(self) -> None: ...
 
 
 @pytest.fixture
-def link(monkeypatch: pytest.MonkeyPatch) -> LinkHere:
-    made = LinkHere("w0", "w1", "w2")
+def link(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[LinkHere]:
+    made, slots = LinkHere(), dict[str, session.Slot]()
 
     async def opened(_: ClusterSettings) -> LinkHere:
         return made
 
+    monkeypatch.setenv(session.CACHE_VARIABLE, str(tmp_path / "cache"))
+    monkeypatch.setattr(session, "_SLOTS", slots)
+    monkeypatch.setattr(session, "Workers", WorkersHere)
+    monkeypatch.setattr(session, "speed", lambda: 1.0)
     monkeypatch.setattr(checker, "open_link", opened)
-    return made
+    monkeypatch.setattr(checker, "_BATCH", 1)
+    yield made
+    for name, slot in slots.items():
+        assert slot._session is not None
+        assert f"tls://{name}" not in made.found or not slot._session.is_open, "other drivers could not have it"
+        slot._session.close()
 
 
 ON_THE_CLUSTER = "verify --cluster tcp://127.0.0.1:1 --trust-network"
@@ -95,56 +113,39 @@ def test_workers_find_what_a_check_here_finds(terminal: Terminal, link: LinkHere
     assert (said.code, said.out) == (alone.code, alone.out)
     assert alone.code == 1
     assert alone.out.count("PROBLEM") == 2
-    assert {kind for _, kind in link.calls} == {"identities", "check"}
+    assert {kind for _, kind in link.calls} == {"meet", "exchange", "part"}
     assert "2 matches of no current league replayed" in alone.out
 
 
 def test_lost_workers_cost_nothing(terminal: Terminal, link: LinkHere) -> None:
-    """One dies in its first check, one answers nonsense, and another one comes late: the same findings."""
+    """One dies at its first matches, one answers nonsense, and another one comes late: the same findings."""
     alone = played(terminal).arena("verify")
 
     def before(name: str, kind: str) -> None:
-        if (name, kind) == ("w0", "check"):
+        if (name, kind) == ("w0", "exchange"):
             del link.found["tls://w0"]
             link.found["tls://w9"] = "w9"
             raise ConnectionError("it died")
 
     def after(name: str, answer: Any) -> Any:
-        is_check = name == "w1" and isinstance(answer, bytes)
-        return packed(replace(unpacked(answer, CheckedBatch), checked=[])) if is_check else answer
+        if (name, link.calls[-1][1]) != ("w1", "exchange"):
+            return answer
+        report = unpacked(answer, Report)
+        attempts = {key: replace(one, checked=()) for key, one in report.attempts.items()}
+        return packed(replace(report, attempts=attempts))
 
-    link.before, link.after = before, after
+    link.before, link.after, link.first = before, after, {"w0", "w1"}
     said = terminal.arena(ON_THE_CLUSTER)
 
     assert (said.code, said.out) == (alone.code, alone.out)
-    assert said.err == "worker w1 is left out: Unfit: it tells of other matches than it was asked\n"
+    assert said.err == "worker w1 is left out: it tells of other matches than it was asked\n"
 
 
-def test_a_worker_with_other_rules_checks_nothing(terminal: Terminal, link: LinkHere) -> None:
-    """A sentence tells why; without any other worker the command ends, and says so."""
-    played(terminal)
-
-    def older(name: str, answer: Any) -> Any:
-        if name != "w2" and isinstance(answer, dict):
-            return {game: packed(replace(unpacked(told, Identity), arena="0.1")) for game, told in answer.items()}
-        return answer
-
-    link.after = older
-    said = terminal.arena(ON_THE_CLUSTER)
-
-    assert said.code == 0
-    assert "worker w0 is left out: nim: it has arena 0.1 (here" in said.err
-    assert {name for name, kind in link.calls if kind == "check"} == {"w2"}
-    del link.found["tls://w2"]
-    with pytest.raises(MachineFault, match=r"worker w0 is left out: .* and the same command begins anew"):
-        checked()
-
-
-def checked(times: DealingTimes = QUICK) -> list[Checked]:
+def checked() -> list[Checked]:
     """A match of nim without a record on the cluster."""
     expected = Expected("nim", "1", {}, ClockSettings().terms(), ())
     one = match_result(MatchKey("aaaa", 0, 0), ("ann", "bob"), (Fraction(1, 3), 0))
-    with cluster_checker(ClusterSettings("tcp://x:1"), ["nim"], lambda _: None, times) as check:
+    with cluster_checker(ClusterSettings("tcp://x:1"), lambda _: None, QUICK) as check:
         return list(check([Task(one, expected=expected)]))
 
 
@@ -154,59 +155,35 @@ def test_fractions_of_a_score_travel(link: LinkHere) -> None:
 
     assert found.match == "aaaa-0-0"
     assert found.problems
-    assert ("w0", "check") in link.calls
+    assert "exchange" in {kind for _, kind in link.calls}
 
 
-def test_matches_of_which_workers_die_end_the_command(link: LinkHere) -> None:
+def test_without_a_worker_of_the_same_arena_the_command_ends(link: LinkHere) -> None:
+    """A sentence tells why."""
+
+    def older(name: str, answer: Any) -> Any:
+        identity = unpacked(answer, Welcome).identity if (name, "exchange") not in link.calls else None
+        return packed(Welcome(replace(identity, arena="0.1"))) if identity else answer
+
+    link.after = older
+
+    with pytest.raises(MachineFault, match=r"worker w0 is left out: it has arena 0.1 .* the same command begins anew"):
+        checked()
+
+
+@pytest.mark.usefixtures("link")
+def test_matches_of_which_workers_die_end_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
     """After three of them; a damaged record must not take all machines of the cluster."""
+    deaths: list[Future[Any]] = []
 
-    def before(_: str, kind: str) -> None:
-        if kind == "check":
-            raise ConnectionError("it died")
+    def die(*_: Any) -> "Future[Any]":
+        deaths.append(Future())
+        deaths[-1].set_exception(BrokenExecutor("a process died"))
+        return deaths[-1]
 
-    link.before = before
+    monkeypatch.setattr(WorkersHere, "submit", die)
+
     with pytest.raises(HarnessFault, match="3 workers died of the same matches"):
         checked()
 
-    assert sum(kind == "check" for _, kind in link.calls) == 3
-
-
-def test_a_long_cut_costs_nothing(link: LinkHere) -> None:
-    """All workers are lost at once, again and again; nobody died of a match."""
-
-    def before(_: str, kind: str) -> None:
-        if kind == "check" and link.looks < 50:
-            link.is_cut = True
-
-    async def workers(look: Any = link.workers) -> tuple[str, dict[str, str]]:
-        link.is_cut = link.is_cut and link.looks % 10 != 0
-        return await look()  # type: ignore[no-any-return]
-
-    link.before, link.workers = before, workers  # type: ignore[method-assign]
-
-    (found,) = checked(PATIENT)
-
-    assert found.match == "aaaa-0-0"
-    assert sum(kind == "check" for _, kind in link.calls) > 3
-
-
-def test_a_worker_that_hangs_is_left_out(link: LinkHere, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its match is checked by another one; alone it ends the command with a sentence."""
-    monkeypatch.setattr(checker, "_LISTEN_EVERY_S", 0.01)
-    monkeypatch.setattr(checker, "_SILENT_S", 0.01)
-    link.found = {"tls://w0": "w0"}
-    link.hanging.add("w0")
-
-    def before(_: str, kind: str) -> None:
-        if kind == "check":
-            link.found["tls://w1"] = "w1"
-
-    link.before = before
-
-    (found,) = checked(PATIENT)
-    del link.found["tls://w1"]
-    with pytest.raises(MachineFault, match="worker w0 is left out: it did not answer 3 times in a row; nothing was"):
-        checked()
-
-    assert found.match == "aaaa-0-0"
-    assert {name for name, kind in link.calls if kind == "check"} == {"w0", "w1"}
+    assert len(deaths) == 3

@@ -17,6 +17,7 @@ from arena.cluster.session import Slot
 from arena.league.driver import LocalBackend
 from arena.league.schedule import Fixture, Job
 from arena.match.columns import PlayedBlock
+from arena.process.reaper import children, read_proc
 from arena.process.workers import multiprocessing_pids
 
 PATIENCE_S = 240.0
@@ -46,7 +47,7 @@ def test_a_death_below_a_worker_ends_no_life_but_the_one_in_play(
         while not any(one.finished for one in report.attempts.values()):
             report = await slot.exchange(Dispatch("s", awaited, wait_s=0.01))
         (player,) = backend.workers.pids
-        fork_server = multiprocessing_pids() & set(map(int, children_of(os.getpid())))
+        fork_server = multiprocessing_pids() & children(os.getpid())
         os.kill(player if victim == "player" else named(fork_server, b"forkserver"), signal.SIGKILL)
         while victim == "player" and not any(one.ending for one in report.attempts.values()):
             report = await slot.exchange(Dispatch("s", awaited, wait_s=0.01))
@@ -57,13 +58,8 @@ def test_a_death_below_a_worker_ends_no_life_but_the_one_in_play(
     assert asyncio.run(asyncio.wait_for(play(), PATIENCE_S)) == endings
 
 
-def children_of(pid: int) -> list[str]:
-    tasks = Path(f"/proc/{pid}/task").iterdir()
-    return [child for task in tasks for child in (task / "children").read_text().split()]
-
-
 def named(pids: set[int], word: bytes) -> int:
-    (found,) = [pid for pid in pids if word in Path(f"/proc/{pid}/cmdline").read_bytes()]
+    (found,) = [pid for pid in pids if word in read_proc(f"/proc/{pid}/cmdline")]
     return found
 
 

@@ -16,7 +16,8 @@ from typing import Any
 import pytest
 from support.cluster_lab import needs_lab
 from support.cluster_league import PATIENCE_S, Cluster, a_cluster, kill, make_certificates
-from support.e2e_arena import Place, until
+from support.e2e_arena import Place
+from support.waiting import until
 
 from arena.cluster.dealer import USUAL_TIMES
 

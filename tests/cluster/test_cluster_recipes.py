@@ -12,7 +12,8 @@ from support.cli_arena import ROOT
 from support.cluster_lab import BIN, Host, Lab, a_lab, needs_lab
 from support.cluster_league import PATIENCE_S, Cluster, Driver, a_cluster, make_certificates
 from support.docs_pages import blocks
-from support.e2e_arena import Place, until
+from support.e2e_arena import Place
+from support.waiting import until
 
 pytestmark = [pytest.mark.process, pytest.mark.slow]
 PAGE = "docs/cluster.md"

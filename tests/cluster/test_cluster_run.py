@@ -7,15 +7,16 @@ import re
 import signal
 import subprocess
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import yaml
 from support.cli_arena import Terminal
 from support.cluster_lab import BIN
+from support.waiting import until
 
 from arena.process import reaper
+from arena.process.reaper import read_proc
 
 pytestmark = [pytest.mark.slow, pytest.mark.process]
 PATIENCE_S = 120.0
@@ -58,13 +59,6 @@ def test_workers_here_play_the_same_league(terminal: Terminal) -> None:
     assert "2 process lives of 12 played again, 20 matches: all with the actions that are stored" in said
 
 
-def command_of(pid: int) -> bytes:
-    try:
-        return Path(f"/proc/{pid}/cmdline").read_bytes()
-    except OSError:
-        return b""
-
-
 def arena(folder: Path, line: str) -> tuple[int, str]:
     """`arena LINE` in a process of its own: exit code, and all that it said. It has Dask's warnings and threads."""
     run = start(folder / "said.log", "arena", *line.split())
@@ -78,7 +72,7 @@ def test_no_worker_is_ended_by_ctrl_c_while_it_begins(terminal: Terminal) -> Non
     hit = set()
     while run.poll() is None:
         for pid in reaper.children(run.pid):
-            if b"spawn_main" in command_of(pid):
+            if b"spawn_main" in read_proc(f"/proc/{pid}/cmdline"):
                 hit.add(pid)
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGINT)
@@ -94,21 +88,19 @@ def test_a_process_that_is_killed_while_workers_start_costs_nothing(terminal: Te
     """A dask worker is started again; without multiprocessing's tracker nobody reads of its insides."""
     words = "league run league.yaml --cluster local:2"
     run = start(terminal.folder / "run.log", "arena", *words.split())
-    happens(lambda: any(word in command_of(pid) for pid in reaper.children(run.pid)))
-    pid = next(pid for pid in reaper.children(run.pid) if word in command_of(pid))
+    until(
+        lambda: any(word in read_proc(f"/proc/{pid}/cmdline") for pid in reaper.children(run.pid)), within_s=PATIENCE_S
+    )
+    pid = next(pid for pid in reaper.children(run.pid) if word in read_proc(f"/proc/{pid}/cmdline"))
     if word == b"resource_tracker":
-        happens(lambda: any(b"forkserver" in command_of(each) for each in reaper.descendants(run.pid)))
+        until(
+            lambda: any(b"forkserver" in read_proc(f"/proc/{each}/cmdline") for each in reaper.descendants(run.pid)),
+            within_s=PATIENCE_S,
+        )
     os.kill(pid, signal.SIGKILL)
 
     assert run.wait(PATIENCE_S) == 0, (terminal.folder / "run.log").read_text()
     assert "Traceback" not in (terminal.folder / "run.log").read_text()
-
-
-def happens(condition: Callable[[], object]) -> None:
-    end_s = time.monotonic() + PATIENCE_S
-    while not condition():
-        assert time.monotonic() < end_s, "it did not happen"
-        time.sleep(0.02)
 
 
 def test_a_tournament_names_its_cluster(terminal: Terminal) -> None:

@@ -21,7 +21,8 @@ from pathlib import Path
 import pytest
 from support.cluster_lab import BIN
 from support.cluster_league import make_certificates
-from support.e2e_arena import Place, until
+from support.e2e_arena import Place
+from support.waiting import until
 
 from arena.process import reaper
 

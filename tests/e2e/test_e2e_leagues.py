@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 from support.cli_arena import ROOT
-from support.e2e_arena import DEADLINE_S, Place, until
+from support.e2e_arena import DEADLINE_S, Place
+from support.waiting import until
 
 pytestmark = pytest.mark.process
 

@@ -10,7 +10,8 @@ import time
 from pathlib import Path
 
 import pytest
-from support.e2e_arena import DEADLINE_S, Place, a_second, until
+from support.e2e_arena import DEADLINE_S, Place, a_second
+from support.waiting import until
 
 pytestmark = pytest.mark.process
 alone = pytest.mark.alone  # a second is a second where nothing else plays

@@ -7,25 +7,18 @@ import time
 from pathlib import Path
 
 import pytest
-from support.e2e_arena import DEADLINE_S, Place, until
+from support.e2e_arena import DEADLINE_S, Place
+from support.waiting import state_of, until
 
 pytestmark = pytest.mark.process
 STOPPED_S = 4.0
 """More than the backstop of a move, 3.2 s, and more than the watch takes for an accident."""
 
 
-def state(pid: int) -> str:
-    """The kernel's letter for it; empty if it is gone."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except OSError:
-        return ""
-
-
 def dozes(pid: int) -> bool:
     """Whether it is in the sleep that this bot takes for a move; it waits for a pipe at all other times."""
     try:
-        return state(pid) == "S" and Path(f"/proc/{pid}/wchan").read_text() in {"hrtimer_nanosleep", "0", ""}
+        return state_of(pid)[0] == "S" and Path(f"/proc/{pid}/wchan").read_text() in {"hrtimer_nanosleep", "0", ""}
     except OSError:
         return False
 
@@ -33,7 +26,7 @@ def dozes(pid: int) -> bool:
 def stop_all(place: Place) -> list[int]:
     """Stop every process of the place, until none starts another; those that ran until then."""
     stopped: list[int] = []
-    while fresh := [pid for pid in place.alive() if pid not in stopped and state(pid) in {"R", "S", "D"}]:
+    while fresh := [pid for pid in place.alive() if pid not in stopped and state_of(pid)[0] in {"R", "S", "D"}]:
         for pid in fresh:
             os.kill(pid, signal.SIGSTOP)
         stopped += fresh

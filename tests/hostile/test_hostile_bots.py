@@ -9,7 +9,8 @@ from support.hostile_bots import HOSTILE_BOTS, HostileBot
 from support.hostile_grounds import Grounds, grounds_in, shortfalls
 from support.hostile_league import PATIENT, course, honest_players, league_of, played
 from support.hostile_play import forget_peak, resident_mb
-from support.process_boxes import eventually, open_files
+from support.process_boxes import open_files
+from support.waiting import eventually
 
 pytestmark = pytest.mark.process
 

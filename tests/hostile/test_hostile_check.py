@@ -24,7 +24,8 @@ def bot_of(tmp_path: Path) -> Callable[[str], BotSpec]:
     """The hostile bot of a mode as a folder of its own."""
 
     def read(mode: str) -> BotSpec:
-        shutil.copy(HOSTILE, tmp_path)
+        for file in HOSTILE.parent.glob("*.py"):
+            shutil.copy(file, tmp_path)
         (tmp_path / "bot.yaml").write_text(f"name: {mode}\ncommand: [python3, {HOSTILE.name}, {mode}]\n")
         return read_bot(tmp_path)
 
@@ -51,8 +52,8 @@ def test_an_honest_bot_passes_every_step(bot_of: Callable[[str], BotSpec]) -> No
 @pytest.mark.parametrize(
     ("mode", "title", "detail"),
     [
-        ("stray", "prints nothing but the protocol", "ignored lines: 2 stray"),
-        ("twice", "prints nothing but the protocol", "ignored lines: "),
+        ("chat", "prints nothing but the protocol", " stray"),
+        ("answer-twice", "prints nothing but the protocol", "ignored lines: "),
     ],
 )
 def test_a_harmless_behaviour_is_a_remark(bot_of: Callable[[str], BotSpec], mode: str, title: str, detail: str) -> None:
@@ -67,10 +68,10 @@ def test_a_harmless_behaviour_is_a_remark(bot_of: Callable[[str], BotSpec], mode
 @pytest.mark.parametrize(
     ("mode", "number", "detail"),
     [
-        ("exit-3", 1, "crash: the bot ended with exit code 3"),
+        ("exit-ill", 1, "crash: the bot ended with exit code 3"),
         ("exit-at-once", 1, 'the bot ended with exit code 0 before its "hello"'),
-        ("exit-after-match", 2, "one process plays many matches"),
-        ("illegal", 1, "illegal_action: 99 counters cannot be taken"),
+        ("quit-between-matches", 2, "one process plays many matches"),
+        ("action-illegal", 1, "illegal_action: 99 counters cannot be taken"),
         ("sleep", 1, "timeout: no answer within"),
         ("ignore-all", 8, "still running a second after"),
     ],
@@ -86,7 +87,7 @@ def test_a_broken_promise_ends_the_check(bot_of: Callable[[str], BotSpec], mode:
 
 def test_a_failure_is_told_with_its_reason_first(bot_of: Callable[[str], BotSpec]) -> None:
     """As a person reads it: what was tried comes after it, indented; with the last lines and the stderr."""
-    (step,) = steps_of(bot_of("exit-3"))
+    (step,) = steps_of(bot_of("exit-ill"))
     lines = step.text().splitlines()
 
     assert lines[0] == "  1  FAILED  crash: the bot ended with exit code 3"
@@ -114,9 +115,9 @@ def test_a_traceback_from_a_copy_says_what_it_is_a_copy_of(tmp_path: Path) -> No
 
 def test_a_start_that_fails_between_the_steps_fails_the_step(tmp_path: Path) -> None:
     """A bot that can be started only so often, which takes one that may change its own file."""
-    script = HOSTILE.read_text().replace(
-        "def main() -> None:\n",
-        "def main() -> None:\n    sys.argv[1:] = ['honest']\n    os.chmod(__file__, 0o644)\n",
+    shutil.copy(HOSTILE.with_name("bot_player.py"), tmp_path)
+    script = (
+        "import os, sys\nos.chmod(__file__, 0o644)\nsys.argv[1:] = ['honest']\nimport bot_player\nbot_player.play()\n"
     )
     (tmp_path / "once.sh").write_text("#!/usr/bin/env python3\n" + script)
     (tmp_path / "once.sh").chmod(0o755)

@@ -34,7 +34,7 @@ from support.hostile_play import BARE, against, hostile
 from arena.process import reaper
 
 reaper.become_subreaper()
-bot = hostile("daemon", confinement=BARE)
+bot = hostile("grandchild-in-a-session", confinement=BARE)
 record = against(bot.bot_player)
 bot.bot_player.close(grace_s=0.0)
 deadline = time.monotonic() + 5
@@ -88,7 +88,7 @@ def test_a_grandchild_in_the_group_goes_with_the_bot() -> None:
 @pytest.mark.parametrize("confinement", [BARE, WITH_PROCESSES], ids=["bare", "sandbox"])
 def test_a_child_that_holds_the_pipes_goes_with_a_bot_that_died(confinement: Confinement) -> None:
     """The group is killed before the dead leader is reaped, while its id is still its own."""
-    bot = hostile("forked", confinement=confinement)
+    bot = hostile("vanish", confinement=confinement)
 
     record = against(bot.bot_player)
 
@@ -112,7 +112,7 @@ def test_a_shell_around_the_bot_does_not_save_it(tmp_path: Path) -> None:
     assert is_gone(lambda: left_of(bot))
 
 
-@pytest.mark.parametrize("mode", ["honest", "ignore-all", "mute"])
+@pytest.mark.parametrize("mode", ["honest", "ignore-all", "never-hello"])
 def test_a_bot_dies_with_its_referee(mode: str) -> None:
     """Even one that ignores the end of its input, if the referee is killed without a word."""
     with python(KILLED, mode) as referee:

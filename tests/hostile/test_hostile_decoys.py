@@ -13,7 +13,7 @@ import pytest
 from support.hostile_bots import BY_ID, HostileBot
 from support.hostile_grounds import EVIL, Grounds, grounds_in, said_in, seat_of
 from support.hostile_league import honest_players, league_of, played, without
-from support.process_boxes import eventually
+from support.waiting import eventually
 
 from arena.match.record import MatchRecord
 

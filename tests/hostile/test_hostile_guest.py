@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from support.hostile_bots import BY_ID, HostileBot
 from support.hostile_grounds import EVIL, Grounds, grounds_in, shortfalls
 from support.hostile_league import course, honest_players, league_of, played, without
-from support.process_boxes import eventually
+from support.waiting import eventually
 
 from arena.match.settings import ClockSettings
 from arena.process.sandbox import cgroup, scope

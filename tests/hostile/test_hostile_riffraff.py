@@ -11,7 +11,8 @@ import pytest
 from msgspec import Struct
 from support.hostile_bots import HostileBot, bot_of, stage
 from support.hostile_play import WITH_PROCESSES, Guest, forget_peak, is_gone, left_of, resident_mb, slack_s
-from support.process_boxes import eventually, open_files
+from support.process_boxes import open_files
+from support.waiting import eventually
 
 from arena.games import load_game
 from arena.games.luck import derive

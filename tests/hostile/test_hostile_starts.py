@@ -96,7 +96,7 @@ def test_a_folder_that_vanished_is_not_the_bots_fault(tmp_path: Path) -> None:
 
 def test_a_bot_that_never_says_hello_is_named_too() -> None:
     """It runs, so there is no exit code; the rest of its description is there."""
-    bot = hostile("mute", clock=type(CLOCK)(move_ms=100, bank_ms=0, startup_ms=300))
+    bot = hostile("never-hello", clock=type(CLOCK)(move_ms=100, bank_ms=0, startup_ms=300))
     records: list[MatchRecord] = []
     took_s = elapsed_s(lambda: records.append(against(bot.bot_player)))
 
@@ -104,7 +104,7 @@ def test_a_bot_that_never_says_hello_is_named_too() -> None:
     assert record.termination.value == "timeout"
     assert record.fault is not None
     assert 'no "hello" within 0.3 s' in record.fault.message
-    assert f"`python3 hostile.py mute` in {HOSTILE.parent}" in record.fault.message
+    assert f"`python3 hostile.py never-hello` in {HOSTILE.parent}" in record.fault.message
     assert took_s < 0.3 + slack_s()
     assert is_gone(lambda: left_of(bot))
 

@@ -9,7 +9,7 @@ import pytest
 from support.hostile_bots import BY_ID
 from support.hostile_grounds import Grounds, grounds_in, said_in
 from support.hostile_league import PATIENT, course, honest_players, league_of, played
-from support.process_boxes import eventually
+from support.waiting import eventually
 
 from arena.league.driver import LocalBackend
 from arena.match.record import MatchRecord

@@ -6,7 +6,7 @@ import signal
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -14,6 +14,7 @@ import pytest
 from support.bot_source import bot_script
 from support.league_made import all_blocks, numbers, players_of, real_tournament
 from support.made_matches import tournament
+from support.waiting import is_alive, until
 
 from arena.errors import HarnessFault
 from arena.league.driver import Backend, LocalBackend, play_jobs
@@ -32,21 +33,6 @@ DEADLINE_S = 20.0
 def others() -> set[int]:
     """Our living descendants, without those of multiprocessing itself."""
     return {pid for pid in reaper.descendants(os.getpid()) - multiprocessing_pids() if is_alive(pid)}
-
-
-def is_alive(pid: int) -> bool:
-    """It exists and is more than an entry that nobody has waited for."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
-
-
-def until(condition: Callable[[], bool], *, within_s: float = DEADLINE_S) -> None:
-    deadline_s = time.monotonic() + within_s
-    while not condition():
-        assert time.monotonic() < deadline_s, "it did not happen in time"
-        time.sleep(0.01)
 
 
 @contextmanager

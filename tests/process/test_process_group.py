@@ -4,10 +4,10 @@ import fcntl
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
+from support.waiting import eventually
 
 from arena.process import process
 from arena.process.limits import Limits
@@ -63,9 +63,8 @@ def test_the_memory_of_all_processes_is_added() -> None:
     alone = group.limit_violation()
     with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as other:
         group.listed.append(other.pid)
-        until_s = time.monotonic() + 20
-        while not (both := group.limit_violation()) and time.monotonic() < until_s:
-            time.sleep(0.01)
+        eventually(group.limit_violation)
+        both = group.limit_violation()
         other.communicate(b"\n")
 
     assert alone == ""

@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 import pytest
-from support.process_boxes import BOT, FORKING, ask, eventually, folder_of, ran, started, talking
+from support.process_boxes import BOT, FORKING, ask, folder_of, ran, started, talking
+from support.waiting import eventually
 
 from arena.errors import Crashed, Shortage
 from arena.process import launch

@@ -13,14 +13,13 @@ from support.process_boxes import (
     TICK_S,
     ask,
     cpu_of_all_s,
-    eventually,
     folder_of,
     host_environment,
     in_a_box,
-    is_alive,
     talking,
     wall_clock,
 )
+from support.waiting import eventually, is_alive
 
 from arena.process.reaper import descendants
 

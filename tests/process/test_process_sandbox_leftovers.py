@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from support.process_boxes import eventually, open_to_all
+from support.process_boxes import open_to_all
+from support.waiting import eventually
 
 from arena.process.sandbox import leftovers
 
@@ -96,9 +97,7 @@ def test_no_bot_begins_after_its_starter_was_killed(tmp_path: Path, where: str) 
         assert len(token) == 16
         process.wait(WITHIN_S)
         assert process.returncode == -signal.SIGKILL
-        until_s = time.monotonic() + A_MOMENT_S
-        while time.monotonic() < until_s and alive(token):
-            time.sleep(0.01)
+        eventually(lambda: not alive(token), A_MOMENT_S)
 
         assert eventually(lambda: not bots()), "a bot runs that nobody watches"
         leftovers.end_leftovers()
@@ -119,10 +118,7 @@ def test_kills_at_any_moment_of_a_start_leave_nothing_that_is_not_swept(tmp_path
                 time.sleep(rng.uniform(0, 0.03))  # the moment is the point: any is right
                 process.kill()
                 process.wait()
-                until_s = time.monotonic() + 0.5
-                while alive(token) and time.monotonic() < until_s:
-                    time.sleep(0.01)
-                if alive(token):
+                if not eventually(lambda token=token: not alive(token), 0.5):  # type: ignore[misc]
                     left += 1
                     leftovers.end_leftovers()
                 assert eventually(lambda token=token: not alive(token))  # type: ignore[misc]

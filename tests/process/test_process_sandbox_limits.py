@@ -12,7 +12,6 @@ from support.process_boxes import (
     FORKING,
     as_ordinary_user,
     ask,
-    eventually,
     folder_of,
     in_a_box,
     open_to_all,
@@ -21,6 +20,7 @@ from support.process_boxes import (
     started,
     talking,
 )
+from support.waiting import eventually
 
 from arena.errors import Crashed
 from arena.process.limits import Limits

@@ -11,20 +11,18 @@ from pathlib import Path
 import pytest
 from support.process_boxes import (
     FORKING,
-    PATIENCE_S,
     ask,
     box_with,
     boxed,
-    eventually,
     folder_of,
     in_a_box,
-    is_alive,
     on_x86_64,
     started,
     talking,
     without,
 )
 from support.process_boxes import wall_clock as patient
+from support.waiting import PATIENCE_S, eventually, is_alive
 
 from arena.errors import Crashed
 from arena.process.channel import ProcessChannel

@@ -14,7 +14,8 @@ import yaml
 
 from support.cli_arena import ROOT
 from support.cluster_lab import BIN, Host, Lab, a_lab
-from support.e2e_arena import Place, until
+from support.e2e_arena import Place
+from support.waiting import until
 
 PATIENCE_S = 240.0
 """For what takes some seconds on an idle machine."""

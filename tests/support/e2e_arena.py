@@ -6,8 +6,6 @@ import os
 import sqlite3
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +13,7 @@ import yaml
 
 from support.bot_source import bot_script
 from support.cli_arena import ROOT
+from support.waiting import is_alive
 
 DEADLINE_S = 60.0
 BEHAVIOURS = {
@@ -139,7 +138,7 @@ class Place:
 
     def _is_ours(self, entry: Path) -> bool:
         marker = f"ARENA_RESULTS={self.results}\0".encode()
-        if (entry / "stat").read_text().rpartition(")")[2].split()[0] == "Z":
+        if not is_alive(int(entry.name)):
             return False
         return marker in (entry / "environ").read_bytes() or str(self.results) in (entry / "mountinfo").read_text()
 
@@ -147,12 +146,3 @@ class Place:
 def a_second() -> float:
     """One second, or its like on a machine that has more to do than cores to do it on."""
     return max(1.0, os.getloadavg()[0] / len(os.sched_getaffinity(0)))
-
-
-def until(condition: Callable[[], bool], *, within_s: float, what: str = "it") -> float:
-    """Wait for the condition; how long it took."""
-    start_s = time.monotonic()
-    while not condition():
-        assert time.monotonic() - start_s < within_s, f"{what} did not happen within {within_s} s"
-        time.sleep(0.02)
-    return time.monotonic() - start_s

@@ -16,6 +16,7 @@ from arena.cluster import dealer
 from arena.cluster.backend import ClusterBackend
 from arena.cluster.dealer import DealingTimes, Terms
 from arena.cluster.messages import (
+    AnyJob,
     Dispatch,
     Identity,
     Opening,
@@ -68,7 +69,7 @@ class PausedBackend(ClusterBackend):
 
     released: threading.Event
 
-    def submit(self, job: Job, on_finished: OnFinished) -> "Future[Finished]":
+    def submit(self, job: AnyJob, on_finished: OnFinished) -> "Future[Any]":
         future = super().submit(job, on_finished)
         future.add_done_callback(lambda _: self.released.clear())
         return future
@@ -130,6 +131,7 @@ class FakeWorker:
             self.missing = tuple(digest for digest in self.missing if digest not in dispatch.archives)
         for attempt, job in dispatch.jobs.items():
             if attempt not in self.attempts:
+                assert isinstance(job, Job)
                 self.attempts[attempt] = Progressed()
                 self.cluster.attempts.add(job.attempt)
                 self.queue.append((attempt, job))

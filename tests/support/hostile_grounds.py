@@ -27,7 +27,8 @@ from arena.process.workers import multiprocessing_pids
 from arena.report.transcript import transcript
 from support.hostile_bots import HostileBot, bot_of, stage
 from support.hostile_league import PATIENT, honest_bots, honest_players, league_of, played
-from support.hostile_play import all_pids, state_of
+from support.hostile_play import all_pids
+from support.waiting import state_of
 
 SECRET: Final = "the secret of the league"
 PLACES: Final = ("/", "/tmp", "/var/tmp", "/dev/shm", "/dev", "/usr", "/etc", "/run", "/proc", "/bot")

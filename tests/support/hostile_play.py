@@ -15,7 +15,6 @@ from arena.match.participant import Participant
 from arena.match.record import MatchRecord
 from arena.match.referee import hello_for, play_match
 from arena.match.settings import ClockSettings, MatchSpec
-from arena.process import reaper
 from arena.process.channel import Channel, ProcessChannel
 from arena.process.launch import STRICTEST, Confinement, start
 from arena.process.limits import Limits
@@ -24,7 +23,7 @@ from arena.process.process import BotProcess
 from arena.protocol.codec import LINE_FROM_BOT_LIMIT
 from arena.protocol.messages import Hello
 from support.bot_source import bot_script
-from support.process_boxes import eventually
+from support.waiting import eventually, state_of
 
 HOSTILE: Final = Path(__file__).parents[1] / "hostile" / "bots" / "hostile.py"
 CLOCK: Final = ClockSettings(move_ms=150, bank_ms=0, wall_ms=400, startup_ms=10_000)
@@ -118,12 +117,6 @@ def elapsed_s(action: Callable[[], object]) -> float:
 def slack_s() -> float:
     """The time that this machine may add to a measured one: a second, or its like if it has more to do than cores."""
     return max(1.0, os.getloadavg()[0] / len(os.sched_getaffinity(0)))
-
-
-def state_of(pid: int) -> tuple[str, int, int]:
-    """The kernel's letter for its state, its process group and its session; X for one that is gone."""
-    fields = reaper.read_proc(f"/proc/{pid}/stat").rpartition(b")")[2].split()
-    return (fields[0].decode(), int(fields[2]), int(fields[3])) if fields else ("X", 0, 0)
 
 
 def all_pids() -> list[int]:

@@ -27,10 +27,10 @@ from arena.process.process import BotProcess, resident_bytes
 from arena.process.reaper import descendants
 from arena.process.sandbox import bubblewrap, runtimes, sandbox, self_test, syscalls
 from arena.process.sandbox.users import reachable
+from support.waiting import PATIENCE_S, eventually
 
 BOT: Final = Limits(memory_mib=128, tasks=24, processes=False, scratch_mib=0)
 FORKING: Final = msgspec.structs.replace(BOT, processes=True)
-PATIENCE_S: Final = 20.0
 TICK_S: Final = 1 / os.sysconf("SC_CLK_TCK")
 _NOBODY: Final = 65534
 
@@ -138,16 +138,6 @@ def wall_clock() -> MoveClock:
     return MoveClock(cpu=lambda: 0.0, wall=time.monotonic, budget_s=PATIENCE_S, wall_s=PATIENCE_S, decides_cpu=False)
 
 
-def eventually(claim: Callable[[], object], patience_s: float = PATIENCE_S) -> bool:
-    """Whether it comes true within the patience."""
-    deadline_s = time.monotonic() + patience_s
-    while not claim():
-        if time.monotonic() > deadline_s:
-            return False
-        time.sleep(0.002)
-    return True
-
-
 def cpu_of_all_s(process: BotProcess) -> float:
     """CPU time of all processes of a bot, those that have ended too, from /proc/PID/stat, in ticks of 10 ms."""
     used = 0
@@ -155,14 +145,6 @@ def cpu_of_all_s(process: BotProcess) -> float:
         fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
         used += sum(map(int, fields[11:15]))
     return used * TICK_S
-
-
-def is_alive(pid: int) -> bool:
-    """Whether a process is there, and not just waiting to be reaped."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in {"Z", "X"}
-    except OSError:
-        return False
 
 
 def open_files() -> int:

@@ -1,0 +1,39 @@
+"""Patience until something comes true, and processes of the machine that it may be about."""
+
+import time
+from collections.abc import Callable
+from typing import Final
+
+from arena.process.reaper import read_proc
+
+PATIENCE_S: Final = 20.0
+
+
+def eventually(claim: Callable[[], object], patience_s: float = PATIENCE_S) -> bool:
+    """Whether it comes true within the patience."""
+    deadline_s = time.monotonic() + patience_s
+    while not claim():
+        if time.monotonic() > deadline_s:
+            return False
+        time.sleep(0.002)
+    return True
+
+
+def until(condition: Callable[[], object], *, within_s: float = PATIENCE_S, what: str = "it") -> float:
+    """Wait for the condition; how long it took."""
+    start_s = time.monotonic()
+    while not condition():
+        assert time.monotonic() - start_s < within_s, f"{what} did not happen within {within_s} s"
+        time.sleep(0.02)
+    return time.monotonic() - start_s
+
+
+def state_of(pid: int) -> tuple[str, int, int]:
+    """The kernel's letter, process group and session of a process; X, 0, 0 if it is gone."""
+    fields = read_proc(f"/proc/{pid}/stat").rpartition(b")")[2].split()
+    return (fields[0].decode(), int(fields[2]), int(fields[3])) if fields else ("X", 0, 0)
+
+
+def is_alive(pid: int) -> bool:
+    """Whether a process is there, and not just waiting to be reaped."""
+    return state_of(pid)[0] not in {"Z", "X"}
