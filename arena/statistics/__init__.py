@@ -2,6 +2,6 @@
 
 Rule: nothing here knows a game, a bot, a file or the store; of arena only `arena.errors` may be imported. A player is a
 name, a result is who sat where and who came where. Every function gives the same bytes for any order of the matches.
-numpy is imported by the modules that calculate with it only (`newton`, `comparisons`, `block_correlation`, `meetings`),
-and these only when something is calculated: a command that prints a help text must not wait for it.
+Modules that need numpy are imported only when something is calculated: a command that prints a help text must not wait
+for it.
 """
