@@ -134,7 +134,7 @@ class _Run:
     @property
     def finished(self) -> int:
         """The number of finished matches that are not committed, as far as they were reported."""
-        return sum([block.matches for block in self._pending]) + sum(list(self._finished.values()))
+        return sum([len(block.players) for block in self._pending]) + sum(list(self._finished.values()))
 
     def launch(self, jobs: Iterator[Job]) -> bool:
         """Fill the window; whether anything is out."""

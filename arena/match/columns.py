@@ -87,7 +87,7 @@ class PlayedBlock(msgspec.Struct, frozen=True):
     @property
     def matches(self) -> int:
         """The number of its matches."""
-        return sum([end is not None for end in read_ends(self.ends)])
+        return (len(self.ranks) - self.ranks.count(MISSING)) // max(1, len(self.players))
 
     @property
     def forfeits(self) -> int:
