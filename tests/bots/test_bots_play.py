@@ -17,7 +17,8 @@ pytestmark = pytest.mark.process
 ALL: Final = VARIANTS[-1]
 OF_THE_HOUSE = ["random", "greedy", "greedy-c", "sensible"]
 """The dialogue of test_bots_kits.py says more of templates."""
-BOTS = [*OF_THE_HOUSE, *TEMPLATES]
+BOTS = ["random", "greedy", "greedy-c", pytest.param("sensible", marks=pytest.mark.slow), *TEMPLATES]
+"""Sensible thinks longer: a lane has its matches."""
 ANY_GAME = ["random", *TEMPLATES]
 
 
@@ -31,7 +32,7 @@ def test_a_bot_for_any_game_plays_several_legal_matches(prepare: Prepare, name: 
             assert {seat for seat, _ in played.actions} == {0, 1}
 
 
-@pytest.mark.parametrize("name", [*OF_THE_HOUSE[:-1], pytest.param("sensible", marks=pytest.mark.slow), *TEMPLATES])
+@pytest.mark.parametrize("name", BOTS)
 def test_equal_seeds_give_equal_matches(prepare: Prepare, name: str) -> None:
     """A match depends on its luck and the bots' seeds, not on the process, or matches of other variants before it."""
     folder = prepare(name)

@@ -131,7 +131,7 @@ def _random_loads(seed: str) -> list[tuple[int, Load]]:
     return [(area, random_load(rng, area, kind)) for area in AREAS for kind in KINDS]
 
 
-@pytest.mark.parametrize("pieces", [0, 10])
+@pytest.mark.parametrize("pieces", [0, pytest.param(10, marks=pytest.mark.slow)])
 def test_nothing_reaches_into_anything_when_it_is_let_go(pieces: int) -> None:
     """The engine finds no contact of the new piece at its release, and one as soon as it is 0.03 mm lower."""
     table = laden(pieces)

@@ -61,7 +61,7 @@ def test_a_second_crate_brings_a_yard_back() -> None:
     assert both.yards[0] == pytest.approx(STOP, abs=SOFT)
 
 
-@pytest.mark.parametrize("pieces", [0, 14])
+@pytest.mark.parametrize("pieces", [0, pytest.param(14, marks=pytest.mark.slow)])
 def test_a_ship_at_rest_does_not_creep(pieces: int) -> None:
     """Left alone for 5 s, gimbal and yards turn by less than 0.03 degrees, laden or not; cargo moves less than 0.3 mm.
 

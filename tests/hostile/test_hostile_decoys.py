@@ -49,13 +49,8 @@ def loose(rogue: HostileBot, grounds: Grounds, results: Path) -> list[MatchRecor
     return played(tournament, results, isolation="none")
 
 
-def lane(name: str) -> list[pytest.MarkDecorator]:
-    """The first bot of each kind plays in the main suite; a lane of CI plays the others."""
-    kinds = [BY_ID[each].kind for each in sorted(SAFE) if each < name]
-    return [pytest.mark.slow] if BY_ID[name].kind in kinds else []
-
-
-@pytest.mark.parametrize("rogue", [pytest.param(BY_ID[name], id=name, marks=lane(name)) for name in sorted(SAFE)])
+@pytest.mark.slow
+@pytest.mark.parametrize("rogue", [pytest.param(BY_ID[name], id=name) for name in sorted(SAFE)])
 def test_a_bot_without_a_sandbox_gets_through(rogue: HostileBot, grounds: Grounds, tmp_path: Path) -> None:
     """And says so where the other test looks for it, in one match at least."""
     gets_through(rogue, grounds, tmp_path)

@@ -17,7 +17,6 @@ from support.standings_luck import (
     Pair,
     coverage,
     decided_by_luck,
-    erring,
     exaggerated,
     league_of,
     plain,
@@ -338,20 +337,11 @@ def require(found: Coverage, what: str, *, varies: bool) -> None:
         assert found.covered <= 0.97 + 2 * found.error, told
 
 
-@pytest.mark.parametrize("blocks", [3, 20])
-@pytest.mark.parametrize("made", SYNTHETIC)
-def test_coverage_of_made_blocks(made: Made, blocks: int) -> None:
-    """With the choice of the interval included; what varies is held from above as well."""
-    found = coverage({AB: population(made)}, "ann", blocks, 200, random.Random(blocks))
-
-    require(found, f"{made.__name__}, {blocks} blocks", varies=blocks == 20 and made in {decided_by_luck, erring})
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("blocks", [2, 3, 5, 20, 60])
 @pytest.mark.parametrize("made", SYNTHETIC)
-def test_coverage_of_many_made_blocks(made: Made, blocks: int) -> None:
-    """The same in 3000 runs."""
+def test_coverage_of_made_blocks(made: Made, blocks: int) -> None:
+    """With the choice of the interval included; what varies is held from above as well."""
     found = coverage({AB: population(made)}, "ann", blocks, 3000, random.Random(blocks))
 
     require(found, f"{made.__name__}, {blocks} blocks", varies=blocks >= 20 and made in {decided_by_luck, exaggerated})

@@ -147,6 +147,7 @@ def test_the_list_of_cycles_is_capped_and_their_number_is_not() -> None:
     assert whole.cycles_by_chance == pytest.approx(2 * math.comb(7, 3) * 0.05**3)
 
 
+@pytest.mark.slow
 def test_honest_leagues_rarely_look_intransitive() -> None:
     """Of 60 leagues with a skill per player, few have p < 5 % (3 expected), and X^2 is about its degrees of freedom."""
     found = []

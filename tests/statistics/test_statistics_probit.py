@@ -221,6 +221,7 @@ def test_the_order_of_a_match_of_three_is_found() -> None:
     assert [seat.skill.value for seat in found.seats] == pytest.approx([0.0, 0.0, 0.0], abs=1e-9)
 
 
+@pytest.mark.slow
 def test_errors_are_as_wide_as_they_say() -> None:
     """In 60 made-up leagues of 8 players about 95.4 % of the true skills are within 2 standard deviations."""
     within = []

@@ -123,6 +123,7 @@ def test_single_matches_are_independent() -> None:
     assert found.effect.correlation == 0.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("step", "luck", "seats"), [(0.5, 0.9, 2), (4.0, 0.95, 2), (2.0, 0.7, 3), (0.5, 0.0, 2)])
 def test_drawing_blocks_agrees_with_the_errors(step: float, luck: float, seats: int) -> None:
     """A bootstrap over blocks has the same errors, for equal and for unequal players."""

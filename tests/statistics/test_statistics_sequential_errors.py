@@ -13,7 +13,7 @@ from arena.statistics.sequential import SequentialSettings
 @pytest.mark.parametrize(
     ("settings", "runs"),
     [
-        (SequentialSettings(elo1=50.0), 120),
+        pytest.param(SequentialSettings(elo1=50.0), 120, marks=pytest.mark.slow),
         (SequentialSettings(elo1=50.0, model="student"), 200),
         (SequentialSettings(elo1=60.0, matches=1, batch=16), 80),
     ],

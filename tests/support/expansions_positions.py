@@ -117,7 +117,7 @@ def asked(state: State) -> tuple[str, int]:
     return GAME.observe(state, turn.seats[0])["phase"], turn.seats[0]
 
 
-MATCHES: Final = int(os.environ.get("ARENA_MANY", "25"))
+MATCHES: Final = int(os.environ.get("ARENA_MANY", "15"))
 VARIANTS: Final = [chosen for size in range(5) for chosen in combinations(ALL, size)]
 
 Play = list[Step]

@@ -1,8 +1,10 @@
 """A stored league of nim with installed bots, played in this process, for audits and transcripts."""
 
+import shutil
 from contextlib import AbstractContextManager
+from copy import copy
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from arena.league.schedule import pairings
 from arena.league.state import state_of
@@ -33,6 +35,14 @@ class Kept:
             store.save(self.blocks)
             table, _ = league_table(store, state_of(self.league, store.ranks))
             store.save_standings(self.league.name, standings_json(table))
+
+    def copied(self, folder: Path) -> Self:
+        """The same results in another folder."""
+        other = copy(self)
+        other.results = folder / "results"
+        shutil.copytree(self.results, other.results, symlinks=True)
+        other.bots = BotStore(other.results, folder / "bots")
+        return other
 
     @property
     def normal(self) -> MatchResult:

@@ -25,6 +25,17 @@ from arena.store.matches import MatchStore
 from arena.verify.audit import audit
 
 
+@pytest.fixture(scope="module")
+def template(tmp_path_factory: pytest.TempPathFactory) -> Kept:
+    """The league that each test gets a copy of."""
+    return Kept(tmp_path_factory.mktemp("audit"))
+
+
+@pytest.fixture
+def kept(template: Kept, tmp_path: Path) -> Kept:
+    return template.copied(tmp_path)
+
+
 def findings(kept: Kept) -> list[tuple[bool, str]]:
     with kept.reading() as store:
         return list(audit(store, kept.bots, ("test",)))
@@ -34,10 +45,8 @@ def problems(kept: Kept) -> list[str]:
     return [text for is_problem, text in findings(kept) if is_problem]
 
 
-def test_a_clean_store_passes(tmp_path: Path) -> None:
+def test_a_clean_store_passes(kept: Kept) -> None:
     """No problem, and a sentence about each thing that was looked at."""
-    kept = Kept(tmp_path)
-
     found = findings(kept)
     with kept.reading() as store:
         head = store.head()
@@ -142,18 +151,15 @@ def _edit(kept: Kept, part: str) -> None:
 
 
 @pytest.mark.parametrize("kind", TAMPERING)
-def test_finds_tampering(tmp_path: Path, kind: str) -> None:
+def test_finds_tampering(kept: Kept, kind: str) -> None:
     """Whatever was changed, there is a problem to read about, and no traceback."""
-    kept = Kept(tmp_path)
-
     TAMPERING[kind](kept)
 
     assert problems(kept)
 
 
-def test_an_edited_tournament_is_named(tmp_path: Path) -> None:
+def test_an_edited_tournament_is_named(kept: Kept) -> None:
     """Even where no match depends on what was edited."""
-    kept = Kept(tmp_path)
     kept.tamper(
         "UPDATE league SET tournament = CAST(replace(CAST(tournament AS TEXT), '\"chunk_blocks\":1', "
         "'\"chunk_blocks\":3') AS BLOB)"
@@ -172,9 +178,8 @@ def change_league(kept: Kept, **changed: Any) -> None:
 
 
 @pytest.mark.parametrize(("changed", "orphans"), [({"seed": "2"}, "12 matches"), ({"cycles": 1}, "6 matches")])
-def test_matches_of_no_league_are_replayed(tmp_path: Path, changed: dict[str, Any], orphans: str) -> None:
+def test_matches_of_no_league_are_replayed(kept: Kept, changed: dict[str, Any], orphans: str) -> None:
     """A changed tournament leaves matches behind: they are counted, and checked against their own records."""
-    kept = Kept(tmp_path)
     change_league(kept, **changed)
 
     found = findings(kept)
@@ -198,9 +203,8 @@ def test_matches_by_other_rules_are_not_comparable(tmp_path: Path, monkeypatch: 
     assert (False, f"no league: not comparable: 12 matches {why}") in found
 
 
-def test_matches_of_a_game_that_is_gone_are_not_comparable(tmp_path: Path) -> None:
+def test_matches_of_a_game_that_is_gone_are_not_comparable(kept: Kept) -> None:
     """The same for a game that a later arena does not have any more."""
-    kept = Kept(tmp_path)
     change_record(kept, lambda record: record.update(game="chess"))
     change_league(kept, seed="2")
 
@@ -228,26 +232,23 @@ def test_tampering_with_a_match_of_no_league_is_found(
     assert problems(kept)
 
 
-def test_one_is_not_many(tmp_path: Path) -> None:
+def test_one_is_not_many(kept: Kept) -> None:
     """A block that lacks a match."""
-    kept = Kept(tmp_path)
     delete_match(kept.results, lambda match: match.key == (kept.key, 0, 1))
 
     assert "test: 1 block lacks a match" in problems(kept)
     assert "test: 1 match is missing that the published standings rest on" in problems(kept)
 
 
-def test_reports_every_problem(tmp_path: Path) -> None:
+def test_reports_every_problem(kept: Kept) -> None:
     """It does not stop at the first."""
-    kept = Kept(tmp_path)
     kept.tamper("UPDATE record SET digest = 'x'")
 
     assert len([text for text in problems(kept) if "the stored bytes do not have the stored digest" in text]) == 12
 
 
-def test_added_matches_are_no_problem(tmp_path: Path) -> None:
+def test_added_matches_are_no_problem(kept: Kept) -> None:
     """A league that was interrupted after its last table: matches are ahead of the published standings."""
-    kept = Kept(tmp_path)
     kept.tamper("UPDATE league SET standings = replace(CAST(standings AS TEXT), '\"matches\":12', '\"matches\":8')")
 
     found = findings(kept)
@@ -256,9 +257,8 @@ def test_added_matches_are_no_problem(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("factor", "is_problem"), [(1 + 1e-9, False), (1 + 1e-5, True)])
-def test_late_digits_are_no_problem(tmp_path: Path, factor: float, *, is_problem: bool) -> None:
+def test_late_digits_are_no_problem(kept: Kept, factor: float, *, is_problem: bool) -> None:
     """Standings that another version of numpy computed; each number of points is changed by that factor."""
-    kept = Kept(tmp_path)
     with kept.reading() as store:
         published = store.published("test") or b""
     changed = re.sub(rb'("mu":)([0-9.]+)', lambda found: found[1] + b"%.17g" % (float(found[2]) * factor), published)
@@ -271,9 +271,8 @@ def test_late_digits_are_no_problem(tmp_path: Path, factor: float, *, is_problem
     assert is_problem or "but for late digits" in found[1]
 
 
-def test_a_column_more_is_no_problem(tmp_path: Path) -> None:
+def test_a_column_more_is_no_problem(kept: Kept) -> None:
     """Standings that a version without one of the columns published."""
-    kept = Kept(tmp_path)
     with kept.reading() as store:
         published = store.published("test") or b""
     changed = re.sub(rb'"mu":[0-9.]+,', b"", published)
@@ -283,10 +282,9 @@ def test_a_column_more_is_no_problem(tmp_path: Path) -> None:
     assert [finding for finding in findings(kept) if finding[0]] == []
 
 
-@pytest.mark.parametrize("seed", range(30))
-def test_any_flipped_byte_of_the_file_is_reported_or_harmless(tmp_path: Path, seed: int) -> None:
+@pytest.mark.parametrize("seed", [*range(10), *(pytest.param(each, marks=pytest.mark.slow) for each in range(10, 30))])
+def test_any_flipped_byte_of_the_file_is_reported_or_harmless(kept: Kept, seed: int) -> None:
     """Bytes changed at random: problems, or none if they fell on free space; never a traceback."""
-    kept = Kept(tmp_path)
     kept.tamper("UPDATE league SET name = name")
     path = kept.results / "arena.db"
     content, rng = bytearray(path.read_bytes()), Random(seed)
