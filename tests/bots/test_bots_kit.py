@@ -92,7 +92,7 @@ def test_what_is_no_action_is_refused_at_once(tmp_path: Path, result: str) -> No
 
 @pytest.mark.process
 def test_random_is_seeded_anew_for_every_match(tmp_path: Path) -> None:
-    """The same bot_seed gives the same numbers, another one others."""
+    """Equal bot_seeds give equal numbers, different ones give different numbers."""
     with started(_bot_that_acts(tmp_path, "return {'number': random.random()}")) as bot:
         numbers = []
         for seed in (1, 2, 1):

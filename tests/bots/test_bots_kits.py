@@ -24,7 +24,7 @@ DIALOGUE: Final = (KIT_BOTS / "dialogue.txt").read_text(encoding="utf-8").split(
 
 
 def test_every_language_has_a_bot_here() -> None:
-    """A new kit cannot forget the dialogue."""
+    """A new kit needs a bot here, which holds the dialogue of the test."""
     assert len(list(KIT_BOTS.glob("[bB]ot.*"))) == len(KITS) == 9
 
 
@@ -98,7 +98,7 @@ def test_a_kit_reads_and_writes_any_text(prepare: Prepare, language: str) -> Non
     ids=["cut", "two", "escape", "deep", "words", "bytes"],
 )
 def test_a_line_that_is_no_message_ends_the_bot(prepare: Prepare, language: str, line: bytes) -> None:
-    """With a sentence; the referee sends none, but nothing is answered by chance, overrun or waited for."""
+    """The bot ends with a sentence: it answers nothing by chance, overruns nothing and does not wait."""
     with started(prepare(f"kits/{language}"), "nim") as bot:
         bot.start_match(game="nim")
         bot.send(line)

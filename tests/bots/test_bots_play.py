@@ -24,7 +24,7 @@ ANY_GAME = ["random", *TEMPLATES]
 
 @pytest.mark.parametrize("name", ANY_GAME)
 def test_a_bot_for_any_game_plays_several_legal_matches(prepare: Prepare, name: str) -> None:
-    """Of nim: one process of each of two players is good for three matches without an illegal action."""
+    """Two bots play three matches of nim, each in one process, without an illegal action."""
     with started(prepare(name), "nim") as first, started(prepare(name), "nim") as second:
         for number in range(3):
             played = play_bots((first, second), f"seed {number}", "nim", match=f"m{number}", bot_seed=number)
@@ -107,7 +107,7 @@ Write = Callable[[m.Request], bytes]
 
 
 def test_the_same_actions_with_every_set_of_expansions(prepare: Prepare) -> None:
-    """Both are asked at every decision of both seats, in matches that also leave greedy's own paths."""
+    """Greedy in Python and in C agree on every decision of both seats, also off greedy's own paths."""
     with started(prepare("greedy")) as python, started(prepare("greedy-c")) as c:
         asked = sum(
             _compare(python, c, number, msgspec.json.encode, options=VARIANTS[number % 16]) for number in range(48)
@@ -213,7 +213,7 @@ def _blocks(first: Bot, second: Bot, count: int) -> Iterator[tuple[Played, Playe
 
 
 def _used(matches: list[Played], seat: int) -> set[str]:
-    """The names of all actions of that seat."""
+    """Return the names of all actions of that seat."""
     return {_name(action) for played in matches for mover, action in played.actions if mover == seat}
 
 

@@ -87,7 +87,7 @@ def rules_refusal(area: int, load: dict[str, Any], supply: dict[str, int]) -> st
     ],
 )
 def test_every_reason_that_numbers_tell(change: dict[str, Any], reason: str) -> None:
-    """One load for each word; also for what is no number at all, which the rules call malformed."""
+    """The kit gives each reason for one load; malformed numbers get one, too."""
     load = {"kind": "crate", "face": "flat", "u_mm": 0, "v_mm": 40} | change
 
     assert material().refusal(load, 9, {"crate": 1, "rat": 0}) == reason
@@ -111,7 +111,7 @@ def test_boxes_of_cargo_are_those_of_the_geometry() -> None:
 
 
 def test_reaches_of_loads_are_those_of_the_geometry() -> None:
-    """Every kind on every face, at any turn."""
+    """The kit computes the reach of every kind on every face at any turn as the geometry does."""
     for kind in KINDS:
         for face in FACES[kind]:
             for yaw in (0, 37, 90, 213):
@@ -123,7 +123,7 @@ def test_reaches_of_loads_are_those_of_the_geometry() -> None:
 
 
 def test_the_simulator_at_home_answers_like_the_referee() -> None:
-    """From what a bot sees, number for number: with and without noise, and on from there."""
+    """The simulator in a bot gives the referee's numbers from a view, with and without noise."""
     state = position(7, area=8)
     view = view_of(state)
     simulate = kit().simulator()
@@ -142,7 +142,7 @@ def test_the_simulator_at_home_answers_like_the_referee() -> None:
 
 
 def test_the_simulator_at_home_refuses_like_the_referee() -> None:
-    """With the code and the reason that a bot would get."""
+    """The simulator in a bot refuses with the code and the reason of the referee."""
     load = {"kind": "plank", "face": "flat", "u_mm": 0, "v_mm": 200}
 
     said = kit().simulator()(area=7, load=load)
@@ -183,7 +183,7 @@ kit.play(choose)
 
 @contextmanager
 def _aboard(folder: Path, source: str) -> Iterator[Bot]:
-    """A bot of that source on the kit, in a match."""
+    """Return a bot of that source on the kit, in a match."""
     with Bot(bot_on(ASKED, folder, source)) as bot:
         bot.ask(hello("riffraff"))
         bot.start_match(game="riffraff")

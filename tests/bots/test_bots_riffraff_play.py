@@ -27,7 +27,7 @@ LANGUAGES_OF_RIFFRAFF = [each.removesuffix("-riffraff") for each in OF_A_GAME]
 
 @pytest.fixture(scope="module")
 def record() -> MatchRecord:
-    """A match of one of each, on a calm sea."""
+    """Return the record of a match of one bot of each kind, on a calm sea."""
     return match(WAYS, seed="calm sea", weather="calm", simulations=6)
 
 
@@ -82,7 +82,7 @@ def _asked(bot: Bot, state: Any, simulations: int = 0) -> Any:
 
 
 def _aboard(folder: Path, arguments: tuple[str, ...]) -> Bot:
-    """A bot that is ready for a match of four."""
+    """Return a bot that is ready for a match of four."""
     bot = Bot(folder, arguments)
     bot.ask(msgspec.structs.replace(hello("riffraff"), material=GAME.game_info({}, 4)))
     bot.start_match(game="riffraff")
@@ -101,7 +101,7 @@ def test_a_load_is_legal(way: str, area: int) -> None:
 
 
 def test_the_lookahead_stays_within_its_budget() -> None:
-    """It asks for no more than the request allows, and its load has room and support."""
+    """The bot asks no more than the request allows, and its load has room and support."""
     state = position(8, 8)
     with _aboard(SHIPMATE, ()) as bot:
         action = GAME.parse(state, SEAT, _asked(bot, state, simulations=3))
@@ -130,7 +130,7 @@ def test_a_weaker_lookahead_asks_less() -> None:
 
 @pytest.mark.parametrize("wrong", ["weathers=0", "weathers", "wind=3", "weathers=-1"])
 def test_a_number_that_is_none_is_said_to_be_one(wrong: str) -> None:
-    """So that a league does not play with another strength than its author believes."""
+    """A wrong number is refused, else a league plays with another strength than its author believes."""
     with Bot(SHIPMATE, ("lookahead", wrong)) as bot:
         code = bot.exit_code()
 
@@ -161,7 +161,7 @@ def test_a_new_bot_for_riffraff_plays_at_once(prepare: Prepare, language: str) -
 
 @pytest.mark.parametrize("language", LANGUAGES_OF_RIFFRAFF)
 def test_a_new_bot_whose_question_is_overtaken_goes_on(prepare: Prepare, language: str) -> None:
-    """With the request that came instead; after a match that ends meanwhile comes the next, or the end of input."""
+    """The bot answers the request that came instead; after a match that ends meanwhile it plays the next."""
     state = position(8, 7)
     clock = m.TimeLeft(move_ms=100, bank_ms=1000)
     load = m.Request(4, "m1", view_of(state), (), None, clock, simulations=5)
@@ -190,7 +190,7 @@ def test_a_new_bot_for_riffraff_is_in_a_language_with_a_template(tmp_path: Path)
 
 
 def test_a_game_without_templates_of_its_own_has_the_general_ones(tmp_path: Path) -> None:
-    """As it was before there were others."""
+    """A game without templates gets the general ones."""
     folder = tmp_path / "mine"
 
     made = CliRunner().invoke(cli, ["new-bot", "mine", "--game", "nim", "--folder", str(folder)])

@@ -31,7 +31,7 @@ def dropped(columns: str) -> State:
     ids=["column", "row", "row from the right", "second seat", "diagonal up", "diagonal down"],
 )
 def test_four_in_a_row_win(columns: str, scores: tuple[int, int]) -> None:
-    """At once, in every direction."""
+    """Four in a row end the game at once, in every direction."""
     state = dropped(columns)
 
     assert isinstance(GAME.turn(state), Over)
@@ -58,7 +58,7 @@ def test_every_row_of_four_wins_and_there_are_69() -> None:
 
 
 def test_a_full_board_without_a_row_is_a_draw() -> None:
-    """With half a point for each."""
+    """A full board without four in a row gives half a point to each."""
     state = dropped("330254564223355224331121550404466660106011")
 
     assert isinstance(GAME.turn(state), Over)
@@ -67,7 +67,7 @@ def test_a_full_board_without_a_row_is_a_draw() -> None:
 
 
 def test_a_full_column_takes_no_disc() -> None:
-    """It is not listed, and refused."""
+    """A full column is not listed, and is refused."""
     state = dropped("333333")
 
     assert Drop(3) not in GAME.legal(state, Seat(0))

@@ -61,25 +61,25 @@ def table(request: pytest.FixtureRequest) -> tuple[str, int]:
 
 @pytest.fixture
 def game(table: tuple[str, int]) -> AnyGame:
-    """The game of the table."""
+    """Return the game of the table."""
     return load_game(table[0])
 
 
 @pytest.fixture
 def seats(table: tuple[str, int]) -> int:
-    """The number of seats at the table."""
+    """Return the number of seats at the table."""
     return table[1]
 
 
 def test_a_game_knows_its_name_and_version(game: AnyGame) -> None:
-    """The name is the one in the table."""
+    """The name of a game is the one in the table."""
     assert load_game(game.name) is game
     assert game.rules_version
     assert game.seat_counts
 
 
 def test_an_unknown_game_is_refused_with_the_known_ones() -> None:
-    """And with the nearest one."""
+    """The refusal lists the known games and suggests the nearest one."""
     with pytest.raises(SpecError) as caught:
         load_game("shanghain")
 
@@ -89,14 +89,14 @@ def test_an_unknown_game_is_refused_with_the_known_ones() -> None:
 
 
 def test_an_unknown_option_is_refused_with_the_known_ones(game: AnyGame, seats: int) -> None:
-    """Named, not ignored."""
+    """An unknown option is named, not ignored."""
     with pytest.raises(SpecError, match=rf'options of {game.name}: unknown key "no_such"; known: '):
         game.setup({"no_such": 1}, seats)
 
 
 @pytest.mark.parametrize("found", [-1, 0, 1, 3, 5, 1000])
 def test_a_wrong_number_of_seats_is_refused(game: AnyGame, found: int) -> None:
-    """With the number found and the number wanted."""
+    """The refusal gives the number found and the numbers possible."""
     least, most = min(game.seat_counts), max(game.seat_counts)
     wanted = str(least) if least == most else f"{least} to {most}"
     if found in game.seat_counts:
@@ -125,19 +125,19 @@ def played(name: str, seats: int) -> PlayedTable:
 
 @pytest.mark.parametrize("title", CHECKS)
 def test_a_game_keeps_its_contract(table: tuple[str, int], title: str) -> None:
-    """As `arena check-game` checks every game."""
+    """Every game passes the checks of `arena check-game`."""
     assert findings(CHECKS[title], played(*table)) == ()
 
 
 @cache
 def expanded() -> PlayedTable:
-    """Shanghaien with all its expansions."""
+    """Return Shanghaien with all its expansions."""
     return played_table(load_game("shanghaien"), 2, options={"expansions": [*EXPANSIONS]}, plays=1)
 
 
 @pytest.mark.parametrize("title", CHECKS)
 def test_expansions_keep_the_contract_of_their_game(title: str) -> None:
-    """All of them at once."""
+    """The game keeps its contract with all expansions at once."""
     assert findings(CHECKS[title], expanded()) == ()
 
 
@@ -158,7 +158,7 @@ def test_bundled_games_tell_more_than_the_contract_asks_for(game: AnyGame, table
 
 @pytest.mark.parametrize("result", [None, 0, "rest", [], {}, {"id": "k01"}], ids=str)
 def test_a_result_that_no_simulation_gave_is_a_value_error(table: tuple[str, int], result: Json) -> None:
-    """So that a record which was changed is told apart from a fault of the program."""
+    """A changed record is told apart from a fault of the program."""
     simulator = scripted_simulator(load_game(table[0]))
     waiting = [step.state for _, step in played(*table).steps() if isinstance(step.turn, Simulation)]
     if simulator is None:
@@ -171,7 +171,7 @@ def test_a_result_that_no_simulation_gave_is_a_value_error(table: tuple[str, int
 
 
 def test_a_hostile_action_is_the_bots_fault(game: AnyGame, table: tuple[str, int]) -> None:
-    """With the words of each game in it; the message stays short enough to be read."""
+    """The refusal has the words of the game, and is short enough to be read."""
     for _, step, seat, _ in list(played(*table).decisions())[:25]:
         for raw in HOSTILE:
             with pytest.raises(BotFault) as caught:
@@ -183,7 +183,7 @@ def test_a_hostile_action_is_the_bots_fault(game: AnyGame, table: tuple[str, int
 @pytest.mark.parametrize("table", TABLES, ids=lambda table: f"{table[0]}-{table[1]}")
 @given(raw=JSON, number=st.integers(0, 1000))
 def test_any_json_is_an_action_or_the_bots_fault(table: tuple[str, int], raw: Json, number: int) -> None:
-    """Nothing else comes out of `parse`."""
+    """`parse` returns an action or raises the bot's fault, whatever JSON it gets."""
     game = load_game(table[0])
     asked = list(played(*table).decisions())
     _, step, seat, _ = asked[number % len(asked)]

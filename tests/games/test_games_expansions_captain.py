@@ -25,7 +25,7 @@ def test_he_is_played_like_any_trick_and_a_die_is_placed_as_usual() -> None:
 
 
 def test_he_is_not_playable_while_the_opponents_is_in_force() -> None:
-    """Other tricks are."""
+    """While the opponent's captain is in force, other tricks can be played, the captain cannot."""
     state = table((CAPTAIN,), player(tricks=("both",)), hands=((CAPTAIN,), ()), lying=((CAPTAIN, SECOND),))
 
     assert tricks(rolled(state, 2, 5)) == (Both(),)
@@ -62,7 +62,7 @@ def test_what_is_allowed_happens_and_the_veto_is_still_to_be_had() -> None:
 
 
 def test_the_asked_seat_sees_what_is_announced_with_its_choices() -> None:
-    """And both seats see the same."""
+    """Both seats see the announced action with its choices."""
     holder = player(tricks=("adjust",), sailors=("dutch 3",))
     for action, shown in (
         (Adjust(die=2, to=3), {"do": "adjust", "die": 2, "to": 3}),
@@ -94,7 +94,7 @@ def test_a_vetoed_placement_is_taken_back_and_both_dice_are_rolled_again() -> No
 
 
 def test_after_a_vetoed_placement_a_used_trick_stays_used() -> None:
-    """And an adjusted die is rolled anew."""
+    """After a vetoed placement the trick is spent, and an adjusted die is rolled anew."""
     state = go(rolled(captained(player(tricks=("adjust", "both"))), 2, 5), Adjust(die=2, to=3), Allow(), place(3))
 
     again = go(state, Veto(), (2, 6))
@@ -105,7 +105,7 @@ def test_after_a_vetoed_placement_a_used_trick_stays_used() -> None:
 
 
 def test_a_joker_laid_before_a_vetoed_placement_stays() -> None:
-    """It is not part of the placement."""
+    """A joker is not part of the placement, so a veto does not take it back."""
     state = rolled(captained(player(tricks=("both",), sailors=("dutch 3",))), 2, 5)
 
     after = go(state, Joker(card="both", nation="dutch"), Allow(), place(2), Veto(), (1, 6))
@@ -141,7 +141,7 @@ def test_another_card_of_the_same_kind_may_be_announced() -> None:
 
 
 def test_a_vetoed_trick_can_be_played_in_the_next_turn() -> None:
-    """Where it can be vetoed again."""
+    """A vetoed trick can be played, and vetoed, again in the next turn."""
     state = go(rolled(captained(player(tricks=("both",))), 2, 5), Both(), Veto(), place(5), Roll(), (1, 2), place(1))
 
     again = go(state, Roll(), (3, 4), Both())

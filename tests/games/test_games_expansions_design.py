@@ -88,7 +88,7 @@ def test_its_decision_and_its_luck_come_in_turn() -> None:
 
 @pytest.mark.parametrize("game", [FIRST_OF_ALL, LAST_OF_ALL], ids=["first", "last"])
 def test_two_expansions_may_ask_about_one_action(game: Shanghaien) -> None:
-    """One after the other, in the order of play; the answer to one leads to the next one's question."""
+    """Expansions ask in the order of play; the answer to one question leads to the next."""
     state = begun(game, CAPTAIN)
     answers: list[Action] = [Farewell(is_silent=True), Allow()]
     if game is LAST_OF_ALL:
@@ -100,7 +100,7 @@ def test_two_expansions_may_ask_about_one_action(game: Shanghaien) -> None:
 
 
 def test_a_veto_leaves_the_next_one_nothing_to_ask_about() -> None:
-    """What is forbidden does not happen."""
+    """A vetoed action does not happen, so no other expansion asks about it."""
     state = begun(LAST_OF_ALL, CAPTAIN)
 
     stopped = after(LAST_OF_ALL, state, Shanghai(), Veto())
@@ -151,14 +151,14 @@ def test_an_expansion_may_share_an_action_of_the_base_game() -> None:
 
 
 def test_the_game_on_offer_does_not_know_it() -> None:
-    """It was plugged into a game of the test's own."""
+    """The game on offer does not know the expansion of the test."""
     with pytest.raises(SpecError, match='unknown expansion "quiz"'):
         load_game("shanghaien").setup({"expansions": [NAME]}, 2)
     assert NAME not in EXPANSIONS
 
 
 def test_an_expansion_may_be_nothing_but_a_card() -> None:
-    """What it does not need it leaves out."""
+    """An expansion may leave out every hook."""
     plain = Expansion(name="plain", trick=QUIZ.trick)
     game = Shanghaien(expansions={"plain": plain})
 

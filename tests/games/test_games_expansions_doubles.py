@@ -34,7 +34,7 @@ def lies(holder: Seat | None, first: Player | None = None, second: Player | None
 
 
 def holder(state: State) -> int | None:
-    """Who has the card, as the view shows it."""
+    """Return the seat that has the card, as the view shows it."""
     found: int | None = GAME.observe(state, FIRST)["expansions"][DOUBLES]["holder"]
     return found
 
@@ -56,7 +56,7 @@ def test_equal_dice_ask_first(where: Seat | None, choices: tuple[RollOne | TakeD
 
 @pytest.mark.parametrize("where", [None, SECOND])
 def test_taking_the_card_ends_the_turn_without_a_die(where: Seat | None) -> None:
-    """From the middle, or from the opponent; both dice go back."""
+    """The card is taken from the middle or from the opponent; both dice go back."""
     state = go(lies(where, player(dice=(1,))), Roll(), (4, 4), TakeDoubles())
 
     assert (holder(state), state.table) == (0, ())
@@ -67,7 +67,7 @@ def test_taking_the_card_ends_the_turn_without_a_die(where: Seat | None) -> None
 
 
 def test_taking_the_card_is_no_trick() -> None:
-    """It can be played in his next turn, in the same round too."""
+    """The card can be played in the player's next turn, in the same round too."""
     state = go(lies(None), Roll(), (4, 4), TakeDoubles(), Roll(), (1, 2), Place(dice=(1,)), Roll(), (2, 5))
 
     assert not state.players[0].has_used_trick
@@ -86,7 +86,7 @@ def test_one_of_the_two_dice_is_rolled_again() -> None:
 
 
 def test_equal_again_asks_again() -> None:
-    """As often as it happens, each time under a key of its own."""
+    """Each time the dice are equal again the question comes again, with a key of its own."""
     second = go(lies(None), Roll(), (4, 4), RollOne(), (4,))
     third = go(second, RollOne())
 
@@ -105,7 +105,7 @@ def test_a_reroll_asks_too() -> None:
 
 
 def test_an_adjusted_die_does_not_ask() -> None:
-    """It was not rolled."""
+    """Equal dice after an adjustment ask nothing: the die was not rolled."""
     state = go(rolled(lies(None, player(tricks=("adjust",))), 4, 5), Adjust(die=4, to=5))
 
     assert options(state) == (Place(dice=(5,)),)
@@ -129,7 +129,7 @@ def test_the_holder_plays_it_as_a_trick_and_rolls_both_again() -> None:
 
 
 def test_the_new_roll_may_take_the_card_back() -> None:
-    """It lies in the middle, so he does not hold it any more; the trick stays used."""
+    """The card lies in the middle after it was played, so its player may take it; the trick stays used."""
     state = go(rolled(lies(FIRST), 2, 5), PlayDoubles(), (3, 3))
 
     taken = go(state, TakeDoubles())
@@ -145,7 +145,7 @@ def test_the_new_roll_may_take_the_card_back() -> None:
 
 @pytest.mark.parametrize(("where", "scores"), [(None, (0, 0)), (FIRST, (1, 0)), (SECOND, (0, 1))])
 def test_held_at_the_end_it_scores_a_point(where: Seat | None, scores: tuple[int, int]) -> None:
-    """In the middle it scores nothing."""
+    """The card scores a point for its holder, and nothing in the middle."""
     state = table((DOUBLES,), player(dice=(1, 1)), player(dice=(1, 1)), hands=TOLD[where], round_=8, row=LAST_ROW)
 
     ended = go(state, Shanghai())
@@ -155,7 +155,7 @@ def test_held_at_the_end_it_scores_a_point(where: Seat | None, scores: tuple[int
 
 
 def test_it_stays_with_its_holder_or_in_the_middle_through_the_rounds() -> None:
-    """The end of a round does not touch it."""
+    """The end of a round does not move the card."""
     for where in (None, FIRST, SECOND):
         ended = go(lies(where, player(dice=(1, 2)), player(dice=(3, 4))), Shanghai())
 

@@ -12,7 +12,7 @@ HELD = ((NO_SHANGHAI,), ())
 
 
 def holding(first: Player | None = None, second: Player | None = None) -> State:
-    """Seat 0 is to move and holds the card."""
+    """Return a state in which seat 0 is to move and holds the card."""
     return table((NO_SHANGHAI,), first, second, hands=HELD)
 
 
@@ -60,7 +60,7 @@ def test_the_ban_leaves_the_game_with_the_round() -> None:
 
 
 def test_both_cards_can_lie_there_in_one_round() -> None:
-    """The second one changes nothing; both leave."""
+    """A second ban changes nothing; both cards leave with the round."""
     state = table(
         (NO_SHANGHAI,), player(dice=(1, 2, 3, 4)), player(dice=(1, 2)), hands=HELD, lying=((NO_SHANGHAI, SECOND),)
     )
@@ -92,7 +92,7 @@ def test_the_known_answer_of_the_rule_text() -> None:
 
 
 def test_of_equal_dice_one_goes_back() -> None:
-    """Each face is offered once."""
+    """Each face is offered once to be kept back."""
     lying = go(rolled(holding(player(dice=(1, 3))), 1, 1), RerollAll(), (4, 4, 4, 6))
 
     assert options(lying) == (KeepBack(die=4), KeepBack(die=6))
@@ -120,7 +120,7 @@ def test_with_nothing_placed_two_dice_are_rolled_and_one_placed() -> None:
 
 
 def test_the_numbering_stays_when_all_placed_dice_are_taken_back() -> None:
-    """It is chosen once in a round, though no die lies there any more."""
+    """The numbering is chosen once in a round, even if no die lies there any more."""
     lying = go(rolled(holding(player(dice=(4,))), 2, 5), RerollAll(), (3, 6, 6))
 
     assert lying.one_at == "left"
@@ -128,7 +128,7 @@ def test_the_numbering_stays_when_all_placed_dice_are_taken_back() -> None:
 
 
 def test_the_roll_of_many_dice_makes_no_doubles() -> None:
-    """Not even of two."""
+    """A roll of many dice asks no question of doubles, even if it has only two dice."""
     state = table((NO_SHANGHAI, DOUBLES), hands=HELD)
 
     assert asked(go(rolled(state, 2, 5), RerollAll(), (3, 3))) == ("keep_back", 0)

@@ -32,7 +32,7 @@ def full(first: Player | None = None, second: Player | None = None) -> State:
 
 
 def shown(state: State, name: str) -> dict[str, Json]:
-    """What the view of an expansion says."""
+    """Return the part of the view that belongs to an expansion."""
     found: dict[str, Json] = GAME.observe(state, FIRST)["expansions"][name]
     return found
 
@@ -41,7 +41,7 @@ def shown(state: State, name: str) -> dict[str, Json]:
 
 
 def test_equal_dice_after_a_vetoed_placement_ask_before_any_trick() -> None:
-    """And can be used to take the card."""
+    """Equal dice after a vetoed placement ask first, and can be used to take the card."""
     state = table((CAPTAIN, DOUBLES), player(tricks=("both",)), lying=((CAPTAIN, SECOND),))
 
     again = go(rolled(state, 2, 5), place(2), VETO, (3, 3))
@@ -53,7 +53,7 @@ def test_equal_dice_after_a_vetoed_placement_ask_before_any_trick() -> None:
 
 
 def test_the_doubles_card_can_be_vetoed_as_a_trick() -> None:
-    """It stays with its holder, who places, or plays another card."""
+    """A vetoed doubles card stays with its holder, who places, or plays another card."""
     state = go(rolled(full(player(dice=(3,))), 2, 5), PlayDoubles(), VETO)
 
     assert shown(state, DOUBLES) == {"holder": 0}

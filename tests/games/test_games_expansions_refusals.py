@@ -104,7 +104,7 @@ def test_an_action_of_an_expansion_that_is_off_is_refused(owner: str) -> None:
     ],
 )
 def test_a_refusal_names_what_stands_against_the_action(state: State, raw: Json, expected: str) -> None:
-    """One sentence for each way to be wrong."""
+    """Each way to be wrong has a sentence of its own."""
     assert refused(state, raw) == expected
 
 
@@ -116,7 +116,7 @@ def test_who_is_asked_for_a_veto_can_only_answer_that(raw: dict[str, Json]) -> N
 
 @pytest.mark.parametrize("answer", ["veto", "allow"])
 def test_nobody_answers_for_another_seat(answer: str) -> None:
-    """The mover cannot allow his own placement."""
+    """The mover cannot allow their own placement."""
     assert refused(ASKED, {"do": answer}) == "seat 0 is not to move; seat 1 is"
     assert refused(rolled(WATCHED, 2, 5), {"do": answer}, seat=SECOND) == "seat 1 is not to move; seat 0 is"
 

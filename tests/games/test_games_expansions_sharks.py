@@ -34,7 +34,7 @@ def test_the_player_chooses_one_of_two_actions() -> None:
 
 
 def test_the_card_on_which_the_die_of_this_turn_is_placed_is_turned_down() -> None:
-    """One die is placed as usual; the trick card leaves the game at once."""
+    """A die is placed as usual; the trick card leaves the game at once."""
     state = rolled(holding(), 2, 5)
 
     feeding = go(state, Feed())
@@ -83,7 +83,7 @@ def test_the_number_is_the_one_chosen_with_this_very_die() -> None:
 
 
 def test_both_players_can_feed_in_one_round() -> None:
-    """Two cards, or the same one twice."""
+    """Two cards are turned down, or the same one twice."""
     state = table((SHARKS,), hands=((SHARKS,), (SHARKS,)), row=ROW)
     once = go(rolled(state, 2, 5), Feed(), Place(dice=(5,)), Roll())
 
@@ -92,7 +92,7 @@ def test_both_players_can_feed_in_one_round() -> None:
 
 
 def test_in_the_next_round_all_cards_lie_face_up() -> None:
-    """The numbers start anew."""
+    """A new round has no card turned down."""
     state = go(rolled(holding(player(dice=(1, 2)), player(dice=(1, 2))), 2, 5), Feed(), Place(dice=(5,)), Shanghai())
 
     assert (state.round, fed(state)) == (2, [])
@@ -103,12 +103,12 @@ def test_in_the_next_round_all_cards_lie_face_up() -> None:
 
 
 def test_no_exchange_without_a_die_of_an_earlier_turn() -> None:
-    """The opponent's dice do not help."""
+    """The opponent's dice do not make an exchange possible."""
     assert tricks(rolled(holding(player(), player(dice=(1, 2))), 2, 5)) == (Feed(),)
 
 
 def test_the_exchange_takes_a_die_back_and_places_both() -> None:
-    """One die more lies there in the end; the trick card leaves the game."""
+    """An exchange adds one die to the row; the trick card leaves the game."""
     state = rolled(holding(player(dice=(3, 3, 6))), 2, 5)
 
     taken = go(state, Exchange(back=3))
@@ -121,5 +121,5 @@ def test_the_exchange_takes_a_die_back_and_places_both() -> None:
 
 
 def test_the_numbering_stays_when_the_only_die_is_exchanged() -> None:
-    """It is chosen once in a round."""
+    """The numbering is chosen once in a round."""
     assert options(go(rolled(holding(player(dice=(4,))), 2, 5), Exchange(back=4))) == (Place(dice=(2, 5)),)

@@ -45,7 +45,7 @@ def test_any_set_of_expansions_can_be_played(chosen: tuple[str, ...]) -> None:
 
 @pytest.mark.parametrize("chosen", VARIANTS, ids="+".join)
 def test_no_step_changes_the_state_that_it_began_in(chosen: tuple[str, ...]) -> None:
-    """Nor any that was before it: not by what was done, nor by all else that could have been."""
+    """Neither a step nor any other possible action changes a state or an earlier one."""
     play = played(chosen, 7)
     seen = [repr(step.state) for step in play]
 
@@ -79,7 +79,7 @@ def test_one_trick_in_a_round_counts_all_kinds_together(trick: Action) -> None:
 
 @pytest.mark.parametrize("trick", [*EACH, Both()], ids=lambda trick: type(trick).__name__)
 def test_each_trick_spends_its_own_card(trick: Action) -> None:
-    """One card leaves the hand; none is lost."""
+    """A trick takes one card from the hand; no card is lost."""
     state = rolled(full(player(dice=(3, 4), tricks=("both",))), 2, 5)
 
     after = go(state, trick)
@@ -105,7 +105,7 @@ def test_the_cards_are_numbered_in_the_order_of_play() -> None:
 
 
 def test_the_picture_is_wide_enough_for_all_kinds_of_tricks() -> None:
-    """By an estimate of the width of a line; every trick of the game in one hand."""
+    """By an estimated width, the line of a hand with every trick fits into the picture."""
     tavern = ("adjust",) * 3 + ("both",) * 2 + ("reroll",) * 3
     drawing = ET.fromstring(GAME.picture(table(ALL, player(tricks=tavern, used=True), hands=(ALL, ()))))
     width = float(drawing.get("width", "0"))
@@ -120,7 +120,7 @@ def test_the_picture_is_wide_enough_for_all_kinds_of_tricks() -> None:
 
 
 def test_the_heading_tells_who_must_choose_and_who_rolls_again() -> None:
-    """By the names of the players, in every interlude of some plays."""
+    """The heading names the player who must act in every interlude of some plays."""
     seen: dict[str, str] = {}
     for number in range(6):
         for step in steps(GAME, f"heading {number}", Random(number), options={"expansions": VARIANTS[-1]}):
@@ -135,6 +135,6 @@ def test_the_heading_tells_who_must_choose_and_who_rolls_again() -> None:
 
 
 def test_the_rules_for_a_person_tell_every_expansion() -> None:
-    """Each by its name, in lines of a terminal."""
+    """The summary names each expansion, in lines of a terminal."""
     assert all(f"expansion {name.replace('_', ' ')}" in summary_of(GAME).lower() for name in ALL)
     assert all(len(line) <= 80 for line in summary_of(GAME).splitlines())

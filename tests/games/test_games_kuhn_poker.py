@@ -33,7 +33,7 @@ def first(alpha: Fraction) -> Chances:
 
 
 def second(card: str, moves: tuple[str, ...]) -> Fraction:
-    """The best play of seat 1."""
+    """Return the best play of seat 1."""
     bets = {"jack": THIRD, "queen": Fraction(0), "king": Fraction(1)}
     calls = {"jack": Fraction(0), "queen": THIRD, "king": Fraction(1)}
     return calls[card] if moves == ("bet",) else bets[card]
@@ -81,7 +81,7 @@ def test_the_value_is_that_of_the_literature(alpha: Fraction) -> None:
 
 
 def test_no_view_shows_the_other_card_before_the_showdown() -> None:
-    """Nor does the text for the person at the table; after a fold it never shows."""
+    """Neither the view nor the text for a person shows the other card before the showdown or after a fold."""
     folded = 0
     for number in range(40):
         for step in steps(GAME, f"kuhn {number}", Random(number)):
@@ -123,7 +123,7 @@ class Folding(BaselinePlayer):
 
 
 def test_a_fold_gives_the_pot_to_the_other_seat() -> None:
-    """Whatever the cards are."""
+    """The cards do not matter after a fold."""
     state = State((2, 0), ("bet", "fold"))
     assert GAME.outcome(state).scores == (1, -1)
     assert GAME.outcome(State((2, 0), ("check", "bet", "fold"))).scores == (-1, 1)

@@ -17,7 +17,7 @@ TEXT = st.text(max_size=40).filter(lambda text: text.isprintable())
 
 
 def word(seed: str, key: str, i: int, k: int) -> int:
-    """The recipe's `word`, from its text alone."""
+    """Compute the recipe's `word` from its text alone."""
     return int.from_bytes(sha256(f"{seed}/{key}/{i}/{k}".encode()).digest()[:8], "big")
 
 
@@ -96,7 +96,7 @@ def test_the_recipe_never_changes_for_dice(key: str, dice: int, faces: int, roll
 
 
 def test_the_recipe_never_changes_for_shuffles() -> None:
-    """The first deck of the seed 00 01 02 ... 0f."""
+    """The first deck of the seed 00 01 02 ... 0f stays as it is."""
     first, second, third = (
         (18, 31, 34, 30, 0, 1, 28, 8, 39, 16, 12, 41, 21, 24, 32, 5),
         (6, 22, 11, 45, 40, 10, 37, 46, 13, 2, 27, 33, 25, 7, 35, 9),

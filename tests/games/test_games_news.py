@@ -15,7 +15,7 @@ NAMES = ("ada", "a-name-of-thirty-characters-xx")
 
 
 def test_a_shanghai_tells_who_won_which_card_and_why() -> None:
-    """By number: more dice, pips beside it, equal pips, no dice; the winner's dice first. Then points and the round."""
+    """News list cards by number with the reason, the winner's dice first; then points and the round."""
     before = to_move(player(dice=(1, 1, 3, 5, 6)), player(dice=(1, 3, 4, 5, 5, 6)))
     after = go(before, Shanghai())
 
@@ -34,7 +34,7 @@ def test_a_shanghai_tells_who_won_which_card_and_why() -> None:
 
 
 def test_the_last_round_opens_no_other() -> None:
-    """And a step within a round has no news."""
+    """The last round opens no other, and a step within a round has no news."""
     before = to_move(player(dice=(1, 2)), round_=8)
     told = news_of(GAME, before, go(before, Shanghai()), ("ada", "ben"))
 
@@ -57,7 +57,7 @@ def test_a_card_that_an_expansion_takes_is_told() -> None:
 
 @pytest.mark.parametrize("name", sorted(bundled_names()))
 def test_every_game_has_a_summary_and_names_its_players(name: str) -> None:
-    """In lines for a terminal."""
+    """Summaries are lines of a terminal, and texts name the players."""
     game = load_game(name)
     state = game.setup({}, 2)
 
@@ -66,7 +66,7 @@ def test_every_game_has_a_summary_and_names_its_players(name: str) -> None:
 
 
 def test_a_table_with_long_names_fits_80_columns() -> None:
-    """They are cut where columns stand below each other."""
+    """Long names are cut where columns stand below each other."""
     crowd = to_move(player(dice=(1, 1, 3, 5, 6)), player(dice=(6,) * 6))
     end = go(to_move(player(dice=(1, 2)), player(tricks=("both",)), round_=8), Shanghai())
 

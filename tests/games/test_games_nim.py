@@ -26,7 +26,7 @@ def mover_wins_by_theory(heaps: tuple[int, ...], *, is_misere: bool) -> bool:
 
 @cache
 def mover_wins_by_search(state: State) -> bool:
-    """By the rules alone: some action leads to the end with me as the winner, or to a lost state of the opponent."""
+    """Return True if some action wins at once or leads to a lost state of the opponent, by the rules alone."""
     if isinstance(GAME.turn(state), Over):
         return GAME.outcome(state).ranks[state.to_move] == 0
     mover = state.to_move
@@ -42,7 +42,7 @@ def test_the_rules_agree_with_the_theory(heaps: tuple[int, ...], is_misere: bool
 
 
 def test_all_takes_are_legal_by_heap_and_count() -> None:
-    """None from an empty heap."""
+    """Nothing can be taken from an empty heap."""
     assert GAME.legal(at(2, 0, 1), Seat(0)) == (Take(0, 1), Take(0, 2), Take(2, 1))
 
 
@@ -56,7 +56,7 @@ def test_all_takes_are_legal_by_heap_and_count() -> None:
     ],
 )
 def test_a_refusal_names_what_was_found(raw: Json, sentence: str) -> None:
-    """The heap, the count, and what there is."""
+    """The refusal gives the heap, the count, and the counters in the heap."""
     with pytest.raises(IllegalAction) as caught:
         GAME.parse(at(3, 4, 5), Seat(0), raw)
 
@@ -64,7 +64,7 @@ def test_a_refusal_names_what_was_found(raw: Json, sentence: str) -> None:
 
 
 def test_a_malformed_take_is_answered_with_the_form() -> None:
-    """The hint can be copied."""
+    """The hint is a well-formed action."""
     with pytest.raises(MalformedReply, match='not an action of nim: the field "count" is missing') as caught:
         GAME.parse(at(3), Seat(0), {"heap": 0})
 
@@ -73,7 +73,7 @@ def test_a_malformed_take_is_answered_with_the_form() -> None:
 
 @pytest.mark.parametrize("heaps", [[], [0], [3, -1], [1001], [1] * 21])
 def test_impossible_heaps_are_refused(heaps: list[int]) -> None:
-    """With what was found and what is possible."""
+    """The refusal gives the heaps found and the heaps possible."""
     with pytest.raises(SpecError) as caught:
         GAME.setup({"heaps": heaps}, 2)
 
@@ -81,6 +81,6 @@ def test_impossible_heaps_are_refused(heaps: list[int]) -> None:
 
 
 def test_a_picture_of_nothing_says_so() -> None:
-    """No empty box at the end of the game."""
+    """The picture at the end of the game has a sentence in place of an empty box."""
     assert "all heaps are empty" in GAME.picture(State(heaps=(0, 0), is_misere=False))
     assert "empty" not in GAME.picture(State(heaps=(0, 1), is_misere=False))

@@ -51,7 +51,7 @@ def refusal(name: str) -> str:
 
 
 def test_a_game_of_an_installed_package_is_found_by_its_entry_point(site: Installer) -> None:
-    """With the distribution, its version and its files."""
+    """The plug-in has the distribution, its version and the hash of its files."""
     file = site()
 
     game = load_game("other-nim")
@@ -66,7 +66,7 @@ def test_a_game_of_an_installed_package_is_found_by_its_entry_point(site: Instal
 
 
 def test_the_same_game_is_found_by_its_module(site: Installer) -> None:
-    """Under another name, from the same package."""
+    """`module:Class` names the game of the same package."""
     module = site().parent.name
 
     assert load_game(f"{module}:Other").name == "other-nim"
@@ -118,7 +118,7 @@ def test_any_byte_of_the_package_changes_its_hash(site: Installer) -> None:
     ids=["import", "error", "exit", "syntax", "missing", "constructor"],
 )
 def test_a_package_that_cannot_be_imported_is_named(site: Installer, code: str, told: str) -> None:
-    """With its entry point; other games do not notice, and the list of games goes on."""
+    """The refusal names the entry point; other games and their list still work."""
     module = site(code).parent.name
 
     sentence = refusal("other-nim")
@@ -132,7 +132,7 @@ def test_a_package_that_cannot_be_imported_is_named(site: Installer, code: str, 
 
 
 def test_an_object_that_is_no_game_is_told_all_that_it_lacks(site: Installer) -> None:
-    """At once."""
+    """One refusal lists all missing parts."""
     site("class Other:\n    name = 'Other Nim'\n    seat_counts = (2, 11)\n    def turn(self, state): ...")
 
     sentence = refusal("other-nim")
@@ -143,7 +143,7 @@ def test_an_object_that_is_no_game_is_told_all_that_it_lacks(site: Installer) ->
 
 
 def test_a_game_of_another_name_than_its_entry_point_is_refused(site: Installer) -> None:
-    """One thing has one name."""
+    """Game and entry point must have one name."""
     site(NIM.replace("{name}", "nom"))
 
     assert 'its game is called "nom"; give both the same name' in refusal("other-nim")
@@ -165,7 +165,7 @@ def test_no_package_takes_the_name_of_a_bundled_game(
 
 
 def test_two_packages_with_one_name_are_both_refused(site: Installer) -> None:
-    """Nobody can know which one is meant."""
+    """A name that two packages claim is ambiguous."""
     site(top="plugged_twin_a")
     site(top="plugged_twin_b")
 
@@ -176,7 +176,7 @@ def test_two_packages_with_one_name_are_both_refused(site: Installer) -> None:
 
 
 def test_an_unknown_game_is_refused_with_those_of_other_packages(site: Installer) -> None:
-    """None of them is imported for it."""
+    """The refusal lists games of other packages without importing them."""
     site("raise AssertionError")
 
     assert refusal("othernim").endswith('other-nim, openspiel:NAME; did you mean "other-nim"?')
@@ -219,7 +219,7 @@ def test_a_package_that_is_another_one_is_refused(site: Installer) -> None:
 
 
 def test_commands_import_no_plugin_that_they_do_not_need(tmp_path: Path) -> None:
-    """Not even a broken one costs them anything."""
+    """A broken plug-in does not disturb commands that do not need it."""
     marker = tmp_path / "imported"
     install(
         tmp_path / "site",
@@ -338,7 +338,7 @@ def test_code_that_kills_its_process_is_run_apart(tmp_path: Path, monkeypatch: p
 
 
 def test_without_openspiel_its_games_are_refused_with_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Others do not notice."""
+    """The refusal names the extra to install; other games still work."""
     monkeypatch.setitem(sys.modules, "pyspiel", None)
 
     for name in ("leduc_poker", "no_such_game"):

@@ -29,13 +29,13 @@ def let_go(state: State, kind: str) -> State:
 
 
 def settled(waiting: State) -> State:
-    """After the ship came to rest."""
+    """Return the state after the ship came to rest."""
     after: State = SIMULATOR.apply_result(waiting, SIMULATOR.simulate(waiting))
     return after
 
 
 def seen(state: State) -> dict[str, Any]:
-    """The view of seat 1 as it goes over the line."""
+    """Return the view of seat 1 as it goes over the line."""
     view: dict[str, Any] = json.loads(msgspec.json.encode(GAME.observe(state, Seat(1))))
     return view
 
@@ -68,7 +68,7 @@ def test_a_look_ahead_on_the_view_is_what_then_happens() -> None:
 
 
 def test_a_made_up_table_on_which_pieces_stand_in_each_other_is_refused() -> None:
-    """It would keep the simulation busy for seconds; the sentence names the two. As it came back, the table is fine."""
+    """The refusal names two overlapping pieces; a table that a result gave is accepted."""
     what = {"area": 7, "load": {"kind": "rat", "face": "flat", "u_mm": 0, "v_mm": 30}}
     crate = {"id": "k01", "kind": "crate", "pos_mm": [0, 60, 129], "quat": [1, 0, 0, 0]}
     crowd = [{**crate, "id": f"k{number:02d}", "pos_mm": [0, 60 + number, 129]} for number in range(31)]

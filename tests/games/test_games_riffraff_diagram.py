@@ -30,7 +30,7 @@ PENDING = replace(AT_SEA, pending=Load(kind="crate", face="flat", u_mm=0, v_mm=6
 
 
 def drawing(state: State) -> list[str]:
-    """The lines with the ship."""
+    """Return the lines with the ship."""
     lines = describe(state).splitlines()
     return lines[3 : lines.index("", 3)]
 
@@ -44,7 +44,7 @@ def test_what_was_caught_is_told() -> None:
 
 
 def test_a_long_row_goes_on_below_its_first_piece() -> None:
-    """Between two pieces, within 80 characters."""
+    """A long row breaks between two pieces, within 80 characters."""
     crowd: list[Row] = [(f"k{n:02d}", "lifeboat", 5, 3, (0, 0.02 + n / 200, 0.13, 1, 0, 0, 0)) for n in range(1, 10)]
 
     lines = describe(fresh(tabled(0.0, 0.0, *crowd))).splitlines()
@@ -56,7 +56,7 @@ def test_a_long_row_goes_on_below_its_first_piece() -> None:
 
 @pytest.mark.parametrize("table", [LISTING, CROWDED, TIPPED], ids=["heeled", "full", "tipped"])
 def test_every_piece_shows(table: ShipAtRest) -> None:
-    """By its letter from one side at least, and by its number in the table; many also by their number on the ship."""
+    """Each piece shows by its letter from one side at least, and by its number in the table."""
     state = fresh(table)
     ship, text = "\n".join(drawing(state)), describe(state)
 
@@ -66,7 +66,7 @@ def test_every_piece_shows(table: ShipAtRest) -> None:
 
 
 def test_a_hidden_piece_shows_from_the_other_side() -> None:
-    """One crate right behind another, as one looks from the bow."""
+    """A crate hidden behind another from the bow shows from the side."""
     state = fresh(
         tabled(
             0.0,
@@ -96,7 +96,7 @@ def test_a_heeling_ship_is_drawn_upright() -> None:
 
 
 def test_tipped_yards_are_drawn_as_they_lie() -> None:
-    """With what lies on them; 8 degrees are a line of 10 mm for each ten columns."""
+    """Yards and their cargo are drawn tipped; 8 degrees are a line of 10 mm for each ten columns."""
     state = fresh(TIPPED)
 
     assert drawing(state)[8:19] == [
@@ -116,7 +116,7 @@ def test_tipped_yards_are_drawn_as_they_lie() -> None:
 
 
 def test_no_line_is_too_long_for_any_tip() -> None:
-    """Also at angles of two digits, to starboard."""
+    """Lines with angles of two digits to starboard fit into 80 columns."""
     table = ShipAtRest(roll=0.5, pitch=0.5, yards=(0.5, 0.5, 0.5))
 
     assert max(map(len, describe(fresh(table)).splitlines())) <= 80
@@ -151,7 +151,7 @@ def test_lines_have_an_end(seats: int) -> None:
     ],
 )
 def test_the_title_says_what_comes_next(state: State, next_: str) -> None:
-    """In every phase."""
+    """The title has a phrase for every phase."""
     is_over = state.phase is Phase.OVER
     place = f"the game is over after round {state.round}" if is_over else "round 5 of 10, captain seat 1"
     assert title(state) == f"{place}: {next_}"
@@ -163,13 +163,13 @@ angles = st.floats(-180, 180)
 
 
 def bounds(points: list[Point]) -> tuple[float, float, float, float]:
-    """Left, right, bottom and top."""
+    """Return left, right, bottom and top."""
     xs, ys = [x for x, _ in points], [y for _, y in points]
     return (min(xs), max(xs), min(ys), max(ys))
 
 
 def seen(kind: Kind, pose: Pose, view: View) -> tuple[float, float, float, float]:
-    """The bounds of a piece in a view."""
+    """Return the bounds of a piece in a view."""
     return bounds([point for part in piece_solids(kind, pose, view) for point in part.outline])
 
 

@@ -25,7 +25,7 @@ RIFFRAFF = load_game("riffraff")
 
 
 def loading() -> Any:
-    """A position in which the simulation is due."""
+    """Return a position in which the simulation is due."""
     state, rng = RIFFRAFF.setup({}, 2), Random(1)
     while not isinstance(turn := RIFFRAFF.turn(state), Simulation):
         if isinstance(turn, Chance):
@@ -78,7 +78,7 @@ def test_a_movement_lasts_as_long_as_its_result() -> None:
 
 
 def test_frames_of_an_avalanche_are_small() -> None:
-    """With 25 pieces aboard and 10 falling: thirty such, about as many as a match of four has loads, take 0.6 MB."""
+    """Frames of thirty placements with 25 pieces aboard and 10 falling take less than 0.6 MB."""
     load = Load(kind="rat", face="flat", u_mm=80, v_mm=-30)
 
     result, motion = physics.film(CROWDED, AREAS[2], load, Noise(0, 0, 0, 1.0, 1.0), PieceId("k90"))

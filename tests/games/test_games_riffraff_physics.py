@@ -32,14 +32,14 @@ def _swing_after_release(axis: int, degrees: float, looks: int) -> NDArray[np.fl
 
 
 def _stays(area: int, kind: Kind, face: Face, yaw_deg: int) -> bool:
-    """Whether a single piece in the middle of an area stays there."""
+    """Return True if a single piece in the middle of an area stays there."""
     u, v = (500 * sum(side) for side in (AREAS[area].u_m, AREAS[area].v_m))
     result = tried(ShipAtRest(), area, Load(kind, face, u, v, yaw_deg))
     return result is not None and not result.fallen
 
 
 def _released(area: int, load: Load, noise: Noise = STILL) -> physics.Placement:
-    """An empty ship, the piece just let go."""
+    """Return an empty ship with the piece just let go."""
     return physics.begin_placement(ShipAtRest(), AREAS[area], load, noise, PieceId("k01"))
 
 
@@ -223,7 +223,7 @@ def test_pieces_fall_in_the_order_in_which_they_cross() -> None:
 
 
 def test_a_hand_that_is_full_catches_no_more() -> None:
-    """Whether pieces fall between the same two looks or later; those that fell first are caught."""
+    """Pieces that fell first are caught, whether the next ones fall between the same two looks or later."""
     watch = _watch(_state((0, 0.1, -0.012), (0, 0.1, -0.011), (0, 0.1, -0.010), (0, 0.1, 0.1)), hands_mm=((0, 100),))
 
     watch.see(_state((0, 0.1, -0.030), (0, 0.1, -0.030), (0, 0.1, -0.030), (0, 0.1, 0.1)))
@@ -284,7 +284,7 @@ def test_a_little_movement_within_the_window_is_still_rest(moved: WorldState, *,
 
 
 def test_the_largest_tilt_is_kept() -> None:
-    """Of all looks and both hinges, either way."""
+    """The result has the largest tilt of all looks and both hinges, either way."""
     watch = _watch(_state((0, 0, 0.1)))
 
     for roll in (0.05, -0.2, 0.1):

@@ -90,7 +90,7 @@ def test_the_way_back_undoes_a_rotation(rotation: Quaternion) -> None:
 
 
 def test_yaw_turns_from_bow_to_port() -> None:
-    """By 90 degrees: what pointed to the bow points to port. A roll lifts port, a pitch lowers the bow."""
+    """A yaw of 90 degrees turns the bow end to port; a roll lifts port, a pitch lowers the bow."""
     assert rotate(rotation_about("z", 90), (1, 0, 0)) == pytest.approx((0, 1, 0))
     assert rotate(ship_rotation(ShipAtRest(roll=0.1)), (0, 1, 0)) == pytest.approx((0, math.cos(0.1), math.sin(0.1)))
     assert rotate(ship_rotation(ShipAtRest(pitch=0.1)), (1, 0, 0)) == pytest.approx((math.cos(0.1), 0, -math.sin(0.1)))

@@ -45,7 +45,7 @@ class _Column:
 
 
 def test_a_piece_is_let_down_to_just_above_the_first_contact() -> None:
-    """It ends free, and less than 0.02 mm above what it would touch."""
+    """The piece is free, and less than 0.02 mm above what it would touch."""
     column = _Column([(0.0, 0.02), (-0.03, 0.02)])
 
     height_m = engine.first_contact(column.touches, top_m=0.05, clear_m=1.0, floor_m=-0.05)
@@ -148,7 +148,7 @@ def test_nothing_reaches_into_anything_when_it_is_let_go(pieces: int) -> None:
 
 
 def test_passing_over_what_is_clear_changes_no_pose() -> None:
-    """With ten pieces aboard, every way down ends in the same bits as if each of its steps had been taken."""
+    """With ten pieces aboard, skipped steps change no bit of the pose of release."""
     table = laden(10)
     loads = _random_loads("steps")
 
@@ -361,7 +361,7 @@ def test_random_placements_of_every_kind_on_every_area(tmp_path: Path, each: int
     ("placements", "most"), [(25, 20), pytest.param(1000, 24, marks=pytest.mark.slow)], ids=["few", "thousand"]
 )
 def test_random_placements_on_growing_tables(tmp_path: Path, placements: int, most: int) -> None:
-    """One after the other: no divergence, no file, results that are valid."""
+    """Placements one after the other give valid results, without divergence and without a file."""
     with contextlib.chdir(tmp_path):
         refused = _grown(placements, "growing", most)
 

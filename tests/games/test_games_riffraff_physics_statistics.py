@@ -24,7 +24,7 @@ pytestmark = pytest.mark.slow
 
 
 def _legal(draw: Callable[[Random], Load], rng: Random, table: ShipAtRest, area: int) -> Load:
-    """The first load drawn that is not refused."""
+    """Draw loads until one is not refused."""
     while True:
         load = draw(rng)
         if not is_placeable(AREAS[area], load):
@@ -41,7 +41,7 @@ def _careless(rng: Random, table: ShipAtRest, area: int) -> Load:
 
 
 def _looking_ahead(rng: Random, table: ShipAtRest, area: int) -> Load:
-    """Of some tidy loads the one that, without noise, loses nothing and tilts the ship least."""
+    """Choose the tidy load that, without noise, loses nothing and tilts the ship least."""
     loads = [_legal(partial(_tidy, area), rng, table, area) for _ in range(_CANDIDATES)]
     return min(loads, key=partial(_regret, table, area))
 

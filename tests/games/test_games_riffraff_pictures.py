@@ -42,12 +42,12 @@ def pieces(view: ET.Element) -> list[str]:
 
 
 def texts(element: ET.Element) -> list[str]:
-    """The lines of text below an element."""
+    """Return the lines of text below an element."""
     return [str(each.text) for each in element.iter(f"{SVG}text")]
 
 
 def rings(view: ET.Element) -> list[ET.Element]:
-    """The marks of pieces that fell."""
+    """Return the marks of pieces that fell."""
     return [each for each in view.iter(f"{SVG}circle") if each.get("class") == "fallen"]
 
 
@@ -72,7 +72,7 @@ def test_every_piece_is_drawn_once_in_every_view(state: State) -> None:
     ],
 )
 def test_the_ship_leans_to_the_side_that_is_down(roll: float, pitch: float, view: str, lower: str, higher: str) -> None:
-    """As the plates with the numbers of the areas show: odd yard areas are port, 1 and 2 are at the bow."""
+    """Plates of odd yard areas lie to port, those of areas 1 and 2 at the bow."""
     drawn = views(fresh(ShipAtRest(roll, pitch)))[view]
 
     heights = {str(each.text): float(str(each.get("y"))) for each in drawn.iter(f"{SVG}text")}
@@ -100,7 +100,7 @@ def test_a_yard_tips_to_the_end_that_is_down(yards: Yards, lower: str, higher: s
 
 @pytest.mark.parametrize(("tip", "is_hidden"), [(0.14, False), (-0.14, True)])
 def test_the_end_of_a_yard_hides_cargo_only_where_one_looks_up_at_it(tip: float, *, is_hidden: bool) -> None:
-    """From starboard, a crate at the starboard end: before its yard if that end is down, else behind its end."""
+    """Seen from starboard, a crate at a yard's starboard end is hidden unless that end is down."""
     level = level_of(AREAS[6], ShipAtRest(yards=(tip, 0.0, 0.0)))
     pose = (*level.to_table((0.0, -0.06, 0.129)), *level.rotation)
     crate = replace(ONE_CRATE.cargo[0], pose=pose)
@@ -114,14 +114,14 @@ def test_the_end_of_a_yard_hides_cargo_only_where_one_looks_up_at_it(tip: float,
 
 
 def is_wood(polygon: ET.Element) -> bool:
-    """Whether it is a face of a yard near the lowest, or of its end."""
+    """Return True if it is a face of a yard near the lowest, or of its end."""
     heights = [float(place.split(",")[1]) for place in str(polygon.get("points")).split()]
     return min(heights) > 300 and max(heights) < 400
 
 
 @scenes
 def test_the_nearest_piece_is_drawn_last(state: State) -> None:
-    """By its place from above, from the bow and from starboard; a sailor is drawn part by part."""
+    """Pieces are ordered by depth from above, from the bow and from starboard; a sailor part by part."""
     found, whole = views(state), [piece for piece in state.table.cargo if piece.kind != "sailor"]
 
     for name, axis, sign in (("above", 2, 1), ("front", 0, 1), ("side", 1, -1)):
@@ -149,7 +149,7 @@ def test_labels_are_readable(state: State) -> None:
 
 
 def test_a_hidden_piece_has_no_label() -> None:
-    """Of two crates behind each other, from the bow only the nearer is named, from starboard both."""
+    """Of two crates behind each other, only the nearer has a label from the bow, both from starboard."""
     table = tabled(
         0.0,
         0.0,
@@ -184,7 +184,7 @@ def test_a_picture_stands_alone(state: State) -> None:
 
 @scenes
 def test_text_stays_on_the_paper(state: State) -> None:
-    """By a generous estimate of its width, and the heading ends before the order of play begins."""
+    """By a generous estimate of widths, texts stay on the paper and the heading ends before the order of play."""
     drawing = ET.fromstring(picture(state))
     for each in drawing.findall(f"{SVG}text"):
         width = 0.62 * float(str(each.get("font-size"))) * len(str(each.text))
@@ -216,7 +216,7 @@ def box_of(text: ET.Element) -> tuple[float, float, float]:
 
 
 def test_words_are_escaped() -> None:
-    """Whatever they come from."""
+    """Texts of any source are escaped."""
     assert "<b>&amp;</b>" not in words((0, 0), "<b>&", 10)
     assert ET.fromstring(words((0, 0), "<b>&\"'", 10)).text == "<b>&\"'"
 
@@ -235,7 +235,7 @@ def test_what_fell_is_marked_in_every_view() -> None:
 
 
 def test_an_avalanche_is_told_in_numbers() -> None:
-    """Names would not fit under the ship."""
+    """Many falls are counted, for names would not fit under the ship."""
     falls = [fallen(f"k{number:02d}", kind, 50, -100) for number, kind in enumerate(3 * KINDS, start=1)]
     state = replace(AT_SEA, last=(loaded(*falls),))
 
@@ -260,7 +260,7 @@ def test_a_piece_on_its_way_is_drawn_over_its_place() -> None:
 
 @pytest.mark.parametrize("tip", [0.14, 0.0, -0.07])
 def test_a_piece_on_its_way_is_aligned_with_its_yard(tip: float) -> None:
-    """As it will be let go: the lower edge of a crate runs along the yard."""
+    """The lower edge of a held crate runs along the yard, as it will be let go."""
     load = Load(kind="crate", face="flat", u_mm=0, v_mm=60)
     state = replace(AT_SEA, phase=Phase.SETTLING, pending=load, table=ShipAtRest(yards=(tip, 0.0, 0.0)))
 

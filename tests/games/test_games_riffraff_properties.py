@@ -70,7 +70,7 @@ def _require_pieces(state: State) -> None:
 
 
 def _require_cards(state: State) -> None:
-    """As many are left as rounds, and those that lie open are not in the hand."""
+    """Assert that a hand has as many cards as rounds are left, and none of those that lie open."""
     is_open = state.phase is not Phase.CARD
     left = 10 - (state.round - 1) % 10 - is_open
     for player in state.players:
@@ -220,7 +220,7 @@ def amounts(found: Noise) -> tuple[float, ...]:
     ],
 )
 def test_a_die_stands_for_a_quantile(face: int, z: float) -> None:
-    """Those of the normal distribution, from the table in any textbook."""
+    """Quantiles are those of the normal distribution in any textbook's table."""
     found = to_noise((face, face, face, face, face), SIGMAS["breeze"])
 
     assert amounts(found) == pytest.approx((1.5 * z, 1.5 * z, 3 * z, 0.05 * z, 0.05 * z), abs=0.006)
@@ -229,7 +229,7 @@ def test_a_die_stands_for_a_quantile(face: int, z: float) -> None:
 
 @given(weather=WEATHERS, rounds=st.sampled_from([10, 20]), number=st.integers(1, 20))
 def test_the_sea_grows_evenly_from_round_to_round(weather: Weather, rounds: int, number: int) -> None:
-    """From the wave of the table to that of the last round; hands stay as they are."""
+    """The wave grows evenly to that of the last round; hands stay as they are."""
     number = min(number, rounds)
     first, now = sigma_in(weather, 1, rounds), sigma_in(weather, number, rounds)
 

@@ -106,7 +106,7 @@ def test_an_illegal_action_is_refused_with_its_reason(reason: str, state: State,
 
 
 def test_each_reason_of_rules_and_geometry_is_met() -> None:
-    """Those of the simulated world, of a seat that is not to move and of look-aheads are tested elsewhere."""
+    """Reasons of the simulated world, of seats not to move and of look-aheads are tested elsewhere."""
     elsewhere = {
         Reason.NO_ROOM,
         Reason.NO_SUPPORT,
@@ -130,7 +130,7 @@ def test_each_reason_of_rules_and_geometry_is_met() -> None:
     ],
 )
 def test_a_seat_that_is_not_to_move_is_told_who_is(state: State, seat: int, sentence: str) -> None:
-    """Whatever it sends."""
+    """The refusal is the same whatever the seat sends."""
     fault = refused(state, {"pass": True}, seat)
 
     assert (fault.reason, fault.message) == (Reason.NOT_TO_MOVE, sentence)
@@ -151,7 +151,7 @@ def test_a_seat_that_is_not_to_move_is_told_who_is(state: State, seat: int, sent
     ],
 )
 def test_another_form_is_malformed(state: State, raw: Json, words: str) -> None:
-    """With an example of the form that is asked for."""
+    """The refusal has an example of the form that is asked for."""
     fault = refused(state, raw)
 
     assert isinstance(fault, MalformedReply)
@@ -161,7 +161,7 @@ def test_another_form_is_malformed(state: State, raw: Json, words: str) -> None:
 
 @pytest.mark.parametrize("word", ["x", "\n", "\u00fc", "\U0001f600", "\ud800", '"'])
 def test_a_long_message_of_a_bot_is_told_in_a_short_one(word: str) -> None:
-    """One line of ASCII, whatever stands in it."""
+    """The refusal is one line of ASCII, whatever the message contains."""
     for raw in ({word * 20_000: 1}, load(YARD) | {"kind": word * 20_000}, [word] * 20_000):
         message = refused(YARD, raw).message
 
@@ -185,7 +185,7 @@ def test_a_long_message_of_a_bot_is_told_in_a_short_one(word: str) -> None:
     ],
 )
 def test_numbers_are_rounded_before_anything_is_checked(changes: dict[str, Json], expected: dict[str, Json]) -> None:
-    """So what is carried out is exactly what the log says, and has one JSON form: no -0.0, no 90 beside 90.0."""
+    """The action carried out is exactly the one in the log, in one JSON form: no -0.0, no 90 beside 90.0."""
     action = GAME.parse(YARD, Seat(0), load(YARD, "rat", **changes))
 
     assert isinstance(action, Load)
@@ -195,7 +195,7 @@ def test_numbers_are_rounded_before_anything_is_checked(changes: dict[str, Json]
 
 
 def test_a_load_may_touch_the_line_that_it_must_not_cross() -> None:
-    """Also turned by 90 degrees, where floating point is not exact."""
+    """A load may touch the line, also turned by 90 degrees, where floating point is not exact."""
     for yaw in (0, 90, 180, 270):
         raw = load(YARD, "crate", v_mm=14, yaw_deg=yaw)
 
@@ -203,7 +203,7 @@ def test_a_load_may_touch_the_line_that_it_must_not_cross() -> None:
 
 
 def test_a_pass_is_read() -> None:
-    """It is the same value as the one that stands in for a refused load; whether it is honoured is asked elsewhere."""
+    """A pass is read as the value that stands in for a refused load."""
     action = GAME.parse(YARD, Seat(0), {"pass": True})
 
     assert action == PASS == Pass(is_pass=True)

@@ -34,7 +34,7 @@ CHOICE = st.randoms(use_true_random=False)
 
 
 def lined_up(state: State) -> tuple[int, tuple[int, ...]]:
-    """Captain and order of play."""
+    """Return captain and order of play."""
     return state.captain, state.order
 
 
@@ -60,7 +60,7 @@ def test_everybody_starts_with_ten_cards_and_whole_sets(seats: int, pieces: int,
     ],
 )
 def test_impossible_options_are_refused(options: dict[str, Json], message: str) -> None:
-    """With what was found and what is known."""
+    """The refusal gives the value found and the values known."""
     with pytest.raises(SpecError) as caught:
         GAME.setup(options, 4)
 

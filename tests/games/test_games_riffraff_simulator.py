@@ -65,7 +65,7 @@ def rest(name: str, pose: Pose = POSE) -> Rest:
 
 
 def test_the_refusal_of_the_world_is_the_bots_fault() -> None:
-    """With its own reason."""
+    """A refusal of the physics has a reason of its own."""
     simulator = RiffRaffSimulator(ScriptedShip(refuse=lambda *_: Reason.NO_SUPPORT))
 
     with pytest.raises(IllegalAction) as caught:
@@ -75,7 +75,7 @@ def test_the_refusal_of_the_world_is_the_bots_fault() -> None:
 
 
 def test_a_placement_is_simulated_with_the_noise_that_was_drawn() -> None:
-    """And with the next id."""
+    """The physics gets the noise that was drawn, and the next id."""
     ship = Recorder()
     state = GAME.resolve(under_way(played(start(weather="calm"), 7, 3, 2, 1)), (900_000, 1, 2, 3, 4))
 
@@ -119,7 +119,7 @@ def test_a_placement_is_simulated_with_the_noise_that_was_drawn() -> None:
     ],
 )
 def test_a_result_that_cannot_be_is_a_value_error(changes: dict[str, object], sentence: str) -> None:
-    """It says what does not fit."""
+    """The error says what does not fit."""
     state = under_way(BARREL_ABOARD, kind="crate")
 
     with pytest.raises(ValueError, match=sentence):
@@ -127,7 +127,7 @@ def test_a_result_that_cannot_be_is_a_value_error(changes: dict[str, object], se
 
 
 def test_look_aheads_are_counted_only_while_somebody_decides() -> None:
-    """As many as the option says, in each request."""
+    """The budget of each request is the option's number, and 0 if nobody decides."""
     state = GAME.setup({"simulations": 3, "weather": "still"}, 4)
 
     assert GAME.simulator.budget(state) == 3
@@ -136,7 +136,7 @@ def test_look_aheads_are_counted_only_while_somebody_decides() -> None:
 
 
 def test_results_are_compared_by_the_physics_unless_they_are_the_same() -> None:
-    """A record that was read back is the same."""
+    """Equal results, such as a record read back, need no physics."""
     one, other = result(), result(tilt_max_deg=4.0)
 
     assert GAME.simulator.distance(YARD, one, json.loads(json.dumps(result()))) == ""
@@ -235,7 +235,7 @@ def test_a_look_ahead_can_go_on_from_an_imagined_table() -> None:
 
 
 def test_a_look_ahead_tells_what_would_fall() -> None:
-    """With kind, place and hand, as the event would."""
+    """The answer has kind, place and hand, as the event would."""
     simulator = RiffRaffSimulator(ScriptedShip(lambda *_: {"k01": IN_HAND, "k02": AT_SEA}))
 
     answer = simulator.what_if(BARREL_ABOARD, Seat(1), {"load": raw_load(BARREL_ABOARD, "crate", hands_mm=HANDS)})
@@ -264,7 +264,7 @@ def test_a_look_ahead_lasts_as_long_as_the_budget(left: int, looks: int, t_s: fl
 
 
 def lying(**changes: Json) -> dict[str, Json]:
-    """An imagined piece, changed."""
+    """Return an imagined piece, changed."""
     return {"id": "k01", "kind": "rat", "pos_mm": [0, 0, 50], "quat": [1, 0, 0, 0]} | changes
 
 
@@ -313,7 +313,7 @@ def test_what_cannot_be_imagined_is_refused(changes: dict[str, Json], reason: st
     ],
 )
 def test_a_question_of_another_form_is_malformed(what: dict[str, Json], words: str) -> None:
-    """With an example of the right one."""
+    """The refusal has an example of the right form."""
     fault = refused(GAME.simulator, what)
 
     assert isinstance(fault, MalformedReply)
@@ -322,7 +322,7 @@ def test_a_question_of_another_form_is_malformed(what: dict[str, Json], words: s
 
 
 def test_without_a_card_an_area_must_be_named() -> None:
-    """Also when it is another one's turn."""
+    """An area must be named also in another player's turn."""
     for state, seat in ((start(), 0), (YARD, 1)):
         fault = refused(GAME.simulator, QUESTION, state, seat)
 

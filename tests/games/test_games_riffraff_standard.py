@@ -44,7 +44,7 @@ def on_area(card: int) -> State:
 
 
 def test_the_list_names_every_face_of_every_kind_once() -> None:
-    """So that a pass is honoured only where none of them finds a place."""
+    """The list is complete, so a pass is honoured only where no face of any kind finds a place."""
     assert sorted((kind, face) for kind, face, _ in standard.BY_RISK) == sorted(
         (kind, face) for kind in KINDS for face in FACES[kind]
     )
@@ -69,7 +69,7 @@ def test_standard_loads_are_legal_and_begin_at_the_outer_end(card: int) -> None:
 
 
 def test_only_pieces_that_the_player_holds_are_loaded() -> None:
-    """In the order of the list."""
+    """Loads come in the order of the list."""
     state = with_pieces(to_load(), 0, crate=1, barrel=2)
 
     assert list(dict.fromkeys(load.kind for load in standard.list_loads(state))) == ["barrel", "crate"]
@@ -88,7 +88,7 @@ def test_a_pass_is_refused_with_the_load_that_is_possible() -> None:
 
 
 def test_a_pass_is_honoured_where_nothing_has_room() -> None:
-    """All of the list is tried first."""
+    """The referee tries the whole list before a pass is honoured."""
     tried: list[Load] = []
 
     def refuse(_area: Area, load: Load) -> str:
@@ -145,13 +145,13 @@ def test_an_announcement_of_two_binds() -> None:
     ],
 )
 def test_a_load_that_is_not_in_the_list_cannot_be_recorded(result: Json, sentence: str) -> None:
-    """Not even with hands."""
+    """A standard load with hands is refused, too."""
     with pytest.raises(ValueError, match=sentence):
         GAME.simulator.apply_result(did(to_load(), PASSED), result)
 
 
 def test_the_referees_load_is_told_in_words() -> None:
-    """So is that there is none, and how two searches differ."""
+    """A search that finds no load, and the difference of two searches, are described as well."""
     asked = did(to_load(), PASSED)
     result, nothing = GAME.simulator.simulate(asked), {"load": None}
 

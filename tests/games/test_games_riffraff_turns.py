@@ -41,7 +41,7 @@ def shifted(piece: Piece, x: float, y: float, z: float) -> Piece:
 
 
 def test_a_loaded_piece_leaves_the_supply_and_lies_on_the_area_of_the_card() -> None:
-    """It gets the next id; the turn is over, and the next player loads on the area of the next card."""
+    """The piece gets the next id; the next player loads on the area of their card."""
     state = loaded(to_load(), kind="crate")
 
     (piece,) = state.table.cargo
@@ -68,7 +68,7 @@ def test_hand_and_sea_are_drawn_before_the_ship_is_simulated() -> None:
 
 
 def test_whoever_holds_one_piece_cannot_announce_two() -> None:
-    """So it is not asked."""
+    """A player with one piece is not asked for a number."""
     state = others_pass(loaded(to_load(), kind="chest"))
 
     state = played(with_pieces(state, 1, rat=1), 1, 7, 3, 2)
@@ -109,7 +109,7 @@ def test_a_turn_ends_without_loading_where_no_load_is_possible() -> None:
 
 
 def test_a_second_piece_is_left_out_where_no_load_is_possible() -> None:
-    """What was loaded before stays what all see."""
+    """The turn ends, and the first piece stays in view."""
     state = loaded(did(second_round(), {"pieces": 2}))
 
     after = no_load(state)
@@ -119,7 +119,7 @@ def test_a_second_piece_is_left_out_where_no_load_is_possible() -> None:
 
 
 def test_all_see_what_was_loaded_since_the_last_turn_began() -> None:
-    """With everything that happened: who, where, how, under which noise, what fell."""
+    """All see who loaded where and how, under which noise, and what fell."""
     state = loaded(to_load(), {"k01": AT_SEA}, kind="plank")
 
     (event,) = GAME.observe(state, Seat(3))["last"]
@@ -163,14 +163,14 @@ def test_who_holds_no_piece_at_the_end_of_a_turn_wins_at_once() -> None:
 
 @pytest.mark.parametrize("place", [IN_HAND, AT_SEA], ids=["caught alone", "not caught"])
 def test_the_last_piece_comes_back_when_it_falls(place: Place) -> None:
-    """Nobody has won; the turn is over."""
+    """A last piece that falls wins nothing and ends the turn."""
     after = loaded(with_pieces(to_load(), 0, rat=1), {"k01": place})
 
     assert (after.active, supply(after, 0)) == (1, {"rat": 1})
 
 
 def test_of_two_last_pieces_only_the_second_wins() -> None:
-    """The turn goes on after the first."""
+    """The turn goes on after the first of two last pieces."""
     state = did(with_pieces(second_round(), 1, rat=1, crate=1), {"pieces": 2})
 
     once = loaded(state)

@@ -33,7 +33,7 @@ TURN = st.tuples(*[st.floats(-1, 1)] * 4).filter(lambda turn: math.hypot(*turn) 
 
 @st.composite
 def tables(draw: st.DrawFn) -> ShipAtRest:
-    """Canonical tables with anything anywhere."""
+    """Draw canonical tables with anything anywhere."""
     kinds = draw(st.lists(st.sampled_from(KINDS), max_size=6))
     return ShipAtRest(
         roll=draw(TILT),
@@ -112,7 +112,7 @@ def test_the_whole_view_of_a_turn() -> None:
 
 @given(table=tables())
 def test_the_view_loses_nothing_of_the_canonical_state(table: ShipAtRest) -> None:
-    """From the mm and degrees of the view the table is computed back, digit for digit, as every look-ahead does."""
+    """The table can be computed back from mm and degrees, digit for digit, as every look-ahead does."""
     state = replace(played(start(), 7, 3, 2, 1), table=table, placements=len(table.cargo))
     view = json.loads(msgspec.json.encode(GAME.observe(state, Seat(0))))
     what = {"load": raw_load(state), "ship": view["ship"], "cargo": view["cargo"]}
@@ -145,7 +145,7 @@ def test_cards_of_others_that_lie_face_down_change_nothing(hidden: list[dict[int
 
 
 def test_one_sees_the_card_that_one_has_played() -> None:
-    """Nobody else does before all are turned up."""
+    """Nobody else sees the card before all are turned up."""
     state = before_reveal(start(), {1: 6})
 
     assert GAME.observe(state, Seat(1))["seats"][1]["card"] == 6
@@ -190,7 +190,7 @@ PAGE = (Path(__file__).parents[2] / "docs" / "riffraff.md").read_text(encoding="
 
 
 def rows(heading: str) -> list[list[str]]:
-    """The cells of the table below that first row."""
+    """Return the cells of the table below that first row."""
     assert PAGE.count(heading) == 1
     lines = PAGE.split(heading, 1)[1].split("\n\n", 1)[0].splitlines()[2:]
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
@@ -201,7 +201,7 @@ def numbers(text: str) -> tuple[float, ...]:
 
 
 def test_masses_and_faces_are_those_of_the_cargo() -> None:
-    """Kind by kind, in their order."""
+    """The facts have every kind in order."""
     told = rows("| Kind | Mass | Size | Faces |")
 
     assert [row[0] for row in told] == list(KINDS)
@@ -226,7 +226,7 @@ def test_areas_are_where_they_are() -> None:
 
 
 def test_the_weather_is_as_told() -> None:
-    """Standard deviations; none in still weather."""
+    """The facts have the standard deviations; in still weather they are 0."""
     told = rows("| Weather | Shift along u and v | Turn | Roll and pitch rate |")
 
     assert {row[0].split("`")[1]: sum(map(numbers, row[1:]), ()) for row in told if "none" not in row[1]} == {
@@ -246,7 +246,7 @@ def test_hands_and_drop_are_as_told() -> None:
 
 
 def test_every_reason_to_refuse_a_load_is_told() -> None:
-    """Those of loads, in the order in which they are looked at last."""
+    """The page lists the reasons of loads in the order of the checks."""
     told = [row[0].strip("`") for row in rows("| Reason | What it means |")]
 
     assert set(told) == {

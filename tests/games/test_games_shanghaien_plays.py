@@ -46,7 +46,7 @@ class Plays(NamedTuple):
 
 @pytest.fixture(scope="module", params=VARIANTS, ids=lambda chosen: "+".join(chosen) or "base")
 def them(request: pytest.FixtureRequest) -> Plays:
-    """One set after the other."""
+    """Yield one set of expansions after the other."""
     return Plays(request.param, [played(request.param, number) for number in range(MATCHES)])
 
 
@@ -84,7 +84,7 @@ def test_every_card_lies_in_one_place(them: Plays) -> None:
 
 
 def test_only_a_card_in_force_or_to_be_had_lies_beside_the_row(them: Plays) -> None:
-    """And at the end only the doubles card."""
+    """At the end only the doubles card may lie beside the row."""
     for play in them.plays:
         for step in play:
             kinds = Counter(step.state.variant.faces[card] for card in step.state.table)
@@ -94,7 +94,7 @@ def test_only_a_card_in_force_or_to_be_had_lies_beside_the_row(them: Plays) -> N
 
 
 def test_the_strength_kept_is_the_strength_of_the_cards(them: Plays) -> None:
-    """It is a cache of the sailors and jokers, and a joker always lies with a sailor card of its nation."""
+    """The strength equals that of sailors and jokers, and a joker always lies with a sailor of its nation."""
     for state in them.sampled:
         for side in state.players:
             strength = Counter(
@@ -137,7 +137,7 @@ def test_dice_in_hand_come_from_the_supply(them: Plays) -> None:
 
 
 def test_everything_an_expansion_adds_was_played(them: Plays) -> None:
-    """Or the other tests would prove little."""
+    """The plays contain every action of every expansion, else the other tests would prove little."""
     variant = them.plays[0][0].state.variant
     added = {kind for each in variant.expansions.values() for kind in (*each.trick.effects, *each.effects)}
 
@@ -184,7 +184,7 @@ def test_the_numbering_is_the_choice_of_the_starter_in_the_first_turn(them: Play
 
 
 def numbering(actions: tuple[Action | None, ...]) -> list[Place | KeepBack | TakeDoubles]:
-    """Those among the actions that end a turn in which the numbering may be open."""
+    """Return the actions that end a turn in which the numbering may be open."""
     return [action for action in actions if isinstance(action, Place | KeepBack | TakeDoubles)]
 
 
@@ -225,7 +225,7 @@ def test_a_veto_is_asked_for_when_and_only_when_there_is_the_right(them: Plays) 
 
 
 def test_one_trick_a_round_and_no_captain_in_the_last(them: Plays) -> None:
-    """Of all kinds together; a vetoed one is none."""
+    """A player uses one trick a round, of all kinds together; a vetoed one does not count."""
     for play in them.plays:
         used: Counter[tuple[int, Seat]] = Counter()
         for step, action in happened(play):
@@ -236,7 +236,7 @@ def test_one_trick_a_round_and_no_captain_in_the_last(them: Plays) -> None:
 
 
 def test_under_the_ban_a_round_ends_only_when_a_player_has_to(them: Plays) -> None:
-    """Told from the actions alone."""
+    """The ban is checked from the actions alone."""
     for play in them.plays:
         banned = 0
         for step, action in happened(play):
@@ -249,7 +249,7 @@ def test_under_the_ban_a_round_ends_only_when_a_player_has_to(them: Plays) -> No
 
 
 def test_each_of_eight_rounds_ends_with_a_shanghai(them: Plays) -> None:
-    """By a player with two dice placed, and the other one starts the next round."""
+    """The caller has two dice placed, and the other player starts the next round."""
     for play in them.plays:
         ends = [step for step, action in happened(play) if isinstance(action, Shanghai)]
         assert [step.state.round for step in ends] == list(range(1, ROUNDS + 1))

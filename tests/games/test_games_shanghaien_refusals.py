@@ -78,12 +78,12 @@ NO_CHANGE = "is not possible: the dice show 2 and 6; one may change by 1, within
     ],
 )
 def test_a_refusal_names_what_stands_against_the_action(state: State, raw: Json, end: str) -> None:
-    """One sentence for each way to be wrong."""
+    """Each way to be wrong has a sentence of its own."""
     assert refused(state, raw).endswith(end)
 
 
 def test_the_wrong_seat_is_told_who_is_to_move() -> None:
-    """Whatever it wants to do."""
+    """The refusal is the same whatever the seat wants to do."""
     assert refused(BEGUN, do("place", dice=[2]), seat=SECOND) == "seat 1 is not to move; seat 0 is"
 
 
@@ -107,7 +107,7 @@ def test_a_form_that_is_no_action_is_malformed(raw: Json, expected: str) -> None
 
 
 def test_a_misspelt_action_is_told_the_known_ones() -> None:
-    """And the one that it resembles."""
+    """The refusal lists the known actions and the one that resembles it."""
     with pytest.raises(MalformedReply) as caught:
         GAME.parse(BEGUN, FIRST, do("rol"))
 
@@ -118,7 +118,7 @@ def test_a_misspelt_action_is_told_the_known_ones() -> None:
 
 
 def test_the_order_of_two_dice_is_free() -> None:
-    """[5, 2] and [2, 5] are the same placement."""
+    """[5, 2] and [2, 5] are one placement."""
     state = RIGHT
 
     assert GAME.parse(state, FIRST, do("place", dice=[5, 2])) == Place(dice=(2, 5))
@@ -174,7 +174,7 @@ MIDST = rolled(
 
 
 def test_the_numbers_run_from_the_end_that_was_chosen() -> None:
-    """From the right, the dice on 6 lie on the first card."""
+    """With number 1 on the right, the dice on 6 lie on the first card."""
     lines = GAME.describe(replace(MIDST, one_at="right")).splitlines()
 
     assert lines[3].split()[1:] == ["(6)", "(5)", "(4)", "(3)", "(2)", "(1)"]
@@ -198,13 +198,13 @@ def test_the_numbers_run_from_the_end_that_was_chosen() -> None:
     ],
 )
 def test_the_title_says_what_comes_next(state: State, title: str) -> None:
-    """Or how the game ended."""
+    """The title says what comes next, or how the game ended."""
     assert GAME.describe(state).splitlines()[0] == title
     assert title in GAME.picture(state)
 
 
 def test_nothing_in_the_picture_overlaps_or_leaves_it() -> None:
-    """With all six dice of both players on one card; text lines are apart and fit by an estimate of their width."""
+    """With all dice of both players on one card, text lines are apart and fit by an estimate of their width."""
     crowded = replace(MIDST, players=(player(dice=(6,) * 6), player(dice=(1,) * 6)))
     crews = player(sailors=tuple(f"{nation} {value}" for nation in NATIONS for value in (1, 2, 3, 4)))
 
@@ -263,7 +263,7 @@ def test_a_picture_has_names_and_the_expansions_in_force() -> None:
 
 
 def test_a_placed_die_shows_the_number_of_its_card() -> None:
-    """In pips."""
+    """A placed die has as many pips as its number."""
     state = replace(MIDST, players=(player(dice=(6, 6)), player(dice=(1,))))
 
     pips = ET.fromstring(GAME.picture(state)).findall(f"{SVG}circle")

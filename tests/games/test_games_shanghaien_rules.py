@@ -142,7 +142,7 @@ def test_equal_points_are_a_draw() -> None:
     ],
 )
 def test_impossible_options_are_refused(options: dict[str, Json], sentence: str) -> None:
-    """With the place, what was found and what is known."""
+    """The refusal gives the place, the value found and the values known."""
     with pytest.raises(SpecError) as caught:
         GAME.setup(options, 2)
 

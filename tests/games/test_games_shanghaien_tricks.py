@@ -42,7 +42,7 @@ def test_no_trick_after_the_opponents_roll() -> None:
 
 
 def test_a_trick_won_in_a_round_can_be_used_from_the_next_round_on() -> None:
-    """It is nobody's while it lies in the row."""
+    """A trick belongs to nobody while it lies in the row."""
     row = cards(*LAST_ROW)
     winning = player(dice=(1, 1))
     during = replace(rolled((2, 5), winning, player(dice=(3, 3))), row=row)
@@ -68,7 +68,7 @@ def test_every_trick_card_can_be_a_joker_of_a_nation_on_the_own_side(kind: str) 
 
 
 def test_no_joker_without_a_sailor_card() -> None:
-    """It can never lie alone and replace a missing nation, even one of which the opponent has sailors."""
+    """A joker cannot replace a missing nation, even one of which the opponent has sailors."""
     state = rolled((2, 5), player(tricks=("both",)), player(sailors=("german 4",)))
 
     assert tricks(state) == (Both(),)
@@ -137,7 +137,7 @@ def test_after_adjust_either_die_is_placed(dice: tuple[int, int], change: Adjust
 
 
 def test_the_view_tells_a_right_from_a_duty() -> None:
-    """`to_place` at most, `must_place` at least."""
+    """The view has `to_place` at most and `must_place` at least."""
     state = go(rolled((5, 2), player(tricks=("both",))), Both())
 
     views = [GAME.observe(each, FIRST) for each in (state, go(state, Place(dice=(2, 5))))]
@@ -146,7 +146,7 @@ def test_the_view_tells_a_right_from_a_duty() -> None:
 
 
 def test_both_in_the_first_turn_of_a_round_chooses_the_numbering_too() -> None:
-    """One end for both dice, or for the one."""
+    """One end is chosen for both dice, or for the one."""
     state = replace(rolled((5, 2), player(tricks=("both",))), one_at=None)
 
     assert options(go(state, Both())) == tuple(
@@ -155,7 +155,7 @@ def test_both_in_the_first_turn_of_a_round_chooses_the_numbering_too() -> None:
 
 
 def test_both_players_may_use_up_their_supplies() -> None:
-    """The one who is to move ends the round."""
+    """With both supplies empty the player to move ends the round."""
     state = rolled((1, 6), player(dice=(2, 3, 4, 5), tricks=("both",)), player(dice=(1, 2, 3, 4, 5, 6)))
 
     state = go(state, Both(), Place(dice=(1, 6)))
@@ -181,7 +181,7 @@ def test_reroll_asks_for_two_new_dice_under_a_new_key() -> None:
 
 @pytest.mark.parametrize("trick", [Adjust(die=2, to=1), Both(), Reroll(), Joker(card="both", nation="dutch")])
 def test_one_card_is_spent_and_none_is_lost(trick: Action) -> None:
-    """Of two cards of a kind one stays."""
+    """Of two cards of a kind one is spent and one stays."""
     held = ("adjust", "adjust", "both", "both", "reroll", "reroll")
     state = rolled((2, 5), player(tricks=held, sailors=("dutch 3",)))
 

@@ -60,7 +60,7 @@ def rows(state: State) -> list[tuple[State, Fraction]]:
 
 
 def random_steps(number: int, options: dict[str, Any] | None = None) -> list[Step]:
-    """A random play."""
+    """Play at random and return the steps."""
     return list(steps(GAME, f"value {number}", Random(number), options=options or {}))
 
 
@@ -74,7 +74,7 @@ def mean(after: list[tuple[State, Fraction]]) -> float:
 
 
 def swapped(state: State) -> State:
-    """The same position with the seats exchanged, the base game only."""
+    """Return the position with the seats exchanged, the base game only."""
     first, second = state.players
     return replace(state, players=(second, first), to_move=Seat(1 - state.to_move), turns=state.turns[::-1])
 
@@ -96,7 +96,7 @@ def test_a_position_that_waits_for_dice_is_worth_the_mean_of_what_follows(option
 @settings(max_examples=10)
 @given(number=st.integers(0, 10**6))
 def test_no_roll_of_any_variant_is_unfair(number: int) -> None:
-    """The same for matches with all expansions, at one roll of each kind in each match."""
+    """With all expansions, one roll of each kind in each match is fair."""
     rolls_of = {rolled_as(step.turn): step.state for step in random_steps(number, ALL)}
 
     for kind, state in rolls_of.items():
@@ -187,13 +187,13 @@ def test_every_position_has_a_sound_value(number: int, options: dict[str, Any]) 
 @settings(max_examples=8)
 @given(number=st.integers(0, 10**6))
 def test_seats_are_alike(number: int) -> None:
-    """With the seats exchanged so are the payoffs."""
+    """Exchanged seats have exchanged payoffs."""
     for step in random_steps(number):
         assert VALUE(swapped(step.state)) == pytest.approx(VALUE(step.state)[::-1], abs=1e-12)
 
 
 def test_before_the_shuffle_only_the_start_counts() -> None:
-    """Which is worth a little to seat 0."""
+    """Before the shuffle only the start counts, which is worth a little to seat 0."""
     first, _ = VALUE(FRESH)
 
     assert 0.5 <= first < 0.52
@@ -262,7 +262,7 @@ def test_a_joker_that_gains_less_than_its_trick_is_worth_is_not_laid() -> None:
 
 
 def test_nobody_lays_a_joker_in_their_last_turn_who_cannot_roll_again() -> None:
-    """With the fifth die of round 8 the turn is over: a trick with a joker side is worth no more than one without."""
+    """After the fifth die of round 8 a trick with a joker side is worth no more than one without."""
     mine = player(dice=(5, 5, 6, 6), sailors=("spanish 1", "french 3"), tricks=("both",))
     theirs = player(dice=(2, 2, 3, 3), sailors=("spanish 2", "french 2"))
 
@@ -272,7 +272,7 @@ def test_nobody_lays_a_joker_in_their_last_turn_who_cannot_roll_again() -> None:
 
 
 def digest() -> str:
-    """Of the value of every state of some matches, by the exact bits, and of the constants."""
+    """Digest the exact bits of the value of every state of some matches, and the constants."""
     values = [VALUE(step.state)[0].hex() for number in (1, 2) for step in random_steps(number)]
     values += [VALUE(step.state)[0].hex() for step in random_steps(3, ALL)]
     constants = {name.upper(): value for name, value in asdict(CONSTANTS).items() if name != "version"}

@@ -31,7 +31,7 @@ KINDS = [
 
 @pytest.mark.parametrize("name", KINDS)
 def test_a_game_keeps_the_contract(name: str) -> None:
-    """By the checks of `arena check-game`."""
+    """The game passes the checks of `arena check-game`."""
     name = f"openspiel:{name}"
 
     broken = [(part.title, part.seats, part.findings) for part in check_game(load_game(name)) if part.findings]
@@ -41,7 +41,7 @@ def test_a_game_keeps_the_contract(name: str) -> None:
 
 @pytest.mark.parametrize("views", [["information_state_tensor"], ["observation_tensor", "information_state_string"]])
 def test_tensors_come_on_request(views: list[str]) -> None:
-    """By OpenSpiel's names, each with its shape in the constants of the game; the contract holds."""
+    """Views have tensors by OpenSpiel's names, each with its shape in the constants of the game."""
     game = load_game("openspiel:leduc_poker")
 
     assert [part.findings for part in check_game(game, options={"views": views}) if part.findings] == []
@@ -66,7 +66,7 @@ def test_tensors_come_on_request(views: list[str]) -> None:
     ],
 )
 def test_a_view_that_the_game_has_not_is_refused(name: str, options: dict[str, list[str]], told: str) -> None:
-    """With those that it has."""
+    """The refusal lists the views that the game has."""
     game = load_game(f"openspiel:{name}")
     if not told:
         assert game.setup(options, 2)

@@ -33,7 +33,7 @@ GAMES = ["backgammon", "leduc_poker", "breakthrough(rows=6,columns=6)", "goofspi
 def test_the_league_of_the_page_is_played_and_verified(
     name: str, terminal: Terminal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With the bundled Monte Carlo bot, in the sandbox; no match ends by a fault, and each has its luck checked."""
+    """No match of the Monte Carlo bot in the sandbox ends by a fault, and each has its luck checked."""
     monkeypatch.setenv("ARENA_RUNTIMES", sys.prefix)
     league = yaml.safe_load(SHOWN)
     for player in league["players"][:2]:

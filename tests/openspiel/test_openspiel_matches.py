@@ -49,7 +49,7 @@ def match_with(
 
 
 def oracle(record: MatchRecord) -> list[list[tuple[tuple[str, ...], str]]]:
-    """By seat, for each request: all that OpenSpiel lets the seat know, with its own actions; and all that happened."""
+    """Return by seat, for each request, what OpenSpiel lets the seat know, with its actions and all that happened."""
     known: list[list[tuple[tuple[str, ...], str]]] = [[] for _ in record.seats]
     past: list[tuple[str, ...]] = [() for _ in record.seats]
     for step in replay(record):

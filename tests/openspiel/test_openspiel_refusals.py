@@ -37,7 +37,7 @@ def refusal(name: str) -> str:
     ],
 )
 def test_a_game_that_no_match_can_be_played_of_is_refused_by_name(name: str, told: str) -> None:
-    """One player, a crowd, luck of its own, a file, a game that is no game yet."""
+    """One player, a crowd, its own luck, a file, or an unfinished game are refused by name."""
     found = refusal(name)
 
     assert told in found
@@ -57,7 +57,7 @@ def test_a_game_that_no_match_can_be_played_of_is_refused_by_name(name: str, tol
     ],
 )
 def test_unknown_and_impossible_parameters_are_named_with_the_known_ones(name: str, told: str) -> None:
-    """Also those that end the process, or take all of its memory; no path of those who built it stands there."""
+    """Parameters that end the process or take its memory are refused, too, without paths of the build."""
     found = refusal(name)
 
     assert told in found
@@ -69,7 +69,7 @@ def test_unknown_and_impossible_parameters_are_named_with_the_known_ones(name: s
     "name", ["", "()", "leduc_poker(", "leduc-poker", "../x", "go(\n)", "go(\x1b[2J)", "go(" + "x" * 500 + ")"]
 )
 def test_a_name_of_another_form_is_refused_with_the_form(name: str) -> None:
-    """It is printed without its escapes, and not at full length."""
+    """The refusal prints the name without its escapes, and not at full length."""
     found = refusal(name)
 
     assert "expected openspiel:NAME or openspiel:NAME(parameter=value,...)" in found

@@ -105,10 +105,10 @@ def round_load(load: Load) -> Load:
     )
 
 
-def require_within(name: str, found: float, low: float, high: float) -> None:
+def require_within(name: str, number: float, low: float, high: float) -> None:
     """Raise IllegalAction if a number is not from `low` to `high`."""
-    if not low <= found <= high:
-        raise _refusal(Reason.BAD_NUMBER, f"{name} must be from {low:g} to {high:g}, found {found:g}")
+    if not low <= number <= high:
+        raise _refusal(Reason.BAD_NUMBER, f"{name} must be from {low:g} to {high:g}, found {number:g}")
 
 
 def _refuse_other_form(state: State, raw: Json, asked: Form) -> None:
