@@ -115,7 +115,7 @@ def _set_up(extra: str) -> bool:
 
 
 def _make_venv() -> bool:
-    """A virtual environment with pip."""
+    """Make a virtual environment with pip."""
     if importlib.util.find_spec("ensurepip") is None and not _install_python3_venv():
         return _fail("this Python cannot make virtual environments: install python3-venv and call this again") == 0
     shutil.rmtree(VENV, ignore_errors=True)
@@ -124,7 +124,7 @@ def _make_venv() -> bool:
 
 
 def _install_python3_venv() -> bool:
-    """Debian and Ubuntu keep what virtual environments need in a package of its own."""
+    """Install the package in which Debian and Ubuntu keep what virtual environments need."""
     if shutil.which("apt-get") is None:
         return False
     apt = ["apt-get"] if os.geteuid() == 0 else ["sudo", "apt-get"]
@@ -141,7 +141,7 @@ def _has_pip() -> bool:
 
 
 def _fingerprint(extra: str) -> str:
-    """Changes whenever what must be installed does, or where the project lies."""
+    """Return a text that changes whenever what must be installed does, or where the project lies."""
     parts = [(ROOT / "pyproject.toml").read_bytes(), CONSTRAINTS.read_bytes(), str(ROOT).encode(), extra.encode()]
     return hashlib.sha256(b"\0".join(parts)).hexdigest()
 

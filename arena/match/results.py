@@ -246,7 +246,8 @@ def rotate(places: Sequence[T], rotation: int) -> tuple[T, ...]:
 
 
 def _pardoned(record: MatchRecord) -> tuple[dict[str, int], ...]:
-    counts = tuple([seat.faults or {} for seat in record.seats])
+    """Return the faults after which the match went on, by seat, in order of their codes."""
+    counts = tuple([dict(sorted((seat.faults or {}).items())) for seat in record.seats])
     return counts if any(counts) else ()
 
 

@@ -22,7 +22,14 @@ from arena.match.settings import ClockSettings
 
 SEATS = (
     SeatRecord(
-        player="ann", bot="a", moves=3, cpu_ms=1.2345, wall_ms=9.0, slowest_ms=0.7, ignored={}, faults={"timeout": 2}
+        player="ann",
+        bot="a",
+        moves=3,
+        cpu_ms=1.2345,
+        wall_ms=9.0,
+        slowest_ms=0.7,
+        ignored={},
+        faults={"timeout": 2, "malformed_reply": 1},
     ),
     SeatRecord(player="bob", bot="b", moves=2, cpu_ms=5.0, wall_ms=2.5, slowest_ms=2.0, ignored={}, decides="wall"),
 )
@@ -56,8 +63,9 @@ def test_a_result_is_the_exact_part_of_its_record() -> None:
         timeouts_by_load=(0, 0),
         luck=(250_000, -250_000),
         luck_version="1",
-        pardoned=({"timeout": 2}, {}),
+        pardoned=({"timeout": 2, "malformed_reply": 1}, {}),
     )
+    assert [*found.pardoned[0]] == ["malformed_reply", "timeout"]
     assert found.margins == (Fraction(1, 2), Fraction(-1, 2))
     assert found.points == (2, 0)
     assert found.places == ("bob", "ann")
