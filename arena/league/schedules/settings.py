@@ -86,10 +86,10 @@ def with_defaults(schedule: Schedule, *, players: Sequence[str], seats: int, cyc
     """
     if isinstance(schedule, RoundRobin | Gauntlet):
         return _settle_cycles(schedule, players, seats, cycles)
-    kind = "swiss" if isinstance(schedule, Swiss) else "knockout"
+    kind = type(schedule).__name__.lower()
     if cycles is not None:
-        said = "has rounds" if isinstance(schedule, Swiss) else "ends with its final"
-        raise SpecError(f"cycles: a {kind} {said}; cycles and blocks_per_pairing are for round_robin and gauntlet")
+        length = "ends with its final" if isinstance(schedule, Knockout) else "has rounds"
+        raise SpecError(f"cycles: a {kind} {length}; cycles and blocks_per_pairing are for round_robin and gauntlet")
     if seats != 2:
         raise SpecError(f"schedule: a {kind} is for 2 seats, not {seats}; round_robin and gauntlet take more")
     if isinstance(schedule, Swiss):
