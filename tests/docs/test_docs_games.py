@@ -52,17 +52,23 @@ def arena(folder: Path, environment: dict[str, str], *words: str) -> str:
     return done.stdout
 
 
-@pytest.mark.slow
-@pytest.mark.process
-def test_the_game_of_the_page_is_built_from_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As the page tells: `new-game`, the rules as they are shown, under 120 lines; then it is checked and played."""
+def test_the_rules_of_the_page_are_those_of_a_new_game(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As `new-game` writes them, under 120 lines."""
     monkeypatch.chdir(tmp_path)
     (shown,) = [block.text for block in blocks(PAGE) if block.file == "four/four/rules.py"]
 
     assert execute(["new-game", "four"]) == 0
-    rules = tmp_path / "four" / "four" / "rules.py"
-    assert rules.read_text() == shown
+    assert (tmp_path / "four" / "four" / "rules.py").read_text() == shown
     assert len(shown.splitlines()) < MOST_LINES
+
+
+@pytest.mark.slow
+@pytest.mark.process
+def test_the_game_of_the_page_is_built_from_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As the page tells: `new-game`, an installation, a check and a match."""
+    monkeypatch.chdir(tmp_path)
+    assert execute(["new-game", "four"]) == 0
+
     environment = installed(tmp_path, "four")
     listed = arena(tmp_path, environment, "games")
     assert "entry point four = four.rules:GAME of four 0.1.0" in " ".join(listed.split())
