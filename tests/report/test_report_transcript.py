@@ -117,7 +117,7 @@ def test_tells_results_of_simulations_and_fallback_actions() -> None:
 
 def test_a_simulation_of_which_there_is_nothing_to_tell_has_its_key(toy_game: pytest.MonkeyPatch) -> None:
     """Nothing more."""
-    toy_game.setattr(ToySimulator, "tell", lambda *_: "")
+    toy_game.setattr(ToySimulator, "describe_result", lambda *_: "")
 
     lines = list(transcript(stored_toy_match(), every_state=False))
 
