@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from importlib import import_module
+from inspect import Parameter, getdoc, signature
 from typing import Any, Final
 
 from arena.library.child import OnFrame, request_of, run_in_child
@@ -34,5 +35,7 @@ def use_case(name: str) -> Callable[..., Any]:
     def call(*, on: OnFrame = lambda _: None, **choices: Any) -> Any:
         return run_in_child(operation, request_of(operation, choices), on=on)
 
-    call.__name__, call.__doc__ = name, f"{operation.__doc__}\n\n{request.__doc__}"
+    call.__name__, call.__doc__ = name, f"{operation.__doc__}\n\n{getdoc(request)}"
+    keywords = [each.replace(kind=Parameter.KEYWORD_ONLY) for each in signature(request).parameters.values()]
+    call.__signature__ = signature(call).replace(parameters=[*keywords, signature(call).parameters["on"]])  # type: ignore[attr-defined]
     return call

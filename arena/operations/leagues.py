@@ -10,7 +10,7 @@ import msgspec
 from msgspec.structs import replace
 
 from arena.errors import DamagedStore, SpecError
-from arena.league.state import LeagueState, ScheduleRunner, Stored, state_of
+from arena.league.state import LeagueState, ScheduleRunner, state_of
 from arena.league.tournament import Keep, PlayerEntry, Tournament, portable
 from arena.match.secret_luck import Secret
 from arena.operations.events import Event
@@ -32,15 +32,12 @@ class KeptVersion(Event, frozen=True):
     newer: str
 
 
-def one_league(store: MatchStore, name: str | None, read_ranks: Stored | None = None) -> LeagueState:
-    """Return the state of the league of that name, or of the only one. SpecError lists the known ones.
-
-    `read_ranks` is `store.ranks` unless the caller has another way to read them.
-    """
+def one_league(store: MatchStore, name: str | None) -> LeagueState:
+    """Return the state of the league of that name, or of the only one. SpecError lists the known ones."""
     names = [name] if name else store.leagues()
     if len(names) != 1:
         raise SpecError(f"which league? known: {', '.join(names) or 'none'}")
-    return state_of(store.league(names[0]), read_ranks or store.ranks)
+    return state_of(store.league(names[0]), store.ranks)
 
 
 def is_known(results: Path, league: str) -> bool:

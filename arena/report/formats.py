@@ -227,9 +227,9 @@ def percent(fraction: float | None) -> str:
     return UNKNOWN if fraction is None else f"{100 * fraction:z.1f}"
 
 
-def fixed(value: float | None, digits: int = 2) -> str:
-    """So many decimals."""
-    return UNKNOWN if value is None else f"{value:z.{digits}f}"
+def fixed(value: float | None) -> str:
+    """Format a number with two decimals; `UNKNOWN` for None."""
+    return UNKNOWN if value is None else f"{value:z.2f}"
 
 
 def plain_number(value: int | Fraction) -> int | float:

@@ -79,7 +79,8 @@ class MatchStore:
         stored = self._read("SELECT CAST(tournament AS BLOB), digest FROM league WHERE name = ?", name)
         if not stored:
             known = ", ".join(self.leagues()) or "none"
-            raise SpecError(f'no league "{name}" in {self._path}; known: {known}')
+            advice = "; give the name of the league, not its file" if name.endswith((".yaml", ".yml")) else ""
+            raise SpecError(f'no league "{name}" in {self._path}; known: {known}{advice}')
         text, digest = stored[0]
         try:
             found = msgspec.json.decode(text, type=Tournament)

@@ -57,6 +57,7 @@ def test_show_and_verify(terminal: Terminal) -> None:
     [
         ("show nothing", 'no match "nothing"'),
         ("league status tset", 'no league "tset" in results/arena.db; known: test'),
+        ("league status test.yaml", "known: test; give the name of the league, not its file"),
         ("league matches tset", 'no league "tset"'),
         *((f"{command} tset", 'no league "tset"') for command in ("leaderboard", "verify", "stats p0", "matrix")),
         ("stats pp1", 'league test: unknown player "pp1"; known: p0, p1; did you mean "p1"?'),

@@ -8,7 +8,7 @@ from support.cli_arena import Said, Terminal
 
 from arena.league import schedule
 
-COMMAND_MODULES = (
+COMMAND_LINES = (
     "league status",
     "league matches test",
     "league matches test --format csv",
@@ -57,7 +57,7 @@ def test_each_command_replays_once(terminal: Terminal, counted: "Counter[str]") 
     once = Counter(replays=1, hashes=4)
     assert spent("") == once
     assert spent("") == once
-    assert {line: spent(line) for line in COMMAND_MODULES} == dict.fromkeys(COMMAND_MODULES, once)
+    assert {line: spent(line) for line in COMMAND_LINES} == dict.fromkeys(COMMAND_LINES, once)
 
 
 @pytest.mark.process

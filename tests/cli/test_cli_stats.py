@@ -12,7 +12,7 @@ from support.cli_arena import Terminal
 from arena.cli.stats import wants_colours
 from arena.report.formats import FORMATS
 
-COMMAND_MODULES = ("stats p1", "matrix")
+COMMAND_LINES = ("stats p1", "matrix")
 
 
 @pytest.mark.process
@@ -20,7 +20,7 @@ def test_the_pages_of_a_league(terminal: Terminal) -> None:
     """Each command in each format; no colours where nobody looks; the ids are those of matches."""
     terminal.played("random", "random", "random", cycles=12)
 
-    for command in COMMAND_MODULES:
+    for command in COMMAND_LINES:
         for form in FORMATS:
             said = terminal.arena(f"{command} --format {form}")
             assert (said.code, said.err) == (0, ""), command

@@ -1,5 +1,6 @@
 """`arena.compare`, use cases by keyword, pages as rows, warnings, and what a killed caller leaves behind."""
 
+import inspect
 import os
 import subprocess
 import sys
@@ -12,6 +13,7 @@ import pytest
 
 import arena
 from arena.errors import CheckFailed, SpecError
+from arena.library.use_cases import USE_CASES
 
 pytestmark = pytest.mark.process
 PUBLIC: dict[str, Any] = {"game": "nim", "seed": "7"}
@@ -24,6 +26,15 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def wild(_view: object, _legal: object) -> object:
     return 999
+
+
+@pytest.mark.parametrize("name", USE_CASES)
+def test_a_use_case_shows_its_keywords(name: str) -> None:
+    """`help(arena.check_bot)` lists them with their defaults, as the request has them."""
+    shown = inspect.signature(getattr(arena, name)).parameters
+
+    assert {"results", "on"} <= shown.keys()
+    assert all(parameter.kind is parameter.KEYWORD_ONLY for parameter in shown.values())
 
 
 @pytest.fixture(scope="module")
