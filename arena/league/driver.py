@@ -40,7 +40,7 @@ class Backend(Protocol):
 
     @property
     def slots(self) -> int:
-        """The jobs that it takes by now, 1 at least: those in flight, and those that it can begin."""
+        """The number of jobs that it takes by now, 1 at least: those in flight, and those that it can begin."""
 
     def submit(self, job: Job, on_finished: OnFinished) -> "Future[Finished]":
         """Play the job; the result is all its blocks. `on_finished` gets the number of its matches that are finished.
@@ -71,7 +71,7 @@ class LocalBackend:
 
 
 class BlocksLost(HarnessFault):
-    """Some blocks could not be played; all others were, and are committed."""
+    """The loss of blocks that could not be played; all others were, and are committed."""
 
 
 def play_jobs(
@@ -81,14 +81,14 @@ def play_jobs(
     commit: Callable[[Finished], None],
     tick: Callable[[int], None] = lambda _: None,
 ) -> None:
-    """Play all jobs. `commit` gets whole ones every COMMIT_EVERY_S, and what has arrived before Ctrl-C ends it.
+    """Play all jobs. `commit` gets finished blocks every COMMIT_EVERY_S, the last ones also after Ctrl-C.
 
     `tick` is called at least twice a second with the number of finished matches that are not committed.
 
     `rounds` is asked for the next round when everything before is committed; not after a block was lost.
 
     A job whose worker dies is played again as a whole, with the same luck; after a second death each block goes out
-    alone, so that one poisonous block, which is named after its third death, costs nobody else's results. A block that
+    alone, so that a single bad block, which is named after its third death, costs no other results. A block that
     a worker found void three times is left out. BlocksLost if single blocks could not be played, all others have been
     by then, and the same call with what is left tries them again. HarnessFault at once if the backend takes no more.
     """
@@ -116,9 +116,9 @@ def play_jobs(
 
 
 class _Run:
-    """Jobs that are out, and those that go out again; blocks that are not committed yet, and those that are lost.
+    """The state of a run: jobs in flight, jobs to be played again, blocks to be committed, and lost blocks.
 
-    No job goes out while blocks are committed, so at most those of the jobs that are out wait meanwhile.
+    No job goes out while blocks are committed, so at most the blocks of the jobs in flight wait meanwhile.
     """
 
     def __init__(self, backend: Backend, commit: Callable[[Finished], None]) -> None:
@@ -137,17 +137,17 @@ class _Run:
         return sum([len(block.players) for block in self._pending]) + sum(list(self._finished.values()))
 
     def launch(self, jobs: Iterator[Job]) -> bool:
-        """Fill the window; whether anything is out."""
+        """Fill the window; return True if any job is in flight."""
         return self._window.fill(chain(iter(lambda: self._again.pop(0) if self._again else None, None), jobs))
 
     def receive(self) -> None:
-        """Wait until something arrives, a commit is due or it is time to look up, and take in all that is there."""
+        """Wait for a result, but no longer than to the next commit or tick; take in what has arrived."""
         trouble = self.take_in(max(0.0, self._due_s - time.monotonic()) if self._pending else LOOK_EVERY_S)
         if trouble is not None:
             raise trouble
 
     def take_in(self, patience_s: float) -> MachineFault | None:
-        """Take in all that is there; the last lack of this machine by which a job failed."""
+        """Take in the jobs that have ended; return the last fault of this machine by which one failed."""
         trouble = None
         for job, future in self._window.ended(patience_s):
             del self._finished[job.key]
@@ -175,6 +175,7 @@ class _Run:
             self._due_s = time.monotonic() + COMMIT_EVERY_S
 
     def _submit(self, job: Job) -> "Future[Finished]":
+        """Hand a job to the backend. MachineFault if nothing works there."""
         self._finished[job.key] = 0
         try:
             return self._backend.submit(job, partial(self._finished.__setitem__, job.key))
@@ -182,7 +183,7 @@ class _Run:
             raise MachineFault(f"{error}{_CONTINUE}") from error
 
     def _fault_of_machine(self, job: Job, error: BaseException | None) -> str:
-        """Return the lack of this machine that failed the job, in words; empty if there was none."""
+        """Return the fault of this machine by which the job failed, in words; empty if it was none."""
         if error is None:
             return ""
         if isinstance(error, MachineFault):
@@ -192,6 +193,7 @@ class _Run:
         return str(as_shortage(error) or "")
 
     def _take(self, job: Job, blocks: Finished) -> None:
+        """Keep the blocks for the next commit; note void ones as lost."""
         fixtures = {fixture.block: fixture for fixture in job.fixtures}
         for block in blocks:
             if block.void:
@@ -201,6 +203,7 @@ class _Run:
                 self._pending.append(block)
 
     def _try_again(self, job: Job, error: BaseException) -> None:
+        """Queue a failed job again, after its second failure block by block; note a block as lost after the third."""
         what = _named(job, job.fixtures)
         reason = "its worker died" if isinstance(error, BrokenExecutor) else f"{type(error).__name__}: {error}"
         if isinstance(error, Undelivered):
@@ -211,23 +214,23 @@ class _Run:
         if job.attempt < ATTEMPTS - 1:
             self._again.append(replace(job, attempt=job.attempt + 1))
         elif job.attempt < ATTEMPTS:
-            self._again += [replace(job, fixtures=(each,), attempt=ATTEMPTS) for each in job.fixtures]
+            self._again += [replace(job, fixtures=(fixture,), attempt=ATTEMPTS) for fixture in job.fixtures]
         else:
             self.lost.append(f"{what}: {reason}")
 
 
 def _blocks_lost(lost: list[str]) -> BlocksLost:
-    """Each reason once, with the first block that was lost by it."""
+    """Return the error, with each reason once and the first block that was lost by it."""
     by_reason: dict[str, str] = {}
-    for each in lost:
-        by_reason.setdefault(_WHICH.sub("", each), each)
-    named = [*by_reason.values()][:_NAMED]
-    more = f" and {len(lost) - len(named)} more (see the log)" if len(lost) > len(named) else ""
-    return BlocksLost(f"{counted(len(lost), 'block')} could not be played, {'; '.join(named)}{more}")
+    for sentence in lost:
+        by_reason.setdefault(_WHICH.sub("", sentence), sentence)
+    examples = [*by_reason.values()][:_NAMED]
+    more = f" and {len(lost) - len(examples)} more (see the log)" if len(lost) > len(examples) else ""
+    return BlocksLost(f"{counted(len(lost), 'block')} could not be played, {'; '.join(examples)}{more}")
 
 
 def _named(job: Job, fixtures: tuple[Fixture, ...]) -> str:
-    """`league first, 5f0c1d7e2a94 block 3 (greedy v random)`."""
+    """Describe blocks of a job: `league first, 5f0c1d7e2a94 block 3 (greedy v random)`."""
     first, last = fixtures[0].block, fixtures[-1].block
     blocks = f"block {first}" if first == last else f"blocks {first} to {last}"
     players = " v ".join(player.name for player in job.pairing.players)

@@ -32,7 +32,7 @@ def exhibition(
     secret: Secret | None,
     blocks: int,
 ) -> Tournament:
-    """The tournament of these players at one table; `secret` gives its luck, None if that is settled later.
+    """Return the tournament of these players at one table; `secret` gives its luck, None if that comes later.
 
     SpecError if the game is not for so many or has other options, or if a bot plays other games.
     """
@@ -57,14 +57,14 @@ def exhibition(
 
 
 def require_seats(game: str, players: int) -> None:
-    """SpecError if the game is for other numbers of players."""
+    """Raise SpecError if the game is not for that number of players."""
     counts = load_game(game).seat_counts
     if players not in counts:
         raise SpecError(f"{game} is for {describe_range(counts)} players, found {players}")
 
 
 def named_apart(bots: Sequence[BotSpec]) -> list[Player]:
-    """The bots as players: those of one name, such as a bot that meets itself, are numbered."""
+    """Return the bots as players; bots of one name, such as a bot that meets itself, are numbered."""
     names = distinguish_names([bot.name for bot in bots])
     return [Player(name=name, bot=bot) for name, bot in zip(names, bots, strict=True)]
 
@@ -77,7 +77,7 @@ def play_here(
     keep_transcript: bool = False,
     watch: Callable[[SeatedBots], object] = lambda _: None,
 ) -> Generator[Played, None, None]:
-    """Play match after match in this process; `watch` sees each table. Closing it ends the bots."""
+    """Play match after match in this process; `watch` gets the bots of each table. Closing it ends the bots."""
     reaper.become_subreaper()
     sweep = partial(reaper.kill_descendants, spare=frozenset(multiprocessing_pids()))
     for job in jobs(tournament, {}, isolation, secret=secret):

@@ -1,4 +1,4 @@
-"""The plan of a league from a sample of its matches: the time that it will take, and the difference that it can show.
+"""The forecast of a league from a sample of its matches: the time it will take, and the difference it can show.
 
 Rule: a sample is of throw-away luck, ends on time however slow the bots are, and stores nothing.
 """
@@ -28,7 +28,7 @@ from arena.process.workers import Window, Workers
 
 
 class SampleTimes(msgspec.Struct, frozen=True):
-    """Seconds: after `begin_s` no further pairing is begun, at `end_s` all that still play are broken off.
+    """The times of a sample, in seconds: after `begin_s` no pairing is begun, at `end_s` all play is broken off.
 
     A pairing is left for the next one after `pairing_s`, when a match ends.
     """
@@ -60,16 +60,16 @@ class LeagueSample(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def results(self) -> list[MatchResult]:
-        """The matches."""
-        return [each.result for each in self.timed if each.result is not None]
+        """The results of the matches."""
+        return [match.result for match in self.timed if match.result is not None]
 
     @cached_property
     def seconds(self) -> dict[str, float]:
         """Seconds a match of each sampled pairing in the league, by its key."""
         by_pairing: defaultdict[str, list[Timed]] = defaultdict(list)
-        for each in self.timed:
-            by_pairing[each.pairing].append(each)
-        return {key: _match_s(own) for key, own in by_pairing.items() if any(each.result for each in own)}
+        for match in self.timed:
+            by_pairing[match.pairing].append(match)
+        return {key: _match_s(timed) for key, timed in by_pairing.items() if any(match.result for match in timed)}
 
     @property
     def mean_s(self) -> float | None:
@@ -120,7 +120,7 @@ def take_sample(
     times: SampleTimes,
     tick: Callable[[int], object] = lambda _: None,
 ) -> LeagueSample:
-    """Play as much of the first round as the time allows, pairing after pairing; `tick` hears the number of matches.
+    """Play as much of the first round as the time allows, pairing after pairing; `tick` gets the number of matches.
 
     SpecError if a bot cannot be built; MachineFault if nothing can be played, HarnessFault if bots cannot be isolated.
     """
@@ -142,7 +142,7 @@ def take_sample(
 
 
 def play_for(prepare: Callable[[BotSpec], BotSpec], most_s: float, job: Job, tell: Callable[[Timed], None]) -> None:
-    """Play matches of a job for `most_s`, and tell each as it ends; in a process that plays nothing else.
+    """Play matches of a job for `most_s` seconds, and report each by `tell`; in a process that plays nothing else.
 
     `prepare` gives the installed copy of a bot.
 
@@ -163,6 +163,7 @@ def play_for(prepare: Callable[[BotSpec], BotSpec], most_s: float, job: Job, tel
 
 
 def _in_growing_jobs(job: Job, watch: Callable[[SeatedBots], object]) -> Generator[Played, None, None]:
+    """Play the blocks of a job as jobs of 1, 2, 4, ... blocks."""
     first, size = 0, 1
     while first < len(job.fixtures):
         few = replace(job, fixtures=job.fixtures[first : first + size])
@@ -171,16 +172,16 @@ def _in_growing_jobs(job: Job, watch: Callable[[SeatedBots], object]) -> Generat
 
 
 def _match_s(timed: Sequence[Timed]) -> float:
-    """Seconds a match of a league, of which fewer begin with a start of bots than of the sample of a pairing."""
-    starts = [each for each in timed if each.is_start]
-    others = [each.seconds for each in timed if not each.is_start and each.result is not None]
-    starts_s = math.fsum(each.seconds for each in timed if each.is_start or each.result is None) / len(starts)
+    """Estimate the seconds a match in the league, where fewer matches begin with a start of bots than in a sample."""
+    starts = [match for match in timed if match.is_start]
+    others = [match.seconds for match in timed if not match.is_start and match.result is not None]
+    starts_s = math.fsum(match.seconds for match in timed if match.is_start or match.result is None) / len(starts)
     match_s = math.fsum(others) / len(others) if others else starts_s
     return match_s + max(0.0, starts_s - match_s) / starts[0].job_blocks
 
 
 def shown_difference(tournament: Tournament, results: Sequence[MatchResult]) -> ShownDifference:
-    """The difference that the whole league can show, if the blocks of all players spread as the sampled ones do.
+    """Estimate the difference that the league can show, if the blocks of all players spread as the sampled ones do.
 
     Two of P players who meet equally often: their scores over n blocks each differ with an error of
     sqrt(2 v / n * P / (P - 1)) where a block's score has the variance v, as what one wins of the other counts twice.
@@ -200,9 +201,9 @@ def shown_difference(tournament: Tournament, results: Sequence[MatchResult]) -> 
 
 
 def _variance(results: Sequence[MatchResult], seats: int) -> float | None:
-    """The variance of a block's score about the mean of its pairing, by the function of the leaderboard.
+    """Estimate the variance of a block's score about the mean of its pairing, by the function of the leaderboard.
 
-    None if two complete blocks are not there. Of two players the other one's scores are the same, mirrored.
+    None without two complete blocks. In a match of two, one player is enough: the other's scores mirror theirs.
     """
     import numpy as np  # noqa: PLC0415 - numpy is for the difference only
 
@@ -210,22 +211,22 @@ def _variance(results: Sequence[MatchResult], seats: int) -> float | None:
     from arena.standings.ranks import full_score  # noqa: PLC0415 - see above
     from arena.standings.scores import mean_of, scores  # noqa: PLC0415 - see above
 
-    counts = Counter(one.key[:2] for one in results)
-    table = match_table(one for one in results if counts[one.key[:2]] == seats)
+    counts = Counter(result.key[:2] for result in results)
+    table = match_table(result for result in results if counts[result.key[:2]] == seats)
     of_places = np.indices((len(table.keys), seats if seats > 2 else 1)).reshape(2, -1)
-    found = mean_of(scores(table).shares.at(*of_places), unit=full_score(seats), lowest=0.0, highest=1.0)
-    return None if found is None or found.standard_error is None else found.standard_error**2 * found.blocks
+    mean = mean_of(scores(table).shares.at(*of_places), unit=full_score(seats), lowest=0.0, highest=1.0)
+    return None if mean is None or mean.standard_error is None else mean.standard_error**2 * mean.blocks
 
 
 def _first_round(tournament: Tournament, isolation: Isolation) -> Iterator[Job]:
-    """The jobs of the first round, drawn under a secret of their own."""
+    """Yield the jobs of the first round, drawn under a secret of their own, which is thrown away."""
     secret = Secret.random()
     thrown_away = replace(tournament, seed=None, commitments=(secret.commitment,))
     return jobs(thrown_away, {}, isolation, secret=secret)
 
 
 def _failure(ended: "Future[None]") -> str:
-    """The reason for which a job broke off; empty if it did not. An error that ends every league is raised."""
+    """Return the reason why a job broke off; empty if it did not. Raises an error that would end the league."""
     error = ended.exception()
     if isinstance(error, SpecError | MachineFault):
         raise error

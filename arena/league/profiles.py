@@ -1,4 +1,4 @@
-"""All that the stored matches of a league say of one of its players."""
+"""The profile of a player, by the stored matches of a league."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
@@ -37,10 +37,10 @@ class ProfilePage(msgspec.Struct, frozen=True):
 
     @property
     def sections(self) -> list[tuple[str, Sequence[ProfileLine]]]:
-        """The tables that have rows."""
-        found = self.profile
-        named = (("opponent", found.opponents), ("seat", found.seats), ("tenth", found.tenths))
-        return [(section, lines) for section, lines in named if lines]
+        """The tables that have rows, by their names."""
+        tables = self.profile
+        sections = (("opponent", tables.opponents), ("seat", tables.seats), ("tenth", tables.tenths))
+        return [(section, lines) for section, lines in sections if lines]
 
 
 def player_profile(
@@ -55,22 +55,22 @@ def player_profile(
     `measured` replays matches whose luck is not stored, by the blocks of each pairing and their number in all, and
     gives their results with luck.
     """
-    (row,) = (each for each in table.rows if each.name == name)
-    (player,) = (each for each in state.tournament.players if each.name == name)
-    (use,) = timing([each for each in entrants(state.tournament) if each.name == name], sums)
-    own = {span.pairing.key: span.blocks for span in state.spans if name in span.pairing.names}
-    found = profile(row, sums.table.of_player(name))
+    (row,) = (row for row in table.rows if row.name == name)
+    (player,) = (player for player in state.tournament.players if player.name == name)
+    (use,) = timing([entrant for entrant in entrants(state.tournament) if entrant.name == name], sums)
+    blocks = {span.pairing.key: span.blocks for span in state.spans if name in span.pairing.names}
+    numbers = profile(row, sums.table.of_player(name))
     if measured is not None and not common_luck_version(sums, name):
-        sums = sums_of(match_table(measured(own, row.matches)))
-    found = luck_adjusted(found, name, sums)
+        sums = sums_of(match_table(measured(blocks, row.matches)))
+    numbers = luck_adjusted(numbers, name, sums)
     reason = without_luck(state.tournament) or (
         "other blocks of these matches do not show that it tells more than the plain one"
         if common_luck_version(sums, name)
         else "the luck of all its matches by one value function is not stored; --luck measures it"
     )
-    ranked = sum(each.group == row.group for each in table.rows)
+    ranked = sum(other.group == row.group for other in table.rows)
     return ProfilePage(
-        state.tournament.name, player.arguments, row, ranked, use, found, reason, is_luck_asked=measured is not None
+        state.tournament.name, player.arguments, row, ranked, use, numbers, reason, is_luck_asked=measured is not None
     )
 
 

@@ -1,6 +1,6 @@
 """Progress of a run in words, for a line on stderr and for the log.
 
-Rule: finished matches of jobs that are not over are told apart from stored ones: a stop loses them.
+Rule: finished matches of jobs that are not over are shown apart from stored ones: a stop loses them.
 """
 
 import time
@@ -41,7 +41,8 @@ def steps_of(items: Iterable[T], words: str, total: int, on_step: OnStep, *, eve
 class Counts(msgspec.Struct, frozen=True):
     """The counts of a run at a moment: `done` of `total` matches are over, `stored` of them kept for good.
 
-    `rate` is in matches a second. `round` names the round of a league, `machines` who of a cluster played how many.
+    `rate` is in matches a second. `round` names the round of a league, `machines` has the number of matches of each
+    machine of a cluster.
     """
 
     done: int
@@ -74,7 +75,7 @@ class Counts(msgspec.Struct, frozen=True):
 
 
 class Progress:
-    """The counts of a run that goes on. `finished` matches are over and not stored yet."""
+    """The progress of a run: counts that go on. `finished` matches are over and not stored yet."""
 
     def __init__(
         self, *, total: int, done: int = 0, forfeits: int = 0, clock: Callable[[], float] = time.monotonic
@@ -129,22 +130,22 @@ def whole_text(tournament: Tournament) -> str:
 
 
 def round_title(current: Round) -> str:
-    """A round in the words of its reader: `round 2 of 5`, `round 3: final`."""
+    """Return the name of a round for its reader: `round 2 of 5`, `round 3: final`."""
     return current.title if current.title.startswith("round") else f"round {current.number}: {current.title}"
 
 
 def progress_of(state: LeagueState) -> str:
-    """Matches stored and asked for, and the round where there is more than one."""
+    """Describe the matches stored and asked for, and the round where there is more than one."""
     current = state.rounds[-1]
     if is_open_ended(state.tournament) and not state.is_complete:
         most = counted(match_count(state.tournament), "match", "matches")
         return f"{state.stored} of at most {most}, {round_title(current)}"
-    said = f"{state.stored} of {counted(state.scheduled, 'match', 'matches')}"
-    return said if state.is_complete or not current.is_awaited else f"{said}, {round_title(current)}"
+    matches = f"{state.stored} of {counted(state.scheduled, 'match', 'matches')}"
+    return matches if state.is_complete or not current.is_awaited else f"{matches}, {round_title(current)}"
 
 
 def duration_text(seconds: float) -> str:
-    """`42s`, `3m07s`, `1h02m`, `2d03h`."""
+    """Return a duration as text: `42s`, `3m07s`, `1h02m`, `2d03h`."""
     minutes, rest = divmod(int(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     if hours >= _DAY_H:

@@ -45,7 +45,7 @@ class Pairing(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of its players, in its order."""
+        """The names of the players, in the order of the pairing."""
         return tuple([player.name for player in self.players])
 
 
@@ -57,7 +57,7 @@ class Fixture(msgspec.Struct, frozen=True):
     draw: BlockDraw
 
     def match_id(self, rotation: int) -> str:
-        """The id of the match in which seat s belongs to player (s + rotation) mod n of the pairing."""
+        """Return the id of the match in which seat s belongs to player (s + rotation) mod n of the pairing."""
         return f"{self.pairing}-{self.block}-{rotation}"
 
 
@@ -79,17 +79,17 @@ class Job(msgspec.Struct, frozen=True, tag=True):
 
     @property
     def key(self) -> tuple[str, int]:
-        """The pairing, and the first block: the same whenever the job is played again."""
+        """The key of the pairing, and the first block: the same whenever the job is played again."""
         return self.pairing.key, self.fixtures[0].block
 
     @property
     def matches(self) -> int:
-        """The number of its matches."""
+        """The number of matches in the job."""
         return len(self.fixtures) * len(self.pairing.players)
 
     @property
     def digests(self) -> frozenset[str]:
-        """The bots that it needs, by hash."""
+        """The hashes of the bots that play."""
         return frozenset(player.bot.digest for player in self.pairing.players)
 
     def with_bots(self, copy_of: Callable[[BotSpec], BotSpec]) -> "Job":
@@ -115,27 +115,27 @@ class Round(msgspec.Struct, frozen=True):
 
     @property
     def parts(self) -> Iterator[tuple[Pairing, int]]:
-        """Each pairing with the number of its first block here."""
+        """The pairings, with the number of the first block of each in this round."""
         return zip(self.pairings, self.first, strict=True)
 
     @property
     def matches(self) -> int:
-        """Matches of the round: every seating of every block."""
+        """The number of matches of the round: every seating of every block."""
         return sum([len(pairing.players) for pairing in self.pairings]) * self.blocks
 
 
 def pairings(tournament: Tournament) -> tuple[Pairing, ...]:
-    """All that can meet, in an order in which nobody waits long: of one cycle, where the schedule has cycles."""
+    """Return all pairings of a cycle, spread evenly over the players; without cycles, all that can meet."""
     return tuple(map(Planner(tournament).pairing, tables_of(tournament)))
 
 
 def pairing_of(tournament: Tournament, names: Sequence[str]) -> Pairing:
-    """That of these players of the tournament."""
+    """Return the pairing of these players of the tournament."""
     return Planner(tournament).pairing(tuple(names))
 
 
 def fixture(secret: Secret, pairing: Pairing, block: int) -> Fixture:
-    """The block of that number of a pairing, drawn under the secret."""
+    """Draw the block of that number of a pairing, under the secret."""
     drawn = draw_block(secret, f"{pairing.key}-{block}", len(pairing.players))
     return Fixture(pairing=pairing.key, block=block, draw=drawn)
 
@@ -148,7 +148,9 @@ def jobs(
     of: Round | None = None,
     secret: Secret | None = None,
 ) -> Iterator[Job]:
-    """The blocks left to play of a round, by default the first; `finished` holds the stored blocks by pairing key.
+    """Yield the blocks of a round that are left to play, as jobs; by default those of the first round.
+
+    `finished` has the stored blocks by pairing key.
 
     Blocks are drawn under `secret`, which may be left out where the tournament has a public seed.
 
@@ -181,20 +183,20 @@ def jobs(
 
 
 def is_open_ended(tournament: Tournament) -> bool:
-    """Whether the number of matches depends on their results."""
+    """Return True if the number of matches depends on their results."""
     schedule = tournament.schedule
     return isinstance(schedule, Knockout) or (not isinstance(schedule, Swiss) and decided(schedule) is not None)
 
 
 def match_count(tournament: Tournament) -> int:
-    """Matches of the whole tournament; where results decide how many, at most."""
+    """Return the number of matches of the whole tournament; the most where results decide."""
     return most_blocks(tournament) * tournament.seats
 
 
 class Planner:
-    """Turns the names of a schedule into pairings, and counts the blocks that each has had.
+    """A planner that turns tables of names into pairings, and counts the blocks of each.
 
-    The identities of all pairings of a tournament are the same but for the players.
+    The identities of all pairings of a tournament are equal but for the players.
     """
 
     def __init__(self, tournament: Tournament) -> None:
@@ -224,7 +226,7 @@ class Planner:
         }
 
     def pairing(self, table: TableNames) -> Pairing:
-        """The players of a table, which is made once whoever asks, in whichever order."""
+        """Return the pairing of the players of a table, the same for every order of their names."""
         names = tuple(sorted(table))
         if names not in self._known:
             identity = self._start.copy()
@@ -235,16 +237,16 @@ class Planner:
         return self._known[names]
 
     def plan(self, plan: Plan) -> Round:
-        """The round of a plan, which comes after those planned before."""
-        met = tuple(map(self.pairing, plan.tables))
-        first = tuple([self._blocks.get(each.key, 0) for each in met])
-        self._blocks.update({each.key: start + plan.blocks for each, start in zip(met, first, strict=True)})
+        """Return the plan as the next round, with the number of the first block of each pairing."""
+        planned = tuple(map(self.pairing, plan.tables))
+        first = tuple([self._blocks.get(pairing.key, 0) for pairing in planned])
+        self._blocks.update({pairing.key: start + plan.blocks for pairing, start in zip(planned, first, strict=True)})
         self._rounds += 1
         return Round(
             number=self._rounds,
             title=plan.title,
             news=plan.news,
-            pairings=met,
+            pairings=planned,
             first=first,
             blocks=plan.blocks,
             is_awaited=plan.is_awaited,
@@ -252,11 +254,12 @@ class Planner:
 
 
 def _encode(value: Any) -> bytes:
+    """Encode as JSON, in the same bytes for equal values."""
     return msgspec.json.encode(value, order="deterministic")
 
 
 def _around_the_table(players: tuple[Player, ...], digest: str) -> tuple[Player, ...]:
-    """The players in a drawn order, so that the same names do not always sit together; two have one order only."""
+    """Return the players in a drawn order, so that the same names do not always sit together; two stay as they are."""
     if len(players) == DEFAULT_SEATS:
         return players
     ways = math.factorial(len(players) - 1)
@@ -265,7 +268,7 @@ def _around_the_table(players: tuple[Player, ...], digest: str) -> tuple[Player,
 
 
 def generator_of(tournament: Tournament) -> ScheduleGenerator:
-    """The rounds of the tournament, by the schedule of its file."""
+    """Return the generator of the tournament's rounds, by the schedule of its file."""
     schedule = tournament.schedule
     names = [player.name for player in tournament.players]
     if isinstance(schedule, Swiss):
@@ -281,7 +284,7 @@ def generator_of(tournament: Tournament) -> ScheduleGenerator:
 
 
 def tables_of(tournament: Tournament) -> tuple[TableNames, ...]:
-    """All who can meet: the tables of one cycle; for schedules without cycles, all pairs."""
+    """Return all tables that can meet: those of one cycle; for schedules without cycles, all pairs."""
     names = [player.name for player in tournament.players]
     if not isinstance(tournament.schedule, Gauntlet):
         return tables.cycle(names, tournament.seats)
@@ -290,7 +293,7 @@ def tables_of(tournament: Tournament) -> tuple[TableNames, ...]:
 
 
 def most_blocks(tournament: Tournament) -> int:
-    """Blocks of the whole tournament; where results decide how many, at most."""
+    """Return the number of blocks of the whole tournament; the most where results decide."""
     schedule, players = tournament.schedule, len(tournament.players)
     if isinstance(schedule, Swiss):
         return schedule.rounds * (players // 2)

@@ -61,7 +61,7 @@ class SequentialComparison:
 
     @property
     def is_decided(self) -> bool:
-        """Whether no further block is needed."""
+        """True if no further block is needed."""
         return self.state.verdict is not Verdict.UNDECIDED
 
     @property
@@ -70,12 +70,13 @@ class SequentialComparison:
         matches = self.state.settings.matches
         counted = [self._scores[number] for number in range(self.state.blocks)]
         counts = Counts.of(map(block_score, counted), matches=matches)
-        each = [score for block in counted for score in block]
+        scores = [score for block in counted for score in block]
         score = _score(counts) if counted else None
-        found = self._estimate(counts, score) if score else None
-        return Compared(self.state, counts, each.count(1.0), each.count(0.5), each.count(0.0), score, found)
+        tested = self._estimate(counts, score) if score else None
+        return Compared(self.state, counts, scores.count(1.0), scores.count(0.5), scores.count(0.0), score, tested)
 
     def _estimate(self, counts: Counts, score: Interval) -> Estimate | MarginEstimate:
+        """Return the estimate of what is tested: margins, luck-adjusted scores, or scores."""
         match self.state.seen:
             case Sample() as seen:
                 return estimate(seen, _adjusted_score(seen))
@@ -98,11 +99,11 @@ class SequentialComparison:
         self.state = state_after(self._values, settings, identical=self._identical, after=self.state)
 
     def needed(self, jobs: Iterator[Job]) -> Iterator[Job]:
-        """Those of `jobs` that are handed out before the test is decided."""
+        """Yield the jobs until the test is decided."""
         return takewhile(lambda _: not self.is_decided, jobs)
 
     def _take(self, number: int, matches: Sequence[MatchResult]) -> None:
-        """NEW's scores in a block, and its score, luck or margin of the block: the mean of its matches."""
+        """Store NEW's scores in a block, and its score, luck or margin of the block: the mean of the matches."""
         self._scores[number] = tuple(map(self._score, matches))
         model = self.state.settings.model
         if model == "luck-adjusted":
@@ -113,14 +114,17 @@ class SequentialComparison:
             self._values[number] = block_score(self._scores[number])
 
     def _score(self, one: MatchResult) -> float:
+        """Return NEW's score in a match: 1 a win, 1/2 a draw, 0 a loss."""
         return one.points[self._seat(one)] / full_score(DEFAULT_SEATS)
 
     def _luck_of(self, one: MatchResult) -> float:
+        """Return NEW's luck in a match, in payoff; measure it if it is not stored under this value of the game."""
         if one.luck_version == self._luck_version:
             return one.luck[self._seat(one)] / LUCK_UNIT
         return round(luck_of(unpack(one.record)).by_seat[self._seat(one)] * LUCK_UNIT) / LUCK_UNIT
 
     def _margin(self, one: MatchResult) -> float:
+        """Return NEW's margin in a match. CheckFailed after a forfeit."""
         if one.margins is None:
             raise CheckFailed(
                 f"a match ended with a forfeit ({one.termination}), which has no margin: compare by wins instead,"
@@ -129,25 +133,29 @@ class SequentialComparison:
         return float(one.margins[self._seat(one)])
 
     def _seat(self, one: MatchResult) -> int:
-        """The seat of NEW: in rotation r, seat s belongs to player (s + r) mod 2 of the pairing."""
+        """Return the seat of NEW: in rotation r, seat s belongs to player (s + r) mod 2 of the pairing."""
         return (self._new - one.key.rotation) % DEFAULT_SEATS
 
     def _is_even(self, number: int) -> bool:
+        """Return True if neither player is ahead in the block."""
         if self.state.settings.model == "student":
             return self._values[number] == 0.0
         return block_score(self._scores[number]) == 0.5
 
 
 def _score(counts: Counts) -> Interval:
-    """The mean score of matches with its interval, by the function of the leaderboard."""
+    """Return the mean score of matches with its interval, by the function of the leaderboard."""
     blocks = {(counts.matches, points): times for points, times in enumerate(counts.numbers) if times}
-    found = mean_of(shares_of([blocks]), unit=2, lowest=0.0, highest=1.0)
-    assert found is not None, "there is a block"
-    return found.interval
+    mean = mean_of(shares_of([blocks]), unit=2, lowest=0.0, highest=1.0)
+    assert mean is not None, "there is a block"
+    return mean.interval
 
 
 def _adjusted_score(seen: Sample) -> Interval:
-    """The mean of luck-adjusted scores of blocks; each of them may lie beyond 0 and 1, what they estimate does not."""
+    """Return the mean of luck-adjusted scores of blocks, with its interval.
+
+    Such a score may lie beyond 0 and 1; what it estimates does not.
+    """
     mean, variance = seen.moments
     degrees = seen.blocks - 1
     error = math.sqrt(variance / degrees) if degrees else 0.0
@@ -156,5 +164,5 @@ def _adjusted_score(seen: Sample) -> Interval:
 
 
 def _are_the_same(records: list[MatchRecord]) -> bool:
-    """Whether the matches of a block went the same way, step by step, whoever sat where."""
+    """Return True if the matches of a block went the same way, step by step, whoever sat where."""
     return all(record.steps == records[0].steps and record.scores == records[0].scores for record in records)

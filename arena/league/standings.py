@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def entrants(tournament: Tournament) -> tuple[Entrant, ...]:
-    """The players of a tournament as the table names them."""
+    """Return the players of a tournament as the standings name them."""
     return tuple(
         Entrant(name=player.name, bot=player.bot.name, version=player.bot.manifest.version, hash=player.bot.digest)
         for player in tournament.players
@@ -27,38 +27,38 @@ def entrants(tournament: Tournament) -> tuple[Entrant, ...]:
 
 
 def standings_after(state: LeagueState, sums: PairingSums) -> Standings:
-    """The standings of a league of which `sums` are those of all stored matches."""
+    """Compute the standings of a league; `sums` are those of all its stored matches."""
     tournament = state.tournament
     field = entrants(tournament)
-    ratings = rate((one.name for one in field), in_schedule_order(state.ranks.values()), tournament.rating)
+    ratings = rate((entrant.name for entrant in field), in_schedule_order(state.ranks.values()), tournament.rating)
     luck = luck_origin(tournament)
     return standings(field, sums, ratings, tournament.rating, scheduled=state.scheduled, luck=luck)
 
 
 def standings_and_timing(state: LeagueState, sums: PairingSums) -> tuple[Standings, tuple[Timing, ...]]:
-    """The same with the use of time of each player."""
+    """Compute the standings of a league, and the use of time of each player."""
     return standings_after(state, sums), timing(entrants(state.tournament), sums)
 
 
 def standings_of(tournament: Tournament, results: Sequence[MatchResult]) -> tuple[Standings, tuple[Timing, ...]]:
-    """Standings and use of time of a tournament after `results`, in any order, that are stored nowhere."""
+    """Compute standings and use of time of a tournament after `results`, in any order, that are stored nowhere."""
     sums = sums_of(match_table(results))
-    found = dict(zip(sums.table.keys, sums.table.pairing_ranks, strict=True))
+    ranks = dict(zip(sums.table.keys, sums.table.pairing_ranks, strict=True))
 
     def stored(blocks: Mapping[str, int]) -> dict[str, PairingRanks]:
-        return {key: found[key].between(0, end) for key, end in blocks.items() if key in found}
+        return {key: ranks[key].between(0, end) for key, end in blocks.items() if key in ranks}
 
     return standings_and_timing(state_of(tournament, stored), sums)
 
 
 def ratings_over_time(state: LeagueState, parts: int) -> Iterator[tuple[int, dict[str, Rating]]]:
-    """The ratings after each of so many equal parts of the stored matches, in the order of the schedule.
+    """Yield (matches so far, ratings), without matches first, then after each of `parts` parts of about equal size.
 
-    Each with the number of matches before it, the first with none; the last are those of the standings.
+    Matches are in the order of the schedule; the last ratings are those of the standings.
     """
     settings = state.tournament.rating
     results = [*in_schedule_order(state.ranks.values())]
-    beliefs = newcomers((one.name for one in state.tournament.players), settings)
+    beliefs = newcomers((player.name for player in state.tournament.players), settings)
     yield 0, recentred(beliefs, settings)
     ends = sorted({len(results) * part // parts for part in range(1, parts + 1)} - {0})
     for start, end in pairwise([0, *ends]):
@@ -67,7 +67,7 @@ def ratings_over_time(state: LeagueState, parts: int) -> Iterator[tuple[int, dic
 
 
 def matrix_of(state: LeagueState, *, top: int | None, only: Sequence[str]) -> "HeadToHead":
-    """The results of the best `top` players of a league, or of `only` some, against each other."""
+    """Return the results of the best `top` players of a league, or of those in `only`, against each other."""
     from arena.standings.matrix import compared  # noqa: PLC0415 - no league that runs asks for it
 
     tournament, ranks = state.tournament, [span.ranks for span in state.spans]

@@ -21,7 +21,7 @@ from arena.match.results import PairingRanks
 from arena.statistics.pairs import MISSING
 
 Stored = Callable[[Mapping[str, int]], Mapping[str, PairingRanks]]
-"""The ranks of all stored matches of these pairings, by key: of each its blocks below that number."""
+"""Gets a number of blocks for each of some pairings, by key; returns the ranks of the stored ones below that number."""
 
 
 class PairingProgress(msgspec.Struct, frozen=True, gc=False):
@@ -50,7 +50,7 @@ class LeagueState(msgspec.Struct, frozen=True, dict=True):
     def blocks(self) -> dict[str, int]:
         """The number of blocks of each pairing that belong to the league, by its key, in the order of the schedule.
 
-        The questions to a store are asked with it.
+        Queries to a store take it.
         """
         return {span.pairing.key: span.blocks for span in self.spans}
 
@@ -66,7 +66,7 @@ class LeagueState(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def torn(self) -> tuple[tuple[Pairing, int], ...]:
-        """Blocks of which some matches are stored and others are not: damage, for a block is stored as a whole."""
+        """The blocks of which some matches are stored and others are not: damage, for a block is stored as a whole."""
         return tuple(
             (span.pairing, block)
             for span in self.spans
@@ -76,19 +76,19 @@ class LeagueState(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def stored(self) -> int:
-        """Stored matches."""
+        """The number of stored matches."""
         return sum([span.ranks.matches for span in self.spans])
 
     @cached_property
     def scheduled(self) -> int:
-        """Matches of the whole tournament; where results decide how many, of the rounds known by now."""
+        """The number of matches of the whole tournament; where results decide it, of the rounds known by now."""
         if is_open_ended(self.tournament) or not self.rounds[-1].is_awaited:
             return sum(planned.matches for planned in self.rounds)
         return match_count(self.tournament)
 
 
 def state_of(tournament: Tournament, stored: Stored) -> LeagueState:
-    """The state of the tournament's league with the matches that `stored` has of it."""
+    """Return the state of the tournament's league, with the matches that `stored` has of it."""
     return ScheduleRunner(tournament, stored).state
 
 
@@ -117,13 +117,14 @@ class ScheduleRunner:
         return LeagueState(self.tournament, rounds, spans, news, self._is_complete)
 
     def add(self, blocks: Iterable[PlayedBlock]) -> None:
-        """Blocks of the open round are stored that were not there before; after the last one the next round begins."""
+        """Add newly stored blocks of the open round; after the last one begin the next round."""
         for block in blocks:
             self._committed[block.pairing][block.block] = sys.intern(block.ranks)  # few differ, and there are millions
             self._left -= block.matches
         self._go_on()
 
     def _go_on(self) -> None:
+        """Run the schedule on as long as the last round is stored completely."""
         while self._left <= 0 and not self._is_complete:
             self._take_in()
             try:
@@ -140,13 +141,14 @@ class ScheduleRunner:
         self._rounds.append(planned)
         self._news += planned.news
         ends = {pairing.key: first + planned.blocks for pairing, first in planned.parts}
-        found = self._stored(ends)
+        stored = self._stored(ends)
         for pairing in planned.pairings:
             key = pairing.key
-            self._spans[key] = PairingProgress(pairing, ends[key], _named(pairing, found.get(key)))
+            self._spans[key] = PairingProgress(pairing, ends[key], _named(pairing, stored.get(key)))
         self._left = planned.matches - sum([ranks.matches for ranks in self._of_round(planned)])
 
     def _of_round(self, planned: Round) -> list[PairingRanks]:
+        """Return the stored ranks of a round, in the order of its pairings."""
         return [
             self._spans[pairing.key].ranks.between(first, first + planned.blocks) for pairing, first in planned.parts
         ]
@@ -162,10 +164,10 @@ class ScheduleRunner:
 
 
 def _named(pairing: Pairing, found: PairingRanks | None) -> PairingRanks:
-    """The ranks of a pairing; a store knows none of one of which nothing is stored."""
+    """Return the stored ranks of a pairing, empty if there are none. DamagedStore if they are of other players."""
     if found is None:
         return PairingRanks(pairing.names, (), "")
     if found.players != pairing.names:
-        key, stored, due = pairing.key, ", ".join(found.players), ", ".join(pairing.names)
-        raise DamagedStore(f"pairing {key} is stored as that of {stored}, it is that of {due}; run `arena verify`")
+        key, stored, expected = pairing.key, ", ".join(found.players), ", ".join(pairing.names)
+        raise DamagedStore(f"pairing {key} is stored as that of {stored}, it is that of {expected}; run `arena verify`")
     return found

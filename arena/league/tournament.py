@@ -122,32 +122,32 @@ class Tournament(LeagueSettings, frozen=True, kw_only=True):
 
     @property
     def settings(self) -> MatchSettings:
-        """The settings that all its matches have in common."""
+        """The settings that all matches have in common."""
         return MatchSettings(self.game, self.options, self.clock, self.limits, self.stderr)
 
 
 def public_secret(tournament: Tournament) -> Secret | None:
-    """The secret that the public seed stands for; None where luck is secret."""
+    """Return the secret of the public seed; None where luck is secret."""
     return None if tournament.seed is None else Secret.public(tournament.seed)
 
 
 def largest_limits(tournament: Tournament) -> list[Limits]:
     """Return the limits of the bots of the match that may use most memory."""
-    manifests, startup_ms = [each.bot.manifest for each in tournament.players], tournament.clock.startup_ms
+    manifests, startup_ms = [player.bot.manifest for player in tournament.players], tournament.clock.startup_ms
     limits = [
-        negotiate(each.limits, tournament.limits, processes=each.processes, startup_ms=startup_ms) for each in manifests
+        negotiate(bot.limits, tournament.limits, processes=bot.processes, startup_ms=startup_ms) for bot in manifests
     ]
     return sorted(limits, key=lambda bot: (bot.memory_mib, bot.tasks))[-tournament.seats :]
 
 
 def decided_by_wall(tournament: Tournament) -> tuple[str, ...]:
-    """The players for whom wall time decides: all, or those whose bots start processes of their own."""
+    """Return the players for whom wall time decides: all, or those whose bots start processes of their own."""
     is_for_all = tournament.clock.decides == "wall"
-    return tuple(each.name for each in tournament.players if is_for_all or each.bot.manifest.processes)
+    return tuple(player.name for player in tournament.players if is_for_all or player.bot.manifest.processes)
 
 
 def luck_origin(tournament: Tournament) -> LuckOrigin:
-    """The commitments to all luck of the tournament, and its public seed."""
+    """Return the commitments to all luck of the tournament, and its public seed."""
     secret = public_secret(tournament)
     if secret is None:
         return LuckOrigin(tournament.commitments)
@@ -161,7 +161,7 @@ Keep = Callable[[str, PlayerEntry, BotSpec], BotSpec]
 def read_tournament(
     path: Path, find_bot: Callable[[str], BotSpec], keep: Keep = lambda _league, _entry, bot: bot
 ) -> Tournament:
-    """The tournament in the file at `path`; `find_bot` resolves what `players[i].bot` says.
+    """Read the tournament in the file at `path`; `find_bot` resolves what `players[i].bot` says.
 
     `keep` may put the version with which a league began in the place of today's.
     """
@@ -173,7 +173,7 @@ def read_tournament(
 
 
 def portable(tournament: Tournament) -> Tournament:
-    """The same tournament without what belongs to one machine: where bots lie, and the workers that play."""
+    """Return the tournament without what belongs to one machine: where bots lie, and the workers that play."""
     players = tuple(
         msgspec.structs.replace(player, bot=msgspec.structs.replace(player.bot, source="", folder="", given=""))
         for player in tournament.players
@@ -182,6 +182,7 @@ def portable(tournament: Tournament) -> Tournament:
 
 
 def _resolve(file: TournamentFile, bot_of: Callable[[PlayerEntry], BotSpec]) -> Tournament:
+    """Return the tournament of a file, with its defaults filled in. SpecError names the key that is wrong."""
     require_table(file)
     if file.cycles is not None and file.blocks_per_pairing is not None:
         raise SpecError("give either cycles or blocks_per_pairing, and only one of them")
@@ -206,7 +207,7 @@ def _resolve(file: TournamentFile, bot_of: Callable[[PlayerEntry], BotSpec]) -> 
 
 
 def require_table(file: TournamentFile) -> None:
-    """SpecError if the game is for other numbers of players, or has other options."""
+    """Raise SpecError if the game is for other numbers of players, or has other options."""
     counts = load_game(file.game).seat_counts
     if file.seats not in counts:
         raise SpecError(f"seats: found {file.seats}, {file.game} is for {describe_range(counts)} players")
@@ -214,6 +215,7 @@ def require_table(file: TournamentFile) -> None:
 
 
 def _player(index: int, entry: PlayerEntry, file: TournamentFile, bot_of: Callable[[PlayerEntry], BotSpec]) -> Player:
+    """Return the player of an entry. SpecError if its bot cannot be found, or cannot play here."""
     try:
         bot = bot_of(entry)
         _check_limits(bot, file)
@@ -223,17 +225,17 @@ def _player(index: int, entry: PlayerEntry, file: TournamentFile, bot_of: Callab
 
 
 def require_game(bot: BotSpec, game: str) -> None:
-    """SpecError if the bot says that it plays other games; the prefix of a family means all its games."""
+    """Raise SpecError if the bot's manifest names other games only; the prefix of a family means all its games."""
     games = bot.manifest.games
     if games and not {game, game.partition(":")[0], load_game(game).name} & {*games}:
         known = [*known_names(), *family_names()]
-        odd = [each for each in games if each not in known]
+        odd = [name for name in games if name not in known]
         doubt = f"; {unknown('game', odd[0], known)}" if odd else ""
         raise SpecError(f"{bot.name} plays {', '.join(games)}, not {game}{doubt}")
 
 
 def _check_limits(bot: BotSpec, file: TournamentFile) -> None:
-    """SpecError if the bot plays other games, or asks for more than the tournament allows."""
+    """Raise SpecError if the bot plays other games, or asks for more than the tournament allows."""
     require_game(bot, file.game)
     manifest = bot.manifest
     try:
@@ -243,6 +245,7 @@ def _check_limits(bot: BotSpec, file: TournamentFile) -> None:
 
 
 def _refuse_double_names(players: tuple[Player, ...]) -> None:
+    """Raise SpecError if two players have the same name."""
     first: dict[str, int] = {}
     for index, player in enumerate(players):
         if (place := first.setdefault(player.name, index)) != index:

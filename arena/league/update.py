@@ -17,10 +17,10 @@ from arena.text import counted
 
 
 def changes(former: Tournament, now: Tournament) -> list[str]:
-    """One phrase for each change: `cycles changed from 5 to 6`, `player ann left`."""
+    """Describe each change in a phrase: `cycles changed from 5 to 6`, `player ann left`."""
     old, new = ({one.name: " ".join([one.bot.label, *one.arguments]) for one in each.players} for each in (former, now))
     fields = ("game", "rules", "package", "options", "seats", "schedule", "cycles")
-    terms = (
+    settings = (
         (f"{name}.{part}", value, getattr(getattr(now, name), part))
         for name in ("clock", "limits")
         for part, value in msgspec.structs.asdict(getattr(former, name)).items()
@@ -28,7 +28,7 @@ def changes(former: Tournament, now: Tournament) -> list[str]:
     return [
         *_changed((name, getattr(former, name), getattr(now, name)) for name in fields),
         *_changed([("seed", former.seed or "none", now.seed or "none")]),
-        *_changed(terms),
+        *_changed(settings),
         *(f"player {name} left" for name in old if name not in new),
         *(f"player {name} joined" for name in new if name not in old),
         *_changed((f"player {name}", old[name], new[name]) for name in old if name in new),
@@ -36,12 +36,14 @@ def changes(former: Tournament, now: Tournament) -> list[str]:
 
 
 def _changed(pairs: Iterable[tuple[str, Any, Any]]) -> Iterator[str]:
+    """Yield a phrase for each of (name, old value, new value) whose values differ."""
     for name, old, new in pairs:
         if old != new:
             yield f"{name} changed from {_text(old)} to {_text(new)}"
 
 
 def _text(value: Any) -> str:
+    """Write a value of a setting: a text as it is, any other as JSON."""
     return str(value) if isinstance(value, str | Package) else msgspec.json.encode(value).decode()
 
 
@@ -51,7 +53,7 @@ _MOST_NAMED = 20
 class DroppedMatches(msgspec.Struct, frozen=True):
     """The matches left behind by a change; `dealt_again` are the numbers of rounds that are no longer known.
 
-    `by_round`: as it was dealt, its title, its stored matches, and those of them that are left behind.
+    `by_round`: the title of each round before the change, its stored matches, and those of them that are left behind.
     """
 
     by_player: dict[str, int]
@@ -60,36 +62,36 @@ class DroppedMatches(msgspec.Struct, frozen=True):
 
     @property
     def stored(self) -> int:
-        """All stored matches of the league before the change."""
+        """The number of stored matches of the league before the change."""
         return sum(stored for _, stored, _ in self.by_round)
 
     @property
     def dropped(self) -> int:
-        """The number of these that do not belong to it any more."""
+        """The number of stored matches that no longer belong to the league."""
         return sum(dropped for *_, dropped in self.by_round)
 
 
 def dropped_matches(former: LeagueState, now: LeagueState) -> DroppedMatches:
-    """Compare a league before a change with the same league after it."""
+    """Count the matches that a league leaves behind, by its states before and after a change."""
     by_player: Counter[str] = Counter()
     by_round, again = [], []
-    known = {each.number for each in now.rounds}
-    for each in former.rounds:
+    known = {planned.number for planned in now.rounds}
+    for planned in former.rounds:
         stored, dropped = 0, 0
-        for pairing, first in zip(each.pairings, each.first, strict=True):
-            own = {block for block in former.finished[pairing.key] if first <= block < first + each.blocks}
-            gone = len(own.difference(now.finished.get(pairing.key, ()))) * len(pairing.players)
-            by_player.update({player.name: gone for player in pairing.players if gone})
-            stored += len(own) * len(pairing.players)
-            dropped += gone
-        by_round.append((each.title, stored, dropped))
-        if each.number not in known and stored and former.rounds[0].is_awaited:
-            again.append(each.number)
+        for pairing, first in zip(planned.pairings, planned.first, strict=True):
+            blocks = {block for block in former.finished[pairing.key] if first <= block < first + planned.blocks}
+            matches = len(blocks.difference(now.finished.get(pairing.key, ()))) * len(pairing.players)
+            by_player.update({player.name: matches for player in pairing.players if matches})
+            stored += len(blocks) * len(pairing.players)
+            dropped += matches
+        by_round.append((planned.title, stored, dropped))
+        if planned.number not in known and stored and former.rounds[0].is_awaited:
+            again.append(planned.number)
     return DroppedMatches(dict(sorted(by_player.items())), tuple(by_round), tuple(again))
 
 
 def drop_sentences(lost: DroppedMatches) -> Iterator[str]:
-    """Yield sentences: how many matches, by player, and by round where there are several."""
+    """Yield sentences about the dropped matches: how many, by player, and by round where there are several."""
     if not lost.dropped:
         yield f"no stored match is dropped ({lost.stored} are there)"
         return

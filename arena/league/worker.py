@@ -37,7 +37,7 @@ _REPORT_EVERY_S: Final = 0.5
 log: Final = logging.getLogger("arena.worker")
 
 _OWN_CORE: Final = OwnCore()
-"""Of this process, from one job to the next."""
+"""The core of this process, which it keeps from one job to the next."""
 OnFinished = Callable[[int], None]
 """Gets the number of matches of a job that are finished, in any thread."""
 SeatedBots = Sequence[BotPlayer]
@@ -47,6 +47,7 @@ Played = tuple[MatchRecord, MatchResult]
 
 
 def _raise(_: Fixture, fault: HarnessFault) -> NoReturn:
+    """Raise the fault by which a block is lost."""
     raise fault
 
 
@@ -59,15 +60,15 @@ def bot_player(
     keep_transcript: bool = False,
     is_last: bool = False,
 ) -> BotPlayer:
-    """The player's bot as a bot_player on the terms of `setting`, at tables with that many seats.
+    """Return a new `BotPlayer` for the player under the settings of the matches, at tables with that many seats.
 
-    Its process starts with its first match. With `is_last` its end is its own fault, see `death`.
+    Its process starts with its first match. With `is_last` its end is its own fault, see `arena.process.death`.
 
     SpecError if the bot asks for more than it is allowed.
     """
     clock = clock_for(player.bot, setting.clock)
     confinement = confine(player.bot, setting.limits, setting.clock, isolation)
-    found = BotPlayer(
+    seated = BotPlayer(
         player=player.name,
         bot=player.bot.digest,
         open_channel=lambda: open_channel(
@@ -79,8 +80,8 @@ def bot_player(
         clock=clock,
         keep_transcript=keep_transcript,
     )
-    found.kept_stderr = confinement.limits.stderr_bytes if setting.stderr == "keep" else 0
-    return found
+    seated.kept_stderr = confinement.limits.stderr_bytes if setting.stderr == "keep" else 0
+    return seated
 
 
 def play_rotations(
@@ -97,8 +98,8 @@ def play_rotations(
     before its first match; `sweep` ends what they left running, where nothing else runs below this process.
 
     A match that is void is played again by new players, and so are those after it in its rotation. `lose` gets a block
-    of which matches were void ATTEMPTS times; the other rotations meet it all the same, so that each process meets the
-    same matches as without a void one. Closing the generator ends the bots.
+    of which matches were void ATTEMPTS times; it is played in the other rotations all the same, so that each process
+    meets the same matches as without a void one. Closing the generator ends the bots.
 
     A match for which the machine ran short is played again alone on this machine, and for the last time so that the end
     of a bot is its own fault. MachineFault if the limits of its bots do not fit then, or if the machine lacks anything.
@@ -134,8 +135,8 @@ def play_rotations(
                         del left[0]
                         shortages = 0
                 finally:
-                    for each in table:
-                        each.close(grace_s=grace_s)
+                    for bot in table:
+                        bot.close(grace_s=grace_s)
                     sweep()
 
 
@@ -172,13 +173,13 @@ def play_job(
                 on_finished(count)
                 reported_s = time.monotonic()
     return [
-        PlayedBlock(job.pairing.key, block, void=lost[block]) if block in lost else next(pack_blocks(own))
-        for block, own in matches.items()
+        PlayedBlock(job.pairing.key, block, void=lost[block]) if block in lost else next(pack_blocks(results))
+        for block, results in matches.items()
     ]
 
 
 def play_job_alone(job: Job, on_finished: OnFinished, *, may_pin: bool) -> list[PlayedBlock]:
-    """`play_job` in a process that plays nothing else: whatever runs below it between rotations was left by a bot.
+    """Play a job in a process that plays nothing else: whatever runs below it between rotations was left by a bot.
 
     With `may_pin` this process and all bots are on one core, where that is enough and one is free.
     """
@@ -195,7 +196,7 @@ def play_job_alone(job: Job, on_finished: OnFinished, *, may_pin: bool) -> list[
 
 
 def does_on_one_core(job: Job) -> bool:
-    """Whether only one of the referee and the bots runs at a time, and CPU time decides for all players."""
+    """Return True if only one of referee and bots runs at a time, and CPU time decides for all players."""
     manifests = [player.bot.manifest for player in job.pairing.players]
     clock, game = job.settings.clock, load_game(job.settings.game)
     is_by_cpu = clock.decides == "cpu" and not any(manifest.processes for manifest in manifests)
@@ -204,16 +205,16 @@ def does_on_one_core(job: Job) -> bool:
 
 
 def _seat(job: Job, *, keep_transcript: bool, is_last: bool = False) -> SeatedBots:
-    """Seat all players of the job anew: they have met nothing. Their processes start with their first match."""
+    """Return new bots for all players of the job. Their processes start with their first match."""
     players, setting, isolation = job.pairing.players, job.settings, job.isolation
     return [
-        bot_player(each, setting, isolation, seats=len(players), keep_transcript=keep_transcript, is_last=is_last)
-        for each in players
+        bot_player(player, setting, isolation, seats=len(players), keep_transcript=keep_transcript, is_last=is_last)
+        for player in players
     ]
 
 
 def _play(job: Job, fixture: Fixture, rotation: int, table: SeatedBots) -> Played:
-    """Play a match of the block at this table."""
+    """Play a match of the block at this table; return its record and its result."""
     spec = spec_of(job.settings, fixture.match_id(rotation), fixture.draw, rotation, job.isolation)
     meter = _meter(job)
     record = play_match(spec, rotate(table, rotation), meter=meter)
@@ -221,13 +222,13 @@ def _play(job: Job, fixture: Fixture, rotation: int, table: SeatedBots) -> Playe
 
 
 def _meter(job: Job) -> LuckMeter | None:
-    """A meter for a match, where its luck is wanted and known."""
+    """Return a meter for a match; None where its luck is not wanted, or the game has no value."""
     game = load_game(job.settings.game)
     return LuckMeter(game, len(job.pairing.players)) if job.luck and value_of(game) is not None else None
 
 
 def _luck(record: MatchRecord, meter: LuckMeter) -> MatchLuck:
-    """The luck of the match that is over; HarnessFault if our own value of the game fails."""
+    """Return the luck of the match that is over. HarnessFault if the value of the game fails."""
     try:
         return meter.luck()
     except Exception as error:

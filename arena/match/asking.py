@@ -1,8 +1,8 @@
 """The requests of a stored match, put to another bot: its answers there, and the match as it would go on with them.
 
-Rule: the referee plays the match once more, and the bot gets the lines of one seat, with the banks of the day. Its
-answers are noted, and those of the record are played, until a step from which its own count. No answer changes what
-the bot is asked before that, so all of them can be compared.
+Rule: the referee plays the match once more, and the bot gets the lines of one seat, with the time banks as they
+were. Its answers are noted, and those of the record are played, until a step from which its own count. No answer
+changes what the bot is asked before that, so all of them can be compared.
 """
 
 from collections.abc import Callable, Collection
@@ -48,7 +48,7 @@ class BotAnswer(msgspec.Struct, frozen=True):
 
     @property
     def is_same(self) -> bool:
-        """Whether it is the recorded answer, or the recorded fault once more."""
+        """True if the bot repeats the recorded answer, or the recorded fault."""
         if self.recorded_fault:
             return self.fault.startswith(f"{self.recorded_fault}:")
         return not self.fault and self.action == self.recorded_action
@@ -62,7 +62,7 @@ def ask(
     *,
     before: Callable[[BotPlayer, int], object] = lambda _bot, _step: None,
 ) -> tuple[BotAnswer, ...]:
-    """The answers of the bot for these steps, from 1, or for all for which the seat was asked.
+    """Ask the bot for these steps, counted from 1, or for every step of the seat; return its answers.
 
     The match ends after the last of them. `before` is called ahead of each of these requests. CheckFailed if the record
     cannot be played again, or if the bot does not start.
@@ -79,10 +79,10 @@ def ask(
 
 
 def played_on(record: MatchRecord, bots: dict[int, BotPlayer], step: int) -> MatchRecord:
-    """The match as it goes on if the answers of these bots, one for each seat, count from that step on.
+    """Play a stored match on with the answers of these bots, by seat, from that step on; return its record.
 
-    Until then they are asked and the recorded answers are played. All draws are those of the record's luck. CheckFailed
-    if a bot ends before that step.
+    Until then the bots are asked and the recorded answers are played. All draws are those of the record's luck.
+    CheckFailed if a bot ends before that step.
     """
     asking = _Asking(record, live_from=step)
     try:
@@ -95,7 +95,7 @@ def played_on(record: MatchRecord, bots: dict[int, BotPlayer], step: int) -> Mat
 
 
 class _AllAnswered(Exception):
-    """The last answer that was wanted is there, or the bot has ended."""
+    """The end of the questions: the last wanted answer has come, or the bot has ended."""
 
 
 class _Asking(msgspec.Struct):
@@ -123,7 +123,7 @@ def _play(record: MatchRecord, bots: dict[int, BotPlayer], asking: _Asking) -> M
 
 
 class _AskedPlayer(Participant):
-    """A seat of the record whose requests go to a bot, too."""
+    """A recorded player whose requests also go to a bot."""
 
     def __init__(
         self, recorded: RecordedPlayer, bot: BotPlayer, seat: int, game: Game[Any, Any], asking: _Asking
@@ -138,16 +138,16 @@ class _AskedPlayer(Participant):
 
     @property
     def _playing(self) -> Participant:
-        """The one whose answers count now."""
+        """The participant whose answers count now: the recorded player, or the bot once the match is live."""
         return self._bot if self._asking.is_live else self._recorded
 
     @property
     def is_reachable(self) -> bool:
-        """As that of the one whose answers count."""
+        """True if the participant whose answers count is reachable."""
         return self._playing.is_reachable
 
     def begin(self, start: m.MatchStart, game: Game[Any, Any]) -> None:
-        """Start both. CheckFailed if the bot does not start."""
+        """Start the recorded player and the bot. CheckFailed if the bot does not start."""
         self._recorded.begin(start, game)
         self._share(self._recorded)
         try:
@@ -156,11 +156,14 @@ class _AskedPlayer(Participant):
             raise CheckFailed(f"the bot in place of {self._bot.player} does not start: {fault.message}") from None
 
     def _share(self, playing: Participant) -> None:
-        """Have what the referee reads of the one whose answers count."""
+        """Take over the faults, refusals and transcript of a participant, which the referee reads."""
         self.faults, self.refusals, self.transcript = playing.faults, playing.refusals, playing.transcript
 
     def ask(self, request: ActionRequest) -> m.Answer:
-        """Ask the bot, once more after an answer that is refused as the recorded one was; the answer that counts."""
+        """Ask the bot, and return the answer that counts: the recorded one, or the bot's once the match is live.
+
+        A bot whose answer is refused is asked once more where the recorded player was, too.
+        """
         asking, was_live = self._asking, self._asking.is_live
         asking.reach(request.step)
         if asking.is_live:
@@ -175,20 +178,23 @@ class _AskedPlayer(Participant):
         return self._recorded.ask(request)
 
     def _note(self, request: ActionRequest) -> None:
-        """Ask the bot, and keep its answer beside that of the record if it is wanted."""
+        """Ask the bot; store its answer beside the recorded one if the step is wanted.
+
+        Raises _AllAnswered after the last wanted answer, and when the bot has ended.
+        """
         bot, asking = self._bot, self._asking
         number = min(request.step, len(asking.record.steps) + 1)  # of several who owe one at once, too
         is_wanted, refused = number in asking.wanted, self._refused
         if is_wanted and refused is None:
             asking.before(bot, number)
         bot.account.copy_banks(self._recorded.account)
-        own = request.look_ahead and request.look_ahead.anew()
+        budget = request.look_ahead and request.look_ahead.anew()
         fault, step = "", None
         reason, self._refused = None if refused is None else refusal_of(refused), None
         try:
             if refused is not None:
                 bot.refuse(refused, number)
-            step = self._decisions.answered(msgspec.structs.replace(request, look_ahead=own, refused=reason), bot)
+            step = self._decisions.answered(msgspec.structs.replace(request, look_ahead=budget, refused=reason), bot)
         except BotFault as error:
             fault = f"{error.code}: {error.message}"
             self._is_over = isinstance(error, Crashed) or not bot.is_reachable
@@ -200,6 +206,7 @@ class _AskedPlayer(Participant):
             raise _AllAnswered(f"the bot in place of {bot.player} ended at step {number}: {fault}")
 
     def _compared(self, request: ActionRequest, step: ActionStep | None, fault: str) -> BotAnswer:
+        """Return the bot's answer beside the recorded one."""
         entry = self._bot.seat_record(self.terms)
         assert entry.requests, "it was asked"
         return msgspec.structs.replace(
@@ -209,11 +216,11 @@ class _AskedPlayer(Participant):
             fault=fault,
             note="" if step is None else step.note,
             cpu_ms=entry.requests.cpu_us[-1] / 1000 if entry.requests.cpu_us else 0.0,
-            stderr="".join(each.text for each in entry.stderr or () if each.request == entry.moves),
+            stderr="".join(part.text for part in entry.stderr or () if part.request == entry.moves),
         )
 
     def _recorded_answer(self, request: ActionRequest) -> BotAnswer:
-        """That of the record, or the fault that ended it; the bot's own is still empty."""
+        """Return the recorded answer, or the fault that ended the match; the bot's own answer is still empty."""
         record = self._asking.record
         if request.step > len(record.steps):
             assert record.fault is not None, "the match ended with the fault of the seat"
@@ -222,15 +229,15 @@ class _AskedPlayer(Participant):
             return BotAnswer(len(record.steps) + 1, owed, None, recorded_fault=code, is_owed=True)
         recorded = record.steps[request.step - 1]
         assert isinstance(recorded, ActionStep), "a request leads to an action"
-        past = self._game.parse(request.state, Seat(request.seat), msgspec.to_builtins(recorded.action))
-        return BotAnswer(request.step, str(past), plain_action(recorded.action), recorded_fault=recorded.fallback_for)
+        action = self._game.parse(request.state, Seat(request.seat), msgspec.to_builtins(recorded.action))
+        return BotAnswer(request.step, str(action), plain_action(recorded.action), recorded_fault=recorded.fallback_for)
 
     def refuse(self, fault: BotFault, step: int) -> None:
-        """Tell the one whose answers count."""
+        """Report the refusal to the participant whose answers count."""
         self._playing.refuse(fault, step)
 
     def happened(self, event: m.AnyEvent, before: Any, after: Any) -> None:
-        """Tell the bot, and the record while it counts."""
+        """Report the event to the bot, and to the recorded player while its answers count."""
         if not self._asking.is_live:
             self._recorded.happened(event, before, after)
         self._bot.happened(event, before, after)
@@ -240,11 +247,11 @@ class _AskedPlayer(Participant):
         self._bot.stop()
 
     def finish(self, end: m.MatchEnd) -> None:
-        """Tell the one whose answers count."""
+        """Report the end of the match to the participant whose answers count."""
         self._playing.finish(end)
 
     def fail(self, fault: BotFault) -> None:
-        """Tell the one whose answers count."""
+        """Report the fault that ended the match to the participant whose answers count."""
         self._playing.fail(fault)
 
     def abandon(self) -> None:
@@ -252,16 +259,16 @@ class _AskedPlayer(Participant):
         self._bot.abandon()
 
     def stderr(self) -> str:
-        """That of the bot."""
+        """Return the bot's text on stderr."""
         return self._bot.stderr()
 
     def seat_record(self, clock: m.ClockTerms) -> SeatRecord:
-        """That of the one whose answers count."""
-        found = self._playing.seat_record(clock)
-        return msgspec.structs.replace(found, lines=UNSET) if self._asking.is_live else found
+        """Return the record of the participant whose answers count; that of a live bot has no lines."""
+        entry = self._playing.seat_record(clock)
+        return msgspec.structs.replace(entry, lines=UNSET) if self._asking.is_live else entry
 
 
 def plain_action(action: Any) -> Json:
     """Return the action as plain JSON values."""
-    found: Json = msgspec.json.decode(msgspec.json.encode(action))
-    return found
+    value: Json = msgspec.json.decode(msgspec.json.encode(action))
+    return value

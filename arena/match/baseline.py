@@ -15,11 +15,11 @@ from arena.match.settings import ClockSettings
 from arena.protocol.messages import Answer, MatchStart
 
 _TRIES: Final = 20
-"""In Riff Raff two of three samples find room, on a full ship fewer."""
+"""Samples before giving up: in Riff Raff two of three are possible, on a full ship fewer."""
 
 
 class BaselinePlayer(Participant):
-    """Chooses among the legal actions by its bot_seed. No clock runs for it."""
+    """A player that chooses among the legal actions at random, by its bot_seed. It has no clock."""
 
     def __init__(self) -> None:
         super().__init__("house", "house", ClockSettings(decides="wall").terms())
@@ -31,7 +31,7 @@ class BaselinePlayer(Participant):
         self._random = random.Random(start.bot_seed)  # noqa: S311 - play, not secrets
 
     def ask(self, request: ActionRequest) -> Answer:
-        """A random action, by its index where the legal ones are listed."""
+        """Return a random action: its index where the game lists the legal actions, else the action itself."""
         self.moves += 1
         if request.legal is not None:
             return Answer(id=self.moves, action=self._random.randrange(len(request.legal)))
@@ -40,9 +40,9 @@ class BaselinePlayer(Participant):
 
 
 def random_action(game: Game[Any, Any], state: Any, seat: Seat, rng: Randomness) -> Any:
-    """A sample that is legal for the rules, and possible for the simulator if a few tries find one.
+    """Sample an action that is legal by the rules, and possible for the simulator if a few tries find one.
 
-    After tries in vain the fallback action, or, without a fault policy, the last sample.
+    If they find none: the fallback action, or, without a fault policy, the last sample.
     """
     simulator, fault_policy = simulator_of(game), fault_policy_of(game)
     action = game.sample(state, seat, rng)

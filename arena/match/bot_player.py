@@ -1,4 +1,4 @@
-"""A bot at the table: its process and its dialogue, over as many matches as it lives.
+"""A bot as a player: its process and its dialogue, over all matches that the process plays.
 
 Rule: each error of a bot is a `BotFault`; after one that ends a match its process is ended, and the next match starts
 a new one. Its time is kept by `clock_account`, its starts by `start_up`.
@@ -62,6 +62,7 @@ class BotPlayer(Participant):
         self._reset("")
 
     def _reset(self, match: str) -> None:
+        """Clear the state of the match before; `match` is the id that the bot gets."""
         self._match = match
         self.account.begin_match()
         self._recorder = self._new_recorder(() if self._talk is None else self._recorder.form)
@@ -71,11 +72,11 @@ class BotPlayer(Participant):
 
     @property
     def is_reachable(self) -> bool:
-        """Whether the last request has gone out whole to a process that lives."""
+        """True if the last request has gone out whole to a process that still runs."""
         return self._talk is not None and self._talk.is_whole and self._talk.lost is None
 
     def seat_record(self, clock: m.ClockTerms) -> SeatRecord:
-        """Return the use of time, and all that its lines can be made from again."""
+        """Return the record of the seat: its use of time, and what all lines can be rebuilt from."""
         account, recorder = self.account, self._recorder
         requests = account.requests(recorder.discarded)
         return SeatRecord(
@@ -92,7 +93,7 @@ class BotPlayer(Participant):
         )
 
     def _lines(self, clock: m.ClockTerms) -> SeatLines:
-        """The lines of a process's `hello` stand in the record of each of its matches."""
+        """Return the kept lines, with those of the process's `hello` even if it came in an earlier match."""
         recorder, hello, limits = self._recorder, self.start_up.said_hello, self.start_up.hello.limits
         said = recorder.said if hello is None else {**recorder.said, HELLO: hello}
         return SeatLines(
@@ -161,7 +162,7 @@ class BotPlayer(Participant):
         return answer
 
     def _message(self, request: ActionRequest, talk: Dialogue) -> m.Request:
-        """The message, with what is left of the bot's time."""
+        """Build the request message, with the time that the bot has left."""
         refused, look_ahead = request.refused, request.look_ahead
         time_left = self.account.allow(is_again=refused is not None)
         self._request_id += 1
@@ -177,7 +178,7 @@ class BotPlayer(Participant):
         )
 
     def refuse(self, fault: BotFault, step: int) -> None:
-        """Tell the bot, and stop it; the CPU time that it still used is charged to its next move."""
+        """Send the refusal to the bot, and stop it; CPU time that it still uses is charged to its next move."""
         super().refuse(fault, step)
         talk = self._talking()
         self._recorder.fault(fault, is_fatal=False)
@@ -189,7 +190,7 @@ class BotPlayer(Participant):
         self.account.abandon()
 
     def happened(self, event: m.AnyEvent, before: Any, after: Any) -> None:  # noqa: ARG002 - a bot gets observations
-        """Tell the bot of an event: at once if it asked for that, with the next request otherwise."""
+        """Report an event to the bot: at once if it asked for that, otherwise with the next request."""
         if self._wants_events and (talk := self._talk) is not None and talk.lost is None:
             talk.tell(m.EventMessage(match=self._match, what=event))
         else:
@@ -201,7 +202,7 @@ class BotPlayer(Participant):
             self._talk.channel.stop()
 
     def finish(self, end: m.MatchEnd) -> None:
-        """Tell the bot the end of the match. A bot that fails here loses nothing: its process is replaced."""
+        """Send the end of the match to the bot. A bot that fails here loses nothing: its process is replaced."""
         self.stop()
         if self._talk is None:
             return
@@ -210,14 +211,14 @@ class BotPlayer(Participant):
         self._talk.tell(replace(end, events=tuple(self._events), time=self.account.used()))
 
     def fail(self, fault: BotFault) -> None:
-        """Tell the bot its fault, for good, and end its process."""
+        """Send the bot the fault that ended the match, and end its process."""
         self._recorder.fault(fault, is_fatal=True)
         if self._talk is not None:
             self._talk.tell(error_of(fault, is_fatal=True), patience_s=0.0)  # one that does not read is not waited for
             self.close(grace_s=0.0)
 
     def close(self, *, grace_s: float = GRACE_S) -> str:
-        """End the process, with a grace period after `quit`; the way it ended, in words."""
+        """End the process, with a grace period after `quit`; return in words how it ended."""
         talk, self._talk = self._talk, None
         if talk is None:
             return "was not running"
@@ -230,7 +231,7 @@ class BotPlayer(Participant):
         return ending
 
     def stderr(self) -> str:
-        """The stderr of the bot's process, running or ended."""
+        """Return the stderr of the bot's process, running or ended."""
         return self.last_stderr if self._talk is None else self._talk.channel.stderr()
 
     def start_process(self) -> Dialogue:
@@ -253,12 +254,12 @@ class BotPlayer(Participant):
         return set() if self._talk is None else self._talk.channel.pids()
 
     def _copy_stderr(self, channel: Channel) -> None:
-        """Let the record of this match have what the bot writes to stderr from now on, if it is kept."""
+        """Copy what the bot writes to stderr from now on into the record of this match, if it is kept."""
         if self._recorder.stderr is not None:
             channel.copy_stderr(self._recorder.stderr)
 
     def _talking(self) -> Dialogue:
-        """The dialogue with the process, or the fault for which there is none."""
+        """Return the dialogue with the process; raise the fault for which there is none."""
         talk = self._talk
         if talk is None:
             raise Crashed("its process is not running")
@@ -267,5 +268,5 @@ class BotPlayer(Participant):
         return talk
 
     def _new_recorder(self, form: tuple[str, ...]) -> LineRecorder:
-        """The recorder of the match that begins, of a process whose answers had that form."""
+        """Return a recorder for the next match; `form` is that of the process's earlier answers by index."""
         return LineRecorder(form, BoundedLog(self.kept_stderr // 2) if self.kept_stderr else None)

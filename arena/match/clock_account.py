@@ -19,13 +19,13 @@ from arena.process.reaper import own_delay_s
 from arena.protocol.messages import TimeLeft, TimeUsed
 
 TAKEN: Final = 2
-"""Requests of a match before which a bot used time while it was stopped: then it has evaded its stop on purpose."""
+"""Requests of a match before which a bot used time while it was stopped: so many are evasion, fewer an accident."""
 
 
 class ClockAccount:
     """The use of time of one bot in one match after the other.
 
-    `suspended` tells of suspensions, which make a match void; `never_suspended` where nobody could play it again.
+    `suspended` reports suspensions, which make a match void; `never_suspended` where nobody could play it again.
     Without `has_clock` answers may take any time. `startup_us`: the time of `hello` and `ready`; `cpu_since`: the
     reading of the bot's CPU clock from which on its time is charged, None where it may think at any time;
     `stderr_bytes`: what the bot had written to stderr when the last request ended; `taken_s`: the CPU time that its
@@ -58,7 +58,7 @@ class ClockAccount:
         self._clock: MoveClock | None = None
 
     def copy_banks(self, other: "ClockAccount") -> None:
-        """Have as much time left as another account."""
+        """Set the banks to those of another account."""
         self.bank_us, self.idle_bank_s = other.bank_us, other.idle_bank_s
 
     def start_up(self, used_s: float, cpu_reading: float) -> None:
@@ -67,9 +67,9 @@ class ClockAccount:
         self.cpu_since = None if self._may_ponder else cpu_reading
 
     def allow(self, *, is_again: bool) -> TimeLeft:
-        """Set the time of the next request besides the bank.
+        """Set the move time of the next request; return it with the bank.
 
-        A request that is made once more has the rest of it, so that nothing is gained by a first answer. OutOfTime if
+        A repeated request has the rest of the move time, so that nothing is gained by a first answer. OutOfTime if
         the match was broken off.
         """
         if self._is_abandoned:
@@ -95,7 +95,7 @@ class ClockAccount:
         return clock
 
     def charge_taken(self, clock: MoveClock, taken_s: float, request_id: int) -> None:
-        """Charge what the bot used while it was stopped, `taken_s` in all. ProtocolViolation if that is no accident."""
+        """Charge the CPU time used while stopped, `taken_s` in all. ProtocolViolation if that is no accident."""
         new_s, self.taken_s = taken_s - self.taken_s, taken_s
         self._taken_times += 1
         clock.charge(new_s)
@@ -137,11 +137,12 @@ class ClockAccount:
         )
 
     def used(self) -> TimeUsed:
-        """Return the sums of the match, for the bot."""
+        """Return the total use of time in the match, for the message to the bot."""
         cpu_us, wall_us, idle_us = (sum(times[kind] for times in self._spent) for kind in range(3))
         return TimeUsed(len(self._spent), cpu_us / 1000, wall_us / 1000, idle_us / 1000 or UNSET)
 
     def _new_clock(self, channel: Channel) -> MoveClock:
+        """Return a clock for the bot of the channel, without limits yet."""
         return self.clock_type(
             cpu=channel.cpu,
             wall=self.wall,

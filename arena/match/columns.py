@@ -33,7 +33,7 @@ class Machine(NamedTuple):
 
 
 class MatchEnd(NamedTuple):
-    """All values of a match that are no numbers of seats; scores count in parts of 1 / `score_unit`."""
+    """The values of a match that are not counted by seat; scores are whole multiples of 1 / `score_unit`."""
 
     termination: Termination
     at_fault: int | None
@@ -44,7 +44,7 @@ class MatchEnd(NamedTuple):
 
 
 class PlayedBlock(msgspec.Struct, frozen=True):
-    """All matches of a block; none, and `void` says why, if it was void each time it was played. `players` by place.
+    """The finished matches of a block; none if it was void each time, for the reason in `void`. `players` by place.
 
     `ranks` has n n characters for n players: by rotation and by seat, a digit for each rank; hyphens for a match that
     is not there. `ends` is JSON: a `MatchEnd` by rotation, or null. `numbers` are the `NUMBERS` by rotation and seat,
@@ -66,7 +66,7 @@ class PlayedBlock(msgspec.Struct, frozen=True):
 
     @property
     def results(self) -> tuple[MatchResult, ...]:
-        """Its matches by rotation, computed each time. ValueError or TypeError if these are no matches of a block."""
+        """The matches by rotation, computed each time. ValueError or TypeError if the values are of no block."""
         seats, ends = len(self.players), read_ends(self.ends)
         if self.void:
             return ()
@@ -77,26 +77,26 @@ class PlayedBlock(msgspec.Struct, frozen=True):
         results = []
         for rotation, end in enumerate(ends):
             if end is not None:
-                own = slice(rotation * seats, (rotation + 1) * seats)
-                columns = [numbers[start:][own] for start in range(0, len(numbers), seats * seats)]
+                span = slice(rotation * seats, (rotation + 1) * seats)
+                columns = [numbers[start:][span] for start in range(0, len(numbers), seats * seats)]
                 key = MatchKey(self.pairing, self.block, rotation)
                 record = self.records[rotation] if self.records else b""
-                results.append(_result(key, rotate(self.players, rotation), self.ranks[own], end, columns, record))
+                results.append(_result(key, rotate(self.players, rotation), self.ranks[span], end, columns, record))
         return tuple(results)
 
     @property
     def matches(self) -> int:
-        """The number of its matches."""
+        """The number of matches that are there."""
         return (len(self.ranks) - self.ranks.count(MISSING)) // max(1, len(self.players))
 
     @property
     def forfeits(self) -> int:
-        """The number of its matches that somebody forfeited."""
+        """The number of matches that ended with a forfeit."""
         return sum([end is not None and end.at_fault is not None for end in read_ends(self.ends)])
 
 
 def pack_blocks(results: Iterable[MatchResult]) -> Iterator[PlayedBlock]:
-    """Pack results by pairing, in the order of first mention, and block.
+    """Yield results packed by pairing, in the order of first mention, and by block.
 
     ValueError for a match that is there twice, or whose players are no rotation of its pairing's.
     """
@@ -105,8 +105,8 @@ def pack_blocks(results: Iterable[MatchResult]) -> Iterator[PlayedBlock]:
         players, blocks = pairings.setdefault(result.key.pairing, (result.places, {}))
         matches = blocks.setdefault(result.key.block, {})
         if result.places != players:
-            seated, due = ", ".join(result.players), ", ".join(players)
-            raise ValueError(f"match {result.key}: {seated} do not sit in a rotation of {due}")
+            seated, expected = ", ".join(result.players), ", ".join(players)
+            raise ValueError(f"match {result.key}: {seated} do not sit in a rotation of {expected}")
         if result.key.rotation in matches or not 0 <= result.key.rotation < len(players):
             seated = ", ".join(result.players)
             raise ValueError(f"match {result.key} of {seated} is there twice, or no rotation of theirs")
@@ -118,7 +118,7 @@ def pack_blocks(results: Iterable[MatchResult]) -> Iterator[PlayedBlock]:
 
 @lru_cache(maxsize=256)
 def read_ends(text: str) -> tuple[MatchEnd | None, ...]:
-    """The ends of the matches of a block. ValueError for any other text."""
+    """Read the ends of the matches of a block. ValueError for any other text."""
     ends = msgspec.json.decode(text, type=tuple[MatchEnd | None, ...])
     for end in ends:
         if end is not None and not _is_end(end, len(ends)):
@@ -127,6 +127,7 @@ def read_ends(text: str) -> tuple[MatchEnd | None, ...]:
 
 
 def _is_end(end: MatchEnd, seats: int) -> bool:
+    """Return True if the values fit together at a table of `seats`."""
     if end.termination is Termination.NORMAL:
         is_fit = end.at_fault is None
     else:
@@ -135,9 +136,9 @@ def _is_end(end: MatchEnd, seats: int) -> bool:
 
 
 def width_of(numbers: bytes, seats: int) -> int:
-    """The bytes of each of the `numbers` of a block. ValueError for too few of them, or too many."""
-    width, rest = divmod(len(numbers), len(NUMBERS) * seats * seats)
-    if rest or width not in _WIDTHS:
+    """Return the bytes of one of the `numbers` of a block. ValueError for too few numbers, or too many."""
+    width, remainder = divmod(len(numbers), len(NUMBERS) * seats * seats)
+    if remainder or width not in _WIDTHS:
         raise ValueError("its numbers are not those of its seats")
     return width
 
@@ -167,6 +168,7 @@ def _packed(pairing: str, block: int, players: tuple[str, ...], matches: Sequenc
 
 
 def _end(match: MatchResult, unit: int) -> MatchEnd:
+    """Return the values of a match that are not counted by seat; `unit` is that of its scores."""
     return MatchEnd(match.termination, match.at_fault, match.isolation, match.luck_version, unit, match.pardoned)
 
 
@@ -178,6 +180,7 @@ def _result(
     columns: Sequence[tuple[int, ...]],
     record: bytes,
 ) -> MatchResult:
+    """Rebuild a result from its packed values; `columns` are the `NUMBERS`. ValueError if they fit no match."""
     scores, luck, *counts = columns
     if min(map(min, counts)) < 0:
         raise ValueError("a count or a time is below 0")

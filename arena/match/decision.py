@@ -2,7 +2,7 @@
 
 Rule: all requests are fixed before the first is sent, and nobody hears of another's action before all have answered.
 Faults are taken in the order of the seats, so that no fault depends on who was faster. Only the waiting is done
-concurrently, each player in a thread of its own; an error in the caller stops the threads too: nobody waits for a bot
+concurrently, each player in a thread of its own. An error in the caller stops the threads too: nobody waits for a bot
 whose match is over.
 """
 
@@ -35,7 +35,7 @@ _END_S: Final = 60.0
 
 
 class Forfeited(Exception):
-    """Within a match only: the seat at fault and its fault."""
+    """A forfeit, raised within a match only: the seat at fault and its fault."""
 
     def __init__(self, seat: Seat, fault: BotFault) -> None:
         super().__init__(fault.message)
@@ -46,7 +46,7 @@ class Forfeited(Exception):
 
 
 class Decisions:
-    """Asks the seats of one match. With `is_strict` no fault is pardoned, whatever the game's policy."""
+    """The decisions of one match, for which the seats are asked. With `is_strict` no fault is pardoned."""
 
     def __init__(
         self, game: Game[Any, Any], simulator: Simulator | None, participants: Sequence[Participant], *, is_strict: bool
@@ -55,41 +55,41 @@ class Decisions:
         self._simulator = simulator
         self._fault_policy = None if is_strict else fault_policy_of(game)
         self._participants = participants
-        paces = [each.pace for each in participants if each.pace is not None]
+        paces = [player.pace for player in participants if player.pace is not None]
         may_run_on = simulator is None and len(paces) == len(participants)
-        self._run_on = RunOn(paces, [each.stop for each in participants]) if may_run_on else None
+        self._run_on = RunOn(paces, [player.stop for player in participants]) if may_run_on else None
 
     def decide(self, state: Any, seats: tuple[Seat, ...], first: int) -> list[ActionStep]:
-        """The action of each seat, in their order. Forfeited if the fault of one ends the match.
+        """Ask each seat; return their steps in order. Forfeited if a fault ends the match.
 
-        `first` is the number, from 1, of the first step that comes of it. Of several faults the first counts, and the
+        `first` is the number, from 1, of the first of these steps. Of several faults the first counts, and the
         others end their processes too.
         """
         if len(seats) == 1:
             due = self._due(state, seats[0], first, self._run_on)
-            alone = self._act(due) if isinstance(due, ActionRequest) else due
-            if isinstance(alone, Forfeited):
-                raise alone
-            return [alone]
-        acted = self._act_concurrently([self._due(state, *each) for each in zip(seats, count(first), strict=False)])
-        failed = [each for each in acted if isinstance(each, Forfeited)]
-        if failed:
-            for other in failed[1:]:
+            result = self._act(due) if isinstance(due, ActionRequest) else due
+            if isinstance(result, Forfeited):
+                raise result
+            return [result]
+        results = self._act_concurrently([self._due(state, *pair) for pair in zip(seats, count(first), strict=False)])
+        forfeits = [result for result in results if isinstance(result, Forfeited)]
+        if forfeits:
+            for other in forfeits[1:]:
                 self._participants[other.seat].fail(other.fault)
-            raise failed[0]
-        return [each for each in acted if isinstance(each, ActionStep)]
+            raise forfeits[0]
+        return [result for result in results if isinstance(result, ActionStep)]
 
     def _act_concurrently(self, due: list[ActionStep | ActionRequest]) -> list[ActionStep | Forfeited]:
         """Suspend all bots, send all requests, then collect the answers."""
-        for each in self._participants:
-            each.stop()
-        requests = [each for each in due if isinstance(each, ActionRequest)]
-        calls = [(self._participants[each.seat], partial(self._act, each)) for each in requests]
+        for player in self._participants:
+            player.stop()
+        requests = [request for request in due if isinstance(request, ActionRequest)]
+        calls = [(self._participants[request.seat], partial(self._act, request)) for request in requests]
         answers = iter(_ask_concurrently(calls))
-        return [next(answers) if isinstance(each, ActionRequest) else each for each in due]
+        return [next(answers) if isinstance(step, ActionRequest) else step for step in due]
 
     def _due(self, state: Any, seat: Seat, number: int, run_on: RunOn | None = None) -> ActionStep | ActionRequest:
-        """The only legal action of the seat, or the request for one."""
+        """Return the step of the seat if only one action is legal, else the request for an action."""
         legal = self._game.legal(state, seat)
         if legal is not None and len(legal) == 1:
             return ActionStep(seat=seat, action=legal[0], forced=True)
@@ -97,7 +97,10 @@ class Decisions:
         return ActionRequest(state, seat, number, self._observe(state, seat), legal, None, look_ahead, run_on)
 
     def _act(self, request: ActionRequest) -> ActionStep | Forfeited:
-        """The seat's answer to the request, or the fallback action. A human is asked until they answer."""
+        """Ask the seat; return its step, that of the fallback action, or a forfeit.
+
+        A pardoned bot is asked twice at most, a human until they answer.
+        """
         participant, policy = self._participants[request.seat], self._fault_policy
         while True:
             try:
@@ -118,7 +121,7 @@ class Decisions:
             request = msgspec.structs.replace(request, refused=refusal_of(last))
 
     def answered(self, request: ActionRequest, participant: Participant) -> ActionStep:
-        """The action that the player chose. Raises its fault."""
+        """Ask the player; return the step with the chosen action. Raises the player's fault."""
         state, seat, legal = request.state, request.seat, request.legal
         try:
             answer = participant.ask(request)
@@ -132,15 +135,15 @@ class Decisions:
             if self._simulator is not None:
                 self._simulator.require(state, seat, action)
         except BotFault as fault:
-            said = participant.transcript
-            if not fault.got and said and said[-1][1] == "<":  # otherwise the last word was the referee's
-                fault.got = excerpt(said[-1][2])
+            transcript = participant.transcript
+            if not fault.got and transcript and transcript[-1][1] == "<":  # otherwise the last word was the referee's
+                fault.got = excerpt(transcript[-1][2])
             fault.message, fault.hint, fault.got = map(printable, (fault.message, fault.hint, fault.got))
             raise
         return ActionStep(seat=seat, action=action, note="" if answer.note is UNSET else str(answer.note))
 
     def _unlisted(self, request: ActionRequest, index: int) -> BotFault:
-        """The fault of an index that no legal action has."""
+        """Return the fault of an index that no legal action has."""
         if request.legal is None:
             return MalformedReply(
                 "an index as action, but this request lists no legal actions", hint=self._example(request)
@@ -152,13 +155,16 @@ class Decisions:
         )
 
     def _example(self, request: ActionRequest) -> str:
-        """A hint with an action that the rules allow, always the same in a state."""
+        """Return a hint with an action that the rules allow, always the same in a state."""
         action = self._game.sample(request.state, request.seat, random.Random(0))  # noqa: S311 - an example
         return f"answer with an action of the game, such as {json.dumps(msgspec.to_builtins(action))}"
 
 
 def _is_pardoned(participant: Participant, fault: BotFault) -> bool:
-    """Whether the match can go on after a fault, in a game that pardons some."""
+    """Return True if the match can go on after the fault, in a game with a fault policy.
+
+    The message of a timeout that is one too many says so from here on.
+    """
     if isinstance(fault, OutOfTime) and participant.faults[Termination.TIMEOUT] + 1 >= LAST_TIMEOUT:
         fault.message += "; the third timeout in this match forfeits it"
         return False
@@ -166,35 +172,36 @@ def _is_pardoned(participant: Participant, fault: BotFault) -> bool:
 
 
 def _ask_concurrently(calls: Sequence[tuple[Participant, Callable[[], T]]]) -> list[T]:
-    """The value of each call, in their order; a call asks one player. Returns when all have answered.
+    """Run the calls, each of which asks one player, concurrently; return all values, in the order of the calls.
 
-    A human is asked in the calling thread, which has the terminal and hears Ctrl-C; so is one who is alone.
+    A human is asked in the calling thread, which has the terminal and gets Ctrl-C; so is a single player.
     """
     if len(calls) <= 1:
         return [call() for _, call in calls]
     futures: list[Future[T]] = [Future() for _ in calls]
-    here: list[tuple[Callable[[], T], Future[T]]] = []
-    there: dict[Future[T], tuple[Participant, threading.Thread]] = {}
+    human_calls: list[tuple[Callable[[], T], Future[T]]] = []
+    threads: dict[Future[T], tuple[Participant, threading.Thread]] = {}
     for (player, call), future in zip(calls, futures, strict=True):
         if player.is_human:
-            here.append((call, future))
+            human_calls.append((call, future))
         else:
-            there[future] = player, threading.Thread(target=_run, args=(call, future), daemon=True)
+            threads[future] = player, threading.Thread(target=_run, args=(call, future), daemon=True)
     try:
-        for _, thread in there.values():
+        for _, thread in threads.values():
             thread.start()
-        for call, future in here:
+        for call, future in human_calls:
             _run(call, future)
             future.result()
-        for future in as_completed(there):
+        for future in as_completed(threads):
             future.result()
     except BaseException as error:
-        _break_off(there.values(), _END_S if isinstance(error, ArenaError) else _STOP_S)
+        _break_off(threads.values(), _END_S if isinstance(error, ArenaError) else _STOP_S)
         raise
     return [future.result() for future in futures]
 
 
 def _run(call: Callable[[], T], future: Future[T]) -> None:
+    """Run the call, and set its value or its error in the future."""
     try:
         future.set_result(call())
     except BaseException as error:  # noqa: BLE001 - the edge of a thread; `result` raises it in the caller's
@@ -202,6 +209,7 @@ def _run(call: Callable[[], T], future: Future[T]) -> None:
 
 
 def _break_off(asked: Collection[tuple[Participant, threading.Thread]], patience_s: float) -> None:
+    """Break off the requests of these players, and wait `patience_s` seconds at most for their threads."""
     for player, _ in asked:
         player.abandon()
     deadline_s = time.monotonic() + patience_s

@@ -1,7 +1,7 @@
 """The dialogue with one process of a bot: lines out, lines in, and the ones that count.
 
 Rule: a line becomes a message here, a message a line, and nowhere else. Output that answers nothing is counted and kept
-for the sentence that tells its author; a breach of the protocol is raised. The clocks of moves are made elsewhere.
+for the sentence that its author reads; a breach of the protocol is raised. The clocks of moves are made elsewhere.
 """
 
 import math
@@ -33,9 +33,9 @@ _USELESS_KEPT: Final = 1000
 
 
 class DiscardedOutput(msgspec.Struct):
-    """Output while a reply is due that was no reply. It explains a timeout and decides nothing.
+    """The output that was no reply while a reply was due. It explains a timeout and decides nothing.
 
-    Of each kind the first is kept, the others are counted.
+    The first of each kind is kept, the others are counted.
     """
 
     strays: int = 0
@@ -66,7 +66,7 @@ class DiscardedOutput(msgspec.Struct):
             self.early_id = str(message.id)
 
     def strays_text(self) -> str:
-        """`3 lines came, none of them a JSON object; the first: blah`, or nothing."""
+        """Describe the stray lines: `3 lines came, none of them a JSON object; the first: blah`; empty without any."""
         if not self.strays:
             return ""
         if self.strays == 1:
@@ -74,7 +74,7 @@ class DiscardedOutput(msgspec.Struct):
         return f"{self.strays} lines came, none of them a JSON object; the first: {self.first_stray}"
 
     def explanation(self, request_id: int) -> str:
-        """The likely reason why request `request_id` has no answer; empty if nothing came."""
+        """Return the likely reason why request `request_id` has no answer; empty if nothing came."""
         if self.wrong_id:
             return f"{self.wrong_id} came, but the open request is {request_id}: repeat the request's id"
         if self.early_id:
@@ -86,11 +86,11 @@ class DiscardedOutput(msgspec.Struct):
 
 
 class Dialogue:
-    """One process, from its `hello` to its end. `transcript` and `recorder` are those of its player.
+    """The dialogue with one process, from its `hello` to its end. `transcript` and `recorder` are its player's.
 
     `lost` is the fault, the bot's or the machine's, for which the process was ended, because it could not take a
-    notice. `is_whole` tells whether all that was written for the open request has gone out; the rest of a line that was
-    cut off cannot be sent later.
+    notice. `is_whole`: all that was written for the open request has gone out; the rest of a line that was cut off
+    cannot be sent later.
     """
 
     def __init__(
@@ -115,7 +115,7 @@ class Dialogue:
     def shake_hands(
         self, message: m.Hello | m.MatchStart, owed: type[m.BotHello] | type[m.Ready], clock: MoveClock
     ) -> float:
-        """Ask for `hello` or `ready`, then stop the bot; the reading of its CPU clock at its answer."""
+        """Ask for `hello` or `ready`, then stop the bot; return the reading of its CPU clock at its answer."""
         self.discarded = DiscardedOutput()
         self.ask(message, clock)
         self.hear(owed, clock)
@@ -125,7 +125,7 @@ class Dialogue:
         return cpu_reading
 
     def forget(self) -> None:
-        """Begin a new request: lines that lie there already are early."""
+        """Forget the last request; lines that have arrived already are early."""
         self.discarded = DiscardedOutput()
         self.is_whole = False
         early = self.channel.pending()
@@ -133,15 +133,15 @@ class Dialogue:
             self._ignore_early(early)
 
     def ask(self, message: m.ToBot, clock: MoveClock) -> None:
-        """Send a line that wants an answer; from now on the bot runs."""
+        """Wake the bot, and send it a line that needs an answer."""
         line = self._line_of(message)
         self.channel.wake()
         self._send(line, clock)
 
     def hear(self, owed: type[M], clock: MoveClock, look_ahead: LookAhead = NO_LOOK_AHEAD) -> M:
-        """The next message that counts; the time of lines that do not count runs on.
+        """Wait for the message that is `owed`; the clock runs on while lines come that do not count.
 
-        Questions of the bot meanwhile are answered by `look_ahead`.
+        Questions of the bot meanwhile are answered by `look_ahead`. ProtocolViolation for a flood of useless lines.
         """
         useless = useless_bytes = 0
         while useless < _USELESS_LIMIT and useless_bytes <= _USELESS_BYTES:
@@ -171,7 +171,7 @@ class Dialogue:
         )
 
     def tell(self, message: m.ToBot, patience_s: float = _NOTICE_S) -> None:
-        """Send a line that asks nothing. A bot that cannot take it is ended; its next match starts a new process."""
+        """Send a line that needs no answer. A bot that cannot take it is ended; its next match starts a new process."""
         if self.lost is not None:
             return
         # a suspended referee would be none of the bot's faults either
@@ -184,17 +184,18 @@ class Dialogue:
             self.channel.close(0.0)
 
     def _send(self, line: bytes, clock: MoveClock) -> None:
+        """Send a line of the open request; `is_whole` is False if the bot did not take all of it."""
         self.is_whole = False
         self.channel.send(line, clock)
         self.is_whole = True
 
     def _require_process(self) -> None:
-        """Raise the fault by which a warning lost the process."""
+        """Raise the fault by which the process was lost, if it was."""
         if self.lost is not None:
             raise self.lost
 
     def _line_of(self, message: m.ToBot) -> bytes:
-        """The line, noted as sent; the session checks the order."""
+        """Encode a message as a line, and note it as sent; the session checks the order."""
         self.session.send(message)
         line = codec.encode(message)
         self.recorder.to_bot(line)
@@ -202,7 +203,7 @@ class Dialogue:
         return line
 
     def _what_if(self, asked: m.Simulate, look_ahead: LookAhead, clock: MoveClock) -> None:
-        """Answer a question while the bot and its clock stand still."""
+        """Answer a question while the bot and its clock are stopped."""
         clock.pause()
         self.channel.rest()
         answer = look_ahead.answer(asked)
@@ -210,7 +211,7 @@ class Dialogue:
         self.ask(answer, clock)
 
     def _understand(self, line: bytes) -> m.FromBot | None:
-        """The message in a line if it counts now; None for blank, stray and stale lines."""
+        """Decode the message in a line if it counts now; None for blank, stray and stale lines."""
         text = line.strip()
         if not text:
             return None
@@ -236,7 +237,7 @@ class Dialogue:
         self.discarded.stale(kind, number)
 
     def _stray(self, line: bytes) -> None:
-        """Text on stdout that is no message: usually a forgotten print."""
+        """Note text on stdout that is no message, usually a forgotten print; with `is_strict` raise a fault."""
         fault = MalformedReply(
             "a line on stdout that is not a JSON object",
             hint="print to stderr: stdout belongs to the protocol",
@@ -249,7 +250,7 @@ class Dialogue:
             self.tell(error_of(fault, is_fatal=False))
 
     def _ignore_early(self, lines: list[bytes]) -> None:
-        """Lines that came before their request."""
+        """Note lines that came before their request."""
         for line in lines:
             self.recorder.from_bot(line, is_early=True)
             self._transcript.append((self._wall(), "<", line))
@@ -263,7 +264,7 @@ class Dialogue:
 
 
 def error_of(fault: BotFault, *, is_fatal: bool) -> m.ErrorMessage:
-    """The fault as the bot hears of it."""
+    """Return the message that reports a fault to the bot."""
     return m.ErrorMessage(
         code=fault.code,
         message=fault.message,

@@ -40,7 +40,7 @@ PERSON: Final = "you"
 """The name of a person at the table."""
 _IN_ONE_COLUMN: Final = 8
 _LARGEST_DIE: Final = 100
-"""A draw with larger dice is no throw that people read; the game tells its effect."""
+"""A draw with larger dice is no throw that people read; the game shows its effect."""
 
 HELP: Final = (
     "Type the number in front of an action, then Enter. Only legal actions are\n"
@@ -59,13 +59,13 @@ HELP_EXAMPLE: Final = "y plays this example; after n you are asked for an action
 
 
 class Resigned(BotFault):
-    """The human gave up."""
+    """The resignation of a human."""
 
     code = "illegal_action"
 
 
 class HumanPlayer(Participant):
-    """Asks by `say` and `prompt`, functions that show a line and that ask for one. No line is wider than a terminal."""
+    """A person in the terminal: `say` shows a line, `prompt` asks for one. No line is wider than a terminal."""
 
     is_human = True
 
@@ -79,11 +79,11 @@ class HumanPlayer(Participant):
 
     @property
     def is_reachable(self) -> bool:
-        """Until they give up."""
+        """True until the human gives up."""
         return not self._has_resigned
 
     def begin(self, start: MatchStart, game: Game[Any, Any]) -> None:
-        """Tell the seat and the keys."""
+        """Show the seat, the opponents and the keys."""
         super().begin(start, game)
         self._game = game
         self._players, self._seat = [shorten(name, SHORT_NAME_MAX) for name in start.players], Seat(start.seat)
@@ -92,10 +92,10 @@ class HumanPlayer(Participant):
         self._say("Type the number of an action, ? for the rules and the keys, q to give up.")
 
     def ask(self, request: ActionRequest) -> Answer:
-        """Draw the table, unless it is asked once more, and read an action."""
+        """Show the table, unless the request is repeated, and read an action."""
         table = [f"\n{describe_for(self._game, request.state, request.seat, self._players)}\n"]
-        told = [with_names(str(action), self._players) for action in request.legal or ()]
-        actions = [f"  {number:>2})  {action}" for number, action in enumerate(told, start=1)]
+        texts = [with_names(str(action), self._players) for action in request.legal or ()]
+        actions = [f"  {number:>2})  {text}" for number, text in enumerate(texts, start=1)]
         table += lay_out_columns(actions, TERMINAL_COLUMNS) if len(actions) > _IN_ONE_COLUMN else actions
         if request.refused is None:
             self._say_all(table)
@@ -104,12 +104,12 @@ class HumanPlayer(Participant):
         return Answer(id=self.moves, action=action)
 
     def refuse(self, fault: BotFault, step: int) -> None:  # noqa: ARG002 - only records name it
-        """Tell the reason. An impossible action is neither move nor fault: a human is asked again."""
+        """Show the reason. An impossible action is neither move nor fault: a human is asked again."""
         self.moves -= 1
         self._say(f"not possible: {fault.message}")
 
     def happened(self, event: AnyEvent, before: Any, after: Any) -> None:
-        """Tell of dice, actions, and the results of simulations in the words of the game."""
+        """Show dice, actions, and the results of simulations in the words of the game."""
         match event:
             case ChanceEvent() if max(event.outcome) <= _LARGEST_DIE:
                 turn = self._game.turn(before)
@@ -117,32 +117,32 @@ class HumanPlayer(Participant):
                 self._say(f"{'dice' if is_thrown else event.key}: {' '.join(map(str, event.outcome))}")
             case ActionEvent():
                 reason = f" (instead, after: {event.fallback_for})" if event.fallback_for else ""
-                told = json.dumps(event.action) if isinstance(event.action, dict | list) else str(event.action)
-                told = f"{with_names(told, self._players)}{' (forced)' if event.forced else reason}"
-                self._say(f"{self._players[event.seat]}: {told}")
+                text = json.dumps(event.action) if isinstance(event.action, dict | list) else str(event.action)
+                text = f"{with_names(text, self._players)}{' (forced)' if event.forced else reason}"
+                self._say(f"{self._players[event.seat]}: {text}")
             case SimulationEvent():
                 simulator = simulator_of(self._game)
-                if simulator is not None and (told := simulator.describe_result(before, event.result, after)):
-                    self._say(with_names(told, self._players))
+                if simulator is not None and (text := simulator.describe_result(before, event.result, after)):
+                    self._say(with_names(text, self._players))
 
     def passed(self, before: Any, after: Any) -> None:
-        """Tell what a step led to, such as who won what, in the words of the game."""
+        """Show what a step led to, such as who won what, in the words of the game."""
         self._last = after
         for line in news_of(self._game, before, after, self._players):
             self._say(f"\n{line}" if line.startswith(HEADING) else line)
 
-    def finish(self, end: MatchEnd) -> None:  # noqa: ARG002 - the table tells it
+    def finish(self, end: MatchEnd) -> None:  # noqa: ARG002 - the table shows it
         """Show the table as it stands at the end, with the points."""
         if self._last is not None:
             self._say(f"\n{describe_for(self._game, self._last, self._seat, self._players)}")
 
     def _rules(self) -> list[str]:
-        """The rules in short, for the one who asks."""
-        lines = [each for line in summary_of(self._game).splitlines() for each in wrap(line, TERMINAL_COLUMNS)]
+        """Return the lines of the game's short rules, and a blank one; none without rules."""
+        lines = [part for line in summary_of(self._game).splitlines() for part in wrap(line, TERMINAL_COLUMNS)]
         return [*lines, ""] if lines else []
 
     def _choose(self, count: int, table: list[str]) -> int:
-        """The index of the action that was chosen."""
+        """Ask until one of the `count` listed actions is chosen; return its index."""
         while True:
             text = self._typed(f"your action, 1 to {count}", [*self._rules(), HELP, *table])
             numbers = [str(number) for number in range(1, count + 1)]
@@ -151,7 +151,7 @@ class HumanPlayer(Participant):
             self._say(f"{cut(text)!r} is not a number from 1 to {count}")
 
     def _write(self, request: ActionRequest, table: list[str]) -> dict[str, Json]:
-        """The action that was typed, an example that was taken, or the fallback action."""
+        """Ask until there is an action: typed as JSON, an accepted example, or the fallback action."""
         fault_policy = fault_policy_of(self._game)
         fallback = None if fault_policy is None else fault_policy.fallback_action(request.state, request.seat)
         prompt = "your action as JSON; s: an example" + ("" if fallback is None else f"; p: {fallback}")
@@ -170,13 +170,14 @@ class HumanPlayer(Participant):
                 return dict(msgspec.to_builtins(chosen))
 
     def _confirmed(self, action: Any) -> Any:
-        """The action, if it is wanted."""
+        """Show an action; return it if the human wants to play it, else None."""
         self._say(f"{action}: {json.dumps(msgspec.to_builtins(action))}")
         return (
             action if self._typed("y to play this, n for no", [f"{action}: {HELP_EXAMPLE}"]) in {"y", "yes"} else None
         )
 
     def _read(self, text: str) -> dict[str, Json] | None:
+        """Decode a JSON object; show the reason and return None if the text is none."""
         try:
             return codec.decode_object(text.encode("utf-8", "surrogateescape"))
         except MalformedReply as fault:
@@ -184,7 +185,7 @@ class HumanPlayer(Participant):
             return None
 
     def _typed(self, prompt: str, help_lines: list[str]) -> str:
-        """A line of the human, but for words that always mean the same."""
+        """Return a line that the human typed; show the help if they ask for it. Raises Resigned if they give up."""
         while True:
             text = self._prompt(prompt).strip()
             if text in {"q", "quit"}:

@@ -26,7 +26,7 @@ _ALL_BITS: Final = 0xFFFFFFFF
 
 
 class LineRecorder:
-    """The lines of a match, in the order of time. `number` is that of the open request.
+    """A recorder of the lines of a match, in the order of time. `number` is that of the open request.
 
     `form` may be that of an earlier match: the text before, between and after the numbers of an answer. `stderr` gets
     what the bot writes there, if the match keeps it.
@@ -54,7 +54,7 @@ class LineRecorder:
 
     @property
     def discarded(self) -> tuple[Discarded, ...]:
-        """Lines that counted for nothing, by request and kind."""
+        """The numbers of lines that counted for nothing, by request and kind."""
         return tuple(Discarded(number, kind, count) for (number, kind), count in self._discarded.items())
 
     @property
@@ -70,7 +70,7 @@ class LineRecorder:
         return tuple(texts)
 
     def open(self, number: int) -> None:
-        """From now on lines belong to that request."""
+        """Begin a request: lines from now on belong to it."""
         self.number, self._sent_before = number, self.sent_in_all
         self._lines, self._early = [], []
         self._count = 0
@@ -97,8 +97,8 @@ class LineRecorder:
             (self._early if is_early else self._lines).append(line)
 
     def discard(self, kind: str) -> bool:
-        """Note that the last line counted for nothing; whether it is the first of its kind in this match."""
-        is_first = all(kind != each for _, each in self._discarded)
+        """Note that the last line counted for nothing; return True if it is the first of its kind in this match."""
+        is_first = all(kind != former for _, former in self._discarded)
         self._discarded[self.number, kind] += 1
         return is_first
 
@@ -107,7 +107,7 @@ class LineRecorder:
         self.lost_at = self.sent_in_all
 
     def close(self, request_id: int = 0, action: object = None) -> None:
-        """No other line belongs to the open request; `action` is that of its answer, if it got one."""
+        """End the open request, to which no other line belongs; `action` is that of its answer, if it got one."""
         self._is_open = False
         if self.stderr is not None:
             self._stderr_ends.append((self.number, self.stderr.total))
@@ -126,16 +126,16 @@ class LineRecorder:
             )
 
     def keep_answer(self) -> None:
-        """No step will tell the answer to the last request."""
+        """Keep the answer to the last request, which no step will contain."""
         if self._plain is not None:
             self.said[self.number] = Said(self.number, (text_of(self._plain),))
 
     def fault(self, fault: BotFault, *, is_fatal: bool) -> None:
-        """Note a fault of the bot as it is told."""
+        """Note a fault of the bot in the words in which it is reported."""
         if self._is_open:
             self.close()
         self.keep_answer()
-        told = ReportedFault(
+        report = ReportedFault(
             request=self.number,
             code=fault.code,
             message=fault.message,
@@ -145,11 +145,11 @@ class LineRecorder:
             sent=self.sent_in_all - self._sent_before,
             is_fatal=is_fatal,
         )
-        self.faults.append(told)
+        self.faults.append(report)
 
 
 def plain(form: tuple[str, ...], request_id: int, action: object) -> bytes:
-    """The answer by index in that form; empty without one."""
+    """Write the answer by index in that form; empty without a form."""
     if not form:
         return b""
     before, between, after = form
@@ -158,7 +158,7 @@ def plain(form: tuple[str, ...], request_id: int, action: object) -> bytes:
 
 
 def text_of(line: bytes) -> str:
-    """A line as text, from which `line_of` makes the same bytes again."""
+    """Decode a line to text from which `line_of` makes the same bytes again."""
     try:
         text = line.decode()
     except UnicodeDecodeError:
@@ -167,11 +167,12 @@ def text_of(line: bytes) -> str:
 
 
 def line_of(text: str) -> bytes:
-    """The line that is kept as that text."""
+    """Encode the line that is kept as that text."""
     return text[1:].encode("latin-1") if text.startswith("\0") else text.encode()
 
 
 def _form_of(line: bytes) -> tuple[str, ...]:
+    """Return the text before, between and after the two numbers of an answer; empty if it has another form."""
     matched = _INDEX_FORM.fullmatch(line) if len(line) <= _LONGEST_FORM else None
     try:
         return () if matched is None else tuple(part.decode() for part in matched.groups())

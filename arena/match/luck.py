@@ -28,9 +28,9 @@ from arena.match.record import ActionStep, ChanceStep, MatchRecord, Step
 from arena.match.replay import replay
 
 LEAST: Final = -2.0
-"""No seat's luck of a match is less. Before a draw that could bring it below, for any seat, measuring ends."""
+"""The least luck of a seat in a match. Measuring ends before a draw that could bring any seat below it."""
 SHOWN_FACES: Final = 8
-"""Faces are shown, the order of a whole deck is not."""
+"""The most faces of a draw that are shown: dice are, the order of a whole deck is not."""
 
 
 class LuckNode(msgspec.Struct, frozen=True):
@@ -58,7 +58,7 @@ class MatchLuck(msgspec.Struct, frozen=True):
 
 
 class LuckMeter:
-    """The luck of a match: each step is noted as it is played or replayed, and measured when `luck` is asked for.
+    """A meter of the luck of a match: notes each step as it is played or replayed, and measures when `luck` is called.
 
     Noting takes no time, so that no clock runs and no bot thinks on while the value of the game is computed.
     """
@@ -69,12 +69,12 @@ class LuckMeter:
         self._passages: list[tuple[int, Any, Any, Step]] = []
 
     def passed(self, number: int, before: Any, after: Any, step: Step) -> None:
-        """The match went from `before` to `after` with this step; of a decision of several seats tell only one."""
+        """Note that a step led from `before` to `after`; of a decision of several seats note only one step."""
         if self._value is not None:
             self._passages.append((number, before, after, step))
 
     def luck(self) -> MatchLuck:
-        """The luck so far. The sum is rounded once, so that no order of adding matters."""
+        """Measure the luck so far. The sum is rounded once, so that no order of adding matters."""
         nodes = () if self._value is None else tuple(self._nodes(self._value))
         return MatchLuck(
             version="" if self._value is None else self._value.version,
@@ -83,7 +83,7 @@ class LuckMeter:
         )
 
     def _nodes(self, value: ValueFunction[Any]) -> Iterator[LuckNode]:
-        """The draws, up to the first that could bring the luck of a seat below `LEAST`."""
+        """Yield the luck of each draw, up to the first that could bring a seat below `LEAST`."""
         totals = (0.0,) * self._seats
         for number, before, after, step in self._passages:
             if isinstance(step, ChanceStep):
@@ -95,7 +95,7 @@ class LuckMeter:
             if waiting is None:
                 continue
             expected = value(waiting)
-            if min([total + LEAST_VALUE - own for total, own in zip(totals, expected, strict=True)]) < LEAST:
+            if min([total + LEAST_VALUE - mean for total, mean in zip(totals, expected, strict=True)]) < LEAST:
                 return
             luck = tuple(map(sub, value(after), expected))
             totals = tuple(map(add, totals, luck))
@@ -103,7 +103,7 @@ class LuckMeter:
 
 
 def luck_of(record: MatchRecord, value: ValueFunction[Any] | None = None) -> MatchLuck:
-    """The luck of a recorded match, up to where it stopped. `value` stands in for the game's own.
+    """Measure the luck of a recorded match, up to where it stopped. `value` stands in for the game's own.
 
     Raises CheckFailed if the record cannot be replayed.
     """
@@ -117,9 +117,9 @@ def luck_of(record: MatchRecord, value: ValueFunction[Any] | None = None) -> Mat
 
 
 def extremes(luck: MatchLuck, seat: int, count: int = 3) -> tuple[tuple[LuckNode, ...], tuple[LuckNode, ...]]:
-    """The luckiest nodes of a seat and its unluckiest ones, the greatest luck first; of equals the earlier one.
+    """Return the luckiest and the unluckiest nodes of a seat, the most extreme first; of equals the earlier one.
 
-    Only those that helped are lucky, only those that hurt unlucky.
+    Only nodes that helped the seat are lucky, only those that hurt it unlucky.
     """
     lucky = sorted([node for node in luck.nodes if node.luck[seat] > 0], key=lambda node: -node.luck[seat])
     unlucky = sorted([node for node in luck.nodes if node.luck[seat] < 0], key=lambda node: node.luck[seat])

@@ -1,7 +1,7 @@
 """The players of a match as the referee knows them, and the requests that they answer.
 
-Rule: words only. Each kind of player (bot, human, baseline) is a subclass in a module of its own; those inside this
-process read the game's state itself, bots get its observation.
+Rule: definitions only. Each kind of player (bot, human, baseline) is a subclass in a module of its own; players inside
+this process read the game's state itself, bots get its observation.
 """
 
 from collections import Counter, deque
@@ -39,11 +39,11 @@ class LookAhead:
         self.left = 0 if simulator is None else simulator.budget(state)
 
     def anew(self) -> "LookAhead":
-        """As many simulations for another bot that decides the same."""
+        """Return a fresh simulation budget for the same decision."""
         return LookAhead(self._simulator, self._state, self._seat)
 
     def answer(self, asked: Simulate) -> Simulated:
-        """The result of one simulation, or its refusal; at once if none is left."""
+        """Run one simulation; return its result, or its refusal. Nothing is simulated when none is left."""
         result: dict[str, Json] | None = None
         refused: Refused | None = _NONE_LEFT
         if self._simulator is not None and self.left > 0:
@@ -60,7 +60,7 @@ NO_LOOK_AHEAD: Final = LookAhead()
 
 
 def refusal_of(fault: BotFault) -> Refused:
-    """The fault in the words of the protocol; all of it may quote the bot."""
+    """Return the fault as a `Refused` of the protocol. Its texts may quote the bot, so they are made printable."""
     return Refused(code=fault.code, reason=fault.reason, message=printable(fault.message), hint=printable(fault.hint))
 
 
@@ -83,7 +83,7 @@ class ActionRequest(msgspec.Struct, frozen=True):
 
 
 class Participant:
-    """A player at the table, who by itself hears of everything and does nothing. One thread at a time speaks to it.
+    """A player at the table; this base class accepts all reports and does nothing. One thread at a time calls it.
 
     `moves` counts requests. `faults`: refused answers of this match that did not end it, by their code; `refusals`
     are the first few of them.
@@ -105,7 +105,7 @@ class Participant:
 
     @property
     def is_reachable(self) -> bool:
-        """Whether the last request reached it whole, so that another one can follow."""
+        """True if the last request reached the player whole, so that another one can follow."""
         return True
 
     def begin(self, start: MatchStart, game: Game[Any, Any]) -> None:  # noqa: ARG002 - for subclasses
@@ -115,37 +115,37 @@ class Participant:
         self.refusals = []
 
     def ask(self, request: ActionRequest) -> Answer:
-        """The answer to a request. Raises BotFault."""
+        """Return the answer to a request. Raises BotFault."""
         raise NotImplementedError
 
     def refuse(self, fault: BotFault, step: int) -> None:
-        """Hear that the answer for `step`, or its lack, does not count, and that the match goes on. Raises Crashed."""
+        """Note that the answer for `step`, or its lack, does not count; the match goes on. Raises Crashed."""
         self.faults[fault.code] += 1
         if len(self.refusals) < REFUSALS_KEPT:
             self.refusals.append(RefusedAnswer(step, fault.code, fault.message, fault.reason))
 
     def happened(self, event: AnyEvent, before: Any, after: Any) -> None:
-        """Hear of an event that led from the state `before` to the state `after`."""
+        """Note an event that led from the state `before` to the state `after`."""
 
     def passed(self, before: Any, after: Any) -> None:
-        """Hear, as a human, that a turn is over, also one's own and a draw that nobody sees."""
+        """Note that a turn is over, also the player's own and a hidden draw. Only humans use it."""
 
     def stop(self) -> None:
-        """Stand still until on move."""
+        """Stop thinking until the next request."""
 
     def finish(self, end: MatchEnd) -> None:
-        """Hear the end of the match; its events and times are the player's own."""
+        """Note the end of the match; each player puts its own events and times into it."""
 
     def fail(self, fault: BotFault) -> None:
-        """Hear of the own fault that ended the match."""
+        """Note the player's own fault that ended the match."""
 
     def abandon(self) -> None:
         """End the wait for an answer soon; another thread breaks the match off."""
 
     def stderr(self) -> str:
-        """The text on stderr so far."""
+        """Return the text on stderr so far."""
         return ""
 
     def seat_record(self, clock: ClockTerms) -> SeatRecord:  # noqa: ARG002 - for bots
-        """The player's share in the record of this match, without its faults; `clock` is that of the match."""
+        """Return the player's part of the record, without its faults; `clock` is that of the match."""
         return SeatRecord(self.player, self.bot, self.moves, 0.0, 0.0, 0.0, {}, self.terms.decides)

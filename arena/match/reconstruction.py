@@ -1,8 +1,9 @@
 """All lines of a stored match, both ways, made again from its record alone.
 
 Rule: the referee itself plays the match once more, with bots that repeat the record on clocks that show its times; so
-no line is written by a second program. A checksum over all lines tells whether they are those of the day. Simulations
-are taken from the record. Only the answers to a bot's `simulate` are computed again, by the game's simulator.
+no line is written by a second program. A checksum over all lines shows whether they equal the original ones.
+Simulations are taken from the record. Only the answers to a bot's `simulate` are computed again, by the game's
+simulator.
 """
 
 import contextlib
@@ -35,7 +36,7 @@ from arena.process.clock import MoveClock
 from arena.process.scripted import ScriptedChannel
 from arena.process.suspension import never_suspended
 
-_PARDONED: Final = {each.code: each for each in (OutOfTime, MalformedReply, IllegalAction)}
+_PARDONED: Final = {fault.code: fault for fault in (OutOfTime, MalformedReply, IllegalAction)}
 _AFTER_AN_ANSWER: Final = (OutOfTime.code, Crashed.code)
 """Faults that may be found once the answer is there: it came too late, or the bot ended behind it."""
 
@@ -55,14 +56,14 @@ class SeatTranscript(msgspec.Struct, frozen=True):
     hello: bytes
 
     def for_bot(self, last: int | None = None) -> bytes:
-        """The referee's lines from `hello` on, byte for byte; `last` is the number of the request that ends them."""
+        """Return the referee's lines from `hello` on, byte for byte; `last`: the number of the last request."""
         sent = [line for number, way, line in self.lines if way == ">" and (last is None or number < last)]
         sent += [line for number, way, line in self.lines if way == ">" and number == last][:1]
         return b"".join(line + b"\n" for line in (sent if sent[:1] == [self.hello] else [self.hello, *sent]))
 
 
 def lines_of(record: MatchRecord, *, game: Game[Any, Any] | None = None) -> tuple[SeatTranscript, ...]:
-    """All lines by seat. CheckFailed if the record does not keep them, or cannot be played again here.
+    """Rebuild all lines by seat. CheckFailed if the record does not keep them, or cannot be played again here.
 
     A seat that never heard of the match, because another one failed before, has none. `game` stands in for the one that
     the record names.
@@ -73,7 +74,7 @@ def lines_of(record: MatchRecord, *, game: Game[Any, Any] | None = None) -> tupl
 
 
 class RecordedTable:
-    """All that plays a stored match once more: its settings, and players and a simulator that repeat the record.
+    """A table that plays a stored match once more: its settings, and players and a simulator that repeat the record.
 
     Once `is_live`, the game's own simulator is asked.
     """
@@ -105,7 +106,7 @@ class RecordedTable:
 def replaying(
     record: MatchRecord, game: Game[Any, Any] | None = None, is_live: Callable[[], bool] | None = None
 ) -> Iterator[RecordedTable]:
-    """The table of a record. CheckFailed, also for what happens inside, if it does not keep what a replay needs."""
+    """Give the table of a record. CheckFailed if the record lacks what a replay needs, also for errors inside."""
     if game is None and (other := other_rules(record)):
         raise CheckFailed(f"{record.match}: {other}")
     is_kept = all(seat.lines is not UNSET or not seat.moves for seat in record.seats)
@@ -120,13 +121,13 @@ def replaying(
 
 
 def _settings(record: MatchRecord, kept: SeatLines) -> ClockSettings:
-    """The clock of a seat, as its player got it."""
+    """Return the clock of a seat, as its player got it."""
     terms = msgspec.structs.asdict(kept.clock or record.clock)
     return ClockSettings(**terms, startup_ms=float(kept.startup_ms), strict=kept.strict)
 
 
 class _FullRecorder(LineRecorder):
-    """Keeps each line of a match with the number of its request and its direction, but no `hello` of an old process."""
+    """A recorder of every line, with the number of its request and its direction, but no `hello` of an old process."""
 
     def __init__(self, *, is_new: bool) -> None:
         super().__init__()
@@ -153,11 +154,11 @@ class _RecordedClock(MoveClock):
     """A clock that is looked at once, at the end of the answer."""
 
     def _look_late(self, gap_s: float) -> None:
-        """Excuse nothing once more."""
+        """Excuse no delay: the recorded times are without it."""
 
 
 class RecordedPlayer(BotPlayer):
-    """A bot on a clock that never runs out: the script raises faults of time."""
+    """A player that repeats the record, on a clock that never runs out: the script raises timeouts."""
 
     def __init__(self, record: MatchRecord, script: "_Script", game: Game[Any, Any]) -> None:
         self._script = script
@@ -176,11 +177,11 @@ class RecordedPlayer(BotPlayer):
 
     @property
     def is_reachable(self) -> bool:
-        """Not after a fault that was fatal."""
+        """True if the last request was taken whole, and no fault was fatal."""
         return super().is_reachable and not self._script.is_over
 
     def seat_transcript(self) -> SeatTranscript:
-        """All lines of the match."""
+        """Return all lines of the match."""
         kept, full = self._script.kept, self._full
         return SeatTranscript(
             player=self.player,
@@ -206,7 +207,7 @@ class _RecordedFatally(BotFault):
 class _Script(ScriptedChannel):
     """The other side of a seat's channel: it repeats the lines and the times of the record.
 
-    `number` is that of the open request, `is_over` tells that a fatal fault was raised.
+    `number` is that of the open request, `is_over`: a fatal fault was raised.
     """
 
     def __init__(self, record: MatchRecord, seat: int) -> None:
@@ -220,7 +221,7 @@ class _Script(ScriptedChannel):
         self._times = Requests() if entry.requests is UNSET else entry.requests
         self._said = {said.request: said for said in self.kept.said}
         self._steps = [
-            each for each in record.steps if isinstance(each, ActionStep) and each.seat == seat and each.is_own
+            step for step in record.steps if isinstance(step, ActionStep) and step.seat == seat and step.is_own
         ]
         self._faulty = sorted({fault.request for fault in self.kept.told})
         self._due = deque(self.kept.told)
@@ -228,7 +229,7 @@ class _Script(ScriptedChannel):
         self._sent = self._sent_in_all = 0
 
     def open(self) -> Channel:
-        """This channel, if there was a process at all."""
+        """Return this channel. Raises the recorded fault if no process started."""
         is_greeted = not self.kept.is_new and not (self._is_due() and not self._due[0].sent)
         if HELLO not in self._said and not self.kept.left_out and not is_greeted:
             raise self._fault()
@@ -251,14 +252,14 @@ class _Script(ScriptedChannel):
             self._queue.extend(self._answer(message))
 
     def receive(self, clock: MoveClock) -> bytes:
-        """The next line of the record, or its next fault."""
+        """Return the next line of the record, or raise its next fault."""
         if not self._queue:
             clock.look()
             raise self._fault()
         return self._queue.popleft()
 
     def pending(self) -> list[bytes]:
-        """The early lines of a new request, before which it is always asked."""
+        """Go on to the next request, before which this is always called; return its early lines."""
         self.number += 1
         self._sent = 0
         early = [line_of(text) for text in self._said[self.number].early] if self.number in self._said else []
@@ -267,14 +268,14 @@ class _Script(ScriptedChannel):
         return early
 
     def rest(self) -> None:
-        """Raise a fault that was found behind the answer."""
+        """Raise the fault that was found after the answer, if there was one."""
         if self._queue or not self._is_due():
             return
         if self._due[0].code in _AFTER_AN_ANSWER and self._due[0].sent == self._sent:
             raise self._fault()
 
     def refused(self) -> BotFault | None:
-        """The refusal of the answer to the open request by the simulator, if there was one."""
+        """Return the simulator's refusal of the answer to the open request; None if there was none."""
         return self._fault() if self._is_due() and self._due[0].code == IllegalAction.code else None
 
     def _begin(self, message: dict[str, Any]) -> None:
@@ -290,26 +291,28 @@ class _Script(ScriptedChannel):
             self._queue.append(msgspec.json.encode(answer))
 
     def _is_due(self) -> bool:
+        """Return True if the record has another fault for the open request."""
         while self._due and self._due[0].request < self.number:
-            self._due.popleft()  # the line itself told of it
+            self._due.popleft()  # the line itself caused it
         return bool(self._due) and self._due[0].request == self.number
 
     def _fault(self) -> BotFault:
-        """The next fault of the record, as it came from the bot's process."""
-        told = self._due.popleft() if self._due else ReportedFault(self.number, Crashed.code, "not told", is_fatal=True)
-        if told.is_fatal:
+        """Return the next fault of the record, as the bot's process raised it."""
+        due = self._due.popleft() if self._due else ReportedFault(self.number, Crashed.code, "not told", is_fatal=True)
+        if due.is_fatal:
             self.is_over = True
-            return _RecordedFatally(told)
-        return _PARDONED[told.code](told.message, hint=told.hint, got=told.got, reason=told.reason)
+            return _RecordedFatally(due)
+        return _PARDONED[due.code](due.message, hint=due.hint, got=due.got, reason=due.reason)
 
     def _take_time(self, clock: MoveClock) -> None:
+        """Let the recorded times of the open request pass."""
         at = self.number - 1
         self.cpu_s += self._times.cpu_us[at] / 1e6
         self.wall_s += self._times.wall_us[at] / 1e6
         clock.asleep_s = self._times.idle_us[at] / 1e6 if self._times.idle_us else 0.0
 
     def _answer(self, request: dict[str, Any]) -> list[bytes]:
-        """The lines after a request; in the usual form if the record has none."""
+        """Return the bot's lines after a request; without recorded lines its answer, in the usual form."""
         if said := self._said.get(self.number):
             return [line_of(text) for text in said.lines]
         place = self.number - 1 - sum(0 < number < self.number for number in self._faulty)
@@ -338,16 +341,16 @@ class _RecordedSimulator:
         self.fingerprint = dict if is_live is None else own.fingerprint
 
     def __getattr__(self, name: str) -> Any:
-        """All else is that of the game's own."""
+        """Return any other attribute of the game's own simulator."""
         return getattr(self._own, name)
 
     def require(self, state: Any, seat: Seat, action: Any) -> None:
-        """Raise the refusal of the record, or that of the rules."""
+        """Raise the recorded refusal if there is one, or, once live, that of the rules."""
         if self._is_live():
             self._own.require(state, seat, action)
         elif refused := self._scripts[seat].refused():
             raise refused
 
     def simulate(self, state: Any) -> Json:
-        """The recorded result, or a new one."""
+        """Return the next recorded result, or, once live, a new one."""
         return self._own.simulate(state) if self._is_live() else self._results.popleft()

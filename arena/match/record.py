@@ -25,7 +25,7 @@ _FRACTION: Final = re.compile(r"-?[1-9][0-9]*/[1-9][0-9]*", re.ASCII)
 
 
 class Termination(StrEnum):
-    """Why play stopped. All but `NORMAL` and `VOID` are the loss of the seat at fault."""
+    """The reason why play stopped. All but `NORMAL` and `VOID` are the loss of the seat at fault."""
 
     NORMAL = "normal"
     ILLEGAL_ACTION = "illegal_action"
@@ -43,13 +43,13 @@ PARDONABLE: Final = (Termination.ILLEGAL_ACTION, Termination.MALFORMED_REPLY, Te
 LAST_TIMEOUT: Final = 3
 """The timeout of a seat in one match that is not pardoned any more."""
 KEPT_BYTES: Final = 1 << 16
-"""Of a bot's own lines in one match, apart from answers of its usual form."""
+"""Bytes of a bot's lines that are kept in one match, besides answers of its usual form."""
 REFUSALS_KEPT: Final = 5
-"""Refusals of a seat in one match that are told with their sentences; the others are counted."""
+"""Refusals of a seat in one match that are kept with their sentences; the others are counted."""
 
 
 class ActionStep(msgspec.Struct, frozen=True, tag_field="step", tag="action", omit_defaults=True):
-    """`seat` did `action` (its JSON form); `forced` if it was the only legal one and the bot was not asked.
+    """An `action` of `seat`, in its JSON form; `forced` if it was the only legal one and the bot was not asked.
 
     `fallback_for` (JSON: `stand_in`): the code of the fault after which this fallback action was played; empty for an
     action of the bot.
@@ -63,19 +63,19 @@ class ActionStep(msgspec.Struct, frozen=True, tag_field="step", tag="action", om
 
     @property
     def is_own(self) -> bool:
-        """Whether the player itself chose the action."""
+        """True if the player itself chose the action."""
         return not self.forced and not self.fallback_for
 
 
 class ChanceStep(msgspec.Struct, frozen=True, tag_field="step", tag="chance"):
-    """Chance under `key` came out as `outcome`."""
+    """A draw of chance: the key of the chance node, and its outcome."""
 
     key: str
     outcome: tuple[int, ...]
 
 
 class SimulationStep(msgspec.Struct, frozen=True, tag_field="step", tag="simulation"):
-    """The simulation under `key` gave `result`, plain JSON values in the game's own form."""
+    """A simulation: its key, and its `result` as plain JSON values in the game's own form."""
 
     key: str
     result: Any
@@ -118,15 +118,15 @@ class Requests(msgspec.Struct, frozen=True, omit_defaults=True):
     discarded: tuple[Discarded, ...] = ()
 
     def deciding_us(self, decides: str) -> tuple[int, ...]:
-        """The time that counted, by request."""
+        """Return the time that counted by request, in microseconds."""
         return self.cpu_us if decides == "cpu" else self.wall_us
 
 
 def sums_by_request(requests: Requests, decides: str) -> dict[str, Any]:
-    """The fields of a seat's record that follow from its requests."""
+    """Compute the fields of a seat's record that follow from its requests."""
     ignored: dict[str, int] = {}
-    for each in requests.discarded:
-        ignored[each.kind] = ignored.get(each.kind, 0) + each.count
+    for lines in requests.discarded:
+        ignored[lines.kind] = ignored.get(lines.kind, 0) + lines.count
     return {
         "cpu_ms": sum(requests.cpu_us) / 1000,
         "wall_ms": sum(requests.wall_us) / 1000,
@@ -137,7 +137,7 @@ def sums_by_request(requests: Requests, decides: str) -> dict[str, Any]:
 
 
 class Said(msgspec.Struct, frozen=True, array_like=True):
-    """Lines of a bot in answer to a request, and `early` ones that lay there before it was sent.
+    """The lines of a bot in answer to a request, and `early` ones that lay there before it was sent.
 
     `request` counts from 1; 0 is `match_start`, -1 is `hello`. A line that is not UTF-8 is kept as Latin-1 after a NUL.
     """
@@ -148,7 +148,7 @@ class Said(msgspec.Struct, frozen=True, array_like=True):
 
 
 class ReportedFault(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A fault in an answer to a request, with all that the bot was told of it; `sent` lines had gone to it by then."""
+    """A fault in an answer to a request, as it was reported to the bot, to which `sent` lines had gone by then."""
 
     request: int
     code: str
@@ -161,7 +161,7 @@ class ReportedFault(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class SeatLines(msgspec.Struct, frozen=True, omit_defaults=True):
-    """All of a seat's lines that cannot be told from the steps; `arena.match.reconstruction` makes the others again.
+    """The lines of a seat that do not follow from the steps; `arena.match.reconstruction` makes the others again.
 
     `startup_ms` and `line_bytes` stood in the `hello` to its process, `first_id` in the first request. `form` is what
     stands before, between and after the two numbers of an answer by index; answers of that form are not in `said`.
@@ -184,7 +184,7 @@ class SeatLines(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class StderrText(msgspec.Struct, frozen=True, array_like=True):
-    """Text that a bot's process wrote to stderr between its answer before and its answer to `request`.
+    """The text that a bot's process wrote to stderr between its answer before and its answer to `request`.
 
     `request` counts from 1; -1 is until `hello`, 0 until `ready`, and one more than there are is after the last answer.
     """
@@ -194,7 +194,7 @@ class StderrText(msgspec.Struct, frozen=True, array_like=True):
 
 
 class SeatRecord(msgspec.Struct, frozen=True):
-    """One seat's share: who sat there, its use of time in milliseconds, and what it sent that did not count.
+    """The record of a seat: its player, its use of time in milliseconds, and the lines that did not count.
 
     `ignored` counts lines that were no answer to an open request, by kind: `stray` (not JSON), `stale` (another id),
     `early` (before the request). `decides`: the time that counted for this bot, and that `slowest_ms` is of; it is
@@ -204,7 +204,7 @@ class SeatRecord(msgspec.Struct, frozen=True):
     `startup_ms` is what `hello` and `ready` took, `idle_ms` the time in which it did nothing while it owed answers.
     `timeouts_by_load`: wall time decided, and it waited for a core for longer than it was late.
 
-    `requests` and `lines` tell the same by request; a human has neither. `stderr`, where the
+    `requests` and `lines` have the details by request; a human has neither. `stderr`, where the
     match keeps it: the beginning and the end of all that was written in the match; a cut is marked in the text.
     """
 
@@ -227,7 +227,7 @@ class SeatRecord(msgspec.Struct, frozen=True):
 
     @property
     def deciding_ms(self) -> float:
-        """The time that counted."""
+        """The time that counted, in milliseconds."""
         return self.cpu_ms if self.decides == "cpu" else self.wall_ms
 
 
@@ -243,7 +243,7 @@ class Forfeit(msgspec.Struct, frozen=True):
 
 
 class MatchRecord(msgspec.Struct, frozen=True):
-    """One match, whole. `scores` is None when a forfeit ended it; `ranks` by seat from 0 (best).
+    """The record of a match. `scores` is None when a forfeit ended it; `ranks` by seat from 0 (best).
 
     In JSON a whole score is an integer, any other one a string such as `"3/2"`.
 
@@ -282,7 +282,7 @@ class MatchRecord(msgspec.Struct, frozen=True):
 
 
 def pack(record: MatchRecord) -> bytes:
-    """The record compressed, behind a line with the codec and the digest of the JSON."""
+    """Compress the record, behind a line with the codec and the digest of the JSON. HarnessFault if it is too large."""
     text = encoded(record)
     if len(text) > RECORD_BYTES:  # no bot can make a record this large but by its stderr and its notes
         seats = tuple(msgspec.structs.replace(seat, stderr=UNSET) for seat in record.seats)
@@ -298,19 +298,19 @@ def pack(record: MatchRecord) -> bytes:
 
 
 def join_packed(codec: str, digest: str, body: bytes) -> bytes:
-    """The packed record that `split_packed` takes apart."""
+    """Join the parts of a packed record, as `split_packed` returns them."""
     return f"{codec} {digest}\n".encode() + body
 
 
 def split_packed(packed: bytes) -> tuple[str, str, bytes]:
-    """The codec of a packed record, the SHA-256 of its JSON, and the JSON compressed."""
+    """Split a packed record into its codec, the SHA-256 of its JSON, and the compressed JSON."""
     heading, _, body = packed.partition(b"\n")
     codec, _, digest = heading.decode().partition(" ")
     return codec, digest, body
 
 
 def unpack(packed: bytes) -> MatchRecord:
-    """The record in `packed`; ValueError tells what does not fit: the codec, the compression, the digest, the form."""
+    """Read a packed record. ValueError names what does not fit: the codec, the compression, the digest, the form."""
     codec, digest, body = split_packed(packed)
     if codec != CODEC:
         raise ValueError(f"unknown codec {codec!r}, expected {CODEC!r}")
@@ -330,27 +330,28 @@ def unpack(packed: bytes) -> MatchRecord:
 
 
 def encoded(record: MatchRecord) -> bytes:
-    """The record as JSON."""
+    """Encode the record as JSON."""
     return msgspec.json.encode(record, enc_hook=fraction_written)
 
 
 def decoded(text: bytes) -> MatchRecord:
-    """The record in this JSON. MsgspecError tells what does not fit."""
+    """Decode a record from JSON. MsgspecError names what does not fit."""
     return msgspec.json.decode(text, type=MatchRecord, dec_hook=_fraction_read)
 
 
 def fraction_written(value: Any) -> int | str:
-    """A score as it stands in JSON."""
+    """Return a score as it stands in JSON: an integer, or a string such as `3/2`."""
     if not isinstance(value, Fraction):
         raise NotImplementedError(f"expected a Fraction, found {type(value)}")
     return value.numerator if value.denominator == 1 else str(value)
 
 
 def _fraction_read(kind: type, value: Any) -> Fraction:
+    """Read a score from its form in JSON. ValueError for any other value."""
     if kind is Fraction and type(value) is int:
         return Fraction(value)
     if kind is Fraction and type(value) is str and _FRACTION.fullmatch(value):
-        found = Fraction(value)
-        if str(found) == value:
-            return found
+        score = Fraction(value)
+        if str(score) == value:
+            return score
     raise ValueError(f"expected a whole number, or a fraction in lowest terms such as 3/2, found {value!r:.80}")

@@ -51,7 +51,7 @@ from arena.text import printable
 
 _KEPT_STDERR: Final = 4000
 _KEPT_LINES: Final = 20
-"""Of the bot whose fault ended a match."""
+"""Characters of stderr, and last lines, that are kept of the bot whose fault ended a match."""
 
 
 def hello_for(
@@ -61,7 +61,7 @@ def hello_for(
     line_bytes: int = LINE_FROM_BOT_LIMIT,
     seats: int = 2,
 ) -> m.Hello:
-    """The greeting of each new process for a table of that size; `line_bytes` is the longest line it may answer.
+    """Return the greeting of each new process for a table of that size; `line_bytes` is the longest line it may answer.
 
     SpecError if the options cannot be played, or the game's simulator cannot run here.
     """
@@ -73,7 +73,7 @@ def hello_for(
         game=game.name,
         rules=game.rules_version,
         options=options,
-        capabilities=tuple(each for each in m.CAPABILITIES if each != "simulate" or can_simulate),
+        capabilities=tuple(name for name in m.CAPABILITIES if name != "simulate" or can_simulate),
         limits=m.LineLimits(line_to_bot=LINE_TO_BOT_LIMIT, line_from_bot=line_bytes, startup_ms=int(startup_ms)),
         material=game_info_of(game, options, seats) or UNSET,
     )
@@ -121,7 +121,7 @@ class _Table:
         self._game = game
         self._heard = heard_of(game)
         self._participants = participants
-        self._humans = [each for each in participants if each.is_human]
+        self._humans = [player for player in participants if player.is_human]
         self._simulator = simulator
         self._meter = meter
         self._fingerprint = UNSET if simulator is None else simulator.fingerprint()
@@ -130,6 +130,7 @@ class _Table:
         self._begun = 0
 
     def play(self) -> MatchRecord:
+        """Play the match; return its record, also after a forfeit."""
         try:
             self._begin()
             state = self._play_out(self._game.setup(self._spec.options, len(self._participants)))
@@ -144,6 +145,7 @@ class _Table:
         return self._record(outcome.ranks, scores, Termination.NORMAL, None)
 
     def _begin(self) -> None:
+        """Announce the match to the players, by seat. Forfeited if one does not start."""
         names = tuple(participant.player for participant in self._participants)
         for seat, participant in enumerate(self._participants):
             start = m.MatchStart(
@@ -163,15 +165,15 @@ class _Table:
                 raise Forfeited(Seat(seat), fault) from None
 
     def _play_out(self, state: Any) -> Any:
-        """The final state, with every step on the way recorded and told to those who may know."""
+        """Play on until the game is over; return the final state. Steps are recorded and reported to the players."""
         game, simulator, steps = self._game, self._simulator, self._steps
         while True:
             turn, before, number = game.turn(state), state, len(steps)
             if isinstance(turn, Decision):
-                acted = self._decisions.decide(state, turn.seats, number + 1)
-                state = game.apply(state, {Seat(step.seat): step.action for step in acted})
-                steps += acted
-                for step in acted:
+                decision = self._decisions.decide(state, turn.seats, number + 1)
+                state = game.apply(state, {Seat(step.seat): step.action for step in decision})
+                steps += decision
+                for step in decision:
                     self._tell_action(step, before, state)
             elif isinstance(turn, Chance):
                 drawn = draw(self._spec.seed, turn)
@@ -194,30 +196,30 @@ class _Table:
                 human.passed(before, state)
 
     def _tell_action(self, step: ActionStep, before: Any, after: Any) -> None:
-        """Tell an action to the other seats, or what they may hear of it; to its own seat if it did not choose it."""
+        """Report an action to the other seats, as far as they may know it; to its own seat if it did not choose it."""
         whole = m.ActionEvent(step.seat, step.action, step.forced, step.fallback_for)
         heard = None if self._heard is None else self._heard(before, Seat(step.seat), step.action)
         for seat, participant in enumerate(self._participants):
             event: m.ActionEvent | None = whole
             if seat == step.seat:
                 event = None if step.is_own else whole
-            elif heard is not None:  # that an action was the only one would tell of hidden cards
+            elif heard is not None:  # that an action was the only one would reveal hidden cards
                 reason = step.fallback_for if heard[seat] == step.action else ""
                 event = None if heard[seat] is None else m.ActionEvent(step.seat, heard[seat], fallback_for=reason)
             if event is not None:
                 participant.happened(event, before, after)
 
     def _tell(self, event: m.AnyEvent, before: Any, after: Any) -> None:
-        """Tell all seats."""
+        """Report an event to all seats."""
         for participant in self._participants:
             participant.happened(event, before, after)
 
     def _forfeit(self, guilty: Seat, fault: BotFault) -> MatchRecord:
-        """The seat at fault is last, the others share the first place."""
+        """End the match with a forfeit: the seat at fault is last, the others share the first place."""
         participant = self._participants[guilty]
         participant.fail(fault)
         lines = [f"{direction} {excerpt(line.rstrip())}" for _, direction, line in participant.transcript]
-        kept = Forfeit(
+        forfeit = Forfeit(
             seat=guilty,
             message=fault.message,
             hint=fault.hint,
@@ -226,7 +228,7 @@ class _Table:
             transcript=tuple(lines[-_KEPT_LINES:]),
         )
         ranks = tuple(len(self._participants) - 1 if seat == guilty else 0 for seat in range(len(self._participants)))
-        return self._record(ranks, None, Termination(fault.code), kept)
+        return self._record(ranks, None, Termination(fault.code), forfeit)
 
     def _record(
         self,
@@ -235,6 +237,7 @@ class _Table:
         termination: Termination,
         fault: Forfeit | None,
     ) -> MatchRecord:
+        """Report the end to all players that have begun; return the record of the match."""
         spec = self._spec
         end = m.MatchEnd(
             match=spec.wire_id,
@@ -269,7 +272,7 @@ class _Table:
         )
 
     def _seat_record(self, seat: int) -> SeatRecord:
-        """The record of a seat, with its faults where the game pardons some.
+        """Return the record of a seat, with its faults where the game pardons some.
 
         `moves` counts the requests it was sent, so those that were asked once more count again. Each of them ended in a
         step of its own, in a fault that was pardoned, in the fault that ended the match, or in an answer at a table of
@@ -277,7 +280,7 @@ class _Table:
         most one more for a seat that was asked last.
         """
         participant = self._participants[seat]
-        if seat >= self._begun:  # it never heard of this match, because another one failed before
+        if seat >= self._begun:  # the match was never announced to it, because another one failed before
             participant = Participant(participant.player, participant.bot, participant.terms)
         return replace(
             participant.seat_record(self._spec.clock.terms()),

@@ -53,7 +53,7 @@ class ReplayStep(msgspec.Struct, frozen=True):
 
 
 def replay(record: MatchRecord, game: Game[Any, Any] | None = None) -> Iterator[ReplayStep]:
-    """The steps of a match, each checked before it is given out. CheckFailed tells the first that cannot be.
+    """Yield the steps of a match, each checked first. CheckFailed names the first that cannot be.
 
     `game` stands in for the one that the record names.
     """
@@ -63,7 +63,7 @@ def replay(record: MatchRecord, game: Game[Any, Any] | None = None) -> Iterator[
 
 
 def state_before(record: MatchRecord, step: int) -> Any:
-    """The state in which a step, from 1, was decided; one more than there are is the end of what is recorded."""
+    """Return the state before a step, counted from 1; one more than there are gives the state at the end."""
     state = load_game(record.game).setup(record.options, len(record.seats))
     for moment in islice(replay(record), step - 1):
         state = moment.after if moment.is_complete else moment.before
@@ -71,7 +71,7 @@ def state_before(record: MatchRecord, step: int) -> Any:
 
 
 def other_rules(record: MatchRecord) -> str:
-    """One sentence if the match was played by rules that this arena does not have, so that no replay is possible."""
+    """Return one sentence if the match was played by rules that this arena cannot replay; empty if it can."""
     try:
         here = load_game(record.game).rules_version
     except SpecError as error:
@@ -83,7 +83,7 @@ def other_rules(record: MatchRecord) -> str:
 
 
 def other_package(record: MatchRecord) -> str:
-    """One sentence if the game came from another package than here, though its rules have the same version."""
+    """Return a sentence if the game came from another package than here, its rules of the same version; else empty."""
     here = plugin_package(record.game) or UNSET
     if record.package == here:
         return ""
@@ -91,7 +91,7 @@ def other_package(record: MatchRecord) -> str:
 
 
 def problems(record: MatchRecord, game: Game[Any, Any] | None = None) -> list[str]:
-    """The first problem of a record, as a sentence; none if its replay gives the same match."""
+    """Replay a record; return its first problem as a sentence, none if the replay gives the same match."""
     try:
         for _ in replay(record, game):
             pass
@@ -101,7 +101,7 @@ def problems(record: MatchRecord, game: Game[Any, Any] | None = None) -> list[st
 
 
 class _Replay:
-    """One record and its game."""
+    """A replay of one record by its game."""
 
     def __init__(self, record: MatchRecord, game: Game[Any, Any]) -> None:
         self._record = record
@@ -110,6 +110,7 @@ class _Replay:
         self._fault_policy = fault_policy_of(self._game)
 
     def steps(self) -> Iterator[ReplayStep]:
+        """Yield each step once it is checked, then check the end. Raises CheckFailed."""
         state, steps = self._game.setup(self._record.options, len(self._record.seats)), self._record.steps
         position = 0
         while position < len(steps):
@@ -124,7 +125,7 @@ class _Replay:
         self._check_end(state)
 
     def _happened(self, state: Any, turn: Turn, step: Step) -> ReplayStep:
-        """A draw, or a simulation with the recorded result, if that could have come from this state."""
+        """Replay a draw, or a simulation with the recorded result. CheckFailed if it cannot come from this state."""
         match turn:
             case Chance():
                 drawn = draw(self._record.seed, turn)
@@ -143,6 +144,7 @@ class _Replay:
         raise self._wrong(f"recorded {_shown(step)} after the end of the game")
 
     def _decided(self, state: Any, seats: tuple[Seat, ...], steps: tuple[Step, ...]) -> list[ReplayStep]:
+        """Replay a decision, with the steps of all its seats. CheckFailed if one cannot be."""
         if len(steps) < len(seats):
             raise self._wrong("the record ends in the middle of a decision of several seats")
         actions = {seat: self._action(state, seat, step) for seat, step in zip(seats, steps, strict=True)}
@@ -153,6 +155,7 @@ class _Replay:
         ]
 
     def _action(self, state: Any, seat: Seat, step: Step) -> Any:
+        """Return the recorded action as the game knows it. CheckFailed if the seat could not play it."""
         if not isinstance(step, ActionStep) or step.seat != seat:
             raise self._wrong(f"recorded {_shown(step)} where seat {seat} had to act")
         try:
@@ -170,15 +173,16 @@ class _Replay:
         return action
 
     def _check_fallback(self, state: Any, step: ActionStep, action: Any) -> None:
-        """The fault policy names the action, and only for pardonable faults of a seat that was asked."""
+        """Check that the fault policy gives this action, for a pardonable fault of a seat that was asked."""
         policy = self._fault_policy
         if policy is None or step.fallback_for not in PARDONABLE or step.forced:
             raise self._wrong(f"recorded {_shown(step)}, for which nothing stands in")
-        due = policy.fallback_action(state, Seat(step.seat))
-        if action != due:
-            raise self._wrong(f"recorded {_shown(step)}, but {msgspec.json.encode(due).decode()} stands in")
+        fallback = policy.fallback_action(state, Seat(step.seat))
+        if action != fallback:
+            raise self._wrong(f"recorded {_shown(step)}, but {msgspec.json.encode(fallback).decode()} stands in")
 
     def _check_end(self, state: Any) -> None:
+        """Check the end of the record against the state after its last step. Raises CheckFailed."""
         record, awaited = self._record, tuple[Seat, ...]()
         if (record.simulator is UNSET) != (self._simulator is None):
             raise self._wrong(f"recorded as simulated by {record.simulator or 'nobody knows what'}")
@@ -191,6 +195,7 @@ class _Replay:
             raise self._wrong(problem)
 
     def _check_outcome(self, state: Any) -> None:
+        """Check that the game is over, with the recorded scores and ranks. Raises CheckFailed."""
         record = self._record
         if not isinstance(self._game.turn(state), Over):
             raise self._wrong("recorded as finished, but the game goes on")
@@ -199,7 +204,10 @@ class _Replay:
             raise self._wrong(f"recorded scores {record.scores}, ranks {record.ranks}; the rules say {outcome}")
 
     def _check_forfeit(self, state: Any) -> tuple[Seat, ...]:
-        """The seats that were asked when the match was forfeited, or would have been if all had been ready."""
+        """Check a forfeit; return the seats that were asked then, or would have been if all had started.
+
+        Raises CheckFailed.
+        """
         record = self._record
         fault = record.fault
         if fault is None or record.termination not in FAULTS or record.scores is not None:
@@ -218,13 +226,13 @@ class _Replay:
 
 
 def _shown(step: Step) -> str:
-    """The step as JSON, cut to the size of a message."""
+    """Encode a step as JSON, cut to the size of a message."""
     text = msgspec.json.encode(step).decode()
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
 
 
 def answer_count_error(record: MatchRecord, awaited: Collection[int], *, has_policy: bool) -> str:
-    """The first count of answers and faults that contradicts the steps, in a sentence; empty if all fit.
+    """Return the first count of answers and faults that contradicts the steps, in a sentence; empty if all fit.
 
     `awaited` are the seats that had to act at a forfeit. Each answer is a step of its seat's own, a fault that was
     pardoned, or the one that ended the match. In a decision of several seats all answer before anything happens, so an
@@ -234,44 +242,45 @@ def answer_count_error(record: MatchRecord, awaited: Collection[int], *, has_pol
         faults = {} if entry.faults is UNSET else entry.faults
         if problem := _of_seat(record, seat, faults, is_awaited=seat in awaited, has_policy=has_policy):
             return problem
-        told = () if entry.refusals is UNSET else entry.refusals
-        if len(told) > REFUSALS_KEPT or Counter(each.code for each in told) - Counter(faults):
-            return f"recorded {len(told)} refusals of seat {seat} with faults {faults}"
+        refusals = () if entry.refusals is UNSET else entry.refusals
+        if len(refusals) > REFUSALS_KEPT or Counter(refusal.code for refusal in refusals) - Counter(faults):
+            return f"recorded {len(refusals)} refusals of seat {seat} with faults {faults}"
         if problem := _by_request(entry):
             return f"recorded {problem} of seat {seat}"
     return ""
 
 
 def _by_request(entry: SeatRecord) -> str:
-    """The sum of a seat that its requests contradict; empty for a human."""
+    """Return how the sums of a seat contradict its requests; empty if they fit, and for a human."""
     times = entry.requests
     if times is UNSET:
         return ""
-    each = (times.cpu_us, times.wall_us, times.idle_us or (0,) * entry.moves, times.stderr or (0,) * entry.moves)
-    if any(len(values) != entry.moves or min(values, default=0) < 0 for values in each):
-        return f"{[len(values) for values in each]} times and bytes by request for {entry.moves} answers"
+    columns = (times.cpu_us, times.wall_us, times.idle_us or (0,) * entry.moves, times.stderr or (0,) * entry.moves)
+    if any(len(values) != entry.moves or min(values, default=0) < 0 for values in columns):
+        return f"{[len(values) for values in columns]} times and bytes by request for {entry.moves} answers"
     sums = sums_by_request(times, entry.decides)
     recorded = {name: getattr(entry, name) for name in sums}
     return "" if recorded == sums else f"{recorded}, and by request {sums}"
 
 
 def _of_seat(record: MatchRecord, seat: int, faults: dict[str, int], *, is_awaited: bool, has_policy: bool) -> str:
+    """Return how the answers and faults of a seat contradict its steps, in a sentence; empty if they fit."""
     if faults and (not has_policy or not set(faults) <= set(PARDONABLE) or min(faults.values()) < 1):
         return f"recorded faults {faults} of seat {seat}, which nobody pardons"
     steps = [step for step in record.steps if isinstance(step, ActionStep) and step.seat == seat and not step.forced]
     stood_in = Counter(step.fallback_for for step in steps if step.fallback_for)
-    own = len(steps) - stood_in.total()
+    chosen = len(steps) - stood_in.total()
     is_open = is_awaited or (record.fault is not None and record.fault.seat == seat)
     pardoned = sum(faults.values())
-    if not 0 <= record.seats[seat].moves - own - pardoned <= is_open:
-        counted = f"{own} times" + (f", with {pardoned} faults" if has_policy else "")
+    if not 0 <= record.seats[seat].moves - chosen - pardoned <= is_open:
+        counted = f"{chosen} times" + (f", with {pardoned} faults" if has_policy else "")
         return f"recorded {record.seats[seat].moves} answers of seat {seat}, which acted {counted}"
     late = faults.get(Termination.TIMEOUT, 0)
     if late >= LAST_TIMEOUT:
         return f"recorded {late} pardoned timeouts of seat {seat}; number {LAST_TIMEOUT} forfeits the match"
     refused, given_up = pardoned - late, stood_in.total() - stood_in[Termination.TIMEOUT]
     least, most = _REFUSALS * given_up, (_REFUSALS - 1) * given_up + len(steps) + _REFUSALS * is_open
-    is_late_told = 0 <= late - stood_in[Termination.TIMEOUT] <= is_open
-    if not is_late_told or not least <= refused <= most or stood_in - Counter(faults):
+    is_late_counted = 0 <= late - stood_in[Termination.TIMEOUT] <= is_open
+    if not is_late_counted or not least <= refused <= most or stood_in - Counter(faults):
         return f"recorded faults {faults} of seat {seat}, for which {dict(stood_in)} stood in"
     return ""

@@ -1,7 +1,7 @@
 """The requests of a match by the steps to which they led, the bank at each, and the text on stderr that came with it.
 
 Rule: a request has no step of its own in a record. It led to an action of its seat, or it was refused and the request
-after it led to one; so requests and steps are counted off against each other, with the faults that the record tells.
+after it led to one; so requests and steps are counted off against each other, with the faults in the record.
 """
 
 import msgspec
@@ -14,27 +14,28 @@ from arena.text import unknown
 
 
 def requests_of(record: MatchRecord, seat: int) -> dict[int, tuple[int, ...]]:
-    """By index of a step: the numbers, from 1, of the requests to that seat that led to it. Forced steps have none.
+    """Return the numbers, from 1, of the requests to that seat, by the index of the step to which they led.
 
-    The index after the last step has the requests that the seat's fault left without an action. A human has no entries.
+    Forced steps have none. The index after the last step has the requests that the seat's fault left without an action.
+    A human has no entries.
     """
     again, moves = _asked_again(record.seats[seat]), record.seats[seat].moves
-    found: dict[int, tuple[int, ...]] = {}
+    numbers: dict[int, tuple[int, ...]] = {}
     if again is None:
-        return found
+        return numbers
     first = 1
     for index, step in enumerate(record.steps):
         if isinstance(step, ActionStep) and step.seat == seat and not step.forced:
             last = first + (first in again)
-            found[index] = tuple(range(first, last + 1))
+            numbers[index] = tuple(range(first, last + 1))
             first = last + 1
     if record.fault is not None and record.fault.seat == seat and moves >= first:
-        found[len(record.steps)] = tuple(range(first, moves + 1))
-    return found
+        numbers[len(record.steps)] = tuple(range(first, moves + 1))
+    return numbers
 
 
 def requests_by_step(record: MatchRecord) -> dict[int, tuple[int, ...]]:
-    """The requests of all seats by index of the step to which they led."""
+    """Return the numbers of the requests of all seats, by the index of the step to which they led."""
     return {
         index: numbers
         for seat in range(len(record.seats))
@@ -44,7 +45,7 @@ def requests_by_step(record: MatchRecord) -> dict[int, tuple[int, ...]]:
 
 
 def answer_steps(record: MatchRecord, seat: int) -> tuple[int, ...]:
-    """The steps, from 1, for which that seat was asked, as far as the record tells.
+    """Return the steps, from 1, for which that seat was asked, as far as the record shows.
 
     The last may be one more than the record has: the step that the seat owed when its fault ended the match.
     """
@@ -81,16 +82,16 @@ def require_answer(record: MatchRecord, seat: int, step: int) -> None:
 
 
 def banks_us(entry: SeatRecord, terms: ClockTerms) -> list[int]:
-    """Microseconds in the bank of a seat before each of its requests and after the last; `terms` are the match's.
+    """Return the microseconds in the bank of a seat before each request and after the last; `terms`: the match's clock.
 
     Empty for a human.
     """
     again = _asked_again(entry)
     if entry.requests is UNSET or again is None:
         return []
-    own = terms if entry.lines is UNSET else entry.lines.clock or terms
-    full_us = left_us = round(own.move_ms * 1000)
-    banks = [round(own.bank_ms * 1000)]
+    clock = terms if entry.lines is UNSET else entry.lines.clock or terms
+    full_us = left_us = round(clock.move_ms * 1000)
+    banks = [round(clock.bank_ms * 1000)]
     for number, used_us in enumerate(entry.requests.deciding_us(entry.decides), start=1):
         banks.append(max(0, banks[-1] - max(0, used_us - left_us)))
         left_us = max(0, left_us - used_us) if number in again else full_us
@@ -98,7 +99,7 @@ def banks_us(entry: SeatRecord, terms: ClockTerms) -> list[int]:
 
 
 def _asked_again(entry: SeatRecord) -> set[int] | None:
-    """The requests after whose refused answers the seat was asked once more, with the rest of its time for the move.
+    """Return the requests whose answer was refused and asked for once more, in the rest of the move time.
 
     A timeout and a second refusal in a row are followed by the fallback action. None for a human.
     """
@@ -120,15 +121,16 @@ class StderrByStep(msgspec.Struct, frozen=True):
 
 
 def stderr_by_step(record: MatchRecord) -> tuple[StderrByStep, ...]:
-    """By seat; all is empty where the record keeps none."""
+    """Return the kept stderr by seat; all is empty where the record keeps none."""
     return tuple(_stderr(record, seat) for seat in range(len(record.seats)))
 
 
 def _stderr(record: MatchRecord, seat: int) -> StderrByStep:
+    """Return the kept stderr of a seat by the steps to which its requests led."""
     owners = {number: index for index, numbers in requests_of(record, seat).items() for number in numbers}
     texts: dict[int, str] = {}
     start, end = -1, len(record.steps)
-    for each in record.seats[seat].stderr or ():
-        index = start if each.request < 1 else owners.get(each.request, end)
-        texts[index] = texts.get(index, "") + each.text
+    for part in record.seats[seat].stderr or ():
+        index = start if part.request < 1 else owners.get(part.request, end)
+        texts[index] = texts.get(index, "") + part.text
     return StderrByStep(before=texts.pop(start, ""), rest=texts.pop(end, ""), at=texts)

@@ -21,7 +21,7 @@ from arena.match.record import FAULTS, PARDONABLE, MatchRecord, Termination, unp
 T = TypeVar("T")
 N = TypeVar("N", int, Fraction)
 MOST_SCORE: Final = 1 << 61
-"""Of any seat, in the smallest unit of the match: so that scores and margins fit into 64 bits."""
+"""The largest score of a seat, in the smallest unit of the match: scores and margins fit into 64 bits."""
 LUCK_UNIT: Final = 1_000_000
 """Luck counts in millionths of a payoff, of which 1 is a win."""
 
@@ -37,20 +37,20 @@ class MatchKey(NamedTuple):
     rotation: int
 
     def __str__(self) -> str:
-        """The id people use."""
+        """Return the id that people use: `<pairing>-<block>-<rotation>`."""
         return f"{self.pairing}-{self.block}-{self.rotation}"
 
     @classmethod
     def read(cls, match_id: str) -> "MatchKey":
-        """The key of that id. ValueError for any other text."""
+        """Read the id of a match. ValueError for any other text."""
         pairing, *numbers = match_id.split("-")
-        if len(numbers) != 2 or not all(each.isascii() and each.isdigit() for each in numbers):
+        if len(numbers) != 2 or not all(number.isascii() and number.isdigit() for number in numbers):
             raise ValueError(f"{match_id:.80} is no id of a match; expected PAIRING-BLOCK-ROTATION")
         return cls(pairing, *map(int, numbers))
 
 
 def partners(match_id: str, seats: int) -> tuple[str, ...]:
-    """Return the other matches of the block: same luck, seats rotated. None for an id of no pairing."""
+    """Return the other matches of the block: same luck, seats rotated. Empty for an id of no pairing."""
     try:
         key = MatchKey.read(match_id)
     except ValueError:
@@ -87,7 +87,7 @@ class MatchResult(msgspec.Struct, frozen=True, gc=False):
     record: bytes = b""
 
     def __post_init__(self) -> None:
-        """Refuse what no match can have come to, wherever it is read from: ValueError."""
+        """Check the values, wherever they are read from. ValueError for what no match can end with."""
         seats = len(self.ranks)
         if not 2 <= seats <= MOST_SEATS or not _are_ranks(self.ranks):
             raise ValueError(f"expected ranks of 2 to {MOST_SEATS} seats, found {self.ranks}")
@@ -110,12 +110,12 @@ class MatchResult(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def points(self) -> tuple[int, ...]:
-        """By seat: 2 for each other seat beaten, 1 for each one tied."""
+        """The points by seat: 2 for each other seat beaten, 1 for each one tied."""
         return points(self.ranks)
 
     @property
     def margins(self) -> tuple[Fraction, ...] | None:
-        """By seat: the own score minus the best of the others; None after a forfeit."""
+        """The margins by seat: its score minus the best of the others; None after a forfeit."""
         return None if self.scores is None else margins_of(self.scores)
 
     @property
@@ -137,17 +137,17 @@ class PairingRanks(msgspec.Struct, frozen=True, dict=True):
 
     @property
     def matches(self) -> int:
-        """Their number."""
+        """The number of stored matches."""
         return (len(self.ranks) - self.ranks.count("-")) // len(self.players)
 
     @cached_property
     def block_ranks(self) -> list[str]:
-        """The ranks of each block: the n n characters that belong to it."""
+        """The ranks of each block, n n characters for n seats."""
         size = len(self.players) ** 2
         return [self.ranks[start : start + size] for start in range(0, len(self.ranks), size)]
 
     def between(self, first: int, end: int) -> "PairingRanks":
-        """The blocks from number `first` to before `end`."""
+        """Return the blocks with numbers from `first` to before `end`."""
         if not self.blocks or (first <= self.blocks[0] and self.blocks[-1] < end):
             return self
         size = len(self.players) ** 2
@@ -155,17 +155,17 @@ class PairingRanks(msgspec.Struct, frozen=True, dict=True):
         return PairingRanks(self.players, self.blocks[start:stop], self.ranks[start * size : stop * size])
 
     def __add__(self, other: "PairingRanks") -> "PairingRanks":
-        """Both together, of one pairing. ValueError for a block that is in both."""
-        found = dict(zip(self.blocks, self.block_ranks, strict=True))
-        found.update(zip(other.blocks, other.block_ranks, strict=True))
-        if len(found) != len(self.blocks) + len(other.blocks):
+        """Join the blocks of two parts of one pairing. ValueError for a block that is in both."""
+        by_block = dict(zip(self.blocks, self.block_ranks, strict=True))
+        by_block.update(zip(other.blocks, other.block_ranks, strict=True))
+        if len(by_block) != len(self.blocks) + len(other.blocks):
             raise ValueError(f"{self.players}: a block is there twice")
-        ordered = sorted(found)
-        return PairingRanks(self.players, ordered, "".join([found[block] for block in ordered]))
+        ordered = sorted(by_block)
+        return PairingRanks(self.players, ordered, "".join([by_block[block] for block in ordered]))
 
 
 def result_of(record: MatchRecord, luck: MatchLuck | None = None) -> MatchResult:
-    """The result of a recorded match, with its luck if that was measured and the game has a value.
+    """Return the result of a recorded match, with its luck if that was measured and the game has a value.
 
     ValueError for a record that is no match of a pairing, or that contradicts itself.
     """
@@ -184,14 +184,14 @@ def result_of(record: MatchRecord, luck: MatchLuck | None = None) -> MatchResult
         startup_us=tuple([microseconds(seat.startup_ms or 0.0) for seat in record.seats]),
         idle_us=tuple([microseconds(seat.idle_ms or 0.0) for seat in record.seats]),
         timeouts_by_load=tuple([seat.timeouts_by_load or 0 for seat in record.seats]),
-        luck=tuple([round(own * LUCK_UNIT) for own in luck.by_seat]) if luck is not None and version else (),
+        luck=tuple([round(payoff * LUCK_UNIT) for payoff in luck.by_seat]) if luck is not None and version else (),
         luck_version=version,
         pardoned=_pardoned(record),
     )
 
 
 def record_of(match: MatchResult) -> MatchRecord:
-    """The record that a match has with it. CheckFailed if its bytes are none."""
+    """Unpack the record that a match has with it. CheckFailed if its bytes are no record."""
     try:
         return unpack(match.record)
     except ValueError as error:
@@ -199,17 +199,20 @@ def record_of(match: MatchResult) -> MatchRecord:
 
 
 def microseconds(milliseconds: float) -> int:
-    """Whole microseconds, as results have them."""
+    """Round to whole microseconds, as results have them."""
     return round(milliseconds * 1000)
 
 
 def score_unit(scores: Sequence[Fraction]) -> int:
-    """The smallest n for which all `scores` are whole multiples of 1/n."""
+    """Return the smallest n for which all `scores` are whole multiples of 1/n."""
     return lcm(*[score.denominator for score in scores])
 
 
 def _fit_64_bits(scores: Sequence[Fraction]) -> bool:
-    """Whole numbers only: a million results are read at once, and fractions compare ten times as slowly."""
+    """Return True if scores and margins fit into 64 bits, in the smallest unit of the match.
+
+    Whole numbers come first: a million results are read at once, and fractions compare ten times as slowly.
+    """
     for score in scores:
         if score.denominator != 1 or not -MOST_SCORE <= score.numerator <= MOST_SCORE:
             break
@@ -221,27 +224,28 @@ def _fit_64_bits(scores: Sequence[Fraction]) -> bool:
 
 @lru_cache(maxsize=4096)
 def _are_ranks(ranks: tuple[int, ...]) -> bool:
+    """Return True if each rank is the number of seats that came out better."""
     return ranks == canonical_ranks(ranks)
 
 
 def canonical_ranks(ranks: Sequence[int]) -> tuple[int, ...]:
-    """The same order with canonical numbers: how many came out better."""
-    return ranks_by_score([-own for own in ranks])
+    """Return the ranks in the same order as canonical numbers: how many came out better."""
+    return ranks_by_score([-rank for rank in ranks])
 
 
 def points(ranks: Sequence[int]) -> tuple[int, ...]:
-    """By seat: 2 for each other seat beaten, 1 for each one tied."""
-    return tuple([sum(2 * (own < other) + (own == other) for other in ranks) - 1 for own in ranks])
+    """Return the points by seat: 2 for each other seat beaten, 1 for each one tied."""
+    return tuple([sum(2 * (rank < other) + (rank == other) for other in ranks) - 1 for rank in ranks])
 
 
 def margins_of(scores: Sequence[N]) -> tuple[N, ...]:
-    """By seat: the own score minus the best of the others."""
+    """Return the margins by seat: its score minus the best of the others."""
     second, best = sorted(scores)[-2:]
-    return tuple([own - (second if own == best else best) for own in scores])
+    return tuple([score - (second if score == best else best) for score in scores])
 
 
 def rotate(places: Sequence[T], rotation: int) -> tuple[T, ...]:
-    """By place in a pairing -> by seat: seat s belongs to place (s + rotation) mod n."""
+    """Turn values by place in a pairing into values by seat: seat s belongs to place (s + rotation) mod n."""
     return (*places[rotation:], *places[:rotation])
 
 
@@ -252,4 +256,5 @@ def _pardoned(record: MatchRecord) -> tuple[dict[str, int], ...]:
 
 
 def _is_pardonable(counts: dict[str, int]) -> bool:
+    """Return True if only faults that can be pardoned are counted, each once or more."""
     return all(code in PARDONABLE and count > 0 for code, count in counts.items())

@@ -12,21 +12,21 @@ from arena.process.channel import QUICK_S
 
 QUIET_S: Final = 0.001
 STOPPED: Final = 16
-"""A bot that is charged more CPU time than QUIET_S for a request is stopped at that answer, and so many in all.
+"""A bot that is charged more than QUIET_S of CPU time for a request is stopped at this many answers, that one first.
 
 It may have used that time after its last answer. A Python bot clears up now and then, so none is stopped for ever.
 """
 
 
 class Pace:
-    """Whether a bot answered quickly the last time, and at how many of its next answers it is stopped."""
+    """The pace of a bot: if its last answer was quick, and at how many of its next answers it is stopped."""
 
     is_quick = True
     stops = 0
 
 
 class RunOn:
-    """The bots of a table, of which those run on that have answered: by seat their paces, and what stops them."""
+    """The bots of a table that may run on after their answers: by seat their paces, and calls that stop them."""
 
     def __init__(self, paces: Sequence[Pace], stops: Sequence[Callable[[], object]]) -> None:
         self._paces, self._stops = paces, stops
@@ -39,11 +39,11 @@ class RunOn:
                 stop()
 
     def before_wait(self, seat: int) -> Callable[[], None] | None:
-        """Return what stops the others once the answer of `seat` is not a quick one; None if they stand still."""
+        """Return a call that stops the others once the answer of `seat` is not quick; None if they are stopped."""
         return self._before_waits[seat] if self._paces[seat].is_quick else None
 
     def may_run_on(self, seat: int, cpu_s: float) -> bool:
-        """Count the CPU time of an answer; whether its bot may run on, as it is quiet and all others are quick."""
+        """Count the CPU time of an answer; return True if its bot may run on: it is quiet, and all others are quick."""
         pace = self._paces[seat]
         if cpu_s > QUIET_S:
             pace.stops = STOPPED
@@ -57,7 +57,7 @@ class RunOn:
         return True
 
     def end_turn(self, seat: int, elapsed_s: float) -> None:
-        """Note the time of an answer, or of a fault. After a slow one nobody waits for a quick one the next time."""
+        """Note the time of an answer, or of a fault; stop the others if it was slow."""
         pace = self._paces[seat]
         pace.is_quick = elapsed_s < QUICK_S
         if not pace.is_quick:

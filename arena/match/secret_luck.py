@@ -37,7 +37,10 @@ _WIRE_DIGITS: Final = 16
 
 
 class Secret:
-    """The secret S of a league; `seed` is the public seed it stands for, if any. Equal are those of one commitment."""
+    """The secret S of a league; `seed` is the public seed it stands for, if any.
+
+    Secrets with the same commitment are equal.
+    """
 
     __slots__ = ("_keyed", "_value", "commitment", "seed")
 
@@ -51,19 +54,19 @@ class Secret:
 
     @classmethod
     def random(cls) -> "Secret":
-        """A new secret from the system's source of randomness."""
+        """Draw a new secret from the system's source of randomness."""
         return cls(secrets.token_bytes(_DRAWN_BYTES))
 
     @classmethod
     def public(cls, seed: str) -> "Secret":
-        """The secret of a public seed, which anybody can compute."""
+        """Return the secret of a public seed, which anybody can compute."""
         return cls(sha256(b"arena/public seed/" + seed.encode()).digest(), seed)
 
     @classmethod
     def read(cls, text: str, place: str) -> "Secret":
-        """The secret in the text of a secret file: one line of hex digits; lines that begin with `#` are left out.
+        """Read the secret in the text of a secret file: one line of hex digits, and comments that begin with `#`.
 
-        SpecError names `place` and never what stands there.
+        SpecError names `place` and never quotes the text.
         """
         lines = [line.strip() for line in text.splitlines() if line.strip() and not line.startswith("#")]
         try:
@@ -78,11 +81,11 @@ class Secret:
         return cls(value)
 
     def reveal(self) -> str:
-        """The secret itself, in hex: for its file, and for everybody when it is never used again."""
+        """Return the secret itself, in hex: for its file, and for everybody when it is never used again."""
         return self._value.hex()
 
     def derive(self, label: str) -> str:
-        """64 hex digits that follow from the secret and the label; without the secret they tell of no other label."""
+        """Return 64 hex digits that follow from the secret and the label. They reveal nothing about other labels."""
         code = self._keyed.copy()
         code.update(label.encode())
         return code.hexdigest()
@@ -111,7 +114,7 @@ UNKNOWN_ORIGIN: Final = LuckOrigin()
 
 
 class BlockDraw(msgspec.Struct, frozen=True):
-    """All that is drawn for one block.
+    """The draw of one block.
 
     `commitment` is that of the secret. `luck` is a text of 32 hex digits from which every die of the block follows.
     `bot_seeds` are by seat, the same in all matches of the block; `wire_ids` by rotation. `order`: the rotations in the
@@ -126,7 +129,7 @@ class BlockDraw(msgspec.Struct, frozen=True):
 
 
 def draw_block(secret: Secret, fixture: str, seats: int) -> BlockDraw:
-    """The draw of the secret for the block `fixture`, which is `<pairing>-<block>`, at a table of so many seats."""
+    """Draw under the secret for the block `fixture`, which is `<pairing>-<block>`, at a table of so many seats."""
     places = range(seats)
     return BlockDraw(
         commitment=secret.commitment,
@@ -138,5 +141,6 @@ def draw_block(secret: Secret, fixture: str, seats: int) -> BlockDraw:
 
 
 def _order(number: int, count: int) -> tuple[int, ...]:
+    """Return the order at place `number` modulo count! among all orders of 0..count-1, sorted."""
     left = list(range(count))
     return tuple([left.pop(number // math.factorial(size - 1) % size) for size in range(count, 0, -1)])

@@ -26,6 +26,7 @@ KeptStderr = Literal["faults", "keep"]
 
 
 def _unset() -> UnsetType:
+    """Return UNSET; pickle finds this function by its name."""
     return UNSET
 
 
@@ -53,7 +54,7 @@ class ClockSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     ponder: bool = False
 
     def terms(self) -> ClockTerms:
-        """The clock of one match, in floating point as JSON has it after a record was read again."""
+        """Return the clock of one match, in floating point as JSON has it after a record was read again."""
         is_wall, most_ms = self.decides == "wall", self.move_ms + self.bank_ms
         idle_ms = IDLE_MS if self.idle_ms is UNSET else float(self.idle_ms)
         return ClockTerms(
@@ -66,7 +67,7 @@ class ClockSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class MatchSettings(msgspec.Struct, frozen=True):
-    """All matches of a tournament share these. `limits`: the most that a bot may use. `stderr`: what records keep."""
+    """The settings of all matches of a tournament. `limits`: the most that a bot may use. `stderr`: what is kept."""
 
     game: str
     options: dict[str, Any]
@@ -76,7 +77,7 @@ class MatchSettings(msgspec.Struct, frozen=True):
 
 
 class MatchSpec(msgspec.Struct, frozen=True):
-    """One match to be played: all that it depends on besides the bots. `isolation`: that of the bots.
+    """A match to be played: everything it depends on besides the bots. `isolation`: that of the bots.
 
     `match` is the id under which it is stored, `wire_id` the one that bots get. All luck of the match follows from
     `seed`, the luck of its block; `bot_seeds` are by seat. `commitment` is that of the secret that gave them.
@@ -94,7 +95,7 @@ class MatchSpec(msgspec.Struct, frozen=True):
 
 
 def spec_of(setting: MatchSettings, match: str, drawn: BlockDraw, rotation: int, isolation: Isolation) -> MatchSpec:
-    """The match of a block with that rotation of the seats; `match` is the id under which it is stored."""
+    """Return the match of a block with that rotation of the seats; `match` is the id under which it is stored."""
     return MatchSpec(
         match=match,
         game=setting.game,
@@ -109,7 +110,7 @@ def spec_of(setting: MatchSettings, match: str, drawn: BlockDraw, rotation: int,
 
 
 def clock_for(bot: BotSpec, clock: ClockSettings) -> ClockSettings:
-    """The clock with the wishes of the bot: less start-up time, or wall time.
+    """Return the clock as the bot's manifest changes it: less start-up time, or wall time.
 
     CPU time cannot be trusted in a bot that starts processes of its own, so wall time decides for it.
     """
@@ -119,7 +120,7 @@ def clock_for(bot: BotSpec, clock: ClockSettings) -> ClockSettings:
 
 
 def confine(bot: BotSpec, allowed: Limits, clock: ClockSettings, isolation: Isolation) -> Confinement:
-    """The confinement of the bot. SpecError if it asks for more than it is allowed."""
+    """Return the confinement of the bot. SpecError if it asks for more than it is allowed."""
     manifest = bot.manifest
     limits = negotiate(manifest.limits, allowed, processes=manifest.processes, startup_ms=clock.startup_ms)
     if manifest.cores is not UNSET and manifest.cores > limits.tasks:
@@ -138,7 +139,7 @@ def open_channel(
     may_ponder: bool = False,
     is_last: bool = False,
 ) -> ProcessChannel:
-    """A channel to a fresh process of the bot; with `is_last` its end is its own fault."""
+    """Start a fresh process of the bot; return its channel. With `is_last` its end is its own fault."""
     return ProcessChannel(
         launch.start(bot, arguments, confinement),
         limit=confinement.limits.line_bytes,

@@ -21,13 +21,13 @@ from arena.protocol import messages as m
 
 START_ATTEMPTS: Final = 2
 _NAMED_S: Final = 0.05
-"""Of a start-up time: less went to `hello` than is worth a word."""
+"""Seconds from which on the message of a timeout names the time that went to `hello`."""
 
 
 class StartUp:
     """The starts of one bot. `hello` greets a new process, whose lines at that are `said_hello`.
 
-    `is_new` tells whether the process was started for this match.
+    `is_new`: the process was started for this match.
     """
 
     def __init__(
@@ -41,7 +41,7 @@ class StartUp:
 
     @contextlib.contextmanager
     def attempt(self) -> Iterator[None]:
-        """Let the bot get ready for a match in here. Raises its last fault if it failed too often."""
+        """Count a start-up, done inside this context, as failed or not. Raises the last fault after too many."""
         self.is_new = False
         if len(self._failures) >= START_ATTEMPTS:
             raise self._failures[-1]

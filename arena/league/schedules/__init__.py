@@ -13,7 +13,7 @@ from arena.match.results import PairingRanks, points, rotate
 from arena.standings.ranks import matches_of
 
 TableNames = tuple[str, ...]
-"""Players who meet, by their names."""
+"""The names of players who meet."""
 
 
 class Plan(msgspec.Struct, frozen=True):
@@ -35,17 +35,17 @@ ScheduleGenerator = Generator[Plan, Sequence[PairingRanks], tuple[str, ...]]
 
 
 def half_points(played: Iterable[PairingRanks]) -> "Counter[str]":
-    """Two for a win, one for a draw, in matches of two: whole numbers, whose order of adding cannot matter."""
-    found: Counter[str] = Counter()
+    """Add up the half points of each player, in matches of two: 2 for a win, 1 for a draw."""
+    totals: Counter[str] = Counter()
     for pairing in played:
         for block_ranks, times in Counter(pairing.block_ranks).items():
             for rotation, ranks in enumerate(matches_of(block_ranks, len(pairing.players))):
                 worth = () if ranks is None else points(ranks)
-                for player, own in zip(rotate(pairing.players, rotation), worth, strict=False):
-                    found[player] += times * own
-    return found
+                for player, half in zip(rotate(pairing.players, rotation), worth, strict=False):
+                    totals[player] += times * half
+    return totals
 
 
 def points_text(half: int) -> str:
-    """Half points as a person writes them: `3`, `3.5`."""
+    """Write half points as a number of points: `3`, `3.5`."""
     return f"{half // 2}.5" if half % 2 else str(half // 2)

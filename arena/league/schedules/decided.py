@@ -2,8 +2,8 @@
 
 Rule: the ranking is that of the probit fit of all results so far; it only says who plays on. Whether one of two is
 better is decided by their own blocks alone, at the end of each of their rounds, with an error that is bounded over all
-these looks (`arena.statistics.spending`). So of two equals one is called better with a chance of 1 - likelihood at
-most, however the ranking picks pairs. Nothing is promised for all pairs of a league together. Only pairs that are
+of these analyses (`arena.statistics.spending`). So of two equals one is called better with a chance of 1 - likelihood
+at most, however the ranking picks pairs. Nothing is promised for all pairs of a league together. Only pairs that are
 undecided and below the cap play on, all by the same number of blocks, until there are none.
 """
 
@@ -20,15 +20,15 @@ from arena.statistics.spending import GroupSequentialTest, InterimData, InterimD
 from arena.text import counted
 
 _MOST_LEAD = 2
-"""Points between the players of a block of two matches, at most."""
+"""The most points between the players of a block of two matches."""
 
 
 def until_decided(
     players: Sequence[str], tables: Sequence[TableNames], count: int, rule: Decided, rating: RatingSettings
 ) -> ScheduleGenerator:
-    """The cycles, then blocks for undecided neighbours that are among `tables`.
+    """Plan the cycles, then blocks for undecided neighbours that are among `tables`.
 
-    The news say of each pair of neighbours, when it stops, at which block that was, and why.
+    When a pair of neighbours stops, the news say at which block, and why.
     """
     ranking = GrowingRanking(players, rating)
     last = count + (rule.cap_blocks - count) // rule.step_blocks * rule.step_blocks
@@ -64,7 +64,7 @@ class _Duel:
         self._looks: list[InterimData] = []
 
     def add(self, played: PairingRanks) -> None:
-        """Add the blocks of a round, after which there is a look."""
+        """Add the blocks of a round, and the data of an interim analysis after it."""
         first, second = self.table
         leads: Counter[int] = Counter()
         for block_ranks, times in Counter(played.block_ranks).items():
@@ -86,6 +86,7 @@ class _Duel:
 
 
 def _describe_decision(names: TableNames, decision: InterimDecision, last: int) -> str:
+    """Return in a sentence how a pair ended; the first of `names` leads, `last` is the most blocks of a pair."""
     better, worse = names
     lead, cap = counted(abs(decision.lead), "point"), counted(last, "block")
     if decision.is_decided:

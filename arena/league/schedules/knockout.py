@@ -17,25 +17,25 @@ _STAGES: Final = {2: "final", 4: "semi-finals", 8: "quarter-finals"}
 
 
 def knockout(players: Sequence[str], blocks_per_tie: int, cap_blocks: int) -> ScheduleGenerator:
-    """The rounds of ties; `players` in the order of their seeds."""
+    """Plan the rounds of ties; `players` in the order of their seeds."""
     size = 1 << (len(players) - 1).bit_length()
     field: list[str | None] = [players[seed] if seed < len(players) else None for seed in _bracket(size)]
-    byes = [one or other for one, other in _opposite(field) if one is None or other is None]
+    byes = [first or second for first, second in _opposite(field) if first is None or second is None]
     news: tuple[str, ...] = (f"byes in the first round: {', '.join(map(str, byes))}",) if byes else ()
     seeds = {player: seed for seed, player in enumerate(players)}
     while len(field) > 1:
         stage = _STAGES.get(len(field), f"round of {len(field)}")
-        met = _opposite(field)
-        ties = [(one, other) for one, other in met if one is not None and other is not None]
+        pairs = _opposite(field)
+        ties = [(first, second) for first, second in pairs if first is not None and second is not None]
         winners, news = yield from _play(ties, stage, (blocks_per_tie, cap_blocks), seeds, news)
-        field = [winners.get((one or "", other or ""), one or other) for one, other in met]
+        field = [winners.get((first or "", second or ""), first or second) for first, second in pairs]
     return (*news, f"{field[0]} wins the knockout")
 
 
 def _play(
     ties: Sequence[TableNames], stage: str, blocks: tuple[int, int], seeds: dict[str, int], news: tuple[str, ...]
 ) -> Generator[Plan, Sequence[PairingRanks], tuple[dict[TableNames, str], tuple[str, ...]]]:
-    """One stage, with all the blocks that its ties need: the winner of each tie, and the news of it."""
+    """Plan the rounds of one stage, as many as its ties need; return the winner of each tie, and the news."""
     played, cap = blocks
     points: Counter[str] = Counter()
     points += half_points((yield Plan(tuple(ties), played, title=stage, news=news)))
@@ -43,22 +43,23 @@ def _play(
         played += 1
         points += half_points((yield Plan(level, 1, title=f"{stage}, {counted(len(level), 'tie')} still level")))
     winners: dict[TableNames, str] = {}
-    told = []
+    lines = []
     for tie in ties:
         winner, loser = sorted(tie, key=lambda player: (-points[player], seeds[player]))
         winners[tie] = winner
         how = "" if points[winner] > points[loser] else ", level at the cap, as the better seed"
-        told.append(f"{stage}: {winner} beats {loser} {points_text(points[winner])}:{points_text(points[loser])}{how}")
-    return winners, tuple(told)
+        lines.append(f"{stage}: {winner} beats {loser} {points_text(points[winner])}:{points_text(points[loser])}{how}")
+    return winners, tuple(lines)
 
 
 def _bracket(size: int) -> list[int]:
-    """Seeds in the order of the bracket: neighbours meet, and the winners of neighbours meet next."""
+    """Return the seeds in the order of the bracket: neighbours meet, and the winners of neighbours meet next."""
     order = [0]
     while len(order) < size:
-        order = [seed for one in order for seed in (one, 2 * len(order) - 1 - one)]
+        order = [place for seed in order for place in (seed, 2 * len(order) - 1 - seed)]
     return order
 
 
 def _opposite(field: Sequence[str | None]) -> list[tuple[str | None, str | None]]:
+    """Return the pairs of neighbours in the bracket."""
     return list(zip(field[::2], field[1::2], strict=True))

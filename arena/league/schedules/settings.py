@@ -80,7 +80,7 @@ class Decided(msgspec.Struct, frozen=True):
 
 
 def with_defaults(schedule: Schedule, *, players: Sequence[str], seats: int, cycles: int | None) -> Schedule:
-    """The schedule with its defaults filled in. SpecError for what cannot be played by `players` at tables of `seats`.
+    """Fill in the defaults of a schedule. SpecError if `players` at tables of `seats` cannot play it.
 
     `cycles` is what the file says, None if it says nothing.
     """
@@ -108,7 +108,7 @@ def with_defaults(schedule: Schedule, *, players: Sequence[str], seats: int, cyc
 
 
 def decided(schedule: RoundRobin | Gauntlet) -> Decided | None:
-    """The stopping rule of undecided neighbours; None if nobody plays on."""
+    """Return the stopping rule of undecided neighbours; None if nobody plays on."""
     likelihood, step, cap = schedule.likelihood, schedule.step_blocks, schedule.cap_blocks
     if schedule.until is None or likelihood is None or step is None or cap is None:
         return None
@@ -118,6 +118,7 @@ def decided(schedule: RoundRobin | Gauntlet) -> Decided | None:
 def _settle_cycles(
     schedule: RoundRobin | Gauntlet, players: Sequence[str], seats: int, cycles: int | None
 ) -> RoundRobin | Gauntlet:
+    """Fill in the defaults of a schedule with cycles. SpecError if it cannot be played."""
     if cycles is None:
         raise SpecError("give either cycles or blocks_per_pairing, and only one of them")
     if isinstance(schedule, Gauntlet):
@@ -137,6 +138,7 @@ def _settle_cycles(
 
 
 def _refuse_challengers(challengers: Sequence[str], players: Sequence[str], seats: int) -> None:
+    """Raise SpecError for challengers who are unknown, twice there, too few or too many."""
     for place, name in enumerate(challengers):
         if name not in players:
             raise SpecError(f"schedule.challengers[{place}]: {unknown('player', name, players)}")

@@ -20,7 +20,7 @@ BYE: Final = 4
 
 
 def swiss(players: Sequence[str], rounds: int) -> ScheduleGenerator:
-    """The rounds; `players` in the order of the file."""
+    """Plan the rounds; `players` in the order of the file."""
     points: Counter[str] = Counter()
     meetings: Counter[frozenset[str]] = Counter()
     byes: list[str] = []
@@ -43,7 +43,7 @@ def swiss(players: Sequence[str], rounds: int) -> ScheduleGenerator:
 def pair_up(
     order: Sequence[str], points: "Counter[str]", meetings: "Counter[frozenset[str]]"
 ) -> tuple[TableNames, ...]:
-    """Pair an even number of players, best first; nobody meets more often than that needs."""
+    """Pair an even number of players, best first; no two meet more often than they must."""
     for most in count():
         may_meet = [
             [place for place, other in enumerate(order) if met != other and meetings[frozenset((met, other))] <= most]
@@ -64,13 +64,13 @@ def _settled(
     while left:
         first = left[0]
         choices = sorted(_candidates(left, points), key=lambda other: meetings[frozenset((left[0], other))])
-        other = next(each for each in choices if matching.settle(place[first], place[each]))
-        left = [each for each in left if each not in (first, other)]
+        other = next(choice for choice in choices if matching.settle(place[first], place[choice]))
+        left = [player for player in left if player not in (first, other)]
         yield first, other
 
 
 def _candidates(left: Sequence[str], points: "Counter[str]") -> Iterator[str]:
-    """Whom the first of those left would meet, best choice first."""
+    """Yield the opponents of the first player that is left, best choice first."""
     group = [player for player in left if points[player] == points[left[0]]]
     half = len(group) // 2
     yield from group[max(half, 1) :]
@@ -100,7 +100,7 @@ class Matching:
 
     @property
     def is_perfect(self) -> bool:
-        """Whether everybody who is left has a partner."""
+        """True if every node that is left has a partner."""
         return all(other >= 0 or node in self.gone for node, other in enumerate(self.partner))
 
     def settle(self, one: int, other: int) -> bool:
@@ -119,7 +119,7 @@ class Matching:
         return False
 
     def _grow(self, root: int) -> bool:
-        """Give the single node `root` a partner; whether that was possible."""
+        """Give the single node `root` a partner; return True if that was possible."""
         search = _Search(self, root)
         end = search.run()
         while end >= 0:
@@ -140,7 +140,7 @@ class _Search:
         self.came_from = [-1] * len(self._partner)
 
     def run(self) -> int:
-        """The other end of the path, whose way back is in `came_from`; -1 if there is none."""
+        """Search; return the other end of the path, whose way back is in `came_from`, or -1 if there is none."""
         for node in self._ends:  # which grows meanwhile
             for other in self._matching.neighbours[node]:
                 partner = self._partner[other]
@@ -156,16 +156,17 @@ class _Search:
         return -1
 
     def _shrink(self, node: int, other: int) -> None:
-        """The two are ends of an odd cycle: all its nodes can now be the end of a path."""
+        """Shrink the odd cycle that two nodes close: from now on each of its nodes can be the end of a path."""
         top = self._common_base(node, other)
         cycle = self._mark(node, top, other) | self._mark(other, top, node)
-        for each, base in enumerate(self._base):
+        for member, base in enumerate(self._base):
             if base in cycle:
-                self._base[each] = top
-                if each not in self._ends:
-                    self._ends.append(each)
+                self._base[member] = top
+                if member not in self._ends:
+                    self._ends.append(member)
 
     def _common_base(self, node: int, other: int) -> int:
+        """Return the first base on the ways of both nodes back to the root."""
         above = {node := self._base[node]}
         while self._partner[node] >= 0:
             above.add(node := self._base[self.came_from[self._partner[node]]])
@@ -174,7 +175,7 @@ class _Search:
         return other
 
     def _mark(self, node: int, top: int, child: int) -> set[int]:
-        """Lead the way from `node` up to `top` back to `child`; the bases on it."""
+        """Lead the way from `node` up to `top` back to `child`; return the bases on it."""
         cycle: set[int] = set()
         while self._base[node] != top:
             cycle |= {self._base[node], self._base[self._partner[node]]}

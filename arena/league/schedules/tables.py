@@ -24,7 +24,7 @@ from arena.league.schedules import Plan, ScheduleGenerator, TableNames
 from arena.text import counted
 
 MOST_TABLES: Final = 500
-"""In a cycle of tables for three and more; a cycle of pairs always has all of them."""
+"""The most tables in a cycle of three and more seats; a cycle of pairs always has all of them."""
 _LOOKED_AT: Final = 100
 """Tables among which the next one is chosen where there are more than that: else thousands would take seconds."""
 
@@ -32,29 +32,29 @@ _Places = tuple[int, ...]
 
 
 def cycles(of_cycle: Sequence[TableNames], count: int) -> ScheduleGenerator:
-    """Every table once in each cycle; nothing depends on what comes of it."""
+    """Plan every table once in each cycle; nothing depends on the results."""
     yield Plan(tuple(of_cycle), count, title=counted(count, "cycle"), is_awaited=False)
     return ()
 
 
 def cycle(players: Sequence[str], seats: int) -> tuple[TableNames, ...]:
-    """All tables of a cycle, in an order in which nobody waits long."""
+    """Return the tables of a cycle, in an order in which nobody waits long."""
     return _named(_cycle(len(players), seats), players)
 
 
 def gauntlet(challengers: Sequence[str], others: Sequence[str], seats: int) -> tuple[TableNames, ...]:
-    """Each challenger at all tables with `others`, or at a balanced part of them; never two challengers at one."""
-    rest = [(place,) for place in range(len(others))] if seats == 2 else _cycle(len(others), seats - 1)
-    return tuple((name, *table) for table in _named(tuple(rest), others) for name in challengers)
+    """Return the tables of each challenger with `others`, all or a balanced part; never two challengers at one."""
+    other_places = [(place,) for place in range(len(others))] if seats == 2 else _cycle(len(others), seats - 1)
+    return tuple((name, *table) for table in _named(tuple(other_places), others) for name in challengers)
 
 
 def is_complete(players: int, seats: int) -> bool:
-    """Whether a cycle has all tables there are, so that a newcomer changes none of them."""
+    """Return True if a cycle has all tables there are, so that a newcomer changes none of them."""
     return seats == 2 or math.comb(players, seats) <= MOST_TABLES
 
 
 def circle_method(count: int) -> list[tuple[int, int]]:
-    """All pairs of 0..count-1, round by round: one stays, the others rotate; in each round nobody plays twice."""
+    """Return all pairs of 0..count-1, round by round: one stays, the others rotate; nobody plays twice a round."""
     ring: list[int | None] = list(range(count)) + ([None] if count % 2 else [])
     size = len(ring)
     pairs: list[tuple[int, int]] = []
@@ -68,6 +68,7 @@ def circle_method(count: int) -> list[tuple[int, int]]:
 
 @lru_cache(maxsize=32)
 def _cycle(players: int, seats: int) -> tuple[_Places, ...]:
+    """Return the tables of a cycle by the places of the players, in order."""
     if seats == 2:
         return tuple(circle_method(players))
     if is_complete(players, seats):
@@ -76,7 +77,7 @@ def _cycle(players: int, seats: int) -> tuple[_Places, ...]:
 
 
 def _without_long_waits(tables: list[_Places], players: int) -> tuple[_Places, ...]:
-    """Order the tables: next is always one of those who have played least and then sat out longest, taken together."""
+    """Order the tables: next is the one whose players have, in sum, played least and then sat out longest."""
     played, last = [0] * players, [0] * players
     looked_at = len(tables) if len(tables) <= MOST_TABLES else _LOOKED_AT
     left = list(tables)
@@ -84,7 +85,7 @@ def _without_long_waits(tables: list[_Places], players: int) -> tuple[_Places, .
     while left:
         chosen = min(
             left[:looked_at],
-            key=lambda table: (sum([played[each] for each in table]), sum([last[each] for each in table]), table),
+            key=lambda table: (sum([played[place] for place in table]), sum([last[place] for place in table]), table),
         )
         left.remove(chosen)
         ordered.append(chosen)
@@ -95,6 +96,7 @@ def _without_long_waits(tables: list[_Places], players: int) -> tuple[_Places, .
 
 
 def _named(tables: tuple[_Places, ...], players: Sequence[str]) -> tuple[TableNames, ...]:
+    """Return the tables with names in place of numbers."""
     return tuple([tuple([players[place] for place in table]) for table in tables])
 
 
@@ -104,18 +106,18 @@ _TRIES: Final = 4000
 
 @lru_cache(maxsize=32)
 def base_tables(players: int, seats: int) -> tuple[tuple[int, ...], ...]:
-    """The smallest found number of tables whose distances come up equally often, or once more, and at least once."""
+    """Search for the fewest tables whose distances come up equally often, or once more, and at least once."""
     distances = players // 2
     count = -(-distances // len(list(combinations(range(seats), 2))))
     while True:
-        found = _Search(players, seats, count).run()
-        if found is not None:
-            return found
+        bases = _Search(players, seats, count).run()
+        if bases is not None:
+            return bases
         count += 1
 
 
 def circulant(players: int, seats: int) -> list[tuple[int, ...]]:
-    """Every base table at every place of the circle; neighbours in the list have few players in common."""
+    """Return every base table at every place of the circle; neighbours in the list share few players."""
     stride = next(step for step in range(seats + 1, players) if math.gcd(step, players) == 1)
     return [
         tuple(sorted((place + stride * turn) % players for place in base))
@@ -125,7 +127,7 @@ def circulant(players: int, seats: int) -> list[tuple[int, ...]]:
 
 
 class _Search:
-    """Base tables that are changed one place at a time, while that makes the distances no more unequal."""
+    """A search for base tables, of which one place at a time is changed if distances become no more unequal."""
 
     def __init__(self, players: int, seats: int, count: int) -> None:
         self._players, self._seats = players, seats
@@ -140,6 +142,7 @@ class _Search:
             self._count(self._bases[-1], 1)
 
     def run(self) -> tuple[tuple[int, ...], ...] | None:
+        """Return the base tables; None if `_TRIES` changes did not find them."""
         cost = self._cost()
         for _ in range(_TRIES):
             if cost == 0 and self._are_distinct():
@@ -161,19 +164,21 @@ class _Search:
         return None
 
     def _stranger(self, base: list[int]) -> int:
+        """Draw a place that is not in the base table."""
         while (place := next(self._random) % self._players) in base:
             pass
         return place
 
     def _count(self, base: list[int], step: int) -> None:
-        for one, other in combinations(base, 2):
-            apart = abs(one - other)
+        """Count the distances in a base table, `step` times; -1 takes them back."""
+        for first, second in combinations(base, 2):
+            apart = abs(first - second)
             distance = min(apart, self._players - apart)
             # moved half around the circle, a table with two opposite players has them again
             self._met[distance] += step * (2 if 2 * distance == self._players else 1)
 
     def _are_distinct(self) -> bool:
-        """Whether no table comes up twice on its way around."""
+        """Return True if no table comes up twice on its way around."""
         moved = {
             tuple(sorted((place + turn) % self._players for place in base))
             for base in self._bases
@@ -182,11 +187,11 @@ class _Search:
         return len(moved) == self._players * len(self._bases)
 
     def _cost(self) -> int:
-        """By how many meetings the distances miss `least` or `least + 1`."""
+        """Count the meetings by which the distances miss `least` or `least + 1`."""
         least = self._least
         return sum(max(least - met, met - least - 1, 0) for met in self._met[1:])
 
 
 def _numbers(name: str) -> Iterator[int]:
-    """Numbers that look random and are the same everywhere and always."""
+    """Yield numbers that look random and are the same everywhere and always."""
     return (int(derive("design", name, turn)[:8], 16) for turn in count())
