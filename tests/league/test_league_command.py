@@ -35,7 +35,7 @@ class Stopping(ThreadPoolExecutor):
 def test_says_which_round_is_on_and_who_won(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Half played: the round, and at most how many matches; at the end the ties and the winner."""
+    """Half played it shows the round and the most matches; at the end the ties and the winner."""
     path, results = tmp_path / "knockout.yaml", tmp_path / "results"
     players = [{"bot": str(RANDOM), "name": f"p{number}"} for number in range(4)]
     content = {"name": "knockout", "game": "nim", "options": {"heaps": [2, 3]}, "seed": 1, "players": players}

@@ -24,7 +24,7 @@ def event(rule: Decided, winner: Winner, count: int = 4) -> Event:
 
 
 def level(*pairs: set[str]) -> Winner:
-    """The earlier name wins, but for these pairs, who win block by block in turn."""
+    """Let the earlier name win, but for these pairs, who win block by block in turn."""
 
     def winner(one: str, other: str, block: int) -> str | None:
         if {one, other} in pairs:
@@ -35,14 +35,14 @@ def level(*pairs: set[str]) -> Winner:
 
 
 def test_plain_cycles_await_nothing() -> None:
-    """All blocks at once, and the end."""
+    """The schedule yields all blocks at once, and ends."""
     whole = Event(cycles(cycle(NAMES, 2), 7))
 
     assert [(plan.blocks, plan.is_awaited, len(plan.tables)) for plan in whole.plans] == [(7, False, 6)]
 
 
 def test_a_clear_order_ends_with_the_cycles() -> None:
-    """Each wins ten blocks of ten against the next: a single look may spend the whole error, nobody plays more."""
+    """Each player wins ten of ten blocks against the next: one analysis may spend the whole error."""
     found = event(Decided(likelihood=0.95, step_blocks=5, cap_blocks=14), better, count=10)
 
     assert len(found.plans) == 1
@@ -53,7 +53,7 @@ def test_a_clear_order_ends_with_the_cycles() -> None:
 
 
 def test_early_looks_ask_for_more() -> None:
-    """At a tenth of the cap not even ten blocks won of ten decide; 21 do."""
+    """At a tenth of the cap ten blocks won of ten do not decide; 21 do."""
     found = event(Decided(likelihood=0.95, step_blocks=1, cap_blocks=100), better, count=10)
 
     assert {found.blocks(one, other) for one, other in (("ann", "bob"), ("bob", "cid"), ("cid", "dot"))} == {21}
@@ -61,7 +61,7 @@ def test_early_looks_ask_for_more() -> None:
 
 
 def test_only_the_undecided_pair_plays_on() -> None:
-    """Of four players two are level: they alone play, step by step, to the cap, and it is said."""
+    """Two of four players are level: only they play on, step by step, to the cap, and the news say so."""
     found = event(Decided(likelihood=0.95, step_blocks=10, cap_blocks=55), level({"bob", "cid"}), count=20)
 
     assert [plan.tables for plan in found.plans[1:]] == [(("bob", "cid"),)] * 3
@@ -75,7 +75,7 @@ def test_only_the_undecided_pair_plays_on() -> None:
 
 
 def test_a_pair_that_gets_decided_stops() -> None:
-    """Level for ten blocks, then one always wins: it ends before the cap, and the winner is named first."""
+    """A pair is level for ten blocks, then one always wins: it ends before the cap, and the winner is named first."""
 
     def winner(one: str, other: str, block: int) -> str | None:
         if {one, other} == {"bob", "cid"} and block >= 10:
@@ -155,7 +155,7 @@ def test_two_equals_and_a_league_of_equals() -> None:
 
 
 def _names(pair: frozenset[str]) -> Callable[[str], bool]:
-    """Whether a sentence begins with this pair."""
+    """Return a function that is True for a sentence about this pair."""
     return lambda told: (
         set(told.partition(":")[0].replace(" is better than ", " ").replace(" and ", " ").split()) == pair
     )

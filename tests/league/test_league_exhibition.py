@@ -45,13 +45,13 @@ def test_everybody_has_a_name_of_his_own(names: list[str]) -> None:
 
 
 def test_equal_names_are_numbered_in_their_order() -> None:
-    """From 1."""
+    """Numbers begin with 1."""
     assert [player.name for player in named_apart([bot("a"), bot("b"), bot("a")])] == ["a-1", "b", "a-2"]
 
 
 @pytest.mark.parametrize(("names", "found"), [(("ann",), 1), (("ann", "bob", "cid", "dot", "eve"), 5)])
 def test_the_game_says_how_many_can_play(names: tuple[str, ...], found: int) -> None:
-    """Too few and too many are told with what is possible."""
+    """The error for too few and too many players names the possible numbers."""
     with pytest.raises(SpecError, match=f"toy is for 2 to 4 players, found {found}"):
         meeting(*names)
 
@@ -60,11 +60,11 @@ def test_the_game_says_how_many_can_play(names: tuple[str, ...], found: int) -> 
     ("numbers", "told"), [((2,), "2"), ((2, 3), "2 to 3"), ((2, 3, 4), "2 to 4"), ((2, 4), "2 or 4")]
 )
 def test_numbers_in_a_row_are_told_by_their_ends(numbers: tuple[int, ...], told: str) -> None:
-    """Those with a gap one by one."""
+    """Numbers with a gap are listed one by one."""
     assert describe_range(numbers) == told
 
 
 def test_options_are_looked_at_before_anything_is_played() -> None:
-    """By the game."""
+    """The game checks them."""
     with pytest.raises(SpecError, match="options of toy"):
         meeting("ann", "bob", count=3)

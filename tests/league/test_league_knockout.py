@@ -11,7 +11,7 @@ NAMES = [f"p{number:02}" for number in range(33)]
 
 
 def test_a_known_bracket() -> None:
-    """Eight seeds: 1-8, 4-5, 2-7, 3-6; then the seeds as they should, and a final of the two best."""
+    """Eight seeds meet as 1-8, 4-5, 2-7, 3-6; then the seeds win, and the two best play the final."""
     event = Event(knockout(NAMES[:8], 1, 1))
 
     assert [plan.tables for plan in event.plans] == [
@@ -25,7 +25,7 @@ def test_a_known_bracket() -> None:
 
 @given(count=st.integers(2, 33), blocks=st.integers(1, 3))
 def test_the_best_wins_whatever_the_number(count: int, blocks: int) -> None:
-    """One tie less than players; byes are for the best seeds, in the first round only."""
+    """There is one tie less than players; byes are for the best seeds, in the first round only."""
     event = Event(knockout(NAMES[:count], blocks, 9))
 
     assert sum(len(plan.tables) for plan in event.plans) == count - 1
@@ -36,7 +36,7 @@ def test_the_best_wins_whatever_the_number(count: int, blocks: int) -> None:
 
 
 def event_order(event: Event, byes: int) -> list[str]:
-    """The best seeds, as the bracket names them."""
+    """Return the best seeds, as the bracket names them."""
     told = next(sentence for sentence in event.told if sentence.startswith("byes"))
     named = told.partition(": ")[2].split(", ")
     assert sorted(named) == NAMES[:byes]

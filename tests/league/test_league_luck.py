@@ -33,7 +33,7 @@ def job(**changes: Any) -> Any:
 
 
 def test_luck_is_measured_where_it_is_wanted_and_known() -> None:
-    """By default, in games with a value; the file may say no."""
+    """It is measured by default, in games with a value function, unless the file says no."""
     meter = _meter(job(game="shanghaien"))
 
     assert meter is not None
@@ -49,7 +49,7 @@ class Broken(ShanghaienValue):
 
 
 def test_a_value_that_fails_is_our_fault() -> None:
-    """No bot forfeits for it: the block is void and named."""
+    """No bot forfeits: the block is void and named."""
     meter = LuckMeter(load_game("shanghaien"), 2, Broken())
     dice = record(meter)
 
@@ -58,7 +58,7 @@ def test_a_value_that_fails_is_our_fault() -> None:
 
 
 def test_whether_luck_is_measured_changes_no_match() -> None:
-    """Pairings, and so seeds and ids, are the same; friendlies go without."""
+    """Pairings, and so seeds and ids, are the same; exhibitions measure none."""
     with_luck, without = (tournament("ann", "bob", luck=luck) for luck in (True, False))
     one, other = with_luck.players
 

@@ -20,14 +20,14 @@ Luck = Callable[[Random, Sequence[str]], Sequence[float]]
 
 
 def fair(rng: Random, seats: Sequence[str]) -> Sequence[float]:
-    """Nobody knows anything: mostly a little for the first one, rarely much for all others."""
+    """Draw the luck of a match: mostly a little for the first seat, rarely much for all others."""
     others = len(seats) - 1
     first = 0.1 if rng.random() < 0.9 else -0.9
     return (first, *(-first / others,) * others)
 
 
 def foreseen(rng: Random, seats: Sequence[str]) -> Sequence[float]:
-    """Draws are fair, but `ann` always has the better one of two."""
+    """Draw the luck of a match fairly, but give `ann` the better one of two draws."""
     luck = fair(rng, seats)
     if "ann" not in seats:
         return luck
@@ -41,7 +41,7 @@ def millionths(luck: Sequence[float]) -> tuple[int, ...]:
 
 
 def league(tables: Sequence[str], blocks: int, luck: Luck, *, seed: int = 1) -> list[MatchResult]:
-    """So many blocks at each table, with luck that decides nothing."""
+    """Return so many blocks at each table, with luck that decides nothing."""
     rng, found = Random(seed), []
     for number in range(blocks):
         for pairing, letters in enumerate(tables):
@@ -52,7 +52,7 @@ def league(tables: Sequence[str], blocks: int, luck: Luck, *, seed: int = 1) -> 
 
 
 def lucks(results: Sequence[MatchResult]) -> dict[str, PlayerLuck]:
-    """The audit of these matches; the same as in a table (`test_a_table_has_it`), and faster."""
+    """Return the audit of these matches; the same as in a table (`test_a_table_has_it`), and faster."""
     sums = sums_of(match_table(results))
     return audited(sums, sums.table.met)
 
@@ -67,7 +67,7 @@ def named(results: Sequence[MatchResult]) -> list[str]:
     ids=["two seats", "three seats", "four seats"],
 )
 def test_who_foresees_draws_is_named_and_nobody_else(tables: tuple[str, ...], blocks: int) -> None:
-    """At tables of any size; and without the cheat nobody, by the same matches."""
+    """That holds at tables of any size; without the cheat nobody is named."""
     cheated, honest = league(tables, blocks, foreseen), league(tables, blocks, fair)
 
     luck = lucks(cheated)["ann"]
@@ -79,7 +79,7 @@ def test_who_foresees_draws_is_named_and_nobody_else(tables: tuple[str, ...], bl
 
 
 def test_the_numbers_by_hand() -> None:
-    """Blocks of two matches: their luck together, in the most that a block can lose; means are by match."""
+    """The luck of a block's two matches is summed, in units of the most that a block can lose; means are by match."""
     results = [
         replace(played(seats, (1, 0), block=block), luck=millionths((luck, -luck)), luck_version="1")
         for block, lucks in enumerate([(0.5, 0.25), (0.1, -0.3), (0.4, 0.4)])
@@ -98,14 +98,14 @@ def test_the_numbers_by_hand() -> None:
 
 
 def test_a_table_has_it() -> None:
-    """In the rows of those who have played."""
+    """The rows of players who have played contain it."""
     results = league(["ab", "bc"], 5, foreseen)
 
     assert {each.name: each.luck for each in table(*results).rows} == {**lucks(results), "dot": None}
 
 
 def test_bad_luck_is_no_offence() -> None:
-    """Whoever loses all that another one wins by luck is not named."""
+    """A player who loses all that another one wins by luck is not named."""
     against_bob = league(["ab"], 300, foreseen)
 
     assert named(against_bob) == ["ann"]
@@ -131,7 +131,7 @@ def test_blocks_with_forfeits_count_as_far_as_they_went() -> None:
 
 
 def test_only_matches_with_luck_are_tested() -> None:
-    """Under whatever version of the value; without any, nobody is."""
+    """The version of the value does not matter; without luck no player is tested."""
     results = league(["ab"], 50, fair)
     mixed = [
         replace(one, **({"luck": (), "luck_version": ""} if place % 4 == 0 else {"luck_version": str(place % 3)}))
@@ -144,7 +144,7 @@ def test_only_matches_with_luck_are_tested() -> None:
 
 
 def test_no_order_and_no_rank_has_a_part_in_it() -> None:
-    """Equal results in any order give the same numbers; with other winners, too."""
+    """Equal results in any order, and with other winners, give the same numbers."""
     results = league(["ab", "bc", "ac"], 40, foreseen)
     shuffled = Random(2).sample(results, len(results))
     turned = [replace(one, ranks=one.ranks[::-1], scores=(one.scores or ())[::-1]) for one in results]
@@ -154,21 +154,21 @@ def test_no_order_and_no_rank_has_a_part_in_it() -> None:
 
 @pytest.mark.parametrize("field", ["four unequals", "ten equals"])
 def test_nobody_is_named_by_looking_again_and_again(field: str) -> None:
-    """Promised is 1 league in 100 at most; 60 leagues with 60 looks each have three or more in 1 of 200 runs."""
+    """The promise is 1 league in 100; 3 or more of 60 leagues with 60 analyses each occur in 1 of 200 runs."""
     audit, _ = shares(looked_at_always(FIELDS[field], 60, Random(place)) for place in range(60))
 
     assert audit <= 2 / 60
 
 
 def test_nobody_is_named_where_results_decide_how_long_is_played() -> None:
-    """`until: decided` stops by results, which are nothing but luck here; more leagues by the program `league_luck`."""
+    """`until: decided` stops by results, which are only luck here; the program `league_luck` has more leagues."""
     audit, _ = shares(until_it_is_decided(FIELDS["four equals"], Random(place)) for place in range(10))
 
     assert audit <= 1 / 10
 
 
 def test_players_who_have_not_played_count_from_the_first_look_on() -> None:
-    """Holm's number of players must not grow with those who come in later, or every look begins a test of its own."""
+    """Holm's number of players must not grow with later players, or every analysis begins a new test."""
     sums = sums_of(match_table(league(["ab"], 120, foreseen)))
     silent = {f"silent-{number}": NOT_MET for number in range(8)}
 

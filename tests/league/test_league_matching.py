@@ -14,7 +14,7 @@ def neighbours(edges: set[tuple[int, int]]) -> list[list[int]]:
 
 
 def exists(edges: set[tuple[int, int]], left: frozenset[int]) -> bool:
-    """Whether all of `left` can be paired, by trying everything."""
+    """Return True if all of `left` can be paired, by trying everything."""
     if not left:
         return True
     first = min(left)
@@ -23,7 +23,7 @@ def exists(edges: set[tuple[int, int]], left: frozenset[int]) -> bool:
 
 @given(edges=st.sets(st.sampled_from(EDGES)))
 def test_finds_a_pairing_if_there_is_one(edges: set[tuple[int, int]]) -> None:
-    """As trying everything does; and partners are neighbours of each other."""
+    """Trying everything gives the same; and partners are neighbours of each other."""
     matching = Matching(neighbours(edges))
 
     assert matching.is_perfect == exists(edges, frozenset(range(NODES)))
@@ -33,7 +33,7 @@ def test_finds_a_pairing_if_there_is_one(edges: set[tuple[int, int]]) -> None:
 
 @given(edges=st.sets(st.sampled_from(EDGES), min_size=12), wishes=st.lists(st.sampled_from(EDGES), min_size=10))
 def test_settles_a_pair_if_that_leaves_a_pairing(edges: set[tuple[int, int]], wishes: list[tuple[int, int]]) -> None:
-    """Pair after pair, as trying everything with those who are left says."""
+    """It does so for pair after pair, as trying everything with the players who are left says."""
     matching = Matching(neighbours(edges))
     left = frozenset(range(NODES))
     if not matching.is_perfect:
@@ -48,7 +48,7 @@ def test_settles_a_pair_if_that_leaves_a_pairing(edges: set[tuple[int, int]], wi
 
 
 def test_an_odd_cycle_is_no_obstacle() -> None:
-    """Three who may all meet, with one outsider each for two of them and a chain behind the third."""
+    """Three players may all meet; two have one outsider each, and the third has a chain behind it."""
     edges = {(1, 0), (2, 0), (2, 1), (3, 0), (4, 1), (5, 2), (6, 5), (7, 6)}
 
     assert Matching(neighbours(edges)).is_perfect == exists(edges, frozenset(range(NODES)))

@@ -13,7 +13,7 @@ from arena.statistics.elo import elo_of
 
 
 def block(names: tuple[str, str], number: int, wins: int) -> list[MatchResult]:
-    """Two matches, of which the first of the names wins so many."""
+    """Return two matches, of which the first of the names wins so many."""
     first, second = names
     results = []
     for rotation, seated in enumerate([(first, second), (second, first)]):
@@ -24,7 +24,7 @@ def block(names: tuple[str, str], number: int, wins: int) -> list[MatchResult]:
 
 
 def test_two_players_need_twice_the_error_of_one() -> None:
-    """Their scores add up to 1, so the difference is that of one score from a half, twice; its Elo is the usual one."""
+    """Their scores add up to 1, so the difference is twice that of one score from a half; its Elo is the usual one."""
     drawn = random.Random(5)
     results = [one for number in range(400) for one in block(("ann", "bob"), number, drawn.choice((0, 1, 2)))]
 
@@ -38,7 +38,7 @@ def test_two_players_need_twice_the_error_of_one() -> None:
 
 
 def test_many_players_have_nearly_independent_scores() -> None:
-    """Each has the blocks against all others; without a sample chance alone is taken."""
+    """Each player has the blocks against all others; without a sample, results by chance are assumed."""
     names = [f"p{number}" for number in range(20)]
 
     found = shown_difference(tournament(*names, cycles=10), [])
@@ -50,14 +50,14 @@ def test_many_players_have_nearly_independent_scores() -> None:
 
 
 def test_four_times_the_blocks_show_half_the_difference() -> None:
-    """As the last words of a plan say."""
+    """The last sentence of a forecast says so."""
     few, many = (shown_difference(tournament("ann", "bob", cycles=cycles), []).points for cycles in (100, 400))
 
     assert few / many == pytest.approx(2, rel=0.05)
 
 
 def test_blocks_that_are_all_equal_prove_nothing() -> None:
-    """A bound takes the place of an error of 0, and a single block tells nothing at all."""
+    """A bound takes the place of an error of 0, and a single block gives no estimate."""
     same = [one for number in range(50) for one in block(("ann", "bob"), number, 1)]
 
     assert shown_difference(tournament("ann", "bob", cycles=50), same).points > 1
@@ -66,7 +66,7 @@ def test_blocks_that_are_all_equal_prove_nothing() -> None:
 
 
 def test_each_pairing_has_the_same_weight() -> None:
-    """A slow pairing has few matches in a sample, and as many as others in the league."""
+    """A slow pairing has few matches in a sample, but as many as others in the league."""
     quick, slow = block(("ann", "bob"), 0, 1)[0], block(("ann", "cid"), 0, 1)[0]
     timed = [
         Timed("quick", 0.1, with_pairing(quick, "quick"), is_start=True),

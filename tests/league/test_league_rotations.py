@@ -42,7 +42,7 @@ class Played(NamedTuple):
 
 
 class Hall:
-    """In place of processes: tables of which one is open at a time, and matches that are void by `voids`."""
+    """A hall of tables in place of processes, of which one is open at a time; matches are void by `voids`."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, voids: dict[tuple[int, int], int]) -> None:
         self.played: list[Played] = []
@@ -89,7 +89,7 @@ class Sitting(NamedTuple):
 @pytest.mark.parametrize("seats", range(2, 11))
 @pytest.mark.parametrize("chance", [0.0, 0.2])
 def test_a_rotation_has_its_players_to_itself(monkeypatch: pytest.MonkeyPatch, seats: int, chance: float) -> None:
-    """With 2 to 10 seats, also where matches are void: new players each time, and never two tables."""
+    """With 2 to 10 seats, also with void matches, each rotation has new players, and never two tables are open."""
     drawn = random.Random(seats)
     names = [f"p{number}" for number in range(seats)]
     (job,) = jobs(tournament(*names, seats=seats, cycles=6, chunk_blocks=6), {}, "none")
@@ -120,19 +120,19 @@ def test_a_rotation_has_its_players_to_itself(monkeypatch: pytest.MonkeyPatch, s
 
 @pytest.fixture
 def job(tmp_path: Path) -> Job:
-    """Five blocks between bots that play by all they have met."""
+    """Return five blocks between bots that play by all they have met."""
     league = tournament(players=players_of(tmp_path, MEMORY), cycles=5, options={"heaps": [3, 4, 5]}, chunk_blocks=5)
     (whole,) = jobs(league, {}, "none")
     return whole
 
 
 def notes_of(record: MatchRecord) -> list[str]:
-    """What the bots noted at each decision: all that led to it."""
+    """Return what the bots noted at each decision: all that led to it."""
     return [step.note for step in record.steps if isinstance(step, ActionStep)]
 
 
 def courses(job: Job) -> dict[tuple[int, int], list[str]]:
-    """The notes of each match, by rotation and block."""
+    """Return the notes of each match, by rotation and block."""
     matches = [match for block in play_whole_job(job) for match in block.results]
     return {(match.key.rotation, match.key.block): notes_of(unpack(match.record)) for match in matches}
 
@@ -157,7 +157,7 @@ def void(monkeypatch: pytest.MonkeyPatch, match: str, times: int) -> None:
 def test_a_void_match_changes_nothing_in_other_rotations(
     monkeypatch: pytest.MonkeyPatch, job: Job, rotation: int, times: int
 ) -> None:
-    """Nor before it. After it new processes go on; a block that was void three times is left out."""
+    """Nor in matches before it. After it new processes go on; a block that was void three times is left out."""
     undisturbed = courses(job)
     void(monkeypatch, job.fixtures[2].match_id(rotation), times)
 
@@ -172,7 +172,7 @@ def test_a_void_match_changes_nothing_in_other_rotations(
 
 @pytest.mark.process
 def test_the_processes_of_a_rotation_meet_its_matches_only(job: Job) -> None:
-    """And so a rotation on its own, as by an arena that plays nothing else, has the same matches to the last note."""
+    """A rotation played on its own has the same matches to the last note."""
     whole = courses(job)
 
     for rotation in (0, 1):

@@ -61,7 +61,7 @@ def test_every_block_is_played_once(kind: str) -> None:
 @every_schedule
 @pytest.mark.parametrize("seed", ["1", "2", "3"])
 def test_the_number_of_workers_and_their_order_change_nothing(kind: str, seed: str) -> None:
-    """One worker, or many with small jobs handed back half played: equal results in equal order."""
+    """One worker, or many with small jobs handed back half played, give equal results in equal order."""
     league = league_of(kind, seed=seed)
 
     def slowly(job: Job) -> list[PlayedBlock]:
@@ -78,7 +78,7 @@ def test_the_number_of_workers_and_their_order_change_nothing(kind: str, seed: s
 @settings(max_examples=40)
 @given(kind=st.sampled_from(list(SCHEDULES)), seed=st.integers(0, 10**6), stops=st.lists(st.integers(0, 5), max_size=6))
 def test_after_any_stops_the_league_is_the_same(kind: str, seed: int, stops: list[int]) -> None:
-    """Interrupted after any number of jobs, any number of times: the same blocks, none played twice."""
+    """Stopped after any number of jobs, any number of times, it has the same blocks, none played twice."""
     league = league_of(kind, seed=str(seed), chunk_blocks=1)
     stopped = Ledger()
 
@@ -118,7 +118,7 @@ def test_no_round_begins_before_the_one_before_is_complete(kind: str) -> None:
     seed=st.integers(0, 10**6),
 )
 def test_a_newcomer_replays_nothing(kind: str, seats: int, before: int, seed: int) -> None:
-    """Joined anywhere in the file, of a league with any seats: all stored blocks stay, and only its tables are new."""
+    """Wherever they join the file, with any number of seats: all stored blocks stay, and only their tables are new."""
     names = [f"p{number}" for number in range(before)]
     schedule = RoundRobin() if kind == "cycles" else Gauntlet(challengers=("p1",))
     old = tournament(*names, schedule=schedule, seats=seats, seed=str(seed))
@@ -167,7 +167,7 @@ def test_chunks_of_a_round_are_its_own_blocks(kind: str) -> None:
 
 @every_schedule
 def test_who_can_meet(kind: str) -> None:
-    """The pairings of a gauntlet have exactly one challenger; those of all others are all pairs."""
+    """A pairing of a gauntlet has exactly one challenger; those of the other schedules are all pairs."""
     met = {frozenset(player.name for player in pair.players) for pair in pairings(league_of(kind))}
 
     challengers = getattr(SCHEDULES[kind][0], "challengers", None)

@@ -19,7 +19,7 @@ from arena.match.columns import PlayedBlock
 
 
 def run_all(league: Tournament, backend: Any, **changes: Any) -> list[tuple[str, int]]:
-    """The blocks that were committed, in order."""
+    """Return the blocks that were committed, in order."""
     committed: list[tuple[str, int]] = []
     play_jobs([jobs(league, {})], backend, commit=lambda blocks: committed.extend(numbers(blocks)), **changes)
     return committed
@@ -83,7 +83,7 @@ def test_never_has_more_in_flight_than_slots() -> None:
 
 
 def test_a_poisonous_block_is_found_alone() -> None:
-    """One block kills its worker every time: it is named after three, and all others are played, each once."""
+    """A block that kills its worker every time is named after three deaths; all others are played, each once."""
     league = tournament(cycles=20, chunk_blocks=10)
     poison = pairings(league)[1].key
     deaths = 0
@@ -107,7 +107,7 @@ def test_a_poisonous_block_is_found_alone() -> None:
 
 
 def test_a_broken_backend_ends_the_league_with_a_sentence() -> None:
-    """An executor that takes nothing any more is our fault; what was committed stays."""
+    """A backend that takes no more jobs is our fault; committed blocks stay."""
 
     class Broken(FakeBackend):
         def submit(self, job: Job, on_finished: OnFinished) -> "Future[Finished]":
@@ -148,7 +148,7 @@ def test_a_stop_closes_the_backend_at_once(place: str, stop: type[BaseException]
 
 @pytest.mark.parametrize("place", ["commit", "tick"])
 def test_what_has_arrived_is_committed_before_ctrl_c_ends_the_run(monkeypatch: pytest.MonkeyPatch, place: str) -> None:
-    """Nobody waits for those blocks again; those whose commit was interrupted are not committed a second time."""
+    """Other jobs are not waited for; blocks whose commit was interrupted are not committed a second time."""
     monkeypatch.setattr(driver, "COMMIT_EVERY_S", 3600.0)
     backend, committed = FakeBackend(played), list[tuple[str, int]]()
     stops = iter([False, True])
@@ -178,7 +178,7 @@ def test_what_has_arrived_is_committed_before_ctrl_c_ends_the_run(monkeypatch: p
 
 @pytest.mark.parametrize("error", [BrokenExecutor("gone"), HarnessFault("void"), ValueError("a bug")])
 def test_a_job_that_fails_is_played_again_whole(error: Exception) -> None:
-    """With the same blocks and their luck, as its second attempt; after a second failure each block goes out alone."""
+    """The second attempt has the same blocks and luck; after a second failure each block goes out alone."""
     league = tournament("ann", "bob", cycles=3, chunk_blocks=3)
     (whole,) = jobs(league, {})
     submitted: list[tuple[tuple[Fixture, ...], int]] = []
@@ -196,7 +196,7 @@ def test_a_job_that_fails_is_played_again_whole(error: Exception) -> None:
 
 
 def test_finished_matches_are_told_before_they_are_stored(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Those of jobs in flight as far as they reported, and all of those that wait for their commit."""
+    """Reported matches of jobs in flight are counted, and all matches that wait for their commit."""
     monkeypatch.setattr(driver, "COMMIT_EVERY_S", 3600.0)
     monkeypatch.setattr(driver, "LOOK_EVERY_S", 0.01)
     *_, last = league = list(jobs(tournament("ann", "bob", cycles=6, chunk_blocks=2), {}))
@@ -237,7 +237,7 @@ def test_what_arrives_together_is_committed_together(monkeypatch: pytest.MonkeyP
 
 
 def test_blocks_count_when_the_disk_has_them() -> None:
-    """While a transaction is being written its blocks are nobody's result, and a failed one counts nothing."""
+    """Blocks do not count while their transaction is written, and not after it has failed."""
     league, on_disk = tournament(cycles=7), list[tuple[str, int]]()
     asked: list[int] = []
 

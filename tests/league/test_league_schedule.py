@@ -35,7 +35,7 @@ FINISHED = st.lists(st.sets(st.integers(0, 40)), min_size=3, max_size=3)
 @settings(max_examples=100)
 @given(finished=FINISHED, cycles=st.integers(1, 30), size=st.integers(1, 12))
 def test_scheduled_minus_stored_is_what_remains(finished: list[set[int]], cycles: int, size: int) -> None:
-    """Whatever set of blocks is finished, the rest is played, each block once, nothing else."""
+    """Whatever blocks are finished, the other ones are played, each once, and nothing else."""
     league = tournament(cycles=cycles, chunk_blocks=size)
     keys = [pair.key for pair in pairings(league)]
     done = dict(zip(keys, finished, strict=True))

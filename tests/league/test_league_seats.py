@@ -27,7 +27,7 @@ NAMES = ("ann", "bob", "cid", "dot", "eve")
 
 
 def played_by(bot_of: Callable[[str], ScriptedBot], job: Job) -> list[PlayedBlock]:
-    """The job, played by scripted bots through the referee."""
+    """Return the results of the job, played by scripted bots through the referee."""
     game, clock, options = load_game(job.settings.game), job.settings.clock, job.settings.options
     seats = [
         seated(bot_of(each.name), clock, game=game, options=options, seats=len(job.pairing.names), player=each.name)
@@ -37,7 +37,7 @@ def played_by(bot_of: Callable[[str], ScriptedBot], job: Job) -> list[PlayedBloc
 
 
 def leaning(name: str) -> ScriptedBot:
-    """`cheat` leans out too far, `greedy` so far that a wave decides whether it gets wet, all others a little."""
+    """Play the toy game: `cheat` leans too far, `greedy` as far as a wave may wet it, all others a little."""
     mm = {"cheat": 999, "greedy": 81}.get(name, -30)
     return ScriptedBot(
         plain=lambda message: answer(message, {"mm": mm} if message["legal"] is None else len(message["legal"]) - 1)
@@ -120,13 +120,13 @@ def test_who_sits_after_whom_is_drawn() -> None:
     ],
 )
 def test_what_is_for_two_says_so(schedule: Schedule, cycles: int | None, said: str) -> None:
-    """At tables of three there is no tie to win, and no two can play on alone."""
+    """At tables of three a knockout and `until: decided` are errors."""
     with pytest.raises(SpecError, match=said):
         with_defaults(schedule, players=NAMES, seats=3, cycles=cycles)
 
 
 def test_a_block_of_ten_seats_everybody_everywhere() -> None:
-    """The largest table: once in each seat, with exact scores that are fractions."""
+    """At the largest table each player has each seat once, with exact scores that are fractions."""
     ledger = Ledger()
     with lottery_on_offer():
         league = tournament(*(f"p{number}" for number in range(10)), game=Lottery.name, seats=10, cycles=2)
@@ -142,5 +142,5 @@ def test_a_block_of_ten_seats_everybody_everywhere() -> None:
 
 
 def buying(name: str) -> ScriptedBot:
-    """Player pN buys N mod 3 + 1 tickets."""
+    """Let player pN buy N mod 3 + 1 tickets."""
     return ScriptedBot(plain=lambda message: answer(message, int(name[1:]) % 3))

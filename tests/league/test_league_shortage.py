@@ -97,7 +97,7 @@ def short() -> Shortage:
 def test_a_match_for_which_the_machine_ran_short_is_repeated_alone(
     monkeypatch: pytest.MonkeyPatch, faults: list[HarnessFault], repeats: list[str]
 ) -> None:
-    """It alone: those before it stay, and those after it are played beside others again."""
+    """Matches before it stay, and those after it are played beside others again."""
     machine = Machine(monkeypatch, faults)
 
     assert len(list(play_rotations(job()))) == 6
@@ -123,7 +123,7 @@ def test_a_match_for_which_the_machine_ran_short_is_repeated_alone(
 def test_what_a_machine_lacks_is_nobodys_loss(
     monkeypatch: pytest.MonkeyPatch, faults: list[HarnessFault], lack: str, repeats: list[str], said: str
 ) -> None:
-    """The sentence tells what it is, and nothing is tried that cannot help."""
+    """The message names what is missing, and nothing is tried that cannot help."""
     machine = Machine(monkeypatch, list(faults), lack=lack)
 
     with pytest.raises(MachineFault, match=said):
@@ -137,7 +137,7 @@ def test_what_a_machine_lacks_is_nobodys_loss(
     ids=["room", "memory", "files"],
 )
 def test_a_lack_of_the_machine_ends_the_league_and_keeps_what_was_played(error: Exception) -> None:
-    """Its exit code is that of the machine, and the sentence tells that the same command continues."""
+    """The exit code is that of the machine, and the message says that the same command continues."""
     stored: list[object] = []
     backend = FakeBackend(_failing_after(2, error), slots=1)
     league = tournament("ann", "bob", cycles=4, chunk_blocks=1)
@@ -160,7 +160,7 @@ def _failing_after(count: int, error: Exception) -> Callable[[Job], Any]:
 
 
 def test_as_many_matches_fit_as_there_is_memory_and_processes_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whichever is less; a bot with scratch folders takes them beside its memory."""
+    """The smaller number counts; scratch folders of a bot count as its memory."""
     bots = [Limits(memory_mib=100, tasks=8, scratch_mib=0), Limits(memory_mib=100, tasks=8, scratch_mib=20)]
     need = room.room_for(bots, workers=1)
     monkeypatch.setattr(room, "free_memory", lambda: (3 * need.memory_mib + 5) * MIB)
@@ -187,7 +187,7 @@ def test_workers_of_a_cluster_here_that_do_not_fit_are_told(monkeypatch: pytest.
 
 @pytest.mark.process
 def test_a_match_alone_waits_for_all_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also for those of other commands, and new ones wait for it."""
+    """It waits also for matches of other commands, and new ones wait for it."""
     monkeypatch.setattr(room, "claims_folder", lambda: tmp_path)
     with room.beside_others(), room.beside_others():
         assert not _can_lock(tmp_path / "tables", exclusive=True)
@@ -203,7 +203,7 @@ def _can_lock(file: Path, *, exclusive: bool) -> bool:
 
 
 def league_file(folder: Path, hog: str = HOG, **changes: Any) -> Path:
-    """A league of two honest bots and one that fills its memory."""
+    """Write the file of a league of two honest bots and one that fills its memory."""
     folder.chmod(0o755)
     bots = folder / "bots"
     bots.mkdir()
@@ -227,7 +227,7 @@ def league_file(folder: Path, hog: str = HOG, **changes: Any) -> Path:
 
 
 def outcomes(results: Path) -> list[tuple[str, ...]]:
-    """Each match: its id, who sat where, how it ended, and the ranks."""
+    """Return each match: its id, who sat where, how it ended, and the ranks."""
     words = (*ARENA, "matches", "--results", str(results), "--format", "csv")
     said = subprocess.run(words, capture_output=True, text=True, check=True, cwd=results.parent).stdout
     rows = csv.DictReader(io.StringIO(said))
@@ -300,7 +300,7 @@ def test_a_small_machine_blames_nobody(
     ids=["memory", "files"],
 )
 def test_limits_of_the_shell_are_named(tmp_path: Path, limit: str, sentence: str) -> None:
-    """One sentence, and the exit code of a machine that lacks something."""
+    """The error is one sentence, with the exit code of a machine that lacks something."""
     command = f'ulimit {limit} && exec "$@"'
     words = ["sh", "-c", command, "sh", *ARENA, "run", str(league_file(tmp_path)), "--results", str(tmp_path / "r")]
     ended = subprocess.run([*words, "--workers", "1"], capture_output=True, text=True, check=False, cwd=tmp_path)

@@ -26,7 +26,7 @@ Blocks = dict[int, tuple[MatchResult, ...]]
 
 
 def record(scores: tuple[int, int] | None, *, steps: int = 1) -> MatchRecord:
-    """A match with these scores by seat; without any, seat 0 forfeited. `steps` tells apart how it went."""
+    """Return a match with these scores by seat; without any, seat 0 forfeited. `steps` makes records differ."""
     shown = scores or (0, 1)
     ranks = (0, 0) if shown[0] == shown[1] else (0, 1) if shown[0] > shown[1] else (1, 0)
     seat = SeatRecord(player="p", bot="b", moves=1, cpu_ms=0.0, wall_ms=0.0, slowest_ms=0.0, ignored={})
@@ -61,12 +61,12 @@ def _result(each: MatchRecord) -> MatchResult:
 
 
 def won(number: int) -> Blocks:
-    """Player 0 of the pairing wins in both seats."""
+    """Return a block in which player 0 of the pairing wins in both seats."""
     return block(number, record((3, 1)), record((1, 3)))
 
 
 def lucky(number: int, luck: float, scores: tuple[int, int] = (3, 1)) -> Blocks:
-    """Player 0 has that luck in both matches, and wins both, or as `scores` in its seat say."""
+    """Return a block with that luck of player 0, who wins both matches, or as `scores` in its seat say."""
     (first, second) = block(number, record(scores), record(scores[::-1]))[number]
     return {
         number: (
@@ -99,7 +99,7 @@ def test_luck_is_taken_off_with_what_earlier_blocks_say_of_it() -> None:
 @pytest.mark.parametrize("settings", [WINS, ADJUSTED], ids=["wins", "luck"])
 @given(order=st.permutations(range(24)), cut=st.integers(0, 23))
 def test_the_order_of_arrival_changes_nothing(settings: SequentialSettings, order: list[int], cut: int) -> None:
-    """Nor in how many pieces they come: a block of luck whose predecessors are missing waits for them."""
+    """Nor does the number of parts: a block of luck waits for the blocks before it."""
     blocks = [lucky(number, (-1) ** number * number / 50, (3, number % 5)) for number in range(24)]
     whole, piecewise = (SequentialComparison(settings, new=0, luck_version="2") for _ in range(2))
     whole.add(all_of(blocks))
@@ -112,7 +112,7 @@ def test_the_order_of_arrival_changes_nothing(settings: SequentialSettings, orde
 
 
 def test_luck_of_another_value_is_measured_anew(monkeypatch: pytest.MonkeyPatch) -> None:
-    """So is that of matches that were played without it: a comparison by another model can be continued."""
+    """So is luck that was not measured: a comparison by another model can be continued."""
     monkeypatch.setattr("arena.league.sprt.luck_of", lambda _: MatchLuck("3", (0.25, -0.25), ()))
     comparison = SequentialComparison(ADJUSTED, new=0, luck_version="3")
 
@@ -123,7 +123,7 @@ def test_luck_of_another_value_is_measured_anew(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_only_blocks_that_count_are_shown() -> None:
-    """Blocks beyond the deciding one are in none of the numbers."""
+    """No number includes blocks beyond the deciding one."""
     comparison = SequentialComparison(WINS, new=0)
     lost = all_of(block(number, record((1, 3)), record((2, 2))) for number in range(24, 40))
     comparison.add(all_of(won(number) for number in range(24)) | lost)
@@ -158,7 +158,7 @@ def test_who_sits_where_is_known() -> None:
 
 
 def test_margins_add_up_from_the_side_of_new() -> None:
-    """The mean of both matches of a block."""
+    """The margin of a block is the mean of both matches."""
     comparison = SequentialComparison(MARGINS, new=0)
 
     comparison.add(all_of(block(number, record((3, 1)), record((5, 9))) for number in range(8)))
@@ -168,7 +168,7 @@ def test_margins_add_up_from_the_side_of_new() -> None:
 
 
 def test_a_forfeit_has_no_margin() -> None:
-    """The comparison says so rather than inventing one."""
+    """The comparison raises an error."""
     with pytest.raises(CheckFailed, match="which has no margin"):
         SequentialComparison(MARGINS, new=0).add(block(0, record(None), record((1, 3))))
 
@@ -184,7 +184,7 @@ def test_a_forfeit_is_a_loss_of_wins() -> None:
 
 @pytest.mark.parametrize(("steps", "verdict"), [(1, Verdict.IDENTICAL), (2, Verdict.UNDECIDED)])
 def test_identical_bots_are_recognised(steps: int, verdict: Verdict) -> None:
-    """Even blocks whose matches went the same way, step by step; a win each is not the same play."""
+    """They have even blocks whose matches went the same way, step by step; a win each is not the same play."""
     comparison = SequentialComparison(WINS, new=0)
 
     comparison.add(all_of(block(number, record((3, 1)), record((3, 1), steps=steps)) for number in range(16)))
@@ -193,7 +193,7 @@ def test_identical_bots_are_recognised(steps: int, verdict: Verdict) -> None:
 
 
 def test_nothing_is_handed_out_once_it_is_decided() -> None:
-    """The batches end there."""
+    """The jobs end there."""
     comparison = SequentialComparison(WINS, new=0)
     handed = comparison.needed(iter([None, None]))  # type: ignore[list-item]
 

@@ -37,7 +37,7 @@ def league_of(kind: str, **changes: Any) -> Tournament:
 @settings(max_examples=5)
 @given(seed=st.integers(0, 10**6))
 def test_a_replay_that_goes_on_is_where_a_new_one_begins(kind: str, seed: int) -> None:
-    """After each commit, with the blocks of a round in any order and some stored before by another league."""
+    """That holds after each commit, with blocks in any order and some stored before by another league."""
     rng = Random(seed)
     league = league_of(kind, seed=str(seed), chunk_blocks=1)
     ledger = Ledger()
@@ -59,7 +59,7 @@ def test_a_replay_that_goes_on_is_where_a_new_one_begins(kind: str, seed: int) -
 
 @pytest.mark.parametrize("kind", SCHEDULES)
 def test_a_replay_asks_for_each_round_once(kind: str) -> None:
-    """However many blocks are committed, and only about the pairings of the round that begins."""
+    """However many blocks are committed, it asks only about the pairings of the round that begins."""
     league, ledger = league_of(kind, chunk_blocks=1), Ledger()
     asked: list[dict[str, int]] = []
 
@@ -81,7 +81,7 @@ def test_a_replay_asks_for_each_round_once(kind: str) -> None:
 
 
 def test_a_block_without_one_of_its_matches_completes_no_round() -> None:
-    """A damaged store: the round stays open, and the state says how much is there."""
+    """The store is damaged: the round stays open, and the state says how much is there."""
     league = league_of("swiss")
     ledger = Ledger()
     ledger.play(league, by_luck)
@@ -116,7 +116,7 @@ TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=8
 def test_a_key_is_the_hash_of_the_whole_identity(
     names: list[str], arguments: list[str], options: dict[str, Any], seats: int
 ) -> None:
-    """Though what all pairings of a league have in common is encoded once: byte for byte as if each was encoded."""
+    """The parts that pairings share are encoded once, and the bytes are as if each was encoded as a whole."""
     field = tuple(Player(name=name, bot=bot(name), arguments=tuple(arguments)) for name in names)
     league = tournament(players=field, options=options, seats=seats, rules="1", seed='"]}')
 
@@ -126,7 +126,7 @@ def test_a_key_is_the_hash_of_the_whole_identity(
 
 
 def identity(league: Tournament, players: list[Player]) -> bytes:
-    """All of it in one text, keys in their order."""
+    """Return the whole identity as one text, keys in their order."""
     whole: dict[str, Any] = {
         "format": league.format,
         "game": league.game,
@@ -139,7 +139,7 @@ def identity(league: Tournament, players: list[Player]) -> bytes:
 
 
 def test_known_keys() -> None:
-    """Of pairings as they lie in stored leagues: a key that changes loses their matches."""
+    """These pairings lie in stored leagues: a key that changes loses their matches."""
     league = tournament("ann", "bob", "cid", seed="1", clock=ClockSettings(move_ms=50.0), rules="1")
     three = tournament("ann", "bob", "cid", "dot", seats=3, commitments=("c" * 64,), seed=None, rules="2")
 

@@ -16,19 +16,19 @@ NAMES = [f"p{number:02}" for number in range(40)]
 
 
 def by_chance(seed: int) -> Winner:
-    """Each block is a win of one side or a draw."""
+    """Make each block a win of one side or a draw."""
     return lambda one, other, block: Random(f"{seed}{one}{other}{block}").choice([one, other, None])
 
 
 def test_the_first_round_is_the_upper_half_against_the_lower() -> None:
-    """With no score yet, all are one group: 1 meets 5 of 8."""
+    """With no score yet, all players are one group: 1 meets 5 of 8."""
     event = Event(swiss(NAMES[:8], 1))
 
     assert event.plans[0].tables == (("p00", "p04"), ("p01", "p05"), ("p02", "p06"), ("p03", "p07"))
 
 
 def test_winners_meet_winners() -> None:
-    """A known event: eight players of whom the earlier always wins, three rounds; all scores are those of the ranks."""
+    """In a known event of eight players and three rounds the earlier player wins; all scores are those of the ranks."""
     event = Event(swiss(NAMES[:8], 3), better)
 
     assert event.plans[1].tables == (("p00", "p02"), ("p01", "p03"), ("p04", "p06"), ("p05", "p07"))
@@ -39,7 +39,7 @@ def test_winners_meet_winners() -> None:
 @settings(max_examples=60)
 @given(count=st.integers(2, 40), share=st.floats(0, 1), seed=st.integers(0, 10**6))
 def test_nobody_meets_twice(count: int, share: float, seed: int) -> None:
-    """While there are at most half as many rounds as players, each round has new pairs and everybody once."""
+    """While there are at most half as many rounds as players, each round has new pairs and every player once."""
     rounds = max(1, int(share * count / 2))
 
     event = Event(swiss(NAMES[:count], rounds), by_chance(seed))
@@ -54,7 +54,7 @@ def test_nobody_meets_twice(count: int, share: float, seed: int) -> None:
 
 @pytest.mark.parametrize("count", [24, 26, 32])
 def test_nobody_meets_twice_where_trying_and_taking_back_is_hopeless(count: int) -> None:
-    """Half as many rounds as players, all matches drawn or all as expected: there is a way, and it is found."""
+    """With half as many rounds as players, all matches drawn or all as expected, there is a way, and it is found."""
     for winner in (better, lambda *_: None):
         event = Event(swiss(NAMES[:count], count // 2), winner)
 
@@ -65,7 +65,7 @@ def test_nobody_meets_twice_where_trying_and_taking_back_is_hopeless(count: int)
 @settings(max_examples=40)
 @given(count=st.integers(1, 10).map(lambda half: 2 * half + 1), seed=st.integers(0, 10**6))
 def test_byes_go_round(count: int, seed: int) -> None:
-    """With an odd number everybody has one bye before anybody has two; it counts as a block won."""
+    """With an odd number every player has one bye before any has two; it counts as a block won."""
     event = Event(swiss(NAMES[:count], count), by_chance(seed))
 
     idle = [set(NAMES[:count]) - {player for table in plan.tables for player in table} for plan in event.plans]
@@ -76,7 +76,7 @@ def test_byes_go_round(count: int, seed: int) -> None:
 @settings(max_examples=40)
 @given(count=st.integers(1, 6).map(lambda half: 2 * half), seed=st.integers(0, 10**6))
 def test_as_many_rounds_as_there_are_opponents(count: int, seed: int) -> None:
-    """Every round is full even where somebody must be met again, and then nobody is met three times."""
+    """Every round is full even where a pair must meet again, and no pair meets three times."""
     event = Event(swiss(NAMES[:count], count - 1), by_chance(seed))
 
     met = Counter(frozenset(table) for plan in event.plans for table in plan.tables)

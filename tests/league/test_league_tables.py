@@ -18,7 +18,7 @@ def names(count: int) -> list[str]:
 
 
 def meetings(tables: tuple[tuple[str, ...], ...]) -> "Counter[tuple[str, ...]]":
-    """How often each pair sits at one table."""
+    """Return how often each pair sits at one table."""
     return Counter(pair for table in tables for pair in combinations(sorted(table), 2))
 
 
@@ -42,7 +42,7 @@ def test_nobody_plays_twice_in_a_round(count: int) -> None:
 @settings(max_examples=25)
 @given(seats=st.integers(2, 4), more=st.integers(0, 60))
 def test_every_pair_meets_equally_often(seats: int, more: int) -> None:
-    """Exactly, where all tables are played; within one meeting otherwise, and at least once; no table twice."""
+    """Where all tables are played it is exact; otherwise within one meeting, at least once, and no table twice."""
     players = names(seats + more)
 
     tables = cycle(players, seats)
@@ -100,7 +100,7 @@ def test_a_gauntlet_is_one_challenger_against_all_the_others(seats: int) -> None
 
 
 def test_small_leagues_have_all_their_tables() -> None:
-    """Up to 15 players at tables of three, and up to 12 at tables of four."""
+    """These are up to 15 players at tables of three, and up to 12 at tables of four."""
     complete = [[players for players in range(seats, 30) if is_complete(players, seats)][-1] for seats in (3, 4)]
 
     assert complete == [15, 12]

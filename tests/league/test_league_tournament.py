@@ -26,14 +26,14 @@ BOTS = ("random", "greedy")
 
 
 def find(text: str) -> BotSpec:
-    """A folder of two bots on paper."""
+    """Return a bot of a folder that holds two."""
     if text not in BOTS:
         raise SpecError(f'no bot "{text}"; {unknown("bot", text, BOTS).partition("; ")[2]}')
     return bot(text)
 
 
 def read(folder: Path, **changes: Any) -> Tournament:
-    """The good file with some keys changed; None takes a key away."""
+    """Read the good file with some keys changed; None takes a key away."""
     content = {key: value for key, value in {**GOOD, **changes}.items() if value is not None}
     path = folder / "league.yaml"
     path.write_text(yaml.safe_dump(content))
@@ -105,7 +105,7 @@ WRONG: list[tuple[dict[str, Any], str]] = [
 
 @pytest.mark.parametrize(("changes", "message"), WRONG, ids=[str(message)[:40] for _, message in WRONG])
 def test_says_where_what_and_what_is_known(tmp_path: Path, changes: dict[str, Any], message: str) -> None:
-    """Each mistake is told with its file, its place, what was found, and what is known there."""
+    """The error of each mistake has the file, the place, what was found, and what is known there."""
     with pytest.raises(SpecError) as caught:
         read(tmp_path, **changes)
 
@@ -152,14 +152,14 @@ def test_schedules_have_their_defaults_filled_in(
 
 @pytest.mark.parametrize("path", sorted((ROOT / "tournaments").glob("*.yaml")), ids=lambda path: path.stem)
 def test_every_example_can_be_read(path: Path) -> None:
-    """The files beside the first league mean something."""
+    """The files beside the first league are read without errors."""
     league = read_tournament(path, bot)
 
     assert league.name == path.stem
 
 
 def test_blocks_per_pairing_are_cycles(tmp_path: Path) -> None:
-    """The two keys say the same thing."""
+    """The two keys mean the same number."""
     assert read(tmp_path, cycles=None, blocks_per_pairing=3) == read(tmp_path)
 
 

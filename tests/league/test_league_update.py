@@ -34,7 +34,7 @@ CASES: list[tuple[dict[str, Any], list[str]]] = [
 
 @pytest.mark.parametrize(("changed", "said"), CASES)
 def test_says_what_changed(changed: dict[str, Any], said: list[str]) -> None:
-    """In the words of the file; nothing about what no match depends on."""
+    """Changes have the words of the file; settings on which no match depends are left out."""
     former, now = tournament("ann", "bob"), tournament("ann", "bob", **changed)
 
     assert changes(portable(former), now) == said

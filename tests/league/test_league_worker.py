@@ -31,7 +31,7 @@ WITNESS = bot_script(note="str(os.getpid())")
 
 
 def processes(block: PlayedBlock) -> list[set[str]]:
-    """Of each match, the processes that played it, as they noted it themselves."""
+    """Return, for each match, the processes that played it, as they noted it themselves."""
     return [processes_of(unpack(match.record)) for match in block.results]
 
 
@@ -54,7 +54,7 @@ def test_no_process_meets_the_luck_of_a_block_twice(tmp_path: Path) -> None:
 
 @pytest.mark.process
 def test_an_exhibition_has_the_lives_of_a_league(tmp_path: Path) -> None:
-    """Also where one process plays match after match: a bot that learns plays the same in both."""
+    """Although one process plays all matches, a bot that learns plays the same as in a league."""
     league = tournament(players=players_of(tmp_path, WITNESS), cycles=3, options={"heaps": [2, 2]}, chunk_blocks=2)
 
     matches = [
@@ -87,7 +87,7 @@ def test_a_life_that_nobody_wants_to_the_end_ends_its_bots(monkeypatch: pytest.M
 
 
 class _Closing:
-    """A player that counts its ends."""
+    """A player that counts how often it is closed."""
 
     def __init__(self) -> None:
         self.closed = 0
@@ -115,7 +115,7 @@ def test_a_block_that_is_void_three_times_costs_the_others_nothing(
 
 
 def _void_in(seed: str) -> Callable[..., MatchRecord]:
-    """The referee, which fails in all matches with that luck."""
+    """Return a referee that fails in all matches with that luck."""
 
     def play(spec: MatchSpec, participants: Sequence[Participant], **meter: Any) -> MatchRecord:
         if spec.seed == seed:
@@ -126,7 +126,7 @@ def _void_in(seed: str) -> Callable[..., MatchRecord]:
 
 
 def job_of(bots: list[BotSpec], clock: ClockSettings, game: str) -> Job:
-    """A job with these bots at the table."""
+    """Return a job with these bots at the table."""
     players = tuple(Player(name=f"p{number}", bot=bot) for number, bot in enumerate(bots))
     (job,) = jobs(tournament(players=players, cycles=1, options={}, clock=clock), {}, "none")
     return msgspec.structs.replace(job, settings=msgspec.structs.replace(job.settings, game=game))
@@ -147,7 +147,7 @@ def job_of(bots: list[BotSpec], clock: ClockSettings, game: str) -> Job:
 def test_one_core_is_enough_where_one_runs_at_a_time(
     manifest: dict[str, Any], clock: dict[str, Any], game: str, does: bool
 ) -> None:
-    """Nobody waits for a second core then; a clock of real time would count the wait."""
+    """No process waits for a second core then; a clock of real time would count the wait."""
     bot = read_bot(ROOT / "bots" / "random")
     other = msgspec.structs.replace(bot, manifest=msgspec.structs.replace(bot.manifest, **manifest))
 
@@ -155,7 +155,7 @@ def test_one_core_is_enough_where_one_runs_at_a_time(
 
 
 def test_a_bot_that_uses_more_cores_than_it_may_have_threads_is_refused() -> None:
-    """With both numbers."""
+    """The error names both numbers."""
     bot = read_bot(ROOT / "bots" / "random")
     wide = msgspec.structs.replace(bot, manifest=msgspec.structs.replace(bot.manifest, cores=65))
 

@@ -31,13 +31,13 @@ DEADLINE_S = 20.0
 
 
 def others() -> set[int]:
-    """Our living descendants, without those of multiprocessing itself."""
+    """Return our living descendants, without those of multiprocessing itself."""
     return {pid for pid in reaper.descendants(os.getpid()) - multiprocessing_pids() if is_alive(pid)}
 
 
 @contextmanager
 def log_file(path: Path) -> Iterator[Path]:
-    """Everything logged inside, in one file, as `league run` does it."""
+    """Log everything inside to one file, as `league run` does it."""
     root, handler = logging.getLogger(), logging.FileHandler(path, encoding="utf-8")
     handler.setFormatter(logging.Formatter("%(process)d %(name)s %(levelname)s %(message)s"))
     level = root.level
@@ -79,7 +79,7 @@ def test_nothing_starts_where_bots_cannot_be_isolated(tmp_path: Path, monkeypatc
 
 
 def test_a_killed_worker_costs_no_result(tmp_path: Path) -> None:
-    """SIGKILL of a worker in mid-life: the job is played again, every block is there once, no bot lives on."""
+    """A worker is killed while it plays: the job is played again, every block is there once, no bot lives on."""
     league = real_tournament(tmp_path, cycles=40, chunk_blocks=10)  # at the first tick most of it is still to come
     backend = LocalBackend(2)
     killed: list[int] = []
@@ -168,7 +168,7 @@ def log_many(worker: int) -> int:
 
 
 def test_the_records_of_all_workers_arrive_once(tmp_path: Path) -> None:
-    """Four workers at once: one file, nothing torn or lost, each worker's own order, unicode and tracebacks whole."""
+    """Four workers log to one file at once: nothing is torn or lost, each worker's order and its tracebacks stay."""
     workers = Workers(4, preload=__name__)
     with log_file(tmp_path / "log") as log:
         futures = [workers.submit(log_many, number) for number in range(4)]
@@ -187,7 +187,7 @@ WHERE = bot_script(note='" ".join(map(str, os.sched_getaffinity(0)))')
 
 
 def cores_of(league: Tournament, *backends: Backend) -> list[set[str]]:
-    """The cores of all bots, noted by themselves, while all these backends play the league at the same time."""
+    """Return the cores of all bots, noted by themselves, while all these backends play the league at the same time."""
     played: list[list[PlayedBlock]] = [[] for _ in backends]
     threads = [
         threading.Thread(target=play_jobs, args=([jobs(league, {}, "none")], backend), kwargs={"commit": blocks.extend})

@@ -50,7 +50,7 @@ def first_is(number: int, reply: Reply) -> ScriptedBot:
 
 @pytest.mark.parametrize("game", ["nim", "shanghaien"])
 def test_a_bot_that_plays_by_its_lines_gives_its_answers_again(game: str) -> None:
-    """All of them; and a bot of another taste gives others, told for each step."""
+    """The bot gives all its recorded answers; a bot with another policy gives others, listed for each step."""
     players = [seated(RandomBot(), player=name, game=load_game(game)) for name in NAMES]
     record = unpack(pack(match_of(*players, game=game)))
 
@@ -64,7 +64,7 @@ def test_a_bot_that_plays_by_its_lines_gives_its_answers_again(game: str) -> Non
 
 
 def test_a_bot_gets_the_lines_of_the_match_whatever_it_answers() -> None:
-    """Requests, events and banks are those of the day, so answers to all of them can be compared."""
+    """Requests, events and banks are those of the match, so answers to all of them can be compared."""
     there = RandomBot()
     record = nim(there, RandomBot())
     here = RandomBot(salt=7)
@@ -76,7 +76,7 @@ def test_a_bot_gets_the_lines_of_the_match_whatever_it_answers() -> None:
 
 
 def test_one_step_ends_after_its_answer() -> None:
-    """The bot has heard all before it; the note and the time are told."""
+    """The bot has got all lines before the step; the answer has the note and the time."""
     record = nim(RandomBot(), RandomBot())
     third = answer_steps(record, 1)[2]
     bot = ScriptedBot(lambda m, n: [answer(m, 0, note=f"note {n}")])
@@ -88,7 +88,7 @@ def test_one_step_ends_after_its_answer() -> None:
 
 
 def test_the_reader_may_look_before_a_request() -> None:
-    """Before each that is wanted, when it has not gone out yet."""
+    """`before` is called ahead of each wanted request, which has not gone out yet."""
     record = nim(RandomBot(), RandomBot())
     steps = answer_steps(record, 0)[1:3]
     bot, seen = ScriptedBot(), list[tuple[int, int]]()
@@ -117,7 +117,7 @@ def test_a_fault_is_an_answer_that_differs_and_the_next_request_follows(reply: R
 
 
 def test_a_bot_that_ends_is_asked_no_more() -> None:
-    """What it answered before is there."""
+    """The answers that it gave before are returned."""
     record = nim(ScriptedBot(), RandomBot())
 
     found = ask(record, asked(first_is(2, Crashed("gone"))), 0)
@@ -157,7 +157,7 @@ def test_the_request_that_lost_a_match_can_be_played_on() -> None:
 
 
 def test_a_match_is_not_played_on_by_a_bot_that_ended_before() -> None:
-    """The step and the reason are told."""
+    """The error names the step and the reason."""
     record = nim(ScriptedBot(), ScriptedBot())
     last = answer_steps(record, 0)[-1]
 
@@ -168,7 +168,7 @@ def test_a_match_is_not_played_on_by_a_bot_that_ended_before() -> None:
 
 
 def test_a_bot_that_was_refused_gives_its_answers_again() -> None:
-    """Refused once, refused twice, and late: it gets the requests of the day, and what it says is the same."""
+    """A bot that was refused once, refused twice, and late gets the same requests and gives the same answers."""
     odd: dict[int, list[Reply]] = {
         1: [answer({"id": 1}, {"mm": 1000})],
         3: [b"{nonsense"],
@@ -202,7 +202,7 @@ def test_an_answer_beside_a_fallback_action_is_another_one() -> None:
 
 
 def test_a_bot_may_look_ahead_as_far_as_the_one_that_played() -> None:
-    """Each has all simulations of the request, whatever the other one used."""
+    """The bot has the whole simulation budget of the request, whatever the recorded bot used of it."""
 
     def looks(message: Message, _number: int) -> Iterable[Reply] | None:
         if message.get("simulations"):
@@ -225,7 +225,7 @@ def test_a_bot_may_look_ahead_as_far_as_the_one_that_played() -> None:
 
 
 def test_the_same_bots_play_on_to_the_same_match() -> None:
-    """On the luck of the record; and that of other bots follows the rules from the step on."""
+    """The luck is that of the record; a match of other bots follows the rules from the step on."""
     players = [seated(RandomBot(), player=name, game=load_game("shanghaien")) for name in NAMES]
     record = unpack(pack(match_of(*players, game="shanghaien")))
     step = answer_steps(record, 1)[10]
@@ -245,7 +245,7 @@ def test_the_same_bots_play_on_to_the_same_match() -> None:
 
 
 def test_a_match_with_simulations_is_played_on_with_new_ones() -> None:
-    """Until the step they are those of the record."""
+    """Until the step the simulations are those of the record."""
     with on_offer():
         record = stored_toy_match(rounds=3)
         step = answer_steps(record, 0)[1]
@@ -260,7 +260,7 @@ def test_a_match_with_simulations_is_played_on_with_new_ones() -> None:
 
 
 def test_without_a_clock_an_answer_may_take_any_time() -> None:
-    """For a person with a debugger; what the bot is told of its time stays the same."""
+    """This is for a person with a debugger; the times in the bot's requests stay the same."""
     record = nim(ScriptedBot(), RandomBot())
     bot = ScriptedBot()
 
@@ -279,7 +279,7 @@ def test_without_a_clock_an_answer_may_take_any_time() -> None:
 
 
 def plain(record: MatchRecord) -> list[Any]:
-    """All steps without notes, as JSON has them."""
+    """Return all steps without notes, as JSON has them."""
     steps = [msgspec.structs.replace(step, note="") if isinstance(step, ActionStep) else step for step in record.steps]
     found: list[Any] = msgspec.json.decode(msgspec.json.encode(steps))
     return found

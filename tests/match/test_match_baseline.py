@@ -17,14 +17,14 @@ from arena.match.settings import ClockSettings, MatchSpec
 
 
 def nim_by(*bot_seeds: int) -> MatchRecord:
-    """A match of two baselines with these bot_seeds."""
+    """Play a match of two baselines with these bot_seeds."""
     spec = MatchSpec("m", "nim", {}, derive("baseline"), ClockSettings(), wire_id="m", bot_seeds=bot_seeds)
     return play_match(spec, [BaselinePlayer(), BaselinePlayer()])
 
 
 @pytest.mark.parametrize("seats", [2, 3, 4])
 def test_the_baseline_plays_actions_that_cannot_be_listed(seats: int) -> None:
-    """Twenty rounds without one refused answer."""
+    """It plays twenty rounds without one refused answer."""
     record = toy_match(*[BaselinePlayer() for _ in range(seats)], options={"rounds": 20})
 
     assert record.termination.value == "normal"
@@ -32,7 +32,7 @@ def test_the_baseline_plays_actions_that_cannot_be_listed(seats: int) -> None:
 
 
 def test_the_baseline_plays_the_same_again_by_the_same_bot_seed() -> None:
-    """And something else by another one."""
+    """With another bot_seed it plays another match."""
     first, again, other = (nim_by(1, seed).steps for seed in (2, 2, 3))
 
     assert first == again
@@ -40,7 +40,7 @@ def test_the_baseline_plays_the_same_again_by_the_same_bot_seed() -> None:
 
 
 class Rough(ToySimulator):
-    """Has room for nothing but what is dry."""
+    """A simulator that allows only one action: to hold on."""
 
     def require(self, _state: Any, _seat: Seat, action: Any) -> None:
         if action != HOLD_ON:
@@ -48,7 +48,7 @@ class Rough(ToySimulator):
 
 
 def test_a_random_action_is_possible_for_the_simulator_or_the_fallback_action() -> None:
-    """After some tries in vain; without a fault policy it is the last try."""
+    """If all tries fail it is the fallback action; without a fault policy it is the last try."""
     rough = ToyGame()
     rough.simulator = Rough()
     strict = ToyGame()

@@ -33,7 +33,7 @@ def played(bot: ScriptedBot, clock: object = CLOCK) -> MatchRecord:
 def test_what_is_no_answer_is_counted_and_not_applied(
     before: list[bytes], after: list[bytes], counted: dict[str, int]
 ) -> None:
-    """Old ids, ids of the future, prints and blank lines before the answer; second and early answers behind it."""
+    """Wrong ids, prints and blank lines before an answer, and further answers after it, count for nothing."""
     plain = played(ScriptedBot())
     record = played(ScriptedBot(lambda message, n: [*before, answer(message), *after] if n == 1 else None))
 
@@ -45,7 +45,7 @@ def test_what_is_no_answer_is_counted_and_not_applied(
     ("is_before", "counted"), [(True, {"stale": 2}), (False, {"early": 2})], ids=["before ready", "behind ready"]
 )
 def test_an_answer_without_a_request_is_dropped(is_before: bool, counted: dict[str, int]) -> None:
-    """One of the last match, which comes while the bot owes its ready, or one to a request that was not sent."""
+    """An answer of the last match while the bot owes `ready`, and one to a request that was not sent, are dropped."""
     bot = ScriptedBot()
     late: list[Reply] = []
     bot._ready = lambda message: [*late, ready(message)] if is_before else [ready(message), *late]
@@ -57,7 +57,7 @@ def test_an_answer_without_a_request_is_dropped(is_before: bool, counted: dict[s
 
 
 def test_a_stray_print_is_warned_of_once_a_match() -> None:
-    """However many there are; the warning shows the line."""
+    """However many prints there are, one warning shows the first of them."""
     bot = ScriptedBot(lambda message, _: [b"hm\x1b[2J", b"hm", answer(message)])
     bot_player = seated(bot)
     match_of(bot_player, house())
@@ -79,7 +79,7 @@ def test_a_stray_print_is_warned_of_once_a_match() -> None:
     ],
 )
 def test_a_strict_tournament_takes_a_stray_print_for_a_forfeit(bot: ScriptedBot) -> None:
-    """Whether it comes with an answer, before a request or at the start."""
+    """The print forfeits the match with an answer, before a request and at the start."""
     record = match_of(seated(bot, STRICT), house(), clock=STRICT)
 
     assert record.termination.value == "malformed_reply"
@@ -88,7 +88,7 @@ def test_a_strict_tournament_takes_a_stray_print_for_a_forfeit(bot: ScriptedBot)
 
 
 def thinking(bot: ScriptedBot, *seconds: float) -> ScriptedBot:
-    """The bot takes so much CPU time for its first requests."""
+    """Return a bot that uses so much CPU time for its first requests."""
 
     def think(message: Message, number: int) -> list[Reply]:
         if number <= len(seconds):
@@ -100,7 +100,7 @@ def thinking(bot: ScriptedBot, *seconds: float) -> ScriptedBot:
 
 
 def test_the_bank_is_full_again_in_the_next_match() -> None:
-    """It is a bank per match."""
+    """Each match has a bank of its own."""
     bot_player = seated(bot := thinking(ScriptedBot(), 0.9))
     match_of(bot_player, house())
     match_of(bot_player, house(), match="b")
@@ -110,7 +110,7 @@ def test_the_bank_is_full_again_in_the_next_match() -> None:
 
 @pytest.mark.parametrize(("seconds", "termination"), [((0.6, 0.7), "normal"), ((0.6, 0.71), "timeout")])
 def test_move_and_bank_together_are_the_limit(seconds: tuple[float, ...], termination: str) -> None:
-    """After 0.6 s the bank holds 0.5: with the move's 0.1 that makes 0.6, and a hair for rounding."""
+    """After 0.6 s the bank holds 0.5 s: with the move's 0.1 s that makes 0.6 s, and some rounding."""
     bot = thinking(ScriptedBot(), seconds[0], seconds[1] - 0.101)
     record = match_of(seated(bot), house(), options={"heaps": [9, 9, 9, 9]})
 
@@ -118,7 +118,7 @@ def test_move_and_bank_together_are_the_limit(seconds: tuple[float, ...], termin
 
 
 def test_cpu_time_between_the_requests_is_not_charged() -> None:
-    """Nor is the time of the start-up."""
+    """The CPU time of the start-up is not charged either."""
     bot = ScriptedBot()
 
     def heavy(message: Message) -> list[Reply]:
@@ -131,7 +131,7 @@ def test_cpu_time_between_the_requests_is_not_charged() -> None:
 
 
 def test_time_for_useless_lines_runs_on() -> None:
-    """A bot that prints and prints has no other clock than one that thinks."""
+    """A bot that prints has the same clock as a bot that thinks."""
     bot = ScriptedBot()
 
     def prints() -> Reply:
@@ -161,7 +161,7 @@ def test_events_come_at_once_to_who_asks_for_them() -> None:
 
 
 def test_the_last_lines_both_ways_are_kept() -> None:
-    """Twenty, or all of them where that was asked for."""
+    """Twenty lines are kept, or all lines where that was asked for."""
     short, whole = seated(ScriptedBot(), keep_transcript=False), seated(ScriptedBot(), keep_transcript=True)
     match_of(short, house(), options={"heaps": [9, 9, 9, 9, 9]})
     match_of(whole, house(), options={"heaps": [9, 9, 9, 9, 9]})
@@ -173,7 +173,7 @@ def test_the_last_lines_both_ways_are_kept() -> None:
 
 
 def starting(hello_s: float, ready_s: float) -> ScriptedBot:
-    """The bot takes so much CPU time before its hello and before each ready."""
+    """Return a bot that uses so much CPU time before its `hello` and before each `ready`."""
     bot = ScriptedBot()
 
     class Slow(list[Reply]):
@@ -191,7 +191,7 @@ def starting(hello_s: float, ready_s: float) -> ScriptedBot:
 
 @pytest.mark.parametrize(("hello_s", "ready_s", "termination"), [(2.0, 2.9, "normal"), (2.9, 2.9, "timeout")])
 def test_hello_and_ready_share_the_start_up_time_of_a_match(hello_s: float, ready_s: float, termination: str) -> None:
-    """5 s; CPU time of all threads counts like real time, and what took it is said."""
+    """They have 5 s; CPU time of all threads counts like real time, and the message names what took it."""
     record = played(starting(hello_s, ready_s))
 
     assert record.termination.value == termination
@@ -201,7 +201,7 @@ def test_hello_and_ready_share_the_start_up_time_of_a_match(hello_s: float, read
 
 
 def test_later_matches_of_a_process_have_the_whole_start_up_time_again() -> None:
-    """A budget for each match: no match depends on how many came before it."""
+    """The budget is one match's: no match depends on how many came before it."""
     bot_player = seated(starting(2.0, 2.9))
 
     records = [match_of(bot_player, house(), match=name) for name in ("a", "b", "c")]
@@ -211,7 +211,7 @@ def test_later_matches_of_a_process_have_the_whole_start_up_time_again() -> None
 
 
 def test_where_wall_time_decides_cpu_time_of_the_start_is_free() -> None:
-    """It cannot be trusted there."""
+    """CPU time cannot be trusted there."""
     clock = msgspec.structs.replace(CLOCK, decides="wall")
     bot = starting(4.0, 4.0)
 
@@ -219,7 +219,7 @@ def test_where_wall_time_decides_cpu_time_of_the_start_is_free() -> None:
 
 
 def by_wall(*, waited: bool) -> MatchRecord:
-    """A bot that does not answer where wall time decides, and that waits for a core all the time, or never."""
+    """Play a match, where wall time decides, with a bot that never answers and always or never waits for a core."""
     clock = msgspec.structs.replace(CLOCK, decides="wall")
     bot = ScriptedBot(only(1))
 
@@ -235,7 +235,7 @@ def by_wall(*, waited: bool) -> MatchRecord:
 
 @pytest.mark.parametrize("waited", [True, False])
 def test_a_timeout_by_load_is_told_in_the_sentence_and_counted(waited: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    """In the record and in the result that the table is made of."""
+    """The record and the result count it."""
     monkeypatch.setattr("arena.match.clock_account.own_delay_s", lambda: 0.0)  # of a busy machine
     record = by_wall(waited=waited)
 
@@ -247,7 +247,7 @@ def test_a_timeout_by_load_is_told_in_the_sentence_and_counted(waited: bool, mon
 
 
 def stopped_once(suspended_s: float) -> MatchRecord:
-    """A match in which nine seconds pass while the bot owes its second answer."""
+    """Play a match in which nine seconds pass while the bot owes its second answer."""
     bot = ScriptedBot()
 
     def stopped(message: Message, number: int) -> list[Reply]:
@@ -267,5 +267,5 @@ def test_a_suspension_while_a_bot_owes_an_answer_makes_the_match_void() -> None:
 
 
 def test_where_nobody_could_play_it_again_the_bot_is_excused() -> None:
-    """As after Ctrl-Z in `arena play`: the match goes on."""
+    """After Ctrl-Z in `arena play` the match goes on."""
     assert stopped_once(0.0).termination.value == "normal"

@@ -19,7 +19,7 @@ SECOND = match_result(MatchKey("aaaa", 3, 1), ("ann", "bob"), at_fault=0)
 
 @given(matches())
 def test_a_result_comes_back_from_its_block(found: MatchResult) -> None:
-    """Forfeits, pardons, ties, fractions, of 2 to 4 seats, in any rotation; also from another process or machine."""
+    """Forfeits, pardons, ties and fractions of 2 to 4 seats come back in any rotation, also from another machine."""
     found = replace(found, record=RECORD)
     block = next(pack_blocks([found]))
 
@@ -29,7 +29,7 @@ def test_a_result_comes_back_from_its_block(found: MatchResult) -> None:
 
 
 def test_a_block_has_its_matches_in_their_order() -> None:
-    """With the places of its pairing, whoever sat where."""
+    """The places are those of the pairing, whoever sat where."""
     block = next(pack_blocks([SECOND, FIRST]))
 
     assert (block.pairing, block.block, block.players, block.forfeits) == ("aaaa", 3, ("bob", "ann"), 1)
@@ -50,7 +50,7 @@ def test_a_block_has_its_matches_in_their_order() -> None:
     ],
 )
 def test_a_block_that_cannot_be_is_refused(changes: dict[str, Any]) -> None:
-    """Whichever column it is."""
+    """A wrong value in any column is an error."""
     block = next(pack_blocks([FIRST, SECOND]))
 
     with pytest.raises((ValueError, TypeError)):

@@ -39,7 +39,7 @@ EVENTS = b'{"type":"hello","protocols":[1],"capabilities":["events"]}'
 
 
 def meeting(barrier: threading.Barrier, *replies: Reply) -> Any:
-    """Answers the first request only when all have been asked."""
+    """Return a bot that answers its first request only when all bots have been asked."""
 
     def odd(_message: Message, number: int) -> Iterable[Reply] | None:
         if number > 1:
@@ -51,7 +51,7 @@ def meeting(barrier: threading.Barrier, *replies: Reply) -> Any:
 
 
 def test_all_are_asked_before_anybody_has_answered() -> None:
-    """Four bots answer only when all four have their request; one after the other they would wait for ever."""
+    """Four bots answer only when all four have their request; asked in turn they would wait for ever."""
     barrier = threading.Barrier(4)
 
     record = toy_match(*[toy_bot(10 * seat, meeting(barrier)) for seat in range(4)])
@@ -72,7 +72,7 @@ def test_what_each_is_asked_was_settled_before() -> None:
 
 
 class Rested(ScriptedChannel):
-    """Tells when its side has answered and is stopped."""
+    """A channel that notes when its bot has answered and is stopped."""
 
     def __init__(self, bot: ScriptedBot) -> None:
         super().__init__(bot._respond)
@@ -86,7 +86,7 @@ class Rested(ScriptedChannel):
 
 
 def test_nobody_hears_anything_before_all_have_answered() -> None:
-    """Not even who wants each event at once, and has answered long ago."""
+    """Even a bot that gets events at once, and has answered long ago, gets none before."""
     quick = toy_bot(20, hello=[EVENTS])
     channel = Rested(quick)
     quick.open = lambda: channel  # type: ignore[method-assign]
@@ -104,7 +104,7 @@ def test_nobody_hears_anything_before_all_have_answered() -> None:
 
 
 def test_who_has_only_one_action_is_not_asked() -> None:
-    """Nor is a thread needed then for the other: it is asked like one who decides alone."""
+    """The other bot is then asked without a thread, like one that decides alone."""
     threads: list[str] = []
 
     def note(message: Message, _number: int) -> None:
@@ -117,7 +117,7 @@ def test_who_has_only_one_action_is_not_asked() -> None:
 
 
 def test_whose_fault_it_is_does_not_depend_on_who_was_faster() -> None:
-    """The last seat has failed before the first says a word; the first is at fault, and both start anew."""
+    """The last seat fails before the first says a word; the first is at fault, and both start anew."""
     late, early = threading.Event(), Crashed("the bot ended")
 
     def crash_early(_message: Message, number: int) -> Iterable[Reply] | None:
@@ -146,7 +146,7 @@ PATIENT = msgspec.structs.replace(CLOCK, bank_ms=60_000.0)
 
 
 def silent_player(game: ToyGame, asked: Callable[[], object] = lambda: None) -> BotPlayer:
-    """A bot that never answers, by the real clock, and tells that it was asked."""
+    """Return a bot that never answers, by the real clock, and reports that it was asked."""
 
     def say_nothing(_message: Message, _number: int) -> list[Reply]:
         asked()
@@ -168,7 +168,7 @@ def silent_player(game: ToyGame, asked: Callable[[], object] = lambda: None) -> 
 
 @pytest.fixture
 def ctrl_c() -> Iterator[None]:
-    """Ctrl-C is heard, also where the tests run in the background of a shell that ignores it."""
+    """Let Ctrl-C raise, also where the tests run in the background of a shell that ignores it."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
@@ -176,7 +176,7 @@ def ctrl_c() -> Iterator[None]:
 
 @pytest.mark.usefixtures("ctrl_c")
 def test_a_stop_ends_the_waiting_at_once() -> None:
-    """A signal comes while two bots think, each for two minutes: no thread of theirs is left when it is heard."""
+    """A signal comes while two bots think for two minutes: none of their threads is left afterwards."""
     game = ToyGame()
     both = threading.Barrier(2, lambda: os.kill(os.getpid(), signal.SIGINT), timeout=60.0)
     players = [silent_player(game, both.wait) for _ in range(2)]
@@ -208,14 +208,14 @@ def test_a_person_who_stops_ends_the_waiting_too() -> None:
 
 
 class Leaking(ToySimulator):
-    """Fails where it may not."""
+    """A simulator that fails with a fault of ours."""
 
     def what_if(self, _state: Any, _seat: Any, _what: Any, _left: int = ENDLESS) -> dict[str, Any]:
         raise HarnessFault("the water is gone")
 
 
 def test_our_own_fault_in_a_thread_makes_the_match_void() -> None:
-    """The others are not waited for to the end; with new processes the match can be played again."""
+    """The match ends without waiting for the other bots; with new processes it can be played again."""
     game = ToyGame()
     game.simulator = Leaking()
     asks = toy_bot(20, lambda m, n: [simulate(m, 1, {"mm": 1})] if n == 1 else None, hello=[SIMULATING])
@@ -232,7 +232,7 @@ def test_our_own_fault_in_a_thread_makes_the_match_void() -> None:
 
 
 def test_hundreds_of_decisions_at_once_are_always_the_same() -> None:
-    """Threads change nothing: the same match, however they are scheduled."""
+    """The match is the same, however the threads are scheduled."""
     records = [toy_match(*[toy_bot(seat) for seat in range(4)], options={"rounds": 30}) for _ in range(5)]
 
     assert len({msgspec.json.encode(record.steps) for record in records}) == 1

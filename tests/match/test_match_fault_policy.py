@@ -40,17 +40,17 @@ PONDER = msgspec.structs.replace(CLOCK, ponder=True)
 
 
 def leaning(*leans: Any) -> Any:
-    """Answers the first requests with these actions."""
+    """Return a bot that answers its first requests with these actions."""
     return lambda message, number: [answer(message, leans[number - 1])] if number <= len(leans) else None
 
 
 def silent(*numbers: int) -> Any:
-    """Says nothing to the requests of these numbers."""
+    """Return a bot that does not answer the requests of these numbers."""
     return lambda _message, number: [] if number in numbers else None
 
 
 def test_a_refused_answer_is_asked_for_once_more_line_by_line() -> None:
-    """A warning, and the same request with another id, the reason, and no new events."""
+    """The bot gets an error, and the same request with another id, the reason, and no new events."""
     bot = toy_bot(20, leaning(TOO_FAR))
     game = ToyGame()
     bot_player = at_toy_game(bot, game)
@@ -87,7 +87,7 @@ def test_a_refused_answer_is_asked_for_once_more_line_by_line() -> None:
     ],
 )
 def test_whatever_is_malformed_or_illegal_is_refused(replies: list[Reply], code: str, found: str) -> None:
-    """By the codec, the protocol, the rules or nature: the bot is told, and asked once more."""
+    """Codec, protocol, rules or simulator refuse it; the bot gets the reason, and the request once more."""
     bot = toy_bot(20, only(1, *replies))
     record = toy_match(bot, toy_bot(30))
 
@@ -102,7 +102,7 @@ def test_whatever_is_malformed_or_illegal_is_refused(replies: list[Reply], code:
 
 @pytest.mark.parametrize("clock", [CLOCK, STRICT])
 def test_an_index_where_nothing_is_listed_gets_an_example(clock: ClockSettings) -> None:
-    """One that the rules allow, always the same."""
+    """The example is allowed by the rules, and always the same."""
     bot = toy_bot(20, leaning(0))
     toy_match(bot, toy_bot(30), clock=clock)
 
@@ -111,7 +111,7 @@ def test_an_index_where_nothing_is_listed_gets_an_example(clock: ClockSettings) 
 
 
 def test_refusals_are_kept_with_their_sentences() -> None:
-    """For which step, the code, the game's word; a seat without any has no such field."""
+    """A refusal has its step, code, sentence and the game's word; a seat without refusals has no such field."""
     record = toy_match(toy_bot(30), toy_bot(20, leaning(TOO_FAR, {"mm": 13})))
 
     assert record.seats[1].refusals == (
@@ -124,7 +124,7 @@ def test_refusals_are_kept_with_their_sentences() -> None:
 
 
 def test_a_few_refusals_are_kept() -> None:
-    """All are counted."""
+    """The first refusals are kept, all are counted."""
     record = toy_match(toy_bot(30, odd=lambda message, _: [answer(message, TOO_FAR)]), toy_bot(20))
 
     faults = record.seats[0].faults or {}
@@ -134,7 +134,7 @@ def test_a_few_refusals_are_kept() -> None:
 
 @pytest.mark.parametrize(("reply", "reason"), [(b'{"type":"action","id":1,"action":{"mm":13}}', "rotten"), (b"{", "")])
 def test_the_game_may_have_a_word_of_its_own_for_a_refusal(reply: bytes, reason: str) -> None:
-    """A bot's program reads the reason, its author the sentence; without a word an error leaves the field out."""
+    """A bot's program reads the word, its author the sentence; without a word the field is left out."""
     bot = toy_bot(20, only(1, reply))
     toy_match(bot, toy_bot(30))
 
@@ -144,7 +144,7 @@ def test_the_game_may_have_a_word_of_its_own_for_a_refusal(reply: bytes, reason:
 
 
 def test_after_the_second_refusal_something_stands_in() -> None:
-    """All hear of it, the seat itself too; the record has the code of the last fault."""
+    """All seats get the fallback action, also its own; the record has the code of the last fault."""
     bots = [toy_bot(20, leaning(TOO_FAR, {"cm": 1})), toy_bot(30)]
     record = toy_match(*bots)
 
@@ -158,7 +158,7 @@ def test_after_the_second_refusal_something_stands_in() -> None:
 
 
 def test_who_is_too_late_is_not_asked_again() -> None:
-    """Something stands in at once. The late answer is stale, and the next request counts."""
+    """The fallback action is played at once. The late answer is stale, and the next request counts."""
     late = answer({"id": 1}, {"mm": 99})
     bot = toy_bot(20, lambda message, number: [[], [late, answer(message)]][number - 1] if number < 3 else None)
 
@@ -173,7 +173,7 @@ def test_who_is_too_late_is_not_asked_again() -> None:
 
 
 def timed(bot: ScriptedBot, *answers: tuple[float, Any], wall: bool = False) -> ScriptedBot:
-    """The bot takes so much CPU or wall time for its first requests, and answers with these actions; None: not."""
+    """Return a bot that uses so much CPU or wall time for its first requests; with None it gives no answer."""
 
     def think(message: Message, number: int) -> Iterable[Reply] | None:
         if number > len(answers):
@@ -190,7 +190,7 @@ def timed(bot: ScriptedBot, *answers: tuple[float, Any], wall: bool = False) -> 
 
 
 class Stopped(ScriptedChannel):
-    """Notes when its side is woken and stopped."""
+    """A channel that notes when its bot is woken and stopped."""
 
     def __init__(self, bot: ScriptedBot) -> None:
         super().__init__(bot._respond, cpu=bot.times.cpu)
@@ -204,7 +204,7 @@ class Stopped(ScriptedChannel):
 
 
 def test_who_is_too_late_is_stopped() -> None:
-    """Like one who has answered: it may not think while others are on move."""
+    """Like a bot that has answered, it may not think while others are on move."""
     bot = toy_bot(20, silent(1))
     channel = Stopped(bot)
     bot.open = lambda: channel  # type: ignore[method-assign]
@@ -252,7 +252,7 @@ def test_both_answers_together_have_the_time_of_one(second_s: float, late: dict[
 
 
 def test_both_answers_together_have_the_wall_time_of_one() -> None:
-    """0.6 s: one that sleeps 0.4 s before each of two answers is too late with the second."""
+    """A bot that sleeps 0.4 s before each of two answers is too late with the second: the limit is 0.6 s."""
     bot = timed(toy_bot(20), (0.4, TOO_FAR), (0.4, {"mm": 20}), wall=True)
     clock = msgspec.structs.replace(CLOCK, wall_ms=600.0)
 
@@ -260,7 +260,7 @@ def test_both_answers_together_have_the_wall_time_of_one() -> None:
 
 
 def test_the_third_timeout_of_a_seat_forfeits() -> None:
-    """Two are pardoned in a match; in the next one they are forgotten. The last sentence says why it is the last."""
+    """Two timeouts of a match are pardoned; the next match counts anew. The last message says why it forfeits."""
     game = ToyGame()
     bot = toy_bot(20, silent(1, 2, 3, 4, 5))
     bot_player, other = at_toy_game(bot, game), at_toy_game(toy_bot(30), game)
@@ -283,7 +283,7 @@ def test_the_third_timeout_of_a_seat_forfeits() -> None:
 )
 @pytest.mark.parametrize("number", [1, 2], ids=["at first", "asked again"])
 def test_what_is_no_answer_at_all_always_forfeits(reply: Reply, code: str, number: int) -> None:
-    """A process that is gone, or does not keep to the dialogue, cannot be asked again."""
+    """A bot whose process is gone, or that breaks the protocol, cannot be asked again."""
     odd = only(1, reply) if number == 1 else lambda m, n: [[answer(m, TOO_FAR)], [reply]][n - 1] if n < 3 else None
 
     record = toy_match(toy_bot(20, odd), toy_bot(30))
@@ -295,7 +295,7 @@ def test_what_is_no_answer_at_all_always_forfeits(reply: Reply, code: str, numbe
 
 @pytest.mark.parametrize("reply", [b"{", b'{"type":"action","id":1,"action":{"mm":101}}', None])
 def test_a_strict_tournament_pardons_nothing(reply: bytes | None) -> None:
-    """Each fault forfeits, as in games without lenience."""
+    """Every fault forfeits, as in games without a fault policy."""
     record = toy_match(toy_bot(20, only(1, *([] if reply is None else [reply]))), toy_bot(30), clock=STRICT)
 
     assert record.fault is not None
@@ -337,7 +337,7 @@ def test_few_lines_that_answer_nothing_are_a_flood_if_they_are_long(line: bytes)
 
 
 def test_a_line_about_another_request_is_not_decoded(monkeypatch: pytest.MonkeyPatch) -> None:
-    """That takes 30 times as long as to see what it is about, and the bot needs no time to write it."""
+    """Decoding takes 30 times as long as reading its id, and the bot needs no time to write it."""
     strictly = codec.decode_strictly
 
     def decoded(line: bytes) -> FromBot:
@@ -349,7 +349,7 @@ def test_a_line_about_another_request_is_not_decoded(monkeypatch: pytest.MonkeyP
 
 
 class Flooded(Stopped):
-    """Gives up at the second request."""
+    """A channel that raises a flood at the second request."""
 
     def pending(self) -> list[bytes]:
         if len(self.states) > 5:
@@ -358,7 +358,7 @@ class Flooded(Stopped):
 
 
 class Deaf(Stopped):
-    """Cannot take a warning."""
+    """A channel that cannot take a warning."""
 
     def send(self, line: bytes, clock: Any) -> None:
         if line.startswith(b'{"type":"error"'):
@@ -367,7 +367,7 @@ class Deaf(Stopped):
 
 
 class Greedy(Stopped):
-    """Is found to break its limits when it is stopped for the third time."""
+    """A channel whose bot is found to break its limits when it is stopped for the third time."""
 
     def rest(self) -> None:
         super().rest()
@@ -380,7 +380,7 @@ class Greedy(Stopped):
     [(Flooded, leaning(), "malformed_reply"), (Deaf, leaning(TOO_FAR), "crash"), (Greedy, silent(1), "crash")],
 )
 def test_a_process_that_cannot_be_asked_again_forfeits(channel: type[Stopped], odd: Any, code: str) -> None:
-    """It has given a flood, or has ended before it could take the warning, or broke its limits while it was refused."""
+    """It has flooded the channel, ended before it could take the warning, or broken its limits while refused."""
     bot = toy_bot(20, odd)
     bot.open = lambda: channel(bot)  # type: ignore[method-assign]
     record = toy_match(bot, toy_bot(30))
@@ -404,7 +404,7 @@ BAD = st.sampled_from([TOO_FAR, {"cm": 1}, {"mm": 13}, None])
 @settings(max_examples=60)
 @given(said=st.lists(st.lists(BAD | st.just({"mm": 20}), max_size=8), min_size=2, max_size=4))
 def test_answers_and_faults_always_add_up(said: list[list[Any]]) -> None:
-    """Each answer is a step of the seat's own, a pardoned fault, or at a table whose match was forfeited."""
+    """An answer is a step of its seat, a pardoned fault, or lost in a match that another seat forfeited."""
 
     def speaking(mine: list[Any]) -> ScriptedBot:
         def odd(message: Message, number: int) -> Iterable[Reply] | None:

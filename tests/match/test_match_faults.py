@@ -23,7 +23,7 @@ from arena.process.scripted import Reply, ScriptedChannel
     ],
 )
 def test_a_fault_ends_the_process_and_the_next_match_starts_a_new_one(replies: list[Reply], code: str) -> None:
-    """With a last word to the bot that says what was wrong."""
+    """The last message to the bot says what was wrong."""
     bot = ScriptedBot(only(1, *replies))
     bot_player = seated(bot)
     first = match_of(bot_player, house())
@@ -50,7 +50,7 @@ def test_a_fault_ends_the_process_and_the_next_match_starts_a_new_one(replies: l
     ],
 )
 def test_a_start_that_fails_is_a_forfeit(bot: ScriptedBot, code: str, sentence: str) -> None:
-    """Before the first request, with a sentence that says what was owed."""
+    """The match is forfeited before the first request, and the message says which line was missing."""
     record = match_of(seated(bot), house())
 
     assert (record.termination.value, record.steps) == (code, ())
@@ -60,7 +60,7 @@ def test_a_start_that_fails_is_a_forfeit(bot: ScriptedBot, code: str, sentence: 
 
 
 def test_a_bot_that_does_not_start_is_not_tried_for_ever() -> None:
-    """Two attempts; the matches after them are forfeited at once, with the same fault."""
+    """After two attempts matches are forfeited at once, with the same fault."""
     bot = ScriptedBot(hello=[Crashed("the bot ended")])
     bot_player = seated(bot)
     records = [match_of(bot_player, house()) for _ in range(5)]
@@ -71,7 +71,7 @@ def test_a_bot_that_does_not_start_is_not_tried_for_ever() -> None:
 
 
 class Deaf(ScriptedChannel):
-    """Fails to take a line of that type."""
+    """A channel that fails to take a line of that type."""
 
     def __init__(self, bot: ScriptedBot, kind: bytes, fault: BotFault) -> None:
         super().__init__(bot._respond)
@@ -94,7 +94,7 @@ class Deaf(ScriptedChannel):
 
 
 def deaf(bot: ScriptedBot, kind: bytes, fault: BotFault | None = None) -> Callable[[], ScriptedChannel]:
-    """The bot as it is, but its first process cannot take that type of line."""
+    """Return the bot with a first process that cannot take that type of line."""
 
     def open_channel() -> ScriptedChannel:
         bot.channels.append(
@@ -140,7 +140,7 @@ def test_who_cannot_take_the_end_of_a_match_loses_nothing() -> None:
 
 
 def test_who_cannot_take_the_quit_is_killed() -> None:
-    """And a bot_player without a process says so."""
+    """A bot player without a process reports that."""
     bot = ScriptedBot()
     bot.open = deaf(bot, b"quit")  # type: ignore[method-assign]
     bot_player = seated(bot)
@@ -172,12 +172,12 @@ def fault_of(bot: ScriptedBot, **options: list[int]) -> Forfeit:
     ],
 )
 def test_what_came_instead_of_an_answer_is_the_hint(replies: list[Reply], hint: str) -> None:
-    """The first of the wrong ids before anything that was printed; nothing at all is silence."""
+    """The first wrong id goes before anything that was printed; without any output there is no such hint."""
     assert fault_of(ScriptedBot(only(1, *replies))).hint == hint
 
 
 def test_an_answer_that_came_too_soon_is_the_hint() -> None:
-    """It lay there before its request."""
+    """The answer was there before its request."""
     bot = ScriptedBot(lambda message, n: [answer(message), answer({"id": 2})] if n == 1 else [])
 
     assert fault_of(bot, heaps=[9, 9, 9]).hint == (
@@ -189,14 +189,14 @@ def test_an_answer_that_came_too_soon_is_the_hint() -> None:
 def test_what_was_wrong_in_an_earlier_request_is_no_reason_for_this_one(
     before: list[Reply], after: list[Reply]
 ) -> None:
-    """Each request begins anew, and a line that is no message does not hide the next timeout."""
+    """Each request begins anew, and a line that is no message does not explain the next timeout."""
     bot = ScriptedBot(lambda message, n: [*before, answer(message), *after] if n == 1 else [])
 
     assert "slept" in fault_of(bot, heaps=[9, 9, 9]).hint
 
 
 def test_nonsense_instead_of_a_hello_is_shown() -> None:
-    """How many lines, and the first of them, safe to print."""
+    """The message has the number of lines, and the first of them, safe to print."""
     fault = fault_of(ScriptedBot(hello=[b"blah \x1b[2J", b"", b"blubb", b"3"]))
 
     came = "3 lines came, none of them a JSON object; the first: blah \\x1b[2J"

@@ -24,7 +24,7 @@ ENDS = st.sampled_from(["waits", "hangs up", "exits"])
 
 @dataclass
 class Dialogue:
-    """A bot that says one piece at each look at a clock, and a referee that asks for lines in some order."""
+    """A bot that writes one piece at each look at a clock, and a referee that asks for lines in some order."""
 
     process: PipedProcess
     channel: ProcessChannel
@@ -35,7 +35,7 @@ class Dialogue:
     lines: list[bytes] = field(default_factory=list)
 
     def step(self) -> bool:
-        """The next piece; False when the bot will do nothing more."""
+        """Write the next piece; return False when the bot will do nothing more."""
         self.process.hear()
         self.process.log(b"a word on stderr\n")
         if self.pieces:
@@ -67,7 +67,7 @@ class Dialogue:
         return None
 
     def run(self, asked: list[str]) -> BotFault:
-        """All that is said, by asking in that order again and again, until a fault ends it."""
+        """Ask for lines in that order again and again until a fault ends it; return the fault."""
         turn = 0
         try:
             while True:
@@ -79,7 +79,7 @@ class Dialogue:
 
 
 def check(pieces: list[bytes], asked: list[str], end: str, limit: int) -> None:
-    """What came out is what the reference makes of the same stream."""
+    """Check that the lines are those that the reference reads from the same stream."""
     with piped(limit=limit) as (process, channel):
         dialogue = Dialogue(process, channel, list(pieces), end)
         fault = dialogue.run(asked)
@@ -99,12 +99,12 @@ def check(pieces: list[bytes], asked: list[str], end: str, limit: int) -> None:
 def test_any_bytes_in_any_pieces_are_the_lines_of_the_stream(
     pieces: list[bytes], asked: list[str], end: str, limit: int
 ) -> None:
-    """Whatever is asked in between; a line too long is refused, the end of the stream is a crash, silence runs out."""
+    """A line too long is refused, the end of the stream is a crash, and silence runs out of time."""
     check(pieces, asked, end, limit)
 
 
 @fuzzed(60)
 @given(lengths=LENGTHS, asked=ASKED, end=ENDS)
 def test_lines_about_the_real_limit_in_any_pieces(lengths: list[tuple[int, bool]], asked: list[str], end: str) -> None:
-    """65536 bytes with the newline pass, one more does not, however the pipe hands them on."""
+    """65536 bytes with the newline pass, one more does not, however the pipe splits them."""
     check([b"x" * length + b"\n" * ends_line for length, ends_line in lengths], asked, end, LINE_LIMIT)

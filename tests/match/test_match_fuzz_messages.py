@@ -48,13 +48,13 @@ def is_printable(record: MatchRecord) -> None:
 
 
 def plain(action: Any) -> Any:
-    """An action as JSON, in the one form of those that mean the same."""
+    """Return an action as JSON, in one form for all that mean the same."""
     raw = json.loads(msgspec.json.encode(action))
     return {key: sorted(value) if isinstance(value, list) else value for key, value in raw.items() if value is not None}
 
 
 def read_answer(line: bytes) -> dict[str, Any]:
-    """The answer in a line, by a reader that is not the referee's; AssertionError if it should have been refused."""
+    """Read the answer in a line without the referee's code; AssertionError if it should have been refused."""
     raw = json.loads(line.decode("utf-8"), object_pairs_hook=unique_pairs, parse_constant=float)
     json.dumps(raw, ensure_ascii=False).encode("utf-8")
     json.dumps(raw, allow_nan=False)
@@ -71,7 +71,7 @@ def unique_pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def is_said(step: ActionStep, request: dict[str, Any], raw: dict[str, Any]) -> bool:
-    """Whether that answer is the step."""
+    """Return True if that answer is the step."""
     legal, action = request["legal"], raw["action"]
     if legal is None:
         return bool(plain(action) == plain(step.action)) and raw.get("note", "") == step.note
@@ -84,7 +84,7 @@ def is_said(step: ActionStep, request: dict[str, Any], raw: dict[str, Any]) -> b
 
 
 def is_first(step: ActionStep, request: dict[str, Any], lines: list[bytes]) -> bool:
-    """Whether the step is the first line of those that is an object, no question, and no answer to another request."""
+    """Return True if the step is the first line that is an object, no question, and no answer to another request."""
     for line in lines:
         if line.strip().startswith(b"{") and not is_question(line):
             raw = read_answer(line)
@@ -101,7 +101,7 @@ def is_question(line: bytes) -> bool:
 
 
 def has_only_answers(record: MatchRecord, table: Table) -> None:
-    """Each step of the changed bot was said by it, after the request and before the next; or something stood in."""
+    """Check that the changed bot gave each of its steps between two requests, or the fallback was played."""
     bot = table.changed.processes[0]
     asked = bot.speaker.requests
     last = [number for number in range(1, len(asked) + 1) if number == len(asked) or "refused" not in asked[number]]
@@ -128,7 +128,7 @@ def check_match(scene: Scene) -> None:
 
 
 def plays_on(record: MatchRecord, table: Table) -> None:
-    """The next match is a good one by a fresh process; only after a match without fault may something be left over."""
+    """Check that a fresh process plays the next match well; only after a match without fault may lines be left over."""
     table.changed.plan = ()
     started = len(table.changed.processes)
     again = table.play("fuzz-2")

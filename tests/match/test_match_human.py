@@ -20,7 +20,7 @@ from arena.text import cut, wrap_lines
 
 
 class Terminal:
-    """Types these lines, and remembers what was shown."""
+    """A terminal that types these lines, and keeps what was shown."""
 
     def __init__(self, *typed: str) -> None:
         self.shown: list[str] = []
@@ -34,7 +34,7 @@ class Terminal:
 
 
 def played(terminal: Terminal, other: Participant, *, game: Any = NIM, **options: Any) -> MatchRecord:
-    """A match of the human at that terminal."""
+    """Play a match of the human at that terminal."""
     human = HumanPlayer(say=terminal.shown.append, prompt=terminal.prompt)
     return match_of(human, other, game=game.name, options=options, seed=derive("p"), rules=game)
 
@@ -59,7 +59,7 @@ def test_a_human_plays_by_number_from_one() -> None:
 
 
 def test_a_human_hears_private_actions_as_json_and_a_lot_by_its_key() -> None:
-    """Only dice are called dice."""
+    """Only draws of dice are called dice."""
     terminal = Terminal("1")
     human = HumanPlayer(say=terminal.shown.append, prompt=terminal.prompt)
     match_of(BaselinePlayer(), human, game="lottery", seed=derive("p"), rules=Lottery())
@@ -72,7 +72,7 @@ def test_a_human_hears_private_actions_as_json_and_a_lot_by_its_key() -> None:
 
 @pytest.mark.parametrize("nonsense", ["", "0", "4", "-1", "one", "1.0", "³", "9" * 5000])
 def test_what_is_no_number_of_an_action_is_asked_again(nonsense: str) -> None:
-    """With the range that was expected; the match goes on."""
+    """The message names the range that was expected; the match goes on."""
     terminal = Terminal(nonsense, "3")
 
     assert match_with(terminal).termination.value == "normal"
@@ -81,7 +81,7 @@ def test_what_is_no_number_of_an_action_is_asked_again(nonsense: str) -> None:
 
 @pytest.mark.parametrize("word", ["?", "h", " help "])
 def test_who_asks_for_help_gets_it_and_sees_the_table_again(word: str) -> None:
-    """It is no action: the same one is asked for afterwards."""
+    """Help is no action: the same one is asked for afterwards."""
     terminal = Terminal(word, "3")
 
     assert match_with(terminal).termination.value == "normal"
@@ -93,7 +93,7 @@ def test_who_asks_for_help_gets_it_and_sees_the_table_again(word: str) -> None:
 
 @pytest.mark.parametrize("word", ["q", "quit", " q "])
 def test_a_human_may_give_up(word: str) -> None:
-    """It is a forfeit like any other."""
+    """Giving up is a forfeit like any other."""
     record = match_with(Terminal(word))
 
     assert record.ranks == (1, 0)
@@ -102,7 +102,7 @@ def test_a_human_may_give_up(word: str) -> None:
 
 
 def toy_match_with(terminal: Terminal) -> MatchRecord:
-    """A match of one round of the toy game, where leaning out cannot be listed; the baseline sits opposite."""
+    """Play one round of the toy game, where leaning out cannot be listed, against the baseline."""
     return played(terminal, BaselinePlayer(), game=ToyGame(), rounds=1)
 
 
@@ -111,7 +111,7 @@ def own_lean(record: MatchRecord, seat: int = 0) -> ActionStep:
 
 
 def test_a_human_writes_down_what_cannot_be_listed() -> None:
-    """As the JSON of protocol.md; what can be listed is chosen by number all the same."""
+    """The action is typed as the JSON of protocol.md; listed actions are still chosen by number."""
     terminal = Terminal('{"mm": 25}', "2")
     record = toy_match_with(terminal)
 
@@ -131,7 +131,7 @@ def test_a_human_writes_down_what_cannot_be_listed() -> None:
     ],
 )
 def test_what_is_no_json_object_is_asked_again(nonsense: str, said: str) -> None:
-    """It is no action yet, so it costs nothing."""
+    """It is no action yet, so it is not refused."""
     terminal = Terminal(nonsense, '{"mm": 25}', "1")
     record = toy_match_with(terminal)
 
@@ -141,7 +141,7 @@ def test_what_is_no_json_object_is_asked_again(nonsense: str, said: str) -> None
 
 
 def test_a_human_may_play_an_example() -> None:
-    """One after another is shown as it would be played, until one is wanted."""
+    """Examples are shown one after another, until the human accepts one."""
     terminal = Terminal("s", "n", "s", "y", "1")
     record = toy_match_with(terminal)
 
@@ -151,7 +151,7 @@ def test_a_human_may_play_an_example() -> None:
 
 
 def test_help_at_an_example_tells_what_y_and_n_do() -> None:
-    """And the question comes again."""
+    """The question comes again afterwards."""
     terminal = Terminal("s", "?", "y", "1")
     record = toy_match_with(terminal)
 
@@ -160,14 +160,14 @@ def test_help_at_an_example_tells_what_y_and_n_do() -> None:
 
 
 def test_a_human_may_let_it_be() -> None:
-    """Then happens what stands in for an action; it is an action like any other."""
+    """The fallback action is then played, as an action like any other."""
     record = toy_match_with(Terminal("p", "1"))
 
     assert own_lean(record) == ActionStep(seat=0, action=Lean(0))
 
 
 def test_without_a_fault_policy_there_is_no_fallback_action() -> None:
-    """Nothing stands in for an action there."""
+    """The prompt does not offer one."""
     game = ToyGame()
     game.fault_policy = None
     terminal = Terminal("p", '{"mm": 1}', "1")
@@ -178,7 +178,7 @@ def test_without_a_fault_policy_there_is_no_fallback_action() -> None:
 
 
 def test_what_is_refused_is_shown_and_asked_again_until_it_is_possible() -> None:
-    """Nothing stands in for a person. What was impossible is neither move nor fault, and the table is drawn once."""
+    """An impossible action of a person is neither move nor fault, and the table is shown once."""
     terminal = Terminal('{"mm": 101}', '{"mm": 13}', '{"cm": 1}', '{"mm": 25}', "1")
     record = toy_match_with(terminal)
 
@@ -191,7 +191,7 @@ def test_what_is_refused_is_shown_and_asked_again_until_it_is_possible() -> None
 
 
 def test_giving_up_is_not_pardoned() -> None:
-    """A lenient game does not keep a person who has had enough."""
+    """A game with a fault policy ends when a person gives up."""
     record = toy_match_with(Terminal("q"))
 
     assert (record.termination.value, record.ranks) == ("illegal_action", (1, 0))

@@ -45,7 +45,7 @@ def relay(seconds):
 
 
 def played(folder: Path, thought: str, *, before: str = "", requests: int = 6, **clock: Any) -> MatchRecord:
-    """A match in which the bot, in seat 0, is asked so often at most."""
+    """Play a match in which the bot, in seat 0, is asked so often at most."""
     settings: ClockSettings = msgspec.structs.replace(CLOCK, **({"move_ms": 1000.0, "startup_ms": 30_000.0} | clock))
     script = bot_script(start=BURN + before, asked=thought)
     bot = scripted_player(folder / "bot.py", script, MatchSettings("nim", {}, settings))
@@ -67,7 +67,7 @@ def idle_ms(own: SeatRecord) -> float:
 
 @contextlib.contextmanager
 def two_spinners_a_core() -> Iterator[None]:
-    """As many as make every process wait for two thirds of its time."""
+    """Start programs that make every process wait for two thirds of its time."""
     count = 2 * len(os.sched_getaffinity(0))
     spinners = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(count)]
     try:
@@ -122,7 +122,7 @@ def test_idle_time_is_shown_in_the_record(tmp_path: Path) -> None:
 
 
 def test_a_lock_is_as_good_as_a_sleep(tmp_path: Path) -> None:
-    """With another thread that waits as well."""
+    """A thread that waits for a lock is idle, also beside another thread that waits."""
     wait = "threading.Event().wait(0.3)"
     own = seat(played(tmp_path, wait, before=f"threading.Thread(target=lambda: {wait.replace('0.3', '99')}).start()"))
 
@@ -139,7 +139,7 @@ def test_a_lock_is_as_good_as_a_sleep(tmp_path: Path) -> None:
     ids=["alone", "a new thread each time", "two threads in turns"],
 )
 def test_a_bot_that_works_is_never_idle_however_busy_the_machine_is(tmp_path: Path, before: str, thought: str) -> None:
-    """Two other programs on each core: it takes three times as long, for which nobody loses a move or is idle."""
+    """Beside two other programs on each core it takes three times as long, and is neither late nor idle."""
     with two_spinners_a_core():
         own = seat(played(tmp_path, thought, before=before, move_ms=200.0, bank_ms=200.0))
 
@@ -148,7 +148,7 @@ def test_a_bot_that_works_is_never_idle_however_busy_the_machine_is(tmp_path: Pa
 
 
 def test_no_bank_where_wall_time_decides(tmp_path: Path) -> None:
-    """There every second counts already; nothing is looked at."""
+    """There every second counts already, so idle time is not measured."""
     record = played(tmp_path, "time.sleep(0.2)", requests=3, idle_ms=1, decides="wall")
 
     assert seat(record).idle_ms is msgspec.UNSET

@@ -37,7 +37,7 @@ WALL = msgspec.structs.replace(CLOCK, decides="wall", wall_ms=1100.0)
 
 
 def asking(*whats: Any, then: Any = None, hello: bytes = SIMULATING) -> ScriptedBot:
-    """Asks these in its first request, then answers."""
+    """Return a bot that asks these questions in its first request, then answers."""
 
     def odd(message: Message, number: int) -> Iterable[Reply] | None:
         if number > 1:
@@ -53,7 +53,7 @@ def heard(bot: ScriptedBot) -> list[Message]:
 
 
 def test_a_question_is_answered_while_the_request_is_open() -> None:
-    """With its number, the result, and how many more may be asked; the answer counts as if nothing had been asked."""
+    """The reply has its number, the result, and the budget left; the answer counts as without questions."""
     bot = asking({"mm": 5}, {"mm": -70})
     record = toy_match(bot, toy_bot(30))
 
@@ -67,7 +67,7 @@ def test_a_question_is_answered_while_the_request_is_open() -> None:
 
 
 def test_the_simulator_is_asked_for_the_seat_and_the_state_of_the_request() -> None:
-    """What the bot thinks about comes to it as it was said."""
+    """The simulator gets the bot's question unchanged."""
     game = ToyGame()
     toy_match(at_toy_game(toy_bot(30), game), at_toy_game(asking({"mm": 5}), game), game=game)
 
@@ -84,7 +84,7 @@ def test_the_simulator_is_asked_for_the_seat_and_the_state_of_the_request() -> N
     ],
 )
 def test_what_cannot_be_is_refused_and_costs_a_question(what: Any, code: str, reason: str) -> None:
-    """With the reason that an action would get; it is no fault."""
+    """The refusal has the reason that an action would get; it is no fault."""
     bot = asking(what)
     record = toy_match(bot, toy_bot(30))
 
@@ -96,7 +96,7 @@ def test_what_cannot_be_is_refused_and_costs_a_question(what: Any, code: str, re
 
 
 class Dear(ToySimulator):
-    """An answer costs as much as the seat leans, at most what is left; a question beyond its reach costs 2."""
+    """A simulator whose answers cost as much as the seat leans, and a question beyond its reach 2."""
 
     def what_if(self, state: Any, seat: Any, what: Any, left: int = ENDLESS) -> dict[str, Json]:
         try:
@@ -110,7 +110,7 @@ class Dear(ToySimulator):
 
 
 def test_questions_cost_what_the_simulator_says() -> None:
-    """An answer is told what is left for it, and no more is taken; a refusal costs what it says of itself."""
+    """The simulator gets the budget that is left, and no more is taken; a refusal has a cost of its own."""
     game = ToyGame()
     game.simulator = Dear()
     bot = asking({"mm": 4}, {"mm": 101}, {"mm": 70}, {"mm": 1})
@@ -123,7 +123,7 @@ def test_questions_cost_what_the_simulator_says() -> None:
 
 
 def test_more_than_the_budget_is_refused_and_the_simulator_not_asked() -> None:
-    """Three in a request; the fourth is told so, and the answer still counts."""
+    """A request has three questions; the fourth is refused, and the answer still counts."""
     game = ToyGame()
     bot = asking(*[{"mm": mm} for mm in range(5)])
     record = toy_match(at_toy_game(bot, game), at_toy_game(toy_bot(30), game), game=game)
@@ -137,7 +137,7 @@ def test_more_than_the_budget_is_refused_and_the_simulator_not_asked() -> None:
 
 
 def test_answers_beyond_the_budget_are_in_the_transcript() -> None:
-    """Each after its question; of a flood the first thousand."""
+    """Each answer stands after its question; of a flood the first thousand are kept."""
     game = ToyGame()
     few, many = asking(*[{"mm": 1}] * 5), asking(*[{"mm": 1}] * 2003)
     patient = msgspec.structs.replace(CLOCK, wall_ms=10_000_000.0)
@@ -153,7 +153,7 @@ def test_answers_beyond_the_budget_are_in_the_transcript() -> None:
 
 
 def test_who_asks_for_ever_is_a_flood() -> None:
-    """10 000 questions beyond the budget, by a clock that has the patience, and no answer."""
+    """10 000 questions beyond the budget, without an answer, end the match while there is time left."""
     bot = toy_bot(20, lambda m, n: [simulate(m, 1, {"mm": 1})] * 10_003 if n == 1 else None, hello=[SIMULATING])
     patient = msgspec.structs.replace(CLOCK, wall_ms=10_000_000.0)
     record = toy_match(bot, toy_bot(30), clock=patient)
@@ -172,7 +172,7 @@ def test_a_wrong_id_is_the_likely_reason_of_silence() -> None:
 
 
 def test_who_did_not_ask_for_it_violates_the_protocol() -> None:
-    """The hint says how to ask for it; the requests of such a bot tell no number of simulations."""
+    """The hint says how to ask for the capability; requests to such a bot have no number of simulations."""
     bot = asking({"mm": 1}, hello=HELLO)
     record = toy_match(bot, toy_bot(30))
 
@@ -183,7 +183,7 @@ def test_who_did_not_ask_for_it_violates_the_protocol() -> None:
 
 
 def test_it_is_offered_only_where_there_is_something_to_simulate() -> None:
-    """Not in a game without nature, and not with a budget of 0."""
+    """It is not offered in a game without a simulator, nor with a budget of 0."""
     offered = [
         hello_for(NIM, {}, 1).capabilities,
         hello_for(ToyGame(), {}, 1).capabilities,
@@ -194,7 +194,7 @@ def test_it_is_offered_only_where_there_is_something_to_simulate() -> None:
 
 
 def test_asking_for_what_is_not_offered_is_no_error() -> None:
-    """Until it is used."""
+    """Only using it is an error."""
     quiet = ScriptedBot(hello=[SIMULATING])
     loud = ScriptedBot(lambda m, n: [simulate(m, 1, {})] if n == 1 else None, hello=[SIMULATING])
     good, bad = match_of(seated(quiet), house()), match_of(seated(loud), house())
@@ -207,7 +207,7 @@ def test_asking_for_what_is_not_offered_is_no_error() -> None:
 
 @pytest.mark.parametrize(("seats", "told"), [(2, 2), (4, 4)])
 def test_the_hello_tells_what_the_game_has_to_say_once(seats: int, told: int) -> None:
-    """For a table of that size; a game with nothing to say leaves it out."""
+    """The game's information is for a table of that size; a game without any leaves the field out."""
     hello = hello_for(ToyGame(), {}, 1, seats=seats)
 
     assert hello.material == {"far_mm": 100, "seats": told}
@@ -215,7 +215,7 @@ def test_the_hello_tells_what_the_game_has_to_say_once(seats: int, told: int) ->
 
 
 class Slow(ToySimulator):
-    """Takes 5 s of real time for what a bot asks."""
+    """A simulator that takes 5 s of real time for a question."""
 
     def __init__(self, bot: ScriptedBot) -> None:
         super().__init__()
@@ -234,7 +234,7 @@ def slow_match(bot: ScriptedBot, clock: ClockSettings) -> MatchRecord:
 
 @pytest.mark.parametrize("clock", [CLOCK, WALL], ids=["cpu", "wall"])
 def test_the_clock_stands_still_during_a_simulation(clock: ClockSettings) -> None:
-    """Three times 5 s, where a move may take 3.2 s at most, or 1.1 s where real time decides."""
+    """Three simulations take 5 s each, where a move may take 3.2 s at most, or 1.1 s of real time."""
     record = slow_match(asking({"mm": 1}, {"mm": 2}, {"mm": 3}), clock)
 
     assert record.seats[0].faults == {}
@@ -242,7 +242,7 @@ def test_the_clock_stands_still_during_a_simulation(clock: ClockSettings) -> Non
 
 
 def test_the_bots_own_time_counts_between_questions() -> None:
-    """0.4 s of thought before each of three questions, of which 1.1 s are allowed."""
+    """The bot thinks 0.4 s before each of three questions, of which 1.1 s are allowed."""
     bot = toy_bot(20, hello=[SIMULATING])
 
     class Thinking(list[Reply]):
@@ -259,7 +259,7 @@ def test_the_bots_own_time_counts_between_questions() -> None:
 
 
 def test_who_asks_too_late_is_not_answered() -> None:
-    """Nature is not troubled for a bot whose time is used up."""
+    """The simulator does not run for a bot whose time is used up."""
     game = ToyGame()
     bot = toy_bot(20, hello=[SIMULATING])
 
@@ -274,7 +274,7 @@ def test_who_asks_too_late_is_not_answered() -> None:
 
 
 class Watched(ScriptedChannel):
-    """Notes in which order its side was let run, stopped and written to."""
+    """A channel that notes in which order its bot was woken, stopped and written to."""
 
     def __init__(self, bot: ScriptedBot) -> None:
         super().__init__(bot._respond)
@@ -292,7 +292,7 @@ class Watched(ScriptedChannel):
 
 
 def test_the_bot_is_stopped_during_a_simulation() -> None:
-    """And goes on when its answer is there; whether it really is stopped is the channel's business (`ponder`)."""
+    """It goes on when its answer is there; that the stop takes effect is tested with the channel (`ponder`)."""
     bot = asking({"mm": 1})
     channel = Watched(bot)
     bot.open = lambda: channel  # type: ignore[method-assign]
@@ -303,7 +303,7 @@ def test_the_bot_is_stopped_during_a_simulation() -> None:
 
 
 def test_what_is_left_of_the_questions_is_left_when_asked_once_more() -> None:
-    """A refused answer brings no new ones."""
+    """A refused answer brings no new budget."""
     bot = asking({"mm": 1}, {"mm": 2}, then={"mm": 101})
     toy_match(bot, toy_bot(30))
 
@@ -311,7 +311,7 @@ def test_what_is_left_of_the_questions_is_left_when_asked_once_more() -> None:
 
 
 def test_simulations_are_recorded_and_told_to_all() -> None:
-    """The result as nature gave it, under its key; the record says what made it."""
+    """The record has the simulator's result under its key, and the fingerprint of the simulator."""
     bots = [toy_bot(20), toy_bot(90), toy_bot(-60)]
     record = toy_match(*bots)
 

@@ -34,7 +34,7 @@ EXPANSIONS: Final = {"expansions": ["crazy_captain", "no_shanghai", "sharks", "d
 @settings(max_examples=8)
 @given(number=st.integers(0, 10**6), options=st.sampled_from([{}, EXPANSIONS]))
 def test_a_stored_record_has_the_same_luck(number: int, options: dict[str, Any]) -> None:
-    """To the last bit, also measured by another meter as the match goes."""
+    """It is the same to the last bit, also measured by another meter as the match goes."""
     record = random_match("shanghaien", number, dict(options))
 
     luck = luck_of(record, VALUE)
@@ -47,7 +47,7 @@ def test_a_stored_record_has_the_same_luck(number: int, options: dict[str, Any])
 @example(number=8602)
 @given(number=st.integers(0, 10**6))
 def test_luck_is_of_one_seat_what_it_is_not_of_the_other(number: int) -> None:
-    """The seats together have none; every roll, the deal and seven new rows are nodes."""
+    """The luck of all seats adds up to 0; every roll, the deal and seven new rows are nodes."""
     record = random_match("shanghaien", number)
 
     luck = luck_of(record, VALUE)
@@ -61,7 +61,7 @@ def test_luck_is_of_one_seat_what_it_is_not_of_the_other(number: int) -> None:
 
 
 def test_without_a_value_nothing_is_measured() -> None:
-    """However many decide at once."""
+    """That also holds for decisions of several seats."""
     with on_offer():
         luck = [luck_of(random_match("nim", 1)), luck_of(toy_match(toy_bot(), toy_bot(), toy_bot()))]
 
@@ -82,7 +82,7 @@ class Untimely(ShanghaienValue):
 @pytest.mark.parametrize("request_", [0, 1, 5])
 @pytest.mark.parametrize("options", [{}, EXPANSIONS])
 def test_a_meter_at_the_table_measures_the_luck_of_the_record(request_: int, options: dict[str, Any]) -> None:
-    """To the last bit, though the match may be forfeited; and nothing is measured before it is over."""
+    """It is the same to the last bit, also in a forfeited match; nothing is measured before the match is over."""
     value = Untimely()
     meter = LuckMeter(SHANGHAIEN, 2, value)
     bot = ScriptedBot(lambda _, number: [Crashed("gone")] if number == request_ else None)
@@ -95,14 +95,14 @@ def test_a_meter_at_the_table_measures_the_luck_of_the_record(request_: int, opt
 
 
 def test_a_match_that_never_began_has_no_luck() -> None:
-    """Nothing was drawn."""
+    """Nothing was drawn in it."""
     record = match_of(seated(ScriptedBot(hello=[Crashed("gone")])), house(), game="shanghaien")
 
     assert luck_of(record, VALUE) == MatchLuck(version=VALUE.version, by_seat=(0.0, 0.0), nodes=())
 
 
 def test_a_record_that_cannot_be_replayed_is_refused() -> None:
-    """Luck of made-up dice would be a lie."""
+    """Its draws are not those of the seed, so they are no luck."""
     record = random_match("shanghaien", 5)
 
     with pytest.raises(CheckFailed):
@@ -129,7 +129,7 @@ class OneDieValue:
 
 @pytest.mark.parametrize(("face", "luck"), [(1, -0.5), (3, -0.5), (4, 0.5), (6, 0.5)])
 def test_luck_is_what_fell_less_what_was_to_be_expected(face: int, luck: float) -> None:
-    """A die that decides a match is worth half a win, or costs it."""
+    """A die that decides a match gives half a win, or costs it."""
     meter = LuckMeter(OneDie(), 2, OneDieValue())  # type: ignore[arg-type]
 
     meter.passed(0, -1, 0, ActionStep(0, None))
@@ -187,7 +187,7 @@ def test_no_seat_ever_has_less_luck_than_the_bound(numbers: list[float]) -> None
 
 
 def test_the_luckiest_and_unluckiest_nodes_are_named() -> None:
-    """The greatest first, of equals the earlier one; luck of the other seat is bad luck of this one."""
+    """The greatest luck comes first, of equals the earlier one; a seat's luck is bad luck of the other."""
     nodes = [LuckNode(step=step, luck=(luck, -luck)) for step, luck in enumerate((0.1, -0.2, 0.3, 0.0, 0.3, -0.05))]
     luck = MatchLuck(version="1", by_seat=(0.45, -0.45), nodes=tuple(nodes))
 
@@ -216,7 +216,7 @@ class Leaning:
 
 
 def test_what_is_simulated_is_no_luck() -> None:
-    """The waves are; and a decision of several is looked at once."""
+    """Only the waves are luck; a decision of several seats is measured once."""
     record = toy_match(toy_bot(), toy_bot())
     value = Leaning()
 
@@ -244,7 +244,7 @@ for number in range(900):
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="memory is read where Linux tells it")
 def test_the_memory_of_the_value_is_bounded() -> None:
-    """In KiB, after 300 matches and after 900: what is kept was met by then, or is thrown away for the new."""
+    """After 900 matches the value's memory is no larger than after 300, in KiB."""
     path = os.pathsep.join([str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH", "")])
     told = subprocess.run(
         [sys.executable, "-c", MANY], capture_output=True, text=True, check=True, env={**os.environ, "PYTHONPATH": path}

@@ -20,7 +20,7 @@ WINDOWS = 5
 
 
 class ForgetfulBot(RandomBot):
-    """Keeps no line."""
+    """A bot that keeps no line."""
 
     def _respond(self, line: bytes) -> Iterable[Reply]:
         replies = super()._respond(line)
@@ -31,7 +31,7 @@ class ForgetfulBot(RandomBot):
 
 @pytest.mark.parametrize("name", sorted(set(bundled_names()) - {"riffraff"}))  # of which a match takes seconds
 def test_a_match_that_is_over_leaves_no_object_behind(name: str) -> None:
-    """The same ones again and again, so that caches are soon full of them."""
+    """The same matches are played again and again, so that caches are soon full of them."""
     game = load_game(name)
     players = [seated(ForgetfulBot(), keep_transcript=False, game=game) for _ in range(2)]
 

@@ -14,25 +14,25 @@ SEATS = 4
 
 
 def played(*bots: ScriptedBot, rules: Any = None) -> MatchRecord:
-    """A match at the lottery, stored, replayed, and its lines made again."""
+    """Play a match of the lottery, store it, replay it, and rebuild its lines."""
     record = match_of(*map(seated, bots), game="lottery", rules=rules or Lottery())
     assert problems(record, rules or Lottery()) == []
     return record
 
 
 def bots(count: int = SEATS) -> list[ScriptedBot]:
-    """Seat s answers with the action of index s mod 3."""
+    """Return bots of which seat s answers with the action of index s mod 3."""
     return [ScriptedBot(plain=lambda message: answer(message, message["view"]["you"] % 3)) for _ in range(count)]
 
 
 def heard(bot: ScriptedBot) -> list[dict[str, Any]]:
-    """All events of actions that a bot got."""
+    """Return all events of actions that a bot got."""
     messages = [*bot.of_type("request"), *bot.of_type("match_end")]
     return [event for message in messages for event in message["events"] if event["event"] == "action"]
 
 
 def test_a_seat_hears_what_the_game_lets_it_hear() -> None:
-    """Seat 0 the whole action, the others that there was one; the record keeps what was done."""
+    """Seat 0 gets the whole action, the others only that there was one; the record has the whole action."""
     players = bots()
     record = played(*players)
 
@@ -45,7 +45,7 @@ def test_a_seat_hears_what_the_game_lets_it_hear() -> None:
 
 
 def test_an_action_that_nobody_may_hear_is_no_event() -> None:
-    """Not even an empty one."""
+    """There is no empty event either."""
 
     class Silent(Lottery):
         def heard(self, state: State, seat: Seat, action: Buy) -> list[Any]:  # noqa: ARG002 - its contract
@@ -58,14 +58,14 @@ def test_an_action_that_nobody_may_hear_is_no_event() -> None:
 
 
 class Poor(Lottery):
-    """Seat 1 has money for one ticket."""
+    """A lottery in which seat 1 has money for one ticket."""
 
     def legal(self, state: State, seat: Seat) -> tuple[Buy, ...]:
         return super().legal(state, seat)[: 1 if seat == 1 else 3]
 
 
 def test_that_an_action_was_forced_is_told_to_its_own_seat_only() -> None:
-    """The others would know which one it was."""
+    """The others would know from that which action it was."""
     players = bots()
     record = played(*players, rules=Poor())
 
@@ -76,7 +76,7 @@ def test_that_an_action_was_forced_is_told_to_its_own_seat_only() -> None:
 
 
 class Lenient(Lottery):
-    """A refused answer buys one ticket."""
+    """A lottery in which a refused answer buys one ticket."""
 
     class fault_policy:  # noqa: N801 - the name of the capability
         @staticmethod
@@ -95,5 +95,5 @@ def test_that_a_fallback_was_played_is_told_to_those_who_hear_the_action() -> No
 
 
 def test_the_lottery_keeps_the_contract_with_two_to_ten_seats() -> None:
-    """Fractions, weights and all."""
+    """The contract check includes fractions of scores and weights of outcomes."""
     assert [part for part in check_game(Lottery()) if part.findings] == []

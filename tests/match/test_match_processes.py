@@ -25,7 +25,7 @@ SPIN = "import threading; threading.Thread(target=lambda: [None for _ in iter(in
 
 
 class Crew:
-    """Bots of a folder at one toy game; `stopped` tells which processes stood still after the match."""
+    """The bots of a folder at one toy game; `stopped` holds the processes that were stopped after the match."""
 
     def __init__(self, folder: Path, **more: Any) -> None:
         self.game = ToyGame()
@@ -72,7 +72,7 @@ def test_four_bots_that_sleep_sleep_at_the_same_time(tmp_path: Path) -> None:
 
 
 class Watching(ToySimulator):
-    """Notes whether the one who asks is stopped."""
+    """A simulator that notes whether the bot that asks it is stopped."""
 
     def __init__(self, crew: Crew) -> None:
         super().__init__()

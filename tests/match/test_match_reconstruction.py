@@ -39,7 +39,7 @@ def by_seat(record: MatchRecord) -> list[list[tuple[str, bytes]]]:
 
 
 def test_a_match_that_never_was_heard_of_has_no_lines() -> None:
-    """The second seat of a match in which the first did not start."""
+    """The second seat gets none in a match in which the first did not start."""
     record = match_of(seated(ScriptedBot(hello=[Crashed("gone")])), house())
     first, second = by_seat(record)
 
@@ -63,7 +63,7 @@ def test_a_process_of_many_matches_was_greeted_once() -> None:
 
 @pytest.mark.parametrize("line", [b"\xff\xfe", b"\0", b"", "\x85\u2028é".encode(), b'{"type": "action", "id": "\xff"}'])
 def test_bytes_that_are_no_text_are_told_as_they_were(line: bytes) -> None:
-    """Before an answer, and before its request."""
+    """They come back unchanged before an answer, and before its request."""
     stray = match_of(seated(ScriptedBot(lambda m, n: [line, answer(m)] if n == 2 else None)), house(), options=HEAPS)
 
     assert ("<", line) in by_seat(stray)[0]
@@ -71,12 +71,12 @@ def test_bytes_that_are_no_text_are_told_as_they_were(line: bytes) -> None:
 
 @given(line=st.binary(max_size=20))
 def test_each_line_is_kept_as_a_text_of_its_own(line: bytes) -> None:
-    """Back it is the same, whatever it was."""
+    """Every line comes back from its text unchanged."""
     assert line_recorder.line_of(line_recorder.text_of(line)) == line
 
 
 def test_what_a_bot_says_without_end_is_counted_and_not_kept() -> None:
-    """The record stays small, the other seat's lines are whole, and answers of the usual form are told all the same."""
+    """The record stays small; the other seat's lines are whole, and answers of the usual form are still rebuilt."""
     long = b"x" * 1000
 
     def chatter(message: Any, number: int) -> list[bytes]:
@@ -92,7 +92,7 @@ def test_what_a_bot_says_without_end_is_counted_and_not_kept() -> None:
 
 
 def test_a_greeting_too_long_to_be_kept_leaves_the_other_seat_its_lines() -> None:
-    """In this match, and in the next one of the process. Nor does a form that only -0 can have."""
+    """That holds in this match and in the next one of the process, and for a form that only -0 can have."""
 
     def act(message: Any, number: int) -> list[bytes]:
         zero = b'{"type":"action","id":%d,"action":-0}' % message["id"]
@@ -106,7 +106,7 @@ def test_a_greeting_too_long_to_be_kept_leaves_the_other_seat_its_lines() -> Non
 
 
 def test_times_are_those_of_the_clocks() -> None:
-    """By request, in whole microseconds; what goes beyond the move is taken from the bank of the next request."""
+    """Times are by request, in whole microseconds; what exceeds the move is taken from the bank of the next request."""
     times = FakeClock()
     bot = ScriptedBot()
     bot.times = times
@@ -127,7 +127,7 @@ def test_times_are_those_of_the_clocks() -> None:
 
 
 def test_discarded_lines_stand_with_their_request() -> None:
-    """By kind; request 0 is the start."""
+    """They are counted by kind; request 0 is the start."""
     bot = ScriptedBot(
         lambda m, n: [b"print", answer(m), answer(m)] if n in {2, 3} else None,
         ready=lambda m: [b"early print", msgspec.json.encode({"type": "ready", "match": m["match"]})],
@@ -143,7 +143,7 @@ def test_discarded_lines_stand_with_their_request() -> None:
 
 @pytest.fixture(scope="module")
 def record() -> MatchRecord:
-    """A match with strays, late answers and a pardoned fault."""
+    """Return a match with strays, late answers and a pardoned fault."""
     odd = ScriptedBot(lambda m, n: [b"print", answer(m)] if n == 2 else None)
     return unpack(pack(match_of(seated(odd), house(), options=HEAPS)))
 
@@ -163,14 +163,14 @@ def changed_times(entry: SeatRecord) -> Iterator[Requests]:
 
 
 def test_times_that_do_not_add_up_are_found(record: MatchRecord) -> None:
-    """Each of them by `verify`."""
+    """`verify` finds each of them."""
     for times in changed_times(record.seats[0]):
         (problem,) = problems(with_seat(record, requests=times))
         assert "of seat 0" in problem, times
 
 
 def test_another_line_is_found(record: MatchRecord) -> None:
-    """Each change of what was kept gives other lines than those of the checksum, or none."""
+    """Each change of the kept lines gives lines with another checksum, or none."""
     lines = record.seats[0].lines
     assert lines
     said = lines.said
@@ -209,7 +209,7 @@ def test_an_older_record_says_so(record: MatchRecord) -> None:
 
 
 def test_questions_and_pardons_of_many_at_once_are_told() -> None:
-    """Four seats decide at once; they ask nature, are refused, are late, and act for the fault of another."""
+    """Four seats decide at once; they ask the simulator, are refused, are late, and get the fallback action."""
 
     def odd(message: Any, number: int) -> Any:
         if number == 1:

@@ -18,7 +18,7 @@ RECORDS = [
 
 @pytest.mark.parametrize("record", RECORDS)
 def test_a_record_survives_the_store(record: MatchRecord) -> None:
-    """Packed again it gives the same bytes under the same digest, and what plain values it has are the same."""
+    """Packed again it gives the same bytes under the same digest, and its plain values are the same."""
     packed = pack(record)
     again = unpack(packed)
 
@@ -30,7 +30,7 @@ def test_a_record_survives_the_store(record: MatchRecord) -> None:
 
 
 def test_no_corrupted_byte_goes_unnoticed() -> None:
-    """Each byte of the body in turn: an error that says the stored bytes are wrong, never another record."""
+    """A change of any byte of the body is an error that says the stored bytes are wrong, never another record."""
     packed = pack(RECORDS[0])
     for place in range(packed.index(b"\n") + 1, len(packed)):
         changed = bytearray(packed)
@@ -54,7 +54,7 @@ def test_no_corrupted_byte_goes_unnoticed() -> None:
     ],
 )
 def test_what_does_not_fit_is_named(packed: bytes, message: str) -> None:
-    """The codec, the compression, the digest."""
+    """The error names the codec, the compression or the digest."""
     with pytest.raises(ValueError, match=message):
         unpack(packed)
 

@@ -25,7 +25,7 @@ NORMAL = {"heaps": [3, 4, 5]}
 
 
 def test_a_match_that_ends_by_the_rules_is_recorded_whole() -> None:
-    """Outcome, steps in order, both seats, the terms it was played under."""
+    """The record has the outcome, the steps in order, both seats, and the clock."""
     record = match_of(seated(ScriptedBot()), seated(ScriptedBot()), options={"heaps": [2, 1]}, match="x-0-0")
 
     assert (record.match, record.game, record.rules, record.options) == ("x-0-0", "nim", "1", {"heaps": [2, 1]})
@@ -40,7 +40,7 @@ def test_a_match_that_ends_by_the_rules_is_recorded_whole() -> None:
 
 
 def test_a_forced_move_is_told_and_not_asked() -> None:
-    """To its own seat as to the other: it comes as an event."""
+    """Both seats, also its own, get it as an event."""
     bots = [ScriptedBot(), ScriptedBot()]
     match_of(*map(seated, bots), options={"heaps": [1, 1, 1]})
 
@@ -66,7 +66,7 @@ def test_a_forced_move_is_told_and_not_asked() -> None:
     ],
 )
 def test_every_fault_is_a_forfeit_of_its_seat(seat: int, reply: Reply, code: str, message: str) -> None:
-    """Last rank for it, no scores, and the last lines both ways for its author; the other hears whose fault it was."""
+    """The seat gets the last rank, no scores, and the last lines both ways; the other learns whose fault it was."""
     bad, good = ScriptedBot(only(1, reply)), ScriptedBot(lambda request, _: [answer(request, -1 + 1)])
     players = [seated(bad), seated(good)] if seat == 0 else [seated(good), seated(bad)]
     size = {"heaps": [3, 4, 5]} if seat == 0 else {"heaps": [1, 3, 4, 5]}
@@ -84,7 +84,7 @@ def test_every_fault_is_a_forfeit_of_its_seat(seat: int, reply: Reply, code: str
 
 
 def test_what_a_refused_bot_sent_is_shown_printable() -> None:
-    """A log is no place for a bot's escapes."""
+    """A log must not contain a bot's terminal escapes."""
     record = match_of(seated(ScriptedBot(only(1, b'{"type":"action","id":1,"action":{"\x1b[2J":1}}'))), house())
 
     assert record.fault is not None
@@ -115,7 +115,7 @@ def test_the_second_seat_fails_to_begin() -> None:
 
 
 def test_a_trouble_of_the_machine_is_nobodys_loss() -> None:
-    """No descriptors left, say: the match is void, and the error names it."""
+    """If there are no descriptors left, for example, the match is void, and the error names the reason."""
     bot = ScriptedBot()
 
     def fails() -> Any:
@@ -144,7 +144,7 @@ def test_a_bot_gets_the_seed_of_its_seat_and_nothing_of_the_luck() -> None:
 
 
 class Follower:
-    """Keeps the state of a match by its events and its own actions alone, and compares it with each view."""
+    """A bot that keeps the state of a match by its events and its own actions alone, and compares it with each view."""
 
     def __init__(self, game: str, seat: int, rng: Random) -> None:
         self.bot = ScriptedBot(self._answer)

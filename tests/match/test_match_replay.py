@@ -25,7 +25,7 @@ NOT_STARTED = unpack(pack(match_of(seated(ScriptedBot(hello=[Crashed("gone")])),
 @settings(max_examples=10)
 @given(number=st.integers(0, 10**6), game=st.sampled_from(["nim", "shanghaien"]))
 def test_what_was_played_can_be_verified(number: int, game: str) -> None:
-    """As it was recorded in memory, and as it comes out of the store."""
+    """That holds as it was recorded in memory, and as it comes out of the store."""
     record = random_match(game, number)
 
     assert problems(record) == []
@@ -34,7 +34,7 @@ def test_what_was_played_can_be_verified(number: int, game: str) -> None:
 
 @pytest.mark.parametrize("record", [CRASHED, NOT_STARTED])
 def test_a_forfeit_can_be_verified(record: MatchRecord) -> None:
-    """As far as it was played."""
+    """It is verified as far as it was played."""
     assert record.termination is Termination.CRASH
     assert problems(record) == []
 
@@ -51,7 +51,7 @@ def test_a_replay_gives_every_step_with_its_states() -> None:
 
 @pytest.mark.parametrize("record", [NIM, SHANGHAIEN])
 def test_each_step_that_is_dropped_doubled_or_moved_is_found(record: MatchRecord) -> None:
-    """At every place."""
+    """It is found at every place."""
     for place, step in enumerate(record.steps):
         dropped = (*record.steps[:place], *record.steps[place + 1 :])
         doubled = (*record.steps[: place + 1], *record.steps[place:])
@@ -62,7 +62,7 @@ def test_each_step_that_is_dropped_doubled_or_moved_is_found(record: MatchRecord
 
 @pytest.mark.parametrize("record", [NIM, SHANGHAIEN])
 def test_each_seat_and_each_forced_flag_that_is_changed_is_found(record: MatchRecord) -> None:
-    """At every action."""
+    """It is found at every action."""
     for place, step in enumerate(record.steps):
         if isinstance(step, ActionStep):
             for seat in (1 - step.seat, 2, -1):
@@ -71,7 +71,7 @@ def test_each_seat_and_each_forced_flag_that_is_changed_is_found(record: MatchRe
 
 
 def test_each_draw_that_is_changed_is_found() -> None:
-    """Its outcome, its key, its place."""
+    """A changed outcome, key or place is found."""
     for place, step in enumerate(SHANGHAIEN.steps):
         if isinstance(step, ChanceStep):
             other = tuple(face % 6 + 1 for face in step.outcome)
@@ -81,7 +81,7 @@ def test_each_draw_that_is_changed_is_found() -> None:
 
 
 def test_each_other_take_in_nim_is_found() -> None:
-    """Every legal action but the recorded one, at every place: some counter is then taken twice or never."""
+    """Every legal action but the recorded one is found at every place: some counter is then taken twice or never."""
     game = load_game("nim")
     for place, moment in enumerate(replay(NIM)):
         step = moment.step
@@ -95,7 +95,7 @@ def test_each_other_take_in_nim_is_found() -> None:
 @pytest.mark.parametrize("action", [None, 0, "x", [], {}, {"heap": 0}, {"heap": 0, "count": 10**30}, {"a": {"b": []}}])
 @pytest.mark.parametrize("record", [NIM, SHANGHAIEN])
 def test_an_action_that_is_none_is_found(record: MatchRecord, action: Any) -> None:
-    """Whatever JSON stands in its place."""
+    """It is found whatever JSON stands in its place."""
     place = next(place for place, step in enumerate(record.steps) if isinstance(step, ActionStep))
 
     assert problems(with_step(record, place, ActionStep(seat=record.steps[place].seat, action=action)))  # type: ignore[union-attr]
@@ -128,7 +128,7 @@ FAULT = Forfeit(seat=0, message="", hint="", got="", stderr="", transcript=())
     ],
 )
 def test_each_other_claim_is_found(changes: dict[str, Any]) -> None:
-    """About the outcome, the end, the table and the terms; the message names the match."""
+    """A wrong outcome, end, table or clock is found; the message names the match."""
     (problem, *others) = problems(replace(NIM, **changes))
 
     assert others == []
@@ -158,7 +158,7 @@ def test_another_seed_is_found() -> None:
     ],
 )
 def test_each_other_claim_about_a_forfeit_is_found(record: MatchRecord, changes: dict[str, Any]) -> None:
-    """Who was at fault, what that makes of the ranks, that it was one."""
+    """A wrong seat at fault, wrong ranks, or another end is found."""
     assert len(problems(replace(record, **changes))) == 1
 
 
@@ -173,7 +173,7 @@ def test_a_forfeit_of_who_did_not_have_to_act_is_found() -> None:
 
 
 def test_the_first_wrong_step_is_named() -> None:
-    """The moments before it are given out."""
+    """The steps before it are yielded."""
     place = len(SHANGHAIEN.steps) // 2
     moments = replay(replace(SHANGHAIEN, steps=SHANGHAIEN.steps[:place] + SHANGHAIEN.steps[:1]))
 

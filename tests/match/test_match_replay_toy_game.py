@@ -21,17 +21,17 @@ FAR = {"mm": 1000}
 
 
 def refused(message: Message, number: int) -> list[bytes] | None:
-    """Too far in the first two requests, so that something stands in; and once in the fourth."""
+    """Lean too far in the first two requests, so that the fallback is played, and once in the fourth."""
     return [answer(message, FAR)] if number in {1, 2, 4} else None
 
 
 def stored(*bots: Any, **more: Any) -> MatchRecord:
-    """A match as it comes out of the store."""
+    """Return a match as it comes out of the store."""
     return unpack(pack(toy_match(*bots, **more)))
 
 
 def place_of(record: MatchRecord, kind: type[Step], **fields: Any) -> int:
-    """Where the first such step is."""
+    """Return the index of the first such step."""
     return next(
         place
         for place, step in enumerate(record.steps)
@@ -41,7 +41,7 @@ def place_of(record: MatchRecord, kind: type[Step], **fields: Any) -> int:
 
 @pytest.mark.parametrize("seats", [2, 3, 4])
 def test_a_match_of_many_can_be_verified(seats: int) -> None:
-    """Replayed and simulated again, with wet seats that nobody asks."""
+    """It is replayed and simulated again, with wet seats that are not asked."""
     record = stored(*(toy_bot(20 * seat + 30) for seat in range(seats)))
 
     found, wrong = resimulate(record)
@@ -53,7 +53,7 @@ def test_a_match_of_many_can_be_verified(seats: int) -> None:
 
 
 def test_a_decision_of_several_is_complete_with_the_last() -> None:
-    """All its moments begin and end in the same states; what it led to is to be seen after the last one."""
+    """All its steps begin and end in the same states; the last one is marked as complete."""
     record = stored(toy_bot(), toy_bot(), toy_bot())
 
     moments = list(replay(record))
@@ -95,7 +95,7 @@ def test_whatever_bots_do_can_be_verified(seats: int, odd: list[str]) -> None:
 
 
 def with_stand_in(**changes: Any) -> MatchRecord:
-    """A match in which seat 0 leaned by a stand-in, with that step changed."""
+    """Return a match in which seat 0 leaned by a fallback action, with that step changed."""
     record = stored(toy_bot(odd=refused), toy_bot())
     place = place_of(record, ActionStep, seat=0)
     step = record.steps[place]
@@ -118,7 +118,7 @@ def with_stand_in(**changes: Any) -> MatchRecord:
     ],
 )
 def test_a_forged_stand_in_is_found(changes: dict[str, Any], said: str) -> None:
-    """Another action than the one that stands in, a fault that nobody pardons, or a fault that was not counted."""
+    """Another action than the fallback, a fault that is not pardoned, or one that was not counted is found."""
     record = with_stand_in(**changes)
 
     (problem,) = problems(record)
@@ -146,7 +146,7 @@ def test_a_forged_stand_in_is_found(changes: dict[str, Any], said: str) -> None:
     ],
 )
 def test_forged_counts_are_found(changes: dict[str, Any]) -> None:
-    """Of answers, and of faults by their kind."""
+    """Wrong numbers of answers, and of faults by kind, are found."""
     record = stored(toy_bot(odd=refused), toy_bot())
     assert record.seats[0].moves - sum((record.seats[0].faults or {}).values()) == 3 - 1
 
@@ -165,7 +165,7 @@ def test_a_third_pardoned_timeout_is_found() -> None:
 
 
 def test_faults_in_a_game_that_pardons_none_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    """There each of them would have been the end."""
+    """Each fault would have ended the match there."""
     record = stored(toy_bot(), toy_bot())
     strict = ToyGame()
     strict.fault_policy = None
@@ -179,7 +179,7 @@ def test_faults_in_a_game_that_pardons_none_are_found(monkeypatch: pytest.Monkey
     "changed", [{"key": "tip/7"}, {"result": None}, {"result": {"tilt": 0}}, {"result": {"tilt": 0, "wet": [5]}}]
 )
 def test_a_forged_simulation_is_found(changed: dict[str, Any]) -> None:
-    """Its key, and a result that cannot be; without simulating anything."""
+    """A wrong key and an impossible result are found without simulating anything."""
     record = stored(toy_bot(), toy_bot())
     place = place_of(record, SimulationStep)
     step = record.steps[place]
@@ -190,7 +190,7 @@ def test_a_forged_simulation_is_found(changed: dict[str, Any]) -> None:
 
 
 def test_another_step_in_the_place_of_a_simulation_is_found() -> None:
-    """And the other way round."""
+    """So is a simulation in the place of another step."""
     record = stored(toy_bot(), toy_bot())
     place = place_of(record, SimulationStep)
 
@@ -199,7 +199,7 @@ def test_another_step_in_the_place_of_a_simulation_is_found() -> None:
 
 
 def test_a_result_that_could_be_and_was_not_is_found_by_simulating() -> None:
-    """Nobody got wet, says the record."""
+    """The forged record says that nobody got wet."""
     record = stored(toy_bot(90), toy_bot(90), options={"rounds": 1})
     place = place_of(record, SimulationStep)
     step = record.steps[place]
@@ -216,14 +216,14 @@ def test_a_result_that_could_be_and_was_not_is_found_by_simulating() -> None:
 
 
 def test_a_fingerprint_belongs_to_a_game_with_a_simulator() -> None:
-    """One without says nothing of what the results were made by."""
+    """A record of a game without a simulator has no fingerprint."""
     record = stored(toy_bot(), toy_bot())
 
     assert problems(replace(record, simulator=UNSET)) == ["m: recorded as simulated by nobody knows what"]
 
 
 def test_an_unfinished_decision_of_several_is_found() -> None:
-    """A record that ends in the middle."""
+    """The record ends in the middle of it."""
     record = stored(toy_bot(), toy_bot(), toy_bot())
 
     (problem,) = problems(replace(record, steps=record.steps[:2]))

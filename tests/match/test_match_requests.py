@@ -19,7 +19,7 @@ KEPT = 1000
 
 
 class LoudBot(ScriptedBot):
-    """Writes `text(number)` to stderr before its answer to each request, and a word at its start."""
+    """A bot that writes `text(number)` to stderr before its answer to each request, and a word at its start."""
 
     def __init__(self, text: Any, odd: Any = lambda _message, _number: None) -> None:
         def loud(message: Any, number: int) -> Iterable[Reply] | None:
@@ -45,7 +45,7 @@ def played(bot: LoudBot, kept: int = KEPT) -> MatchRecord:
 
 
 def own_steps(record: MatchRecord, seat: int = 0) -> list[int]:
-    """Indices of the steps for which the seat was asked."""
+    """Return the indices of the steps for which the seat was asked."""
     return [
         index
         for index, step in enumerate(record.steps)
@@ -54,7 +54,7 @@ def own_steps(record: MatchRecord, seat: int = 0) -> list[int]:
 
 
 def test_stderr_is_kept_with_the_step_for_which_it_was_written() -> None:
-    """What came before the first answer stands apart; a seat that wrote nothing has nothing."""
+    """Text before the first answer stands apart; a seat that wrote nothing has none."""
     record = played(LoudBot(lambda number: b"number %d\n" % number))
 
     own, other = stderr_by_step(record)
@@ -76,7 +76,7 @@ def test_a_crash_leaves_its_last_words() -> None:
 
 
 def test_the_record_is_bounded_whatever_a_bot_writes() -> None:
-    """Begin and end of the match are there, and the cut says how much is missing; sizes by request stay exact."""
+    """The beginning and the end are kept, and the cut says how much is missing; sizes by request stay exact."""
     record = played(LoudBot(lambda number: b"%d" % (number % 10) * 300 * number))
 
     seat, own = record.seats[0], stderr_by_step(record)[0]
@@ -95,14 +95,14 @@ def test_the_record_is_bounded_whatever_a_bot_writes() -> None:
 
 
 def test_bytes_that_are_no_text_draw_on_no_terminal() -> None:
-    """Escapes and broken UTF-8 are told by their numbers."""
+    """Escapes and broken UTF-8 are shown as numbers."""
     own = stderr_by_step(played(LoudBot(lambda _number: b"\x1b[2J\xff\0 \xc3\xa9\n")))[0]
 
     assert next(iter(own.at.values())) == "\\x1b[2J\\xff\\x00 é\n"
 
 
 def test_each_match_of_a_process_keeps_its_own() -> None:
-    """Nothing of the match before, and the start of the process only in its first one."""
+    """A match has no text of the match before; only the first one has that of the process's start."""
     bot = LoudBot(lambda number: b"number %d\n" % number)
     player = seated(bot)
     player.kept_stderr = KEPT
@@ -152,7 +152,7 @@ def test_refused_and_late_requests_belong_to_the_step_after_them(
 
 
 def test_a_log_is_cut_where_one_asks() -> None:
-    """The first and last four bytes of twelve, in three parts."""
+    """The first and last four bytes of twelve are read in three parts."""
     log = BoundedLog(4)
     for part in (b"abc", b"defghi", b"jkl"):
         log.add(part)

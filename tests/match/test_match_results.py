@@ -73,7 +73,7 @@ def test_a_result_is_the_exact_part_of_its_record() -> None:
 
 
 def test_fractions_in_a_record() -> None:
-    """A whole score is an integer of its JSON, as it always was; another one a string; both come back exactly."""
+    """A whole score is an integer in JSON, another one a string; both come back exactly."""
     whole, split = record((Fraction(4), Fraction(-1))), record()
 
     assert b'"scores":[4,-1]' in encoded(whole)
@@ -112,6 +112,6 @@ def test_a_record_of_no_pairing_is_no_result(match: str) -> None:
 def test_a_forfeit_has_a_seat_at_fault_and_no_scores(
     termination: Termination, scores: tuple[Fraction, ...] | None, at_fault: int | None
 ) -> None:
-    """And a match that ended by the rules has scores, and nobody at fault."""
+    """A match that ended by the rules has scores, and no seat at fault."""
     with pytest.raises(ValueError, match="does not fit scores and fault"):
         msgspec.structs.replace(result_of(record()), termination=termination, scores=scores, at_fault=at_fault)

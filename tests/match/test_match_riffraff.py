@@ -18,25 +18,25 @@ pytest.importorskip("mujoco", reason="the extra `riffraff` is not installed")
 
 
 def reluctant(message: Message) -> bytes:
-    """The first card, two pieces where they may be announced, and a pass in place of each load."""
+    """Play the first card, two pieces where they may be announced, and pass in place of each load."""
     if message["legal"]:
         return answer(message, -1 % len(message["legal"]) if message["view"]["phase"] == "announce" else 0)
     return answer(message, {"pass": True})
 
 
 def rude(message: Message) -> bytes:
-    """Two pieces announced, and nonsense in place of each load."""
+    """Announce two pieces, and answer each load with nonsense."""
     return reluctant(message) if message["legal"] else answer(message, {"pieces": 1, "kind": "whale"})
 
 
 def stubborn(message: Message) -> bytes:
-    """Nonsense to everything."""
+    """Answer everything with nonsense."""
     return answer(message, {"pass": False})
 
 
 @cache
 def match_between(*manners: Callable[[Message], bytes]) -> MatchRecord:
-    """A match of bots with these manners."""
+    """Play a match of bots with these policies."""
     bots = [ScriptedBot(plain=manner) for manner in manners]
     return match_of(*[seated(bot, game=load_game("riffraff"), seats=len(bots)) for bot in bots], game="riffraff")
 
@@ -65,7 +65,7 @@ def test_a_record_can_be_replayed_before_it_is_stored() -> None:
 def test_players_who_never_load_are_loaded_for(
     manners: tuple[Callable[[Message], bytes], ...], reasons: set[str]
 ) -> None:
-    """Two refusals a load, counted in the record; the match ends, every piece is somewhere, and it can be verified."""
+    """Each load takes two refusals, counted in the record; the match ends with every piece placed, and verifies."""
     record = match_between(*manners)
 
     searches = [step.result for step in record.steps if isinstance(step, SimulationStep) and "standard" in step.key]

@@ -30,7 +30,7 @@ LONG = {"heaps": [3 * STOPPED, 3 * STOPPED]}
 
 
 class Noted(ScriptedChannel):
-    """Notes whether the bot is left running or stopped; without `quick` its answers take longer than QUICK_S."""
+    """A channel that notes when its bot runs on or is stopped; without `quick` answers take over QUICK_S."""
 
     looks = True
     """Whether it sees that its answer is late; else it came just before the look, but after QUICK_S in all."""
@@ -78,7 +78,7 @@ def noted_match(
     *clocks: ClockSettings,
     quick: tuple[bool, bool] = (True, True),
 ) -> tuple[list[str], MatchRecord]:
-    """What was noted of a match of nim after both said ready, and its record; the house plays where there is no bot."""
+    """Play a match of nim; return the notes since both said ready, and the record. Without a bot the house plays."""
     noted: list[str] = []
     players: list[Any] = []
     for name, bot, clock, is_quick in zip("ab", (first, second), clocks or (CLOCK, CLOCK), quick, strict=True):
@@ -96,7 +96,7 @@ def noted_match(
 
 
 def test_quick_bots_are_stopped_at_the_end_of_the_match_only() -> None:
-    """Each runs on after its answers, and through the moves of the other."""
+    """Each bot runs on after its answers, and during the moves of the other."""
     noted, _ = noted_match(ScriptedBot(), ScriptedBot())
 
     assert noted[:4] == ["a runs on", "b runs on", "a runs on", "b runs on"]
@@ -105,14 +105,14 @@ def test_quick_bots_are_stopped_at_the_end_of_the_match_only() -> None:
 
 
 def test_a_bot_that_is_waited_for_stops_the_other() -> None:
-    """Nobody thinks through a move that is not a quick one; from then on the other is stopped at once."""
+    """No bot thinks during a move that is not quick; from then on the other is stopped at once."""
     noted, _ = noted_match(ScriptedBot(), ScriptedBot(), quick=(True, False))
 
     assert noted[:6] == ["a runs on", "a is stopped", "b runs on", "a rests", "b runs on", "a rests"]
 
 
 def test_an_answer_that_is_late_between_two_looks_stops_the_other_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Or it would run on through the next move of the late one, at which nobody looks again."""
+    """Otherwise it would run on during the next move of the late one, which is not checked again."""
     monkeypatch.setattr(Noted, "looks", False)
     noted, _ = noted_match(ScriptedBot(), ScriptedBot(), quick=(True, False))
 
@@ -135,7 +135,7 @@ def test_against_a_player_in_this_process_a_bot_is_stopped_at_once() -> None:
 
 
 class Thief(Noted):
-    """Takes some CPU time while it runs on, so many times."""
+    """A channel whose bot uses some CPU time while it runs on, so many times."""
 
     def __init__(self, bot: ScriptedBot, stolen_s: float, times: int) -> None:
         self.noted: list[str] = []
@@ -150,14 +150,14 @@ class Thief(Noted):
 
 
 def still() -> BotPlayer:
-    """A bot whose answers take no time."""
+    """Return a bot whose answers take no time."""
     bot = ScriptedBot()
     bot.times.wall = lambda: 0.0  # type: ignore[method-assign]
     return seated(bot)
 
 
 def thieving(stolen_s: float, times: int = 1) -> tuple[Thief, BotPlayer]:
-    """Such a bot, and its channel."""
+    """Return a bot that uses CPU time while it runs on, and its channel."""
     bot = ScriptedBot()
     channel = Thief(bot, stolen_s, times)
     bot.open = lambda: channel  # type: ignore[method-assign]
@@ -185,7 +185,7 @@ def test_a_bot_that_always_uses_the_time_of_others_seldom_has_it() -> None:
 
 
 def test_what_is_used_after_the_last_answer_is_on_the_clock_of_the_next_start() -> None:
-    """No CPU time of a bot is for nothing."""
+    """CPU time between two matches is charged, too."""
     channel, thief = thieving(6.0)
     first = match_of(thief, still(), options={"heaps": [2]})
     second = match_of(thief, still(), options={"heaps": [2]}, match="n")
@@ -197,7 +197,7 @@ def test_what_is_used_after_the_last_answer_is_on_the_clock_of_the_next_start() 
 
 
 class Asked(Participant):
-    """Keeps its requests, and takes the first action."""
+    """A bot that keeps its requests, and takes the first action."""
 
     def __init__(self) -> None:
         super().__init__("", "", CLOCK.terms())
@@ -227,7 +227,7 @@ def test_seats_that_are_asked_together_are_stopped_at_once(seats: tuple[int, ...
 
 
 class AllAtOnce:
-    """Nim, but anybody may act."""
+    """Nim in which any seat may act."""
 
     def __getattr__(self, name: str) -> Any:
         return getattr(NIM, name)
@@ -238,7 +238,7 @@ class AllAtOnce:
 
 @pytest.mark.parametrize("line", [b"", b"half a li", b"an answer\n"])
 def test_a_channel_stops_the_others_once_no_quick_answer_came(line: bytes) -> None:
-    """Not before a whole line is read that is there already, or comes by then."""
+    """It does not stop them if a whole line is there already, or comes by then."""
     stopped: list[int] = []
     with piped(limit=100) as (process, channel):
         process.say(line)

@@ -26,7 +26,7 @@ def by_hand(label: str) -> str:
 
 
 def test_every_value_has_a_label_of_its_own() -> None:
-    """As protocol.md has it, for a table of three."""
+    """The values of a table of three are those of the recipes in protocol.md."""
     drawn = draw_block(Secret(VALUE), FIXTURE, 3)
 
     assert drawn == BlockDraw(
@@ -39,7 +39,7 @@ def test_every_value_has_a_label_of_its_own() -> None:
 
 
 def test_a_public_seed_is_a_secret_that_everybody_has() -> None:
-    """The same machinery from a hash of the seed."""
+    """Its secret is a hash of the seed, and is used like any other."""
     secret = Secret.public("2026")
 
     assert secret == Secret(hashlib.sha256(b"arena/public seed/2026").digest())
@@ -48,7 +48,7 @@ def test_a_public_seed_is_a_secret_that_everybody_has() -> None:
 
 
 def test_secrets_are_long_and_never_the_same() -> None:
-    """At least 128 bits from the system."""
+    """They have at least 128 bits from the system."""
     found = {Secret.random().reveal() for _ in range(100)}
 
     assert len(found) == 100
@@ -59,7 +59,7 @@ def test_secrets_are_long_and_never_the_same() -> None:
 
 @given(st.text(max_size=5), st.text(max_size=5), st.integers(2, 4))
 def test_blocks_share_nothing(one: str, other: str, seats: int) -> None:
-    """Every value of two blocks differs; within a block, too."""
+    """Every value differs between two blocks, and within a block."""
     drawn = [draw_block(Secret(VALUE), fixture, seats) for fixture in {one, other}]
 
     values = [value for each in drawn for value in (each.luck, *each.bot_seeds, *each.wire_ids)]
@@ -68,7 +68,7 @@ def test_blocks_share_nothing(one: str, other: str, seats: int) -> None:
 
 
 def test_orders_of_ten_are_numbered_as_sorted() -> None:
-    """The first, the second and the last of 3 628 800, and one in the middle."""
+    """The first, the second, the last and a middle one of 3 628 800 orders are checked."""
     places = tuple(range(10))
 
     assert secret_luck._order(0, 10) == places
@@ -79,13 +79,13 @@ def test_orders_of_ten_are_numbered_as_sorted() -> None:
 
 @pytest.mark.parametrize("leak", [pickle.dumps, copy.copy, copy.deepcopy, msgspec.json.encode, json.dumps])
 def test_a_secret_cannot_be_sent_anywhere(leak: object) -> None:
-    """No pickle for a worker, no JSON for a page."""
+    """It cannot be pickled for a worker, or encoded as JSON for a page."""
     with pytest.raises(TypeError):
         leak(Secret(VALUE))  # type: ignore[operator]
 
 
 def test_a_secret_shows_its_commitment_only() -> None:
-    """In a traceback, a log or an f-string."""
+    """That holds in a traceback, a log and an f-string."""
     secret = Secret(VALUE)
 
     shown = f"{secret} {secret!r} {[secret]} {vars(type(secret)).get('__dict__')}"
@@ -96,7 +96,7 @@ def test_a_secret_shows_its_commitment_only() -> None:
 
 @pytest.mark.parametrize("text", ["", "zz" * 32, "ab" * 15, f"{VALUE.hex()}\n{VALUE.hex()}", f"{VALUE.hex()} x"])
 def test_what_is_no_secret_file_is_refused_without_quoting_it(text: str) -> None:
-    """It may be one with a slip of the pen."""
+    """The text may be a secret with a typing error."""
     with pytest.raises(SpecError, match=r"here\.secret: this is no secret file") as caught:
         Secret.read(text, "here.secret")
 
@@ -105,5 +105,5 @@ def test_what_is_no_secret_file_is_refused_without_quoting_it(text: str) -> None
 
 
 def test_a_secret_file_may_have_remarks() -> None:
-    """Lines that begin with #."""
+    """Lines that begin with # are left out."""
     assert Secret.read(f"# of a league\n\n{VALUE.hex()}\n", "x") == Secret(VALUE)
