@@ -29,7 +29,7 @@ COMMIT_EVERY_S: Final = 0.2
 _NAMED: Final = 3
 _CONTINUE: Final = "; what is stored is safe, and the same command continues"
 _WHICH: Final = re.compile(r"^.*?\): |\b[0-9a-f]{12}-\d+-\d+\b")
-"""The block, and its match, in a sentence about a lost one."""
+"""Parts of the message of a lost block that name the block or its match."""
 log: Final = logging.getLogger("arena.league")
 
 Finished = list[PlayedBlock]

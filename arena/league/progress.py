@@ -23,7 +23,7 @@ _AT_ONCE: Final = 500
 
 T = TypeVar("T")
 OnStep = Callable[[str, int, int], object]
-"""Gets the words of a part of a task, and how many of how many steps of it are done."""
+"""Gets the words for a part of a task, the number of its finished steps, and that of all its steps."""
 
 
 def ignore_step(_words: str, _done: int, _total: int) -> None:
@@ -67,6 +67,7 @@ class Counts(msgspec.Struct, frozen=True):
         return f", {duration_text(left / self.rate)} left" if self.rate and left > 0 else ""
 
     def _by_machine(self) -> str:
+        """Return `, on a 12, b 10 and 3 other machines`; empty without machines."""
         if not self.machines:
             return ""
         named = [f"{printable(name)} {count}" for name, count in self.machines[:_NAMED]]
@@ -117,7 +118,7 @@ class Progress:
 
     @property
     def counts(self) -> Counts:
-        """The counts by now."""
+        """The counts of the run by now."""
         done = self.done + self.finished
         rate = (done - self._before) / max(self._clock() - self._start_s, 1e-9)
         return Counts(done, self.total, self.done, rate, self._forfeits, self.round, tuple(self.machines.most_common()))

@@ -212,12 +212,12 @@ class Planner:
             **({"package": tournament.package} if tournament.package else {}),
             "clock": tournament.clock,
             "limits": tournament.limits,
-            "commitment": luck_origin(tournament).commitments[0],  # of the first secret, which stays
+            "commitment": luck_origin(tournament).commitments[0],  # that of the first secret, which stays
             "players": [],
         }
         before = {name: value for name, value in identity.items() if name <= "players"}
         after = {name: value for name, value in identity.items() if name > "players"}
-        # Keys stand in the order of their names, as in the whole: `{..., "players":[` and `],"rules":...}`.
+        # Keys are in the order of their names, as in the whole identity: `{..., "players":[` and `],"rules":...}`.
         self._start = sha256(_encode(before)[: -len("]}")])
         self._rest = b"]," + _encode(after)[len("{") :]
         self._described = {

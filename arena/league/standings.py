@@ -46,6 +46,7 @@ def standings_of(tournament: Tournament, results: Sequence[MatchResult]) -> tupl
     ranks = dict(zip(sums.table.keys, sums.table.pairing_ranks, strict=True))
 
     def stored(blocks: Mapping[str, int]) -> dict[str, PairingRanks]:
+        """Return the ranks of `results`, as a store does."""
         return {key: ranks[key].between(0, end) for key, end in blocks.items() if key in ranks}
 
     return standings_and_timing(state_of(tournament, stored), sums)

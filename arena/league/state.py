@@ -33,7 +33,7 @@ class PairingProgress(msgspec.Struct, frozen=True, gc=False):
 
 
 class LeagueState(msgspec.Struct, frozen=True, dict=True):
-    """A tournament and what is stored of it.
+    """The state of a league: its tournament and its stored matches.
 
     `rounds` are those known by now: all that are stored completely, and the first one that is not. `spans` are the
     pairings of these rounds in the order in which they first met, which is the order of the schedule. `news` are the
@@ -111,7 +111,7 @@ class ScheduleRunner:
 
     @property
     def state(self) -> LeagueState:
-        """The state by now."""
+        """The state of the league by now."""
         self._take_in()
         rounds, spans, news = tuple(self._rounds), tuple(self._spans.values()), tuple(self._news)
         return LeagueState(self.tournament, rounds, spans, news, self._is_complete)

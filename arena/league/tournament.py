@@ -26,7 +26,7 @@ FORMAT: Final = "arena-fixture/2"
 TOURNAMENT_FILE_LIMIT: Final = 256 << 10
 """Bytes of a tournament file: thousands of players fit in."""
 DEFAULT_SEATS: Final = 2
-"""Seats of a match where nothing else is said; so also the matches of a block, one for each rotation of the players."""
+"""Seats of a match by default, and so matches of a block: one for each rotation of the players."""
 
 
 class PlayerEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -155,7 +155,7 @@ def luck_origin(tournament: Tournament) -> LuckOrigin:
 
 
 Keep = Callable[[str, PlayerEntry, BotSpec], BotSpec]
-"""Gets the name of a league, an entry of its players and the bot that this means today; gives the bot that plays."""
+"""Gets the name of a league, an entry of its players and the bot that it names today; returns the bot that plays."""
 
 
 def read_tournament(

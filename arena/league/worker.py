@@ -125,7 +125,7 @@ def play_rotations(
                 except MachineFault:
                     raise
                 except HarnessFault as fault:
-                    # Their failed starts go with these players: the next attempt must not depend on which was void.
+                    # New players forget failed starts: the next attempt must not depend on which match was void.
                     fixture = left[0]
                     voids[fixture.block] += 1
                     attempt = voids[fixture.block]

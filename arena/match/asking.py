@@ -99,7 +99,7 @@ class _AllAnswered(Exception):
 
 
 class _Asking(msgspec.Struct):
-    """State that all seats of one table share; the bots' answers count from the step `live_from` on."""
+    """The state that all seats of one table share; the bots' answers count from the step `live_from` on."""
 
     record: MatchRecord
     wanted: tuple[int, ...] = ()
@@ -109,11 +109,12 @@ class _Asking(msgspec.Struct):
     answers: list[BotAnswer] = []
 
     def reach(self, step: int) -> None:
-        """Note that a seat is asked for that step."""
+        """Note that a seat is asked for that step; the match is live from `live_from` on."""
         self.is_live = self.is_live or step >= self.live_from
 
 
 def _play(record: MatchRecord, bots: dict[int, BotPlayer], asking: _Asking) -> MatchRecord:
+    """Play the match once more, with the bots beside the recorded players of their seats."""
     with replaying(record, is_live=lambda: asking.is_live) as table:
         seats: list[Participant] = [
             _AskedPlayer(player, bots[seat], seat, table.game, asking) if seat in bots else player
@@ -183,7 +184,7 @@ class _AskedPlayer(Participant):
         Raises _AllAnswered after the last wanted answer, and when the bot has ended.
         """
         bot, asking = self._bot, self._asking
-        number = min(request.step, len(asking.record.steps) + 1)  # of several who owe one at once, too
+        number = min(request.step, len(asking.record.steps) + 1)  # also where several seats owe the last one
         is_wanted, refused = number in asking.wanted, self._refused
         if is_wanted and refused is None:
             asking.before(bot, number)

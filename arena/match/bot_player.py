@@ -214,7 +214,7 @@ class BotPlayer(Participant):
         """Send the bot the fault that ended the match, and end its process."""
         self._recorder.fault(fault, is_fatal=True)
         if self._talk is not None:
-            self._talk.tell(error_of(fault, is_fatal=True), patience_s=0.0)  # one that does not read is not waited for
+            self._talk.tell(error_of(fault, is_fatal=True), patience_s=0.0)  # do not wait for a bot that does not read
             self.close(grace_s=0.0)
 
     def close(self, *, grace_s: float = GRACE_S) -> str:

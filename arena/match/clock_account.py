@@ -90,7 +90,7 @@ class ClockAccount:
             clock.start((self._move_us + self.bank_us) / 1e6, self._wall_s, self.idle_bank_s, self.cpu_since)
         else:
             clock.start(math.inf, math.inf, math.inf, self.cpu_since)
-        if self._is_abandoned:  # by another thread, before it could reach this clock
+        if self._is_abandoned:  # another thread did it, before it could reach this clock
             clock.abandon()
         return clock
 

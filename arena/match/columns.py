@@ -184,7 +184,7 @@ def _result(
     scores, luck, *counts = columns
     if min(map(min, counts)) < 0:
         raise ValueError("a count or a time is below 0")
-    # Fields of results have the order of the columns.
+    # The fields of a result have the order of the columns.
     fields: tuple[Any, ...] = (
         *(key, players, tuple(map(int, ranks))),
         tuple([_fraction(part, end.score_unit) for part in scores]) if end.at_fault is None else None,

@@ -29,9 +29,9 @@ from arena.text import printable
 
 T = TypeVar("T")
 _STOP_S: Final = 0.5
-"""The wait for the threads after a stop by a person; they look at their clocks 20 times a second."""
+"""Seconds to wait for the threads after Ctrl-C; they check their clocks 20 times a second."""
 _END_S: Final = 60.0
-"""The wait for them after a fault of ours: a simulation cannot be broken off, and what a thread holds is used again."""
+"""Seconds to wait after a fault of ours: a simulation cannot be broken off, and the next match needs what it holds."""
 
 
 class Forfeited(Exception):
@@ -39,7 +39,7 @@ class Forfeited(Exception):
 
     def __init__(self, seat: Seat, fault: BotFault) -> None:
         super().__init__(fault.message)
-        # both may quote the bot, and are shown on terminals
+        # both may quote the bot, and appear on terminals
         fault.message, fault.hint = printable(fault.message), printable(fault.hint)
         self.seat = seat
         self.fault = fault
@@ -136,7 +136,7 @@ class Decisions:
                 self._simulator.require(state, seat, action)
         except BotFault as fault:
             transcript = participant.transcript
-            if not fault.got and transcript and transcript[-1][1] == "<":  # otherwise the last word was the referee's
+            if not fault.got and transcript and transcript[-1][1] == "<":  # otherwise the last line was the referee's
                 fault.got = excerpt(transcript[-1][2])
             fault.message, fault.hint, fault.got = map(printable, (fault.message, fault.hint, fault.got))
             raise

@@ -23,7 +23,7 @@ from arena.protocol.session import Session
 
 M = TypeVar("M", bound=m.Message)
 _NOTICE_S: Final = 1.0
-"""Wall time a bot has to take a line that asks nothing of it."""
+"""Seconds of wall time in which a bot must take a line that needs no answer."""
 _USELESS_LIMIT: Final = 10_000
 """Lines that count for nothing before the one that counts. More are a flood: it costs the referee more than the bot."""
 _USELESS_BYTES: Final = 1 << 20
@@ -174,7 +174,7 @@ class Dialogue:
         """Send a line that needs no answer. A bot that cannot take it is ended; its next match starts a new process."""
         if self.lost is not None:
             return
-        # a suspended referee would be none of the bot's faults either
+        # a clock without `suspended`: a pause of the referee is excused like any other delay
         clock = MoveClock(cpu=self.channel.cpu, wall=self._wall, budget_s=math.inf, wall_s=patience_s, decides_cpu=True)
         try:
             self.channel.send(self._line_of(message), clock)

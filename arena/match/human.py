@@ -196,5 +196,6 @@ class HumanPlayer(Participant):
             self._say_all(help_lines)
 
     def _say_all(self, lines: list[str]) -> None:
+        """Show the lines, one after another."""
         for line in lines:
             self._say(line)

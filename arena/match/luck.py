@@ -34,7 +34,7 @@ SHOWN_FACES: Final = 8
 
 
 class LuckNode(msgspec.Struct, frozen=True):
-    """Luck of one draw, by seat; the seats together have none.
+    """The luck of one draw, by seat; over all seats it adds up to 0.
 
     `step` counts the steps of the record from 0. `key` is that of the draw, with its `outcome`; cards turned up by a
     decision have no key.
@@ -91,7 +91,7 @@ class LuckMeter:
             elif isinstance(step, ActionStep):
                 waiting, drawn = value.before_reveal(before, after), ("", ())
             else:
-                continue  # what is simulated follows from the state
+                continue  # the result of a simulation follows from the state
             if waiting is None:
                 continue
             expected = value(waiting)
@@ -110,7 +110,7 @@ def luck_of(record: MatchRecord, value: ValueFunction[Any] | None = None) -> Mat
     meter = LuckMeter(load_game(record.game), len(record.seats), value)
     before: Any = None
     for number, moment in enumerate(replay(record)):
-        if moment.before is not before:  # a decision of several seats has a moment for each
+        if moment.before is not before:  # a decision of several seats has a step for each
             meter.passed(number, moment.before, moment.after, moment.step)
         before = moment.before
     return meter.luck()

@@ -38,7 +38,7 @@ from arena.process.suspension import never_suspended
 
 _PARDONED: Final = {fault.code: fault for fault in (OutOfTime, MalformedReply, IllegalAction)}
 _AFTER_AN_ANSWER: Final = (OutOfTime.code, Crashed.code)
-"""Faults that may be found once the answer is there: it came too late, or the bot ended behind it."""
+"""Faults that may be found once the answer is there: it came too late, or the bot ended after it."""
 
 
 class SeatTranscript(msgspec.Struct, frozen=True):
@@ -151,7 +151,7 @@ class _FullRecorder(LineRecorder):
 
 
 class _RecordedClock(MoveClock):
-    """A clock that is looked at once, at the end of the answer."""
+    """A clock that is read once, at the end of the answer."""
 
     def _look_late(self, gap_s: float) -> None:
         """Excuse no delay: the recorded times are without it."""
@@ -201,7 +201,7 @@ class _RecordedFatally(BotFault):
 
     def __init__(self, told: ReportedFault) -> None:
         super().__init__(told.message, hint=told.hint, got=told.got, reason=told.reason)
-        vars(self)["code"] = told.code  # of the class that it had
+        vars(self)["code"] = told.code  # the code of the fault's own class
 
 
 class _Script(ScriptedChannel):
@@ -316,13 +316,13 @@ class _Script(ScriptedChannel):
         if said := self._said.get(self.number):
             return [line_of(text) for text in said.lines]
         place = self.number - 1 - sum(0 < number < self.number for number in self._faulty)
-        if place >= len(self._steps):  # of what it said instead nothing was kept
+        if place >= len(self._steps):  # the lines it sent instead were not kept
             return []
         action = msgspec.json.decode(msgspec.json.encode(self._steps[place].action))
         if request["legal"] is not None and self.kept.form:
             index = request["legal"].index(action)
             line = plain(self.kept.form, request["id"], index)
-            if msgspec.json.decode(line)["action"] == index:  # that of -0 is the form of no other index
+            if msgspec.json.decode(line)["action"] == index:  # a form that was taken from -0 fits no other index
                 return [line]
         return [msgspec.json.encode({"type": "action", "id": request["id"], "action": action})]
 

@@ -284,7 +284,7 @@ class MatchRecord(msgspec.Struct, frozen=True):
 def pack(record: MatchRecord) -> bytes:
     """Compress the record, behind a line with the codec and the digest of the JSON. HarnessFault if it is too large."""
     text = encoded(record)
-    if len(text) > RECORD_BYTES:  # no bot can make a record this large but by its stderr and its notes
+    if len(text) > RECORD_BYTES:  # only its stderr and its notes can make a bot's record so large
         seats = tuple(msgspec.structs.replace(seat, stderr=UNSET) for seat in record.seats)
         steps = tuple(
             msgspec.structs.replace(step, note="") if isinstance(step, ActionStep) else step for step in record.steps

@@ -222,6 +222,7 @@ class _Replay:
         return awaited
 
     def _wrong(self, problem: str) -> CheckFailed:
+        """Return the error for a problem of this record."""
         return CheckFailed(f"{self._record.match}: {problem}")
 
 

@@ -28,7 +28,7 @@ import msgspec
 from arena.errors import SpecError
 
 LEAST_BYTES: Final = 16
-"""128 bits: nobody guesses so many."""
+"""128 bits, which cannot be guessed."""
 _DRAWN_BYTES: Final = 32
 LUCK_DIGITS: Final = 32
 _BOT_SEED_DIGITS: Final = 13

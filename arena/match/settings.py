@@ -22,7 +22,7 @@ Milliseconds = Annotated[float, Meta(gt=0, le=86_400_000)]
 MillisecondsOrZero = Annotated[float, Meta(ge=0, le=86_400_000)]
 IDLE_MS: Final = 10_000.0
 KeptStderr = Literal["faults", "keep"]
-"""The stderr of bots that a record keeps: the end of it after a fault that ended the match, or that of every match."""
+"""The stderr of bots that records keep: only its end, after a fault that ended the match, or that of every match."""
 
 
 def _unset() -> UnsetType:
@@ -31,7 +31,7 @@ def _unset() -> UnsetType:
 
 
 copyreg.pickle(UnsetType, lambda _: (_unset, ()))
-"""Otherwise pickle looks for UNSET in all modules, which costs 0.4 ms for each batch of a league."""
+"""Without it pickle searches all modules for UNSET, which costs 0.4 ms for each job of a league."""
 
 
 class ClockSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -120,7 +120,7 @@ def test_who_sits_after_whom_is_drawn() -> None:
     ],
 )
 def test_what_is_for_two_says_so(schedule: Schedule, cycles: int | None, said: str) -> None:
-    """At tables of three a knockout and `until: decided` are errors."""
+    """A swiss, a knockout and `until: decided` are errors at tables of three."""
     with pytest.raises(SpecError, match=said):
         with_defaults(schedule, players=NAMES, seats=3, cycles=cycles)
 

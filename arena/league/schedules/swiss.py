@@ -16,7 +16,7 @@ from typing import Final
 from arena.league.schedules import Plan, ScheduleGenerator, TableNames, half_points, points_text
 
 BYE: Final = 4
-"""Half points: those of the two matches of a block, won."""
+"""Half points of a bye: those of a block whose two matches are won."""
 
 
 def swiss(players: Sequence[str], rounds: int) -> ScheduleGenerator:
@@ -131,7 +131,7 @@ class Matching:
 
 
 class _Search:
-    """One search for an alternating path from `root` to another single node."""
+    """A search for an alternating path from `root` to another single node."""
 
     def __init__(self, matching: Matching, root: int) -> None:
         self._matching, self._partner = matching, matching.partner
@@ -141,7 +141,7 @@ class _Search:
 
     def run(self) -> int:
         """Search; return the other end of the path, whose way back is in `came_from`, or -1 if there is none."""
-        for node in self._ends:  # which grows meanwhile
+        for node in self._ends:  # the list grows meanwhile
             for other in self._matching.neighbours[node]:
                 partner = self._partner[other]
                 if other in self._matching.gone or self._base[node] == self._base[other] or partner == node:

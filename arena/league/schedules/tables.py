@@ -26,7 +26,7 @@ from arena.text import counted
 MOST_TABLES: Final = 500
 """The most tables in a cycle of three and more seats; a cycle of pairs always has all of them."""
 _LOOKED_AT: Final = 100
-"""Tables among which the next one is chosen where there are more than that: else thousands would take seconds."""
+"""Tables among which the next one is chosen if there are more than `MOST_TABLES`: thousands would take seconds."""
 
 _Places = tuple[int, ...]
 
@@ -174,7 +174,7 @@ class _Search:
         for first, second in combinations(base, 2):
             apart = abs(first - second)
             distance = min(apart, self._players - apart)
-            # moved half around the circle, a table with two opposite players has them again
+            # a table with two opposite players contains the same two after half a turn around the circle
             self._met[distance] += step * (2 if 2 * distance == self._players else 1)
 
     def _are_distinct(self) -> bool:
