@@ -196,7 +196,7 @@ NEED_RIGHTS = {"pivot_root", "move_mount", "fsopen", "fsmount", "fspick", "setho
 
 
 def test_each_call_is_seen_where_there_is_no_filter() -> None:
-    """Without a filter, and with an empty one, each call is a breach by name; one lacks a filter."""
+    """Without a filter, and with one that allows everything, each call is reported by name."""
     no_filter = ways(breaches(box_with(filters=None)))
     idle_filter = ways(breaches(box_with(filters=empty_filter())))
 
