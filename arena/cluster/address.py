@@ -21,40 +21,41 @@ _ADDRESS: Final = re.compile(r"(tls|tcp)://[^/\s]+:[0-9]{1,5}")
 
 
 def checked_address(settings: ClusterSettings, *, is_trusted: bool) -> ClusterSettings:
-    """The settings with the address of the scheduler file. SpecError if they name no cluster.
+    """Check the settings of a cluster; return them with the address from the scheduler file filled in.
 
-    SpecError also without dask, or if it does not speak TLS and the network is not trusted.
+    Raises SpecError if they name no cluster, if dask is not installed, and for a cluster without TLS unless the network
+    is trusted.
     """
     if importlib.util.find_spec("distributed") is None:  # an extra, and slow to import
         raise SpecError(f"dask is not installed; {install_command('cluster')} installs what clusters need")
-    found = settings
+    checked = settings
     if settings.scheduler_file:
         if settings.address:
             raise SpecError("give either the address of a scheduler or --scheduler-file, not both")
-        found = replace(settings, address=_address_in(Path(settings.scheduler_file)))
-    if workers_here(found) is not None:
-        return found
-    if not _ADDRESS.fullmatch(found.address):
+        checked = replace(settings, address=_address_in(Path(settings.scheduler_file)))
+    if workers_here(checked) is not None:
+        return checked
+    if not _ADDRESS.fullmatch(checked.address):
         raise SpecError(
-            f'the address of a cluster: found "{found.address}", expected tls://HOST:PORT, or local:N for N workers'
+            f'the address of a cluster: found "{checked.address}", expected tls://HOST:PORT, or local:N for N workers'
             " on this machine"
         )
-    scheme = found.address.partition("://")[0]
+    scheme = checked.address.partition("://")[0]
     if scheme != "tls" and not is_trusted:
         raise SpecError(
-            f"{found.address}: without TLS anybody on the network can run programs on all machines of the cluster;"
+            f"{checked.address}: without TLS anybody on the network can run programs on all machines of the cluster;"
             " start scheduler and workers with TLS (docs/cluster.md), or type --trust-network if nobody else is there"
         )
-    if scheme == "tls" and not (found.tls_ca and found.tls_cert and found.tls_key):
-        raise SpecError(f"{found.address}: TLS needs three files: --tls-ca, --tls-cert and --tls-key")
+    if scheme == "tls" and not (checked.tls_ca and checked.tls_cert and checked.tls_key):
+        raise SpecError(f"{checked.address}: TLS needs three files: --tls-ca, --tls-cert and --tls-key")
     for name in ("tls_ca", "tls_cert", "tls_key"):
-        if scheme == "tls" and not Path(getattr(found, name)).is_file():
-            raise SpecError(f"{getattr(found, name)}: no such file")
-    return found
+        if scheme == "tls" and not Path(getattr(checked, name)).is_file():
+            raise SpecError(f"{getattr(checked, name)}: no such file")
+    return checked
 
 
 def workers_here(settings: ClusterSettings) -> int | None:
-    """N of `local:N`. SpecError if that is no number."""
+    """Return N of an address `local:N`, None for any other address; raises SpecError if N is invalid."""
     kind, _, count = settings.address.partition(":")
     if kind != "local":
         return None
@@ -64,7 +65,7 @@ def workers_here(settings: ClusterSettings) -> int | None:
 
 
 def _address_in(file: Path) -> str:
-    """The address in a file that `dask scheduler --scheduler-file` has written."""
+    """Read the address in a file written by `dask scheduler --scheduler-file`; raises SpecError."""
     try:
         address = json.loads(file.read_text(encoding="utf-8"))["address"]
     except OSError as error:

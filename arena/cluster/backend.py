@@ -21,10 +21,7 @@ Returned = TypeVar("Returned")
 
 
 class LoopThread:
-    """An event loop in a thread of its own, from the first line of a `with` to its end.
-
-    It hears no Ctrl-C (see `hear_no_ctrl_c`).
-    """
+    """An event loop in a thread of its own, for the time of a `with`; Ctrl-C is blocked there (`hear_no_ctrl_c`)."""
 
     def __init__(self, new_loop: Callable[[], asyncio.AbstractEventLoop] = asyncio.new_event_loop) -> None:
         self.loop = new_loop()
@@ -35,13 +32,13 @@ class LoopThread:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """End the event loop, with whatever still waits in it."""
+        """Cancel all tasks of the event loop and end it."""
 
         async def end() -> None:
-            left = asyncio.all_tasks() - {asyncio.current_task()}
-            for each in left:
-                each.cancel()
-            await asyncio.gather(*left, return_exceptions=True)
+            tasks = asyncio.all_tasks() - {asyncio.current_task()}
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
 
         with contextlib.suppress(TimeoutError):
             self.run(end()).result(_CLOSE_WITHIN_S)
@@ -55,12 +52,12 @@ class LoopThread:
         self.loop.run_forever()
 
     def run(self, coroutine: Coroutine[Any, Any, Returned]) -> "Future[Returned]":
-        """Run it there."""
+        """Run a coroutine in the event loop; return its future."""
         return asyncio.run_coroutine_threadsafe(coroutine, self.loop)
 
 
 class ClusterBackend:
-    """A `Backend` that connects for its first job: MachineFault if there is no scheduler."""
+    """A `Backend` for a cluster, which connects at its first job; that raises MachineFault without a scheduler."""
 
     def __init__(
         self,
@@ -78,11 +75,11 @@ class ClusterBackend:
 
     @property
     def slots(self) -> int:
-        """The jobs that it takes by now; workers come and go."""
+        """Number of jobs to submit at most, which changes as workers come and go."""
         return 1 if self.dealer is None else self.dealer.slots
 
     def submit(self, job: AnyJob, on_finished: OnFinished) -> "Future[Any]":
-        """Queue a job. BrokenExecutor if there is no cluster any more."""
+        """Queue a job; raises BrokenExecutor if the cluster is gone."""
         dealer = self.dealer or self._started()
         if dealer.broken:
             raise BrokenExecutor(dealer.broken)
@@ -90,15 +87,15 @@ class ClusterBackend:
         self._thread.loop.call_soon_threadsafe(dealer.add, OpenJob(job, on_finished, future))
         return future
 
-    def close(self, *, is_interrupted: bool) -> None:  # noqa: ARG002 - all sessions end at once; they have nothing left
-        """End all sessions, so that all bots on all machines end."""
+    def close(self, *, is_interrupted: bool) -> None:  # noqa: ARG002 - all sessions end at once in both cases
+        """End all sessions, with all bots on all machines."""
         if self.dealer is None:
             return
         self._running.cancel()
         closing = self._thread.run(self.dealer.close())
         try:
             closing.result(_CLOSE_WITHIN_S)
-        except TimeoutError:  # a worker that does not hear it ends by its lease
+        except TimeoutError:  # the lease ends the session of a worker that got no message
             closing.cancel()
         finally:
             self._thread.__exit__()
@@ -119,7 +116,7 @@ def cluster_backend(
     archive_of: Callable[[str], bytes],
     say: Callable[[str], object],
 ) -> ClusterBackend:
-    """The backend of checked settings; `say` gets sentences about workers."""
+    """Make the backend for a cluster with checked settings; `say` gets sentences about workers."""
     from arena.cluster.link import open_link  # noqa: PLC0415 - dask is slow to import
 
     terms = Terms(tournament.name, tournament.game, isolation, identity_of(tournament.game))

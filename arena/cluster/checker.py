@@ -1,7 +1,7 @@
 """Matches of `arena verify` checked on the workers of a cluster, which get them as they get the jobs of a league.
 
-Rule: a worker checks only if it has the arena, rules and simulator of this side: so the findings are those of a check
-here. All others, and matches of no league, are checked here.
+Rule: a worker checks only if its arena, rules and simulator equal those of this machine, so that its findings are the
+same. Matches of other games, and matches of no league, are checked on this machine.
 """
 
 import contextlib
@@ -28,19 +28,19 @@ from arena.text import counted
 from arena.verify.match import Batch, Checked, Checker, Task, check_here, in_order
 
 _BATCH: Final = 16
-"""Matches of a job without simulations, which take seconds."""
+"""Matches in a job of a game without a simulator; with one, a match takes seconds and is a job by itself."""
 
 
 @contextlib.contextmanager
 def cluster_checker(
     settings: ClusterSettings, say: Callable[[str], object], times: DealingTimes = USUAL_TIMES
 ) -> Iterator[Checker]:
-    """A checker of matches on all workers that have their game as it is here; `say` gets sentences.
+    """Yield a checker of matches on all workers whose game equals the one here; `say` gets sentences about workers.
 
-    MachineFault if there is no scheduler, or no such worker; HarnessFault if workers die of a match.
+    Raises MachineFault without a scheduler or such a worker; HarnessFault if a match kills its worker repeatedly.
     """
     with LoopThread() as loop:
-        link = loop.run(open_link(settings)).result()  # held from one league to the next: workers on this machine stay
+        link = loop.run(open_link(settings)).result()  # open for all leagues, so that workers on this machine stay
 
         def open_backend(terms: Terms) -> ClusterBackend:
             return ClusterBackend(partial(open_link, settings), terms, lambda _: b"", times=times, say=say)
@@ -52,12 +52,12 @@ def cluster_checker(
 
 
 def _check(open_backend: Callable[[Terms], ClusterBackend], tasks: Iterable[Task]) -> Iterator[Checked]:
-    """Check the matches of one league, or of none."""
-    left = iter(tasks)
-    first = next(left, None)
+    """Check the matches of one league, or matches of no league."""
+    following = iter(tasks)
+    first = next(following, None)
     if first is None:
         return
-    whole, terms = chain((first,), left), _terms(first)
+    whole, terms = chain((first,), following), _terms(first)
     if terms is None:
         yield from check_here(whole)
         return
@@ -70,31 +70,31 @@ def _check(open_backend: Callable[[Terms], ClusterBackend], tasks: Iterable[Task
 
 
 def _terms(task: Task) -> Terms | None:
-    """The terms on which workers check the league of a match; None if that is done here."""
+    """Return the terms for workers that check the league of a match; None if it is checked on this machine."""
     if task.expected is None:
         return None
     try:
         return Terms("arena verify", task.expected.game, "none", identity_of(task.expected.game))
-    except ArenaError:  # it lacks an engine here
+    except ArenaError:  # the game lacks its simulator here
         return None
 
 
 def _sent(backend: ClusterBackend, batch: Batch) -> Callable[[], list[Checked]]:
-    """Send a batch; return the function that waits for what is found."""
+    """Send a batch; return the function that waits for its findings."""
     job = check_job(batch)
     return partial(_findings, backend, job, _submitted(backend, job))
 
 
 def _findings(backend: ClusterBackend, job: CheckJob, future: "Future[Any]") -> list[Checked]:
-    """What is found in the matches of a job, which is sent again if its worker is lost."""
+    """Wait for the findings of a job, which is sent again if its worker is lost; raises HarnessFault at the end."""
     while isinstance(error := future.exception(), BrokenExecutor):
         attempt = job.attempt + (not isinstance(error, Undelivered))
         if attempt > ATTEMPTS:
             raise HarnessFault(f"{counted(ATTEMPTS, 'worker')} died of the same matches; try again")
         job = replace(job, attempt=attempt)
         future = _submitted(backend, job)
-    found: list[Checked] = future.result()
-    return found
+    findings: list[Checked] = future.result()
+    return findings
 
 
 def _submitted(backend: ClusterBackend, job: CheckJob) -> "Future[Any]":

@@ -1,8 +1,8 @@
 """The driver's end of the cluster: jobs are dealt to workers, little ahead, and come back whole.
 
 Rule: a job is in the backlog or with one worker, and its blocks are taken from that worker only, under the id of the
-attempt. It goes back to `play_jobs` only when its worker is lost: the scheduler has dropped it, or it was left alone
-for longer than its lease. All here runs in one event loop; other threads have nothing but `add` and the futures.
+attempt. It goes back to `play_jobs` only when its worker is lost: the scheduler has dropped the worker, or nothing was
+sent to it for longer than its lease. Everything here runs in one event loop; other threads use only `add` and futures.
 """
 
 import asyncio
@@ -42,24 +42,24 @@ from arena.process.workers import Undelivered
 from arena.text import printable
 
 _MOST_JOBS: Final = 64
-"""With one worker at once."""
+"""Most jobs with one worker at once."""
 _SPARE: Final = 8
 _LOOKED_AT_A_SECOND: Final = 100
-"""Workers: the scheduler takes a while to list a thousand of them."""
+"""Workers that may be listed in a second: the scheduler takes a while to list a thousand."""
 _PART_S: Final = 2.0
 _FAILURES: Final = 3
-"""Jobs in a row that fail at their first attempt, or sessions that never begin: then their worker is left out."""
+"""Failures in a row after which a worker is left out: jobs at their first attempt, or sessions that never begin."""
 log: Final = logging.getLogger("arena.cluster")
 Returned = TypeVar("Returned")
 
 
 class DealingTimes(msgspec.Struct, frozen=True):
-    """Seconds. A worker gets jobs until it has work for `ahead_s`; it answers after `wait_s` at the latest.
+    """The times of the driver, in seconds.
 
-    One that does not answer is asked again for `retry_s`, then left alone for `silent_s`, which is longer than its
-    lease, and then lost; one that answers, but finishes no match, is lost after `quiet_s` or longer (`Patience`). The
-    scheduler is asked for its workers every `look_s`; without any, and without the scheduler, the driver gives up after
-    `patience_s`.
+    A worker gets jobs until it has work for `ahead_s`; it answers after `wait_s` at the latest. A worker that does not
+    answer is asked again for `retry_s`, then gets no message for `silent_s`, which is longer than its lease, and is
+    lost. A worker that answers but finishes no match is lost after `quiet_s` or longer (`Patience`). The scheduler is
+    asked for its workers every `look_s`; without workers or scheduler the driver gives up after `patience_s`.
     """
 
     ahead_s: float = 5.0
@@ -79,7 +79,7 @@ USUAL_TIMES: Final = DealingTimes()
 
 
 class Terms(msgspec.Struct, frozen=True):
-    """All that a worker has to know and to have before it plays: `league` is a name for people."""
+    """The conditions for a worker: isolation of bots and the identity it must have; `league` is a name for messages."""
 
     league: str
     game: str
@@ -88,24 +88,24 @@ class Terms(msgspec.Struct, frozen=True):
 
 
 class Link(Protocol):
-    """The way to the workers. OSError from any call: it did not arrive, or its answer did not."""
+    """The connection to the workers. Any method raises OSError if the message or its answer did not arrive."""
 
     async def workers(self) -> tuple[str, dict[str, str]]:
-        """The id of the scheduler, and the name of each worker by its address. OSError if there is no scheduler."""
+        """Return the id of the scheduler, and the name of each worker by its address; raises OSError without one."""
 
     async def call(self, function: Callable[..., Awaitable[Returned]], address: str, argument: Any) -> Returned:
-        """Return the result of a function of `session` in the event loop of a worker. Unfit if it fails there."""
+        """Call a function of `session` in the event loop of a worker; return its result. Raises Unfit if it fails."""
 
     async def close(self) -> None:
-        """Let go of the scheduler."""
+        """Close the connection to the scheduler."""
 
 
 class Unfit(Exception):
-    """A worker that cannot do at all what it is asked, in a sentence."""
+    """The error of a worker on which a function fails; the message is a sentence."""
 
 
 class Dealer:
-    """Deals jobs to all workers of a link. `say` gets sentences for the person who waits."""
+    """The dealer of jobs to all workers of a link. `say` gets sentences for the user."""
 
     def __init__(
         self,
@@ -131,7 +131,7 @@ class Dealer:
 
     @property
     def slots(self) -> int:
-        """The jobs that it takes: those with workers, and some to choose from; never 0, as workers may still come."""
+        """Number of jobs to submit at most: those with workers and some in reserve; never 0, workers may still come."""
         return self._open + 2 * len(self.peers) + _SPARE
 
     def add(self, open_job: OpenJob) -> None:
@@ -143,31 +143,31 @@ class Dealer:
         self._work.set()
 
     async def run(self) -> None:
-        """Look for workers, and talk to each in a task of its own, until cancelled."""
+        """Watch for workers and run a task for each, until cancelled."""
         try:
             trouble = await watched(self._link, self._times, self.left_out, self._compare)
-        except Exception as error:  # a mistake, there or here, must not let the driver wait for ever
+        except Exception as error:  # a bug, there or here, must not let the driver wait for ever
             log.exception("the scheduler")
             trouble = f"the scheduler: {type(error).__name__}: {error}"
         self._break(trouble)
 
     async def close(self) -> None:
-        """End all sessions, with all that is in flight."""
+        """End all sessions, with the jobs in flight, and close the link."""
         self.broken = self.broken or "the cluster is closed"
         peers = list(self.peers.values())
-        for each in peers:
-            if each.task is not None:
-                each.task.cancel()
-        partings = (self._link.call(remote.part, each.address, each.session) for each in peers)
-        with contextlib.suppress(TimeoutError):  # one that does not hear it ends by its lease
+        for peer in peers:
+            if peer.task is not None:
+                peer.task.cancel()
+        partings = (self._link.call(remote.part, peer.address, peer.session) for peer in peers)
+        with contextlib.suppress(TimeoutError):  # the lease ends the session of a worker that got no message
             await asyncio.wait_for(asyncio.gather(*partings, return_exceptions=True), _PART_S)
         try:
             await self._link.close()
         except Exception:
-            log.exception("the end of the cluster")  # all that is played is stored; nobody else is held up
+            log.exception("the end of the cluster")  # all results are stored, so the caller goes on
 
     def _compare(self, scheduler: str, found: dict[str, str]) -> None:
-        """Begin to talk to workers that have come, and mark those that are gone."""
+        """Start a task for each new worker, and mark those that are gone."""
         for address, peer in self.peers.items():
             if address not in found or peer.scheduler != scheduler:
                 peer.gone.set()
@@ -177,13 +177,13 @@ class Dealer:
                 peer.task = asyncio.create_task(self._talk(peer))
 
     def _break(self, trouble: str) -> None:
-        """Give up: nothing is taken any more, and all that is queued goes back."""
+        """Refuse all further jobs, and return those in the backlog as undelivered."""
         self.broken = trouble
         while self._backlog:
             self._backlog.popleft().future.set_exception(Undelivered(trouble))
 
     async def _talk(self, peer: Peer) -> None:
-        """A session from its beginning to the loss of the worker."""
+        """Run the session with a worker from its opening to the loss of the worker."""
         try:
             await self._meet(peer)
             peer.is_ready = True
@@ -191,19 +191,19 @@ class Dealer:
             while True:
                 request = self._request(peer)
                 if not peer.jobs:
-                    await _wait(self._work, self._times.lease_s / 4)  # not so long that a lease would end
+                    await _wait(self._work, self._times.lease_s / 4)  # short enough to renew the lease
                     request = self._request(peer)
                 self._take_in(peer, await self._exchanged(peer, request))
         except Lost as lost:
             self._lose(peer, lost)
-        except Exception as error:  # a mistake, there or here, must not hold jobs for ever
+        except Exception as error:  # a bug, there or here, must not keep jobs for ever
             log.exception("worker %s", peer.name)
             with contextlib.suppress(Lost):
                 self._leave_out(peer, f"{type(error).__name__}: {error}")
             self._lose(peer, Lost(f"{type(error).__name__}: {error}", is_death=False))
 
     async def _meet(self, peer: Peer) -> None:
-        """Open a session, as soon as no other driver has the worker."""
+        """Open a session as soon as no other driver has the worker; raises Lost if the worker is left out."""
         terms, times = self._terms, self._times
         hello = Opening(peer.session, terms.league, terms.game, terms.isolation, times.lease_s)
         message, is_told = packed(hello), False
@@ -221,7 +221,7 @@ class Dealer:
             self._leave_out(peer, sentence)
 
     def _request(self, peer: Peer) -> Dispatch:
-        """The next message to a worker, with the jobs that it gets now and the bots that it lacks."""
+        """Return the next message to a worker, with its new jobs and one of the bots that it lacks."""
         dealt = self._deal(peer)
         archives = self._archives(peer)
         is_more = bool(self._backlog)
@@ -236,9 +236,9 @@ class Dealer:
         )
 
     def _archives(self, peer: Peer) -> dict[str, bytes]:
-        """One of the bots that a worker lacks: it installs that while the next one is on its way.
+        """Return the archive of one bot that a worker lacks, by hash: it installs one while the next is in transit.
 
-        Lost if the bot cannot be read here. That is no fault of a worker, and ends the league.
+        If the bot cannot be read here, refuses all further jobs, which ends the league, and raises Lost.
         """
         due = {digest for open_job in peer.jobs.values() for digest in open_job.job.digests}
         wanted, peer.wanted = [digest for digest in peer.wanted if digest in due], ()
@@ -249,11 +249,11 @@ class Dealer:
             raise Lost(str(error), is_death=False) from error
 
     def _deal(self, peer: Peer) -> dict[str, AnyJob]:
-        """Jobs for a worker: one if it has none, more if it would soon have none and others have enough."""
+        """Take jobs from the backlog for a worker: one if it has none, more if it may take them; return them by id."""
         dealt: dict[str, AnyJob] = {}
         idle = len(self._idle) - (peer in self._idle)
         while self._backlog and self._may_take(peer, idle):
-            open_job = next((each for each in self._backlog if not (each.is_suspect and peer.jobs)), None)
+            open_job = next((waiting for waiting in self._backlog if not (waiting.is_suspect and peer.jobs)), None)
             if open_job is None:
                 break
             self._backlog.remove(open_job)
@@ -282,7 +282,7 @@ class Dealer:
         return reply
 
     async def _answer(self, peer: Peer, function: Callable[..., Awaitable[bytes]], message: bytes) -> bytes:
-        """The answer of a worker, which is asked again for a while. Lost if it is gone, or has been silent."""
+        """Send a message until a worker answers; return the answer. Raises Lost if it is gone or does not answer."""
         loop, times = asyncio.get_running_loop(), self._times
         give_up_s = math.inf
         while not peer.gone.is_set():
@@ -291,9 +291,9 @@ class Dealer:
                 return await asyncio.wait_for(call, times.wait_s + times.answer_s)
             except Unfit as error:
                 self._leave_out(peer, str(error))
-            except OSError as error:  # TimeoutError is one
+            except OSError as error:  # or its subclass TimeoutError
                 log.info("worker %s does not answer: %s", peer.name, error)
-            give_up_s = min(give_up_s, loop.time() + times.retry_s)  # not before: this side may have stood still
+            give_up_s = min(give_up_s, loop.time() + times.retry_s)  # from here on: the driver may have been suspended
             scheduler = await self._look_again()
             if peer.gone.is_set():
                 break
@@ -304,7 +304,7 @@ class Dealer:
         raise Lost("the scheduler has lost it", is_death=await self._look_again() == peer.scheduler)
 
     async def _look_again(self) -> str:
-        """Ask the scheduler which workers it still has; return its id, empty if there is none."""
+        """Ask the scheduler for its workers; return its id, empty if it does not answer."""
         try:
             scheduler, workers = await self._link.workers()
         except OSError:
@@ -325,7 +325,7 @@ class Dealer:
         self._look_at_silence(peer)
 
     def _look_at_silence(self, peer: Peer) -> None:
-        """Lost if it answers and finishes nothing for far longer than a match takes: others play what it has."""
+        """Raise Lost for a worker that answers but finishes no match for far longer than a match takes."""
         open_job = next(iter(peer.jobs.values()), None)
         quiet_s = asyncio.get_running_loop().time() - peer.heard_s
         if open_job is not None and quiet_s > self._patience.for_job(open_job):
@@ -336,7 +336,7 @@ class Dealer:
             raise Lost(sentence, is_death=False)
 
     def _advance(self, peer: Peer, attempt: str, progressed: Progressed) -> None:
-        """Take the progress of an attempt, and its end with all its blocks."""
+        """Record the progress of an attempt; if it has ended, set the result or the error of its job."""
         open_job = peer.jobs[attempt]
         if progressed.ending or progressed.finished > open_job.finished:
             peer.heard_s = asyncio.get_running_loop().time()
@@ -354,7 +354,7 @@ class Dealer:
             self._idle.add(peer)
         if is_played:
             self._failures.pop(peer.name, None)
-            blocks = [replace(each, machine=peer.machine) for each in progressed.blocks]
+            blocks = [replace(block, machine=peer.machine) for block in progressed.blocks]
             open_job.future.set_result(blocks or [*progressed.checked])
             return
         kind = {"died": BrokenExecutor, "undelivered": Undelivered}.get(progressed.ending, HarnessFault)
@@ -363,7 +363,7 @@ class Dealer:
             self._count_failure(peer, progressed.error)
 
     def _count_failure(self, peer: Peer, error: str) -> None:
-        """Leave out a worker on which one job after the other fails. Jobs that failed elsewhere do not count."""
+        """Count a failure of a worker, and leave it out after three in a row."""
         self._failures[peer.name] = self._failures.get(peer.name, 0) + 1
         if self._failures[peer.name] >= _FAILURES:
             self._leave_out(peer, f"it failed {_FAILURES} times in a row, at last: {error}")
@@ -374,22 +374,22 @@ class Dealer:
         raise Lost(sentence, is_death=False)
 
     def _lose(self, peer: Peer, lost: Lost) -> None:
-        """Give the jobs of a worker back, and end what is left of its session."""
+        """Remove a worker, return its jobs with an error, and end its session."""
         del self.peers[peer.address]
         log.warning("worker %s is lost: %s", peer.name, lost)
         open_jobs = list(peer.jobs.values())
         peer.jobs.clear()
         self._open -= len(open_jobs)
         self._idle.discard(peer)
-        begun = ([each for each in open_jobs if each.finished] or open_jobs[:1]) if lost.is_death else []
-        for each in open_jobs:  # of which it played one at a time
+        begun = ([job for job in open_jobs if job.finished] or open_jobs[:1]) if lost.is_death else []
+        for job in open_jobs:  # a worker plays one at a time
             died, back = BrokenExecutor(f"{peer.name} died"), Undelivered(f"{peer.name}: {lost}")
-            each.future.set_exception(died if each in begun else back)
+            job.future.set_exception(died if job in begun else back)
         if not lost.is_death and not peer.gone.is_set():
             parting = asyncio.create_task(self._part(peer))
-            self._partings.add(parting)  # a task that nobody holds may be collected
+            self._partings.add(parting)  # a task without a reference may be collected
             parting.add_done_callback(self._partings.discard)
-        if lost.is_death and (not peer.is_ready or any(each.job.attempt == 1 for each in open_jobs)):
+        if lost.is_death and (not peer.is_ready or any(open_job.job.attempt == 1 for open_job in open_jobs)):
             try:
                 self._count_failure(peer, str(lost))
             except Lost:
@@ -414,36 +414,36 @@ async def _wait(event: asyncio.Event, most_s: float) -> None:
 async def watched(
     link: Link, times: DealingTimes, left_out: Mapping[str, str], compare: Callable[[str, dict[str, str]], None]
 ) -> str:
-    """Let `compare` see scheduler and workers again and again; why it ends: for too long nobody could play.
+    """Pass scheduler and workers to `compare` at intervals; return why, when no worker could play for too long.
 
-    `left_out` has a sentence for each worker that cannot, by its name.
+    `left_out`: a sentence for each worker that cannot play, by its name.
     """
     loop = asyncio.get_running_loop()
-    bad_s = math.inf  # the time since which nobody can play
+    bad_s = math.inf  # the time since which no worker can play
     while True:
-        trouble, patience_s, found = "", times.patience_s, dict[str, str]()
+        trouble, patience_s, workers = "", times.patience_s, dict[str, str]()
         try:
-            scheduler, found = await link.workers()
+            scheduler, workers = await link.workers()
         except OSError as error:
             trouble = f"the scheduler cannot be reached ({error})"
         else:
-            compare(scheduler, found)
-            if not any(name not in left_out for name in found.values()):
+            compare(scheduler, workers)
+            if not any(name not in left_out for name in workers.values()):
                 trouble = "; ".join(left_out.values()) or "it has no worker yet"
-                patience_s = times.retry_s if found else patience_s
+                patience_s = times.retry_s if workers else patience_s
         bad_s = min(bad_s, loop.time()) if trouble else math.inf
         if loop.time() - bad_s > patience_s:
             return trouble
-        await asyncio.sleep(max(times.look_s, len(found) / _LOOKED_AT_A_SECOND))
+        await asyncio.sleep(max(times.look_s, len(workers) / _LOOKED_AT_A_SECOND))
 
 
 def _without_places(bot: BotSpec) -> BotSpec:
-    """The bot without its places on this machine."""
+    """Return a copy of the bot without its paths on this machine."""
     return replace(bot, source="", folder="", given="")
 
 
 def _log_again(peer: Peer, line: LogLine) -> None:
-    """A record of a worker, in the log here."""
+    """Log a record of a worker in this process."""
     record = logging.LogRecord(line.logger, line.level, "", 0, "%s", (line.text,), None)
     record.created, record.processName = line.created, peer.name
     logging.getLogger(line.logger).handle(record)

@@ -1,4 +1,4 @@
-"""The way to the workers by dask: a scheduler that runs elsewhere, or workers on this machine (`local:N`).
+"""The connection to the workers by dask: a scheduler that runs elsewhere, or workers on this machine (`local:N`).
 
 Rule: dask runs any code that it is sent, so whoever reaches a scheduler owns its workers. Nothing is sent to one that
 does not speak TLS, on this machine too, unless the user has typed --trust-network.
@@ -25,14 +25,14 @@ from arena.process.scratch import own_folder
 from arena.text import counted
 
 _MOST_CALLS: Final = 250
-"""Calls at once; a dask client has 512 connections at most, and so has its scheduler."""
+"""Most calls at once; a dask client has at most 512 connections, and so has its scheduler."""
 _CONNECT_S: Final = 10
 _CLOSE_S: Final = 5
 _START_ATTEMPTS: Final = 3
 PRELOAD: Final = [remote.__name__]
-"""Modules that prepare a dask worker for matches."""
+"""Modules that a dask worker imports at its start to prepare for matches."""
 _HERE: Final[list[tuple[str, Security]]] = []
-"""The workers that this process has started, if it has: their scheduler, for every other link to them."""
+"""Address and certificates of the scheduler that this process has started, if any, for further links to it."""
 _LOUD: Final = (
     "distributed.nanny",
     "distributed.worker",
@@ -45,7 +45,7 @@ Returned = TypeVar("Returned")
 
 
 def security_of(settings: ClusterSettings) -> Security:
-    """The certificates of these settings; without TLS none, where the user trusts the network."""
+    """Return dask's settings of TLS with the certificates of these settings; without TLS, none."""
     if not settings.address.startswith("tls://"):
         return Security()
     files = {"tls_ca_file": settings.tls_ca}
@@ -55,13 +55,13 @@ def security_of(settings: ClusterSettings) -> Security:
 
 
 def set_up_dask() -> None:
-    """Dask's settings for workers of arena, in this process and those it starts; and its log as a part of ours."""
+    """Set dask's configuration for this process and those it starts, and pass dask's warnings to the root logger."""
     dask.config.set(
         {
             "temporary-directory": str(own_folder()),
             "distributed.worker.daemon": False,  # a worker starts processes
-            "distributed.worker.profile.enabled": False,  # it would look at an idle thread a hundred times a second
-            "distributed.admin.tick.interval": "1s",  # it would look at each event loop fifty times a second
+            "distributed.worker.profile.enabled": False,  # it would sample an idle thread a hundred times a second
+            "distributed.admin.tick.interval": "1s",  # it would check each event loop fifty times a second
             "distributed.comm.timeouts.connect": f"{_CONNECT_S}s",
             "distributed.worker.http.routes": [],  # pages for everybody on the network, without TLS
             "distributed.scheduler.http.routes": [],
@@ -76,9 +76,10 @@ def set_up_dask() -> None:
 
 @cache
 def _bear_without_tracker() -> None:
-    """Let multiprocessing's resource tracker die in peace: it only tidies up after us, and a new one only complains.
+    """Send unregistrations only to the resource tracker of multiprocessing that got the registration.
 
-    A new one has never heard of the semaphores of dask's queues, and prints a traceback for each that is taken back.
+    If the tracker dies, its successor does not know the semaphores of dask's queues and would print a traceback for
+    each that is unregistered.
     """
     warnings.filterwarnings("ignore", message="resource_tracker: process died unexpectedly")
     tracker: Any = resource_tracker._resource_tracker  # noqa: SLF001 - there is no public way
@@ -97,7 +98,7 @@ def _bear_without_tracker() -> None:
 
 
 async def open_link(settings: ClusterSettings) -> "DaskLink":
-    """A link to the cluster of these settings. MachineFault if no scheduler answers there."""
+    """Open a link to the cluster of these settings; raises MachineFault if no scheduler answers."""
     set_up_dask()
     count = workers_here(settings)
     cluster, address, security = None, settings.address, security_of(settings)
@@ -116,7 +117,7 @@ async def open_link(settings: ClusterSettings) -> "DaskLink":
 
 
 async def _started_here(count: int) -> LocalCluster:
-    """So many workers on this machine. MachineFault if one ends while they start, again and again."""
+    """Start `count` workers on this machine; raises MachineFault if all attempts fail."""
     what = f"{counted(count, 'worker')} of dask did not start here, tried {_START_ATTEMPTS} times"
     for attempt in range(_START_ATTEMPTS):
         cluster = LocalCluster(
@@ -125,14 +126,14 @@ async def _started_here(count: int) -> LocalCluster:
             memory_limit=0,
             security=Security.temporary(),
             dashboard_address=None,
-            scheduler_kwargs={"dashboard_address": "127.0.0.1:0"},  # its pages, which are none, at no fixed port
+            scheduler_kwargs={"dashboard_address": "127.0.0.1:0"},  # any free port; it serves no pages
             silence_logs=logging.CRITICAL,
             preload=PRELOAD,
             asynchronous=True,
         )
         try:
             return await cluster
-        except (OSError, RuntimeError) as error:  # RuntimeError of dask: a worker has not begun
+        except (OSError, RuntimeError) as error:  # dask raises RuntimeError if a worker does not start
             log.warning("%s do not start, attempt %d: %s", counted(count, "worker"), attempt + 1, error)
             what += "" if attempt + 1 < _START_ATTEMPTS else f"; at last: {error.__cause__ or error}"
             with contextlib.suppress(OSError, RuntimeError):
@@ -150,35 +151,35 @@ class DaskLink:
         self._calls = asyncio.Semaphore(_MOST_CALLS)
 
     async def workers(self) -> tuple[str, dict[str, str]]:
-        """The id of the scheduler, and the name of each worker by its address."""
+        """See Link.workers."""
         client = await self._connected()
-        found = await asyncio.wait_for(client.scheduler.identity(), _CONNECT_S)
-        return found["id"], {address: str(each["name"]) for address, each in found["workers"].items()}
+        identity = await asyncio.wait_for(client.scheduler.identity(), _CONNECT_S)
+        return identity["id"], {address: str(worker["name"]) for address, worker in identity["workers"].items()}
 
     async def close(self) -> None:
-        """Let go of the scheduler; workers that were started here end."""
+        """Close the connection to the scheduler, and end workers that were started for this link."""
         if self._cluster is not None:
             _HERE.clear()
-        for each in (self._client, self._cluster):
-            if each is not None:
+        for part in (self._client, self._cluster):
+            if part is not None:
                 with contextlib.suppress(OSError):
-                    await asyncio.wait_for(each.close(), _CLOSE_S)
+                    await asyncio.wait_for(part.close(), _CLOSE_S)
 
     async def call(self, function: Callable[..., Awaitable[Returned]], address: str, argument: Any) -> Returned:
-        """Return the result of a function of arena in the event loop of a worker. Unfit if it fails there."""
+        """See Link.call."""
         client = await self._connected()
         try:
             async with self._calls:
-                found = await client.run(function, argument, workers=[address])
+                results = await client.run(function, argument, workers=[address])
         except (OSError, asyncio.CancelledError):
             raise
         except Exception as error:
             raise Unfit(f"{type(error).__name__}: {error}") from error
-        returned: Returned = found[address]
+        returned: Returned = results[address]
         return returned
 
     async def _connected(self) -> Any:
-        """The client, which dask connects again by itself for a while; then there is a new one."""
+        """Return a connected client; a new one if dask has given up reconnecting. Raises ConnectionError meanwhile."""
         async with self._connecting:
             if self._client is None or self._client.status in ("closing", "closed"):
                 self._client = await Client(

@@ -1,6 +1,6 @@
 """The messages between the driver and the workers of a cluster: plain values, msgpack on the wire.
 
-Rule: whatever arrives is decoded into one of these types, strictly. No message holds a path, code, or a secret of luck.
+Rule: each message is decoded strictly into one of these types. None holds a path, code, or a secret of a league's luck.
 """
 
 from typing import Any, Final, Literal, TypeVar
@@ -22,12 +22,12 @@ packed: Final = msgspec.msgpack.encode
 
 
 def unpacked(message: bytes, kind: type[T]) -> T:
-    """The message of that kind. msgspec.ValidationError if it is none."""
+    """Decode a message of type `kind`; raises msgspec.ValidationError."""
     return msgspec.msgpack.decode(message, type=kind)
 
 
 class Identity(msgspec.Struct, frozen=True):
-    """All in which a worker has to equal the driver: the version of arena, the game's rules, and its simulator."""
+    """The versions in which a worker must equal the driver: of arena, of the game's rules, and of its simulator."""
 
     arena: str
     game: GameFingerprint
@@ -35,7 +35,7 @@ class Identity(msgspec.Struct, frozen=True):
 
 
 class Opening(msgspec.Struct, frozen=True):
-    """The driver opens a session. `league` tells others for whom the worker plays; `lease_s` see `arena.cluster`."""
+    """The message that opens a session. `league`: shown to other drivers; `lease_s`: see `arena.cluster`."""
 
     session: str
     league: str
@@ -45,9 +45,9 @@ class Opening(msgspec.Struct, frozen=True):
 
 
 class Welcome(msgspec.Struct, frozen=True):
-    """The answer: `refusal` is a sentence, empty if the session is open; `is_busy` if it plays for another driver.
+    """The answer to `Opening`. `refusal`: why the session is not open, a sentence, or empty.
 
-    `speed` is that of `arena.doctor.machine.speed`.
+    `is_busy`: the worker plays for another driver. `speed`: see `arena.doctor.machine.speed`.
     """
 
     identity: Identity | None = None
@@ -58,18 +58,17 @@ class Welcome(msgspec.Struct, frozen=True):
 
     @property
     def machine(self) -> Machine:
-        """The machine as results tell it; its speed is 0 if it told one that no machine has."""
+        """The machine as results contain it; its speed is 0 if the worker sent an impossible one."""
         is_possible = 0.0 <= self.speed < _MOST_SPEED
         return Machine(self.host[:_MOST_NAME], round(self.speed, 1) if is_possible else 0.0)
 
 
 class Dispatch(msgspec.Struct, frozen=True):
-    """The driver's part of an exchange.
+    """The request of an exchange, sent by the driver.
 
-    `awaited`: the attempts that the driver waits for; the others are forgotten. `jobs`: new ones by the id of their
-    attempt, whose bots are named by their hashes and have no folders. `archives`: bots by hash. The answer
-    comes after `wait_s`, or when at most `enough` is left: each match to be played counts, and each job that is not
-    over.
+    `awaited`: the attempts that the driver waits for; the worker forgets the others. `jobs`: new jobs by the id of
+    their attempt; their bots have a hash and no folder. `archives`: bots by hash. The worker answers after `wait_s`, or
+    when at most `enough` is left: the number of matches to play plus that of jobs that are not over.
     """
 
     session: str
@@ -84,11 +83,11 @@ Ending = Literal["", "played", "failed", "died", "undelivered", "lacking"]
 
 
 class Progressed(msgspec.Struct, frozen=True):
-    """An attempt: the number of its matches that are finished, and its ending, empty as long as it goes on.
+    """The progress of an attempt: the number of finished matches, and its ending, empty while it runs.
 
-    "played" comes with all its blocks or, of a check, its findings; the others with an `error`. "died": its process
-    did; "undelivered": it had not begun when its process was lost. "lacking": the machine lacks something, such as
-    memory for the bots of one match.
+    "played" comes with all blocks or, for a check, its findings; the other endings with an `error`. "died": its process
+    died; "undelivered": it had not begun when its process died; "lacking": the machine lacks something, such as memory
+    for the bots of one match.
     """
 
     finished: int = 0
@@ -108,10 +107,10 @@ class LogLine(msgspec.Struct, frozen=True):
 
 
 class Report(msgspec.Struct, frozen=True):
-    """The worker's part of an exchange: `attempts` are those with news. Not `is_known`: it has no such session (more).
+    """The answer of an exchange, sent by the worker. `is_known`: False if the session does not exist (any more).
 
-    `missing`: hashes of bots that it needs. `refusal`: why it plays no more, a sentence. `match_s`: seconds a match of
-    late, 0 if it does not know.
+    `attempts`: those that have begun or ended. `missing`: hashes of bots that the worker needs. `refusal`: why it plays
+    no more, a sentence, or empty. `match_s`: recent seconds per match, 0 if unknown.
     """
 
     is_known: bool = True
@@ -123,7 +122,7 @@ class Report(msgspec.Struct, frozen=True):
 
 
 def identity_differences(found: Identity | None, expected: Identity) -> str:
-    """`arena 0.2 (here 0.3)`, of all in which a worker is not like the driver; empty if it is."""
+    """Return a sentence about the versions that differ, such as `arena 0.2 (here 0.3)`; empty if all are equal."""
     if found is None:
         return "it does not say what it is"
     pairs = [("arena", found.arena, expected.arena), ("rules", str(found.game), str(expected.game))]
@@ -131,22 +130,22 @@ def identity_differences(found: Identity | None, expected: Identity) -> str:
         (f"its simulator's {key}", found.simulator.get(key, "none"), expected.simulator.get(key, "none"))
         for key in sorted(found.simulator.keys() | expected.simulator.keys())
     ]
-    told = [f"{what} {there} (here {here})" for what, there, here in pairs if there != here]
-    return f"it has {', '.join(told)}; install the same on all machines" if told else ""
+    texts = [f"{what} {there} (here {here})" for what, there, here in pairs if there != here]
+    return f"it has {', '.join(texts)}; install the same on all machines" if texts else ""
 
 
 def played(job: AnyJob, results: tuple[Any, ...]) -> Progressed:
-    """Return the end of an attempt with all results of its job."""
+    """Return the progress of an attempt that has ended with all results of its job."""
     is_check = isinstance(job, CheckJob)
     blocks, checked = ((), results) if is_check else (results, ())
     return Progressed(job.matches, "played", blocks, checked)
 
 
 def difference_from(job: AnyJob, progressed: Progressed) -> str:
-    """Return a sentence if an attempt did not end with all that its job asks for; otherwise empty."""
+    """Return a sentence if the results of an attempt are not those of the matches of its job; otherwise empty."""
     if isinstance(job, CheckJob):
-        is_asked = job.ids == tuple(each.match for each in progressed.checked)
+        is_asked = job.ids == tuple(checked.match for checked in progressed.checked)
         return "" if is_asked else "it tells of other matches than it was asked"
-    asked = [(each.pairing, each.block) for each in job.fixtures]
-    is_asked = sorted((each.pairing, each.block) for each in progressed.blocks) == asked
+    asked = [(fixture.pairing, fixture.block) for fixture in job.fixtures]
+    is_asked = sorted((block.pairing, block.block) for block in progressed.blocks) == asked
     return "" if is_asked else f"it sent other blocks of {job.pairing.key} than it was asked for"

@@ -1,7 +1,7 @@
 """The workers as the driver knows them: the jobs that each has, how far they are, and how long it may be silent.
 
-Rule: a worker that answers and gets nowhere is given up. Its time follows from the clock of the match and from what
-matches took so far; a job that came back so has twice as long the next time.
+Rule: a worker that answers but finishes no match is given up. The time allowed follows from the clock of the match and
+from the time that matches took so far; a job whose worker was given up has twice as long at the next attempt.
 """
 
 import asyncio
@@ -16,9 +16,9 @@ from arena.league.worker import ATTEMPTS, OnFinished
 from arena.match.columns import Machine
 
 _MOVES: Final = 100
-"""Of each seat, in all the wall time that a move may take: few matches are longer."""
+"""Moves of each seat, each with all its wall time: few matches are longer."""
 _TIMES: Final = 20
-"""The time of a match of late, so often: no match is longer."""
+"""Multiple of the recent time per match: no match is longer."""
 
 
 class OpenJob:
@@ -30,22 +30,22 @@ class OpenJob:
 
     @property
     def is_suspect(self) -> bool:
-        """Whether its worker died twice: then it is dealt alone, so that a third death is its own."""
+        """True at the last attempt, after workers died: the job is dealt alone, so that one more death is its own."""
         return self.job.attempt >= ATTEMPTS
 
     @property
     def left(self) -> int:
-        """Matches that are to be played."""
+        """Number of matches still to play."""
         return self.job.matches - self.finished
 
     def progress(self, finished: int) -> None:
-        """So many matches are finished, by the word of a worker."""
+        """Set the number of finished matches to what a worker reports, bounded by the job's matches."""
         self.finished = max(0, min(finished, self.job.matches))
         self._on_finished(self.finished)
 
 
 class Lost(Exception):
-    """The worker plays no more for us. `is_death`: it died; otherwise nothing can be said about its jobs."""
+    """The loss of a worker. `is_death`: the worker died, perhaps of its jobs; otherwise its jobs are not to blame."""
 
     def __init__(self, text: str, *, is_death: bool) -> None:
         super().__init__(text)
@@ -53,7 +53,7 @@ class Lost(Exception):
 
 
 class Peer:
-    """A worker and its session: the jobs that it has, by attempt. `heard_s`: when it last got on."""
+    """A worker with its session and its jobs, by attempt. `heard_s`: the time of its last progress."""
 
     def __init__(self, address: str, name: str, scheduler: str) -> None:
         self.address, self.name, self.scheduler = address, name, scheduler
@@ -69,23 +69,23 @@ class Peer:
 
     @property
     def left(self) -> int:
-        """Matches that it has to play."""
-        return sum(each.left for each in self.jobs.values())
+        """Number of matches that the worker has still to play."""
+        return sum(job.left for job in self.jobs.values())
 
 
 class Patience:
-    """The seconds within which a worker has to finish a match."""
+    """The rule for the seconds within which a worker has to finish a match."""
 
     def __init__(self, least_s: float) -> None:
         self._least_s, self._slowest_s = least_s, 0.0
         self._silences: Counter[tuple[str, int]] = Counter()
 
     def learn(self, match_s: float) -> None:
-        """Take in what a match took of late."""
+        """Record a recent time per match."""
         self._slowest_s = max(self._slowest_s, match_s)
 
     def for_job(self, open_job: OpenJob) -> float:
-        """The time for a match of this job."""
+        """Return the seconds allowed for a match of this job."""
         moves_s, job = 0.0, open_job.job
         if isinstance(job, Job):
             clock = job.settings.clock
@@ -93,5 +93,5 @@ class Patience:
         return float(max(self._least_s, moves_s, _TIMES * self._slowest_s) * 2 ** self._silences[job.key])
 
     def lose(self, open_job: OpenJob) -> None:
-        """Note that nothing was heard for so long."""
+        """Record that a worker was given up over this job, which doubles the time allowed."""
         self._silences[open_job.job.key] += 1

@@ -27,9 +27,10 @@ log: Final = logging.getLogger("arena.cluster")
 
 
 class WorkerPlaces(msgspec.Struct, frozen=True):
-    """`count` workers called `name`-0, `name`-1, ...; `cache`: their folder of bots, empty for the usual one.
+    """The workers to run: `count` of them, called `name`-0, `name`-1, ...
 
-    They wait `patience_s` for the scheduler, at the start and whenever it is lost.
+    `cache`: their folder of bots, empty for the default one. `patience_s`: seconds to wait for the scheduler, at the
+    start and whenever it is lost.
     """
 
     count: int
@@ -39,7 +40,7 @@ class WorkerPlaces(msgspec.Struct, frozen=True):
 
 
 def keep_workers(settings: ClusterSettings, places: WorkerPlaces) -> None:
-    """Work until SIGTERM or Ctrl-C. MachineFault if the scheduler stays away."""
+    """Run workers until SIGTERM or Ctrl-C; raises MachineFault if the scheduler does not answer in time."""
     set_up_dask()
     if places.cache:
         os.environ[CACHE_VARIABLE] = str(Path(places.cache).absolute())
@@ -61,16 +62,19 @@ async def _serve(settings: ClusterSettings, places: WorkerPlaces) -> None:
     waiting = asyncio.create_task(stop.wait())
     try:
         done, _ = await asyncio.wait([waiting, *slots], return_when=asyncio.FIRST_COMPLETED)
-        for each in done - {waiting}:
-            await each
+        for slot in done - {waiting}:
+            await slot
     finally:
-        for each in (waiting, *slots):
-            each.cancel()
+        for task in (waiting, *slots):
+            task.cancel()
         await asyncio.gather(waiting, *slots, return_exceptions=True)
 
 
 async def _keep(settings: ClusterSettings, places: WorkerPlaces, name: str) -> None:
-    """One worker after the other. MachineFault if one does not find the scheduler in time, or is not taken there."""
+    """Run a worker, and a new one whenever it ends.
+
+    Raises MachineFault if one does not find the scheduler in time or is refused there.
+    """
     loop, security = asyncio.get_running_loop(), security_of(settings)
     give_up_s = loop.time() + places.patience_s
     while True:
@@ -89,13 +93,13 @@ async def _keep(settings: ClusterSettings, places: WorkerPlaces, name: str) -> N
             await nanny.finished()
             log.warning("worker %s has lost its scheduler; a new one looks for it", name)
             give_up_s = loop.time() + places.patience_s
-        except RuntimeError as error:  # of dask, as while the scheduler still knows the one before by this name
+        except RuntimeError as error:  # from dask, for example while the scheduler still has a worker of this name
             origin = _origin(error)
             if loop.time() > give_up_s:
                 raise MachineFault(_why(name, settings.address, origin)) from error
             log.warning("worker %s does not begin: %s; it tries again", name, origin)
         finally:
-            with contextlib.suppress(TimeoutError):  # a busy machine; what is left ends with this process
+            with contextlib.suppress(TimeoutError):  # on a busy machine; the worker then ends with this process
                 await asyncio.wait_for(nanny.close(timeout=_CLOSE_S / 2), _CLOSE_S)
         await asyncio.sleep(_AGAIN_S)
 
@@ -104,12 +108,12 @@ async def _begun(nanny: Any, address: str, patience_s: float) -> None:
     try:
         await asyncio.wait_for(nanny.start(), patience_s)
     except OSError as error:
-        why = str(error) or f"nothing was heard for {patience_s:.0f} s"
+        why = str(error) or f"nothing was heard for {patience_s:.0f} s"  # some errors have no text
         raise MachineFault(f"no scheduler answers at {address}: {why}") from error
 
 
 def _why(name: str, address: str, origin: BaseException) -> str:
-    """The sentence about a worker that does not begin."""
+    """Return the sentence about a worker that does not start."""
     if isinstance(origin, ConnectionError | TimeoutError):
         return f"no scheduler answers at {address}: {origin}"
     hint = f"; no other one at {address} may have its --name" if "name taken" in str(origin) else ""
@@ -117,5 +121,5 @@ def _why(name: str, address: str, origin: BaseException) -> str:
 
 
 def _origin(error: BaseException) -> BaseException:
-    """The error that began a chain of them."""
+    """Return the first error of a chain of causes."""
     return error if error.__cause__ is None else _origin(error.__cause__)

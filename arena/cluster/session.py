@@ -50,53 +50,53 @@ from arena.store.cache import BotCache, BotsMissing, default_folder
 _LOG_LINES: Final = 2000
 """Log records that wait for the driver; older ones are left out."""
 CACHE_VARIABLE: Final = "ARENA_WORKER_CACHE"
-"""Of the environment of a worker: the folder in which it keeps bots."""
+"""Environment variable of a worker: the folder in which it keeps bots."""
 log: Final = logging.getLogger("arena.cluster")
 
 
 def dask_setup(worker: Any) -> None:  # noqa: ARG001 - dask's name and argument
-    """Prepare this process, which dask does with a module that is named as a preload."""
-    # A handler, not SIG_IGN, which bots would inherit: Ctrl-C of a terminal is for the process that started this one.
+    """Prepare this process for matches; dask calls it, because the module is a preload (`arena.cluster.link`)."""
+    # A handler, not SIG_IGN, which bots would inherit: Ctrl-C is handled by the process that started this one.
     signal.signal(signal.SIGINT, lambda *_: None)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})  # see `hear_no_ctrl_c`
     logging.getLogger("distributed.worker").addFilter(_is_no_exchange)
-    logging.getLogger("arena").addHandler(logging.NullHandler())  # no terminal gets what no driver asks for
+    logging.getLogger("arena").addHandler(logging.NullHandler())  # without a session, records go nowhere
 
 
 def hear_no_ctrl_c() -> None:
-    """Keep Ctrl-C away from this thread, and from processes that it starts until they are ready (`dask_setup`)."""
-    resource_tracker.ensure_running()  # its start lets Ctrl-C in again
+    """Block SIGINT in this thread, and in processes that it starts until they unblock it (`dask_setup`)."""
+    resource_tracker.ensure_running()  # before, because its start unblocks SIGINT
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
 
 
 def _is_no_exchange(record: logging.LogRecord) -> bool:
-    """Whether a record of dask is news; it tells of each call."""
+    """Return True if a log record of dask is not about a single call, each of which dask logs."""
     return "out-of-band" not in record.msg
 
 
 async def meet(hello: bytes, dask_worker: Any) -> bytes:
-    """Open a session on this dask worker; a `Welcome` for a `Opening`."""
+    """Open a session on this dask worker: take a packed `Opening`, return a packed `Welcome`."""
     return packed(await _slot_of(dask_worker).meet(unpacked(hello, Opening)))
 
 
 async def exchange(request: bytes, dask_worker: Any) -> bytes:
-    """A `Report` for a `Dispatch`."""
+    """Exchange messages with a session: take a packed `Dispatch`, return a packed `Report`."""
     return packed(await _slot_of(dask_worker).exchange(unpacked(request, Dispatch)))
 
 
 async def part(session: str, dask_worker: Any) -> None:
-    """End the session at once, with all that it plays."""
+    """End the session at once, with its matches."""
     _slot_of(dask_worker).part(session)
 
 
 def identity_of(game: str) -> Identity:
-    """The versions here of all on which the matches of a game depend."""
+    """Return the versions on this machine of everything that the matches of a game depend on."""
     simulator = simulator_of(load_game(game))
     return Identity(__version__, fingerprint_of(game), {} if simulator is None else simulator.fingerprint())
 
 
 _SLOTS: Final[dict[str, "Slot"]] = {}
-"""By the id of a dask worker: a process may have several, as in tests."""
+"""Slots by the id of their dask worker; a process may have several, as in tests."""
 
 
 def _slot_of(dask_worker: Any) -> "Slot":
@@ -104,42 +104,42 @@ def _slot_of(dask_worker: Any) -> "Slot":
 
 
 class Slot:
-    """The place for one session on a dask worker; `open_backend` gives what plays its jobs."""
+    """The place for one session on a dask worker; `open_backend` makes the backend that plays its jobs."""
 
     def __init__(self, folder: Path, open_backend: Callable[[], Backend] = lambda: LocalBackend(1)) -> None:
         self._folder, self._open_backend = folder, open_backend
         self._session: WorkerSession | None = None
 
     async def meet(self, hello: Opening) -> Welcome:
-        """Open a session in the place of one that is over."""
-        found = self._session
-        if found is not None and found.is_open and found.hello.session != hello.session:
-            return Welcome(is_busy=True, refusal=f"it plays for {found.hello.league}")
-        if found is None or not found.is_open:
+        """Open a session, unless another one is open; answer again for the same one."""
+        session = self._session
+        if session is not None and session.is_open and session.hello.session != hello.session:
+            return Welcome(is_busy=True, refusal=f"it plays for {session.hello.league}")
+        if session is None or not session.is_open:
             try:
                 bots = BotCache(self._folder, hello.isolation)
             except ArenaError as error:
                 return Welcome(refusal=str(error))
-            found = self._session = WorkerSession(hello, bots, self._open_backend())
-        return await found.look()
+            session = self._session = WorkerSession(hello, bots, self._open_backend())
+        return await session.look()
 
     async def exchange(self, request: Dispatch) -> Report:
-        """Hand an exchange to its session."""
-        found = self._session
-        if found is None or not found.is_open or found.hello.session != request.session:
+        """Pass an exchange to its session; if that is not open, answer so."""
+        session = self._session
+        if session is None or not session.is_open or session.hello.session != request.session:
             return Report(is_known=False)
-        return await found.exchange(request)
+        return await session.exchange(request)
 
     def part(self, session: str) -> None:
-        """End this session, if it is there."""
+        """End the session with this id, if it exists."""
         if self._session is not None and self._session.hello.session == session:
             self._session.close()
 
 
 class _Attempt:
-    """A job that waits for its bots, is played, or is over: its future alone says which, so there is nothing else.
+    """An attempt at a job, which waits for its bots (`future` is None), is played, or is over: its future shows which.
 
-    `finished` counts its matches.
+    `finished`: the number of its finished matches.
     """
 
     def __init__(self, job: AnyJob) -> None:
@@ -149,17 +149,17 @@ class _Attempt:
 
     @property
     def is_over(self) -> bool:
-        """Whether it has ended, in whichever way."""
+        """True if the attempt has ended, in any way."""
         return self.future is not None and self.future.done()
 
     @property
     def left(self) -> int:
-        """Matches to be played, and the end of the job."""
+        """Number of matches still to play, plus 1 for the end of the job; 0 if it is over."""
         return 0 if self.is_over else self.job.matches - self.finished + 1
 
     @property
     def news(self) -> Progressed:
-        """For the driver."""
+        """The progress of the attempt for the driver."""
         if self.future is None or not self.future.done():
             return Progressed(self.finished)
         try:
@@ -175,7 +175,7 @@ class _Attempt:
 
 
 class WorkerSession:
-    """Jobs of one driver: they wait for their bots, and are played in the order in which they have them."""
+    """A session with one driver: its jobs are played in the order in which their bots are complete."""
 
     def __init__(self, hello: Opening, bots: BotCache, backend: Backend) -> None:
         self.hello, self.is_open = hello, True
@@ -196,7 +196,7 @@ class WorkerSession:
         self._renew()
 
     async def look(self) -> Welcome:
-        """Look at this machine."""
+        """Renew the lease and check this machine; answer with its identity, or close the session with a refusal."""
         self._renew()
         try:
             welcome = await asyncio.to_thread(_looked, self.hello)
@@ -207,7 +207,7 @@ class WorkerSession:
         return welcome
 
     async def exchange(self, request: Dispatch) -> Report:
-        """Take what the driver sends; answer when there is enough to tell, or after a while."""
+        """Take the driver's message; answer when there is enough news, or after `wait_s`."""
         self._renew()
         self._take(request)
         deadline_s = self._loop.time() + request.wait_s
@@ -220,20 +220,20 @@ class WorkerSession:
         return self._reply()
 
     def close(self) -> None:
-        """End the session with all that it plays, and its bots."""
+        """End the session with its matches and bots."""
         if self.is_open:
-            with self._lock:  # nothing is begun afterwards
+            with self._lock:  # no job begins afterwards
                 self.is_open = False
             if self._lease is not None:
                 self._lease.cancel()
             self._changed.set()
             self._log.detach()
             self._admission.shutdown(wait=False, cancel_futures=True)
-            for each in (self._backend, self._checkers):
-                threading.Thread(target=partial(each.close, is_interrupted=True), daemon=True).start()
+            for pool in (self._backend, self._checkers):
+                threading.Thread(target=partial(pool.close, is_interrupted=True), daemon=True).start()
 
     def _renew(self) -> None:
-        """Begin the lease anew."""
+        """Start the lease again from now."""
         if self._lease is not None:
             self._lease.cancel()
         self._lease = self._loop.call_later(self.hello.lease_s, self._expire)
@@ -243,47 +243,47 @@ class WorkerSession:
         self.close()
 
     def _take(self, request: Dispatch) -> None:
-        """Forget what is no longer asked for, and queue what is new."""
+        """Forget attempts that are over and no longer awaited, and queue new ones."""
         with self._lock:
-            for attempt, one in list(self._attempts.items()):
-                if one.is_over and attempt not in request.awaited:
-                    del self._attempts[attempt]
-            for attempt, job in request.jobs.items():
-                if attempt not in self._attempts:
-                    self._attempts[attempt] = _Attempt(job)
+            for key, attempt in list(self._attempts.items()):
+                if attempt.is_over and key not in request.awaited:
+                    del self._attempts[key]
+            for key, job in request.jobs.items():
+                if key not in self._attempts:
+                    self._attempts[key] = _Attempt(job)
             self._missing.difference_update(request.archives)
-            if any(one.future is None for one in self._attempts.values()):
+            if any(attempt.future is None for attempt in self._attempts.values()):
                 self._arriving.update(request.archives)
                 self._admission.submit(self._admit, request.archives)
 
     def _admit(self, archives: dict[str, bytes]) -> None:
-        """Install bots, and begin the jobs that have theirs; in a thread."""
+        """Install bots, and queue the jobs whose bots are complete; runs in a thread."""
         with self._lock:
-            waiting = [one for one in self._attempts.values() if one.future is None]
-        due = {digest for one in waiting for digest in one.job.digests}
+            waiting = [attempt for attempt in self._attempts.values() if attempt.future is None]
+        due = {digest for attempt in waiting for digest in attempt.job.digests}
         try:
-            with contextlib.ExitStack() as held:  # no bot makes room for one that plays with it
+            with contextlib.ExitStack() as held:  # the cache must not drop a bot to make room for its opponent
                 self._hold(due - archives.keys(), held)
                 for digest, archive in archives.items():
                     if self.is_open:
                         self._bots.install(digest, archive)
                         self._hold({digest} & due, held)
-                missing = {digest for one in waiting for digest in self._begin(one)}
+                missing = {digest for attempt in waiting for digest in self._begin(attempt)}
             with self._lock:
                 self._arriving.difference_update(archives)
                 self._missing = missing - self._arriving
-        except Exception as error:  # noqa: BLE001 - the edge: the driver is told, whatever it is
+        except Exception as error:  # noqa: BLE001 - the edge: every error goes to the driver
             self._refusal = _sentence(error)
         self._wake()
 
     def _hold(self, digests: set[str], stack: contextlib.ExitStack) -> None:
-        """Hold those of the bots that are here."""
+        """Hold the bots that are in the cache, until `stack` is closed."""
         for digest in digests:
             with contextlib.suppress(BotsMissing):
                 stack.enter_context(self._bots.held([digest]))
 
     def _begin(self, one: _Attempt) -> tuple[str, ...]:
-        """Queue a job whose bots are here, and hold them until it is over; the hashes of those that are missing."""
+        """Queue a job and hold its bots until it is over; if bots are missing, return their hashes instead."""
         with contextlib.ExitStack() as stack:
             try:
                 folders = stack.enter_context(self._bots.held(one.job.digests))
@@ -293,7 +293,7 @@ class WorkerSession:
             with self._lock:
                 if not self.is_open:
                     return ()
-                if all(each.future is None or each.is_over for each in self._attempts.values()):
+                if all(attempt.future is None or attempt.is_over for attempt in self._attempts.values()):
                     self._clock.start()
                 one.future = self._submit(job, partial(self._progress, one))
                 held = stack.pop_all()
@@ -323,14 +323,14 @@ class WorkerSession:
 
     def _has_news(self, enough: int) -> bool:
         with self._lock:
-            left = sum(each.left for each in self._attempts.values())
+            left = sum(attempt.left for attempt in self._attempts.values())
             return bool(self._refusal or left <= enough or self._missing)
 
     def _reply(self) -> Report:
         with self._lock:
             return Report(
                 is_known=self.is_open,
-                attempts={key: each.news for key, each in self._attempts.items() if each.finished or each.is_over},
+                attempts={key: item.news for key, item in self._attempts.items() if item.finished or item.is_over},
                 missing=tuple(sorted(self._missing)),
                 refusal=self._refusal,
                 match_s=self._clock.match_s,
@@ -339,18 +339,18 @@ class WorkerSession:
 
 
 class _MatchClock:
-    """Seconds a match of late, while jobs are played one after the other."""
+    """The meter of recent seconds per match, while jobs are played one after the other."""
 
     def __init__(self) -> None:
         self.match_s = 0.0
         self._last_s = 0.0
 
     def start(self) -> None:
-        """The first job after a while without any begins."""
+        """Start the clock, at the first job after a time without any."""
         self._last_s = time.monotonic()
 
     def count(self, matches: int) -> None:
-        """So many matches ended since the last time."""
+        """Count matches that ended since the last call, and update the average."""
         if matches:
             now_s = time.monotonic()
             last_s = (now_s - self._last_s) / matches
@@ -359,39 +359,39 @@ class _MatchClock:
 
 
 class _Records(logging.Handler):
-    """The log records of arena in this process, and in those that play, until the driver takes them."""
+    """A log handler that keeps the records of arena, from this process and its workers, until the driver takes them."""
 
     def __init__(self) -> None:
         super().__init__()
         self._lines: deque[LogLine] = deque(maxlen=_LOG_LINES)
 
     def attach(self) -> None:
-        """Begin to listen."""
+        """Add the handler to the root logger."""
         root = logging.getLogger()
         root.addHandler(self)
         root.setLevel(logging.INFO)
 
     def detach(self) -> None:
-        """Listen no more."""
+        """Remove the handler from the root logger."""
         logging.getLogger().removeHandler(self)
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Keep a record of arena; dask has its own log."""
+        """Keep a record of arena; those of other packages are dropped."""
         if record.name.partition(".")[0] == "arena":
             self._lines.append(LogLine(record.name, record.levelno, record.created, self.format(record)))
 
     def taken(self) -> tuple[LogLine, ...]:
-        """All that is kept, which is forgotten here."""
+        """Return the kept records and forget them."""
         return tuple(self._lines.popleft() for _ in range(len(self._lines)))
 
 
 def _sentence(error: BaseException) -> str:
-    """The error in words; that of a mistake with its type."""
+    """Return the message of an error; for a bug, with its type."""
     return str(error) if isinstance(error, ArenaError | BrokenExecutor) else repr(error)
 
 
 def _looked(hello: Opening) -> Welcome:
-    """This machine, as far as it matters to a driver. ArenaError for one that cannot play."""
+    """Describe this machine for a driver; raises ArenaError if it cannot play."""
     identity = identity_of(hello.game)
     self_test.require_isolation(hello.isolation)
     return Welcome(identity, platform.node(), speed())

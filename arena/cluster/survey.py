@@ -1,6 +1,6 @@
 """The workers of a cluster, each looked at on its own machine before a league is played: `arena doctor --cluster`.
 
-Rule: a worker tells plain values, and this side compares. One that cannot tell them is a result too.
+Rule: a worker sends plain values, which this machine compares. A worker that cannot send them is a result, too.
 """
 
 import asyncio
@@ -27,15 +27,15 @@ from arena.process.limits import Isolation
 from arena.process.sandbox import runtimes, self_test
 
 _LATE_S: Final = 120.0
-"""A new worker makes its sandbox, and may have other work."""
+"""Longest wait for a report: a new worker tests its sandbox first, and may have other work."""
 _APART_S: Final = 60.0
-"""Certificates begin and end by the clock."""
+"""Largest difference of clocks without a note: certificates are valid from and to a time."""
 
 
 class WorkerReport(msgspec.Struct, frozen=True):
-    """A worker's own machine. `sandbox`: why it does not hold, or ""; `lacking`: why a game cannot be played there.
+    """The machine of a worker. `sandbox`: why its sandbox does not hold, or ""; `lacking`: why a game cannot be played.
 
-    `speed` as from `arena.doctor.machine.speed`; `clock_s` in seconds since 1970.
+    `speed`: see `arena.doctor.machine.speed`; `clock_s`: seconds since 1970.
     """
 
     host: str
@@ -51,9 +51,9 @@ class WorkerReport(msgspec.Struct, frozen=True):
 
 
 class SurveyedWorker(msgspec.Struct, frozen=True):
-    """A worker by the name that it has in the cluster; `report` is None if it did not tell, and `why` has the reason.
+    """A worker by its name in the cluster, with its report; without one (None) `why` is the reason.
 
-    `ahead_s`: seconds by which its clock is ahead of the one here, as far as the way there and back can tell.
+    `ahead_s`: seconds by which its clock is ahead of the one here; a lower bound, by the time of transmission.
     """
 
     name: str
@@ -63,12 +63,12 @@ class SurveyedWorker(msgspec.Struct, frozen=True):
 
 
 async def look(_: bytes) -> bytes:
-    """Look at this machine, on a worker; a `WorkerReport`."""
+    """Describe this machine, called on a worker; return a packed `WorkerReport`."""
     return packed(await asyncio.to_thread(report))
 
 
 def report() -> WorkerReport:
-    """The machine here."""
+    """Describe this machine."""
     identities, lacking = {}, {}
     for game in known_names():
         try:
@@ -90,63 +90,63 @@ def report() -> WorkerReport:
 
 
 def survey(settings: ClusterSettings) -> list[SurveyedWorker]:
-    """All workers of the cluster, by name. MachineFault if no scheduler answers."""
+    """Return all workers of the cluster, sorted by name; raises MachineFault if no scheduler answers."""
     with LoopThread() as loop:
         return loop.run(_survey(settings)).result()
 
 
 def faults(worker: SurveyedWorker, here: WorkerReport) -> Iterator[CheckResult]:
-    """The results that are not as they should be, of a worker beside those of this machine."""
-    found, name = worker.report, f"worker {worker.name}"
-    if found is None:
+    """Compare a worker with this machine; yield the results that differ or are bad."""
+    there, name = worker.report, f"worker {worker.name}"
+    if there is None:
         yield bad(f"{name} does not tell: {worker.why}; install the same arena there, and start the worker anew")
         return
-    name = f"{name} on {found.host}"
-    if found.sandbox:
-        yield bad(f"{name}: {found.sandbox}")
+    name = f"{name} on {there.host}"
+    if there.sandbox:
+        yield bad(f"{name}: {there.sandbox}")
     for game, expected in here.identities.items():
-        if game in found.lacking:
-            yield note(f"{name} cannot play {game}: {found.lacking[game]}")
-        elif difference := identity_differences(found.identities.get(game), expected):
+        if game in there.lacking:
+            yield note(f"{name} cannot play {game}: {there.lacking[game]}")
+        elif difference := identity_differences(there.identities.get(game), expected):
             yield bad(f"{name}, {game}: {difference}")
     if abs(worker.ahead_s) > _APART_S:
-        told = f"its clock is {abs(worker.ahead_s):.0f} s {'ahead' if worker.ahead_s > 0 else 'behind'}"
-        yield note(f"{name}: {told}; no match depends on it, but certificates and times in logs do")
+        skew = f"its clock is {abs(worker.ahead_s):.0f} s {'ahead' if worker.ahead_s > 0 else 'behind'}"
+        yield note(f"{name}: {skew}; no match depends on it, but certificates and times in logs do")
 
 
 def fit_for(
     game: str, isolation: Isolation, workers: Iterable[SurveyedWorker], here: WorkerReport
 ) -> list[WorkerReport]:
-    """The reports of the workers that can play that game so, with the rules of this machine."""
-    told = (each.report for each in workers if each.report is not None)
+    """Return the reports of the workers that can play a game with this isolation and the versions of this machine."""
+    reports = (worker.report for worker in workers if worker.report is not None)
     expected = here.identities.get(game)
-    return [one for one in told if one.identities.get(game) == expected and not (one.sandbox and isolation != "none")]
+    return [it for it in reports if it.identities.get(game) == expected and not (it.sandbox and isolation != "none")]
 
 
 async def _survey(settings: ClusterSettings) -> list[SurveyedWorker]:
     link = await open_link(settings)
     try:
         _, names = await link.workers()
-        found = await asyncio.gather(*(_surveyed(link, address, name) for address, name in names.items()))
+        workers = await asyncio.gather(*(_surveyed(link, address, name) for address, name in names.items()))
     finally:
         await link.close()
-    return sorted(found, key=lambda worker: worker.name)
+    return sorted(workers, key=lambda worker: worker.name)
 
 
 async def _surveyed(link: DaskLink, address: str, name: str) -> SurveyedWorker:
     try:
-        told = unpacked(await asyncio.wait_for(link.call(look, address, b""), _LATE_S), WorkerReport)
+        answer = unpacked(await asyncio.wait_for(link.call(look, address, b""), _LATE_S), WorkerReport)
     except TimeoutError:
         return SurveyedWorker(name, why=f"no answer within {_LATE_S:.0f} s")
     except (Unfit, OSError, msgspec.MsgspecError) as error:
         return SurveyedWorker(name, why=f"{type(error).__name__}: {error}")
-    return SurveyedWorker(name, told, ahead_s=told.clock_s - time.time())
+    return SurveyedWorker(name, answer, ahead_s=answer.clock_s - time.time())
 
 
 def _breach() -> str:
-    """Why bots cannot be run here, or an empty text."""
+    """Return why bots cannot be run in a sandbox here; empty if they can."""
     try:
-        found = self_test.breaches(self_test.attempt_escapes())
+        breaches = self_test.breaches(self_test.attempt_escapes())
     except (ArenaError, OSError, ImportError) as error:
         return str(error) or type(error).__name__
-    return f"the sandbox does not hold: {'; '.join(found)}" if found else ""
+    return f"the sandbox does not hold: {'; '.join(breaches)}" if breaches else ""

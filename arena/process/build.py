@@ -32,7 +32,7 @@ BUILT_FILE_LIMIT: Final = 20_000
 _DEEPEST: Final = 64
 _OF_OWNER: Final = stat.S_IRUSR | stat.S_IXUSR
 _LONGEST_PATH: Final = 3000
-"""The kernel takes 4095 bytes at once."""
+"""Bytes of a path; the kernel takes at most 4095 in one call."""
 _SHOWN: Final = 80
 _KEPT_OUTPUT: Final = 8 << 10
 _LOOK_S: Final = 0.1
@@ -42,9 +42,10 @@ _LOOK_AT_FOLDER_S: Final = 0.5
 def build(
     manifest: Manifest, folder: Path, isolation: Isolation, *, given: str = "", timeout_s: float = TIMEOUT_S
 ) -> None:
-    """Run the build commands of `manifest` in `folder`, one after the other. SpecError, and no folder, if one fails.
+    """Run the build commands of `manifest` in `folder`, in order; then set owner and mode of all files.
 
-    `given` is the author's folder, as they wrote it: messages name its files.
+    `given` is the path of the folder as the author wrote it, for messages. If a command fails, removes `folder` and
+    raises SpecError.
     """
     try:
         for command in manifest.build:
@@ -58,7 +59,10 @@ def build(
 
 
 def digest_of_folder(folder: Path) -> str:
-    """SHA-256 over each file's relative path, executable bit and bytes, in order of path; links count by their text."""
+    """Return the SHA-256 (hex) over path, executable bit and bytes of all files, in order of path.
+
+    A link counts by its target as text.
+    """
     total = sha256()
     for path in _everything(folder):
         name = os.fsencode(path.relative_to(folder))
@@ -81,22 +85,22 @@ def _run(command: tuple[str, ...], folder: BotFolder, isolation: Isolation, time
         process = launch.start_command([*command], folder, launch.Confinement(isolation, LIMITS), is_build=True)
     except Crashed as crash:
         raise SpecError(f"{what}: {crash.message}; {crash.hint}") from None
-    said = BoundedLog(_KEPT_OUTPUT)
+    output = BoundedLog(_KEPT_OUTPUT)
     try:
         process.close_stdin()
-        trouble = _watch(process, Path(folder.path), said, timeout_s)
+        trouble = _watch(process, Path(folder.path), output, timeout_s)
         ending = process.ending()
     finally:
         process.kill()
     if trouble or ending != "ended with exit code 0":
-        raise SpecError(f"{what} {trouble or ending} and said:\n{said.text()}")
+        raise SpecError(f"{what} {trouble or ending} and said:\n{output.text()}")
 
 
 def _watch(process: BotProcess, folder: Path, said: BoundedLog, timeout_s: float) -> str:
-    """Read what it says until it ends; why it has to be stopped, in words, empty if it ended by itself."""
+    """Read the output of a build until it ends; return why it has to be stopped, empty if it ended by itself."""
     deadline_s = time.monotonic() + timeout_s
     look_at_folder_s = 0.0
-    fds = [process.stdout, process.stderr]  # of both at once the output first
+    fds = [process.stdout, process.stderr]  # if both are ready, stdout is read first
     while not process.ending():
         _read(fds, said, _LOOK_S)
         now_s = time.monotonic()
@@ -121,7 +125,7 @@ def _read(fds: list[int], said: BoundedLog, wait_s: float) -> None:
 
 
 def is_too_large(folder: Path) -> bool:
-    """Whether a folder holds more than a built bot may; what vanishes meanwhile does not count."""
+    """Return True if `folder` exceeds BUILT_SIZE_LIMIT or BUILT_FILE_LIMIT; files deleted meanwhile do not count."""
     size = 0
     for number, path in enumerate(_everything(folder), start=1):
         try:
@@ -134,13 +138,13 @@ def is_too_large(folder: Path) -> bool:
 
 
 def _everything(folder: Path) -> Iterator[Path]:
-    """All below `folder`, folders too, in an order that is always the same, links not followed.
+    """Yield the paths of all files and folders below `folder` in a fixed order; links are not followed.
 
-    SpecError for what cannot be looked into: folders too deep, or closed to their owner, could hide any amount.
+    Raises SpecError for folders that are too deep or closed to their owner: they could hide any number of files.
     """
 
     def refuse(error: OSError) -> None:
-        if not isinstance(error, FileNotFoundError):  # gone meanwhile
+        if not isinstance(error, FileNotFoundError):  # deleted meanwhile
             raise SpecError(
                 f"the build made {_shown(Path(error.filename), folder)}, a folder that its owner may not look into"
             )
@@ -150,20 +154,23 @@ def _everything(folder: Path) -> Iterator[Path]:
         if len(place.relative_to(folder).parts) > _DEEPEST or len(os.fsencode(place)) > _LONGEST_PATH:
             raise SpecError(f"the build made folders within folders: {_shown(place, folder)}")
         with contextlib.suppress(FileNotFoundError):
-            if place.lstat().st_mode & _OF_OWNER != _OF_OWNER:  # root may look into all
+            if place.lstat().st_mode & _OF_OWNER != _OF_OWNER:  # for root, os.walk reports no error
                 refuse(PermissionError(errno.EACCES, "", name))
         folders.sort()
-        yield from (place / each for each in sorted(folders + files))
+        yield from (place / entry for entry in sorted(folders + files))
 
 
 def _shown(place: Path, folder: Path) -> str:
-    """The path in the folder, the beginning of a long one."""
+    """Return the path relative to `folder` for a message, cut after 80 characters."""
     text = str(place.relative_to(folder)).encode("unicode_escape").decode()
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
 
 
 def _seal(folder: Path) -> None:
-    """Make the built files ours, and readable where bots have other users. SpecError for what is no file."""
+    """Set owner and mode of the built files, which bots of other users can read.
+
+    Raises SpecError for pipes, sockets and devices, and if the folder is too large.
+    """
     is_root = os.geteuid() == 0
     mask = 0o755 if is_root else 0o700
     if is_too_large(folder):

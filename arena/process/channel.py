@@ -27,20 +27,20 @@ from arena.text import printable
 
 READ_SIZE: Final = 1 << 16
 _AHEAD_LIMIT: Final = 1 << 18
-"""Bytes a bot may say before a request, and again while the referee is still writing it."""
+"""Bytes that a bot may write before a request, and again while the referee is writing it."""
 _CRASH_S: Final = 0.2
-"""Patience for the exit code of a bot whose pipes have ended."""
+"""Longest wait for the exit code of a bot whose pipes have ended."""
 _SHOWN_OF_OVERLONG: Final = 200
 _TICK_S: Final = 0.002
 _MEMORY_LOOK_S: Final = 0.02
-"""Time on move, of one or of several, after which a bot's memory is looked at: nobody can touch 50 MiB in less."""
+"""Time on move, in one or several moves, between two checks of a bot's memory: too short to touch 50 MiB."""
 _ALIVE_S: Final = 0.1
-"""Time on move after which the bot's process and its pipes are looked at; one that ends by itself shows sooner."""
+"""Time on move after which process and pipes of the bot are checked; the end of a pipe is seen at once."""
 QUICK_S: Final = 0.005
-"""A bot that answers sooner is quick: nobody else at its table is stopped for that.
+"""Wait for an answer before the other bots of the match are suspended.
 
-More than the 4 ms between two ticks of most kernels: a wait that may end before the next tick sets the clock of its
-core twice, and on a virtual machine that costs more than the rest of the wait.
+More than the 4 ms between two ticks of most kernels: a wait that may end before the next tick programs the timer of its
+core twice, and on a virtual machine that costs more than the wait itself.
 """
 _LONGEST_WAIT_S: Final = 0.05
 KEPT_STDERR: Final = 8 << 10
@@ -48,7 +48,7 @@ _READABLE: Final = select.POLLIN | select.POLLHUP | select.POLLERR
 
 
 class BoundedLog:
-    """The first and the last `size` bytes of a stream of any length. `follower` gets the same bytes from now on."""
+    """A log of the first and the last `size` bytes of a stream; a `follower` gets all bytes added from now on."""
 
     def __init__(self, size: int = KEPT_STDERR) -> None:
         self._size = size
@@ -58,7 +58,7 @@ class BoundedLog:
         self.follower: BoundedLog | None = None
 
     def add(self, data: bytes) -> None:
-        """Take the next bytes of the stream."""
+        """Append the next bytes of the stream."""
         if self.follower is not None:
             self.follower.add(data)
         self.total += len(data)
@@ -68,22 +68,24 @@ class BoundedLog:
             self._tail = (self._tail + data[room:])[-self._size :]
 
     def text(self, start: int = 0, end: int | None = None) -> str:
-        """Head, what was left out, tail: of the bytes from `start` to `end`. Empty if none of them was kept."""
+        """Return the kept bytes from `start` to `end` as text, with a note of the number of bytes left out between.
+
+        Empty if none of them was kept.
+        """
         end, tail_at = self.total if end is None else end, self.total - len(self._tail)
         head, tail = self._head[start:end], self._tail[max(0, start - tail_at) : max(0, end - tail_at)]
         left_out = end - start - len(head) - len(tail) if head or tail or not self._size else 0
         gap = f"\n... {left_out} bytes left out ...\n".encode() if left_out else b""
         text = (head + gap + tail).decode("utf-8", "backslashreplace")
-        return printable(text, keep="\n\t")  # escapes of a terminal are no way for a bot to draw on somebody's screen
+        return printable(text, keep="\n\t")  # no terminal escapes: a bot must not control the screen of a user
 
 
 class Channel:
-    """The lines to and from one bot. What is done here is done for a bot that has no process to stop or to look at.
+    """The interface to one bot by lines, with the defaults for a bot that has no process.
 
-    `cpu`: CPU seconds the bot has used so far; `delayed_s`: seconds for which it was ready to run and the machine had
-    no time for it; `is_asleep`: whether no thread of it runs now, is ready to run, or waits for memory that was swapped
-    out; `taken_s`: CPU seconds that it used after it was seen stopped; `origin`: the command and its folder, for the
-    author of a bot that does not start; `stderr_log`: what it wrote to its stderr, as far as that was read.
+    `cpu`: returns the CPU seconds used so far; `delayed_s`: the seconds it waited for a core; `is_asleep`: True if no
+    thread of the bot runs, is ready to run, or waits for memory that was swapped out; `taken_s`: CPU seconds used after
+    it was seen stopped; `origin`: command and folder, for messages to its author; `stderr_log`: its stderr so far.
     """
 
     def __init__(self, cpu: Callable[[], float], origin: str, stderr_log: BoundedLog) -> None:
@@ -101,7 +103,7 @@ class Channel:
         raise NotImplementedError
 
     def pending(self) -> list[bytes]:
-        """Return the lines that have arrived already."""
+        """Return the lines that have arrived, without waiting."""
         raise NotImplementedError
 
     def close(self, grace_s: float) -> str:
@@ -109,24 +111,24 @@ class Channel:
         raise NotImplementedError
 
     def before_wait(self, stop_others: Callable[[], object] | None) -> None:
-        """Let each wait for the bot that is not a quick one call `stop_others` first, from now on."""
+        """Set the function that is called before each wait for the bot that is longer than QUICK_S; None: no call."""
 
     def wake(self) -> None:
-        """Let a stopped bot run: it is on move."""
+        """Resume a stopped bot: it is on move."""
 
     def rest(self) -> None:
-        """Stop the bot after its answer, until it is on move again."""
+        """Suspend the bot after its answer, until `wake`."""
 
     def run_on(self) -> None:
-        """Let the bot run after its answer."""
+        """Keep the bot running after its answer."""
         self.rest()
 
     def stop(self) -> bool:
-        """Stop the bot where it is; False if it has ended, which its next request will tell."""
+        """Suspend the bot; return False if it has ended (the next request raises Crashed)."""
         return True
 
     def pids(self) -> set[int]:
-        """Return the processes that run the bot's program."""
+        """Return the process ids of the bot, without those of its sandbox."""
         return set()
 
     def stderr(self) -> str:
@@ -138,16 +140,16 @@ class Channel:
         return self.stderr_log.total
 
     def copy_stderr(self, log: BoundedLog) -> None:
-        """Let `log` have all that is read from stderr from now on, and no other one."""
+        """Copy all further stderr to `log`, which replaces an earlier such log."""
         self.stderr_log.follower = log
 
 
 class ProcessChannel(Channel):
-    """The pipes of a real process.
+    """A channel to a process by its three pipes.
 
-    `limit`: the longest line from the bot, `kept_stderr`: the part of its stderr to keep, from both ends, in bytes.
-    With `may_ponder` the process is never frozen: it may think while others are on move. Otherwise it is frozen by
-    `rest`, or runs on after `run_on` until `stop`. With `is_last` its end is its own fault, see `death`.
+    `limit`: bytes of the longest line; `kept_stderr`: bytes of stderr to keep, half from each end. With `may_ponder`
+    the process is never suspended: it may think while others are on move. Otherwise `rest` suspends it, or it runs
+    after `run_on` until `stop`. With `is_last` a death of the process is always the bot's fault, see `death`.
     """
 
     def __init__(
@@ -182,7 +184,7 @@ class ProcessChannel(Channel):
         WATCH.start()
 
     def before_wait(self, stop_others: Callable[[], object] | None) -> None:
-        """Let each wait for the bot that is not a quick one call `stop_others` first, from now on."""
+        """See Channel.before_wait."""
         self._stop_others = stop_others
 
     def send(self, line: bytes, clock: MoveClock) -> None:
@@ -195,12 +197,12 @@ class ProcessChannel(Channel):
             self._send_rest(memoryview(line)[sent:], clock)
 
     def receive(self, clock: MoveClock) -> bytes:
-        """The next line without its newline. Raises Crashed, OutOfTime, or MalformedReply for an overlong line."""
+        """Return the next line, without its newline; raises Crashed, OutOfTime, or MalformedReply if it is too long."""
         if self._stop_others is not None and not self._lines:
             self._pump(QUICK_S)
-            if self._partial and not self._lines:  # Python's `print` writes the end of a line by itself
+            if self._partial and not self._lines:  # Python's `print` writes the newline in a call of its own
                 self._pump(QUICK_S)
-            if not self._lines or clock.elapsed_s > 2 * QUICK_S:  # lines that answer nothing put nothing off
+            if not self._lines or clock.elapsed_s > 2 * QUICK_S:  # lines that answer nothing must not delay the stop
                 self._stop_others()
         if not self._lines:
             self._wait_for_line(clock)
@@ -221,9 +223,9 @@ class ProcessChannel(Channel):
                     self._look_for_sleep(clock)
 
     def _look_for_sleep(self, clock: MoveClock) -> None:
-        """See whether the bot sleeps, at a moment that it cannot foresee; and whether it still lives.
+        """Check at a random moment whether the bot sleeps, and whether its process lives.
 
-        One that has spoken just now may wait for the referee: that is looked at when it has been heard.
+        A bot whose line has just arrived may wait for the referee, so its sleep does not count.
         """
         is_asleep = clock.idle_bank_s < math.inf and self.is_asleep()
         if is_asleep:
@@ -234,10 +236,10 @@ class ProcessChannel(Channel):
             clock.count_look(is_asleep=is_asleep, share=random.uniform(0.5, 1.0))  # noqa: S311 - no secret
 
     def pending(self) -> list[bytes]:
-        """Whole lines that have arrived already, without waiting; to be asked before a request is sent.
+        """Return the whole lines that have arrived, without waiting; to be called before each request.
 
-        Reads until nothing is left, so that no early answer waits for a later request; and stops a bot that runs on and
-        spoke, or it might speak again before the request is sent.
+        Reads until the pipe is empty, so that no early line is taken for the answer to a later request. Suspends a
+        running bot that wrote something: it might write again before the request is sent.
         """
         if not self._lines and not self._overlong and not self._poll.poll(0):
             return []
@@ -256,16 +258,16 @@ class ProcessChannel(Channel):
         return lines
 
     def wake(self) -> None:
-        """Let the bot run: it is on move."""
+        """Resume the bot: it is on move."""
         if self._process.is_frozen:
             self.taken_s += self._standstill.end()
             self._process.thaw()
-            self._looked_s += time.monotonic() - self._stopped_s  # it could take no memory since it was stopped
+            self._looked_s += time.monotonic() - self._stopped_s  # a suspended bot takes no memory
 
     def rest(self) -> None:
-        """Stop the bot where it is, until it is on move again.
+        """Suspend the bot until `wake`.
 
-        Raises Crashed if it broke its limits, or ended, whatever it answered before: the time of that cannot be told.
+        Raises Crashed if it broke its limits or ended, even after an answer: nobody knows which came first.
         """
         if not self.stop():
             raise self._crash()
@@ -273,14 +275,14 @@ class ProcessChannel(Channel):
         self._look_at_memory()
 
     def run_on(self) -> None:
-        """Let the bot run after its answer, and a look at its clock, without a signal. Raises Crashed as `rest`."""
+        """Keep the bot running after its answer, which saves a signal; raises Crashed as `rest`."""
         if not self._group.is_running and not self._process.is_there():
             raise self._crash()
         if time.monotonic() - self._looked_s >= _MEMORY_LOOK_S:
             self._look_at_memory()
 
     def stop(self) -> bool:
-        """Stop the bot where it is; False if it has ended, which its next request will tell."""
+        """Suspend the bot, unless it may ponder; return False if it has ended (the next request raises Crashed)."""
         if self._may_ponder:
             return self._process.is_there()
         if self._process.is_frozen:
@@ -292,11 +294,11 @@ class ProcessChannel(Channel):
         return is_stopped
 
     def pids(self) -> set[int]:
-        """The processes that run the bot's program."""
+        """Return the process ids of the bot, without those of its sandbox."""
         return self._group.bot_pids()
 
     def close(self, grace_s: float) -> str:
-        """End the bot, by force after `grace_s`: the whole process group is killed; how it ended, in words."""
+        """Close the bot's stdin, wait `grace_s` for its end, kill its process group; return how it ended, in words."""
         if grace_s > 0:
             self._process.thaw()
         self._process.close_stdin()
@@ -327,7 +329,7 @@ class ProcessChannel(Channel):
                 self.stop()
 
     def _write(self, data: bytes | memoryview) -> int:
-        """The number of bytes that the pipe took."""
+        """Write without blocking; return the number of bytes that the pipe took."""
         try:
             return os.write(self._process.stdin, data)
         except BlockingIOError:
@@ -336,10 +338,10 @@ class ProcessChannel(Channel):
             raise self._crash() from None
 
     def _pump(self, wait_s: float) -> None:
-        """Wait for the bot at most `wait_s`, take what it wrote: one read of each stream."""
+        """Wait for output at most `wait_s`; read each ready stream once."""
         for fd, event in self._poll.poll(wait_s * 1000):
             if not event & _READABLE or fd == self._process.stdin:
-                continue  # that the bot closed its stdin is told by the next write
+                continue  # a closed stdin shows at the next write
             try:
                 data = os.read(fd, READ_SIZE)
             except BlockingIOError:
@@ -353,9 +355,9 @@ class ProcessChannel(Channel):
                 self.stderr_log.add(data)
 
     def _take(self, data: bytes) -> None:
-        """Split what arrived into lines. None counts from the first that is too long, whole or not, until that is told.
+        """Split stdout into lines; from a line that is too long on, drop all lines until it was raised as a fault.
 
-        `_is_cut`: the rest of such a line is still to come.
+        `_is_cut`: the end of the line that is too long has not arrived yet.
         """
         self._taken += len(data)
         if self._is_cut:
@@ -365,7 +367,7 @@ class ProcessChannel(Channel):
         *lines, self._partial = text.split(b"\n")
         if self._overlong:
             lines = []
-        elif len(text) >= self._limit:  # seldom, and only then a line can be too long
+        elif len(text) >= self._limit:  # rare; only then a line can be too long
             whole = [*lines, self._partial]
             first = next((number for number, line in enumerate(whole) if len(line) >= self._limit), len(lines))
             if len(whole[first]) >= self._limit:
@@ -376,15 +378,15 @@ class ProcessChannel(Channel):
         self._lines.extend(lines)
 
     def _drain_stderr(self) -> None:
-        """Read the rest of the pipe; bounded, because a daemon of the bot may still be writing to it."""
+        """Read what is left in stderr; at most 16 reads, because a daemon of the bot may still write to it."""
         with contextlib.suppress(BlockingIOError):
             for _ in range(16):
                 self.stderr_log.add(os.read(self._process.stderr, READ_SIZE))
 
     def _check_alive(self) -> None:
-        """A bot whose process has ended is over, even if a child of it still holds its pipes; or the other way round.
+        """Raise Crashed if the bot's process has ended or closed its pipes.
 
-        One that has closed its stdin can answer what it has read.
+        It may have ended while a child holds the pipes open. A bot that closed its stdin may still answer what it read.
         """
         if self._is_stdout_open and (self._process.ending() or not self._group.has_pipe_open(self._stdout_inode)):
             self._pump(0.0)
@@ -396,9 +398,9 @@ class ProcessChannel(Channel):
                 raise self._crash()
 
     def _wait_for_end(self, patience_s: float) -> str:
-        """The end of the process, in words; empty if it still runs after `patience_s`. Nothing it says now counts.
+        """Wait for the end of the process; return it in words, empty if it still runs after `patience_s`.
 
-        It is read all the same, so that a bot with much to say can come to its end.
+        Discards stdout meanwhile: a full pipe would keep the bot from ending.
         """
         deadline = time.monotonic() + patience_s
         while not (ending := self._process.ending()):
@@ -411,7 +413,7 @@ class ProcessChannel(Channel):
         return ending
 
     def _look_at_memory(self) -> None:
-        """From time to time: each look costs some microseconds, and a short move cannot take much."""
+        """Raise Crashed if the bot uses more memory than its limit; checked at most every 20 ms."""
         now_s = time.monotonic()
         if now_s - self._looked_s < _MEMORY_LOOK_S:
             return
@@ -428,7 +430,7 @@ class ProcessChannel(Channel):
         return judge(self._process.evidence(ending), hint, is_last=self._is_last)
 
     def _too_long(self) -> MalformedReply:
-        """A line that is too long is a fault when its turn comes, in whatever pieces it came; what follows counts."""
+        """Return the fault for a line that is too long, and forget it: later lines count again."""
         begin, self._overlong = self._overlong, b""
         return MalformedReply(
             f"a line of more than {self._limit} bytes",

@@ -19,16 +19,16 @@ from arena.process.suspension import LATE_S
 _PER_PROCESS_SCHED: Final = 2
 _SHORTEST_WAIT_S: Final = 0.001
 _LONGEST_GAP_S: Final = 0.5
-"""The referee means to look far more often. The time beyond is none of a bot."""
+"""Longest time between two readings that counts for the bot; the rest is a delay of the referee."""
 _FIRST_LOOK_S: Final = 0.01
 _LONGEST_LOOK_GAP_S: Final = 0.05
-"""A bot that owes an answer is looked at after the first time, and then after longer ones. Most answer sooner."""
+"""Intervals between the checks whether a bot on move sleeps: they grow from the first to the longest."""
 _MOST_STRETCH: Final = 10
-"""A machine with more to do than this has no business with a league; without an end a bot could play for time."""
+"""Bound of the excused delay, as a multiple of the backstop: without one a bot could delay a match for ever."""
 
 
 def read_cpu(pid: int) -> float | None:
-    """CPU seconds used by all threads of a process so far; None once it is gone."""
+    """Return the CPU seconds used by all threads of a process; None if it does not exist."""
     try:
         return time.clock_gettime((~pid << 3) | _PER_PROCESS_SCHED)
     except OSError:
@@ -36,22 +36,22 @@ def read_cpu(pid: int) -> float | None:
 
 
 class CpuClock:
-    """A clock, to be called, of the CPU seconds used by all threads of a process so far.
+    """A callable clock of the CPU seconds that all threads of a process have used.
 
-    `others` are processes that only wait: theirs are added as of the last `look`. Once the process is gone the last
-    reading stands, and `is_running` is False from the next one on.
+    `others`: processes around it that only wait; their seconds are added as of the last `look`. After the end of the
+    process calls return the last reading, and `is_running` is False.
     """
 
     __slots__ = ("_id", "_last_s", "_others", "_others_s", "is_running")
 
     def __init__(self, pid: int, *others: int) -> None:
-        self._id, *self._others = [(~each << 3) | _PER_PROCESS_SCHED for each in (pid, *others)]
+        self._id, *self._others = [(~process << 3) | _PER_PROCESS_SCHED for process in (pid, *others)]
         self._last_s = self._others_s = 0.0
         self.is_running = True
         self.look()
 
     def __call__(self) -> float:
-        """That of the process, and those of the others."""
+        """Return the CPU seconds of the process and of `others`."""
         try:
             self._last_s = time.clock_gettime(self._id) + self._others_s
         except OSError:
@@ -59,30 +59,29 @@ class CpuClock:
         return self._last_s
 
     def look(self) -> None:
-        """Read the clocks of the others."""
+        """Read the clocks of `others`."""
         with contextlib.suppress(OSError):
             self._others_s = sum(map(time.clock_gettime, self._others))
 
 
 class MoveClock:
-    """The clock of one move, started when it is made; `start` begins another move on it.
+    """The clock of one move, which runs from its creation; `start` reuses it for another move.
 
-    `budget_s` is the move's allowance and the bank together; `wall_s` the backstop. `decides_cpu` tells which clock
-    the budget is counted on. After `stop`, `used_s` is the deciding time and `elapsed_s` the wall time.
+    `budget_s` is the move's allowance and the bank together; `wall_s` the backstop. With `decides_cpu` the budget
+    counts CPU time, otherwise wall time. After `stop`, `used_s` is the deciding time and `elapsed_s` the wall time.
 
-    `cpu_since` is an earlier reading of `cpu` to count from: what was used between two moves is not for nothing.
+    `cpu_since`: an earlier reading of `cpu` to count from, so that CPU time between two moves is charged.
 
-    From `pause` to `resume` real time does not count; CPU time is counted always, for it can only be the bot's own.
+    From `pause` to `resume` wall time does not count; CPU time always counts, because only the bot can use it.
 
-    If CPU time decides, the backstop does not count the time for which the bot was ready to run but `delayed` by
-    other work of the machine, up to `_MOST_STRETCH` times itself; nor the time by which a look came too late.
+    If CPU time decides, the backstop excludes the time for which the bot was ready to run but `delayed` by other work
+    of the machine, and delays of the referee, together up to `_MOST_STRETCH` times the backstop.
 
-    `asleep_s` is how long all of the bot seemed to sleep: the time before each look that found it asleep. A look is due
-    at `look_at_s`, whatever the bot writes meanwhile. `idle_s`, what is certain of that time, must not be more than
-    `idle_bank_s`.
+    `asleep_s`: the sum of the intervals before each check that found all threads asleep; a check is due at `look_at_s`.
+    `idle_s`, the part of it that is certain, must not exceed `idle_bank_s`.
 
-    `suspended` tells how long all processes stood still since a moment; then the clock raises HarnessFault, for the
-    match says nothing.
+    `suspended`: returns the seconds for which all processes were suspended since a moment; if there are any, the clock
+    raises HarnessFault, because the match shows nothing about the bots.
     """
 
     def __init__(  # noqa: PLR0913 - all by name
@@ -103,7 +102,7 @@ class MoveClock:
         self.start(budget_s, wall_s, idle_bank_s, cpu_since)
 
     def start(self, budget_s: float, wall_s: float, idle_bank_s: float, cpu_since: float | None) -> None:
-        """Take both times, and forget those of an earlier move."""
+        """Start the clock of another move: set its times and read both clocks."""
         self.budget_s, self.wall_s, self.idle_bank_s = budget_s, wall_s, idle_bank_s
         self.asleep_s = self.cpu_s = self.elapsed_s = self._excused_s = self._pause_start = 0.0
         self._delay_start: float | None = None
@@ -113,32 +112,32 @@ class MoveClock:
 
     @property
     def used_s(self) -> float:
-        """Time of the deciding kind, as of the last look."""
+        """Seconds of CPU time or of wall time, whichever decides, as of the last `look`."""
         return self.cpu_s if self.decides_cpu else self.elapsed_s
 
     @property
     def cpu_reading(self) -> float:
-        """The reading of the CPU clock, as of the last look."""
+        """The reading of the CPU clock, as of the last `look`."""
         return self._cpu_start + self.cpu_s
 
     @property
     def idle_s(self) -> float:
-        """Time asleep, as of the last look: at most wall time less CPU time and less waiting for a core."""
+        """Seconds asleep, as of the last `look`: at most wall time less CPU time and less waiting for a core."""
         return max(0.0, min(self.asleep_s, self._elapsed_undelayed_s() - self.cpu_s))
 
     @property
     def charged_s(self) -> float:
-        """The greater of CPU time and of what counts for the backstop, as of the last look."""
+        """The greater of CPU seconds and of the seconds that count for the backstop, as of the last `look`."""
         return max(self.cpu_s, self._elapsed_undelayed_s())
 
     def charge(self, taken_s: float) -> None:
-        """Add CPU time that the bot used while it was stopped. The CPU clock has counted it already."""
+        """Charge CPU time that the bot used while it was suspended; the CPU clock includes it already."""
         if not self.decides_cpu:
             self._wall_start -= taken_s
             self.elapsed_s += taken_s
 
     def look(self) -> None:
-        """Take both times, whatever they are. HarnessFault if all processes were suspended since the last look."""
+        """Read both clocks; raises HarnessFault if all processes were suspended since the last reading."""
         elapsed_s = self.wall() - self._wall_start
         gap_s = elapsed_s - self.elapsed_s
         self.elapsed_s = elapsed_s
@@ -147,51 +146,51 @@ class MoveClock:
             self._look_late(gap_s)
 
     def stop(self) -> None:
-        """Take both times. OutOfTime if the answer came too late."""
+        """Read both clocks; raises OutOfTime if the answer came too late."""
         self.look()
         self._judge()
 
     def pause(self) -> None:
-        """Take both times, and let the referee take its own. OutOfTime if the bot's is used up."""
+        """Stop counting wall time while the referee works; raises OutOfTime if the bot's time is used up."""
         self.stop()
         self._pause_start = self._wall_start + self.elapsed_s
 
     def resume(self) -> None:
-        """Go on where it was paused. OutOfTime if it was abandoned meanwhile."""
+        """Count wall time again after `pause`; raises OutOfTime after `abandon`."""
         self._wall_start += self.wall() - self._pause_start
         self.restart_looks()
         self._judge()
 
     def restart_looks(self) -> None:
-        """Count no sleep before the last look at the clock: until then the referee owed the bot something."""
+        """Count no sleep before the last reading: until then the bot waited for the referee."""
         self._looked_s, self._look_gap_s = self.elapsed_s, _FIRST_LOOK_S
         self.look_at_s = self.elapsed_s + _FIRST_LOOK_S
 
     def count_look(self, *, is_asleep: bool, share: float) -> None:
-        """Count the time since the last look as sleep or not; the next look is due after that share of a longer gap."""
+        """Count the time since the last check as sleep if `is_asleep`; the next is due after `share` of the gap."""
         if is_asleep:
             self.asleep_s += self.elapsed_s - self._looked_s
         self._looked_s, self._look_gap_s = self.elapsed_s, min(2 * self._look_gap_s, _LONGEST_LOOK_GAP_S)
         self.look_at_s = self.elapsed_s + self._look_gap_s * share
 
     def abandon(self) -> None:
-        """Run out at the next look, which may be in another thread."""
+        """Let the time run out at the next reading, also one in another thread."""
         self.budget_s = self.wall_s = -1.0
 
     def left_of_wall_s(self) -> float:
-        """The rest of the backstop, as of the last look."""
+        """Return the seconds left of the backstop, as of the last `look`."""
         return max(0.0, self.wall_s - self._elapsed_undelayed_s())
 
     def wait_s(self) -> float:
-        """The wait before the next look. OutOfTime if the time is used up."""
-        if self._delay_start is None:  # a move that is answered at once need not know it
+        """Read both clocks; return the longest wait until the next reading. Raises OutOfTime if the time is used up."""
+        if self._delay_start is None:  # read only when needed: a move that is answered at once saves this
             self._delay_start = self.delayed()
         self.stop()
-        left = min(self.budget_s - self.used_s, self.wall_s - self.elapsed_s)
-        return max(left, _SHORTEST_WAIT_S)
+        left_s = min(self.budget_s - self.used_s, self.wall_s - self.elapsed_s)
+        return max(left_s, _SHORTEST_WAIT_S)
 
     def _look_late(self, gap_s: float) -> None:
-        """The referee did not come to look for so long: find out whether it was suspended; excuse the bot if not."""
+        """Handle a late reading: raise HarnessFault after a suspension, else exclude the delay from the backstop."""
         last_look_s = self._wall_start + self.elapsed_s - gap_s
         if gap_s > LATE_S and (suspended_s := self.suspended(last_look_s)):
             raise HarnessFault(
@@ -228,11 +227,11 @@ class MoveClock:
         return late
 
     def _delay_s(self) -> float:
-        """For how long the bot was ready to run, since the first wait for it."""
+        """Return the seconds for which the bot waited for a core since the first `wait_s` of this move."""
         return 0.0 if self._delay_start is None else self.delayed() - self._delay_start
 
     def _elapsed_undelayed_s(self) -> float:
-        """Wall time without what the machine and a late referee kept from the bot."""
+        """Return the wall time that counts for the backstop: without delays by the machine or a late referee."""
         if not self.decides_cpu:
             return self.elapsed_s
         return self.elapsed_s - min(self._excused_s + self._delay_s(), _MOST_STRETCH * self.wall_s)

@@ -16,9 +16,9 @@ from typing import Final
 from arena.process.reaper import descendants
 
 _SHARED: Final = "/dev/shm"  # noqa: S108 - its owner is looked at
-"""Memory of this machine alone, where everybody may make folders of any name."""
+"""A file system in memory, where every user may make folders."""
 _MOST_FOLDERS: Final = 20
-"""Names tried there."""
+"""Number of folder names tried there."""
 
 
 def usable_cores() -> list[int]:
@@ -27,7 +27,7 @@ def usable_cores() -> list[int]:
 
 
 def free_cores() -> list[int]:
-    """The cores that this process may use and that no other one of this user has claimed."""
+    """Return the cores that this process may use and that no process of this user has claimed."""
     free: list[int] = []
     folder = claims_folder()
     for core in usable_cores():
@@ -38,7 +38,7 @@ def free_cores() -> list[int]:
 
 
 def claims_folder() -> Path | None:
-    """The folder of this user's claims, made if it is missing; None if there can be none that nobody else may enter."""
+    """Return the private folder of this user's claims, made if missing; None if none can be made."""
     uid = os.geteuid()
     beside = Path(_SHARED, f"arena-{uid}")
     for folder in (
@@ -56,7 +56,7 @@ def claims_folder() -> Path | None:
 
 
 def _claim_of(core: int, folder: Path | None) -> int | None:
-    """The descriptor that holds the claim of that core; None if it cannot be had."""
+    """Claim a core; return the file descriptor that holds the claim, None if it is taken."""
     if folder is None:
         return None
     try:
@@ -72,7 +72,7 @@ def _claim_of(core: int, folder: Path | None) -> int | None:
 
 
 class OwnCore:
-    """The core that this process has claimed for itself and its bots, if any. `folder` is that of the claims."""
+    """The core that this process claims for itself and its bots. `folder` returns the folder of the claims."""
 
     def __init__(self, folder: Callable[[], Path | None] = claims_folder) -> None:
         self.core: int | None = None
@@ -81,7 +81,7 @@ class OwnCore:
         self._claim: int | None = None
 
     def claim(self) -> None:
-        """Stay on the core that is claimed, or on the last one that nobody else has; else on all, as before."""
+        """Claim the last free core and run on it alone; without a free one run on all cores, as before."""
         if self.core is not None or len(self._usable) == 1:
             return
         folder = self._folder()
@@ -92,7 +92,7 @@ class OwnCore:
                 return
 
     def release(self) -> None:
-        """Give the core back: from now on the kernel chooses among all."""
+        """Release the core and run on all usable ones."""
         if self._claim is not None:
             os.close(self._claim)
             self.core = self._claim = None
@@ -100,7 +100,7 @@ class OwnCore:
 
 
 def _stay_on(cores: Iterable[int]) -> None:
-    """Let this thread and all bots run on these cores only; threads and bots to come will."""
+    """Restrict this thread and all running bots to these cores; later threads and bots inherit that."""
     allowed = set(cores)
     os.sched_setaffinity(0, allowed)
     for pid in descendants(os.getpid()):

@@ -17,14 +17,13 @@ from arena.errors import Crashed, Shortage
 
 
 class Evidence(msgspec.Struct, frozen=True):
-    """The facts about a bot whose process has ended, or does not talk any more.
+    """The facts about a bot whose process has ended or closed its pipes.
 
-    `ending` in words. `violation`: how it used more than its limit, in words, or empty. `is_killed`: SIGKILL ended it,
-    and not by us. `is_wrapper_killed`: a signal ended the process around the bot's sandbox, which no bot can reach, and
-    not by us. `oom_kills`: processes that the kernel ended for want of memory since the bot started, of the bot where
-    its group counts them, else of any. `has_processes`: whether the bot may have lost a process that was not its first.
-    `is_crowded`: whether the machine refused a process or thread since the bot started, or has fewer left than the bot
-    may have.
+    `ending`: the end in words. `violation`: the limit it exceeded, in words, or empty. `is_killed`: SIGKILL ended it,
+    not sent by the harness. `is_wrapper_killed`: a signal ended the process around the bot's sandbox, which no bot can
+    reach, not sent by the harness. `oom_kills`: processes that the OOM killer ended since the bot started: the bot's if
+    its control group counts them, else any. `has_processes`: the bot may have processes besides its first.
+    `is_crowded`: the machine refused a process or thread since the bot started, or has fewer left than the bot's limit.
     """
 
     ending: str
@@ -37,7 +36,7 @@ class Evidence(msgspec.Struct, frozen=True):
 
 
 def judge(evidence: Evidence, hint: str, *, is_last: bool = False) -> Crashed | Shortage:
-    """Return the bot's fault, or the machine's; `is_last` in a match that is played alone for the last time."""
+    """Return Crashed if the bot is to blame, else Shortage; `is_last`: the match is played alone for the last time."""
     fault = Crashed(f"the bot {evidence.ending}", hint=hint)
     if evidence.violation:
         return Crashed(f"the bot was killed: {evidence.violation}", hint=hint)

@@ -31,7 +31,7 @@ _AUTHORS_ERRORS: Final = {
 }
 """Reasons not to start that lie in the bot; all others (no memory, no descriptors, no processes) are ours."""
 _UNREAD: Final = bytearray(1 << 18)
-"""Nobody looks at it, so threads may share it."""
+"""Buffer for data that is thrown away; threads may share it."""
 START_HINT: Final = (
     "a program must be made for this machine, or begin with a line like #!/usr/bin/python3 (without a carriage return)"
 )
@@ -63,24 +63,24 @@ class BotFolder(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The folder in a message."""
+        """Name of the folder for a message."""
         return self.given or "the bot's folder"
 
     def as_written(self, file: str) -> str:
-        """A file in the folder as its author knows it; any other one as it is."""
+        """Return the path of a file with the author's folder in place of the copy; other paths unchanged."""
         if not file.startswith(f"{self.path}/"):
             return file
         return os.path.join(self.given or ".", os.path.relpath(file, self.path))  # noqa: PTH118 - "./x" stays as written
 
 
 def start(bot: BotSpec, arguments: tuple[str, ...] = (), confinement: Confinement = STRICTEST) -> BotProcess:
-    """Start the bot. Crashed names the command, the folder, the program and the reason if it cannot be started."""
+    """Start the bot; raises Crashed with command, folder, program and reason if it cannot be started."""
     try:
         Path(bot.folder).stat()
     except FileNotFoundError:
         raise HarnessFault(f"{bot.folder}: the folder of {bot.label} is gone") from None
     except OSError:
-        pass  # the start will say it
+        pass  # the start reports it
     if confinement.isolation == "sandbox":
         _preload(bot)
     folder = BotFolder(bot.folder, bot.given_folder)
@@ -90,7 +90,7 @@ def start(bot: BotSpec, arguments: tuple[str, ...] = (), confinement: Confinemen
 def start_command(
     command: list[str], folder: BotFolder, confinement: Confinement, *, is_build: bool = False
 ) -> BotProcess:
-    """Start a command in `folder`, which that of a build may write to. Crashed as for `start`."""
+    """Start a command in `folder`, which a build may write to; raises Crashed as `start` does."""
     if confinement.isolation == "sandbox":
         path = runtimes.search_path()
         program, origin = find_program(command, folder, path, sight(folder.path))
@@ -100,7 +100,7 @@ def start_command(
             words, Path(folder.path), environment, confinement.limits, is_build=is_build
         )
         return BotProcess(popen, group, origin)
-    # for bots one trusts: a clean environment, a session of its own, some limits
+    # without a sandbox, for trusted bots: a clean environment, a session of its own, some limits
     path = os.environ.get("PATH", os.defpath)
     program, origin = find_program(command, folder, path, None)
     dies_with_us = [setpriv() or "", "--pdeathsig", "KILL", "--"] if setpriv() else []
@@ -118,7 +118,7 @@ def start_command(
 
 
 def clean_environment(path: str, home: str) -> dict[str, str]:
-    """All the environment a bot or its build gets: no tokens, no settings of ours; Python made reproducible."""
+    """Return the whole environment of a bot or a build: nothing of the harness's own; Python is reproducible."""
     return {
         "PATH": path,
         "HOME": home,
@@ -130,11 +130,10 @@ def clean_environment(path: str, home: str) -> dict[str, str]:
 
 
 def _preload(bot: BotSpec) -> None:
-    """Read the bot's files, so that the kernel has all of them in memory.
+    """Read all files of the bot, so that all are in the page cache.
 
-    Otherwise a bot's process could leave a message to its next one, or to another match, in which files are there. A
-    script without a folder of its own, not submitted, lies among files that are not the bot's. Nothing but plain files
-    is opened for long, no link followed.
+    Otherwise a bot could pass data to its next process, or to another match, by the choice of cached files. Of a script
+    outside the bot store only the script is read. Links are not followed; only plain files are read.
     """
     source, folder = Path(bot.source), Path(bot.folder)
     is_script = source.parent == folder and source.is_file()
@@ -150,26 +149,27 @@ def _open_plain(path: str, _flags: int) -> int:
 
 
 def find_program(command: list[str], folder: BotFolder, path: str, sight: Sight | None) -> tuple[str, str]:
-    """The file that runs as the first word of `command`, in `folder` or on `path`; and both in words for its author.
+    """Find the program for the first word of `command`, in `folder` or on `path`.
 
-    Crashed tells why there is none. `sight`: what the bot will see; None if that is all of this machine.
+    Returns its path, and command, folder and program in words for the author. Raises Crashed if it cannot run.
+    `sight`: the files that the bot will see; None means all files of this machine.
     """
     word = command[0]
     place = f"`{shell_text(command)}` in {folder.name}"
-    # a program given by a path is meant from the bot's folder, as the shell would take it there
-    programs = [word] if "/" in word else [f"{each}/{word}" for each in path.split(":")]
+    # a relative path starts at the bot's folder, as in a shell there
+    programs = [word] if "/" in word else [f"{entry}/{word}" for entry in path.split(":")]
     seen = [(program, _place(program, folder.path, sight)) for program in programs]
     there = [(program, file) for program, file in seen if file is not None and file.is_file()]
-    program, file = next(((name, each) for name, each in there if os.access(each, os.X_OK)), ("", Path()))
-    told = printable(folder.as_written(os.path.join(folder.path, program or word)))  # noqa: PTH118 - "./x" stays
+    program, file = next(((name, target) for name, target in there if os.access(target, os.X_OK)), ("", Path()))
+    shown_path = printable(folder.as_written(os.path.join(folder.path, program or word)))  # noqa: PTH118 - "./x" stays
     if not program and "/" in word:
         if seen[0][1] is None:
-            refusal = f"{told} leads out of what bots see of this machine; `arena doctor` lists that"
+            refusal = f"{shown_path} leads out of what bots see of this machine; `arena doctor` lists that"
             raise Crashed(f"cannot start {place}: {refusal}", hint=START_HINT)
         if there:
             where = "" if folder.given else " in the bot's folder"
-            hint = f"run `chmod +x {shlex.quote(told)}`{where} and try again"
-            raise Crashed(f"cannot start {place}: {told} is not executable", hint=hint)
+            hint = f"run `chmod +x {shlex.quote(shown_path)}`{where} and try again"
+            raise Crashed(f"cannot start {place}: {shown_path} is not executable", hint=hint)
     if not program:
         raise Crashed(
             f"cannot start {place}: no program {word!r} there or on the PATH",
@@ -178,26 +178,26 @@ def find_program(command: list[str], folder: BotFolder, path: str, sight: Sight 
     first = _first_line(file)
     interpreter = first[2:].strip(b" \t").decode("utf-8", "backslashreplace") if first.startswith(b"#!") else ""
     if interpreter:
-        refusal = _interpreter_refusal(interpreter, told, folder.path, sight)
+        refusal = _interpreter_refusal(interpreter, shown_path, folder.path, sight)
     else:
-        strange = f"{told} is neither a program for Linux (ELF) nor a script that begins with #!"
+        strange = f"{shown_path} is neither a program for Linux (ELF) nor a script that begins with #!"
         refusal = "" if first.startswith(_ELF) else strange
     if refusal:
         raise Crashed(f"cannot start {place}: {refusal}", hint=START_HINT)
     if "/" not in word and not program.startswith("/usr/"):
-        told = word  # a path below a home folder, say, is nothing for an author
-    started = f"program {told}, interpreter {interpreter}" if interpreter else f"program {told}"
+        shown_path = word  # a path below a home folder, say, means nothing to the author
+    started = f"program {shown_path}, interpreter {interpreter}" if interpreter else f"program {shown_path}"
     return os.path.join(folder.path, program), f"{place} ({started})"  # noqa: PTH118 - "./x" stays as written
 
 
 def shell_text(command: Iterable[str]) -> str:
-    """The command as one would type it, the beginning of a long one."""
+    """Return the command in the syntax of a shell, cut after 300 characters."""
     text = shlex.join(command)
     return printable(text if len(text) <= _SHOWN else f"{text[:_SHOWN]}...")
 
 
 def _interpreter_refusal(interpreter: str, told: str, folder: str, sight: Sight | None) -> str:
-    """Why the kernel will not run a script with these words after `#!`; a wrapper would give it to a shell."""
+    """Return why the kernel cannot run a script with `interpreter` after `#!`; empty if it can."""
     asks = f"the first line of {told} asks for the interpreter {interpreter.encode('unicode_escape').decode()}"
     file = _place(re.split(r"[ \t]", interpreter)[0], folder, sight)
     if file is None:
@@ -210,7 +210,7 @@ def _place(program: str, folder: str, sight: Sight | None) -> Path | None:
 
 
 def _first_line(program: Path) -> bytes:
-    """The first line, a carriage return included, or its beginning; that of a program if it may not be read."""
+    """Return the first line of a program, at most 256 bytes; the magic number of ELF if it cannot be read."""
     try:
         with program.open("rb") as file:
             return file.read(_FIRST_LINE).split(b"\n")[0]

@@ -26,9 +26,9 @@ StartupMs = Annotated[float, Meta(gt=0, le=86_400_000)]
 _OPEN_FILES: Final = 256
 _FILE_BYTES: Final = 16 << 20
 _QUEUED_SIGNALS: Final = 64
-"""The kernel adds those of all bots of a user. No bot gets beyond its own number, so none can read the sum."""
+"""The kernel counts the queued signals of all bots of a user together; this limit keeps a bot from reading the sum."""
 _OOM_SCORE: Final = "800"
-"""Between 0 and 1000."""
+"""Added to the OOM score of a bot, whose range is 0 to 1000."""
 
 
 class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -60,31 +60,32 @@ class LimitRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def negotiate(request: LimitRequest, allowed: Limits, *, processes: bool, startup_ms: float) -> Limits:
-    """The limits of a bot with that request, and with processes of its own if `processes`.
+    """Return the limits of a bot that makes this request; with `processes` it may start processes.
 
-    `startup_ms` is what the tournament allows for the start. SpecError for the first field that is not allowed.
+    `startup_ms`: the startup time that the tournament allows. Raises SpecError for the first field above `allowed`.
     """
     if processes and not allowed.processes:
         raise SpecError("it starts processes of its own (`processes: true`), which this tournament does not allow")
-    requested = {name: each for name, each in msgspec.structs.asdict(request).items() if each is not None}
-    for name, each in requested.items():
+    requested = {name: value for name, value in msgspec.structs.asdict(request).items() if value is not None}
+    for name, value in requested.items():
         most = getattr(allowed, name, startup_ms)
-        if each > most:
-            raise SpecError(f"it asks for limits: {name}: {each:g}, this tournament allows {most:g}")
+        if value > most:
+            raise SpecError(f"it asks for limits: {name}: {value:g}, this tournament allows {most:g}")
     requested.pop("startup_ms", None)
     return msgspec.structs.replace(allowed, processes=processes, **requested)
 
 
 def rlimits(limits: Limits) -> dict[str, int]:
-    """Limits of each process, by the kernel's names without RLIMIT_. Never AS: runtimes reserve far more than they use.
+    """Return the rlimits of each process, by their names without RLIMIT_.
 
-    DATA counts the stacks of threads, so it is twice the limit that is watched.
+    AS is never set: runtimes reserve far more address space than they use. DATA is twice the limit of memory, because
+    it counts the stacks of threads.
     """
     return {"DATA": 2 * limits.memory_mib << 20, "NOFILE": _OPEN_FILES, "CORE": 0}
 
 
 def sandbox_rlimits(limits: Limits) -> dict[str, int]:
-    """The same in a user namespace, where tasks and queued signals can be counted; and the size of files."""
+    """Return `rlimits` and those that work only in a sandbox: tasks, queued signals (both by user), size of files."""
     return rlimits(limits) | {
         "NPROC": limits.tasks,
         "SIGPENDING": _QUEUED_SIGNALS,
@@ -93,7 +94,7 @@ def sandbox_rlimits(limits: Limits) -> dict[str, int]:
 
 
 def set_rlimits(pid: int, values: dict[str, int]) -> None:
-    """Set them on a running process, none above its present limit."""
+    """Set rlimits, soft and hard, of a running process; none is raised."""
     for name, value in values.items():
         kind = getattr(resource, f"RLIMIT_{name}")
         with contextlib.suppress(ProcessLookupError):

@@ -31,13 +31,13 @@ MANIFEST_LIMIT: Final = 64 << 10
 SOURCE_SIZE_LIMIT: Final = 64 * 2**20
 SOURCE_FILE_LIMIT: Final = 2000
 DEEPEST_FOLDER: Final = 64
-"""Folders within each other."""
+"""Most levels of nested folders."""
 IGNORED: Final = {"__pycache__", ".git", ".DS_Store", ".mypy_cache", ".pytest_cache"}
 """Names of files and folders that are no part of a bot."""
 _A_FOLDER: Final = os.O_DIRECTORY
 _NO_LINK: Final = os.O_NOFOLLOW
 _NAME_ONLY: Final = os.O_PATH | os.O_CLOEXEC
-"""A device does something when it is opened."""
+"""Opens without side effects; a device may act when it is really opened."""
 _MAY_RUN: Final = stat.S_IXUSR | stat.S_IXGRP | stat.S_IXOTH
 _INTERPRETERS: Final = {
     ".py": ("python3",),
@@ -57,7 +57,7 @@ _INTERPRETERS: Final = {
 _CONTROLS: Final = r"\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069"
 """Characters that act on a terminal instead of being shown: escapes, line ends, changes of the direction of text."""
 _IN_TEXTS: Final = _CONTROLS.replace(r"\x00-\x1f", r"\x00-\x08\x0b-\x1f")
-"""The same without line end and tab, which texts of several lines have."""
+"""_CONTROLS without newline and tab, which texts of several lines contain."""
 _NAME_DESCRIBED: Final = (
     "a name of 1 to 40 characters: letters A to Z and a to z, digits, _ . + -, a letter or digit first"
 )
@@ -107,7 +107,7 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class BotFile(NamedTuple):
-    """Relative path and bytes of a file, and whether its owner may run it."""
+    """A file of a bot: its relative path, its bytes, and True if its owner may execute it."""
 
     name: str
     content: bytes
@@ -129,7 +129,7 @@ class BotSpec(msgspec.Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        """The name in the manifest."""
+        """Name in the manifest."""
         return self.manifest.name
 
     @property
@@ -139,22 +139,21 @@ class BotSpec(msgspec.Struct, frozen=True):
 
     @property
     def given_folder(self) -> str:
-        """The folder of `given`, in which its author finds the files that messages name; empty without it."""
+        """Folder of `given`, where the author finds the files named in messages; empty if `given` is empty."""
         if not self.given or Path(self.source).is_dir():
             return self.given
         return os.path.dirname(self.given) or "."  # noqa: PTH120 - "./" stays as written
 
 
 def label_of(name: str, version: str, digest: str) -> str:
-    """Name, version and the beginning of the hash, for people."""
+    """Return name, version and the first 8 digits of the hash, for messages: `greedy 1 (3f2a9c01)`."""
     return f"{printable(name)} {printable(version)} ({digest[:8]})"
 
 
 def read_bot(path: Path, given: str = "", *, is_handed_in: bool = False) -> BotSpec:
-    """Read the bot at `path`, a script or a folder with `bot.yaml`; `given` is the path in messages, if otherwise.
+    """Read the bot at `path`, a script or a folder with `bot.yaml`; messages show `given`, or `path` without it.
 
-    No part of `path` may be a link (see `_reached`). Of a bot that is handed in, no file may have another name outside.
-    SpecError says what is wrong with the bot.
+    No part of `path` may be a link (see `_reached`); with `is_handed_in` no file may be a hard link. Raises SpecError.
     """
     named = Path(given) if given else path
     text: bytes | None = None
@@ -176,18 +175,18 @@ def read_bot(path: Path, given: str = "", *, is_handed_in: bool = False) -> BotS
 
 
 def _manifest_text(folder: int, named: Path) -> bytes:
-    """The bytes of the manifest in an open folder; a link is refused before it is opened."""
+    """Read the manifest in an open folder; raises SpecError if it is a link, or missing."""
     place = named / MANIFEST
     try:
-        found = os.stat(MANIFEST, dir_fd=folder, follow_symlinks=False)
+        status = os.stat(MANIFEST, dir_fd=folder, follow_symlinks=False)
     except FileNotFoundError:
         with _opened(named, ".", _A_FOLDER, folder) as listed, os.scandir(listed) as entries:
             names = sorted(entry.name for entry in islice(entries, SOURCE_FILE_LIMIT))
-        some = (safe_path(", ".join(names[:6])) + " ..." * (len(names) > 6)) or "nothing"
-        raise SpecError(f"{safe_path(named)}: a bot's folder needs a {MANIFEST}; found {some}") from None
+        excerpt = (safe_path(", ".join(names[:6])) + " ..." * (len(names) > 6)) or "nothing"
+        raise SpecError(f"{safe_path(named)}: a bot's folder needs a {MANIFEST}; found {excerpt}") from None
     except OSError as error:
         raise SpecError(f"{safe_path(place)}: {error.strerror}") from None
-    if stat.S_ISLNK(found.st_mode):
+    if stat.S_ISLNK(status.st_mode):
         raise SpecError(f"{safe_path(place)}: a symbolic link; put the file itself there")
     with _opened(place, MANIFEST, _NAME_ONLY | _NO_LINK, folder) as entry:
         return _read(place, entry, place.name, MANIFEST_LIMIT).content
@@ -199,9 +198,9 @@ def bot_digest(path: Path, manifest: Manifest) -> str:
 
 
 def _digest(files: Iterable[BotFile], manifest: Manifest, named: Path, text: bytes | None = None) -> str:
-    """SHA-256 over the manifest and each file's relative path, executable bit and bytes, in order of path.
+    """Return the SHA-256 (hex) over the manifest and path, executable bit and bytes of each file, in order of path.
 
-    `text`: the bytes that the manifest was read from; SpecError if its file has others by now.
+    `text`: the bytes that the manifest was read from; raises SpecError if its file has changed since.
     """
     total = sha256(msgspec.json.encode(manifest, order="deterministic"))
     for name, content, is_executable in files:
@@ -229,16 +228,16 @@ def _manifest_of_script(name: str, mode: int, named: Path) -> Manifest:
 
 
 def bot_files(path: Path) -> Iterator[BotFile]:
-    """Yield the bot's files, in order of their relative paths; of a script, the script itself.
+    """Yield the files of the bot, in order of their relative paths; for a script, the script alone.
 
-    SpecError for links, devices, what is too large, and what vanishes meanwhile.
+    Raises SpecError for links, devices, too many or too large files, and files that vanish meanwhile.
     """
     with _reached(path, path) as entry:
         yield from _files(entry, path.name, path)
 
 
 def _files(entry: int, name: str, named: Path, *, is_handed_in: bool = False) -> Iterator[BotFile]:
-    """The files of the open file or folder of a bot."""
+    """Yield the files of a bot whose script or folder is open as `entry`."""
     if not stat.S_ISDIR(os.fstat(entry).st_mode):
         yield _read(named, entry, name, SOURCE_SIZE_LIMIT, is_handed_in=is_handed_in)
         return
@@ -253,45 +252,45 @@ def _files(entry: int, name: str, named: Path, *, is_handed_in: bool = False) ->
 
 
 def _read(place: Path, entry: int, relative: str, limit: int, *, is_handed_in: bool = False) -> BotFile:
-    """The file behind a descriptor that only names it (O_PATH)."""
-    found = os.fstat(entry)
-    if not stat.S_ISREG(found.st_mode):
-        raise _odd(place, found.st_mode)
-    if is_handed_in and found.st_nlink > 1:
+    """Read the file that `entry`, a descriptor made with O_PATH, refers to; raises SpecError above `limit` bytes."""
+    status = os.fstat(entry)
+    if not stat.S_ISREG(status.st_mode):
+        raise _odd(place, status.st_mode)
+    if is_handed_in and status.st_nlink > 1:
         raise SpecError(f"{safe_path(place)}: a file with other names (a hard link); hand in a copy of it")
     content = b""
-    if found.st_size <= limit:
+    if status.st_size <= limit:
         try:
             with Path(f"/proc/self/fd/{entry}").open("rb") as file:
                 content = file.read(limit + 1)
         except OSError as error:
             raise SpecError(f"{safe_path(place)}: {error.strerror}") from None
-    if max(found.st_size, len(content)) > limit:
+    if max(status.st_size, len(content)) > limit:
         raise _too_large(place, limit)
-    return BotFile(relative, content, bool(found.st_mode & stat.S_IXUSR))
+    return BotFile(relative, content, bool(status.st_mode & stat.S_IXUSR))
 
 
 def safe_path(path: Path | str) -> str:
-    """A path in a message."""
+    """Return a path for a message, without characters that act on a terminal."""
     return printable(str(path))
 
 
 def _walk(path: Path, folder: int, before: str, *, is_handed_in: bool) -> Iterator[BotFile | None]:
-    """All in an open folder and below it; nothing in place of a folder. The names of folders are sorted with a `/`."""
+    """Yield the files in an open folder and below it, and None for each folder; folders are sorted as `name/`."""
     if before.count("/") > DEEPEST_FOLDER:
         raise SpecError(f"{safe_path(path)}: folders lie more than {DEEPEST_FOLDER} deep in each other")
     with os.scandir(folder) as entries:
-        some = islice(entries, SOURCE_FILE_LIMIT + len(IGNORED) + 1)
-        names = sorted(each.name + "/" * each.is_dir(follow_symlinks=False) for each in some)
-    for each in names:
-        name, relative = each.rstrip("/"), before + each
+        bounded = islice(entries, SOURCE_FILE_LIMIT + len(IGNORED) + 1)
+        listed = sorted(entry.name + "/" * entry.is_dir(follow_symlinks=False) for entry in bounded)
+    for word in listed:
+        name, relative = word.rstrip("/"), before + word
         if name in IGNORED:
             continue
-        if not relative.isprintable():  # with line ends in it the hash could be ambiguous
+        if not relative.isprintable():  # newlines would make the hash ambiguous
             raise SpecError(f"{safe_path(path / relative)}: a file's name may contain only characters that print")
-        if name == each:
-            with _opened(path / relative, name, _NAME_ONLY | _NO_LINK, folder) as entry:
-                yield _read(path / relative, entry, relative, SOURCE_SIZE_LIMIT, is_handed_in=is_handed_in)
+        if name == word:
+            with _opened(path / relative, name, _NAME_ONLY | _NO_LINK, folder) as file:
+                yield _read(path / relative, file, relative, SOURCE_SIZE_LIMIT, is_handed_in=is_handed_in)
             continue
         yield None
         with _opened(path / relative, name, _A_FOLDER | _NO_LINK, folder) as inner:
@@ -300,11 +299,11 @@ def _walk(path: Path, folder: int, before: str, *, is_handed_in: bool) -> Iterat
 
 @contextmanager
 def _reached(path: Path, named: Path) -> Iterator[int]:
-    """The file or folder at `path`, opened for its name only, part by part, and no link followed.
+    """Open the file or folder at `path` with O_PATH, part by part, without following links.
 
-    An archive that somebody sent can put a link in place of any folder that it brings. So links are followed only on
-    the way to the working folder or the home folder, and in `/` (a system may have a link /home): no archive put those
-    there. `named` is the path in messages. SpecError for a link, and for what is neither a file nor a folder.
+    An unpacked archive may have a link in place of any of its folders. So links are followed only on the way to the
+    working folder or the home folder, and in `/` (a system may have a link /home), where no archive is unpacked.
+    `named`: the path in messages. Raises SpecError for a link, and for anything but a file or a folder.
     """
     try:
         entry = _reach(path)
@@ -324,7 +323,7 @@ def _reached(path: Path, named: Path) -> Iterator[int]:
 
 
 def _reach(path: Path) -> int:
-    """A descriptor of what is at `path`, or of the first link on the way there."""
+    """Return a descriptor of the file or folder at `path`, or of the first link on the way to it."""
     trusted = _trusted_part(path)
     entry = os.open(trusted, _NAME_ONLY)
     for part in path.relative_to(trusted).parts:
@@ -339,17 +338,17 @@ def _reach(path: Path) -> int:
 
 
 def _trusted_part(path: Path) -> Path:
-    """The beginning of a path that may lead through links."""
+    """Return the beginning of `path` in which links may be followed."""
     if not path.is_absolute():
         return Path()
-    own = [Path(os.environ.get(name, "/")) for name in ("PWD", "HOME")]
+    named = [Path(os.environ.get(name, "/")) for name in ("PWD", "HOME")]
     first = Path(*path.parts[: min(2, len(path.parts) - 1)])
-    return max((each for each in (first, *own) if path.is_relative_to(each)), key=lambda each: len(each.parts))
+    return max((place for place in (first, *named) if path.is_relative_to(place)), key=lambda place: len(place.parts))
 
 
 @contextmanager
 def _opened(place: Path, name: str, flags: int, folder: int) -> Iterator[int]:
-    """Open `name` in a folder; SpecError, with `place`, if that or something done with it fails."""
+    """Open `name` in a folder; raises SpecError, with `place`, if that or the body of the `with` fails."""
     try:
         descriptor = os.open(name, os.O_RDONLY | os.O_CLOEXEC | flags, dir_fd=folder)
         try:

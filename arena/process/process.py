@@ -23,25 +23,25 @@ from arena.process.reaper import delay_in, descendants, read_proc, read_threads
 from arena.process.shortage import free_tasks, oom_kills, refused_starts
 
 _EXIT_CODE_S: Final = 0.2
-"""The most that an ended bot's exit code takes to come through its sandbox; it takes less than a millisecond."""
+"""Longest wait for the exit code of an ended bot to come through its sandbox; it takes less than a millisecond."""
 _KILL_S: Final = 5.0
-"""The most that a killed process takes to be gone: one that hangs in the kernel must not stop the referee."""
+"""Longest wait for the end of a killed process: one that hangs in the kernel must not stop the referee."""
 _SHELLS_SIGNAL: Final = 128
 """A wrapper ends with 128 + n when what it wraps was ended by signal n, as shells do."""
 _COUNTED: Final = (b"VmRSS:", b"VmPTE:", b"VmSwap:")
-"""In KiB."""
+"""Fields of /proc/PID/status, in KiB."""
 _STOPPED: Final = {b"T", b"Z", b"X"}
-"""Letters of the kernel for threads: stopped, and ended."""
+"""States of threads in /proc/PID/stat: stopped (T), ended (Z, X)."""
 
 
 class ProcessGroup:
-    """The processes of a bot without a sandbox, held together by their process group. `Sandbox` is the other kind.
+    """The processes of a bot without a sandbox: a process group. The subclass `Sandbox` is that of a sandboxed bot.
 
-    `cpu` tells the CPU seconds that the bot has used so far.
+    `cpu` returns the CPU seconds that the bot has used so far.
     """
 
     is_wrapped: ClassVar = False
-    """Whether the process that we started hands on how the bot's own one ended."""
+    """True if the started process is a wrapper, which ends with the exit code of the bot's own process."""
 
     def __init__(self, pid: int, limits: Limits) -> None:
         self.id = pid
@@ -52,27 +52,27 @@ class ProcessGroup:
         self._oom_kills, self._refused_starts = oom_kills(), refused_starts()
 
     def pids(self) -> set[int]:
-        """All processes, found anew at each look."""
+        """Return the ids of all processes of the bot, its sandbox included, as of now."""
         return {self.id} | descendants(self.id)
 
     def bot_pids(self) -> set[int]:
-        """Those that run the bot's program."""
+        """Return the ids of the processes that run the bot's program, without its sandbox, as of now."""
         return self.pids()
 
     @property
     def is_running(self) -> bool:
-        """Whether the bot's own process was there when `cpu` was asked last."""
+        """True if the bot's own process existed at the last call of `cpu`."""
         return self._read_cpu.is_running
 
     def delayed_s(self) -> float:
-        """Seconds for which the most delayed thread of the bot was ready to run, but waiting for a core."""
+        """Return the seconds for which the most delayed thread of the bot waited for a core."""
         return max(map(delayed_s, self.bot_pids()), default=0.0)
 
     def is_asleep(self) -> bool:
-        """Whether no thread of the bot runs, is ready to run, or waits for memory that was swapped out.
+        """Return True if no thread of the bot runs, is ready to run, or waits for memory that was swapped out.
 
-        One that waits for the disk counts as asleep, unless it is for pages of its own memory: then the machine is to
-        blame. A process that has ended sleeps not.
+        A thread that waits for the disk counts as asleep, unless it waits for pages of its own memory, for which the
+        machine is to blame. False if all processes have ended.
         """
         pids = self.bot_pids()
         states = set().union(*map(_states_of_threads, pids)) - {b"Z", b"X"}
@@ -81,20 +81,20 @@ class ProcessGroup:
         return b"D" not in states or not self._has_paged(pids)
 
     def is_stopped(self) -> bool:
-        """Whether all threads of the bot stand still by a stop signal, or have ended."""
+        """Return True if all threads of the bot are stopped by a signal, or have ended."""
         return set().union(*map(_states_of_threads, self.bot_pids())) <= _STOPPED
 
     def cpu_by_process(self) -> dict[int, float]:
-        """CPU seconds of each process that runs the bot's program now, with all its threads."""
+        """Return the CPU seconds, of all threads, by id of each process that runs the bot's program now."""
         return {pid: cpu_s for pid in self.bot_pids() if (cpu_s := read_cpu(pid)) is not None}
 
     def _has_paged(self, pids: Iterable[int]) -> bool:
-        """Whether pages had to be read from the disk since this was asked last."""
+        """Return True if pages were read from the disk for these processes since the last call."""
         before, self._faults = self._faults, sum(map(_major_faults, pids))
         return self._faults > before
 
     def limit_violation(self) -> str:
-        """The use of memory beyond the limit, in words; empty if there is none."""
+        """Return a sentence about memory used beyond the limit; empty if there is none."""
         used_mib = (sum(map(resident_bytes, self.pids())) + self.socket_bytes()) / 2**20
         if used_mib <= self.limits.memory_mib:
             return ""
@@ -105,46 +105,46 @@ class ProcessGroup:
         return oom_kills() - self._oom_kills
 
     def is_crowded(self) -> bool:
-        """Return whether the machine cannot give the bot all its tasks, or refused some since the bot started."""
-        left = free_tasks()
-        return refused_starts() > self._refused_starts or (left is not None and left < self.limits.tasks)
+        """Return True if the machine has fewer tasks left than the bot's limit, or refused one since the start."""
+        free = free_tasks()
+        return refused_starts() > self._refused_starts or (free is not None and free < self.limits.tasks)
 
     def socket_bytes(self) -> int:
-        """Memory in sockets, as far as it counts."""
+        """Return the bytes in sockets of the bot that count as its memory."""
         return 0
 
     def has_pipe_open(self, _inode: int) -> bool:
-        """Whether the bot has the pipe with that inode open. Without a sandbox the end of the pipe tells."""
+        """Return True if the bot has the pipe with that inode open; always without a sandbox, where EOF shows it."""
         return True
 
     def hint_on(self, _stderr: str) -> str:
-        """The sandbox's part in the bot's last words, for its author; empty if nothing points to it."""
+        """Return a hint for the author if the sandbox may have caused the errors in `stderr`; otherwise empty."""
         return ""
 
     def signal(self, number: int) -> None:
-        """Stop or continue the group; 0 only asks. ProcessLookupError or PermissionError if the bot is gone."""
+        """Send a signal to the group, with 0 none; raises ProcessLookupError or PermissionError if the bot is gone."""
         os.killpg(self.id, number)
 
     def kill(self) -> None:
-        """Kill the group at once."""
+        """Send SIGKILL to the group."""
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self.id, signal.SIGKILL)
 
     def release(self) -> None:
-        """Give back what was held for the bot, once it is gone."""
+        """Release descriptors, user id and control group of the bot after its end."""
 
 
 @cache
 def setpriv() -> str | None:
-    """The program of util-linux, which sets a signal for the parent's death, or another user."""
+    """Return the path of util-linux's setpriv, which sets a parent-death signal or another user; None without it."""
     return shutil.which("setpriv", path="/usr/bin:/bin")
 
 
 def spawn(
     words: list[str], folder: str, environment: dict[str, str], *, fds: tuple[int, ...] = (), uid: int | None = None
 ) -> "subprocess.Popen[bytes]":
-    """A process with three pipes, a session of its own and these descriptors, as user and group `uid` if given."""
-    if uid is not None and (quicker := setpriv()):  # than Python, which then copies itself first
+    """Start a process with three pipes, its own session and the descriptors `fds`, as user and group `uid` if given."""
+    if uid is not None and (quicker := setpriv()):  # than Python, which would fork first
         words = [quicker, "--reuid", str(uid), "--regid", str(uid), "--clear-groups", "--", *words]
         uid = None
     return subprocess.Popen(
@@ -164,9 +164,9 @@ def spawn(
 
 
 class _End(NamedTuple):
-    """The end of a started process in words, empty while it runs; the signal that ended the bot, 0 if none did.
+    """The end of a started process, in words (empty while it runs), and the signal that ended the bot (0 if none did).
 
-    `is_direct`: the signal ended the process that we started; otherwise that one handed on the end of what it wraps.
+    `is_direct`: the signal ended the started process itself; otherwise a wrapper reported the signal.
     """
 
     words: str
@@ -175,7 +175,7 @@ class _End(NamedTuple):
 
 
 class BotProcess:
-    """A started bot. `origin` names the command, the folder and the program behind it, for the author."""
+    """A started bot. `origin`: its command, folder and program in words, for messages to the author."""
 
     def __init__(self, popen: "subprocess.Popen[bytes]", group: ProcessGroup, origin: str) -> None:
         self._popen = popen
@@ -187,11 +187,11 @@ class BotProcess:
         self.stdin, self.stdout, self.stderr = (pipe.fileno() for pipe in self._pipes)
 
     def ending(self) -> str:
-        """The end of the process, in words; empty while it runs."""
+        """Return the end of the process, in words; empty while it runs."""
         return self._end().words
 
     def evidence(self, ending: str) -> Evidence:
-        """Return all that is known about the end of the bot; `ending` is the end in words."""
+        """Return the facts about the end of the bot; `ending` is that end in words."""
         end = self._end()
         is_others = end.signal > 0 and not self._is_killed_by_us
         return Evidence(
@@ -208,38 +208,38 @@ class BotProcess:
         try:
             ended = os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
         except ChildProcessError:
-            return _End("ended")  # reaped by a sweep of ours, so nobody knows how
+            return _End("ended")  # reaped by `reaper`: the exit code is lost
         if ended is None:
             return _End("")
         is_direct = ended.si_code != os.CLD_EXITED
         number = ended.si_status - (0 if is_direct else _SHELLS_SIGNAL)
         if not is_direct and not (self.group.is_wrapped and number > 0):
             return _End(f"ended with exit code {ended.si_status}")
-        names = {each.value: f" ({each.name})" for each in signal.Signals}  # real-time signals have no name
+        names = {known.value: f" ({known.name})" for known in signal.Signals}  # real-time signals have no name
         return _End(f"was ended by signal {number}{names.get(number, '')}", number, is_direct)
 
     def freeze(self) -> bool:
-        """Stop the bot, which is not on move. False if its own process is gone; then all the rest is killed."""
+        """Suspend the bot (SIGSTOP); if its own process is gone, kill its other processes and return False."""
         if not self.is_frozen:
             self.is_frozen = self._signal(signal.SIGSTOP)
         return self.is_frozen
 
     def is_there(self) -> bool:
-        """Whether its own process can be reached; if not, all the rest is killed."""
+        """Return True if the bot's own process exists; otherwise kill its other processes."""
         return self._signal(0)
 
     def thaw(self) -> None:
-        """Let the bot run on."""
+        """Resume a suspended bot (SIGCONT)."""
         if self.is_frozen:
             self._signal(signal.SIGCONT)
             self.is_frozen = False
 
     def close_stdin(self) -> None:
-        """Let the bot see the end of its input."""
+        """Close the bot's stdin, so that it reads EOF."""
         self._pipes[0].close()
 
     def kill(self) -> None:
-        """Kill the whole group, reap it, close the pipes."""
+        """Kill the whole group, reap it and close the pipes."""
         if self._popen.returncode is None:
             self.group.kill()
             with contextlib.suppress(subprocess.TimeoutExpired):
@@ -249,9 +249,9 @@ class BotProcess:
             pipe.close()
 
     def _signal(self, number: int) -> bool:
-        """Whether it reached the bot's own process. Nothing of a bot lives on that cannot be stopped.
+        """Send a signal; return True if it reached the bot's own process, otherwise kill its other processes.
 
-        A sandbox's first process hands the exit code on, or is killed: a crash is told with the bot's own.
+        Before that wait for the exit code, which the sandbox's first process hands on: a crash is reported with it.
         """
         try:
             self.group.signal(number)
@@ -266,10 +266,10 @@ class BotProcess:
 
 
 def resident_bytes(pid: int) -> int:
-    """Memory of that process, with what is swapped out and the tables of its pages; 0 if it is gone.
+    """Return the bytes of memory of a process: resident, swapped out, and in page tables; 0 if it is gone.
 
-    The tables need nothing resident behind them: reading 1 byte in 2 MiB of a large mapping takes a page of them each.
-    A process whose first thread is over shows its memory in the others only.
+    Page tables count because they grow without resident pages: one byte read in each 2 MiB of a mapping takes a page
+    of them. If the first thread of a process has ended, only its other threads show the memory.
     """
     return _counted_in(read_proc(f"/proc/{pid}/status")) or max(
         map(_counted_in, read_threads(pid, "status")), default=0
@@ -284,39 +284,39 @@ def _counted_in(status: bytes) -> int:
 
 
 def _states_of_threads(pid: int) -> set[bytes]:
-    """The kernel's letters, as in proc_pid_stat(5)."""
+    """Return the states of all threads of a process, as letters of proc_pid_stat(5)."""
     return {fields[0] for stat in read_threads(pid, "stat") if (fields := _fields_of(stat))}
 
 
 def _major_faults(pid: int) -> int:
-    """Of all threads, ended ones too."""
+    """Return the number of major page faults of all threads of a process, ended ones too."""
     fields = _fields_of(read_proc(f"/proc/{pid}/stat"))
     return int(fields[9]) if fields else 0
 
 
 def _fields_of(stat: bytes) -> list[bytes]:
-    """Those behind the name of the program, which may hold anything: the state is first."""
+    """Split a /proc stat line after the program's name, which may contain any character; the state is first."""
     return stat.rpartition(b")")[2].split()
 
 
 def delayed_s(pid: int) -> float:
-    """Seconds that the most delayed thread of that process was ready to run, but waiting for a core."""
+    """Return the seconds for which the most delayed thread of a process waited for a core."""
     return max(map(delay_in, read_threads(pid, "schedstat")), default=0.0)
 
 
 _LOOKS: Final = 3
-"""For a pipe: a kit that moves it to another descriptor may do so between the list of descriptors and what they are."""
+"""Searches for a pipe: a bot may move it to another descriptor while the descriptors are being read."""
 
 
 def is_held(pids: Iterable[int], pipe: int) -> bool:
-    """Whether one of these processes has the pipe with that inode open, or nobody can tell."""
-    held = tuple(pids)
-    return any(_is_seen(held, pipe) for _ in range(_LOOKS))
+    """Return True if one of these processes has the pipe with that inode open, or if /proc cannot be read."""
+    searched = tuple(pids)
+    return any(_is_seen(searched, pipe) for _ in range(_LOOKS))
 
 
 def _is_seen(pids: Iterable[int], pipe: int) -> bool:
     try:
-        # by threads: where the first one is over, the process shows no descriptors, and still has them
+        # by threads: if the first one has ended, the process shows no descriptors, but still has them
         links = {_link(entry) for pid in pids for entry in Path(f"/proc/{pid}/task").glob("*/fd/*")}
     except OSError:
         return True
@@ -324,7 +324,7 @@ def _is_seen(pids: Iterable[int], pipe: int) -> bool:
 
 
 def _link(entry: Path) -> str:
-    """The target; empty if it was closed meanwhile."""
+    """Return the target of a link in /proc; empty if the descriptor was closed meanwhile."""
     try:
         return str(entry.readlink())
     except FileNotFoundError:

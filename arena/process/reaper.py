@@ -17,12 +17,12 @@ _KILLED_WITHIN_S: Final = 0.5
 
 
 def become_subreaper() -> None:
-    """Orphans among our descendants become our children from now on."""
+    """Make this process the parent of its orphaned descendants from now on."""
     ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
 def read_proc(path: str) -> bytes:
-    """The beginning of a file in /proc; empty once its process is gone."""
+    """Return the first 8 KiB of a file in /proc; empty if its process is gone."""
     try:
         handle = os.open(path, os.O_RDONLY)  # a file object costs as much as the read
     except OSError:
@@ -36,7 +36,7 @@ def read_proc(path: str) -> bytes:
 
 
 def read_threads(pid: int, name: str) -> list[bytes]:
-    """That file of each thread of process `pid`; empty ones of threads that have just ended."""
+    """Return the contents of file `name` of each thread of process `pid`; empty for threads that have just ended."""
     try:
         return [read_proc(f"/proc/{pid}/task/{thread}/{name}") for thread in os.listdir(f"/proc/{pid}/task")]  # noqa: PTH208
     except OSError:
@@ -44,57 +44,57 @@ def read_threads(pid: int, name: str) -> list[bytes]:
 
 
 def children(pid: int) -> set[int]:
-    """Direct children of process `pid`, of all its threads."""
+    """Return the process ids of the direct children of process `pid`, of all its threads."""
     return {int(child) for listed in read_threads(pid, "children") for child in listed.split()}
 
 
 def descendants(pid: int) -> set[int]:
-    """Children of `pid`, their children, and so on."""
-    found: set[int] = set()
+    """Return the process ids of the children of `pid`, their children, and so on."""
+    family: set[int] = set()
     fresh = children(pid)
     while fresh:
-        found |= fresh
-        fresh = {child for parent in fresh for child in children(parent)} - found
-    return found
+        family |= fresh
+        fresh = {child for parent in fresh for child in children(parent)} - family
+    return family
 
 
 def own_delay_s() -> float:
-    """Seconds that this thread was ready to run, but waiting for a core."""
+    """Return the seconds for which this thread waited for a core."""
     return delay_in(read_proc("/proc/thread-self/schedstat"))
 
 
 def delay_in(schedstat: bytes) -> float:
-    """Seconds in a queue of a core: the second number of that file of a thread."""
+    """Return the seconds that a thread waited for a core: the second number of its /proc schedstat."""
     return int(schedstat.split()[1]) / 1e9 if schedstat else 0.0
 
 
 def kill_descendants(*, spare: frozenset[int] = frozenset()) -> int:
-    """Kill and reap all our descendants but those in `spare` and theirs; how many were killed.
+    """Kill and reap the descendants of this process; return the number of those killed.
 
-    A child that a spared process starts after the first look is not among them, and so is safe.
+    Processes in `spare` and their descendants are left alone, also those that start meanwhile.
     """
 
     def targets() -> set[int]:
         return descendants(os.getpid()).difference(spare, *map(descendants, spare))
 
-    for pid in targets():  # those that ended by themselves need no killing
+    for pid in targets():  # processes that have ended by themselves do not count as killed
         _reap(pid)
     return kill_all(targets, _KILLED_WITHIN_S)
 
 
 def kill_all(targets: Callable[[], set[int]], patience_s: float) -> int:
-    """Kill and reap these processes; how many there were.
+    """Kill and reap the processes that `targets` returns; return how many there were.
 
-    Killing a parent hands us its children, so this asks again until there are none, at most `patience_s` long.
+    Calls `targets` until it returns none, at most for `patience_s`: orphans of killed processes become our children.
     """
     killed: set[int] = set()
     deadline_s = time.monotonic() + patience_s
-    while (found := targets()) and time.monotonic() < deadline_s:
-        for pid in found:
+    while (pids := targets()) and time.monotonic() < deadline_s:
+        for pid in pids:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.kill(pid, signal.SIGKILL)
             _reap(pid)
-        killed |= found
+        killed |= pids
         time.sleep(0.002)
     return len(killed)
 

@@ -19,7 +19,7 @@ from arena.process.shortage import address_space, free_memory, free_tasks
 
 _SCRATCH_FOLDERS: Final = 2
 _BESIDE_A_BOT_MIB: Final = 16
-"""Its sandbox, and memory of the kernel that no count shows."""
+"""Memory of a bot's sandbox, and kernel memory that no count includes."""
 _BESIDE_A_BOT_TASKS: Final = 2
 _WORKER_MIB: Final = 64
 _WORKER_TASKS: Final = 4
@@ -31,28 +31,28 @@ log: Final = logging.getLogger("arena.room")
 
 
 class Room(NamedTuple):
-    """Memory in MiB, and processes and threads."""
+    """An amount of memory in MiB, and of tasks: processes and threads."""
 
     memory_mib: int
     tasks: int
 
 
 def room_for(limits: Sequence[Limits], *, workers: int = 0) -> Room:
-    """Return the most that the bots of a match can use together, and so many workers beside them."""
+    """Return the most that the bots of a match with these limits and `workers` worker processes can use together."""
     memory = sum(bot.memory_mib + _SCRATCH_FOLDERS * bot.scratch_mib + _BESIDE_A_BOT_MIB for bot in limits)
     tasks = sum(bot.tasks + _BESIDE_A_BOT_TASKS for bot in limits)
     return Room(memory + workers * _WORKER_MIB, tasks + workers * _WORKER_TASKS)
 
 
 def matches_that_fit(limits: Sequence[Limits]) -> int:
-    """Return how many workers can play matches of such bots at once, each using all that it is allowed."""
+    """Return how many workers can play matches at once if all bots use their limits in full."""
     need, tasks = room_for(limits, workers=1), free_tasks()
     by_memory = (free_memory() >> 20) // need.memory_mib
     return by_memory if tasks is None else min(by_memory, tasks // need.tasks)
 
 
 def lack_of_room(need: Room) -> str:
-    """Return why that does not fit on this machine, in words; empty if it does."""
+    """Return why `need` does not fit on this machine, in words; empty if it does."""
     memory_mib, tasks = free_memory() >> 20, free_tasks()
     if need.memory_mib > memory_mib:
         return (
@@ -68,7 +68,7 @@ def lack_of_room(need: Room) -> str:
 
 
 def require_least() -> None:
-    """MachineFault if this program has less than it needs by itself: libraries that find too little end it."""
+    """Raise MachineFault if the harness itself has too few resources: some libraries would end the process."""
     least, tasks = _LEAST_TASKS + len(usable_cores()), free_tasks()
     if tasks is not None and tasks < least:
         raise MachineFault(
@@ -90,9 +90,9 @@ def beside_others() -> Iterator[None]:
 
 @contextlib.contextmanager
 def alone(limits: Sequence[Limits]) -> Iterator[None]:
-    """Hold the machine for one match, with nothing else of this user beside it.
+    """Hold the machine for one match, without other matches of this user.
 
-    MachineFault if the limits of its bots do not fit then.
+    Raises MachineFault if the limits of its bots do not fit even then.
     """
     log.warning("waiting until nothing else is played on this machine")
     with _locked(_ENTRY), _locked(_TABLES):
@@ -103,7 +103,7 @@ def alone(limits: Sequence[Limits]) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _locked(name: str, *, is_shared: bool = False) -> Iterator[None]:
-    """Hold that lock of the user; the kernel takes it back from a process that ends."""
+    """Hold a lock of this user by name; the kernel releases it when the process ends."""
     folder = claims_folder()
     if folder is None:
         yield

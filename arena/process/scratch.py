@@ -1,4 +1,4 @@
-"""Folders for a while, removed at the end; those of killed programs at the next look.
+"""Temporary folders, removed at the end; those of killed programs at the next `sweep`.
 
 Rule: a folder is locked (flock) while its maker lives, so that any other one is a leftover; and nobody removes what
 belongs to another user.
@@ -19,14 +19,14 @@ from typing import Final
 
 log: Final = logging.getLogger("arena.process")
 ENDING: Final = ".arena-scratch"
-"""Of all such folders, so that a folder which somebody named is never taken for one."""
+"""Suffix of all scratch folders, so that no other folder is taken for one."""
 
 
 @contextlib.contextmanager
 def scratch_folder(prefix: str, parent: Path | None = None) -> Iterator[Path]:
-    """A new folder for this user only, below `parent` or where temporary files are; `sweep` leaves it alone.
+    """Make a private folder in `parent`, or in the system's folder for temporary files; remove it at the end.
 
-    Leftovers there are removed. A fork of its maker does not remove it.
+    Removes leftovers there first. A fork of this process does not remove the folder.
     """
     place, maker = parent or Path(tempfile.gettempdir()), os.getpid()
     sweep(place)
@@ -46,16 +46,16 @@ def scratch_folder(prefix: str, parent: Path | None = None) -> Iterator[Path]:
 
 @cache
 def own_folder() -> Path:
-    """A scratch folder of this process, for as long as it lives. At its end leftovers of its helpers go too."""
+    """Return the scratch folder of this process, removed at its end together with leftovers of its child processes."""
     ending = contextlib.ExitStack()
     folder = ending.enter_context(scratch_folder("arena-process-"))
     ending.callback(sweep, folder.parent)
-    Finalize(None, ending.close, exitpriority=-100)  # after the end of its daemons; those of a worker, too
+    Finalize(None, ending.close, exitpriority=-100)  # after the end of its daemons; in workers, too
     return folder
 
 
 def sweep(place: Path) -> None:
-    """Remove the scratch folders that this user made there and whose makers were killed."""
+    """Remove scratch folders of this user in `place` whose makers were killed."""
     for leftover in sorted(place.glob(f"*{ENDING}")):
         with _locked(leftover) as is_held:
             if is_held and leftover.lstat().st_uid == os.geteuid():
@@ -64,19 +64,19 @@ def sweep(place: Path) -> None:
 
 
 def remove(folder: Path) -> None:
-    """Remove a folder with all in it, folders that lie a thousand deep too, where Python's own way ends."""
+    """Remove a folder and its contents, also if nested deeper than shutil.rmtree can go."""
     run_on(folder, "chmod", "-R", "u+rwX")
     run_on(folder, "rm", "-rf")
 
 
 def run_on(folder: Path, *command: str) -> None:
-    """A command with the folder as its last argument; it says nothing, and may fail."""
+    """Run a command with the folder as its last argument; stderr is discarded, failure ignored."""
     subprocess.run([*command, "--", str(folder)], stderr=subprocess.DEVNULL, check=False)
 
 
 @contextlib.contextmanager
 def _locked(folder: Path) -> Iterator[bool | None]:
-    """Whether the folder could be locked; it is held inside. None where the file system has no locks."""
+    """Lock a folder inside the `with`; True if that succeeded, None if the file system has no locks."""
     try:
         number = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     except OSError:  # gone meanwhile, or another user's

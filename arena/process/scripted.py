@@ -16,9 +16,9 @@ Reply = bytes | BotFault
 
 
 class ScriptedChannel(Channel):
-    """`respond` gets each line sent and returns what the other side says to it, now or as faults.
+    """A channel to a function: `respond` gets each line sent and returns the replies, lines or faults.
 
-    A script may add bytes to `stderr_log`, as a process that writes to stderr.
+    It may add bytes to `stderr_log`, like a process that writes to stderr.
     """
 
     def __init__(self, respond: Callable[[bytes], Iterable[Reply]], *, cpu: Callable[[], float] = lambda: 0.0) -> None:
@@ -29,12 +29,12 @@ class ScriptedChannel(Channel):
         self.is_closed = False
 
     def send(self, line: bytes, clock: MoveClock) -> None:  # noqa: ARG002 - a function takes a line at once
-        """Give the line to the script."""
+        """Pass the line to the function and queue its replies."""
         self.sent.append(line)
         self._replies.extend(self._respond(line))
 
     def receive(self, clock: MoveClock) -> bytes:
-        """Return the next line, or raise a fault. With nothing left wait until the clock runs out, as fake ones do."""
+        """Return the next line or raise the next fault; without one wait until the (fake) clock runs out."""
         while not self._replies:
             clock.wait_s()
         reply = self._replies.popleft()
@@ -43,12 +43,12 @@ class ScriptedChannel(Channel):
         return reply
 
     def pending(self) -> list[bytes]:
-        """Return the lines that are there already."""
+        """Return the queued lines; faults stay queued."""
         lines = [reply for reply in self._replies if isinstance(reply, bytes)]
         self._replies = deque(reply for reply in self._replies if not isinstance(reply, bytes))
         return lines
 
     def close(self, grace_s: float) -> str:  # noqa: ARG002 - a function ends at once
-        """Note the end; its words are those of a process."""
+        """Mark the channel as closed; return the ending of a process that exits by itself."""
         self.is_closed = True
         return "ended with exit code 0"

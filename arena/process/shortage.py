@@ -29,21 +29,21 @@ SHORTAGES: Final = {
     errno.EMFILE: "no more open files are allowed (`ulimit -n`): raise that, or use fewer --workers",
     errno.ENFILE: "the machine has no more open files: end other programs",
 }
-"""By the number of the system's error: what to do."""
+"""Remedy by errno."""
 _LIMIT_FILES: Final = ("memory.max", "memory.high", "memory.limit_in_bytes")
 _USAGE_FILES: Final = ("memory.current", "memory.usage_in_bytes")
 _RECLAIMABLE: Final = re.compile(r"^(?:total_)?inactive_file (\d+)$", re.MULTILINE)
-"""Of memory.stat: version 1 counts groups below in `total_` only."""
+"""A line of memory.stat; version 1 includes the groups below only in `total_`."""
 _AVAILABLE: Final = re.compile(r"^MemAvailable: +(\d+) kB$", re.MULTILINE)
 _REFUSALS: Final = re.compile(r"^max (\d+)$", re.MULTILINE)
 _KILLS: Final = re.compile(r"^oom_kill (\d+)$", re.MULTILINE)
 
 
 def group_folders(controller: str = "", root: Path = _ROOT) -> list[Path]:
-    """The folders of this process's control group with that controller of version 1, and of all groups above it.
+    """Return the folders of this process's control group, first, and of all groups above it.
 
-    The own one is first. Without a controller those of the one tree of version 2. `root` is where the files of the
-    machine are.
+    They are those of a controller of version 1, or without `controller` those of version 2. `root`: the root of the
+    file system, another one in tests.
     """
     with contextlib.suppress(OSError):
         mounts = (root / "proc/self/mountinfo").read_text(encoding="utf-8").splitlines()
@@ -57,14 +57,14 @@ def group_folders(controller: str = "", root: Path = _ROOT) -> list[Path]:
 
 
 def _group_name(controller: str, root: Path) -> str:
-    """The path of this process's group below the root of its tree."""
+    """Return the path of this process's control group below the root of its tree."""
     lines = (root / "proc/self/cgroup").read_text(encoding="utf-8").splitlines()
     names = (line.split(":", 2) for line in lines)
     return next((name for _, controllers, name in names if controller in controllers.split(",")), "/")
 
 
 def _upwards(mount: Path, top: str, name: str) -> list[Path]:
-    """The folders from the group to the mount, which shows the group `top` of the tree as its root."""
+    """Return the folders from group `name` up to the mount, whose root is group `top` of the tree."""
     is_shown = Path(name).is_relative_to(top) and ".." not in name
     inside = Path(name).relative_to(top) if is_shown else Path()
     return [mount / inside, *(mount / above for above in inside.parents)]
@@ -101,40 +101,37 @@ def address_space() -> int:
 
 
 def oom_kills(root: Path = _ROOT) -> int:
-    """Return how often the kernel ended a process because memory ran short.
-
-    Those of this process's control group are counted; of the whole machine where no group counts them.
-    """
+    """Return how often the OOM killer ended a process: in this process's control group, else on the whole machine."""
     return sum(int(number) for file in _kill_files(root) for number in _KILLS.findall(_text(file)))
 
 
 def refused_starts(root: Path = _ROOT) -> int:
     """Return how often the kernel refused a process or thread because a control group around this process was full.
 
-    Version 1 counts it in the group of whoever was refused. Version 2 counts it in the group that is full, where a
-    kernel has `pids.events.local`; bots have groups of their own there, whose limits are theirs.
+    Version 1 counts it in the group of the refused process, version 2 in the group that is full, if the kernel has
+    `pids.events.local`. A bot's own group, with the bot's own limit, is not counted.
     """
     return sum(int(number) for file in _refusal_files(root) for number in _REFUSALS.findall(_text(file)))
 
 
 @cache
 def _refusal_files(root: Path) -> list[Path]:
-    """The files that count refusals, which stay the same for a process that plays."""
-    own = [folder / "pids.events" for folder in group_folders("pids", root)[:1]]
-    files = [*own, *(folder / "pids.events.local" for folder in group_folders("", root))]
+    """Return the files that count refused starts; they do not change while this process plays."""
+    group_files = [folder / "pids.events" for folder in group_folders("pids", root)[:1]]
+    files = [*group_files, *(folder / "pids.events.local" for folder in group_folders("", root))]
     return [file for file in files if file.exists()]
 
 
 @cache
 def _kill_files(root: Path) -> list[Path]:
-    """The files that count kills, which stay the same for a process that plays."""
-    own = [*group_folders("", root)[:1], *group_folders("memory", root)[:1]]
-    files = [folder / name for folder in own for name in ("memory.events", "memory.oom_control")]
+    """Return the files that count OOM kills; they do not change while this process plays."""
+    groups = [*group_folders("", root)[:1], *group_folders("memory", root)[:1]]
+    files = [folder / name for folder in groups for name in ("memory.events", "memory.oom_control")]
     return [file for file in files if _KILLS.search(_text(file))] or [root / "proc/vmstat"]
 
 
 def as_shortage(error: BaseException, place: str = "") -> Shortage | None:
-    """Return the shortage behind an error of the system or of Python, at `place`; None if it is another error."""
+    """Return the Shortage that caused an error, with `place` before its message; None if none did."""
     number = error.errno if isinstance(error, OSError) else None
     if isinstance(error, MemoryError):
         number = errno.ENOMEM
@@ -144,13 +141,13 @@ def as_shortage(error: BaseException, place: str = "") -> Shortage | None:
 
 
 def shortage_in(text: str) -> Shortage | None:
-    """Return the shortage that a program's last words name; None if they name none."""
+    """Return the Shortage named in a program's error message; None if it names none."""
     number = next((number for number in SHORTAGES if os.strerror(number) in text), None)
     return None if number is None else Shortage(f"{text}; {SHORTAGES[number]}")
 
 
 def _numbers(folder: Path, *names: str) -> Iterator[int]:
-    """The numbers in the files that are there; `max` is none."""
+    """Yield the number in each of these files; skips missing files and the word `max`."""
     for name in names:
         text = _text(folder / name).strip()
         if text.isdecimal():
@@ -165,7 +162,7 @@ def _text(file: Path) -> str:
 
 
 def _allowed_tasks() -> int | None:
-    """The tasks that this user may have; None without a limit, as for root."""
+    """Return the limit of tasks of this user (RLIMIT_NPROC); None without a limit, as for root."""
     if os.geteuid() == 0:
         return None
     soft, _ = resource.getrlimit(resource.RLIMIT_NPROC)
@@ -173,7 +170,7 @@ def _allowed_tasks() -> int | None:
 
 
 def _own_tasks(root: Path) -> int:
-    """Threads and processes of this user."""
+    """Return the number of threads of all processes of this user."""
     count = 0
     for place in (root / "proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):

@@ -1,9 +1,9 @@
-"""Standstill of a stopped bot: what it used all the same.
+"""CPU time that a suspended bot uses all the same.
 
-Rule: nobody waits for a stop without a reason. The bot's CPU time is read when it is stopped and when it is woken. If
-more than a millisecond lies between the two, the bot is watched for a while: at each answer the stop is repeated until
-all threads are seen stopped. Honest threads use nothing after that, however many they are and however busy the machine
-is; whatever was used has been taken.
+Rule: the referee waits for a stop only if there is a reason. The bot's CPU time is read when it is stopped and when it
+is resumed. If the two differ by more than a millisecond, the bot is watched for a while: after each answer the stop
+signal is repeated until all threads are seen stopped. Honest threads use nothing after that, however many there are and
+however busy the machine is; all CPU time used after that is charged.
 """
 
 import contextlib
@@ -18,13 +18,13 @@ NEGLIGIBLE_S: Final = 0.001
 _UNSTOPPABLE_S: Final = 0.5
 """CPU time after a stop that was repeated in vain: no system call of an honest bot lasts so long."""
 _WATCHED_STOPS: Final = 64
-"""After the last time that a bot used more, which on a busy machine happens to honest ones, too."""
+"""Stops for which a bot stays watched after it used more; on a busy machine that happens to honest bots, too."""
 _PATIENCE_S: Final = 0.1
 _LOOK_S: Final = 0.0002
 
 
 class Standstill:
-    """The time between a stop and the next wake-up of one bot."""
+    """The meter of CPU time between a stop of one bot and its next wake-up."""
 
     def __init__(self, group: ProcessGroup) -> None:
         self._group = group
@@ -33,12 +33,12 @@ class Standstill:
         self._before: dict[int, float] = {}
 
     def begin(self) -> None:
-        """Note the CPU time at the stop."""
+        """Record the CPU time at the stop."""
         self._is_seen = False
         self._before = self._group.cpu_by_process()
 
     def confirm(self) -> None:
-        """See that the bot has stopped, if it is watched, while nobody's clock runs, for 0.1 s at most."""
+        """Repeat the stop of a watched bot until all its threads are stopped, at most for 0.1 s; no clock runs."""
         if not self._watched_stops or self._is_seen:
             return
         deadline_s = time.monotonic() + _PATIENCE_S
@@ -51,7 +51,7 @@ class Standstill:
         self._before, self._is_seen = self._group.cpu_by_process(), True
 
     def end(self) -> float:
-        """Return the CPU seconds that the bot has taken, just before it is woken."""
+        """Return the CPU seconds to charge for the time since the stop; to be called just before the bot is resumed."""
         used_s = 0.0
         for pid, cpu_s in self._group.cpu_by_process().items():
             used_s += cpu_s - self._before.get(pid, 0.0)

@@ -18,18 +18,18 @@ from arena.process.reaper import own_delay_s, read_proc
 SLEEP_S: Final = 0.5
 LATE_S: Final = 2.0
 _TICK_WITHIN_S: Final = 5.0
-"""Patience with the thread: under load it comes late, and knows why."""
+"""Longest wait for the thread, which may be late under load."""
 _FAULT_S: Final = 1.0
-"""The most that a page from the disk explains on a kernel that does not measure it."""
+"""Longest delay that one page from the disk explains, if the kernel does not measure it."""
 _STALLED: Final = re.compile(rb"some .*total=(\d+)")
 
 
 class Reading(NamedTuple):
-    """Meters in seconds since some beginning, and a count.
+    """A reading of clocks and counters; only differences between two readings have a meaning.
 
-    `at_s` is the time, `waited_s` how long this thread waited for a core, `cpu_s` the CPU time of this process.
-    `memory_s` and `disk_s`: how long programs of this machine stood still for lack of memory or for the disk, None if
-    the kernel does not measure it. `faults` counts the pages for which this thread had to wait.
+    `at_s`: the time; `waited_s`: seconds this thread waited for a core; `cpu_s`: CPU seconds of this process;
+    `memory_s`, `disk_s`: seconds that programs of this machine waited for memory or for the disk, None if the kernel
+    does not measure that; `faults`: pages for which this thread had to wait.
     """
 
     at_s: float
@@ -41,7 +41,7 @@ class Reading(NamedTuple):
 
 
 def suspended_s(before: Reading, after: Reading) -> float:
-    """The time by which nothing but a suspension lengthened a sleep of SLEEP_S between these readings."""
+    """Return the seconds by which a sleep of SLEEP_S was too long and that only a suspension explains."""
     late_s = after.at_s - before.at_s - SLEEP_S
     explained_s = after.waited_s - before.waited_s + after.cpu_s - before.cpu_s
     explained_s += (after.memory_s or 0.0) - (before.memory_s or 0.0)
@@ -51,7 +51,7 @@ def suspended_s(before: Reading, after: Reading) -> float:
 
 
 def take_reading() -> Reading:
-    """The kernel's numbers for this thread, process and machine; it costs some 30 us."""
+    """Read the kernel's numbers for this thread, process and machine; takes about 30 us."""
     return Reading(
         at_s=time.monotonic(),
         waited_s=own_delay_s(),
@@ -63,22 +63,22 @@ def take_reading() -> Reading:
 
 
 def _stalled_s(resource_name: str) -> float | None:
-    found = _STALLED.search(read_proc(f"/proc/pressure/{resource_name}"))
-    return int(found[1]) / 1e6 if found else None
+    match = _STALLED.search(read_proc(f"/proc/pressure/{resource_name}"))
+    return int(match[1]) / 1e6 if match else None
 
 
 class SuspensionWatch:
-    """Notices suspensions from the first call of `start` on. `read` takes the readings, in the watch's own thread."""
+    """A thread that detects suspensions from the first call of `start` on. `read` takes its readings."""
 
     def __init__(self, read: Callable[[], Reading] = take_reading) -> None:
         self._read = read
         self._thread: threading.Thread | None = None
 
     def start(self) -> None:
-        """Begin to watch, if that is not done yet in this process; returns when the watch stands."""
+        """Start the thread, unless it runs in this process; return after its first reading."""
         if self._thread is not None and self._thread.is_alive():
             return
-        self._wake = threading.Event()  # anew, for after a fork it may be in any state
+        self._wake = threading.Event()  # a new one: after a fork the old one may be in any state
         self._ticked = threading.Condition()
         self._tick_s = self._ended_s = -1.0
         self._length_s = 0.0
@@ -87,7 +87,7 @@ class SuspensionWatch:
         self._await_tick(0.0)
 
     def since(self, start_s: float) -> float:
-        """Seconds of the last suspension that ended after `start_s` (time.monotonic); 0.0 if there was none."""
+        """Return the seconds of the last suspension that ended after `start_s` (time.monotonic); 0.0 without one."""
         self.start()
         self._wake.set()
         self._await_tick(time.monotonic())
@@ -116,9 +116,9 @@ class SuspensionWatch:
 
 
 def never_suspended(_start_s: float) -> float:
-    """No suspension, wherever time passed: the clocks of bots have room for it where CPU time decides."""
+    """Return 0.0: ignore suspensions, where a match cannot be played again."""
     return 0.0
 
 
 WATCH: Final = SuspensionWatch()
-"""The one of this process."""
+"""The watch of this process."""

@@ -47,11 +47,11 @@ log: Final = logging.getLogger("arena.pool")
 
 
 class Undelivered(BrokenExecutor):
-    """A call that had not begun when its worker was lost: it counts as not tried."""
+    """The error of a call that had not begun when its worker died; it does not count as an attempt."""
 
 
 class Workers:
-    """So many worker processes on this machine. `preload` names the module of the functions that they call."""
+    """A pool of `count` worker processes. `preload` names the module of the functions that they call."""
 
     def __init__(self, count: int, *, preload: str) -> None:
         self._workers: list[_Worker | None] = [None] * count
@@ -62,25 +62,25 @@ class Workers:
         return self
 
     def __exit__(self, error: type[BaseException] | None, *_: object) -> None:
-        """Close; as interrupted after an error."""
+        """Close the pool; after an exception, as interrupted."""
         self.close(is_interrupted=error is not None)
 
     @property
     def pids(self) -> list[int]:
-        """The processes that were started, also just after their death."""
+        """Process ids of the started workers; some may just have died."""
         return [worker.pid for worker in self._workers if worker is not None]
 
     def submit(self, function: Callable[..., R], argument: Any, take: _Take = None) -> "Future[R]":
-        """Call the function in the worker with the fewest calls before this one; a worker that has died is replaced.
+        """Call the function in the worker with the fewest pending calls; a dead worker is replaced.
 
-        What it sends by its second argument, which it has if `take` is given, `take` gets in another thread; all of it,
-        before the future is done. The future fails with BrokenExecutor if the worker dies, with Undelivered if it does
-        before it begins the call; it is never cancelled. MachineFault if no worker can be started.
+        With `take` the function has a second argument, by which it sends parts; `take` gets them in another thread, all
+        of them before the future is done. The future fails with BrokenExecutor if the worker dies, with Undelivered if
+        it dies before the call begins; it is never cancelled. Raises MachineFault if no worker can be started.
         """
         return self._free_worker().submit(function, argument, take)
 
     def _free_worker(self) -> "_Worker":
-        """The worker with the fewest calls, alive as far as it can be seen."""
+        """Return the worker with the fewest pending calls; start one if it is missing or dead."""
         loads = [0 if worker is None else worker.load() for worker in self._workers]
         number = loads.index(min(loads))
         worker = self._workers[number]
@@ -94,7 +94,7 @@ class Workers:
         return worker
 
     def close(self, *, is_interrupted: bool) -> None:
-        """End all workers when they are done; at once, with all calls in flight thrown away, if interrupted."""
+        """End all workers after their last call; if interrupted, kill them at once, with the calls in flight."""
         if is_interrupted:
             self._end_now()
         for worker in self._workers:
@@ -105,17 +105,17 @@ class Workers:
             self._logs = None
 
     def kill_orphans(self) -> None:
-        """Bots of a dead worker become our children: kill those, and spare workers and multiprocessing's own.
+        """Kill the bots of dead workers, which have become our children; spare workers and multiprocessing's processes.
 
-        Only our own children are looked at. A process that starts below a living worker is never a candidate: taken for
-        an orphan once, a bot would lose a match by a crash of our making.
+        Only direct children are considered: a bot of a living worker, taken for an orphan, would lose its match by a
+        crash that the harness caused.
         """
         spare = multiprocessing_pids().union(self.pids)
         if killed := reaper.kill_all(lambda: reaper.children(os.getpid()) - spare, _END_WITHIN_S):
             log.warning("killed %d orphaned processes", killed)
 
     def _end_now(self) -> None:
-        """Workers leave on SIGTERM and take their bots along; those left after a moment are killed."""
+        """Send SIGTERM to the workers, which end with their bots; kill those left after 0.4 s, and orphaned bots."""
         workers = [worker for worker in self._workers if worker is not None]
         _signal((worker.pid for worker in workers), signal.SIGTERM)
         deadline_s = time.monotonic() + _END_WITHIN_S
@@ -127,14 +127,14 @@ class Workers:
 
 
 class Window(Generic[T, R]):
-    """Items that are out at workers, `most` at once, and come back in any order."""
+    """A bounded set of items in work, at most `most()` at once, which finish in any order."""
 
     def __init__(self, submit: Callable[[T], "Future[R]"], most: Callable[[], int]) -> None:
         self._submit, self._most, self._out = submit, most, 0
         self._arrived: SimpleQueue[tuple[T, Future[R]]] = SimpleQueue()
 
     def fill(self, items: Iterator[T]) -> bool:
-        """Hand out items; whether any is out."""
+        """Submit items up to the bound; return True if any is in work."""
         while self._out < self._most() and (item := next(items, None)) is not None:
             future = self._submit(item)
             self._out += 1
@@ -142,7 +142,7 @@ class Window(Generic[T, R]):
         return self._out > 0
 
     def ended(self, patience_s: float = LOOK_EVERY_S) -> Iterator[tuple[T, "Future[R]"]]:
-        """Wait until an item is done, and yield all that are; none after `patience_s`."""
+        """Wait until an item is done, at most for `patience_s`; yield all that are done, with their futures."""
         with contextlib.suppress(Empty):
             ended = self._arrived.get(timeout=patience_s)
             while True:
@@ -151,7 +151,7 @@ class Window(Generic[T, R]):
                 ended = self._arrived.get_nowait()
 
     def _arrive(self, item: T, future: "Future[R]") -> None:
-        """Note that an item is done; in any thread."""
+        """Queue an item that is done; called in any thread."""
         self._arrived.put((item, future))
 
 
@@ -166,34 +166,34 @@ class _Worker:
         self._calls: list[Future[Any]] = []
 
     def load(self) -> int:
-        """Calls that are not done."""
+        """Return the number of pending calls."""
         self._calls = [call for call in self._calls if not call.done()]
         return len(self._calls)
 
     def is_lost(self) -> bool:
-        """Whether the process has died, which its end of the pipe tells at once; that of the fork server is no death.
+        """Return True if the process has died, which shows at once at its end of the pipe.
 
-        Nothing is read, and the thread is not asked: it may wait for whoever asks here.
+        Reads nothing and does not wait for the thread, which may wait for the caller.
         """
         poll = select.poll()
-        poll.register(self._pipe.fileno(), 0)  # the end of the other side is reported without being asked for
+        poll.register(self._pipe.fileno(), 0)  # POLLHUP is reported without being requested
         return self._is_lost or bool(poll.poll(0))
 
     def submit(self, function: Callable[..., Any], argument: Any, take: _Take) -> "Future[Any]":
-        """Call the function in the process; `take` gets what it sends meanwhile, if given."""
+        """Call the function in the process; `take`, if given, gets the parts that it sends."""
         call = self._thread.submit(self._call, function, argument, take)
         self._calls.append(call)
         return call
 
     def end(self) -> None:
-        """End the process after its last call, with its last log records."""
+        """End the process after its last call, and log its last records."""
         self._thread.submit(self._read_idle)
         self._thread.shutdown()
         self._pipe.close()
         self.process.join()
 
     def _read_idle(self) -> None:
-        """Take log records that came after the last answer, or the end of the pipe."""
+        """Log the records that arrived after the last answer; mark the worker as lost at the end of the pipe."""
         try:
             while not self._is_lost and self._pipe.poll():
                 self._logs.handle(self._pipe.recv())
@@ -236,7 +236,7 @@ def _start(name: str, preload: str, logs: logging.Handler) -> _Worker:
         with far_end:
             given = (far_end, logging.getLogger().getEffectiveLevel())
             process = context.Process(target=_serve, args=given, daemon=True)
-            # a stop waits for the end of this: a worker whose start was cut short would end with a traceback
+            # signals wait for the end of the start: a worker interrupted there would print a traceback
             with _handled_by(lambda number, _: held.append(number), signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
                 process.start()
             return _Worker(name, process, pipe, logs)
@@ -261,9 +261,10 @@ class _Answer(NamedTuple):
 
 
 class _LogCollector(MultiProcessingHandler):  # type: ignore[misc]  # the package has no types
-    """A queue of the records of all workers, and a thread that hands them to the handlers of this process.
+    """A queue of the log records of all workers, and a thread that passes them to the handlers of this process.
 
-    No other process has the queue, so none can die with its lock; of the method fork it has no name to be left behind.
+    No other process has the queue, so none can die with its lock; with the method fork it has no name that is left
+    behind.
     """
 
     def __init__(self) -> None:
@@ -271,11 +272,11 @@ class _LogCollector(MultiProcessingHandler):  # type: ignore[misc]  # the packag
         super().__init__("logs-of-workers", sub_handler=_OwnHandlers())
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - logging's name
-        """Drop a record that comes after the end."""
+        """Drop a record that arrives after the end."""
 
 
 class _OwnHandlers(logging.Handler):
-    """Hands records to the handlers of this process, under their own locks and levels."""
+    """A handler that passes records to the handlers of this process, under their own locks and levels."""
 
     def emit(self, record: logging.LogRecord) -> None:
         for handler in logging.getLogger().handlers:
@@ -284,12 +285,12 @@ class _OwnHandlers(logging.Handler):
 
 
 def multiprocessing_pids() -> set[int]:
-    """The fork server and the resource tracker of multiprocessing."""
-    found: list[Any] = [
+    """Return the process ids of multiprocessing's fork server and resource tracker, as far as they run."""
+    pids: list[Any] = [
         getattr(forkserver._forkserver, "_forkserver_pid", None),  # noqa: SLF001 - there is no public way
         getattr(resource_tracker._resource_tracker, "_pid", None),  # noqa: SLF001
     ]
-    return {pid for pid in found if pid}
+    return {pid for pid in pids if pid}
 
 
 def _prepare_to_start(preload: str) -> None:
@@ -297,31 +298,31 @@ def _prepare_to_start(preload: str) -> None:
     current_process()._config["tempdir"] = _socket_folder()  # type: ignore[attr-defined]  # noqa: SLF001
     reaper.become_subreaper()
     warnings.filterwarnings("ignore", message="resource_tracker: process died unexpectedly")  # it has nothing to do
-    # Processes that start here inherit this, a worker until it has handlers of its own: so a signal of the terminal
-    # meets none half-started, with a traceback.
+    # Processes that start here inherit this, workers until they set their own handlers: so a signal of the terminal
+    # ends none during its start, with a traceback.
     with _handled_by(signal.SIG_IGN, signal.SIGINT, signal.SIGHUP):
         forkserver.ensure_running()
 
 
 @cache
 def _socket_folder() -> str:
-    """The scratch folder of this process for the socket of its fork server, by a name that is short wherever it lies.
+    """Return a short path of this process's scratch folder, for the socket of its fork server.
 
-    The path of a socket has 107 bytes at most.
+    The path of a socket has at most 107 bytes.
     """
     return f"/proc/self/fd/{os.open(own_folder(), os.O_RDONLY | os.O_DIRECTORY)}"
 
 
 @contextlib.contextmanager
 def _handled_by(handler: Any, *numbers: signal.Signals) -> Iterator[None]:
-    """Another handler for these signals, in the main thread, which alone can have one."""
+    """Set another handler for these signals inside the `with`; no effect outside the main thread."""
     is_main = threading.current_thread() is threading.main_thread()
     former = {number: signal.signal(number, handler) for number in numbers if is_main}
     try:
         yield
     finally:
-        for number, each in former.items():
-            signal.signal(number, each)
+        for number, previous in former.items():
+            signal.signal(number, previous)
 
 
 def _signal(pids: Iterable[int], number: signal.Signals) -> None:
@@ -331,18 +332,18 @@ def _signal(pids: Iterable[int], number: signal.Signals) -> None:
 
 
 class _Parent:
-    """A worker's end of the pipe, for answers and for the log records of all threads."""
+    """A worker's end of the pipe to its parent, for answers and for log records; all threads may use it."""
 
     def __init__(self, pipe: "Connection[Any, Any]") -> None:
         self._pipe, self._lock = pipe, threading.Lock()
 
     def send(self, message: _Answer | logging.LogRecord) -> None:
-        """Send a message whole. OSError if the parent is gone."""
+        """Send a message; raises OSError if the parent is gone."""
         with self._lock:
             self._pipe.send(message)
 
     def put_nowait(self, record: logging.LogRecord) -> None:
-        """Send a record, which `logging.handlers.QueueHandler` has prepared."""
+        """Send a log record that `logging.handlers.QueueHandler` has prepared."""
         with contextlib.suppress(OSError):
             self.send(record)
 
@@ -369,7 +370,7 @@ def _serve(pipe: "Connection[Any, Any]", level: int) -> None:
 
 
 def _become_worker(parent: _Parent, level: int) -> None:
-    """Be quiet on Ctrl-C, gone with the parent, and log into its pipe."""
+    """Set up a worker process: ignore Ctrl-C, end with the parent, log into the pipe."""
     # A handler, not SIG_IGN: what is ignored stays ignored in the bots started from here.
     for number in (signal.SIGINT, signal.SIGHUP):  # of a terminal: the main process decides what it means
         signal.signal(number, lambda *_: None)
@@ -386,13 +387,13 @@ def _leave_with_parent() -> None:
     if parent is None:
         return
     wait([parent.sentinel])
-    # The main thread does it, so that it starts no other bot meanwhile; this one only if that hangs.
+    # The main thread ends the process, so that it starts no bot meanwhile; this thread only if that hangs.
     signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGTERM)
     time.sleep(_LEAVE_WITHIN_S)
     _leave()
 
 
 def _leave() -> None:
-    """End at once and leave nothing behind; the call in hand was not answered, so it will be made again."""
+    """Kill all bots and end the process at once; the caller may repeat the unanswered call."""
     reaper.kill_descendants()
     os._exit(1)

@@ -28,7 +28,7 @@ QUICK = DealingTimes(look_s=0.01, retry_s=0.0, patience_s=0.0)
 
 
 class WorkersHere:
-    """Worker processes that are this process."""
+    """A pool of workers whose calls run in this process."""
 
     def __init__(self, *_: Any, **__: Any) -> None: ...
 
@@ -91,14 +91,14 @@ ON_THE_CLUSTER = "verify --cluster tcp://127.0.0.1:1 --trust-network"
 
 
 def played(terminal: Terminal, flags: str = "") -> Terminal:
-    """A stored league of 16 matches."""
+    """Return a stored league of 16 matches."""
     said = terminal.league(flags=f"--workers 1 {flags}", seed=None, cycles=8, chunk_blocks=4)
     assert said.code == 0, said.err
     return terminal
 
 
 def test_workers_find_what_a_check_here_finds(terminal: Terminal, link: LinkHere) -> None:
-    """In the same order, with a damaged record and a forged time; a match of no league is checked too, and here."""
+    """Findings come in the same order; a match of no league is checked here."""
     terminal.league(cycles=1, seed="other", flags="--workers 1")
     results = played(terminal, "--update --yes").folder / "results"
     execute_sql(results, "UPDATE record SET body = x'00' WHERE block = 2 AND rotation = 0")
@@ -118,7 +118,7 @@ def test_workers_find_what_a_check_here_finds(terminal: Terminal, link: LinkHere
 
 
 def test_lost_workers_cost_nothing(terminal: Terminal, link: LinkHere) -> None:
-    """One dies at its first matches, one answers nonsense, and another one comes late: the same findings."""
+    """One dies at its first matches, one answers nonsense, one comes late: the findings are the same."""
     alone = played(terminal).arena("verify")
 
     def before(name: str, kind: str) -> None:
@@ -142,7 +142,7 @@ def test_lost_workers_cost_nothing(terminal: Terminal, link: LinkHere) -> None:
 
 
 def checked() -> list[Checked]:
-    """A match of nim without a record on the cluster."""
+    """Check a match of nim without a record on the cluster."""
     expected = Expected("nim", "1", {}, ClockSettings().terms(), ())
     one = match_result(MatchKey("aaaa", 0, 0), ("ann", "bob"), (Fraction(1, 3), 0))
     with cluster_checker(ClusterSettings("tcp://x:1"), lambda _: None, QUICK) as check:
@@ -150,7 +150,7 @@ def checked() -> list[Checked]:
 
 
 def test_fractions_of_a_score_travel(link: LinkHere) -> None:
-    """They are all that msgpack does not know."""
+    """Fractions are the only values that msgpack does not know."""
     (found,) = checked()
 
     assert found.match == "aaaa-0-0"
@@ -159,7 +159,7 @@ def test_fractions_of_a_score_travel(link: LinkHere) -> None:
 
 
 def test_without_a_worker_of_the_same_arena_the_command_ends(link: LinkHere) -> None:
-    """A sentence tells why."""
+    """A sentence names the reason."""
 
     def older(name: str, answer: Any) -> Any:
         identity = unpacked(answer, Welcome).identity if (name, "exchange") not in link.calls else None
@@ -173,7 +173,7 @@ def test_without_a_worker_of_the_same_arena_the_command_ends(link: LinkHere) -> 
 
 @pytest.mark.usefixtures("link")
 def test_matches_of_which_workers_die_end_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
-    """After three of them; a damaged record must not take all machines of the cluster."""
+    """It ends after three deaths: a damaged record must not kill all machines of the cluster."""
     deaths: list[Future[Any]] = []
 
     def die(*_: Any) -> "Future[Any]":

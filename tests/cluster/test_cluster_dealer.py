@@ -20,7 +20,7 @@ from arena.match.columns import Machine, PlayedBlock
 
 
 def test_every_block_is_played_once_and_little_is_dealt_ahead() -> None:
-    """Three workers, nothing goes wrong: nobody has more than two jobs of 8 s at once, and all play."""
+    """Of three workers each plays, and has at most two jobs of 8 s at once."""
     league, cluster = tournament(cycles=60, chunk_blocks=20), FakeCluster()
 
     run(league, cluster)
@@ -31,7 +31,7 @@ def test_every_block_is_played_once_and_little_is_dealt_ahead() -> None:
 
 
 def test_short_lives_are_dealt_by_the_time_that_they_take() -> None:
-    """Lives of 10 ms go out by the dozen; a worker has work for some seconds, and no more than 64 jobs."""
+    """A worker gets dozens of jobs of 10 ms, enough for some seconds, and at most 64."""
     league, cluster = tournament(cycles=60, chunk_blocks=1), FakeCluster()
 
     run(league, cluster, workers=2, w0={"block_s": 0.01}, w1={"block_s": 0.01})
@@ -40,7 +40,7 @@ def test_short_lives_are_dealt_by_the_time_that_they_take() -> None:
 
 
 def test_each_block_tells_its_machine() -> None:
-    """By the name and the speed that its worker told; of a speed that cannot be nothing is believed."""
+    """A block has the name and the speed that its worker sent; an impossible speed becomes 0."""
     league, cluster = tournament(cycles=60, chunk_blocks=20), FakeCluster()
 
     run(league, cluster, w0={"speed": 20.04}, w1={"speed": float("nan")}, w2={"host": "h" * 1000})
@@ -49,7 +49,7 @@ def test_each_block_tells_its_machine() -> None:
 
 
 def later(*acts: tuple[float, Callable[[FakeCluster], object]]) -> Callable[[FakeCluster], Any]:
-    """A script: one thing after the other happens, each after so many seconds."""
+    """Return a script of actions, each after so many seconds."""
 
     async def script(cluster: FakeCluster) -> None:
         for seconds, act in acts:
@@ -72,7 +72,7 @@ def test_a_dead_worker_costs_what_it_had_not_sent() -> None:
 
 @pytest.mark.parametrize("seconds", [1.0, 8.0])
 def test_lost_answers_cost_nothing(seconds: float) -> None:
-    """The worker was heard, its answer was not: the exchange is repeated, and no job begins twice."""
+    """The worker got the message and its answer was lost: the exchange is repeated, and no job begins twice."""
     league, cluster = tournament(cycles=40, chunk_blocks=20), FakeCluster()
     cluster.script = later((3.0, lambda it: it.deaf.add("w0")), (seconds, lambda it: it.deaf.clear()))
 
@@ -116,7 +116,7 @@ def test_the_scheduler_may_be_gone_for_a_while(seconds: float, is_new: bool, is_
 
 
 def poison(key: tuple[str, int], error: type[Exception]) -> Callable[[Job, Fixture], PlayedBlock]:
-    """One block that ends whatever plays it."""
+    """Return a function that plays blocks and raises `error` for one of them."""
 
     def play(job: Job, fixture: Fixture) -> PlayedBlock:
         if (fixture.pairing, fixture.block) == key:
@@ -143,7 +143,7 @@ def test_a_block_that_kills_three_workers_is_named_and_no_longer_dealt(error: ty
 
 
 def test_a_worker_on_which_everything_fails_is_left_out() -> None:
-    """After three jobs in a row, with a sentence; the others play all."""
+    """It is left out after three jobs in a row, with a sentence; the others play all."""
     league, cluster = tournament(cycles=60, chunk_blocks=5), FakeCluster()
 
     def fail(_job: Job, _fixture: Fixture) -> PlayedBlock:
@@ -170,7 +170,7 @@ def test_a_worker_whose_machine_lacks_room_is_left_out_at_once() -> None:
 
 
 def test_a_worker_that_dies_again_and_again_is_left_out() -> None:
-    """Also when another process with its name comes in its place each time."""
+    """It is so even if another process of the same name replaces it each time."""
     league, cluster = tournament(cycles=100, chunk_blocks=5), FakeCluster()
     cluster.returns_after_s = 3.0
 
@@ -201,7 +201,7 @@ def test_a_worker_with_other_rules_is_refused() -> None:
 
 
 def test_a_worker_that_plays_for_another_driver_is_asked_again() -> None:
-    """Nobody plays two matches at once."""
+    """No worker plays two matches at once."""
     league, cluster = tournament(cycles=200, chunk_blocks=5), FakeCluster()
 
     run(league, cluster, workers=2, w1={"is_busy_until_s": 30.0})
@@ -218,7 +218,7 @@ def test_a_worker_that_plays_for_another_driver_is_asked_again() -> None:
 def test_blocks_that_were_not_asked_for_count_nothing(
     forge: Callable[[tuple[PlayedBlock, ...]], tuple[PlayedBlock, ...]],
 ) -> None:
-    """Their worker is left out, and the league goes on."""
+    """Their worker is left out, and the league continues."""
     league, cluster = tournament(cycles=20), FakeCluster()
     exchange = cluster.exchange
 
@@ -236,13 +236,13 @@ def test_blocks_that_were_not_asked_for_count_nothing(
 
 
 def test_a_cluster_without_workers_is_given_up_after_a_while() -> None:
-    """With a sentence."""
+    """A sentence names the reason."""
     with pytest.raises(MachineFault, match="it has no worker yet; what is stored is safe"):
         run(tournament(cycles=10), FakeCluster(), workers=0)
 
 
 def test_a_stop_ends_all_sessions() -> None:
-    """Ctrl-C: every worker is told, and plays nothing afterwards."""
+    """After Ctrl-C every worker gets a message and plays nothing."""
     league, cluster = tournament(cycles=100), FakeCluster()
 
     def halt(_: list[PlayedBlock]) -> None:
@@ -300,7 +300,7 @@ def test_one_unfit_worker_does_not_shorten_the_patience_with_the_scheduler() -> 
 
 
 def test_a_mistake_of_the_link_ends_the_league() -> None:
-    """With a sentence; nobody would look for workers any more."""
+    """It ends with a sentence, because nothing would look for workers any more."""
     cluster = FakeCluster()
 
     async def workers() -> tuple[str, dict[str, str]]:
@@ -313,7 +313,7 @@ def test_a_mistake_of_the_link_ends_the_league() -> None:
 
 
 def test_no_word_of_a_worker_steers_the_terminal() -> None:
-    """Escapes are shown as such."""
+    """Terminal escapes are printed as text."""
     league, cluster = tournament(cycles=10), FakeCluster()
 
     run(league, cluster, w0={"refusal": "\x1b[2Jgone"})
@@ -359,7 +359,7 @@ def test_a_driver_that_stood_still_goes_on(seconds: float) -> None:
 
 
 def test_a_bot_that_cannot_be_sent_ends_the_league() -> None:
-    """As one whose files were changed: one sentence tells it, and no worker is blamed."""
+    """Its files were changed, for example: one sentence says so, and no worker is blamed."""
     league, cluster = tournament(cycles=20), FakeCluster()
 
     def changed(digest: str) -> bytes:
@@ -388,7 +388,7 @@ def test_a_worker_that_hangs_is_left_out() -> None:
 
 
 def test_bots_are_sent_one_after_the_other() -> None:
-    """A message with all bots of a match of six is a gigabyte."""
+    """One message with all bots of a match of six would have a gigabyte."""
     league, cluster = tournament(cycles=20), FakeCluster()
     digests = tuple(each.bot.digest for each in league.players)
 

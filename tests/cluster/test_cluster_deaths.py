@@ -64,7 +64,7 @@ def named(pids: set[int], word: bytes) -> int:
 
 
 def once(error: type[Exception], times: int = 1) -> Callable[[Job, Fixture], PlayedBlock]:
-    """The first blocks end in this way."""
+    """Return a function that plays blocks and raises `error` for the first ones."""
     left = [error] * times
 
     def play(job: Job, fixture: Fixture) -> PlayedBlock:
@@ -95,7 +95,7 @@ def test_three_deaths_in_a_row_leave_a_worker_out() -> None:
 
 
 def test_a_worker_that_answers_and_gets_nowhere_is_said_and_its_lives_go_elsewhere() -> None:
-    """As one whose process was stopped; a new session begins there, and plays."""
+    """Its process was stopped, for example; a new session begins there, and plays."""
     league, cluster = tournament(cycles=40, chunk_blocks=5), FakeCluster()
 
     run(league, cluster, workers=2, w0={"play": once(Silenced)})
@@ -108,7 +108,7 @@ def test_a_worker_that_answers_and_gets_nowhere_is_said_and_its_lives_go_elsewhe
 
 
 def test_a_match_that_takes_longer_than_expected_is_played_in_the_end() -> None:
-    """Each time that it was given up it has twice as long."""
+    """Each time a worker is given up over it, the next one has twice as long."""
     league, cluster = tournament("ann", "bob", cycles=1), FakeCluster()
 
     run(league, cluster, workers=1, w0={"block_s": 2000.0})

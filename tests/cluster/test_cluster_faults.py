@@ -33,7 +33,7 @@ def cluster(tmp_path: Path) -> Iterator[Cluster]:
 
 @pytest.fixture(scope="module")
 def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """The standings of the same league on one machine, without a cluster."""
+    """Return the standings of the same league on one machine, without a cluster."""
     folder = tmp_path_factory.mktemp("undisturbed")
     folder.chmod(0o755)
     place = Place(folder)
@@ -44,7 +44,7 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 @pytest.mark.parametrize("count", [1, 4])
 def test_the_number_of_machines_does_not_matter(cluster: Cluster, undisturbed: str, count: int) -> None:
-    """The same bytes; bots came from the driver's machine alone, which plays none."""
+    """The standings are the same bytes; bots came from the driver's machine, which plays none."""
     hosts = cluster.workers(count)
 
     process = cluster.begin_league()
@@ -57,7 +57,7 @@ def test_the_number_of_machines_does_not_matter(cluster: Cluster, undisturbed: s
 
 
 def assert_sound(cluster: Cluster, undisturbed: str, seen: Mapping[Any, Any] = MappingProxyType({})) -> None:
-    """The same bytes of standings, what is stored fits the luck of its blocks, and all matches `seen` are as before."""
+    """Check that standings are the same bytes, the store is valid, and all matches `seen` are unchanged."""
     now = cluster.driver.matches()
     assert {key: now.get(key) for key in seen} == seen, "a stored match was lost or changed"
     assert cluster.driver.standings() == undisturbed
@@ -216,7 +216,7 @@ def test_clocks_that_are_apart_change_nothing(cluster: Cluster, undisturbed: str
 
 
 def faketime() -> Path:
-    """Debian's libfaketime, which tells one process another time."""
+    """Return the path of Debian's libfaketime, which gives one process another time."""
     found = sorted(Path("/usr/lib").glob("*/faketime/libfaketimeMT.so.1"))
     if not found:
         pytest.skip("libfaketime is not installed")
@@ -224,7 +224,7 @@ def faketime() -> Path:
 
 
 def test_a_driver_without_a_certificate_is_refused(cluster: Cluster, tmp_path: Path) -> None:
-    """By a certificate of another authority nobody comes in; the sentence says where no scheduler answers."""
+    """A certificate of another authority is refused; the sentence says where no scheduler answers."""
     (tmp_path / "other").mkdir()
     make_certificates(tmp_path / "other")
     for name in ("ca.pem", "cert.pem", "key.pem"):

@@ -42,7 +42,7 @@ PartitionName=all Nodes=ALL Default=YES State=UP
 
 
 def written(page: str, file: str) -> str:
-    """The block of a page that readers save under that name."""
+    """Return the block of a page that readers save under that name."""
     (block,) = [each for each in blocks(page) if each.file == file]
     return block.text
 
@@ -55,7 +55,7 @@ def lab(tmp_path: Path) -> Iterator[Lab]:
 
 
 def start_slurm(host: Host) -> dict[str, str]:
-    """Slurm with one node on that machine; the environment of its programs."""
+    """Start Slurm with one node on that machine; return the environment of its programs."""
     folder = host.folder
     for name in ("munge", "state", "spool"):
         (folder / name).mkdir(mode=0o711)
@@ -108,7 +108,7 @@ def test_a_league_is_played_by_jobs_of_slurm(lab: Lab, tmp_path: Path) -> None:
 
 
 def test_the_script_for_slurm_asks_for_what_workers_need(tmp_path: Path) -> None:
-    """Where no Slurm is, at least the jobs that the page's script would submit are looked at."""
+    """Without a Slurm here, at least the jobs that the page's script would submit are checked."""
     pytest.importorskip("dask_jobqueue")
     make_certificates(tmp_path)
     text, mark = written(PAGE, "slurm_league.py"), "with cluster:"
@@ -166,7 +166,7 @@ chmod 600 host_key && exec /usr/sbin/sshd -D -e -f sshd_config
 
 
 def start_sshd(host: Host, client_key: bytes) -> None:
-    """An SSH server on that machine, whose sessions end with it."""
+    """Start an SSH server on that machine, whose sessions end with it."""
     subprocess.run(["ssh-keygen", "-q", "-N", "", "-f", str(host.folder / "host_key")], check=True)
     host.write("client_key.pub", client_key)
     host.write("sshd_config", SSHD_CONF.format(address=host.address, folder=host.folder, bin=BIN).encode())
@@ -193,7 +193,7 @@ def openssh(head: Host, others: list[Host]) -> dict[str, str]:
 
 
 def stand_ins(_: Host, others: list[Host]) -> dict[str, str]:
-    """Programs that do the same without SSH, as far as this recipe needs it."""
+    """Return shell scripts that replace `ssh` and `scp`, as far as this recipe needs them."""
     goes = "\n".join(f'{host.address}) exec {host.entrance()} "$@" ;;' for host in others)
     copies = 'for last; do :; done; for file; do [ "$file" = "$last" ] || ssh "${last%:}" tee "$file" < "$file"; done'
     return {"ssh": f"address=$1; shift; case $address in\n{goes}\nesac", "scp": copies}
@@ -246,13 +246,13 @@ done
 
 
 def as_user(uid: str, folder: str) -> list[str]:
-    """Words that run the words after them as that user, in a folder."""
+    """Return a command that runs a command as that user, in a folder."""
     return [*f"setpriv --reuid {uid} --regid {uid} --clear-groups sh -c".split(), 'cd "$0" && exec "$@"', folder]
 
 
 @needs_lab
 def test_two_users_of_one_machine_play_for_one_league(tmp_path: Path) -> None:
-    """Each with a folder that the other cannot open; the standings are those of one machine."""
+    """Neither can open the other's folder; the standings are those of one machine."""
     uids = ("61001", "61002")
     with a_cluster(tmp_path) as cluster:
         cluster.write()

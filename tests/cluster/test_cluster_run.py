@@ -60,13 +60,13 @@ def test_workers_here_play_the_same_league(terminal: Terminal) -> None:
 
 
 def arena(folder: Path, line: str) -> tuple[int, str]:
-    """`arena LINE` in a process of its own: exit code, and all that it said. It has Dask's warnings and threads."""
+    """Run `arena LINE` in a process of its own, with dask's warnings and threads; return exit code and output."""
     run = start(folder / "said.log", "arena", *line.split())
     return run.wait(PATIENCE_S), (folder / "said.log").read_text()
 
 
 def test_no_worker_is_ended_by_ctrl_c_while_it_begins(terminal: Terminal) -> None:
-    """A terminal sends it to all processes of a command; those that began told of it with a traceback each."""
+    """A terminal sends it to all processes of a command; workers at their start printed a traceback."""
     words = "league run league.yaml --cluster local:2"
     run = start(terminal.folder / "run.log", "arena", *words.split())
     hit = set()

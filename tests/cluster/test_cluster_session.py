@@ -22,7 +22,7 @@ def met(slot: Slot) -> Welcome:
 
 
 def test_a_folder_of_bots_that_cannot_be_is_told(tmp_path: Path) -> None:
-    """An OSError would look like a lost message, and the driver would ask for ever."""
+    """An OSError would look like a lost message, and the driver would retry for ever."""
     (tmp_path / "file").write_text("")
 
     told = met(Slot(tmp_path / "file", Waiting))
@@ -31,7 +31,7 @@ def test_a_folder_of_bots_that_cannot_be_is_told(tmp_path: Path) -> None:
 
 
 def test_a_look_at_the_machine_that_fails_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As one without room for temporary files."""
+    """The machine has no room for temporary files, for example."""
 
     def full(_: Opening) -> Welcome:
         raise OSError(28, "No space left on device")

@@ -17,7 +17,7 @@ from arena.league.tournament import ClusterSettings
 def test_workers_that_cannot_be_started_here_are_told(
     terminal: Terminal, monkeypatch: pytest.MonkeyPatch, line: str
 ) -> None:
-    """As where no more processes are allowed; dask has an error of its own for that."""
+    """No more processes are allowed, for example, for which dask has an error of its own."""
     made, closed = list[FailingHere](), list[FailingHere]()
 
     class Failing(FailingHere):
@@ -38,7 +38,7 @@ def test_workers_that_cannot_be_started_here_are_told(
 
 
 class FailingHere:
-    """Workers of which one does not start, or was killed while it did."""
+    """A cluster of which one worker does not start, or is killed at its start."""
 
     def __await__(self) -> Any:
         yield from ()
@@ -46,7 +46,7 @@ class FailingHere:
 
 
 def of_dask(origin: Exception) -> RuntimeError:
-    """The error of dask for a worker that does not begin."""
+    """Return the error of dask for a worker that does not begin."""
     error = RuntimeError("Nanny failed to start.")
     error.__cause__ = origin
     return error
@@ -72,7 +72,7 @@ def test_a_worker_begins_again_until_its_patience_ends(
     left = list(errors)
 
     class StuckNanny:
-        """Its start has the next of the errors; without one its scheduler is lost at once. It does not end in time."""
+        """A nanny whose start raises the next error, or loses its scheduler at once; it does not end in time."""
 
         def __init__(self, *_: object, **__: object) -> None: ...
 
@@ -96,7 +96,7 @@ def test_a_worker_begins_again_until_its_patience_ends(
 
 
 class FakeHere:
-    """Workers that cost nothing; and a client of theirs."""
+    """A cluster of workers that cost nothing, with a client."""
 
     def __init__(self, *_: object, **settings: Any) -> None:
         self.scheduler_address, self.security = "tls://here", settings["security"]

@@ -60,7 +60,7 @@ class Storm:
         self.main = self.start_main()
 
     def start_server(self, kind: str) -> None:
-        """The scheduler, always on the same port, or `arena worker`."""
+        """Start the scheduler, always on the same port, or `arena worker`."""
         words: list[str | Path]
         if kind == "nanny":
             words = [BIN / "arena", "worker", self.address, "--workers", str(self.workers), *self.tls]
@@ -85,7 +85,7 @@ class Storm:
             return self.place.start_league(*self.options, stdout=log, stderr=log)
 
     def targets(self) -> dict[str, list[int]]:
-        """The processes of this league that are no bots, by kind."""
+        """Return the processes of this league that are not bots, by kind."""
         commands = self.place.alive()
         parents = {child: pid for pid in commands for child in reaper.children(pid)}
         found: dict[str, list[int]] = {}
@@ -106,7 +106,7 @@ class Storm:
         return found
 
     def strike(self, chance: random.Random) -> str:
-        """Kill or stop a process of any kind; what died is started anew, if nothing of arena's does that."""
+        """Kill or stop a process of any kind; restart it if nothing in arena does that."""
         targets = self.targets()
         kind = chance.choice(sorted(targets))
         pid = chance.choice(targets[kind])
@@ -142,7 +142,7 @@ class Storm:
         until(lambda: not self.place.alive() and not self.bots(), within_s=PATIENCE_S, what="the end of all processes")
 
     def bots(self) -> list[int]:
-        """The bots of this league, which run from the folder of the workers."""
+        """Return the bots of this league, which run from the folder of the workers."""
         mounts = [(int(entry.name), entry / "mountinfo") for entry in Path("/proc").iterdir() if entry.name.isdigit()]
         return [pid for pid, file in mounts if str(self.place.folder / "cache") in text_of(file)]
 
@@ -164,7 +164,7 @@ def hit(pid: int, number: signal.Signals) -> None:
 
 
 def outcome(place: Place) -> tuple[str, list[list[str]]]:
-    """The standings, and all columns of all matches but the times."""
+    """Return the standings, and all columns of all matches except times."""
     rows = list(csv.reader(StringIO(place.run("league", "matches", "test", "--format", "csv")[0])))
     kept = [number for number, name in enumerate(rows[0]) if not TIMES.search(name)]
     return place.standings(), sorted([row[number] for number in kept] for row in rows)

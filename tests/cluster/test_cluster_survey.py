@@ -33,13 +33,13 @@ HERE = WorkerReport(
 
 
 def told(*, ahead_s: float = 0.0, **changes: Any) -> list[tuple[str, str]]:
-    """Status and text of the results for a worker that differs in this."""
+    """Return status and text of the results for a worker that differs in this."""
     worker = SurveyedWorker("w1", replace(HERE, host="node7", **changes), ahead_s=ahead_s)
     return [(each.status, each.text) for each in faults(worker, HERE)]
 
 
 def test_a_worker_like_this_machine_has_no_faults() -> None:
-    """Another speed, other cores and languages are no fault."""
+    """Speed, cores and languages may differ."""
     assert told(speed=5.0, cores=64, languages=("python3",), clock_s=99.0, ahead_s=2.0) == []
 
 
@@ -80,7 +80,7 @@ def test_a_difference_is_told_with_the_machine(changes: dict[str, Any], status: 
 
 
 def test_a_worker_that_does_not_tell_is_bad() -> None:
-    """With the reason, and what to do."""
+    """The result contains the reason and the remedy."""
     (found,) = faults(SurveyedWorker("w1", why="ImportError: no arena"), HERE)
 
     assert found.status == "BAD"
@@ -88,7 +88,7 @@ def test_a_worker_that_does_not_tell_is_bad() -> None:
 
 
 def test_a_report_travels_as_plain_values() -> None:
-    """And comes out the same."""
+    """It is equal after packing and unpacking."""
     here = report()
 
     assert unpacked(packed(here), WorkerReport) == here
@@ -99,7 +99,7 @@ def test_a_report_travels_as_plain_values() -> None:
 @pytest.mark.slow
 @pytest.mark.process
 def test_the_doctor_looks_at_each_worker(terminal: Terminal) -> None:
-    """A line each, and one for this machine, to compare with."""
+    """It prints a line for each worker, and one for this machine to compare with."""
     said = terminal.arena("doctor", "--cluster", "local:1", "--width", "200")
 
     rows = [line.split() for line in said.out.splitlines()[2:]]
@@ -125,7 +125,7 @@ def test_the_doctor_looks_at_each_worker(terminal: Terminal) -> None:
     ],
 )
 def test_an_address_that_is_none_is_told(terminal: Terminal, line: str, expected: str) -> None:
-    """Before anything is sent there."""
+    """It is refused before anything is sent."""
     said = terminal.arena(line)
 
     assert said.code == 2
@@ -135,7 +135,7 @@ def test_an_address_that_is_none_is_told(terminal: Terminal, line: str, expected
 
 @pytest.mark.parametrize("line", ["doctor --cluster local:1", "worker tls://a:1", "league run first --cluster local:1"])
 def test_without_dask_each_command_says_so(terminal: Terminal, monkeypatch: pytest.MonkeyPatch, line: str) -> None:
-    """It is an extra."""
+    """Dask is an optional dependency."""
     monkeypatch.setitem(sys.modules, "distributed", None)
 
     said = terminal.arena(line)

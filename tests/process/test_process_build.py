@@ -37,7 +37,7 @@ RUST = 'fn main() { println!("built"); }\n'
     ],
 )
 def test_compilers_work(tmp_path: Path, program: str, name: str, code: str, command: str, made: str) -> None:
-    """What they make lies in the folder."""
+    """Their output lies in the folder."""
     if shutil.which(program, path=runtimes.search_path()) is None:
         pytest.skip(f"no {program} for bots here")
     (folder_of(tmp_path / "run") / name).write_text(code)
@@ -48,7 +48,7 @@ def test_compilers_work(tmp_path: Path, program: str, name: str, code: str, comm
 
 
 def test_commands_run_one_after_the_other(tmp_path: Path) -> None:
-    """In the folder, each with what the one before has left."""
+    """Each runs in the folder and finds the files of the one before."""
     folder = built(folder_of(tmp_path / "run"), "echo a > x", "cat x x > y", "mkdir z && mv y z/")
 
     assert (folder / "z" / "y").read_text() == "a\na\n"
@@ -82,7 +82,7 @@ def test_a_failed_build_shows_command_ending_and_output(tmp_path: Path) -> None:
     ],
 )
 def test_a_build_reaches_nothing_outside(tmp_path: Path, command: str) -> None:
-    """Neither to read nor to write; no network, no namespaces, no other processes."""
+    """It can neither read nor write there; it has no network, no namespaces, no other processes."""
     folder_of(tmp_path, secret="s").chmod(0o777)
     folder_of(tmp_path / "source", secret="s")
 
@@ -93,7 +93,7 @@ def test_a_build_reaches_nothing_outside(tmp_path: Path, command: str) -> None:
 
 
 def test_a_build_sees_none_of_our_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No tokens."""
+    """Its environment contains no tokens."""
     monkeypatch.setenv("API_TOKEN", "geheim")
 
     folder = built(folder_of(tmp_path / "run"), "env > settings; cat /proc/1/environ >> settings")
@@ -109,7 +109,7 @@ def test_a_build_without_end_is_stopped(tmp_path: Path) -> None:
 
 
 def test_a_build_that_floods_its_output_is_kept_short(tmp_path: Path) -> None:
-    """Beginning and end of it; and it is read, so that it comes to its end."""
+    """Beginning and end are kept, and all is read, so that the build can end."""
     said = refusal(folder_of(tmp_path / "run"), "echo first; yes | head -c 50000000; echo last; exit 1")
 
     assert len(said) < 20_000
@@ -119,7 +119,7 @@ def test_a_build_that_floods_its_output_is_kept_short(tmp_path: Path) -> None:
 
 
 def test_a_build_that_fills_the_disk_is_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """By the size of a file, which is sparse here so that it costs nothing, and by the number of files."""
+    """The size of its files is limited (a sparse file costs nothing here), and their number."""
     monkeypatch.setattr(building, "BUILT_FILE_LIMIT", 200)
 
     many = refusal(folder_of(tmp_path / "a"), "i=0; while true; do i=$((i+1)); : > f$i; done", timeout_s=30)
@@ -140,7 +140,7 @@ def test_daemons_of_a_build_do_not_outlive_it(tmp_path: Path) -> None:
 
 
 def test_links_made_by_a_build_are_not_followed(tmp_path: Path) -> None:
-    """Their text counts, not what lies there; whose rights and owner they point to stays as it is."""
+    """Their text counts, not their target, whose mode and owner do not change."""
     outside = folder_of(tmp_path / "outside", secret="one") / "secret"
     outside.chmod(0o600)
     before = outside.stat()
@@ -185,7 +185,7 @@ def test_what_is_no_file_is_refused(tmp_path: Path, command: str) -> None:
 
 
 def test_devices_cannot_be_made(tmp_path: Path) -> None:
-    """The kernel refuses."""
+    """The kernel refuses mknod."""
     assert "Operation not permitted" in refusal(folder_of(tmp_path / "run"), "mknod sda b 8 0")
 
 
@@ -199,7 +199,7 @@ def test_folders_that_cannot_be_looked_into_are_refused(tmp_path: Path, mode: st
 
 @pytest.mark.parametrize(("depth", "name"), [(70, "d"), (1100, "d"), (1100, "d" * 20), (70, "d" * 200)])
 def test_folders_within_folders_are_refused(tmp_path: Path, depth: int, name: str) -> None:
-    """Python's own walk, and the kernel's paths, end somewhere; nothing is left of it."""
+    """Python's walk and the kernel's paths have a limit of depth; the folder is removed."""
     code = f"import os\nfor _ in range({depth}):\n  os.mkdir('{name}')\n  os.chdir('{name}')\n"
     source = folder_of(tmp_path / "bot", deep_py=code)
     (source / "bot.yaml").write_text("name: mine\ncommand: [sh]\nbuild: [[python3, deep.py]]\n")
@@ -212,7 +212,7 @@ def test_folders_within_folders_are_refused(tmp_path: Path, depth: int, name: st
 
 
 def test_no_name_can_pass_for_another_file(tmp_path: Path) -> None:
-    """Line ends in it or not: two folders with other files have another hash."""
+    """Newlines in names do not make the hashes of different folders equal."""
     two = folder_of(tmp_path / "two")
     (two / "a").write_text("x")
     (two / "b").write_text("")
@@ -235,7 +235,7 @@ CHANGES: dict[str, Callable[[Path], object]] = {
 
 @pytest.mark.parametrize("change", CHANGES)
 def test_whatever_was_changed_shows_in_the_hash(tmp_path: Path, change: str) -> None:
-    """The store compares it at the next start, and `verify` does."""
+    """The store compares the hash at the next start, and so does `verify`."""
     folder = folder_of(tmp_path, other="")
     (folder / "run.sh").write_text("echo hello\n")
     (folder / os.fsdecode(b"a\xff\nb")).write_text("x")
@@ -248,7 +248,7 @@ def test_whatever_was_changed_shows_in_the_hash(tmp_path: Path, change: str) -> 
 
 
 def test_a_failed_build_leaves_nothing(tmp_path: Path) -> None:
-    """So that the next attempt begins anew."""
+    """The folder is removed, so that the next attempt starts from the sources."""
     source = folder_of(tmp_path / "bot")
     (source / "bot.yaml").write_text("name: mine\ncommand: [sh]\nbuild: [[sh, -c, 'mkdir -p a/b; chmod 0 a; false']]\n")
     store = BotStore(tmp_path / "results", tmp_path)

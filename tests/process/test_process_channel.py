@@ -17,7 +17,7 @@ CHUNKS = st.lists(st.text(alphabet="abcdefgh \n", max_size=40).map(str.encode), 
 
 @given(chunks=CHUNKS, size=st.integers(0, 50))
 def test_head_and_tail_of_any_stream(chunks: list[bytes], size: int) -> None:
-    """The first and the last `size` bytes, and the number of those between, however it was cut; no more is held."""
+    """The first and last `size` bytes and the number left out do not depend on the pieces; no more is kept."""
     kept = BoundedLog(size)
     for chunk in chunks:
         kept.add(chunk)
@@ -44,7 +44,7 @@ def clock(wall_s: float = 1.0) -> MoveClock:
 
 
 def test_a_script_answers_in_order() -> None:
-    """Each line sent may bring several replies; they are read one by one."""
+    """A line sent may bring several replies; they are read in order."""
     channel = ScriptedChannel(lambda line: [line + b"1", line + b"2"])
     channel.send(b"a", clock())
     channel.send(b"b", clock())
@@ -54,7 +54,7 @@ def test_a_script_answers_in_order() -> None:
 
 
 def test_a_script_that_is_silent_runs_into_the_clock() -> None:
-    """As a process would, but without a sleep."""
+    """It times out as a process would, but without a sleep."""
     channel = ScriptedChannel(lambda _: [])
     channel.send(b"a", clock())
 
@@ -63,7 +63,7 @@ def test_a_script_that_is_silent_runs_into_the_clock() -> None:
 
 
 def test_a_script_can_crash() -> None:
-    """After what it said before; and its end is not taken for a line that waits."""
+    """The lines before the crash are read first, and the crash is not taken for a line."""
     channel = ScriptedChannel(lambda _: [b"x", Crashed("gone")])
     channel.send(b"a", clock())
 
@@ -84,7 +84,7 @@ def test_a_script_can_crash() -> None:
     ],
 )
 def test_after_a_line_that_was_too_long_the_next_ones_count(pieces: list[bytes]) -> None:
-    """It is told once, whatever pieces it came in; what had come behind it until then is lost."""
+    """It is reported once, in any pieces; lines that arrived before that are dropped."""
     got: list[bytes | str] = []
 
     with piped(limit=10) as (process, channel):
@@ -101,7 +101,7 @@ def test_after_a_line_that_was_too_long_the_next_ones_count(pieces: list[bytes])
 
 
 def test_a_line_without_end_is_not_kept() -> None:
-    """A megabyte of it leaves nothing behind but the sentence."""
+    """After a megabyte of it only the fault remains in memory."""
     with piped(limit=10) as (process, channel):
         for _ in range(20):
             process.thaw()

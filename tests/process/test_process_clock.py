@@ -15,7 +15,7 @@ from arena.process.clock import CpuClock, MoveClock
 
 
 class Times:
-    """Three clocks that stand still until they are set."""
+    """Three fake clocks, which change only when they are set."""
 
     def __init__(self) -> None:
         self.cpu_s = 100.0
@@ -47,7 +47,7 @@ def clock(
 
 
 def let_pass(move: MoveClock, times: Times, wall_s: float, *, share_delayed: float = 0.0) -> None:
-    """Real time, with a look at the clock as often as the referee takes one at least."""
+    """Advance the wall clock, with readings as often as the referee makes them at least."""
     for step_s in [*[0.5] * int(wall_s / 0.5), wall_s % 0.5]:
         times.after(wall_s=step_s, delay_s=step_s * share_delayed)
         move.look()
@@ -132,7 +132,7 @@ def test_time_runs_out_exactly_when_undelayed_time_does(steps: list[tuple[float,
 
 
 def test_the_last_reading_of_a_process_that_is_gone_stands() -> None:
-    """No process has the largest id, so its clock cannot be read."""
+    """The last reading is returned; no process has the largest id, so its clock cannot be read."""
     assert CpuClock(2**22)() == 0.0
 
 
@@ -153,7 +153,7 @@ def test_cpu_time_of_the_others_counts_from_the_next_look_on() -> None:
 
 
 def test_an_abandoned_clock_runs_out_at_the_next_look(times: Times) -> None:
-    """Nothing was used, and still nobody waits on."""
+    """It runs out although no time was used."""
     move = clock(times)
 
     move.abandon()
@@ -164,7 +164,7 @@ def test_an_abandoned_clock_runs_out_at_the_next_look(times: Times) -> None:
 
 
 def test_a_look_that_comes_late_is_no_time_of_the_bot(times: Times) -> None:
-    """The referee meant to look many times a second: half a second of each gap counts for the backstop, not more."""
+    """Only half a second of each gap between two readings counts for the backstop."""
     move = clock(times)
     times.after(wall_s=30.0)
     move.stop()
@@ -193,7 +193,7 @@ def test_a_suspension_since_the_last_look_makes_the_match_void(times: Times, loo
 
 
 def test_nobody_is_asked_about_suspensions_without_a_gap(times: Times) -> None:
-    """A look costs a comparison; only gaps of more than two seconds are looked into."""
+    """Only gaps of more than two seconds are checked."""
     move = clock(times, wall_s=99.0, suspended=lambda _: pytest.fail("it was not late"))
 
     for _ in range(9):
@@ -202,7 +202,7 @@ def test_nobody_is_asked_about_suspensions_without_a_gap(times: Times) -> None:
 
 
 def test_a_pause_is_no_gap(times: Times) -> None:
-    """The referee may simulate for a long time: that is its own business."""
+    """The referee may simulate for a long time during a pause."""
     move = clock(times, suspended=lambda _: pytest.fail("it was not late"))
     move.pause()
     times.after(wall_s=60.0)
@@ -214,7 +214,7 @@ def test_a_pause_is_no_gap(times: Times) -> None:
 
 
 def idle(times: Times, seconds: float, **more: Any) -> MoveClock:
-    """A clock that has been told of so much idle time, in as much real time."""
+    """Return a clock with so much idle time, in as much wall time."""
     move = clock(times, budget_s=99.0, wall_s=99.0, **more)
     move.idle_bank_s = 2.0
     for _ in range(int(seconds / 0.25)):
@@ -259,14 +259,14 @@ def test_idle_time_is_at_most_wall_time_less_waiting_for_a_core(times: Times) ->
 
 
 def look(move: MoveClock, times: Times, wall_s: float, *, is_asleep: bool = True) -> None:
-    """So much time, and then a look at the bot."""
+    """Let time pass, then check the bot for sleep."""
     times.after(wall_s=wall_s)
     move.look()
     move.count_look(is_asleep=is_asleep, share=0.5)
 
 
 def test_each_look_counts_the_time_since_the_one_before(times: Times) -> None:
-    """The first is due after 10 ms, the others after longer and longer gaps, up to 50 ms."""
+    """The first check is due after 10 ms, the others after intervals that grow up to 50 ms."""
     move = clock(times)
     due_s = [move.look_at_s]
     for wall_s, is_asleep in ((0.125, True), (0.25, False), (0.5, True), (0.5, True)):
@@ -278,7 +278,7 @@ def test_each_look_counts_the_time_since_the_one_before(times: Times) -> None:
 
 
 def test_no_sleep_counts_while_the_referee_owes_the_bot_something(times: Times) -> None:
-    """An answer of its simulator, or the rest of a message: the next look counts from there."""
+    """After a simulator's answer or a long message, sleep counts from the next reading on."""
     move = clock(times)
     look(move, times, 0.125)
     times.after(wall_s=0.25)
@@ -297,7 +297,7 @@ def test_no_sleep_counts_while_the_referee_owes_the_bot_something(times: Times) 
 
 
 def test_a_timeout_by_wall_time_says_that_the_machine_was_busy(times: Times) -> None:
-    """If the bot waited for a core for longer than it was late; otherwise load is no excuse, and is not named."""
+    """It does so only if the bot waited for a core for longer than it was late."""
     for delay_s, told in ((0.5, "but for 500 ms of them it, or the referee, waited for a core"), (0.25, "")):
         waited = iter([0.0, delay_s])
         move = clock(times, decides_cpu=False, delayed=lambda waited=waited: next(waited))

@@ -35,7 +35,7 @@ Make = Callable[[], OwnCore]
 
 @pytest.fixture
 def make(tmp_path: Path) -> Iterator[Make]:
-    """Makes processes' own cores, all of this one here, whose claims no other test or program meets."""
+    """Return a function that makes `OwnCore`s, whose claims no other test or program meets."""
     made = []
 
     def own_core() -> OwnCore:
@@ -49,7 +49,7 @@ def make(tmp_path: Path) -> Iterator[Make]:
 
 
 def test_each_core_is_claimed_once(make: Make) -> None:
-    """From the last on, which the kernel's own work likes least; who finds none runs on all, and finds one later."""
+    """Cores are claimed from the last on; a process without a free core runs on all and may claim one later."""
     owners = [make() for _ in range(len(CORES) + 1)]
     for owner in owners:
         owner.claim()
@@ -65,7 +65,7 @@ def test_each_core_is_claimed_once(make: Make) -> None:
 
 
 def test_a_claim_is_kept_until_it_is_given_back(make: Make) -> None:
-    """This thread, and what it starts, runs on that core only; and then on all."""
+    """This thread and its children run on that core only, and afterwards on all."""
     owner = make()
     owner.claim()
     owner.claim()
@@ -79,7 +79,7 @@ def test_a_claim_is_kept_until_it_is_given_back(make: Make) -> None:
 
 
 def affinity_of_a_child() -> set[int]:
-    """The cores of a process that is started now."""
+    """Return the cores of a process that is started now."""
     code = "import os; print(*os.sched_getaffinity(0))"
     return set(map(int, subprocess.check_output([sys.executable, "-S", "-c", code]).split()))
 
@@ -97,7 +97,7 @@ time.sleep(60)
 
 
 def test_the_claim_of_a_killed_process_is_free(make: Make, tmp_path: Path) -> None:
-    """Also of another command, which claims another core meanwhile."""
+    """A later process can claim the core."""
     owner = make()
     with subprocess.Popen(
         [sys.executable, "-c", HOLDER, tmp_path], stdout=subprocess.PIPE, env=host_environment()
@@ -128,7 +128,7 @@ for line in sys.stdin:
 @pytest.mark.parametrize("limits", [BOT, FORKING], ids=["alone", "forking"])
 @pytest.mark.skipif(not in_a_box or in_a_box[1].args[0], reason="no sandbox here")
 def test_a_bot_cannot_leave_the_core_that_its_worker_has(make: Make, tmp_path: Path, limits: Limits) -> None:
-    """It inherits it, and has no call to choose another."""
+    """It inherits the core, and no system call that it may make changes that."""
     make().claim()
     with talking(folder_of(tmp_path / "bot", bot_py=LEAVING), limits=limits) as (channel, _):
         said = ask(channel, str(max(CORES) + 1).encode())
@@ -138,7 +138,7 @@ def test_a_bot_cannot_leave_the_core_that_its_worker_has(make: Make, tmp_path: P
 
 @pytest.mark.usefixtures("make")
 def test_a_claimed_core_is_not_free() -> None:
-    """As the doctor tells it; this claim is a real one."""
+    """`free_cores` leaves it out, as the doctor shows; this claim is a real one."""
     owner = OwnCore()
     owner.claim()
     claimed, during = owner.core, free_cores()
@@ -148,7 +148,7 @@ def test_a_claimed_core_is_not_free() -> None:
 
 
 def test_another_user_takes_no_core(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Neither by a name that everybody may bind, nor by folders and links that lie where the claims shall be."""
+    """Folders and links of other users where the claims should be, and locks in them, prevent no claim."""
     open_to_all(tmp_path).chmod(0o1777)
     monkeypatch.setattr(cores, "_SHARED", str(tmp_path))
     names = [f"arena-{os.geteuid()}", f"arena-{os.geteuid()}-2", f"arena-{os.geteuid()}-3"]
@@ -183,7 +183,7 @@ def test_another_user_takes_no_core(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 def test_a_link_in_the_folder_is_not_followed(tmp_path: Path) -> None:
-    """The core is left to nobody; another one is claimed."""
+    """That core is claimed by no process; another one is."""
     victim = tmp_path / "victim"
     (tmp_path / f"core-{LAST}").symlink_to(victim)
     owner = OwnCore(folder=lambda: tmp_path)

@@ -27,7 +27,7 @@ KILLED = "was ended by signal 9 (SIGKILL)"
     ids=["error", "feigned", "mute", "suicide", "others died", "own limit", "own limit first"],
 )
 def test_a_bot_is_to_blame_for_what_it_can_do_to_itself(evidence: Evidence) -> None:
-    """Also while the machine is short of memory, and whatever exit code it chooses."""
+    """It is so even while the machine is short of memory, with any exit code."""
     assert isinstance(judge(evidence, ""), Crashed)
 
 
@@ -64,7 +64,7 @@ def test_a_signal_to_the_wrapper_comes_from_outside(tmp_path: Path) -> None:
     ids=["itself", "all", "exit code", "abort"],
 )
 def test_a_bot_cannot_look_as_if_somebody_had_killed_it(tmp_path: Path, end: str) -> None:
-    """Whatever it does in its box is told as its own end."""
+    """Anything that it does in its sandbox is reported as its own end."""
     code = f"import os\ninput()\n{end}\n"
     with talking(folder_of(tmp_path, bot_py=code)) as (channel, _), pytest.raises(Crashed):
         ask(channel)

@@ -20,7 +20,7 @@ NOBODY = 2**22
 
 
 class Group(ProcessGroup):
-    """These processes, whoever started them."""
+    """A group of given processes, whoever started them."""
 
     def __init__(self, limit_mib: int, pids: list[int]) -> None:
         super().__init__(os.getpid(), Limits(memory_mib=limit_mib))
@@ -31,7 +31,7 @@ class Group(ProcessGroup):
 
 
 def test_memory_that_is_touched_counts() -> None:
-    """What is only reserved does not."""
+    """Memory that is only reserved does not count."""
     before = resident_bytes(os.getpid())
     held = bytearray(b"x") * (32 << 20)
 
@@ -40,7 +40,7 @@ def test_memory_that_is_touched_counts() -> None:
 
 
 def test_who_is_gone_uses_nothing() -> None:
-    """No error for what may always happen between two looks."""
+    """A process that has ended between two checks is no error."""
     assert resident_bytes(NOBODY) == 0
     assert delayed_s(NOBODY) == 0.0
     assert Group(16, [NOBODY]).limit_violation() == ""
@@ -48,7 +48,7 @@ def test_who_is_gone_uses_nothing() -> None:
 
 @pytest.mark.parametrize(("limit_mib", "is_excess"), [(1, True), (1 << 20, False)])
 def test_the_watch_says_what_was_used_and_what_is_allowed(limit_mib: int, is_excess: bool) -> None:
-    """Both numbers, or nothing."""
+    """The sentence contains both numbers; without a violation it is empty."""
     said = Group(limit_mib, [os.getpid()]).limit_violation()
 
     assert bool(said) == is_excess
@@ -57,7 +57,7 @@ def test_the_watch_says_what_was_used_and_what_is_allowed(limit_mib: int, is_exc
 
 @pytest.mark.process
 def test_the_memory_of_all_processes_is_added() -> None:
-    """It asks anew at each look who they are."""
+    """The processes are listed anew at each check."""
     own_mib = resident_bytes(os.getpid()) // 2**20
     group = Group(own_mib + 4, [os.getpid()])
     alone = group.limit_violation()
@@ -80,7 +80,7 @@ def test_files_of_the_host_are_not_those_of_a_bot() -> None:
 
 @pytest.mark.parametrize(("most", "said"), [(0, "it made 7 files in /tmp, allowed are 0"), (7, "")])
 def test_too_many_files_are_a_violation(monkeypatch: pytest.MonkeyPatch, most: int, said: str) -> None:
-    """Whatever the memory is."""
+    """They are one at any use of memory."""
     monkeypatch.setattr(sandbox, "_SCRATCH_FILES", most)
     monkeypatch.setattr(sandbox, "count_files", lambda _place, _on_host: 7)
 
@@ -88,7 +88,7 @@ def test_too_many_files_are_a_violation(monkeypatch: pytest.MonkeyPatch, most: i
 
 
 def own_sandbox() -> Sandbox:
-    """The process of the test, as if it were the first one of a sandbox."""
+    """Return a sandbox whose first process is that of the test."""
     limits = Limits(memory_mib=1 << 20, processes=False, scratch_mib=16)
     group = Sandbox(os.getpid(), None, limits, None)
     os.close(group._handle)
@@ -97,7 +97,7 @@ def own_sandbox() -> Sandbox:
 
 @pytest.mark.process
 def test_a_pipe_is_held_while_it_moves_to_another_descriptor(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Kits move the pipes of the protocol away from stray prints, perhaps while somebody looks."""
+    """Bots move the pipes of the protocol away from stray prints, perhaps during a check."""
     moved: list[int] = []
     target = process._link
 
@@ -119,7 +119,7 @@ def test_a_pipe_is_held_while_it_moves_to_another_descriptor(monkeypatch: pytest
 
 
 def test_a_pipe_is_held_while_it_is_open() -> None:
-    """By one of the processes asked about, and by its inode."""
+    """A pipe is found by its inode, in any of the processes."""
     with subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) as cat:
         assert cat.stdin is not None
         pipe = os.fstat(cat.stdin.fileno()).st_ino

@@ -101,7 +101,7 @@ while True:
 
 @pytest.fixture(scope="module")
 def base() -> Path:
-    """The part of the tree that is ours."""
+    """Return the delegated part of the tree."""
     assert scope.enter() == ""
     found = cgroup.delegated()
     assert found is not None
@@ -110,12 +110,12 @@ def base() -> Path:
 
 
 def groups(base: Path) -> list[Path]:
-    """Those of bots."""
+    """Return the groups of bots."""
     return list(base.glob("arena-*-*"))
 
 
 class Hogged(NamedTuple):
-    """What became of a hog. `peak_mib` is the most its group ever had."""
+    """The end of a memory hog. `peak_mib`: the peak of memory of its group."""
 
     said: str
     complained: str
@@ -124,7 +124,7 @@ class Hogged(NamedTuple):
 
 
 def hogged(folder: Path, base: Path, how: str) -> Hogged:
-    """Let it loose in a box without a filter of system calls, so that nothing but the group holds it."""
+    """Run a memory hog in a sandbox without a filter of system calls, so that only the group limits it."""
     environment = launch.clean_environment(runtimes.search_path(), "/")
     arguments = bubblewrap.bwrap_arguments(reachable(folder_of(folder)), environment=environment, scratch_mib=0)
     command = [runtimes.require_python(), "-I", "-S", "-c", HOG, how, str(WANTED_MIB)]
@@ -151,7 +151,7 @@ def test_this_process_is_in_a_group_beside_those_of_bots(base: Path) -> None:
 
 @pytest.mark.parametrize("how", ["private", "shared_and_dropped", "vmsplice", "eight_processes"])
 def test_the_kernel_ends_a_hog_at_its_limit(tmp_path: Path, base: Path, how: str) -> None:
-    """However it hides what it takes; not a page more than it may have was ever taken."""
+    """It ends by any kind of memory, and never had a page more than the limit."""
     hog = hogged(tmp_path / "bot", base, how)
 
     assert (hog.said, hog.complained) == ("", ""), hog
@@ -171,7 +171,7 @@ def test_memory_of_the_kernel_counts(tmp_path: Path, base: Path, how: str) -> No
 
 
 def test_a_bot_within_its_limit_lives(tmp_path: Path, base: Path) -> None:
-    """With three quarters of it in use."""
+    """It may use three quarters of its limit."""
     assert base
     code = f"kept = [bytearray(b'x' * (1 << 20)) for _ in range({LIMIT_MIB * 3 // 4})]; print(len(kept))"
 
@@ -199,7 +199,7 @@ def test_a_limit_above_a_bots_group_is_not_its_fault(
 
 
 def test_all_of_it_ends_together(tmp_path: Path, base: Path) -> None:
-    """The hog is a child; its parent, which takes nothing, does not outlive it."""
+    """The hog is a child; its parent, which uses no memory, ends with it."""
     code = """
 import os, time
 if os.fork() == 0:
@@ -233,7 +233,7 @@ print(shared[:5])
 
 
 def test_shared_memory_ends_at_the_limit(tmp_path: Path, base: Path) -> None:
-    """Though none of it is resident any more; as bots are started."""
+    """It counts although no process has it resident; the bot has its filter of system calls."""
     hog = f"{HOG.replace('sys.argv[1]', repr('shared_and_dropped')).replace('sys.argv[2]', repr(WANTED_MIB))}"
     with started(folder_of(tmp_path / "bot", bot_py=hog), limits=SMALL) as process:
         assert eventually(lambda: bool(process.ending()))
@@ -244,7 +244,7 @@ def test_shared_memory_ends_at_the_limit(tmp_path: Path, base: Path) -> None:
 
 
 def test_files_are_counted_as_without_a_group(tmp_path: Path, base: Path) -> None:
-    """Empty ones, of which a tmpfs takes any number."""
+    """A tmpfs takes any number of empty files, so they are limited."""
     assert base
     code = """
 import time
@@ -259,7 +259,7 @@ time.sleep(600)
 
 
 def test_tasks_are_counted_by_the_group(tmp_path: Path, base: Path) -> None:
-    """One more than allowed, which is the first process of the box."""
+    """The limit is one more than the bot's, for the sandbox's first process."""
     with started(folder_of(tmp_path / "bot", bot_py="input()"), limits=SMALL):
         (group,) = groups(base)
 
@@ -302,7 +302,7 @@ def test_the_clock_of_an_honest_bot_is_that_of_its_process(tmp_path: Path, base:
 
 
 def test_whatever_is_left_in_a_group_is_killed_with_it(base: Path) -> None:
-    """Here a process that no box holds, in a session of its own."""
+    """Here it is a process outside of any sandbox, in a session of its own."""
     group = cgroup.make_group(SMALL)
     assert group is not None
     code = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print(1, flush=True); time.sleep(600)"

@@ -22,7 +22,7 @@ def agreed(wishes: LimitRequest, allowed: Limits = ALLOWED, *, processes: bool =
 
 @st.composite
 def wishes_within(draw: st.DrawFn) -> LimitRequest:
-    """Any wishes that are allowed, some left out."""
+    """Generate requests that are allowed, with some fields left out."""
     values: dict[str, Any] = {
         name: draw(st.integers(least, getattr(ALLOWED, name))) for name, least in NUMBERS.items() if draw(st.booleans())
     }
@@ -33,7 +33,7 @@ def wishes_within(draw: st.DrawFn) -> LimitRequest:
 
 @given(wishes=wishes_within(), processes=st.booleans())
 def test_what_is_within_the_allowed_is_granted_exactly(wishes: LimitRequest, processes: bool) -> None:
-    """No more, no less; what is not wished for is the most that is allowed."""
+    """A field that is not requested gets the most that is allowed."""
     found = agreed(wishes, processes=processes)
 
     for name in NUMBERS:
@@ -44,7 +44,7 @@ def test_what_is_within_the_allowed_is_granted_exactly(wishes: LimitRequest, pro
 
 @given(wishes=wishes_within(), name=st.sampled_from(sorted(NUMBERS)), more=st.integers(1, 1000))
 def test_one_wish_beyond_the_allowed_is_refused_by_name(wishes: LimitRequest, name: str, more: int) -> None:
-    """Whatever else is wished for, with both numbers."""
+    """The sentence contains the field and both numbers, whatever else is requested."""
     most = getattr(ALLOWED, name)
 
     with pytest.raises(SpecError) as caught:

@@ -22,7 +22,7 @@ MANIFEST = 'name: simple\ncommand: ["python3", "bot.py"]\n'
 
 @pytest.fixture
 def bare(tmp_path: Path) -> Path:
-    """A folder of a bot without a manifest."""
+    """Return the folder of a bot without a manifest."""
     place = tmp_path / "simple"
     place.mkdir()
     (place / "bot.py").write_text("pass\n")
@@ -31,7 +31,7 @@ def bare(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def folder(bare: Path) -> Path:
-    """The same with one: a bot that can be read."""
+    """Return the folder of a bot that can be read."""
     (bare / "bot.yaml").write_text(MANIFEST)
     return bare
 
@@ -89,25 +89,25 @@ def test_a_folder_without_a_manifest_is_refused_with_what_is_there(folder: Path)
 
 
 def test_an_empty_folder_and_a_missing_one_are_refused(tmp_path: Path) -> None:
-    """Each in its own words."""
+    """Each has its own message."""
     assert refusal(tmp_path).endswith("needs a bot.yaml; found nothing")
     assert refusal(tmp_path / "x").endswith("/x: no such file or folder")
 
 
 def grow(path: Path, length: int) -> None:
-    """Make it a file of that length, which is sparse and costs nothing to make; nor may it cost anything to refuse."""
+    """Make a sparse file of that length; neither making nor refusing it may take long."""
     with path.open("wb") as file:
         file.truncate(length)
 
 
 def fill(folder: Path, make: Callable[[Path], object]) -> None:
-    """One more than is allowed, with those that are there."""
+    """Add files until there is one more than allowed."""
     for number in range(SOURCE_FILE_LIMIT - 1):
         make(folder / f"{number}")
 
 
 def swap_manifest(folder: Path, make: Callable[[Path], object]) -> None:
-    """For something else of that name."""
+    """Replace the manifest by something else."""
     (folder / "bot.yaml").unlink()
     make(folder / "bot.yaml")
 
@@ -132,7 +132,7 @@ SPOILT: dict[str, tuple[Callable[[Path], object], str]] = {
 
 @pytest.mark.parametrize("what", SPOILT)
 def test_only_plain_files_and_folders_of_some_size_are_taken(folder: Path, what: str) -> None:
-    """A link could lead out of the folder, and a pipe would never end: nobody follows one, nobody waits."""
+    """A link could lead out of the folder and a pipe never ends, so neither is opened."""
     spoil, said = SPOILT[what]
     spoil(folder)
 
@@ -140,7 +140,7 @@ def test_only_plain_files_and_folders_of_some_size_are_taken(folder: Path, what:
 
 
 def test_a_huge_script_is_refused_by_its_size(tmp_path: Path) -> None:
-    """As a file in a folder is."""
+    """The limit is that of a file in a folder."""
     grow(tmp_path / "huge.py", 1 << 40)
 
     assert refusal(tmp_path / "huge.py") == f"{tmp_path}/huge.py: {TOO_LARGE}"
@@ -155,7 +155,7 @@ def test_a_huge_script_is_refused_by_its_size(tmp_path: Path) -> None:
     ],
 )
 def test_a_single_script_runs_by_its_ending(tmp_path: Path, name: str, command: tuple[str, ...]) -> None:
-    """It needs no manifest and is named after its file."""
+    """It needs no manifest, and its name is that of its file."""
     (tmp_path / name).touch()
 
     bot = read_bot(tmp_path / name)
@@ -200,7 +200,7 @@ def test_a_script_whose_file_name_is_no_name_is_refused(tmp_path: Path) -> None:
     ],
 )
 def test_the_hash_changes_with_whatever_could_change_the_bot(folder: Path, change: Callable[[Path], object]) -> None:
-    """A byte, the right to run, a name, one more file, a key of the manifest."""
+    """A byte, the executable bit, a name, one more file and a key of the manifest change it."""
     before = read_bot(folder).digest
 
     change(folder)
@@ -209,7 +209,7 @@ def test_the_hash_changes_with_whatever_could_change_the_bot(folder: Path, chang
 
 
 def test_the_same_tree_elsewhere_has_the_same_hash(folder: Path, tmp_path: Path) -> None:
-    """Whatever the order in which its files were made, and whatever their times."""
+    """The hash does not depend on the order in which files were made, or on their times."""
     (folder / "a").mkdir()
     (folder / "a" / "z").write_text("1")
     (folder / "a.b").write_text("2")
@@ -271,7 +271,7 @@ def test_a_manifest_that_is_a_link_is_not_opened(bare: Path, tmp_path: Path) -> 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root to make a device")
 def test_a_device_is_refused_without_being_opened(bare: Path) -> None:
-    """As a manifest, beside one, and as a script."""
+    """It is so as a manifest, beside one, and as a script."""
     device = os.makedev(1, 5)  # /dev/zero, which never ends
     try:
         os.mknod(bare / "bot.yaml", 0o600 | 0o020000, device)
@@ -303,7 +303,7 @@ def test_a_manifest_of_one_byte_too_much_is_refused(bare: Path) -> None:
 
 
 def test_folders_in_folders_are_refused(folder: Path) -> None:
-    """1200 of them, with a file at the end, deeper than a path can say."""
+    """1200 nested folders with a file at the end are deeper than a path can be."""
     here = os.open(folder, os.O_RDONLY)
     for _ in range(1200):
         os.mkdir("d" * 20, dir_fd=here)
@@ -347,7 +347,7 @@ def test_the_name_of_a_file_is_told_with_escapes(bare: Path, name: str) -> None:
 
 
 def exchange(folder: Path, monkeypatch: pytest.MonkeyPatch, name: str, new: Callable[[Path], object]) -> None:
-    """As soon as the names of the folder have been listed, `name` is something else."""
+    """Replace `name` by something else as soon as the names of the folder have been listed."""
 
     def scandir(*arguments: Any, real: Any = os.scandir) -> Any:
         with real(*arguments) as found:
@@ -374,7 +374,7 @@ def exchange(folder: Path, monkeypatch: pytest.MonkeyPatch, name: str, new: Call
 def test_what_is_exchanged_while_it_is_read_is_refused(
     folder: Path, monkeypatch: pytest.MonkeyPatch, name: str, new: Callable[[Path], object], sentence: str
 ) -> None:
-    """Between the look at the folder and the opening of a file: a link, a pipe, nothing, another manifest."""
+    """A link, a pipe, nothing or another manifest may come between listing and opening."""
     (folder / "sub").mkdir()
     (folder / "sub" / "passwd").write_text("mine\n")
     exchange(folder, monkeypatch, name, new)
@@ -383,7 +383,7 @@ def test_what_is_exchanged_while_it_is_read_is_refused(
 
 
 def test_a_file_that_grows_while_it_is_read_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its length was looked at before; no more is read than is allowed."""
+    """It grows after its size was checked; no more than the limit is read."""
     grow(tmp_path / "bot.py", SOURCE_SIZE_LIMIT + 1)
     monkeypatch.setattr(os, "fstat", lambda file, real=os.fstat: _of_length(real(file), 10))
 
@@ -402,7 +402,7 @@ LINKED = "it, or a folder on the way to it, is a symbolic link; name the place t
 
 @pytest.mark.parametrize("path", ["bot.py", "folder", "dangling", "closed", "up/simple", "up/../up/simple", "self"])
 def test_no_part_of_a_path_is_a_link(folder: Path, tmp_path: Path, path: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A file, a folder, nothing, a folder on the way: an archive can bring all of them."""
+    """An archive can bring links to a file, a folder or nothing, and links in the middle of a path."""
     handed_in = tmp_path / "handed-in"
     handed_in.mkdir()
     (handed_in / "bot.py").symlink_to(folder / "bot.py")
@@ -438,7 +438,7 @@ def test_a_link_on_the_way_to_where_the_user_is_is_theirs(
 def test_a_folder_that_is_exchanged_for_a_link_is_not_followed(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """After it was opened its files are still those of the folder that was looked at."""
+    """After it was opened its files are still read from the folder that was opened."""
     private = tmp_path / "private"
     private.mkdir()
     (private / "bot.yaml").write_text("name: private\ncommand: [x]\n")

@@ -38,7 +38,7 @@ MOST_MEMORY = 256 << 20
 
 
 def parsed(content: bytes) -> Manifest | str:
-    """What the bytes are read as. Everything a person would be told of it prints, in lines that are not endless."""
+    """Read bytes as a manifest; check that it takes little CPU time and that a message is short and printable."""
     begun_s = time.process_time()
     found = read(content)
     assert time.process_time() - begun_s < MOST_CPU_S
@@ -50,7 +50,7 @@ def parsed(content: bytes) -> Manifest | str:
 
 
 def read(content: bytes) -> Manifest | str:
-    """The manifest, or the sentence against it."""
+    """Return the manifest, or the message of the error."""
     try:
         return parse_yaml(content, Manifest, place="bot.yaml", limit=MANIFEST_LIMIT)
     except SpecError as error:
@@ -58,7 +58,7 @@ def read(content: bytes) -> Manifest | str:
 
 
 def test_the_valid_one_is_valid() -> None:
-    """Or the mutations of it would prove little."""
+    """Otherwise its mutations would prove little."""
     found = parsed(VALID.encode())
 
     assert isinstance(found, Manifest)
@@ -67,7 +67,7 @@ def test_the_valid_one_is_valid() -> None:
 
 @pytest.mark.parametrize("kind", HOSTILE)
 def test_a_hostile_manifest_is_refused_soon(kind: str) -> None:
-    """Each was made to hurt: by time, by memory, by what it makes of the message."""
+    """These are made to cost time or memory, or to spoil the message."""
     content = HOSTILE[kind]
 
     found = parsed(content)
@@ -77,7 +77,7 @@ def test_a_hostile_manifest_is_refused_soon(kind: str) -> None:
 
 @pytest.mark.slow
 def test_hostile_manifests_need_little_memory() -> None:
-    """All of them in one process that may not have more than Python with its libraries, and a little besides."""
+    """All are read in one process with little more memory than Python and its libraries need."""
     program = (
         f"import sys; sys.path[:0] = [{str(Path(__file__).parent)!r}, {str(Path(__file__).parents[1])!r}]\n"
         "import resource, test_process_manifest_bytes as tests\n"
@@ -91,7 +91,7 @@ def test_hostile_manifests_need_little_memory() -> None:
 
 
 def virtual() -> int:
-    """Bytes of address space that this process has."""
+    """Return the bytes of address space that this process has."""
     return int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
 
 
@@ -106,14 +106,14 @@ KEYS = st.sampled_from([*Manifest.__struct_fields__, "comand", "limit", "\x1b"])
 @settings(max_examples=150)
 @given(content=st.binary(max_size=300))
 def test_any_bytes_are_a_manifest_or_a_mistake(content: bytes) -> None:
-    """Nothing else ever comes out."""
+    """The result is a manifest or a SpecError."""
     parsed(content)
 
 
 @settings(max_examples=150)
 @given(text=st.text(alphabet=st.sampled_from(list("[]{}:,-?&*!|>%@\"'#~<=\\ \n\tab01.e_xu")), max_size=200))
 def test_any_marks_of_yaml_are_a_manifest_or_a_mistake(text: str) -> None:
-    """Indicators in any order."""
+    """The input is YAML's indicators in any order."""
     parsed(text.encode())
 
 
@@ -121,7 +121,7 @@ def test_any_marks_of_yaml_are_a_manifest_or_a_mistake(text: str) -> None:
 @settings(max_examples=150)
 @given(values=st.dictionaries(KEYS, YAML_TEXTS, max_size=6))
 def test_any_values_are_a_manifest_or_a_mistake(values: dict[str, Any]) -> None:
-    """Well-formed YAML of the known keys with values of any kind."""
+    """The input is well-formed YAML of the known keys with values of any type."""
     parsed(yaml.safe_dump(values, allow_unicode=True).encode("utf-8", "surrogatepass"))
 
 
@@ -129,7 +129,7 @@ def test_any_values_are_a_manifest_or_a_mistake(values: dict[str, Any]) -> None:
 @settings(max_examples=300)
 @given(seed=st.integers(0, 2**32), changes=st.integers(1, 6))
 def test_a_mutated_manifest_is_a_manifest_or_a_mistake(seed: int, changes: int) -> None:
-    """Bytes of a valid one changed, left out, doubled, and pieces of hostile ones put in."""
+    """Bytes of a valid manifest are changed, left out or doubled, and pieces of hostile ones inserted."""
     rng, content = Random(seed), bytearray(VALID.encode())
     pieces = [b"\\ud800", b"\\0", b"*a", b"&a ", b"<<: ", b"\x1b", b"? ", b"!!set ", b"\xff", b"'", b'"', b"- ", b"[["]
     for _ in range(changes):

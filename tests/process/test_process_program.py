@@ -34,21 +34,21 @@ def refusal(folder: Path, *command: str, roots: tuple[Path, ...] | None = None) 
 
 
 def test_a_path_is_meant_from_the_bots_folder(tmp_path: Path) -> None:
-    """As a shell in that folder would take it."""
+    """A relative path starts there, as in a shell in that folder."""
     script(tmp_path)
 
     assert found(tmp_path, "./bot") == f"{tmp_path}/./bot"
 
 
 def test_a_name_is_looked_up_on_the_path(tmp_path: Path) -> None:
-    """Not in the folder, even if a file of that name lies there."""
+    """It is not looked up in the folder, even if a file of that name lies there."""
     script(tmp_path, "sh")
 
     assert found(tmp_path, "sh") == shutil.which("sh", path=PATH)
 
 
 def test_a_program_that_is_not_there(tmp_path: Path) -> None:
-    """Command, folder, and what to do."""
+    """The message contains command, folder and remedy."""
     said = refusal(tmp_path, "cobol", "bot.cob")
 
     assert said.message == "cannot start `cobol bot.cob` in ./my bot: no program 'cobol' there or on the PATH"
@@ -56,7 +56,7 @@ def test_a_program_that_is_not_there(tmp_path: Path) -> None:
 
 
 def test_a_file_that_may_not_be_run(tmp_path: Path) -> None:
-    """With the command that makes it so."""
+    """The message contains the command that makes it executable."""
     script(tmp_path, mode=0o644)
 
     said = refusal(tmp_path, "./bot")
@@ -90,7 +90,7 @@ def test_a_file_of_a_bot_that_nobody_gave_a_path_for(tmp_path: Path) -> None:
     ids=["no-interpreter", "carriage-return", "relative", "text", "empty", "windows", "byte-order-mark"],
 )
 def test_a_file_that_the_kernel_would_not_run(tmp_path: Path, first: str, reason: str) -> None:
-    """Said before the start, with the hint that helps most."""
+    """It is refused before the start, with a hint."""
     script(tmp_path, first=first)
 
     said = refusal(tmp_path, "./bot")
@@ -101,7 +101,7 @@ def test_a_file_that_the_kernel_would_not_run(tmp_path: Path, first: str, reason
 
 @pytest.mark.parametrize("first", ["#!/bin/sh", "#! /bin/sh -e", "#!/usr/bin/env python3", "\x7fELF", "#!./own"])
 def test_a_file_that_the_kernel_would_run(tmp_path: Path, first: str) -> None:
-    """Interpreters with arguments, with a space, of its own."""
+    """Interpreters may have arguments, a space after #!, or lie in the folder."""
     script(tmp_path, first=first)
     script(tmp_path, "own")
 
@@ -109,7 +109,7 @@ def test_a_file_that_the_kernel_would_run(tmp_path: Path, first: str) -> None:
 
 
 def test_a_file_that_may_be_run_but_not_read(tmp_path: Path) -> None:
-    """Nobody can tell what it is, so it is tried."""
+    """Its kind is unknown, so it is started."""
     script(tmp_path, mode=0o111)
 
     assert found(tmp_path, "./bot").endswith("/bot")
@@ -196,7 +196,7 @@ def test_no_message_shows_what_lies_outside(tmp_path: Path, way: str) -> None:
     ],
 )
 def test_a_path_is_followed_as_in_the_sandbox(tmp_path: Path, path: str, place: str | None) -> None:
-    """Where the bot's folder is /bot, and links of the folder lead to what is there."""
+    """The bot's folder is /bot there, and links lead to files as the bot sees them."""
     for name, target in {"inner": "bot", "absolute": "/bot/bot", "system": "/bin/env", "circle": "circle"}.items():
         (tmp_path / name).symlink_to(target)
 
@@ -219,7 +219,7 @@ def test_a_runtime_behind_a_link_lies_where_it_is_bound(tmp_path: Path) -> None:
 
 
 def test_what_was_started_is_described_for_its_author(tmp_path: Path) -> None:
-    """The command as one would type it, the folder, the program, and who runs it."""
+    """The text contains the command as typed, the folder, the program and its interpreter."""
     script(tmp_path, first="#!/usr/bin/env python3")
     place = BotFolder(str(tmp_path), GIVEN)
 

@@ -16,7 +16,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_limits_are_written_before_anybody_is_in_it(folder: Path) -> None:
-    """Memory without a way out into swap, all processes killed together, one task more for bwrap's first."""
+    """Memory without swap, all processes killed together, and one task more for bwrap's first process."""
     Group(folder, LIMITS)
 
     assert {path.name: path.read_text() for path in folder.iterdir()} == {
@@ -28,7 +28,7 @@ def test_limits_are_written_before_anybody_is_in_it(folder: Path) -> None:
 
 
 def test_a_group_that_cannot_be_limited_is_given_back(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No bot is let into it."""
+    """The group is removed, and no bot enters it."""
 
     def refused(path: Path, *_: object, **__: object) -> None:
         raise PermissionError(path)
@@ -41,7 +41,7 @@ def test_a_group_that_cannot_be_limited_is_given_back(folder: Path, monkeypatch:
 
 
 def test_a_process_enters_by_its_id(folder: Path) -> None:
-    """The kernel takes what it will start along."""
+    """The kernel puts its later children there, too."""
     Group(folder, LIMITS).enter(4711)
 
     assert (folder / "cgroup.procs").read_text() == "4711"
@@ -80,7 +80,7 @@ def test_what_is_left_is_killed_when_it_is_given_back(folder: Path) -> None:
 
 
 def test_the_groups_clock_counts_all_that_ever_ran_in_it(folder: Path) -> None:
-    """In seconds; it is read anew each time, and nothing once the group is gone."""
+    """It counts seconds, read anew each time, and 0 once the group is gone."""
     group = Group(folder, LIMITS)
     stat = folder / "cpu.stat"
 
@@ -95,7 +95,7 @@ def test_the_groups_clock_counts_all_that_ever_ran_in_it(folder: Path) -> None:
 
 
 class Clocks:
-    """A fast clock, a group's clock and real time, as a test sets them."""
+    """A fast clock, a group's clock and a wall clock, which tests set."""
 
     def __init__(self) -> None:
         self.fast = self.group = self.wall = 0.0
@@ -108,7 +108,7 @@ class Clocks:
 
 
 def test_what_a_bot_hides_from_the_fast_clock_counts() -> None:
-    """A process that was never found, or one that burns for it: here the fast clock stands still for ever."""
+    """CPU time that only the group counts is added; here the fast clock never advances."""
     clocks = Clocks()
     for move in range(1, 6):
         clocks.wall, clocks.group = float(move), 0.2 * move
@@ -141,7 +141,7 @@ def test_a_short_move_does_not_wait_for_the_groups_clock() -> None:
 
 
 def test_time_never_runs_backwards() -> None:
-    """Nor when the group is gone and says 0."""
+    """It does not even when the group is gone and its clock returns 0."""
     clocks = Clocks()
     clocks.wall, clocks.group = 1.0, 0.5
     before = clocks.audited()

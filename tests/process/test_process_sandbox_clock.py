@@ -40,7 +40,7 @@ def test_the_clock_counts_all_threads_of_the_bot(tmp_path: Path, line: bytes) ->
 
 
 def test_a_sleeping_bot_uses_no_time(tmp_path: Path) -> None:
-    """Nor has it been kept waiting, unless this machine had other things to do each time."""
+    """It has not waited for a core either, unless the machine was busy each time."""
     code = "import time\nwhile True: input(); time.sleep(0.05); print(1, flush=True)\n"
     cpu_s, delayed_s = [], []
     with talking(folder_of(tmp_path, bot_py=code)) as (channel, process):
@@ -68,7 +68,7 @@ def test_the_clock_of_a_bot_that_is_gone_stands(tmp_path: Path) -> None:
 
 
 def test_a_bot_kept_waiting_by_others_is_seen_to_be(tmp_path: Path) -> None:
-    """Here by itself: its threads share one core, which it got with its start and cannot leave."""
+    """It delays itself here: its threads share one core, which it cannot leave."""
     cores = os.sched_getaffinity(0)
     os.sched_setaffinity(0, {min(cores)})
     try:
@@ -161,7 +161,7 @@ while True:
 
 @pytest.mark.parametrize("way", WAYS)
 def test_what_a_bot_burns_is_on_its_clock(tmp_path: Path, way: str) -> None:
-    """Of each of several moves; what it burns in threads is theirs together."""
+    """The clock counts each of several moves, with all threads of the bot."""
     with talking(folder_of(tmp_path, bot_py=BURNING + WAYS[way])) as (channel, process):
         for _ in range(2):
             before_s = process.group.cpu()
@@ -171,7 +171,7 @@ def test_what_a_bot_burns_is_on_its_clock(tmp_path: Path, way: str) -> None:
 
 @on_x86_64
 def test_what_the_first_process_burns_is_the_bots(tmp_path: Path) -> None:
-    """Where a bot could make it work, which needs a /proc that can be written."""
+    """A bot can make it work only with a writable /proc, as here."""
     start = box_with(
         without("--remount-ro", "/proc"),
         filters=syscalls.compile_filter(is_play=True, processes=True),

@@ -33,7 +33,7 @@ THREAD = (
 
 
 def test_a_frozen_bot_uses_no_time(tmp_path: Path) -> None:
-    """Not its threads either; test_process_sandbox_stop.py has those that leave its group or would wake it."""
+    """Its threads use none either; test_process_sandbox_stop.py has those that leave its group or would wake it."""
     with talking(folder_of(tmp_path, bot_py=THREAD)) as (channel, process):
         ask(channel)
         before_s = cpu_of_all_s(process)
@@ -46,7 +46,7 @@ def test_a_frozen_bot_uses_no_time(tmp_path: Path) -> None:
 
 
 def test_a_bot_that_may_ponder_is_not_frozen(tmp_path: Path) -> None:
-    """Where a tournament says so."""
+    """A tournament may allow pondering."""
     with talking(folder_of(tmp_path, bot_py=THREAD), may_ponder=True) as (channel, process):
         ask(channel)
         before_s = cpu_of_all_s(process)
@@ -69,7 +69,7 @@ def test_a_thawed_bot_goes_on_where_it_was(tmp_path: Path) -> None:
 
 
 def test_a_frozen_bot_is_given_its_time_to_end(tmp_path: Path) -> None:
-    """The end of its input reaches it."""
+    """It is resumed and reads the end of its input."""
     with talking(folder_of(tmp_path, bot_py=f"{ANSWER}import sys\nsys.exit(7)\n")) as (channel, _):
         ask(channel)
 
@@ -127,7 +127,7 @@ with talking(Path(sys.argv[1]), limits=FORKING) as (channel, process):
 
 @pytest.mark.parametrize("state", ["frozen", "awake"])
 def test_a_killed_harness_takes_its_bots_along(tmp_path: Path, state: str) -> None:
-    """Within a tenth of a second, all of them, frozen or not, whatever they ignore."""
+    """All bots end within a tenth of a second, suspended or not, whatever signals they ignore."""
     folder = folder_of(tmp_path, bot_py=STUBBORN)
     with subprocess.Popen(
         [sys.executable, "-c", HARNESS, str(folder), state], stdout=subprocess.PIPE, env=host_environment()

@@ -38,7 +38,7 @@ TALKATIVE = ("loadavg", "vmstat", "uptime", "interrupts", "softirqs", "sys", "pr
 
 
 def test_only_constant_files_of_the_kernel_can_be_read(tmp_path: Path) -> None:
-    """Each file outside of the processes' own folders is on the list, also on kernels that have more of them."""
+    """Every file outside the processes' own folders is on the list, also on kernels with more of them."""
     with talking(folder_of(tmp_path, bot_py=READ_ALL)) as (channel, _):
         seen = json.loads(ask(channel))
 
@@ -48,7 +48,7 @@ def test_only_constant_files_of_the_kernel_can_be_read(tmp_path: Path) -> None:
 
 
 def test_no_file_of_the_kernel_changes_with_what_the_machine_does(tmp_path: Path) -> None:
-    """Two looks, with contexts for asynchronous reads, files, threads, memory and work in between."""
+    """All are read twice, with asynchronous reads, files, threads, memory and work in between."""
     with talking(folder_of(tmp_path, bot_py=READ_ALL)) as (channel, _):
         before = json.loads(ask(channel))
         _be_busy()
@@ -59,7 +59,7 @@ def test_no_file_of_the_kernel_changes_with_what_the_machine_does(tmp_path: Path
 
 
 def test_what_is_covered_here_would_tell() -> None:
-    """The list is not empty by mistake: these have every machine's load in them."""
+    """The list is not empty by mistake: these files show the load of the machine."""
     covered = {Path(word).name for word in kernel_files.covers() if word.startswith("/proc/")}
 
     assert {name for name in TALKATIVE if Path("/proc", name).exists()} <= covered
@@ -67,7 +67,7 @@ def test_what_is_covered_here_would_tell() -> None:
 
 
 def _be_busy() -> None:
-    """As one bot would to send a message to another."""
+    """Do what a bot could do to send a message to another one."""
     held = [threading.Thread(target=sum, args=(range(100_000),)) for _ in range(20)]
     for thread in held:
         thread.start()
@@ -82,7 +82,7 @@ def _be_busy() -> None:
 
 
 def test_synthetic_tell_of_the_cores_and_of_the_memory_allowed(tmp_path: Path) -> None:
-    """As many cores as there are, all idle, and 128 MiB."""
+    """They show all cores, idle, and 128 MiB."""
     said = ran(
         tmp_path,
         "import os\nlines = open('/proc/stat').read().splitlines()\n"
@@ -106,7 +106,7 @@ def test_node_finds_the_cores_in_the_synthetic(tmp_path: Path) -> None:
 
 
 def test_devices_are_those_that_need_no_terminal(tmp_path: Path) -> None:
-    """And they work."""
+    """The devices exist and work."""
     said = ran(
         tmp_path,
         "import os\nprint(sorted(os.listdir('/dev')))\n"
@@ -143,7 +143,7 @@ print(woken)
 
 @pytest.mark.skipif(not LIBRARY.exists() or ctypes.sizeof(ctypes.c_long) != 8, reason="of 64-bit Debian and its like")
 def test_two_bots_that_are_awake_wake_each_other(tmp_path: Path) -> None:
-    """Through a file that both see, and neither can write to."""
+    """They notice each other's load through a file that both can read and neither can write."""
     found: list[Ran] = []
     waiting = threading.Thread(target=lambda: found.append(ran(tmp_path / "a", WAIT)))
     waiting.start()

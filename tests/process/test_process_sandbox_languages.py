@@ -42,19 +42,19 @@ COMPILED: Final = {
 
 
 def require_program(program: str) -> None:
-    """Skip where bots have no such program."""
+    """Skip the test if bots have no such program."""
     if shutil.which(program, path=runtimes.search_path()) is None:
         pytest.skip(f"no {program} for bots here")
 
 
 def folder_with(place: Path, source: str) -> Path:
-    """A folder with that file of `languages`."""
+    """Make a folder of a bot with a file of `languages`."""
     shutil.copy(SOURCES / source, folder_of(place))
     return place
 
 
 def check_answers(folder: Path, command: tuple[str, ...]) -> None:
-    """Two, the second after a rest, and no complaint."""
+    """Check two answers, the second after a suspension, and that stderr is empty."""
     with talking(folder, *command, limits=WIDE) as (channel, _):
         assert ask(channel, b"one") == b"got one"
         assert ask(channel, b"two") == b"got two"
@@ -64,7 +64,7 @@ def check_answers(folder: Path, command: tuple[str, ...]) -> None:
 
 @pytest.mark.parametrize("program", sorted(INTERPRETED))
 def test_an_interpreter_at_work(tmp_path: Path, program: str) -> None:
-    """With what it has of threads, timers and garbage."""
+    """The bot uses threads, timers and garbage collection, as far as its language has them."""
     require_program(program)
 
     check_answers(folder_with(tmp_path, INTERPRETED[program]), (program, INTERPRETED[program]))
@@ -73,7 +73,7 @@ def test_an_interpreter_at_work(tmp_path: Path, program: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("compiler", sorted(COMPILED))
 def test_a_compiler_and_what_it_made(tmp_path: Path, compiler: str) -> None:
-    """The one in the box of builds, the other in that of bots."""
+    """The compiler runs in the sandbox of builds, its program in that of bots."""
     require_program(compiler)
     build, command = COMPILED[compiler]
     folder = folder_with(tmp_path / "run", build.split()[-1])
@@ -82,7 +82,7 @@ def test_a_compiler_and_what_it_made(tmp_path: Path, compiler: str) -> None:
 
 
 def test_numpy_at_work(tmp_path: Path) -> None:
-    """With the threads of its linear algebra, where bots have it."""
+    """The bot uses the threads of linear algebra; skipped if bots have no numpy."""
     require_program("python3")
     code = """
 try:
@@ -104,7 +104,7 @@ CHILDREN: Final = {"node": "bot.js", "python3": "bot.py", "java": "Bot.java", "p
 
 @pytest.mark.parametrize("program", sorted(CHILDREN))
 def test_children_of_a_bot_with_processes(tmp_path: Path, program: str) -> None:
-    """Each language has a way of its own to start them; Python's pools need shared memory besides."""
+    """Each language starts processes in its own way; Python's pools also need shared memory."""
     require_program(program)
     name = CHILDREN[program]
     folder = folder_with(tmp_path, f"children/{name}")
@@ -125,7 +125,7 @@ def test_children_of_a_bot_with_processes(tmp_path: Path, program: str) -> None:
     ],
 )
 def test_a_script_of_one_file_plays(tmp_path: Path, name: str, code: str, processes: bool) -> None:
-    """By its ending: shells, which may run programs where the bot may have processes, and awk."""
+    """Its ending selects the interpreter: shells, which start programs, and awk."""
     script = folder_of(tmp_path) / name
     script.write_text(code)
     command = read_bot(script).manifest.command
@@ -136,7 +136,7 @@ def test_a_script_of_one_file_plays(tmp_path: Path, name: str, code: str, proces
 
 
 def test_the_environment_of_a_bot(tmp_path: Path) -> None:
-    """All of it."""
+    """These are all its variables."""
     found = ran_command(folder_of(tmp_path), "env", limits=BOT)
 
     names = {line.partition("=")[0] for line in found.out.splitlines()}
@@ -145,7 +145,7 @@ def test_the_environment_of_a_bot(tmp_path: Path) -> None:
 
 
 def test_what_a_bot_sees_of_the_machine(tmp_path: Path) -> None:
-    """Its folder, the system's programs, and nothing of anybody's."""
+    """It sees its folder and the system's programs, but no files of users."""
     found = ran(tmp_path, "import os\nprint(os.listdir('/'), os.listdir('/bot'), os.getcwd(), os.uname().nodename)")
 
     places = set(eval(found.out.partition("]")[0] + "]"))
@@ -156,7 +156,7 @@ def test_what_a_bot_sees_of_the_machine(tmp_path: Path) -> None:
 
 
 def test_a_program_elsewhere_is_told_before_the_start(tmp_path: Path) -> None:
-    """In the words of the machine, with the command that tells more."""
+    """The message names the path on the machine and the command that lists what bots see."""
     elsewhere = folder_of(tmp_path / "opt", tool="#!/bin/sh\n") / "tool"
 
     with pytest.raises(Crashed, match="leads out of what bots see of this machine; `arena doctor` lists that"):

@@ -49,7 +49,7 @@ sys.stdin.readline()
 
 @contextlib.contextmanager
 def starter(where: str, folder: Path) -> Iterator[tuple["subprocess.Popen[str]", str]]:
-    """A program that starts a box and is killed there; with the mark of its boxes. What it leaves is ended here."""
+    """Run a program that starts a sandbox and is killed there; yield the mark of its sandboxes, and end the rest."""
     words = [sys.executable, "-c", STARTER, where, str(folder), NAP]
     process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert process.stdout is not None
@@ -65,7 +65,7 @@ def starter(where: str, folder: Path) -> Iterator[tuple["subprocess.Popen[str]",
 
 
 def bots() -> list[int]:
-    """Processes that do what the bot in the box does."""
+    """Return the processes that do what the bot in the sandbox does."""
     found = []
     for place in Path("/proc").glob("[0-9]*/cmdline"):
         with contextlib.suppress(OSError):
@@ -75,12 +75,12 @@ def bots() -> list[int]:
 
 
 def alive(token: str) -> list[int]:
-    """Processes of boxes with that mark."""
+    """Return the processes of sandboxes with that mark."""
     return [pid for pid, found in leftovers.marked().items() if found == token]
 
 
 def settled(token: str) -> list[int]:
-    """The same once none of them comes or goes: a box starts with helpers that end by themselves."""
+    """Wait until no process of the sandboxes starts or ends (helpers of the start end by themselves); return them."""
     before: list[int] = []
     while not before or before != sorted(alive(token)):
         before = sorted(alive(token))

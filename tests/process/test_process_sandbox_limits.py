@@ -58,7 +58,7 @@ for _ in range(1200):
 
 
 def test_the_limits_as_the_bot_reads_them(tmp_path: Path) -> None:
-    """Both of each pair, so that none can be raised."""
+    """Soft and hard limits are equal, so that none can be raised."""
     names = ("DATA", "NOFILE", "CORE", "NPROC", "FSIZE", "SIGPENDING")
     code = f"import json, resource as r\nprint(json.dumps([r.getrlimit(getattr(r, 'RLIMIT_' + n)) for n in {names}]))"
 
@@ -68,7 +68,7 @@ def test_the_limits_as_the_bot_reads_them(tmp_path: Path) -> None:
 
 
 def test_what_is_less_than_the_limit_may_be_used(tmp_path: Path) -> None:
-    """All of it, in one piece."""
+    """The memory may be one block."""
     found = ran(tmp_path, "x = bytearray(b'x' * (80 << 20))\nprint(len(x))")
 
     assert found.out == f"{80 << 20}\n"
@@ -80,7 +80,7 @@ def test_what_is_less_than_the_limit_may_be_used(tmp_path: Path) -> None:
     ids=["between", "sockets", "unaccepted"],
 )
 def test_memory_beyond_the_limit_ends_the_bot(tmp_path: Path, hog: str, is_forking: bool) -> None:
-    """Whatever kind of memory it is; with little more used than is allowed."""
+    """Any kind of memory counts, and the bot gets little more than its limit."""
     folder = folder_of(tmp_path, bot_py=f"input()\n{hog}{SPEAK}")
     limits = FORKING if is_forking else BOT
 
@@ -152,7 +152,7 @@ for place in ("/tmp", "/dev/shm", "/bot", "/"):
 
 @pytest.mark.parametrize("kept", [0, 1000])
 def test_stderr_is_kept_as_agreed(tmp_path: Path, kept: int) -> None:
-    """From both ends, however much it is."""
+    """Its beginning and its end are kept, however long it is."""
     code = (
         "import sys\nsys.stderr.write('a' * 300000 + 'b' * 300000)\nsys.stderr.flush()\n" + SPEAK + "\nsys.stdin.read()"
     )
@@ -261,7 +261,7 @@ def test_pipes_of_one_bot_are_seen_by_another_only_with_processes(tmp_path: Path
 
 
 def test_limits_of_the_harness_are_left_alone(tmp_path: Path) -> None:
-    """They are set on the box from outside, not on ourselves."""
+    """They are set on the sandbox from outside, not on this process."""
     kinds = (resource.RLIMIT_DATA, resource.RLIMIT_NOFILE, resource.RLIMIT_CORE, resource.RLIMIT_NPROC)
     before = [resource.getrlimit(kind) for kind in kinds]
 

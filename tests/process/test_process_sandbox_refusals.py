@@ -19,7 +19,7 @@ VERSION = '#!/bin/sh\n[ "$1" = --version ] && echo "bubblewrap 0.11.0" && exit\n
 
 
 def fails_with(said: str) -> str:
-    """A bwrap that cannot build its box."""
+    """Return a script in place of bwrap that fails with this message."""
     return f"{VERSION}echo {shlex.quote(f'bwrap: {said}')} >&2\nexit 1\n"
 
 
@@ -41,7 +41,7 @@ def fails_with(said: str) -> str:
     ],
 )
 def test_what_bwrap_says_comes_with_advice(tmp_path: Path, said: str, advice: str) -> None:
-    """Its own words first, then what to do."""
+    """The message is bwrap's own, then the remedy."""
     with bwrap_is(tmp_path, fails_with(said)), pytest.raises(HarnessFault) as caught:
         self_test.attempt_escapes()
 
@@ -90,7 +90,7 @@ def test_the_page_has_the_commands_of_the_advice() -> None:
     ids=["unknown", "silent", "killed"],
 )
 def test_a_failure_that_nobody_knows_is_told_as_it_is(tmp_path: Path, script: str, expected: str) -> None:
-    """Without advice, and without a word made up."""
+    """An unknown message has no advice."""
     with bwrap_is(tmp_path, script), pytest.raises(HarnessFault) as caught:
         self_test.attempt_escapes()
 
@@ -108,7 +108,7 @@ def test_a_failure_that_nobody_knows_is_told_as_it_is(tmp_path: Path, script: st
     ],
 )
 def test_a_bwrap_that_is_too_old_is_refused(tmp_path: Path, script: str, found: str) -> None:
-    """The version found, the version needed, and how to get one."""
+    """The message contains the version found, the version needed, and how to get one."""
     with bwrap_is(tmp_path, script), pytest.raises(HarnessFault) as caught:
         bubblewrap.program()
 
@@ -118,7 +118,7 @@ def test_a_bwrap_that_is_too_old_is_refused(tmp_path: Path, script: str, found: 
 
 
 def test_a_bwrap_that_is_not_there_is_refused(tmp_path: Path) -> None:
-    """A path that is wrong is not replaced by another program."""
+    """A wrong path is not replaced by another program."""
     with bwrap_is(tmp_path, ""):
         os.environ[bubblewrap.BWRAP] = str(tmp_path / "none")
 
@@ -139,7 +139,7 @@ def test_a_bwrap_that_is_not_there_is_refused(tmp_path: Path) -> None:
     ids=["package", "library"],
 )
 def test_a_missing_filter_library_is_refused(before: str, expected: str) -> None:
-    """One sentence, as for a bwrap that is missing: the part, and the command that installs it."""
+    """The sentence names the library and the command that installs it, as for a missing bwrap."""
     found = host_python(f"{before}\n{PROBE}")
 
     assert found.stderr.rstrip().endswith(f"HarnessFault: {expected}")
@@ -157,7 +157,7 @@ def test_a_missing_filter_library_is_refused(before: str, expected: str) -> None
     ],
 )
 def test_runtimes_that_cannot_be_lent_are_refused(named: str, expected: str) -> None:
-    """What is named, and what was expected."""
+    """The message contains the folder and what was expected."""
     named = str(Path.home()) if named == "~" else named
 
     found = host_python(PROBE, ARENA_RUNTIMES=f"/usr/share:{named}")
@@ -186,7 +186,7 @@ def test_runtimes_that_are_named_are_seen(tmp_path: Path) -> None:
 @pytest.mark.process
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root hands out users")
 def test_root_without_spare_users_is_refused() -> None:
-    """As in a container that maps a few users only; `unshare` makes such a one."""
+    """`unshare` makes a container that maps only a few users."""
     unshared = subprocess.run(
         ["unshare", "--user", "--map-root-user", sys.executable, "-c", PROBE],
         capture_output=True,

@@ -20,7 +20,7 @@ MANAGER: Final = "user.slice/user-1000.slice/user@1000.service"
 
 
 class Machine:
-    """A machine's files: cgroup v2 at /sys/fs/cgroup, this process in the group `own`."""
+    """The files of a machine: cgroup v2 at /sys/fs/cgroup, this process in the group `own`."""
 
     def __init__(self, root: Path, patch: pytest.MonkeyPatch) -> None:
         self.root = root
@@ -105,7 +105,7 @@ def test_roots_delegated_group_is_used_and_its_members_move_aside(machine: Machi
 
 
 def test_a_process_that_has_moved_aside_finds_the_same_group(machine: Machine) -> None:
-    """Workers, and arena started by arena."""
+    """This is so for workers, and for an arena started by arena."""
     machine.with_systemd()
     base = machine.group("system.slice/arena.scope")
     machine.marks[base, "trusted.delegate"] = b"1"
@@ -126,7 +126,7 @@ def test_what_systemd_manages_is_never_taken(machine: Machine, own: str) -> None
 
 
 def test_a_terminals_scope_is_never_taken_though_it_is_the_users(machine: Machine) -> None:
-    """The user's own systemd manages it; the shell in it is no business of ours."""
+    """The user's own systemd manages it, and their shell is in it."""
     machine.with_manager()
     machine.group(f"{MANAGER}/app.slice", owner=USER)
     base = machine.own(f"{MANAGER}/app.slice/vte-spawn-1.scope", owner=USER, members="7 8")
@@ -138,7 +138,7 @@ def test_a_terminals_scope_is_never_taken_though_it_is_the_users(machine: Machin
 
 @pytest.mark.parametrize("how", ["mark", "unit", "drop-in", "boundary"])
 def test_a_users_delegated_group_is_used(machine: Machine, how: str) -> None:
-    """By systemd's mark, by its unit's settings, or because somebody gave it to this user by hand."""
+    """It is marked by systemd, by its unit's settings, or was given to this user by hand."""
     machine.with_manager()
     unit = "run/user/1000/systemd/transient/run-r1.scope"
     place = "batch" if how == "boundary" else f"{MANAGER}/app.slice"
@@ -163,14 +163,14 @@ def test_somebody_elses_group_is_never_used(machine: Machine) -> None:
 
 
 def test_a_group_without_memory_is_not_used(machine: Machine) -> None:
-    """There would be nothing to limit it by; this is how hybrid machines with version 1 look."""
+    """Hybrid machines with version 1 have such groups, which could not limit memory."""
     machine.own("batch", controllers="pids", members=str(os.getpid()))
 
     assert found(machine) is None
 
 
 def test_without_systemd_root_uses_a_group_in_which_it_is_alone(machine: Machine) -> None:
-    """Nobody is moved but this process."""
+    """Only this process is moved."""
     base = machine.own("batch", members=str(os.getpid()))
 
     assert found(machine) == base
@@ -178,7 +178,7 @@ def test_without_systemd_root_uses_a_group_in_which_it_is_alone(machine: Machine
 
 
 def test_without_systemd_root_moves_nobody_else(machine: Machine) -> None:
-    """A container's first process, say."""
+    """The group may contain a container's first process, for example."""
     base = machine.own("", members=f"1 {os.getpid()}")
 
     assert found(machine) is None
@@ -186,7 +186,7 @@ def test_without_systemd_root_moves_nobody_else(machine: Machine) -> None:
 
 
 def test_without_systemd_root_uses_a_group_that_is_set_up(machine: Machine) -> None:
-    """Whoever enabled its children's limits wanted them; nobody is moved."""
+    """Its children's limits are enabled already; no process is moved."""
     base = machine.own("", members="1 2 3")
     (base / "cgroup.subtree_control").write_text("memory pids cpu")
 
@@ -195,7 +195,7 @@ def test_without_systemd_root_uses_a_group_that_is_set_up(machine: Machine) -> N
 
 
 def test_empty_groups_of_dead_referees_are_removed(machine: Machine) -> None:
-    """Those of living ones stay."""
+    """Groups of living ones stay."""
     base = machine.own("batch", members=str(os.getpid()))
     dead, alive = base / f"arena-{10**9}-0", base / f"arena-{os.getpid()}-0"
     dead.mkdir()
@@ -208,7 +208,7 @@ def test_empty_groups_of_dead_referees_are_removed(machine: Machine) -> None:
 
 @pytest.mark.parametrize("mounts", ["", "25 1 0:23 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n"])
 def test_a_machine_without_version_2(machine: Machine, mounts: str) -> None:
-    """Is left alone, and told."""
+    """The machine is not changed, and the reason is reported."""
     machine.own("batch")
     machine.write("proc/self/mountinfo", mounts)
 
@@ -217,7 +217,7 @@ def test_a_machine_without_version_2(machine: Machine, mounts: str) -> None:
 
 
 def test_each_obstacle_has_a_reason_and_an_advice(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
-    """They are taken away one by one."""
+    """The obstacles are removed one by one."""
     machine.uid = USER
     machine.own(SESSION)
     said = [scope.obstacle(machine.root)]
@@ -250,7 +250,7 @@ def test_each_obstacle_has_a_reason_and_an_advice(machine: Machine, monkeypatch:
 @pytest.mark.parametrize("uid", [0, USER])
 @pytest.mark.parametrize("manager", ["", f"{MANAGER}/"])
 def test_a_service_is_not_left(machine: Machine, uid: int, manager: str) -> None:
-    """It may have limits, and is stopped as one."""
+    """A service may have limits, and is stopped as a unit."""
     machine.with_manager()
     machine.uid = uid
     machine.own(f"{manager}app.slice/nightly.service")
@@ -262,7 +262,7 @@ def test_a_service_is_not_left(machine: Machine, uid: int, manager: str) -> None
 
 @pytest.mark.parametrize("why", ["linger", "foreground", "inside"])
 def test_nobody_is_moved_into_a_shorter_life(machine: Machine, monkeypatch: pytest.MonkeyPatch, why: str) -> None:
-    """A league under nohup goes on after logout; in a scope of the user's systemd it would not, unless that stays."""
+    """A league under nohup runs on after logout; in a scope it would not, unless lingering is enabled."""
     machine.with_manager(linger=why == "linger")
     machine.own(f"{MANAGER}/app.slice/tmux.scope" if why == "inside" else SESSION)
     monkeypatch.setattr(scope, "_ends_with_its_terminal", lambda: why == "foreground")
@@ -294,7 +294,7 @@ for name, prepare in CASES.items():
 
 
 def test_which_processes_end_with_their_terminal() -> None:
-    """Those in its foreground, if nothing keeps them; tried on a terminal of our own."""
+    """Foreground processes do, unless nohup or tmux protects them; tried on a terminal made here."""
     terminal, end = os.openpty()
     settings = {key: value for key, value in os.environ.items() if key not in ("TMUX", "STY")}
     try:
@@ -310,7 +310,7 @@ def test_which_processes_end_with_their_terminal() -> None:
 
 @pytest.mark.parametrize("value", ["off", "AUTO", "1"])
 def test_an_impossible_setting(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
-    """Is refused with what is possible."""
+    """It is refused, with the possible values."""
     monkeypatch.setenv("ARENA_CGROUP", value)
 
     with pytest.raises(SpecError, match=f"expected auto, no or required, found {value}"):
@@ -318,7 +318,7 @@ def test_an_impossible_setting(monkeypatch: pytest.MonkeyPatch, value: str) -> N
 
 
 def test_it_can_be_switched_off(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Though a group is there, and nothing is asked of systemd."""
+    """The delegated group is not used then, and systemd is not asked."""
     monkeypatch.setenv("ARENA_CGROUP", "no")
     cgroup.delegated.cache_clear()
     machine.own("batch", members=str(os.getpid()))
@@ -329,7 +329,7 @@ def test_it_can_be_switched_off(machine: Machine, monkeypatch: pytest.MonkeyPatc
 
 
 def test_what_is_required_and_cannot_be_had(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No bot is started."""
+    """No bot is started without the required group."""
     monkeypatch.setenv("ARENA_CGROUP", "required")
     monkeypatch.setattr(scope, "enter", lambda: "no systemd; get one")
     monkeypatch.setattr(self_test, "require_isolation", pytest.fail)
@@ -339,7 +339,7 @@ def test_what_is_required_and_cannot_be_had(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_a_refusal_of_systemd_is_told(machine: Machine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """In its own words; older ones, which know no preference, are asked again without."""
+    """The message is systemd's; an older one, which knows no preference, is asked again without it."""
     asked = tmp_path / "asked"
     program = tmp_path / "busctl"
     program.write_text(f'#!/bin/sh\necho "$@" >> {asked}\necho "Access denied" >&2\nexit 1\n')

@@ -26,12 +26,12 @@ ALONE = ["--unshare-user", "--unshare-ipc", "--unshare-uts", "--unshare-net"]
 
 
 def instead_of(word: str, *others: str) -> Callable[[Words], Words]:
-    """The arguments with others in place of one."""
+    """Return a function that replaces one argument."""
     return lambda arguments: [new for old in arguments for new in (others if old == word else (old,))]
 
 
 def with_more(*words: str) -> Callable[[Words], Words]:
-    """The arguments and these besides them, before the last ones."""
+    """Return a function that inserts arguments before the last ones."""
     return instead_of("--proc", *words, "--proc")
 
 
@@ -39,7 +39,7 @@ SHARING_NET = instead_of("--unshare-all", "--unshare-all", "--share-net")
 
 
 def empty_filter() -> bytes:
-    """A filter that lets everything pass."""
+    """Return a filter that allows every call."""
     with os.fdopen(os.memfd_create("empty"), "rb") as file:
         pyseccomp.SyscallFilter(pyseccomp.ALLOW).export_bpf(file)
         file.seek(0)
@@ -47,7 +47,7 @@ def empty_filter() -> bytes:
 
 
 def breaches(start: sandbox.Start) -> dict[str, dict[str, str]]:
-    """Group -> way -> the breach."""
+    """Return the breach by group and way."""
     found = {
         group: {way: breach for way, breach in ways.items() if breach}
         for group, ways in self_test.attempt_escapes(start).items()
@@ -56,12 +56,12 @@ def breaches(start: sandbox.Start) -> dict[str, dict[str, str]]:
 
 
 def ways(found: dict[str, dict[str, str]]) -> dict[str, set[str]]:
-    """Group -> the ways that were open."""
+    """Return the ways that were open, by group."""
     return {group: set(open_ways) for group, open_ways in found.items()}
 
 
 def test_nothing_is_open_under_the_arguments_of_bots() -> None:
-    """Each way that the lists name was tried, none is open."""
+    """Every way of the lists was tried, and none is open."""
     tried = self_test.attempt_escapes()
 
     assert self_test.breaches(tried) == []
@@ -72,7 +72,7 @@ def test_nothing_is_open_under_the_arguments_of_bots() -> None:
 
 
 def test_the_seam_of_these_tests_adds_no_hole() -> None:
-    """With nothing taken away the box of these tests holds too."""
+    """With no protection removed the sandbox of these tests holds."""
     assert breaches(box_with()) == {}
 
 
@@ -103,14 +103,14 @@ OF_PROCESSES = {
     ids=["var", "sys", "passwd", "root", "tmpfs", "proc", "network", "ipc", "setting", "capabilities"],
 )
 def test_a_missing_argument_is_seen(edit: Callable[[Words], Words], expected: dict[str, set[str]]) -> None:
-    """The ways are those that the argument closes, and no others."""
+    """Exactly the ways that the argument closes are open."""
     found = ways(breaches(box_with(edit)))
 
     assert found == expected
 
 
 def test_processes_of_others_are_seen() -> None:
-    """Without a process namespace; root has another user for each bot, which cannot signal others."""
+    """There is no process namespace here; as root, each bot has a user that cannot signal others."""
     found = ways(breaches(box_with(instead_of("--unshare-all", *ALONE))))
 
     assert found == {
@@ -120,7 +120,7 @@ def test_processes_of_others_are_seen() -> None:
 
 
 def test_a_file_of_the_harness_is_seen() -> None:
-    """Where its folder is lent."""
+    """Its folder is bound here."""
     found = breaches(box_with(with_more("--ro-bind", "/tmp", "/tmp")))
 
     assert found.keys() == {"files"}
@@ -128,14 +128,14 @@ def test_a_file_of_the_harness_is_seen() -> None:
 
 
 def test_each_counter_that_is_not_covered_is_seen() -> None:
-    """Without the covers all of them, and no others."""
+    """Without the covers exactly those files are readable."""
     found = breaches(box_with(without(*kernel_files.covers())))
 
     assert ways(found) == {"counters of the machine": {f"/proc/{path.name}" for path in kernel_files.changing()}}
 
 
 def test_a_counter_that_no_list_knows_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As of a kernel to come, had it not been covered."""
+    """A future kernel could have it, if it were not covered."""
     covers = kernel_files.covers()
     monkeypatch.setattr(kernel_files, "changing", list)
 
@@ -145,7 +145,7 @@ def test_a_counter_that_no_list_knows_is_seen(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_files_without_a_stand_in_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
-    """They are the machine's then."""
+    """The bot reads the machine's files then."""
     synthetic = kernel_files.synthetic
     monkeypatch.setattr(kernel_files, "synthetic", lambda mib: {} if _is_called_by_box() else synthetic(mib))
 
@@ -167,7 +167,7 @@ def test_a_network_that_filter_and_namespace_leave_open_is_seen() -> None:
 
 
 def test_a_writable_folder_is_seen() -> None:
-    """As a build has it."""
+    """A build has one."""
 
     def start(command: Words, folder: Path, environment: dict[str, str], limits: Limits) -> sandbox.Started:
         folder.chmod(0o777)
@@ -196,7 +196,7 @@ NEED_RIGHTS = {"pivot_root", "move_mount", "fsopen", "fsmount", "fspick", "setho
 
 
 def test_each_call_is_seen_where_there_is_no_filter() -> None:
-    """All of them by name, with and without one that lets everything pass; only the filter itself is missing in one."""
+    """Without a filter, and with one that allows everything, each call is reported by name."""
     no_filter = ways(breaches(box_with(filters=None)))
     idle_filter = ways(breaches(box_with(filters=empty_filter())))
 
@@ -208,7 +208,7 @@ def test_each_call_is_seen_where_there_is_no_filter() -> None:
 
 
 def _not_in_this_kernel() -> set[str]:
-    """By the kernel's own answer, without any sandbox; only calls that do nothing with senseless arguments."""
+    """Return the calls that this kernel lacks, asked outside any sandbox with senseless arguments."""
     libc = ctypes.CDLL(None, use_errno=True)
     harmless = ("set_mempolicy_home_node", "cachestat", "statmount", "listmount", "setxattrat", "removexattrat")
     more = ("open_tree_attr", "file_setattr", "memfd_secret", "process_mrelease", "lsm_set_self_attr", "modify_ldt")
@@ -231,7 +231,7 @@ def test_calls_that_need_rights_are_seen_where_there_are_some() -> None:
 
 
 def test_each_argument_is_seen_where_there_is_no_filter() -> None:
-    """None of them is refused by the kernel itself."""
+    """The kernel itself refuses none of them."""
     tried = self_test.attempt_escapes(box_with(filters=empty_filter()))["arguments of calls"]
 
     assert len(tried) > 20
@@ -239,7 +239,7 @@ def test_each_argument_is_seen_where_there_is_no_filter() -> None:
 
 
 def test_shared_memory_that_nothing_counts_is_seen() -> None:
-    """It is open where a control group counts it, and nowhere else."""
+    """It is allowed only if a control group counts it."""
     counted = box_with(filters=syscalls.compile_filter(is_play=True, processes=False, counts_shared_memory=True))
 
     assert ways(breaches(counted)) == {"arguments of calls": {"mmap shared and anonymous"}}
@@ -253,14 +253,14 @@ def test_user_namespaces_left_open_are_seen() -> None:
 
 
 def test_a_filter_that_lets_bots_fork_is_seen() -> None:
-    """It is the one of bots that declare `processes`."""
+    """It is the filter of bots that declare `processes`."""
     found = breaches(box_with(filters=syscalls.compile_filter(is_play=True, processes=True)))
 
     assert ways(found) == {"own processes": {"fork", "posix_spawn"}}
 
 
 def test_limits_that_were_not_set_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Threads without a limit, more memory than was agreed, and all of them at once."""
+    """Threads without a limit, too much memory, and both together are breaches."""
     assert breaches(box_with(tasks=64)) == {
         "limits": {"NPROC": "has no limit"},
         "tasks": {"threads": "started 17 threads, allowed are 16 tasks"},
@@ -274,7 +274,7 @@ def test_limits_that_were_not_set_are_seen(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_a_self_test_that_cannot_run_is_none_that_holds() -> None:
-    """A box without its Python says so instead of nothing."""
+    """A sandbox without its Python is reported as such."""
     with pytest.raises(HarnessFault, match="the sandbox"):
         breaches(box_with(without("--ro-bind", "/usr", "/usr")))
 
@@ -288,7 +288,7 @@ self_test.attempt_escapes(lambda *_: os.kill(os.getpid(), signal.SIGKILL))
 
 @pytest.mark.slow
 def test_the_folder_of_a_killed_self_test_goes_with_the_next(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """That of one that runs stays."""
+    """The folder of a running one stays."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
 
     with scratch_folder("arena-self-test-") as running:

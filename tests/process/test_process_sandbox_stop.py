@@ -30,7 +30,7 @@ MOST_BURNT: Final = 0.2
 
 
 def burnt(folder: Path, *command: str, limits: Limits) -> float:
-    """CPU time of all its processes while stopped, as a share of that time."""
+    """Return the CPU time of all its processes while stopped, as a share of that time."""
     burnt_s = 0.0
     with talking(folder, *command, limits=limits) as (channel, process):
         ask(channel)
@@ -44,7 +44,7 @@ def burnt(folder: Path, *command: str, limits: Limits) -> float:
 
 @pytest.fixture(scope="module")
 def racing(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of the program that races with the stop."""
+    """Make the folder of a program that races with the stop."""
     if shutil.which("cc") is None:
         pytest.skip("no C compiler")
     folder = folder_of(tmp_path_factory.mktemp("racing") / "bot")
@@ -67,13 +67,13 @@ def racing(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ],
 )
 def test_a_stop_cannot_be_thrown_away(racing: Path, way: str, threads: int, limits: Limits) -> None:
-    """By SIGCONT from the bot's own threads in the moment of the stop."""
+    """The bot's own threads send SIGCONT in the moment of the stop, in vain."""
     assert burnt(racing, "./racing", way, str(threads), limits=limits) < MOST_BURNT
 
 
 @contextlib.contextmanager
 def load(number: int) -> Iterator[None]:
-    """So many programs that want a core, all the time."""
+    """Run so many programs that always want a core."""
     spinners = [subprocess.Popen([sys.executable, "-S", "-c", "while True: pass"]) for _ in range(number)]
     try:
         yield
@@ -91,7 +91,7 @@ THREADS: Final = 60
 @pytest.mark.parametrize("load_of_a_core", [0, pytest.param(10, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("affinity", ["one core", "all cores"])
 def test_sixty_honest_threads_have_never_taken_anything(racing: Path, affinity: str, load_of_a_core: int) -> None:
-    """All of them at work when the stop comes, watched from the start, on a machine with ten times too much to do."""
+    """All work when the stop comes, watched from the start, at ten times the load of the cores."""
     cores, seen = os.sched_getaffinity(0), 0
     with load(load_of_a_core * len(cores)):
         os.sched_setaffinity(0, {max(cores)} if affinity == "one core" else cores)
@@ -249,7 +249,7 @@ def before():
 
 @pytest.mark.parametrize("way", WAYS)
 def test_nothing_else_wakes_a_stopped_bot(tmp_path: Path, way: str) -> None:
-    """With processes, for which more calls are there."""
+    """A bot with processes has more calls to try."""
     folder = folder_of(tmp_path, bot_py=f"{BURNING}{WAYS[way]}{ANSWERING}")
 
     assert burnt(folder, limits=FORKING) < MOST_BURNT

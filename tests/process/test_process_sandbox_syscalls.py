@@ -33,11 +33,11 @@ _ARGUMENTS_FROM: Final = 16
 
 
 class NeedsArguments(Exception):
-    """The program looks at an argument, and none were given."""
+    """The error of a program that looks at an argument when none were given."""
 
 
 def verdict(program: bytes, number: int, arguments: Sequence[int] | None = None, *, arch: int = X86_64) -> str:
-    """`allowed`, `killed`, the name of an error by number (`errno 38`), or `by argument` where none were given."""
+    """Return `allowed`, `killed`, the error by number (`errno 38`), or `by argument` if none were given."""
     try:
         found = _run(program, number, arguments, arch)
     except NeedsArguments:
@@ -48,7 +48,7 @@ def verdict(program: bytes, number: int, arguments: Sequence[int] | None = None,
 
 
 def _run(program: bytes, number: int, arguments: Sequence[int] | None, arch: int) -> int:
-    """The value it returns. ValueError for an instruction that libseccomp is not known to use."""
+    """Run the program; return its value. Raises ValueError for an instruction that libseccomp is not known to use."""
     data = struct.pack("<IIQ6Q", number, arch, 0, *[word & (2**64 - 1) for word in arguments or [0] * 6])
     code = list(struct.iter_unpack("<HBBI", program))
     accumulator = at = 0
@@ -110,7 +110,7 @@ native: Final = pytest.mark.skipif(os.uname().machine != "x86_64", reason="numbe
 
 
 def program(kind: str, arch: str = "X86_64", *, counts_shared_memory: bool = False) -> bytes:
-    """The filter of one of the three kinds."""
+    """Return the filter of one of the three kinds."""
     is_play, processes = KINDS[kind]
     arch = "NATIVE" if getattr(pyseccomp.Arch, arch) == pyseccomp.system_arch() else arch
     return syscalls.compile_filter(
@@ -119,7 +119,7 @@ def program(kind: str, arch: str = "X86_64", *, counts_shared_memory: bool = Fal
 
 
 def golden(arch: str) -> dict[int, tuple[str, list[str]]]:
-    """Number -> name, and the words of the three kinds."""
+    """Return name and verdicts of the three kinds by number."""
     lines = (GOLDEN / f"syscalls-{arch.lower()}.txt").read_text(encoding="ascii").splitlines()
     table = {}
     for line in lines[1:]:
@@ -130,7 +130,7 @@ def golden(arch: str) -> dict[int, tuple[str, list[str]]]:
 
 @pytest.mark.parametrize(("arch", "token"), ARCHITECTURES, ids=["x86_64", "aarch64"])
 def test_every_call_of_the_kernel_is_as_the_golden_file_has_it(arch: str, token: int) -> None:
-    """A line for each call that the kernel knows; a change of the list shows there, for a person to read."""
+    """It has a line for each call of the kernel, so that a change of the list is reviewed."""
     for number, (name, words) in golden(arch).items():
         found = [WORDS[verdict(program(kind, arch), number, arch=token)] for kind in KINDS]
 
@@ -140,7 +140,7 @@ def test_every_call_of_the_kernel_is_as_the_golden_file_has_it(arch: str, token:
 @pytest.mark.parametrize(("arch", "token"), ARCHITECTURES, ids=["x86_64", "aarch64"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_numbers_that_no_kernel_knows_yet_are_missing(kind: str, arch: str, token: int) -> None:
-    """Every number without a line in the golden file."""
+    """These are all numbers without a line in the golden file."""
     filters, known = program(kind, arch), golden(arch)
 
     found = {verdict(filters, number, arch=token) for number in range(LAST) if number not in known}
@@ -151,7 +151,7 @@ def test_numbers_that_no_kernel_knows_yet_are_missing(kind: str, arch: str, toke
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_other_processors_and_the_x32_interface_are_killed(kind: str) -> None:
-    """Each number of them means another call."""
+    """Their numbers mean other calls."""
     filters = program(kind)
 
     assert {verdict(filters, number, arch=I386) for number in range(LAST)} == {"killed"}
@@ -161,7 +161,7 @@ def test_other_processors_and_the_x32_interface_are_killed(kind: str) -> None:
 
 @pytest.mark.skipif(not HEADER.is_file(), reason=f"no {HEADER}")
 def test_the_golden_file_has_all_names_of_the_kernel_of_this_machine() -> None:
-    """Those of the headers, by their numbers."""
+    """They come from the kernel's headers."""
     names = re.findall(r"#define __NR_(\w+) (\d+)", HEADER.read_text(encoding="ascii"))
     known = golden("X86_64")
     here = {int(number): name for name, number in names if int(number) in known}
@@ -171,12 +171,12 @@ def test_the_golden_file_has_all_names_of_the_kernel_of_this_machine() -> None:
 
 
 def number_of(name: str) -> int:
-    """Of x86-64, as the golden file has it."""
+    """Return the number of a call on x86-64, from the golden file."""
     return next(number for number, (known, _) in golden("X86_64").items() if known == name)
 
 
 def at(index: int, *values: int) -> list[tuple[int, ...]]:
-    """Arguments that are 0 but for one."""
+    """Return arguments that are 0 except one."""
     return [(*[0] * index, value, *[0] * (5 - index)) for value in values]
 
 
@@ -235,7 +235,7 @@ CONDITIONS = [
 @pytest.mark.parametrize(("name", "samples", "kinds"), CONDITIONS)
 @pytest.mark.parametrize("high", [0, 1 << 32, 0xFFFF_FFFF << 32], ids=["", "high-bit", "high-bits"])
 def test_arguments(name: str, samples: list[tuple[int, ...]], kinds: tuple[str, ...], high: int) -> None:
-    """As the list has them; bits in the upper half, where the kernel does not look, allow nothing more."""
+    """They are allowed as listed; bits in the upper half, which the kernel ignores, allow nothing more."""
     number = number_of(name)
 
     for arguments in samples:
@@ -248,7 +248,7 @@ def test_arguments(name: str, samples: list[tuple[int, ...]], kinds: tuple[str, 
 
 
 def test_shared_memory_is_open_where_a_control_group_counts_it() -> None:
-    """And nothing else is."""
+    """Nothing else is opened by that."""
     [flags] = at(3, SHARED | ANONYMOUS)
 
     for kind in KINDS:
@@ -259,13 +259,13 @@ def test_shared_memory_is_open_where_a_control_group_counts_it() -> None:
 
 
 def expected(kind: str, number: int) -> int | None:
-    """The error that the filter answers with where all arguments are -1; None where the kernel answers."""
+    """Return the error of the filter if all arguments are -1; None if the kernel answers."""
     word, _, error = verdict(program(kind), number, [-1] * 6).partition(" ")
     return int(error) if word == "errno" else None
 
 
 def tried(found: dict[str, int], kind: str) -> None:
-    """What the kernel said to every number is what the filter was read to say."""
+    """Check that the kernel's answers to all numbers are those that the filter predicts."""
     for number, error in found.items():
         if (foreseen := expected(kind, int(number))) is not None:
             assert error == foreseen, number
@@ -275,7 +275,7 @@ def tried(found: dict[str, int], kind: str) -> None:
 
 
 def to_be_tried() -> str:
-    """Numbers, as JSON."""
+    """Return the numbers as JSON."""
     known = golden("X86_64")
     return json.dumps([number for number in range(601) if known.get(number, ("",))[0] not in NOT_TO_BE_TRIED])
 
@@ -283,7 +283,7 @@ def to_be_tried() -> str:
 @native
 @pytest.mark.parametrize(("kind", "limits"), [("play", BOT), ("processes", FORKING)])
 def test_every_number_from_inside(tmp_path: Path, kind: str, limits: Limits) -> None:
-    """With senseless arguments, from 0 to 600."""
+    """The numbers 0 to 600 are called with senseless arguments."""
     folder_of(tmp_path, calls_json=to_be_tried())
     found = ran(tmp_path, TRY, limits=limits)
 
@@ -292,7 +292,7 @@ def test_every_number_from_inside(tmp_path: Path, kind: str, limits: Limits) -> 
 
 @native
 def test_every_number_from_inside_a_build(tmp_path: Path) -> None:
-    """The same."""
+    """As for a bot, with the filter of builds."""
     folder = folder_of(tmp_path / "run", try_py=TRY, calls_json=to_be_tried())
 
     tried(json.loads((built(folder, "python3 try.py > found") / "found").read_text()), "build")
@@ -367,7 +367,7 @@ print("alive")
 
 
 def test_the_documentation_counts_right() -> None:
-    """How many calls of how many each kind has."""
+    """It has the number of calls of each kind."""
     words = [kinds for _, kinds in golden("X86_64").values()]
     counts = [sum(kinds[place] in {"allowed", "by argument", "done"} for kinds in words) for place in range(3)]
     text = " ".join((Path(__file__).parents[2] / "docs" / "sandbox.md").read_text(encoding="utf-8").split())

@@ -70,7 +70,7 @@ GRANDCHILD = DAEMON.replace("if os.fork():", "if os.fork() or os.fork():")
 
 
 def attack(place: Path) -> Path:
-    """The folder of the bot that becomes the first process."""
+    """Make the folder of the bot that becomes the first process."""
     folder = folder_of(place, bot_py=STAGE)
     second = folder / "second.sh"
     second.write_text(SECOND.format(python=runtimes.require_python()), encoding="utf-8")
@@ -91,7 +91,7 @@ def test_a_bot_cannot_become_the_first_process(tmp_path: Path) -> None:
 @pytest.mark.alone  # any other arena would end what such a bot leaves, and rightly so
 @pytest.mark.parametrize("may_ponder", [False, True])
 def test_a_bot_that_became_the_first_process_is_ended(tmp_path: Path, may_ponder: bool) -> None:
-    """Where it could: then its own process is gone, so it cannot be stopped, and so all of it is killed."""
+    """Its own process is gone, so it cannot be stopped, and all its processes are killed."""
     start = box_with(without("--remount-ro", "/proc"))
     with boxed(start, attack(tmp_path)) as (channel, process):
         channel._may_ponder = may_ponder
@@ -130,7 +130,7 @@ def test_a_daemon_with_the_bots_pipes_is_not_the_bot(tmp_path: Path, code: str) 
 
 
 def test_a_bot_that_ended_before_it_was_seen_is_no_bot(tmp_path: Path) -> None:
-    """What it left in the pipe is no answer of anybody."""
+    """What it left in the pipe is not read as an answer."""
     folder = folder_of(tmp_path, hello="#!/bin/sh\necho hello\n")
     with talking(folder, "./hello") as (channel, process):
         assert eventually(lambda: bool(process.ending()))
@@ -140,7 +140,7 @@ def test_a_bot_that_ended_before_it_was_seen_is_no_bot(tmp_path: Path) -> None:
 
 
 def test_a_bot_that_answers_and_ends_has_not_answered(tmp_path: Path) -> None:
-    """Nobody can tell any more how long it thought."""
+    """The time of its answer is unknown."""
     code = "import os\nprint(input(), flush=True)\nos._exit(3)\n"
     with talking(folder_of(tmp_path, bot_py=code)) as (channel, process):
         channel.send(b"go\n", patient())
@@ -152,7 +152,7 @@ def test_a_bot_that_answers_and_ends_has_not_answered(tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_stopped_is_killed(tmp_path: Path) -> None:
-    """All of the box, at once."""
+    """All processes of the sandbox are killed at once."""
     with started(folder_of(tmp_path, bot_py="input()\n")) as process:
         body = process.group
         assert isinstance(body, sandbox.Sandbox)

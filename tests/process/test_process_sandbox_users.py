@@ -21,14 +21,14 @@ WAIT = "input()\n"
 
 
 def users_of(process: BotProcess) -> set[int]:
-    """Real, effective, saved and file system user of the box, as the host sees them."""
+    """Return real, effective, saved and file system user of the sandbox, as the host sees them."""
     text = Path(f"/proc/{process.group.id}/status").read_text(encoding="ascii")
     return {int(word) for line in text.splitlines() if line.startswith("Uid:") for word in line.split()[1:]}
 
 
 @as_root
 def test_each_running_bot_has_a_user_of_its_own(tmp_path: Path) -> None:
-    """None of them is root, or anybody else who is known here."""
+    """No such user is root or a named user of this machine."""
     folder = folder_of(tmp_path, bot_py=WAIT)
     with contextlib.ExitStack() as running:
         users = [users_of(running.enter_context(started(folder))) for _ in range(5)]
@@ -41,7 +41,7 @@ def test_each_running_bot_has_a_user_of_its_own(tmp_path: Path) -> None:
 
 @pytest.fixture
 def all_but_two() -> Iterator[None]:
-    """All users of this process are taken but two."""
+    """Take all users of this process but two."""
     taken = [users.acquire_uid() for _ in range(users._UIDS_PER_PROCESS - len(users._taken) - 2)]
     yield
     for uid in taken:
@@ -51,7 +51,7 @@ def all_but_two() -> Iterator[None]:
 @as_root
 @pytest.mark.usefixtures("all_but_two")
 def test_a_user_is_given_back(tmp_path: Path) -> None:
-    """So that one process can start bots for ever."""
+    """One process can start bots without end."""
     folder = folder_of(tmp_path, bot_py="")
     before = set(users._taken)
 
@@ -64,7 +64,7 @@ def test_a_user_is_given_back(tmp_path: Path) -> None:
 
 @as_root
 def test_a_user_is_given_back_by_a_start_that_fails(tmp_path: Path) -> None:
-    """Whatever the reason."""
+    """The reason of the failure does not matter."""
     folder = folder_of(tmp_path / "closed", bot_py="")
     folder.chmod(0o700)
     before = set(users._taken)
@@ -78,7 +78,7 @@ def test_a_user_is_given_back_by_a_start_that_fails(tmp_path: Path) -> None:
 @as_root
 @pytest.mark.usefixtures("all_but_two")
 def test_more_bots_than_users_are_refused() -> None:
-    """With the number."""
+    """The message contains the number of users."""
     last = [users.acquire_uid() for _ in range(2)]
 
     with pytest.raises(HarnessFault, match="more than 64 bots at once"):
@@ -121,7 +121,7 @@ print(len([line for line in open("/proc/self/mountinfo") if " /run/arena" in lin
 @as_root
 @pytest.mark.parametrize("threads", [0, 2])
 def test_what_is_lent_is_seen_by_nobody_else(tmp_path: Path, threads: int) -> None:
-    """It is mounted in a namespace of the harness alone, and gone with it; whichever thread starts the bot."""
+    """It is mounted in a namespace of the harness alone and ends with it; any thread may start the bot."""
     folder = folder_of(tmp_path / "closed" / "bot", bot_py="print('here')")
     (tmp_path / "closed").chmod(0o700)
     witnesses = [Path(f"/proc/{pid}/mountinfo") for pid in (1, os.getppid())]

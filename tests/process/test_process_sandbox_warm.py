@@ -42,7 +42,7 @@ def forget(path: Path) -> None:
 
 
 def share_in_memory(path: Path) -> float:
-    """Of the file's pages, by `mincore`."""
+    """Return the share of a file's pages in memory, by `mincore`."""
     with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY) as mapped:
         size = len(mapped)
         pages = (ctypes.c_ubyte * (-(-size // mmap.PAGESIZE)))()
@@ -110,7 +110,7 @@ def test_the_message_would_arrive_without_that(tmp_path: Path) -> None:
 
 
 def test_links_pipes_and_what_vanishes_are_passed_over(tmp_path: Path) -> None:
-    """Nothing outside of the folder is read, and nothing waited for."""
+    """Nothing outside the folder is read, and the read never blocks."""
     folder = folder_of(tmp_path / "bot", bot_py="print(input())\n")
     outside = tmp_path / "outside"
     outside.write_bytes(os.urandom(BLOCK))
@@ -128,7 +128,7 @@ def test_links_pipes_and_what_vanishes_are_passed_over(tmp_path: Path) -> None:
 
 
 def test_a_script_among_other_files_is_read_alone(tmp_path: Path) -> None:
-    """The folder it happens to lie in may be anybody's home."""
+    """The folder it lies in may be a home folder."""
     folder, book = with_notebook(tmp_path, "print(input())\n")
 
     launch._preload(read_bot(folder / "bot.py"))

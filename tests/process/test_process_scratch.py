@@ -12,7 +12,7 @@ from arena.process.scratch import scratch_folder
 
 
 def test_a_folder_that_somebody_named_stays(tmp_path: Path) -> None:
-    """Also one with the prefix, and as many letters after it."""
+    """It stays even with the prefix and as many letters after it."""
     mine = [tmp_path / name for name in ("arena-play-2026", "arena-play-20261123", "arena-play-abcdefgh.txt")]
     for each in mine:
         each.mkdir(0o700)

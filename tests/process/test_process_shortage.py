@@ -14,7 +14,7 @@ V2 = "3 2 0:3 / /sys/fs/cgroup rw,nosuid - cgroup2 cgroup2 rw,nsdelegate\n"
 
 
 def machine(root: Path, files: dict[str, str], mounts: str = "", groups: str = "") -> Path:
-    """A machine with 1000 MiB free and these files."""
+    """Return the root of a machine with 1000 MiB free and these files."""
     basic = {
         "proc/meminfo": f"MemTotal: 9999999 kB\nMemFree: 1 kB\nMemAvailable: {1000 << 10} kB\n",
         "proc/vmstat": "nr_free_pages 12\noom_kill 40\n",
@@ -29,7 +29,7 @@ def machine(root: Path, files: dict[str, str], mounts: str = "", groups: str = "
 
 
 def v1_group(folder: str, limit_mib: int, used_mib: int, inactive_mib: int = 0) -> dict[str, str]:
-    """A memory group of version 1; what the group alone holds in `inactive_file` is less than that of all below it."""
+    """Return the files of a memory group of version 1, whose own `inactive_file` is less than that of its tree."""
     return {
         f"sys/fs/cgroup/memory/{folder}memory.limit_in_bytes": f"{limit_mib * MIB}\n",
         f"sys/fs/cgroup/memory/{folder}memory.usage_in_bytes": f"{used_mib * MIB}\n",
@@ -39,7 +39,7 @@ def v1_group(folder: str, limit_mib: int, used_mib: int, inactive_mib: int = 0) 
 
 
 def test_without_groups_the_machine_tells(tmp_path: Path) -> None:
-    """Its available memory, the kills of the whole machine, and no limit of processes."""
+    """Its available memory and its kills count, and no limit of processes."""
     root = machine(tmp_path, {})
 
     assert shortage.free_memory(root) == 1000 * MIB
@@ -90,7 +90,7 @@ def test_a_group_outside_of_the_mount_is_that_of_the_mount(tmp_path: Path) -> No
     ids=["none", "max", "high"],
 )
 def test_the_nearest_limit_counts_in_version_2(tmp_path: Path, limit: str, high: str, free_mib: int) -> None:
-    """Also the one from which on the kernel slows down; kills of the own group, those below it included."""
+    """The limit from which the kernel slows down counts, too; kills are those of the group and below."""
     files = {
         "sys/fs/cgroup/user/memory.max": limit,
         "sys/fs/cgroup/user/memory.high": high,
@@ -107,7 +107,7 @@ def test_the_nearest_limit_counts_in_version_2(tmp_path: Path, limit: str, high:
 
 
 def test_the_nearest_limit_of_processes_counts(tmp_path: Path) -> None:
-    """Of both versions, whichever the machine has."""
+    """Groups of both versions count."""
     files = {
         "sys/fs/cgroup/pids/a/pids.max": "40",
         "sys/fs/cgroup/pids/a/pids.current": "12",
@@ -122,7 +122,7 @@ def test_the_nearest_limit_of_processes_counts(tmp_path: Path) -> None:
 
 
 def test_refusals_of_full_groups_count_in_version_2(tmp_path: Path) -> None:
-    """Of groups around this process, and not those that a group below them counts for its own limit."""
+    """Refusals of groups around this process count, not those of groups below."""
     files = {
         "sys/fs/cgroup/a/pids.events": "max 9\n",
         "sys/fs/cgroup/a/pids.events.local": "max 2\n",
@@ -145,7 +145,7 @@ def test_refusals_of_full_groups_count_in_version_2(tmp_path: Path) -> None:
     ids=["fork", "own files", "all files", "memory", "Python's memory", "thread"],
 )
 def test_errors_of_a_machine_that_ran_short(error: Exception, advice: str) -> None:
-    """Whatever Python makes of them: a sentence with an advice, and the machine's exit code."""
+    """Each error of Python becomes a sentence with an advice, and the machine's exit code."""
     found = shortage.as_shortage(error)
 
     assert isinstance(found, MachineFault)
@@ -159,7 +159,7 @@ def test_other_errors_are_no_shortage(error: Exception) -> None:
 
 
 def test_a_programs_last_words_name_a_shortage() -> None:
-    """Those of bubblewrap, whose number of the error nobody gets."""
+    """Bubblewrap reports errors only as text, without the number."""
     found = shortage.shortage_in("bwrap: Creating new namespace failed: Resource temporarily unavailable")
 
     assert "pids.max" in str(found)

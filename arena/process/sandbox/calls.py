@@ -4,8 +4,8 @@ Rule: an allow list, pure data for `syscalls`. A call is allowed because a langu
 needs it; all others do not exist for a bot (ENOSYS), those of kernels to come included. Kept out on purpose, even
 though some programs would use them:
 
-- the state of the page cache (mincore, cachestat, fadvise64, readahead, preadv2, fsync, mlock ...), a notebook that
-  outlives a match. `madvise` may free memory; advice that moves pages of files is out, and so is advice on huge pages,
+- the state of the page cache (mincore, cachestat, fadvise64, readahead, preadv2, fsync, mlock ...), a covert channel to
+  later matches. `madvise` may free memory; advice that moves pages of files is out, and so is advice on huge pages,
   because the filter cannot see whether the memory is a file's, and huge pages of a file are seen by all who map it;
 - memory that no count of resident pages shows: System V and POSIX IPC, memfd, vmsplice and splice, shared mappings
   without a file, huge pages, larger pipes and sockets, unaccepted connections, descriptors in messages, and tables of
@@ -23,7 +23,7 @@ from typing import Final, NamedTuple
 
 
 class When(NamedTuple):
-    """A condition: the argument of that number, from 0, has `value` in the bits of `mask`."""
+    """A condition on a call: argument number `argument`, from 0, has `value` in the bits of `mask`."""
 
     argument: int
     mask: int
@@ -75,7 +75,7 @@ CALLS: Final = _names(
     # both ends of a pair of sockets
     "sendto recvfrom shutdown getsockopt getsockname getpeername "
 )
-"""Of a bot, with any arguments."""
+"""Calls that a bot may make, with any arguments."""
 
 OF_PROCESSES: Final = _names(
     """
@@ -83,7 +83,7 @@ OF_PROCESSES: Final = _names(
     setuid setgid setreuid setregid setresuid setresgid
     """
 )
-"""Besides them, of a bot with `processes: true`, and of a build. `make` sets its users to what they are."""
+"""More calls for a bot with `processes: true`, and for a build. `make` sets its user ids to their present values."""
 
 OF_BUILDS: Final = _names(
     """
@@ -94,7 +94,7 @@ OF_BUILDS: Final = _names(
     chown fchown lchown fchownat setxattr lsetxattr fsetxattr removexattr lremovexattr fremovexattr
     """
 )
-"""Besides those, of a build: compilers lock files, lead groups and write to a disk."""
+"""More calls for a build: compilers lock files, lead process groups and write to a disk."""
 
 YOUNG: Final = {
     name: int(number)
@@ -109,7 +109,7 @@ YOUNG: Final = {
         """.split()  # noqa: SIM905 - thirty strings with quotes are harder to read
     )
 }
-"""Numbers, equal on all processors, of calls younger than the libseccomp of many a machine."""
+"""Numbers, equal on all processors, of calls that an older libseccomp does not know."""
 
 
 def _any_of(argument: int, *values: int) -> Rows:
@@ -135,7 +135,7 @@ _SIGCHLD: Final = 17
 _ALL_OF_A_THREAD: Final = sum(_CLONE_FIELDS.values())
 _THREADS: Final = ((When(0, _ALL_OF_A_THREAD | _STRANGE_CLONES | _EXIT_SIGNAL, _ALL_OF_A_THREAD),),)
 _PROCESSES: Final = ((When(0, _CLONE_THREAD | _STRANGE_CLONES | _EXIT_SIGNAL, _SIGCHLD),),)
-"""A child whose death its parent hears by the usual signal, and not by one that wakes what is frozen."""
+"""`clone` of a child whose end is signalled by SIGCHLD, not by SIGCONT, which would resume a suspended bot."""
 
 _MADVISE: Final = _any_of(2, 0, 1, 2, 4, 8, 10, 11, 15, 16, 17, 18, 19, 102, 103)
 """NORMAL, RANDOM, SEQUENTIAL, DONTNEED, FREE, (DONT|DO)FORK, NOHUGEPAGE, (DONT|DO)DUMP, (WIPE|KEEP)ONFORK, GUARD_*."""
@@ -153,11 +153,14 @@ _PRCTL: Final = _any_of(0, 3, 15, 16, 21, 23, 39, 50, 51, 0x5356_4D41)
 """PR_GET_DUMPABLE, (SET|GET)_NAME, GET_SECCOMP, CAPBSET_READ, GET_NO_NEW_PRIVS, SVE_(SET|GET)_VL, SET_VMA."""
 _SIGCONT: Final = 18
 _SIGNAL_BITS: Final = 7
-"""Of a signal's number; a call with any other number is not there."""
+"""Bits of a signal's number; a call with a larger number does not exist (ENOSYS)."""
 
 
 def _signals_but_sigcont(argument: int) -> Rows:
-    """A signal that is not SIGCONT differs from it in a bit. SIGCONT throws away a SIGSTOP that is under way."""
+    """Return conditions that allow all signals but SIGCONT, which would discard a pending SIGSTOP.
+
+    Each row allows the signals that differ from SIGCONT in one certain bit.
+    """
     higher_bits = _WORD & ~((1 << _SIGNAL_BITS) - 1)
     bits = [1 << number for number in range(_SIGNAL_BITS)]
     return tuple((When(argument, higher_bits | bit, ~_SIGCONT & bit),) for bit in bits)
@@ -184,7 +187,7 @@ BY_ARGUMENT: Final[dict[str, Rows]] = {
     "tkill": _signals_but_sigcont(1),
     "tgkill": _signals_but_sigcont(2),
 }
-"""Of a bot."""
+"""Calls of a bot with conditions on their arguments."""
 MORE_OF_PROCESSES: Final[dict[str, Rows]] = {
     "clone": _PROCESSES,
     "pidfd_send_signal": _signals_but_sigcont(1),
@@ -198,12 +201,12 @@ MORE_OF_BUILDS: Final[dict[str, Rows]] = {
     "rt_tgsigqueueinfo": _signals_but_sigcont(2),
 }
 COUNTED_SHARED_MEMORY: Final[dict[str, Rows]] = {"mmap": _MMAP_SHARED, "mmap2": _MMAP_SHARED}
-"""Only where a control group counts it: it can be in no count of resident pages."""
+"""Allowed only if a control group counts such memory: no count of resident pages includes it."""
 
 DONE: Final[dict[str, tuple[When, ...]]] = {"fsync": (), "fdatasync": (), "msync": (When(2, _MS_SYNC, _MS_SYNC),)}
-"""Of a bot: answered with success, without asking the kernel, because all that a bot can write to is memory."""
+"""Calls of a bot that succeed without reaching the kernel, because a bot can write only to memory."""
 FAMILIES_OF_PROCESSES: Final = (_AF_UNIX,)
-"""Of sockets, for a bot with processes; one without has no `socket` at all."""
+"""Families of sockets for a bot with processes; a bot without them has no `socket` at all."""
 FAMILIES_OF_BUILDS: Final = (_AF_UNIX, _AF_INET, _AF_INET6)
 """Some builds talk to a server of their own."""
 NOT_A_THREAD: Final = When(0, _CLONE_THREAD, 0)
@@ -239,7 +242,8 @@ CLOSED: Final = _names(
     # attributes of files
     "setxattr fsetxattr setxattrat removexattrat file_setattr chown fchown fchownat mknodat "
 )
-"""The calls by which programs have got out of sandboxes like this one, have hidden or kept something in the
-kernel, or could: the self-test tries them one by one. The filter does not know this list; a hole in the allow list has
-a name here. Calls that the kernel refuses to everybody but root (modules, reboot ...) are left out: no bot could tell.
+"""Calls that are known ways out of a sandbox, or to hide or keep data in the kernel: the self-test tries each one.
+
+The filter does not use this list, which gives a hole in the allow list a name. Calls that the kernel refuses to
+everybody but root (modules, reboot ...) are left out.
 """

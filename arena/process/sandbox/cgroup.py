@@ -27,7 +27,7 @@ _HARNESS: Final = "arena-harness"
 _OF_A_BOT: Final = re.compile(r"arena-(\d+)-\d+")
 _REMOVE_S: Final = 1.0
 _AUDIT_S: Final = 0.002
-"""Between two readings of a group's clock, which cost 20 times as much as those of a process's."""
+"""Interval between two readings of a group's clock, each of which costs 20 times one of a process's clock."""
 _ROOT: Final = Path("/")
 _numbers = count()
 
@@ -51,13 +51,13 @@ class Group:
             self._write("memory.swap.max", 0)
 
     def enter(self, pid: int) -> None:
-        """Put a process there, with all that it will start."""
+        """Move a process into the group; its later children will be in it, too."""
         self._write("cgroup.procs", pid)
 
     def cpu_s(self) -> float:
-        """CPU seconds of all processes that are or ever were in it; 0.0 once it is gone.
+        """Return the CPU seconds of all processes that are or were in the group; 0.0 if the group is gone.
 
-        The time that a running one has used since the last tick of its core is not yet in it.
+        Excludes the time that a running process has used since the last tick of its core.
         """
         try:
             if self._stat < 0:
@@ -67,15 +67,15 @@ class Group:
             return 0.0
 
     def limit_violation(self) -> str:
-        """Whether the bot met the group's own limit of memory, in words; empty if not."""
+        """Return a sentence if the bot reached the group's own limit of memory; otherwise empty."""
         return f"it used all of the {self._memory_mib} MiB of memory it is allowed" if self._events("oom") else ""
 
     def oom_kills(self) -> int:
-        """Return how often the kernel ended a process of the bot for want of memory, whoever's limit was met."""
+        """Return how often the OOM killer ended a process of the bot, for the limit of any group or of the machine."""
         return self._events("oom_kill")
 
     def _events(self, name: str) -> int:
-        """The count of `memory.events` with that name; the own limit is `oom`, limits above it are not."""
+        """Return a count of `memory.events` by name; `oom` counts only the group's own limit, not those above it."""
         with contextlib.suppress(OSError):
             for line in (self._folder / "memory.events").read_text(encoding="ascii").splitlines():
                 if line.split()[:1] == [name]:
@@ -83,7 +83,7 @@ class Group:
         return 0
 
     def remove(self) -> None:
-        """Give the group back; whatever is still in it is killed."""
+        """Kill all processes of the group and remove it."""
         if self._stat >= 0:
             os.close(self._stat)
             self._stat = -1
@@ -103,9 +103,9 @@ class Group:
 def audited_clock(
     fast: Callable[[], float], group: Callable[[], float], wall: Callable[[], float] = time.monotonic
 ) -> Callable[[], float]:
-    """CPU seconds, never less than at an earlier look, by a fast clock that a bot might escape and by its group's.
+    """Return a clock of CPU seconds that adds to a fast clock, which a bot might escape, what only its group counts.
 
-    The group is read at most every 2 ms; once it has counted more than the fast clock, that much is added from then on.
+    Reads the group at most every 2 ms. The largest excess of the group over the fast clock is added from then on.
     """
     beyond_s, audited_s = 0.0, -_AUDIT_S
 
@@ -114,7 +114,7 @@ def audited_clock(
         now_s = wall()
         if now_s - audited_s >= _AUDIT_S:
             audited_s = now_s
-            counted_s = group()  # first, so that it cannot be ahead by what was used between the two
+            counted_s = group()  # before the fast clock: CPU time between the two readings must not count as excess
             beyond_s = max(beyond_s, counted_s - fast())
         return fast() + beyond_s
 
@@ -122,13 +122,13 @@ def audited_clock(
 
 
 def make_group(limits: Limits) -> Group | None:
-    """A control group with these limits, where one can be had."""
+    """Make a control group with these limits; None if no part of the tree was delegated."""
     base = delegated()
     return None if base is None else Group(base / f"arena-{os.getpid()}-{next(_numbers)}", limits)
 
 
 def setting() -> str:
-    """The wish of the user: `auto`, `no` or `required`. SpecError for anything else."""
+    """Return the value of ARENA_CGROUP: `auto`, `no` or `required`; raises SpecError for any other."""
     value = os.environ.get(SETTING) or "auto"
     if value not in ("auto", "no", "required"):
         raise SpecError(f"environment variable {SETTING}: expected auto, no or required, found {value}")
@@ -137,48 +137,48 @@ def setting() -> str:
 
 @cache
 def delegated() -> Path | None:
-    """The group whose children are ours to manage, ready for them; None where none was delegated, or none is wanted."""
+    """Return the group in which groups for bots can be made; None if none was delegated or ARENA_CGROUP is `no`."""
     return find() if setting() != "no" else None
 
 
 def find(root: Path = _ROOT) -> Path | None:
-    """The same without memory of an earlier look; `root` is where the machine's files are."""
+    """Find the delegated group and prepare it, without the cache of `delegated`; `root`: the file system, for tests."""
     try:
-        own = own_group(root)
-        if own is None:
+        group = own_group(root)
+        if group is None:
             return None
-        base = own.parent if own.name == _HARNESS else own
-        if not has_limits(base) or not _is_ours(base, own, root):
+        base = group.parent if group.name == _HARNESS else group
+        if not has_limits(base) or not _is_ours(base, group, root):
             return None
-        _make_ready(base, own)
+        _make_ready(base, group)
     except OSError:
         return None
     return base
 
 
 def own_group(root: Path = _ROOT) -> Path | None:
-    """The folder of the group this process is in; None if the machine has no tree of version 2."""
+    """Return the folder of this process's control group; None if the machine has no tree of version 2."""
     return next(iter(group_folders(root=root)), None)
 
 
 def has_limits(folder: Path) -> bool:
-    """Whether groups below it can be limited."""
+    """Return True if groups below `folder` can have limits of memory and tasks."""
     with contextlib.suppress(OSError):
         return _words(folder / "cgroup.controllers") >= NEEDED
     return False
 
 
 def _is_ours(base: Path, own: Path, root: Path) -> bool:
-    """Whether nobody else manages it.
+    """Return True if `base` was delegated to this user, so that nobody else manages it.
 
-    Without systemd root may use a group that is set up for children, or in which this process is alone.
+    Without systemd root may use a group that is set up for children, or that contains this process alone.
     """
     uid = os.geteuid()
     if uid == 0 and not (root / SYSTEMD).is_dir():
         is_set_up = own.name == _HARNESS or _words(base / "cgroup.subtree_control") >= NEEDED
         return is_set_up or _words(base / "cgroup.procs") == {str(os.getpid())}
     is_marked = False
-    with contextlib.suppress(OSError):  # systemd says so of the group itself
+    with contextlib.suppress(OSError):  # systemd marks a delegated group with this attribute
         is_marked = os.getxattr(base, "user.delegate" if uid else "trusted.delegate") == b"1"
     if uid == 0:
         return is_marked
@@ -187,14 +187,14 @@ def _is_ours(base: Path, own: Path, root: Path) -> bool:
 
 
 def _is_handed_over(unit: str, root: Path) -> bool:
-    """Whether a unit of the user's own systemd was started with `Delegate=yes`, which older ones note nowhere else."""
+    """Return True if a unit of the user's own systemd has `Delegate=yes`; an older systemd sets no attribute."""
     units = root / "run/user" / str(os.geteuid()) / "systemd/transient"
     texts = [file.read_text("utf-8") for file in (units / unit, *units.glob(f"{unit}.d/*.conf")) if file.is_file()]
     return any(re.search(r"^Delegate=(yes|.*memory)", text, re.MULTILINE) for text in texts)
 
 
 def _make_ready(base: Path, own: Path) -> None:
-    """Children of `base` can be limited from now on; the harness itself moves out of the way."""
+    """Let children of `base` have limits, and move the harness into a child: a group with members cannot do that."""
     if own == base and not _words(base / "cgroup.subtree_control") >= NEEDED:
         (base / _HARNESS).mkdir(exist_ok=True)
         for pid in (base / "cgroup.procs").read_text(encoding="ascii").split():

@@ -24,7 +24,7 @@ Ways = dict[str, str]
 """Attempt -> breach, empty if the attempt failed."""
 LIBC = ctypes.CDLL(None, use_errno=True)
 REFUSALS = {errno.EPERM, errno.ENOSYS, errno.EAFNOSUPPORT}
-"""The filter's words: a call that meets them did not reach the kernel, or met a right that it lacks."""
+"""Errors of a refused call: it did not reach the kernel, or the program lacks a right."""
 SENSELESS = (ctypes.c_long(-1),) * 6
 SETTINGS = {"PATH", "HOME", "LANG", "PYTHONHASHSEED", "PYTHONUNBUFFERED", "PYTHONDONTWRITEBYTECODE", "PWD", "LC_CTYPE"}
 PLACES = ("/", "/bot", "/dev", "/dev/shm", "/tmp", "/var/tmp", "/usr", "/etc", "/run", "/proc", "/proc/sys")
@@ -37,7 +37,7 @@ TIOCSTI = 0x5412
 
 
 def parse_table(text: str) -> dict[str, int]:
-    """A table of names and numbers."""
+    """Return the numbers by name of a text like `NAME=1 OTHER=2`."""
     return {name: int(number) for name, _, number in (word.partition("=") for word in text.split())}
 
 
@@ -48,7 +48,7 @@ PRCTL = parse_table("SET_PDEATHSIG=1 SET_DUMPABLE=4 SET_TIMERSLACK=29 MCE_KILL_G
 
 
 def got(attempt: Callable[..., str], *arguments: Any) -> str:
-    """The result of the attempt, or nothing if the kernel says no."""
+    """Make an attempt; return its breach, empty if the kernel refuses."""
     try:
         return attempt(*arguments)
     except OSError:
@@ -56,24 +56,24 @@ def got(attempt: Callable[..., str], *arguments: Any) -> str:
 
 
 def opened(path: str, flags: int) -> str:
-    """That the file could be opened so."""
+    """Open a file with these flags; return the breach."""
     os.close(os.open(path, flags | os.O_NONBLOCK))
     return f"opened {path}"
 
 
 def listed(path: str, but: tuple[str, ...] = ()) -> str:
-    """That there is something in the folder besides what leads to `but`."""
+    """List a folder; return the breach if it has entries that do not lead to a path of `but`."""
     names = [name for name in os.listdir(path) if not any(root.startswith(f"{path}/{name}") for root in but)]
     return f"sees {len(names)} entries of {path}" if names else ""
 
 
 def looked_into(path: str) -> str:
-    """That the file can be read, or that there is something in the folder."""
+    """Read a file or list a folder; return the breach."""
     return listed(path) if os.path.isdir(path) else opened(path, os.O_RDONLY)
 
 
 def files_outside(facts: Facts) -> Ways:
-    """Files of the harness and of this machine; the folders of named runtimes may lie among them."""
+    """Try to see files of the harness and of this machine; folders of named runtimes may be visible."""
     but = tuple(facts["runtimes"])
     tried = {path: got(listed, path, but) for path in facts["folders"]}
     for path in (facts["file"], "/etc/passwd", "/etc/shadow", "/etc/machine-id"):
@@ -82,7 +82,7 @@ def files_outside(facts: Facts) -> Ways:
 
 
 def places_to_write(_facts: Facts) -> Ways:
-    """Anywhere at all."""
+    """Try to write a file in any folder."""
 
     def write(place: str) -> str:
         path = os.path.join(place, "arena-escape")
@@ -94,7 +94,7 @@ def places_to_write(_facts: Facts) -> Ways:
 
 
 def files_of_processes(_facts: Facts) -> Ways:
-    """By which a process can be changed: another one's memory and program, its own place when memory runs out."""
+    """Try to open files of /proc for writing: memory and program of another process, the own OOM score, all others."""
     paths = [f"/proc/{who}/{name}" for who in ("1", "self") for name in OWN_FILES]
     tried = {path: got(opened, path, os.O_WRONLY) for path in paths}
     others = []
@@ -106,7 +106,7 @@ def files_of_processes(_facts: Facts) -> Ways:
 
 
 def counters(facts: Facts) -> Ways:
-    """Files of the kernel that tell what the whole machine does."""
+    """Try to read files of the kernel that show the activity of the whole machine."""
     tried = {f"/proc/{name}": got(looked_into, f"/proc/{name}") for name in facts["covered"]}
     for path, text in facts["synthetic"].items():
         tried[path] = got(lambda path=path, text=text: "" if checksum(path) == text else f"reads the machine's {path}")
@@ -117,13 +117,13 @@ def counters(facts: Facts) -> Ways:
 
 
 def checksum(path: str) -> int:
-    """Of all that is in the file."""
+    """Return the CRC-32 of a file."""
     with open(path, "rb") as file:
         return zlib.crc32(file.read())
 
 
 def network(facts: Facts) -> Ways:
-    """Programs that listen on this machine, and sockets that reach beyond every network."""
+    """Try to connect to programs of this machine, and to get sockets that leave a network namespace."""
 
     def connect(family: int, address: Any) -> str:
         with socket.socket(family) as connection:
@@ -145,7 +145,7 @@ def network(facts: Facts) -> Ways:
 
 
 def other_processes(facts: Facts) -> Ways:
-    """The harness itself, and whoever else there is. In a container its number may be that of a process in the box."""
+    """Try to see or signal processes outside; the harness is left out if its id is also that of a process inside."""
     mine = {1, os.getpid()}
     seen = {int(name) for name in os.listdir("/proc") if name.isdigit()} - mine
 
@@ -159,13 +159,13 @@ def other_processes(facts: Facts) -> Ways:
 
 
 def namespaces(facts: Facts) -> Ways:
-    """The views of the machine that it shares with the harness."""
+    """Compare the namespaces with those of the harness."""
     own = {name: os.readlink(f"/proc/self/ns/{name}") for name in facts["namespaces"]}
     return {name: ("shares the harness's" if own[name] == text else "") for name, text in facts["namespaces"].items()}
 
 
 def environment(facts: Facts) -> Ways:
-    """The settings of the harness."""
+    """Look for environment variables of the harness."""
     strange = set(os.environ) - SETTINGS
 
     def of_first() -> str:
@@ -177,13 +177,13 @@ def environment(facts: Facts) -> Ways:
 
 
 def limits(facts: Facts) -> Ways:
-    """Core dumps, memory, files without an end."""
+    """Compare the hard rlimits with the expected ones."""
     hard = {name: resource.getrlimit(getattr(resource, f"RLIMIT_{name}"))[1] for name in facts["limits"]}
     return {name: ("" if 0 <= hard[name] <= most else "has no limit") for name, most in facts["limits"].items()}
 
 
 def rights(_facts: Facts) -> Ways:
-    """Capabilities, new privileges, the filter of system calls."""
+    """Check that there are no capabilities and no way to new privileges, and that a filter of system calls is set."""
     with open("/proc/self/status", encoding="ascii") as file:
         status = dict(line.rstrip("\n").split(":\t", 1) for line in file if ":\t" in line)
     return {
@@ -194,25 +194,25 @@ def rights(_facts: Facts) -> Ways:
 
 
 def passes(call: Callable[..., int], *arguments: Any) -> str:
-    """That a call came through the filter, whatever the kernel made of it."""
+    """Make a call; return the breach if it passed the filter, even if the kernel then failed it."""
     ctypes.set_errno(0)
     return "may call it" if call(*arguments) >= 0 or ctypes.get_errno() not in REFUSALS else ""
 
 
 def system_call(number: int, *arguments: Any) -> int:
-    """By its number."""
+    """Make a system call by its number."""
     return int(LIBC.syscall(ctypes.c_long(number), *arguments))
 
 
 def mapped(flags: int) -> int | None:
-    """The address of memory of that kind; None if it cannot be had."""
+    """Map a page of anonymous memory with these flags; return its address, None if that fails."""
     LIBC.mmap.restype = ctypes.c_void_p
     place = LIBC.mmap(None, ctypes.c_size_t(PAGE_BYTES), PROT_READ_WRITE, flags | MAP_ANONYMOUS, -1, ctypes.c_long(0))
     return None if place == ctypes.c_void_p(-1).value else int(place)
 
 
 def arguments(facts: Facts) -> Ways:
-    """Calls that a bot has, with arguments that it must not have."""
+    """Try calls that a bot may make with arguments that are forbidden."""
     page, size = ctypes.c_void_p(mapped(MAP_PRIVATE)), ctypes.c_size_t(PAGE_BYTES)
     tried = {f"madvise {name}": passes(LIBC.madvise, page, size, number) for name, number in ADVICE.items()}
     tried["mmap locked"] = "may call it" if mapped(MAP_PRIVATE | MAP_LOCKED) else ""
@@ -238,12 +238,12 @@ def arguments(facts: Facts) -> Ways:
 
 
 def system_calls(facts: Facts) -> Ways:
-    """Calls that no bot may have."""
+    """Try the calls that no bot may make."""
     return {name: passes(system_call, number, *SENSELESS) for name, number in facts["calls"].items()}
 
 
 def processes(_facts: Facts) -> Ways:
-    """A process of its own."""
+    """Try to start a process."""
 
     def fork() -> str:
         if os.fork() == 0:
@@ -254,7 +254,7 @@ def processes(_facts: Facts) -> Ways:
 
 
 def tasks(facts: Facts) -> Ways:
-    """More threads than allowed."""
+    """Try to start more threads than allowed."""
     wait = threading.Event()
     threads = [threading.Thread(target=wait.wait) for _ in range(facts["tasks"] + 1)]
     breach = f"started {len(threads)} threads, allowed are {facts['tasks']} tasks"
@@ -283,5 +283,5 @@ GROUPS = {
     "own processes": processes,
     "tasks": tasks,
 }
-"""In this order: threads come last, and processes after all that a child would disturb."""
+"""The groups in their order: threads come last, and processes after all groups that a child would disturb."""
 print(json.dumps({name: group(json.loads(sys.argv[1])) for name, group in GROUPS.items()}))

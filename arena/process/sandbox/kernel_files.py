@@ -19,7 +19,7 @@ CONSTANT: Final = frozenset(
         *("sysvipc", "tty"),
     }
 )
-"""Facts about the machine that no program changes; the objects of System V are those of the box, so there are none."""
+"""Facts about the machine that no program changes; `sysvipc` is empty, because it shows objects of the sandbox only."""
 _BY_OTHERS: Final = 0o4
 _CHANGING: Final = ("cpu MHz", "clock")
 """Lines of /proc/cpuinfo that follow the load."""
@@ -29,9 +29,9 @@ _COUNTERS: Final = "intr 0\nctxt 0\nbtime 0\nprocesses 0\nprocs_running 1\nprocs
 
 @cache
 def covers() -> tuple[str, ...]:
-    """Arguments for bwrap that cover what is neither constant nor the bot's own, to stand after `--proc /proc`.
+    """Return arguments for bwrap, after `--proc /proc`, that cover all entries but constant ones and the bot's own.
 
-    A covered file cannot be opened, a covered folder is empty.
+    A covered file cannot be opened; a covered folder is empty.
     """
     words: list[str] = []
     for path in map(str, changing()):
@@ -42,7 +42,7 @@ def covers() -> tuple[str, ...]:
 
 @cache
 def synthetic(memory_mib: int) -> dict[str, bytes]:
-    """Constant contents by path: the cores of this machine, always idle, and the memory that the bot may use."""
+    """Return constant contents by path: the cores of this machine, always idle, and `memory_mib` of free memory."""
     lines = (_PROC / "stat").read_text(encoding="ascii").splitlines()
     cores = [f"{line.split()[0]}{_COUNTERS_OF_A_CORE}\n" for line in lines if line.startswith("cpu")]
     about = (_PROC / "cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines(keepends=True)
@@ -56,18 +56,18 @@ def synthetic(memory_mib: int) -> dict[str, bytes]:
 
 
 def changing() -> list[Path]:
-    """Entries of /proc that bots could read, that are neither constant nor empty, and have no synthetic copy."""
+    """Return the entries of /proc to cover: readable by bots, not constant, not empty, without a synthetic copy."""
     known = OWN | CONSTANT | {Path(path).name for path in synthetic(0)}
-    found = sorted(path for path in _PROC.iterdir() if not path.name.isdigit() and path.name not in known)
-    return [path for path in found if _is_readable(path)]
+    unknown = sorted(path for path in _PROC.iterdir() if not path.name.isdigit() and path.name not in known)
+    return [path for path in unknown if _is_readable(path)]
 
 
 def _is_readable(path: Path) -> bool:
-    """Whether a user who is not root gets anything from the file or folder."""
+    """Return True if a user who is not root can read something in the file or folder."""
     try:
         is_open = bool(path.lstat().st_mode & _BY_OTHERS)
         return is_open and not (path.is_dir() and not any(path.iterdir()))
-    except FileNotFoundError:  # gone with the kernel module that made it
+    except FileNotFoundError:  # its kernel module was unloaded
         return False
-    except PermissionError:  # to us, which says nothing of bots
+    except PermissionError:  # closed to the harness, but perhaps not to bots
         return True

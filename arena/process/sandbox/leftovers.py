@@ -1,12 +1,12 @@
-"""Sandboxes that a killed arena left behind, known by a mark on their command line, and ended at the next start.
+"""Sandboxes that a killed arena left behind, known by a mark on their command line, and killed at the next start.
 
-Rule: only boxes whose owner is gone, and only those of one's own user. A box dies with the process that started it, but
-for a few microseconds of its start bwrap has a child that nobody would miss; `kill -9` of all of arena in that moment
-leaves it waiting for ever.
+Rule: only sandboxes whose owner is gone, and only those of this user. A sandbox dies with the process that started it,
+except for a few microseconds of its start, in which bwrap has a child without a parent-death signal; `kill -9` of all
+of arena in that moment leaves it waiting for ever.
 
-The processes of a box are children of each other, and the first one of its owner: what the kernel gave to another
-parent, which had its number while the owner lived, has been left behind. The mark is a hash of the owner's number. A
-bot may read it, and learns nothing of use.
+Each process of a sandbox is the child of another one, the first one that of the owner. If the parent is neither of
+these, the kernel has reparented the process, so its owner is gone. The mark is a hash of the owner's process id, which
+a bot may read: it is of no use to it.
 """
 
 import contextlib
@@ -24,12 +24,12 @@ log: Final = logging.getLogger("arena.process")
 
 
 def owner_mark() -> list[str]:
-    """Words for bwrap that mark a box as ours: it forgets a variable that does not exist."""
+    """Return arguments for bwrap that mark a sandbox as this process's: they unset a variable that does not exist."""
     return ["--unsetenv", _PREFIX + _identity("self")]
 
 
 def end_leftovers() -> int:
-    """Kill the boxes that this user's killed programs left behind; how many there were."""
+    """Kill the sandboxes that killed programs of this user left behind; return the number of their processes."""
     ended = 0
     for pid in marked():
         with contextlib.suppress(OSError), contextlib.ExitStack() as stack:
@@ -44,22 +44,22 @@ def end_leftovers() -> int:
 
 
 def marked() -> dict[int, str]:
-    """The marks of all processes of sandboxes, by process id."""
+    """Return the marks of all processes of sandboxes, by process id."""
     pids = [int(place.name) for place in Path("/proc").glob("[0-9]*")]
     return {pid: mark for pid in pids if (mark := _mark(pid))}
 
 
 def _is_left(pid: int) -> bool:
-    """Whether the parent is neither the owner nor of the box; not if that cannot be told."""
+    """Return True if the parent of a process is neither its owner nor in a sandbox; False if that is unknown."""
     mark, parent = _mark(pid), int(_status(pid).get("PPid", 0))
     owner = _identity(parent)
     return bool(mark and owner) and owner != mark and not _mark(parent)
 
 
 def _mark(pid: int) -> str:
-    """The mark of the sandbox that a process belongs to; empty for one that is none, or not ours to end.
+    """Return the mark of the sandbox that a process belongs to; empty if it is in none, or not of this user.
 
-    Ours are those of this user; for root, those of all users that root lends to bots too.
+    Root sees the processes of all users, because its bots have other user ids.
     """
     try:
         is_ours = os.geteuid() in {0, Path(f"/proc/{pid}").stat().st_uid}
@@ -71,7 +71,7 @@ def _mark(pid: int) -> str:
 
 
 def _identity(pid: int | str) -> str:
-    """A hash of the number that the process has in its own namespace, as in a container; empty if none is known."""
+    """Return a hash of the process id in its own namespace, as in a container; empty if it is unknown."""
     number = _status(pid).get("NSpid", "").split()[-1:]
     return sha256(number[0].encode()).hexdigest()[:16] if number else ""
 

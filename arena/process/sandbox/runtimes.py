@@ -19,20 +19,23 @@ RUNTIMES: Final = "ARENA_RUNTIMES"
 _USR: Final = Path("/usr")
 _SYSTEM_LINKS: Final = tuple(map(Path, ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")))
 _OF_ETC: Final = ("ld.so.cache", "alternatives", "java*")
-"""For the loader, for programs chosen by update-alternatives, and for Debian's Java."""
+"""Entries of /etc that the loader, programs chosen by update-alternatives and Debian's Java need."""
 _SYSTEM_PATH: Final = ("/usr/local/bin", "/usr/bin", "/bin")
 
 
 @cache
 def search_path() -> str:
-    """PATH inside the sandbox: named runtimes, arena's own Python, the system."""
+    """Return PATH inside the sandbox: named runtimes, arena's own Python, the system."""
     programs = [str(folder / "bin" if (folder / "bin").is_dir() else folder) for folder in folders()]
     return ":".join([*programs, *_SYSTEM_PATH])
 
 
 @cache
 def folders() -> tuple[Path, ...]:
-    """Folders that bots see besides the system's: named runtimes; the Python below arena's virtual environment."""
+    """Return the folders that bots see besides the system's: those in ARENA_RUNTIMES, and the Python arena runs on.
+
+    Raises SpecError for a folder that does not exist or contains the home folder.
+    """
     named = [Path(word) for word in os.environ.get(RUNTIMES, "").split(":") if word]
     for folder in named:
         if not folder.is_absolute() or not folder.is_dir():
@@ -44,8 +47,8 @@ def folders() -> tuple[Path, ...]:
 
 
 def binds() -> list[str]:
-    """Arguments for bwrap that make all of it visible."""
-    return [*_of_system(), *(word for each in folders() for word in ("--ro-bind", str(reachable(each)), str(each)))]
+    """Return arguments for bwrap that make system folders and runtimes visible, read-only."""
+    return [*_of_system(), *(word for path in folders() for word in ("--ro-bind", str(reachable(path)), str(path)))]
 
 
 @cache
@@ -56,7 +59,7 @@ def _of_system() -> tuple[str, ...]:
 
 @cache
 def system_links() -> tuple[Path, ...]:
-    """The links of the system that bots see, such as /bin."""
+    """Return the links in `/` that bots see, such as /bin."""
     return tuple(link for link in _SYSTEM_LINKS if link.is_symlink())
 
 
@@ -67,18 +70,18 @@ def _system_roots() -> tuple[Path, ...]:
 
 
 def roots() -> tuple[Path, ...]:
-    """The folders and files of this machine that bots see, at the same place."""
+    """Return the folders and files of this machine that bots see at the same path."""
     return (*_system_roots(), *folders())
 
 
 def is_visible(path: Path) -> bool:
-    """Whether a bot sees the file at this absolute path of the machine."""
+    """Return True if a bot sees the file at this absolute path of the machine."""
     return any(path.is_relative_to(root) for root in (*roots(), *system_links()))
 
 
 def require_python() -> str:
-    """The Python for bots, for the self-test. HarnessFault if there is none."""
-    found = shutil.which("python3", path=search_path())
-    if found is None:
+    """Return the path of the Python for bots; raises HarnessFault if there is none."""
+    python = shutil.which("python3", path=search_path())
+    if python is None:
         raise HarnessFault("no python3 for bots: install Python for the whole machine")
-    return found
+    return python

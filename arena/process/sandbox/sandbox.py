@@ -26,19 +26,19 @@ from arena.process.sandbox.users import acquire_uid, reachable, real_user, relea
 from arena.process.shortage import as_shortage, shortage_in
 
 _HANDSHAKE_S: Final = 20.0
-"""For the sandbox to stand; it takes 2 ms, and on a machine with a hundred other things to do, a second."""
+"""Longest start of a sandbox; it takes 2 ms, on a machine at a load of a hundred a second."""
 _GLANCE_S: Final = 0.0002
-"""Between two looks for the bot's own process, which comes half a millisecond after the sandbox."""
+"""Shortest interval between two checks for the bot's own process, which starts 0.5 ms after the sandbox."""
 _LATER: Final = 0.1
-"""The part of the time waited so far that passes between two looks: a busy machine is not kept busy by looking."""
+"""Interval between two checks as a share of the time waited so far: checks must not load a busy machine."""
 _ENDING_S: Final = 0.5
-"""For a bubblewrap that closed its pipes to be seen as ended."""
+"""Longest wait for the exit code of a bubblewrap that closed its pipes."""
 _GONE_S: Final = 5.0
-"""For a killed sandbox to be empty; it takes 2 ms."""
+"""Longest wait for the end of a killed sandbox; it takes 2 ms."""
 _SCRATCH_FILES: Final = 10_000
-"""Empty files use memory of the kernel that no size limit of a file system counts."""
+"""Most files in a scratch folder: empty ones use kernel memory that the file system's size limit does not count."""
 _SOCKET_BYTES: Final = 320 << 10
-"""The most that waits for the reader of a local socket: Linux's wmem_default, and a message of half of that."""
+"""Most bytes queued in a local socket: Linux's wmem_default, and a message of half of that."""
 _HINTS: Final = {
     "read-only file system|EROFS": (
         "a bot's folder is read-only; bot.yaml may ask for a writable /tmp: `limits: {scratch_mib: 16}`"
@@ -63,14 +63,14 @@ _HINTS_WITHOUT_PROCESSES: Final = {
         " `exec python3 bot.py` instead"
     ),
 }
-"""By what a bot wrote at its end. A hint guesses and never judges: the author sees the stderr too."""
+"""Hints by patterns of stderr. A hint is a guess and changes no verdict; the author sees the stderr, too."""
 
 Started = tuple["subprocess.Popen[bytes]", "Sandbox"]
 Start = Callable[..., Started]
 
 
 class Sandbox(ProcessGroup):
-    """The processes of a sandboxed bot: bwrap's first one, `id`, leads the group; the bot's program runs below it."""
+    """The processes of a sandboxed bot: bwrap's first one (`id`) leads the group, the bot's program is its child."""
 
     is_wrapped: ClassVar = True
 
@@ -111,14 +111,17 @@ class Sandbox(ProcessGroup):
         return super().oom_kills() if self._cgroup is None else self._cgroup.oom_kills()
 
     def socket_bytes(self) -> int:
-        """The most that the bot's sockets can hold: it is in no process, and an unaccepted socket is no open file."""
+        """Return the most bytes that the bot's sockets can hold.
+
+        They count in no process, and an unaccepted connection is not an open file.
+        """
         sockstat = read_proc(str(self._sockstat))
         return int(sockstat.split(None, 3)[2]) * _SOCKET_BYTES if sockstat else 0
 
     def has_pipe_open(self, inode: int) -> bool:
-        """See ProcessGroup.has_pipe_open. bwrap has it open too, so that its end is not seen while the bot lives."""
-        mine = self.bot_pids()
-        return not mine or is_held(mine, inode)
+        """See ProcessGroup.has_pipe_open. bwrap has it open, too, so that there is no EOF while the bot lives."""
+        pids = self.bot_pids()
+        return not pids or is_held(pids, inode)
 
     def hint_on(self, stderr: str) -> str:
         """See ProcessGroup.hint_on."""
@@ -126,9 +129,9 @@ class Sandbox(ProcessGroup):
         return next((hint for pattern, hint in hints.items() if re.search(pattern, stderr, re.IGNORECASE)), "")
 
     def signal(self, number: int) -> None:
-        """See ProcessGroup.signal. A bot without processes of its own is one; to stop only that one costs half as much.
+        """See ProcessGroup.signal. A bot that may not start processes gets the signal alone, at half the cost.
 
-        The first process runs on: it only waits, and if a bot could give it something to do, that is charged.
+        The sandbox's first process keeps running: it only waits, and CPU time that it uses is charged to the bot.
         """
         if not self._main:
             raise ProcessLookupError("the bot's own process ended before it was seen")
@@ -137,14 +140,14 @@ class Sandbox(ProcessGroup):
             super().signal(number)
 
     def kill(self) -> None:
-        """See ProcessGroup.kill. With the first process of a process namespace the kernel kills all the others."""
+        """See ProcessGroup.kill. Kills the first process of the namespace; the kernel then kills all others in it."""
         with contextlib.suppress(ProcessLookupError, PermissionError):
             signal.pidfd_send_signal(self._handle, signal.SIGKILL)
 
     def release(self) -> None:
-        """See ProcessGroup.release. Once its first process is gone, so are all the others: nothing writes any more."""
+        """See ProcessGroup.release. Waits for the end of the first process, with which all others have ended."""
         self._is_gone(_GONE_S)
-        with contextlib.suppress(ChildProcessError):  # ours only where orphans come to us
+        with contextlib.suppress(ChildProcessError):  # our child only if this process is a subreaper
             os.waitpid(self.id, os.WNOHANG)
         os.close(self._handle)
         if self._main:
@@ -154,7 +157,7 @@ class Sandbox(ProcessGroup):
             self._cgroup.remove()
 
     def _is_gone(self, patience_s: float) -> bool:
-        """Whether the first process ends within that time."""
+        """Return True if the first process ends within `patience_s`."""
         gone = select.poll()
         gone.register(self._handle, select.POLLIN)
         return bool(gone.poll(patience_s * 1000))
@@ -168,9 +171,9 @@ class Sandbox(ProcessGroup):
             self._cgroup.enter(self.id)
 
     def wait_for_main(self) -> None:
-        """Find the bot's own process: the one child that the first process starts. EOFError if it never does.
+        """Wait for the bot's own process, the only child of the first one; raises EOFError if none appears in 20 s.
 
-        One that has ended already is not found, and so cannot be stopped, which ends the bot.
+        Returns without it if the sandbox has ended already; then `signal` fails and the bot counts as ended.
         """
         start_s = time.monotonic()
         while not (main := min(children(self.id), default=0)):
@@ -183,17 +186,17 @@ class Sandbox(ProcessGroup):
         with contextlib.suppress(ProcessLookupError):
             self._main_handle = os.pidfd_open(main)
             self._main = main
-            self._read_cpu = fast = CpuClock(main, self.id)  # the first process only waits; else the bot pays for it
-            # a control group counts all processes, those that have ended too
+            self._read_cpu = fast = CpuClock(main, self.id)  # CPU time of the first process is charged to the bot
+            # a control group counts all processes, also those that have ended
             self.cpu = fast if self._cgroup is None else cgroup.audited_clock(fast, self._cgroup.cpu_s)
 
 
 def start_sandboxed(
     command: list[str], folder: Path, environment: dict[str, str], limits: Limits, *, is_build: bool = False
 ) -> Started:
-    """Start `command` in a sandbox where `folder` is its home, which a build may write to.
+    """Start `command` in a sandbox with `folder` as its home, which a build may write to.
 
-    HarnessFault if there can be none.
+    Raises HarnessFault if no sandbox can be set up.
     """
     require_readable(folder)
     arguments = bubblewrap.bwrap_arguments(
@@ -208,9 +211,9 @@ def start_sandboxed(
 
 
 def start_with(command: list[str], arguments: list[str], limits: Limits, filters: bytes | None) -> Started:
-    """Start `command` in the sandbox that these arguments and this filter make, whether it holds or not.
+    """Start `command` in a sandbox with these arguments of bwrap and this filter, which tests make weaker.
 
-    bwrap waits for the filter, which it loads just before the bot begins. If this process is killed before, bwrap finds
+    bwrap waits for the filter, which it loads just before the bot begins. If this process is killed before, bwrap gets
     no filter and ends: no bot begins without limits. Without a filter, as in tests, it waits for a byte instead.
     """
     uid = acquire_uid()
@@ -218,29 +221,29 @@ def start_with(command: list[str], arguments: list[str], limits: Limits, filters
     box: Sandbox | None = None
     with contextlib.ExitStack() as ours, contextlib.ExitStack() as theirs, contextlib.ExitStack() as gate:
         try:
-            told, telling = _pipe(ours, theirs)
-            barred, opening = _pipe(theirs, gate)
-            # bwrap can read this one as well: it is not ended by a broken pipe if this process is killed meanwhile,
-            # which would leave its child waiting for ever.
-            telling = os.open(f"/proc/self/fd/{telling}", os.O_RDWR)
-            theirs.callback(os.close, telling)
+            info_end, info_fd = _pipe(ours, theirs)
+            filter_fd, filter_end = _pipe(theirs, gate)
+            # Opened for reading, too: so bwrap gets no SIGPIPE if this process is killed meanwhile, which would leave
+            # bwrap's child waiting for ever.
+            info_fd = os.open(f"/proc/self/fd/{info_fd}", os.O_RDWR)
+            theirs.callback(os.close, info_fd)
             contents = {path: _text(text, theirs) for path, text in kernel_files.synthetic(limits.memory_mib).items()}
             words = [
                 *arguments,
                 "--block-fd" if filters is None else "--seccomp",
-                str(barred),
+                str(filter_fd),
                 "--info-fd",
-                str(telling),
+                str(info_fd),
             ]
             words += [word for path, fd in contents.items() for word in ("--ro-bind-data", str(fd), path)]
             listed = _text(b"".join(os.fsencode(word) + b"\0" for word in words), theirs)
             words = [bubblewrap.runnable(), *leftovers.owner_mark(), "--args", str(listed), "--", *command]
-            # a bot reads the environment from /proc/1/environ, so there is none
-            popen = spawn(words, "/", {}, fds=(telling, barred, listed, *contents.values()), uid=uid)
+            # an empty environment, because the bot can read /proc/1/environ
+            popen = spawn(words, "/", {}, fds=(info_fd, filter_fd, listed, *contents.values()), uid=uid)
             theirs.close()
-            box = Sandbox(_first_process(told), uid, limits, cgroup.make_group(limits))
+            box = Sandbox(_first_process(info_end), uid, limits, cgroup.make_group(limits))
             box.confine()
-            os.write(opening, filters or b"1")
+            os.write(filter_end, filters or b"1")
             gate.close()
             box.wait_for_main()
         except (OSError, EOFError, ValueError) as error:
@@ -254,7 +257,7 @@ def start_with(command: list[str], arguments: list[str], limits: Limits, filters
 
 
 def _pipe(reader: contextlib.ExitStack, writer: contextlib.ExitStack) -> tuple[int, int]:
-    """A pipe whose ends are closed with these."""
+    """Make a pipe; each end is closed with its stack."""
     ends = os.pipe()
     reader.callback(os.close, ends[0])
     writer.callback(os.close, ends[1])
@@ -262,7 +265,7 @@ def _pipe(reader: contextlib.ExitStack, writer: contextlib.ExitStack) -> tuple[i
 
 
 def _text(text: bytes, stack: contextlib.ExitStack) -> int:
-    """A file descriptor from which it can be read, closed with `stack`."""
+    """Return a file descriptor from which `text` can be read, closed with `stack`."""
     fd = os.memfd_create("arena-text")
     stack.callback(os.close, fd)
     os.write(fd, text)
@@ -271,7 +274,7 @@ def _text(text: bytes, stack: contextlib.ExitStack) -> int:
 
 
 def _first_process(told: int) -> int:
-    """The process id that bwrap tells as JSON, in pieces. EOFError if it ended instead."""
+    """Read the id of the sandbox's first process, which bwrap writes as JSON; raises EOFError if bwrap has ended."""
     text = b""
     deadline_s = time.monotonic() + _HANDSHAKE_S
     while not text.rstrip().endswith(b"}"):
@@ -284,15 +287,15 @@ def _first_process(told: int) -> int:
 
 
 def _failure(popen: "subprocess.Popen[bytes] | None", error: Exception) -> HarnessFault:
-    """The message of bwrap, with the remedy; no bot has any part in it, as none runs yet."""
+    """Kill bwrap after a failed start; return the fault with bwrap's message and the remedy."""
     if popen is None:
         return as_shortage(error) or HarnessFault(f"bubblewrap cannot be started: {error}")
-    with contextlib.suppress(subprocess.TimeoutExpired):  # one that ended closed its pipes a moment before
+    with contextlib.suppress(subprocess.TimeoutExpired):  # a program closes its pipes a moment before its end
         popen.wait(_ENDING_S if isinstance(error, EOFError) else 0)
     is_killed = popen.returncode == -signal.SIGKILL
     popen.kill()
-    _, said = popen.communicate()
-    text = said.decode("utf-8", "backslashreplace").strip() or str(error)
+    _, stderr = popen.communicate()
+    text = stderr.decode("utf-8", "backslashreplace").strip() or str(error)
     if is_killed:
         return Shortage("bubblewrap was killed before the bot began: the machine ran out of memory, or somebody did it")
     shortage = as_shortage(error) or shortage_in(text)
@@ -300,11 +303,11 @@ def _failure(popen: "subprocess.Popen[bytes] | None", error: Exception) -> Harne
 
 
 def count_files(place: Path, on_host: Path) -> int:
-    """Files of the file system at `place`; 0 until bwrap has mounted it, when it still is the host's own `on_host`."""
+    """Return the number of files in the file system at `place`; 0 while that is still the host's own, `on_host`."""
     try:
         if place.stat().st_dev == on_host.stat().st_dev:
             return 0
-        found = os.statvfs(place)
+        status = os.statvfs(place)
     except OSError:
         return 0
-    return found.f_files - found.f_ffree
+    return status.f_files - status.f_ffree

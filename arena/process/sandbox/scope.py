@@ -1,8 +1,8 @@
 """A part of the tree of control groups, asked of systemd for this process: a scope with `Delegate=yes`.
 
 Rule: the process itself moves; nothing is started anew, so terminal, signals, standard streams and exit code stay as
-they are. Nobody is moved into a shorter life: a scope of a user's own systemd ends when that does, which is at logout
-unless lingering is enabled. Every `no` has a reason and an advice, for `arena doctor`.
+they are. No process is moved to where it would end sooner: a scope of a user's own systemd ends with that, at logout
+unless lingering is enabled. Each refusal has a reason and an advice, for `arena doctor`.
 """
 
 import os
@@ -22,9 +22,9 @@ from arena.process.shortage import group_folders
 
 _ROOT: Final = Path("/")
 _ASK_S: Final = 10.0
-"""For systemd to answer; it takes some milliseconds."""
+"""Longest wait for the answer of systemd; it takes some milliseconds."""
 _MOVE_S: Final = 5.0
-"""For systemd to move this process once it has said that it will."""
+"""Longest wait for systemd to move this process after its answer."""
 _TICK_S: Final = 0.002
 BY_HAND: Final = "`systemd-run --user --scope -p Delegate=yes arena ...`"
 _MULTIPLEXERS: Final = ("TMUX", "STY")
@@ -36,13 +36,13 @@ _CALL: Final = (
     "ssa(sv)a(sa(sv))",
 )
 _PREFERENCE: Final = ("ManagedOOMPreference", "s", "omit")
-"""A bot that keeps its own group short of memory is no reason for systemd-oomd to end the league."""
+"""Tells systemd-oomd not to kill the league because a bot's own group is short of memory."""
 
 
 def enter(root: Path = _ROOT) -> str:
-    """Get this process a part of the tree if it has none; empty if it has one now, otherwise why not, with an advice.
+    """Get a delegated group for this process, unless it has one; return why not, with an advice, or an empty text.
 
-    SpecError for an impossible setting.
+    Raises SpecError for an invalid ARENA_CGROUP.
     """
     if cgroup.setting() == "no":
         return f"switched off by {cgroup.SETTING}=no"
@@ -57,7 +57,7 @@ def enter(root: Path = _ROOT) -> str:
 
 
 def obstacle(root: Path = _ROOT) -> str:
-    """Why systemd is not even asked, with an advice; empty if it can be."""
+    """Return why systemd cannot be asked for a scope, with an advice; empty if it can."""
     return next(_obstacles(root, os.geteuid()), "")
 
 
@@ -74,10 +74,10 @@ def _obstacles(root: Path, uid: int) -> Iterator[str]:
     if shutil.which("busctl") is None:
         yield f"busctl, a part of systemd, is missing; try {BY_HAND}"
     if uid:
-        name, own = user_name(uid), root / "run/user" / str(uid)
-        if not (own / "systemd").is_dir():
+        name, runtime_folder = user_name(uid), root / "run/user" / str(uid)
+        if not (runtime_folder / "systemd").is_dir():
             yield f"no systemd of your own runs; log in as {name} (not by su), or `loginctl enable-linger {name}`"
-        if not (own / "bus").exists():
+        if not (runtime_folder / "bus").exists():
             yield "your own systemd has no bus; `apt-get install dbus-user-session`, then log in again"
         if not cgroup.has_limits(mount / f"user.slice/user-{uid}.slice/user@{uid}.service"):
             yield "your own systemd may not limit memory; `systemctl edit user@.service`, add [Service] Delegate=yes"
@@ -93,15 +93,15 @@ def _obstacles(root: Path, uid: int) -> Iterator[str]:
 
 
 def _outlives_logout(root: Path, uid: int) -> bool:
-    """Whether the move takes nothing from this process: in a scope of its user's systemd it ends with that."""
-    own = cgroup.own_group(root)
-    if own is not None and f"user@{uid}.service" in own.parts:
+    """Return True if this process would end no sooner in a scope of its user's systemd, which may end at logout."""
+    group = cgroup.own_group(root)
+    if group is not None and f"user@{uid}.service" in group.parts:
         return True
     return (root / "var/lib/systemd/linger" / user_name(uid)).exists() or _ends_with_its_terminal()
 
 
 def _ends_with_its_terminal() -> bool:
-    """Whether logging out would end this process anyhow: in the foreground of a terminal, with no nohup, no tmux."""
+    """Return True if a logout would end this process anyway: in the foreground of a terminal, no nohup, no tmux."""
     if signal.getsignal(signal.SIGHUP) == signal.SIG_IGN or any(map(os.environ.get, _MULTIPLEXERS)):
         return False
     try:
@@ -117,10 +117,10 @@ def _ends_with_its_terminal() -> bool:
 
 
 def _ask() -> str:
-    """Ask for a scope around this process and wait for it; the reason if there is none."""
+    """Ask systemd for a scope around this process and wait for the move; return why that failed, or an empty text."""
     before = cgroup.own_group()
-    if said := _start_unit(*_PREFERENCE) and _start_unit():  # systemd before 248 knows no preference
-        return f"systemd refused a scope ({said}); try {BY_HAND}"
+    if refusal := _start_unit(*_PREFERENCE) and _start_unit():  # systemd before 248 knows no preference
+        return f"systemd refused a scope ({refusal}); try {BY_HAND}"
     deadline_s = time.monotonic() + _MOVE_S
     while cgroup.own_group() == before:
         if time.monotonic() > deadline_s:
@@ -130,7 +130,7 @@ def _ask() -> str:
 
 
 def _start_unit(*preference: str) -> str:
-    """The objection of systemd; empty if there is none."""
+    """Start a scope with this process; return the error of systemd, empty if there is none."""
     uid, pid = os.geteuid(), str(os.getpid())
     properties = [
         *("Description", "s", f"arena, with a control group for each bot ({Path(sys.argv[0]).name})"),
@@ -173,7 +173,7 @@ def _start_unit(*preference: str) -> str:
 
 
 def user_name(uid: int) -> str:
-    """The user's name; their number if they have none."""
+    """Return the name of a user; their number if they have none."""
     try:
         return pwd.getpwuid(uid).pw_name
     except KeyError:

@@ -36,23 +36,23 @@ Attempts = dict[str, dict[str, str]]
 
 @cache
 def require_isolation(isolation: Isolation) -> None:
-    """HarnessFault if bots cannot be kept in a sandbox here; once in each process, some tens of milliseconds."""
+    """Raise HarnessFault if the sandbox does not hold here; tested once in each process, in some tens of ms."""
     if isolation == "none":
         return
-    if found := breaches(attempt_escapes()):
-        raise HarnessFault(f"the sandbox does not hold: {'; '.join(found)}")
+    if successes := breaches(attempt_escapes()):
+        raise HarnessFault(f"the sandbox does not hold: {'; '.join(successes)}")
 
 
 def breaches(attempts: Attempts) -> list[str]:
-    """The attempts that succeeded, in words."""
-    found = ((group, *attempt) for group, ways in attempts.items() for attempt in ways.items())
-    return [f"{group} ({way}): the bot {breach}" for group, way, breach in found if breach]
+    """Return the escape attempts that succeeded, in words."""
+    rows = ((group, *attempt) for group, ways in attempts.items() for attempt in ways.items())
+    return [f"{group} ({way}): the bot {breach}" for group, way, breach in rows if breach]
 
 
 def attempt_escapes(start: sandbox.Start = sandbox.start_sandboxed) -> Attempts:
-    """All escape attempts with their results. HarnessFault if there is no sandbox.
+    """Make all escape attempts in a sandbox and return their results; raises HarnessFault if they cannot run.
 
-    `start` is how bots are started; tests take away one protection at a time.
+    `start`: the function that starts the program; tests give one that lacks a protection.
     """
     with _decoys() as facts:
         source = files("arena.process.sandbox").joinpath("escape_attempts.py").read_text(encoding="utf-8")
@@ -60,7 +60,7 @@ def attempt_escapes(start: sandbox.Start = sandbox.start_sandboxed) -> Attempts:
         environment = launch.clean_environment(runtimes.search_path(), "/")
         process, group = start(command, Path(facts["file"]).with_name("home"), environment, _LIMITS)
         try:
-            said, complaint = process.communicate(timeout=_PATIENCE_S)
+            stdout, stderr = process.communicate(timeout=_PATIENCE_S)
         except subprocess.TimeoutExpired:
             raise HarnessFault(f"the sandbox's self-test did not end within {_PATIENCE_S:.0f} s") from None
         finally:
@@ -68,16 +68,16 @@ def attempt_escapes(start: sandbox.Start = sandbox.start_sandboxed) -> Attempts:
             process.wait()
             group.release()
     try:
-        return msgspec.json.decode(said, type=Attempts)
+        return msgspec.json.decode(stdout, type=Attempts)
     except ValueError:
-        text = complaint.decode("utf-8", "backslashreplace").strip() or f"exit code {process.returncode}"
+        text = stderr.decode("utf-8", "backslashreplace").strip() or f"exit code {process.returncode}"
         advice = bubblewrap.advice_on(text)
         raise HarnessFault(f"the sandbox's self-test cannot run: {text}{advice}") from None
 
 
 @contextlib.contextmanager
 def _decoys() -> Iterator[dict[str, Any]]:
-    """Targets outside the sandbox: a file beside the home folder, listeners, this process, a secret setting."""
+    """Set up targets outside the sandbox: a file beside the home folder, listeners, an environment variable."""
     token = secrets.token_hex(8)
     with (
         scratch_folder(_PREFIX) as folder,
@@ -105,7 +105,7 @@ def _decoys() -> Iterator[dict[str, Any]]:
 
 
 def _facts() -> dict[str, Any]:
-    """Facts about the kernel here, and about what bots are meant to see."""
+    """Return the facts for the escape attempts: about this kernel, and about what bots may see and use."""
     synthetic = kernel_files.synthetic(_LIMITS.memory_mib)
     home = Path.home()
     is_apart = home != Path("/") and str(home) not in _FOLDERS and not runtimes.is_visible(home)
@@ -126,5 +126,5 @@ def _facts() -> dict[str, Any]:
 
 
 def closed_calls() -> dict[str, int]:
-    """The numbers of the calls that no bot may have, as far as this processor has them."""
+    """Return the numbers by name of the calls that no bot may make, as far as this processor has them."""
     return {name: number for name in sorted(calls.CLOSED) if (number := syscalls.number_of(name)) >= 0}

@@ -13,26 +13,26 @@ from arena.process.sandbox.bubblewrap import HOME_INSIDE
 
 _ROOT: Final = PurePath("/")
 _MOST_LINKS: Final = 40
-"""Links on one path, as in the kernel."""
+"""Most links followed on one path, as in the kernel."""
 
 
 class Sight:
-    """The files that the bot in `folder` sees: its own, and those below `roots`, which lie at the same place here."""
+    """The view that the bot in `folder` has of this machine: its folder, and files below `roots` at the same path."""
 
     def __init__(self, folder: str, roots: tuple[Path, ...], links: tuple[Path, ...] = ()) -> None:
         self._folder, self._links = PurePath(folder), frozenset(map(PurePath, links))
         self._roots = tuple(map(PurePath, roots))
 
     def find(self, path: str) -> Path | None:
-        """The place, without links, to which a path of the bot leads; None if it leads out of what the bot sees.
+        """Resolve a path as the bot would; return the path on this machine, None if it leaves what the bot sees.
 
-        Nothing need lie at the place.
+        The file need not exist.
         """
-        here, left, links = self._folder, _parts(path), 0
+        here, parts, links = self._folder, _parts(path), 0
         if path.startswith("/"):
             here = _ROOT
-        while left:
-            part = left.pop()
+        while parts:
+            part = parts.pop()
             if part == "..":
                 here = _ROOT if here == self._folder else here.parent
                 continue
@@ -47,7 +47,7 @@ class Sight:
                 if links > _MOST_LINKS:
                     return None
                 here = _ROOT if target.startswith("/") else here.parent
-                left += _parts(target)
+                parts += _parts(target)
         return Path(here) if self._is_within(here) else None
 
     def _is_within(self, place: PurePath) -> bool:
@@ -55,17 +55,17 @@ class Sight:
 
 
 def sight(folder: str) -> Sight:
-    """The files that a sandboxed bot in `folder` sees."""
+    """Return the view of a sandboxed bot in `folder`."""
     return Sight(folder, runtimes.roots(), runtimes.system_links())
 
 
 def _parts(path: str) -> list[str]:
-    """The parts of a path, the first one last."""
+    """Return the parts of a path in reverse order, without empty ones and `.`."""
     return [part for part in reversed(path.split("/")) if part not in {"", "."}]
 
 
 def _target(place: PurePath) -> str:
-    """The text of a link; empty for anything else."""
+    """Return the target of a link; empty for anything else."""
     try:
         return str(Path(place).readlink())
     except OSError:

@@ -17,11 +17,11 @@ from arena.process.sandbox import calls
 from arena.process.sandbox.calls import When
 
 _BINARY_TREE: Final = 2
-"""Of libseccomp's optimizations: a call is found by its number in 8 steps instead of 200."""
+"""Value of libseccomp's CTL_OPTIMIZE: a call is found by its number in 8 steps instead of 200."""
 
 
 def number_of(name: str) -> int:
-    """The number of a call on this processor, below 0 if there is none."""
+    """Return the number of a call on this processor, below 0 if there is none."""
     seccomp = _library()
     number = int(seccomp.resolve_syscall(seccomp.Arch.NATIVE, name))
     return number if number >= 0 else calls.YOUNG.get(name, -1)
@@ -31,10 +31,10 @@ def number_of(name: str) -> int:
 def compile_filter(
     *, is_play: bool, processes: bool, counts_shared_memory: bool = False, arch: str = "NATIVE"
 ) -> bytes:
-    """The filter as the kernel takes it: an array of `struct sock_filter`, 8 bytes each. `arch`: see pyseccomp.Arch.
+    """Return the filter as an array of `struct sock_filter`, 8 bytes each. `arch`: see pyseccomp.Arch.
 
-    With `processes` the program may fork. `counts_shared_memory`: a control group does, so that the program may have
-    memory that is in no count of resident pages.
+    With `processes` the program may fork. With `counts_shared_memory` it may have shared anonymous memory, which a
+    control group then counts and which no count of resident pages includes.
     """
     parts = [
         (calls.CALLS, calls.BY_ARGUMENT, True),
@@ -63,7 +63,7 @@ def compile_filter(
 
 
 class _Filter:
-    """libseccomp's filter for one kind of processor, in which nothing is allowed yet."""
+    """A filter of libseccomp for one kind of processor, which at first allows nothing."""
 
     def __init__(self, arch: str) -> None:
         self._seccomp = seccomp = _library()
@@ -77,9 +77,9 @@ class _Filter:
             self._filter.set_attr(seccomp.Attr.CTL_OPTIMIZE, _BINARY_TREE)
 
     def add(self, action: int, name: str, *conditions: When | Any) -> None:
-        """A rule for the call of that name where all these conditions hold, or Args of pyseccomp.
+        """Add a rule for the call `name` if all conditions hold; a condition may also be an Arg of pyseccomp.
 
-        A processor without the call has no number for it either, and needs no rule.
+        No rule if the processor does not have the call.
         """
         seccomp = self._seccomp
         native, number = (seccomp.resolve_syscall(arch, name) for arch in (seccomp.Arch.NATIVE, self._arch))
@@ -92,7 +92,7 @@ class _Filter:
             self._filter.add_rule_exactly(action, native, *masked)
 
     def allow_sockets(self, families: tuple[int, ...]) -> None:
-        """Of these families (in a network namespace of its own): AF_VSOCK and the like reach beyond every namespace."""
+        """Allow sockets of these families only: AF_VSOCK and others reach out of the network namespace."""
         seccomp, unsupported = self._seccomp, self._seccomp.ERRNO(EAFNOSUPPORT)
         last = max(families, default=-1)
         self.add(unsupported, "socket", *([seccomp.Arg(0, seccomp.GT, last)] if families else []))
@@ -100,7 +100,7 @@ class _Filter:
             self.add(seccomp.ALLOW if family in families else unsupported, "socket", seccomp.Arg(0, seccomp.EQ, family))
 
     def exported(self) -> bytes:
-        """As the kernel takes it."""
+        """Return the filter as bytes for the kernel."""
         with os.fdopen(os.memfd_create("arena-filter"), "rb") as file:
             self._filter.export_bpf(file)
             file.seek(0)

@@ -18,20 +18,20 @@ from typing import Final
 from arena.errors import HarnessFault
 
 _FIRST_UID: Final = 0x7000_0000
-"""Just above the ranges that systemd hands to containers, where nobody else looks for users."""
+"""First user id for bots: above the ranges that systemd gives to containers, so that nobody else uses it."""
 _UIDS_PER_PROCESS: Final = 64
 _LENDING: Final = Path("/run/arena")
-"""Always empty for others: a file system is mounted on it where only this process sees it."""
+"""Folder for binds; other processes see it empty, because they do not see the file system mounted on it."""
 _CLONE_NEWNS: Final = 0x0002_0000
 _MS_NODEV, _MS_NOSUID, _MS_BIND, _MS_REC, _MS_PRIVATE = 0x4, 0x2, 0x1000, 0x4000, 0x4_0000
 _taken: set[int | None] = set()
 _here: Final = threading.local()
 _one_at_a_time: Final = threading.Lock()
-"""Users are those of the whole process, and an executor may play in several of its threads."""
+"""User ids belong to the whole process, and an executor may play in several threads."""
 
 
 def acquire_uid() -> int | None:
-    """A spare user for a bot to be started, until `release_uid`; None unless arena runs as root."""
+    """Reserve a user id for a bot until `release_uid`; None unless arena runs as root. Raises HarnessFault."""
     if os.geteuid() != 0:
         return None
     first = _FIRST_UID + os.getpid() * _UIDS_PER_PROCESS  # process ids end at 2**22, so this stays below 2**31
@@ -48,15 +48,15 @@ def acquire_uid() -> int | None:
 
 
 def release_uid(uid: int | None) -> None:
-    """The bot with that user is gone."""
+    """Release a user id of `acquire_uid` after the end of its bot."""
     _taken.discard(uid)
 
 
 @contextlib.contextmanager
 def real_user(uid: int | None) -> Iterator[None]:
-    """Be that user for a moment, in name and not in rights: so limits may be set on a process of that user.
+    """Take the real user id `uid` inside the `with`, so that rlimits can be set on a process of that user.
 
-    Root may do so only with CAP_SYS_RESOURCE, which containers and some virtual machines keep from it.
+    Root without CAP_SYS_RESOURCE, as in containers and some virtual machines, could not set them otherwise.
     """
     if uid is None:
         yield
@@ -72,10 +72,10 @@ def real_user(uid: int | None) -> Iterator[None]:
 
 
 def reachable(path: Path) -> Path:
-    """The path at which a bot's user finds the folder at `path`: the same, or one that is bound.
+    """Return a path at which a bot's user can read the folder: `path` itself, or a bind mount of it.
 
-    It is bound once in each thread: a mount namespace belongs to a thread and what it starts. A folder that was made
-    anew has another inode, and so is another one.
+    A folder is bound once in each thread, because a mount namespace belongs to a thread and its children. A folder
+    that was deleted and made again has another inode and is bound again.
     """
     path = path.resolve()
     if os.geteuid() != 0:
@@ -96,7 +96,7 @@ def reachable(path: Path) -> Path:
 
 
 def require_readable(folder: Path) -> None:
-    """HarnessFault if a bot's own user could not read its folder."""
+    """Raise HarnessFault if a bot's own user cannot read its folder."""
     if os.geteuid() == 0 and not _allows(folder, stat.S_IROTH | stat.S_IXOTH):
         raise HarnessFault(
             f"{folder} can be read by its owner only, and bots have another user: `chmod -R o+rX {folder}`"
@@ -115,7 +115,7 @@ def _is_mapped(uid: int) -> bool:
 
 
 def _leave_the_mounts_of_others() -> None:
-    """Make room that only this thread and its bots see."""
+    """Give this thread a mount namespace of its own, with an empty file system for binds."""
     _LENDING.mkdir(mode=0o755, parents=True, exist_ok=True)
     _require(_libc().unshare(_CLONE_NEWNS), "a mount namespace")
     _mount("none", "/", "", _MS_REC | _MS_PRIVATE, "")
