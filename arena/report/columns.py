@@ -1,6 +1,6 @@
 """The columns of tables for people: one definition of each, for tables, `--explain`, the docs and notebooks.
 
-Rule: a meaning says in plain words what the number is, in which unit, and what is better; cells are made from rows for
+Rule: a meaning explains in plain words the number, its unit and which direction is better; cells are made from rows for
 programs, as JSON has them, so that a notebook shows what the terminal shows.
 """
 

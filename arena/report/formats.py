@@ -151,7 +151,7 @@ def wrapped(text: str, width: int | None) -> str:
 
 def escaped(text: str) -> str:
     """Escape `text` so that Markdown shows it as it is."""
-    return _MARKUP.sub(lambda found: "\\" + found[0], printable(text))
+    return _MARKUP.sub(lambda sign: "\\" + sign[0], printable(text))
 
 
 def clipped(names: Sequence[str], longest: int = LONGEST_NAME) -> list[str]:
@@ -207,9 +207,9 @@ def intervals(
     return aligned(
         [
             (UNKNOWN, UNKNOWN)
-            if one is None
-            else (f"{scale * one.value:{sign}.{digits}f}", half_width(one, digits, scale))
-            for one in found
+            if interval is None
+            else (f"{scale * interval.value:{sign}.{digits}f}", half_width(interval, digits, scale))
+            for interval in found
         ],
         " ",
     )

@@ -46,9 +46,9 @@ def leaderboard_page(standings: Standings, timing: Sequence[Timing] | None, news
 
     def text(style: Style) -> Iterator[str]:
         rows = table_rows(standings, timing)
-        known = [each for each in definitions if each is not LUCK_ADJUSTED or style.columns or _is_adjusted(standings)]
+        known = [item for item in definitions if item is not LUCK_ADJUSTED or style.columns or _is_adjusted(standings)]
         shown = chosen(known, style, SHOWN_STANDINGS)
-        yield style.table(style.fitted(lambda style: [each.column(rows, style) for each in shown]))
+        yield style.table(style.fitted(lambda style: [item.column(rows, style) for item in shown]))
         if style.is_explained:
             yield style.sentences(explanation(shown, _more(standings)))
         hint = [] if style != Style(width=style.width) else [_MORE]
@@ -66,7 +66,7 @@ def leaderboard_page(standings: Standings, timing: Sequence[Timing] | None, news
 
 def table_rows(standings: Standings, timing: Sequence[Timing] | None) -> list[dict[str, object]]:
     """Return the rows for programs, with their use of time."""
-    by_name = {one.name: one for one in timing or ()}
+    by_name = {times.name: times for times in timing or ()}
     return [record(row) | _times(by_name.get(row.name)) for row in standings.rows]
 
 
@@ -86,7 +86,7 @@ def _more(standings: Standings) -> dict[str, str]:
 
 
 def _records(standings: Standings, timing: Sequence[Timing] | None) -> Records:
-    by_name = {one.name: one for one in timing or ()}
+    by_name = {times.name: times for times in timing or ()}
     luck = {"luck": luck_description(standings.luck, standings.isolation)}
     records = [_spread_out(row, by_name.get(row.name)) | luck for row in standings.rows]
     return tuple(records[0]) if records else (), records
@@ -217,8 +217,8 @@ def _of_pardons(rows: Sequence[Row]) -> Iterator[str]:
 
 def _of_waiting(timing: Sequence[Timing]) -> Iterator[str]:
     """Yield sentences on the time in which the league waited for bots that were idle or starting."""
-    idle = {one.name: one.idle_s / one.matches for one in timing if one.idle_s > _IDLE_S * one.matches}
-    startup = {one.name: one.startup_s / one.matches for one in timing if one.startup_s > _STARTUP_S * one.matches}
+    idle = {row.name: row.idle_s / row.matches for row in timing if row.idle_s > _IDLE_S * row.matches}
+    startup = {row.name: row.startup_s / row.matches for row in timing if row.startup_s > _STARTUP_S * row.matches}
     for what, seconds in (("idle while they owed answers", idle), ("start-up", startup)):
         if seconds:
             worst = sorted(seconds, key=lambda name: (-seconds[name], name))
@@ -229,9 +229,9 @@ def _of_waiting(timing: Sequence[Timing]) -> Iterator[str]:
 
 def _of_load(timing: Sequence[Timing]) -> Iterator[str]:
     """Yield a warning of forfeits that a machine with less load would not have caused."""
-    late = [one.name for one in timing if one.timeouts_by_load]
+    late = [row.name for row in timing if row.timeouts_by_load]
     if late:
-        count = counted(sum(one.timeouts_by_load for one in timing), "timeout")
+        count = counted(sum(row.timeouts_by_load for row in timing), "timeout")
         yield (
             f"WARNING: {count} by wall time came while the bot waited for a core for longer than it was late"
             f" ({some(clipped(late))}): the machine was too busy; play with fewer `--workers`, or let CPU time decide"
@@ -240,9 +240,9 @@ def _of_load(timing: Sequence[Timing]) -> Iterator[str]:
 
 def _of_seats(seats: Sequence[SeatAdvantage]) -> Iterator[str]:
     """Yield the advantage of each seat; of two seats only the first, as the second loses what it wins."""
-    told = seats[:1] if len(seats) == 2 else seats
-    if told:
-        listed = ", ".join(f"seat {one.seat} {one.points.value:+.1f} {half_width(one.points, 1)}" for one in told)
+    rows = seats[:1] if len(seats) == 2 else seats
+    if rows:
+        listed = ", ".join(f"seat {row.seat} {row.points.value:+.1f} {half_width(row.points, 1)}" for row in rows)
         yield f"seat advantage, percentage points of score ±95 %: {listed}"
 
 

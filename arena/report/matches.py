@@ -67,14 +67,14 @@ _BY_SEAT: Final = tuple(
 )
 MATCH_COLUMNS: Final = (*_ABOUT_THE_MATCH, *_BY_SEAT)
 _VALUES: Final[dict[str, Callable[[MatchResult], Any]]] = {
-    "id": lambda one: str(one.key),
+    "id": lambda match: str(match.key),
     "pairing": attrgetter("key.pairing"),
     "block": attrgetter("key.block"),
     "rotation": attrgetter("key.rotation"),
-    "luck_version": lambda one: one.luck_version or None,
-    "scores": lambda one: None if one.scores is None else [*map(plain_number, one.scores)],
-    "luck": lambda one: [own / LUCK_UNIT for own in one.luck] or None,
-    "pardoned": lambda one: one.pardoned or [{}] * len(one.players),
+    "luck_version": lambda match: match.luck_version or None,
+    "scores": lambda match: None if match.scores is None else [*map(plain_number, match.scores)],
+    "luck": lambda match: [luck / LUCK_UNIT for luck in match.luck] or None,
+    "pardoned": lambda match: match.pardoned or [{}] * len(match.players),
 }
 """How to get the values in JSON that are no attributes of a result, by key."""
 _LINE: Final = ("id", "player", "score", "termination", "pardoned", "reasons")
@@ -100,9 +100,9 @@ def match_list(
     known = MATCH_COLUMNS if has_reasons else MATCH_COLUMNS[:-1]
     values = [_VALUES.get(column.key, attrgetter(column.key)) for column in known]
     if has_reasons:
-        values[-1] = lambda one: fault_reasons(record_of(one))
+        values[-1] = lambda match: fault_reasons(record_of(match))
     fields = [field for column in known for field in column.fields(seats)]
-    groups = {name: each.fields(seats) for each in known for name in (each.name, each.key)}
+    groups = {name: column.fields(seats) for column in known for name in (column.name, column.key)}
     names = chosen_fields(groups, style.columns, fields)
     places = [fields.index(name) for name in names] or range(len(fields))
 
@@ -120,11 +120,11 @@ def match_list(
     if form == "csv":
         yield from csv_pieces(names or fields, map(row, results))
     elif form == "json":
-        yield from _array(json_text(document(one)) for one in results)
+        yield from _array(json_text(document(match)) for match in results)
     elif names or style.is_wide:
-        yield from _pieces(f"{'  '.join(map(_text, row(one)))}\n" for one in results)
+        yield from _pieces(f"{'  '.join(map(_text, row(match)))}\n" for match in results)
     else:
-        yield from _pieces(f"{line}\n" for one in results for line in _lines(one, style.width))
+        yield from _pieces(f"{line}\n" for match in results for line in _lines(match, style.width))
     if style.is_explained:
         meanings = {column.name: column.meaning for column in known}
         shown = dict.fromkeys(re.sub(r"_\d+$", "", name) for name in names or (fields if style.is_wide else _LINE))

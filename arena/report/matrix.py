@@ -1,6 +1,6 @@
 """The head-to-head matrix as a page for a person: a shaded table, and sentences below it.
 
-Rule: colour repeats what the marks + ++ - -- say, so that nothing is lost in a pipe, on paper, or to an eye that does
+Rule: colour repeats the marks + ++ - --, so that nothing is lost in a pipe, on paper, or to an eye that does
 not tell colours apart. Blue is better than expected, orange worse. The marks > and < show who is significantly better.
 """
 
@@ -48,15 +48,15 @@ def matrix_page(found: HeadToHead, luck: str | None = None, *, is_coloured: bool
         if style.columns:
             raise SpecError("--columns: those of the matrix are its players, --players chooses some of them")
         if style.is_markdown:
-            names = style.names([one.name for one in found.players])
+            names = style.names([player.name for player in found.players])
             tables = [style.table([*_players(found, names), *_scores(found, _LONG, names)])]
         else:
             tables = _tables(found, style.width, is_shaded=is_coloured)
         return [*tables, style.sentences(matrix_sentences(found))]
 
     def records() -> Records:
-        kind, each = (Ranked, found.players) if rows == "players" else (Meeting, found.meetings)
-        return kind.__struct_fields__, map(msgspec.structs.asdict, each)
+        kind, values = (Ranked, found.players) if rows == "players" else (Meeting, found.meetings)
+        return kind.__struct_fields__, map(msgspec.structs.asdict, values)
 
     return Page(text, records, lambda: msgspec.structs.asdict(found), luck)
 
@@ -80,7 +80,7 @@ def matrix_sentences(found: HeadToHead) -> Iterator[str]:
         f"> or <: the player of the row is surely better, or worse, than that of the column, by their rating."
         f" Significant for {found.decided} of {counted(found.pairs, 'pair')} (Holm, {100 * WRONG:.0f} %)."
     )
-    cells = sum(one.matches > 0 for one in found.meetings) // 2
+    cells = sum(meeting.matches > 0 for meeting in found.meetings) // 2
     yield (
         "+ or ++ after a score: 2 or 3 standard errors better than the skills expect; - or --: worse. By chance alone"
         f" {cells * CHANCE_OF_A_MARK:.1f} of the {counted(cells, 'pair')} shown would be marked."
@@ -106,7 +106,7 @@ def shaded(text: str, z: float) -> str:
 
 def _tables(found: HeadToHead, width: int | None, *, is_shaded: bool) -> list[str]:
     """Format a table that fits into `width` with as much detail as possible; else the shortest one in parts."""
-    shown = clipped([one.name for one in found.players])
+    shown = clipped([player.name for player in found.players])
     numbers = _numbers(found)
     players = _players(found, shown)
     scores: list[Column] = []
@@ -121,9 +121,9 @@ def _tables(found: HeadToHead, width: int | None, *, is_shaded: bool) -> list[st
 
 def _players(found: HeadToHead, shown: Sequence[str]) -> list[Column]:
     halves = [
-        None if one.rating is None or one.rating_high is None else one.rating_high - one.rating for one in found.players
+        None if row.rating is None or row.rating_high is None else row.rating_high - row.rating for row in found.players
     ]
-    skills = [(fixed(one.rating), fixed(half)) for one, half in zip(found.players, halves, strict=True)]
+    skills = [(fixed(row.rating), fixed(half)) for row, half in zip(found.players, halves, strict=True)]
     return [
         Column("#", _numbers(found), is_key=True),
         Column("player", shown, "left", is_key=True),
@@ -133,7 +133,7 @@ def _players(found: HeadToHead, shown: Sequence[str]) -> list[Column]:
 
 def _numbers(found: HeadToHead) -> list[str]:
     """Return the ranks, or places in the list if ranks do not identify players (ties, groups, no match)."""
-    ranks = [one.rank for one in found.players]
+    ranks = [player.rank for player in found.players]
     is_one_each = len(set(ranks)) == len(ranks) and None not in ranks
     return [str(rank if is_one_each else place) for place, rank in enumerate(ranks, start=1)]
 
@@ -145,18 +145,18 @@ def _skill_cells(skills: Sequence[tuple[str, str]]) -> list[str]:
 
 def _scores(found: HeadToHead, template: str, headers: Sequence[str], *, is_shaded: bool = False) -> list[Column]:
     """Make a column for each player; cells are padded to the right, so that scores stand below scores."""
-    meetings = {(one.player, one.opponent): one for one in found.meetings}
-    names = [one.name for one in found.players]
+    meetings = {(meeting.player, meeting.opponent): meeting for meeting in found.meetings}
+    names = [player.name for player in found.players]
     columns = []
     for header, name in zip(headers, names, strict=True):
-        own = [meetings.get((row, name)) for row in names]
+        met = [meetings.get((row, name)) for row in names]
         texts = [
-            _text(one, template) if one else NOBODY if row == name else "" for one, row in zip(own, names, strict=True)
+            _text(one, template) if one else NOBODY if row == name else "" for one, row in zip(met, names, strict=True)
         ]
         bare = [text.rstrip(" +-<>") for text in texts]
         marks = max(len(text) - len(score) for text, score in zip(texts, bare, strict=True))
         cells = [score + text[len(score) :].ljust(marks) for text, score in zip(texts, bare, strict=True)]
-        columns.append(Column(header, cells, surprises=[one.z or 0.0 if one and is_shaded else 0.0 for one in own]))
+        columns.append(Column(header, cells, surprises=[one.z or 0.0 if one and is_shaded else 0.0 for one in met]))
     return columns
 
 

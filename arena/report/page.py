@@ -20,7 +20,7 @@ Records = tuple[Sequence[str], Iterable[Mapping[str, object]]]
 class Page(msgspec.Struct, frozen=True):
     """A page of a league: the parts of the text in a style, the records of CSV, the document of JSON.
 
-    `luck`, the sentence on the origin of luck, stands below the text, in a column `luck` of CSV, or under that key in JSON.
+    `luck`, the sentence on the origin of luck, stands below the text, in a column of its own, or under the key `luck`.
     `definitions` are the columns of its tables that may be chosen in CSV and JSON, too.
     """
 

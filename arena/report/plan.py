@@ -40,7 +40,7 @@ def _parts(plan: LeaguePlan) -> Iterator[tuple[str, str]]:
     yield "sample", f"{played} of {met} of {counted(known, 'pairing')} in {sample.wall_s:.0f} s; none of it is stored"
     yield from _time(sample, max(match_count(tournament) - done, 0), plan.capacity)
     yield "difference", _difference(plan.difference)
-    if forfeits := Counter(one.players[one.at_fault] for one in sample.results if one.at_fault is not None):
+    if forfeits := Counter(row.players[row.at_fault] for row in sample.results if row.at_fault is not None):
         named = ", ".join(f"{count} by {printable(name)}" for name, count in forfeits.most_common(_NAMED))
         yield "forfeits", f"in the sample {forfeits.total()}: {named}; `arena check` tells why"
     for text in sample.failures[:_NAMED]:
@@ -64,7 +64,7 @@ def _range(sample: LeagueSample) -> str:
     """Describe the quickest and the slowest pairing, if there are several."""
     if len(sample.seconds) < 2:
         return ""
-    names = {one.key.pairing: " v ".join(map(printable, one.places)) for one in sample.results}
+    names = {row.key.pairing: " v ".join(map(printable, row.places)) for row in sample.results}
     ends = [pick(sample.seconds, key=sample.seconds.__getitem__) for pick in (min, max)]
     quick, slow = (f"{_seconds(sample.seconds[key])} ({names[key]})" for key in ends)
     return f": from {quick} to {slow}"

@@ -56,7 +56,7 @@ def section_table(
 ) -> tuple[list[dict[str, Any]], list[Definition]]:
     """Return the rows of a section for programs, and the columns of them that a style shows."""
     is_adjusted = any(line.luck_adjusted for _, group in page.sections for line in group)
-    known = [each for each in section_columns(section) if each is not LUCK_ADJUSTED or style.columns or is_adjusted]
+    known = [item for item in section_columns(section) if item is not LUCK_ADJUSTED or style.columns or is_adjusted]
     return [_record(section, line) for line in lines], chosen(known, style, SHOWN + page.is_luck_asked)
 
 
@@ -100,7 +100,7 @@ def fault_sentences(page: ProfilePage, most_ids: int | None = MOST_IDS_SHOWN) ->
     """Yield the faults of a player by kind, with the first matches of each."""
     profile = page.profile
     if profile.faults:
-        count = sum(one.faults for one in profile.faults)
+        count = sum(kind.faults for kind in profile.faults)
         yield f"Faults: {count}, and {profile.opponents_forfeits} by others in its matches."
         yield from _faults(profile.faults, most_ids)
     else:
@@ -171,11 +171,11 @@ def _faults(faults: Sequence[Fault], most_ids: int | None) -> Iterator[str]:
 def _extremes(title: str, found: Sequence[Extreme]) -> Iterator[str]:
     if found:
         yield f"{title}:"
-    for one in found:
+    for game in found:
         seated = " : ".join(
-            f"{name} {plain_number(score)}" for name, score in zip(one.players, one.scores, strict=True)
+            f"{name} {plain_number(score)}" for name, score in zip(game.players, game.scores, strict=True)
         )
-        yield f"  {plain_number(one.margin):+}  {one.match}  {seated}"
+        yield f"  {plain_number(game.margin):+}  {game.match}  {seated}"
 
 
 def _records(page: ProfilePage) -> Iterator[dict[str, Any]]:
@@ -196,9 +196,9 @@ def _records(page: ProfilePage) -> Iterator[dict[str, Any]]:
         for fault in faults:
             yield from ({"section": section, "name": fault.kind, "match": str(match)} for match in fault.first)
     for section, extremes in (("win", profile.wins), ("loss", profile.losses)):
-        for one in extremes:
-            names = " v ".join(one.players)
-            yield {"section": section, "name": names, "match": str(one.match), "margin": plain_number(one.margin)}
+        for game in extremes:
+            names = " v ".join(game.players)
+            yield {"section": section, "name": names, "match": str(game.match), "margin": plain_number(game.margin)}
 
 
 def _time_values(page: ProfilePage) -> dict[str, float | None]:

@@ -280,8 +280,8 @@ def dialogue_lines(record: MatchRecord, seat: int, step: int | None = None) -> I
         yield from (f"{way} {printable(line.decode('utf-8', 'backslashreplace'))}" for _, way, line in lines)
         yield from (f"stderr | {line}" for line in text.splitlines())
     if shown is None:
-        rest = "".join(text for number, text in written.items() if number > entry.moves)
-        yield from (f"stderr after the last answer | {line}" for line in rest.splitlines())
+        tail = "".join(text for number, text in written.items() if number > entry.moves)
+        yield from (f"stderr after the last answer | {line}" for line in tail.splitlines())
 
 
 def _request_heading(entry: SeatRecord, number: int, step: int | None) -> str:

@@ -6,7 +6,7 @@ what forfeits stopped. Somebody who foresees draws plays so that they help, and 
 mean is tested upwards, by a confidence sequence (`arena.statistics.confidence_sequence`): it holds at every look, also
 where results decide how long is played. The one bound it needs is exact: a match has luck of `LEAST` at least.
 
-Rule: it accuses nobody by a rank, a rating or a score; these have no part in it, and it has none in them. Luck of
+Rule: the audit uses no rank, rating or score, and these do not use the audit. Luck of
 different versions of a value may be mixed, for each has mean 0. Matches without luck are left out.
 """
 

@@ -62,8 +62,8 @@ class MatchTable:
         """The points by block, rotation and place: 2 for each player beaten, 1 for each tied; 0 without a match."""
         points = np.zeros(self.ranks.shape, dtype=np.int8)
         for place in range(self.ranks.shape[2]):
-            own = self.ranks[:, :, place, None]
-            points[:, :, place] = np.einsum("brp->br", np.int8(2) * (own < self.ranks) + (own == self.ranks)) - 1
+            rank = self.ranks[:, :, place, None]
+            points[:, :, place] = np.einsum("brp->br", np.int8(2) * (rank < self.ranks) + (rank == self.ranks)) - 1
         return points * self.present[:, :, None]
 
     @cached_property

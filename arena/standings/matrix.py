@@ -1,7 +1,7 @@
 """The ranks of a league -> scores of all pairs of players, significant differences, and intransitive cycles.
 
-Rule: of each two players whom matches connect it is asked whether one is better, by the batch estimate of all matches;
-Holm's correction bounds the chance that any of these answers in the league is wrong. The cells are those of
+Rule: each pair of players whom matches connect is tested for a difference, by the batch estimate of all matches; Holm's
+correction bounds the chance that any of these results in the league is wrong. The cells are those of
 `arena.statistics.matrix`. The test for intransitive results is made only where it can be trusted: X^2 follows its
 distribution where most pairs are expected to share their points (Cochran, 1954: at least 5 on either side for four
 pairs in five, and 1 for every pair). One upset between a bot that plays at random and the best one would otherwise

@@ -1,7 +1,7 @@
 """A player's matches -> the player's results by opponent, seat and tenth of the schedule, with drift, times and faults.
 
-Rule: the block is the unit of every error, and opponents are compared with themselves only: whether a player gets
-better or worse is asked within each pairing. Matches come as columns, so that a million of them take seconds.
+Rule: the block is the unit of every error, and results are compared within a pairing only: drift, too, is tested within
+each pairing. Matches come as columns, so that a million of them take seconds.
 """
 
 from collections import Counter, defaultdict

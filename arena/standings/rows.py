@@ -161,7 +161,7 @@ def ranked(
     score = {name: row.score.value for name, row in by_name.items() if row.score}
     places = {place.name: place for place in ranking(groups, strength, score)}
     ordered = [by_name[name] for name in (*places, *sorted(by_name.keys() - places.keys()))]
-    los = {one.name: _superiority(one, other, fit) for one, other in pairwise(ordered)}
+    los = {row.name: _superiority(row, next_row, fit) for row, next_row in pairwise(ordered)}
     pairs = {name for group in groups if len(group) == _PAIR for name in group}
     return tuple(
         msgspec.structs.replace(

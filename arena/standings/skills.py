@@ -62,8 +62,8 @@ def skills(found: ProbitFit, settings: RatingSettings) -> dict[str, Interval]:
             group,
             _errors(
                 found.covariance,
-                [at[one] for one in group],
-                [at[anchor]] if anchor is not None and anchor in group else [at[one] for one in group],
+                [at[player] for player in group],
+                [at[anchor]] if anchor is not None and anchor in group else [at[player] for player in group],
             ),
             strict=True,
         )

@@ -142,26 +142,26 @@ def sums_of(table: MatchTable) -> PairingSums:
         margins=_margins(table, units),
         luck=_luck(table),
         luck_versions=_counts(
-            by_pairing, ((end.luck_version, own, n) for end, own, _, n in counted if end.luck_version)
+            by_pairing, ((end.luck_version, which, n) for end, which, _, n in counted if end.luck_version)
         ),
         faults=_counts(
             by_place,
             (
-                (end.termination.value, (own, (end.at_fault + rotation) % seats), n)
-                for end, own, rotation, n in counted
+                (end.termination.value, (which, (end.at_fault + rotation) % seats), n)
+                for end, which, rotation, n in counted
                 if end.at_fault is not None
             ),
         ),
         pardoned=_counts(
             by_place,
             (
-                (code, (own, (seat + rotation) % seats), n * times)
-                for end, own, rotation, n in counted
+                (code, (which, (seat + rotation) % seats), n * times)
+                for end, which, rotation, n in counted
                 for seat, counts in enumerate(end.pardoned)
                 for code, times in counts.items()
             ),
         ),
-        isolation=_counts(by_pairing, ((end.isolation, own, n) for end, own, _, n in counted)),
+        isolation=_counts(by_pairing, ((end.isolation, which, n) for end, which, _, n in counted)),
     )
 
 
@@ -209,8 +209,8 @@ def _luck(table: MatchTable) -> tuple[LuckSums, ...]:
     has = table.present & table.of_ends([bool(end.luck_version) for end in table.ends], bool)
     m, luck = has.sum(axis=1), summed(_wide(table.column("luck")))
     y = summed(table.points * has[:, :, None])
-    matches, one = m[:, None], np.ones_like(m)[:, None]
-    by_place = ((y, one), (y, y), (y, matches), (luck, one), (luck, luck), (luck, matches), (y, luck))
+    matches, ones = m[:, None], np.ones_like(m)[:, None]
+    by_place = ((y, ones), (y, y), (y, matches), (luck, ones), (luck, luck), (luck, matches), (y, luck))
     halves = [(table.block % HALVES == half).astype(np.int64) for half in range(HALVES)]
     return tuple(
         LuckSums(

@@ -1,8 +1,8 @@
-"""The bots that a worker on another machine got: installed by their hash, bounded, the least recently used leave first.
+"""A cache of bots on a worker's machine: installed by hash, of bounded size, the least recently used removed first.
 
 Rule: several processes, and threads of them, may share one cache. A bot in use is locked (flock on its home), so a
-process that is killed holds none; a home without a lock may go at any moment. Nothing that lies there is believed
-before its hash was computed again, once in each process.
+process that is killed holds none; a home without a lock may be removed at any moment. Each process computes the hash of
+a home anew before the first use.
 """
 
 import contextlib

@@ -1,6 +1,6 @@
 """The database file: opening it for reading or writing, refusing a damaged or foreign one, and the lock of the writer.
 
-Rule: a malformed file is refused before anything in it changes; a large one is looked at in samples, and that is said.
+Rule: a malformed file is refused before anything in it changes; of a large one samples are checked, with a warning.
 WAL with synchronous=FULL: a match that was reported as stored is on the disk. Keep results/ off network file systems,
 where WAL does not work.
 

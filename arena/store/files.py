@@ -1,6 +1,6 @@
 """Files of a results folder, which may come from somebody else: the only way to open one.
 
-Rule: below the results folder no link is followed and nothing is waited for. A link in the place of a file could name
+Rule: below the results folder no link is followed and no open blocks. A link in the place of a file could name
 any file of the reader's, a pipe has no end, and a device has no size: only plain files are opened, in plain folders.
 """
 

@@ -1,8 +1,8 @@
-"""The installed copies of bots, `results/bots/<hash>`: made whole, durable, looked at before they play.
+"""The installed copies of bots, `results/bots/<hash>`: made whole, durable, checked before they play.
 
 Rule: nothing plays that is not what was built. A home is `source`, the bot as it was given, `run`, the same after its
 build, and `built`, the hash of that. It is on the disk, every file and folder of it, before one rename gives it its
-name; and the name is on the disk before anybody hears of it.
+name; and the name is on the disk before `install` returns.
 
 A home in the making is a scratch folder `new-...` (see arena.process.scratch).
 """

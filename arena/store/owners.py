@@ -1,8 +1,8 @@
 """Owners of the names of bots, and the rule by which a bot gets a name.
 
 Rule: a name belongs to the first owner whose bot was accepted under it, with all names that a reader could take for it,
-and still does when its bots are withdrawn. The person who takes a bot in says whose it is, by the folder or in words;
-no file of a bot has a say. An owner's own name is no name for the bots of others.
+and still does when its bots are withdrawn. The person who accepts a bot states its owner, by the folder or an option;
+no file of the bot can. The name of an owner is no name for the bots of others.
 """
 
 import os

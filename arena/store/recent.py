@@ -1,6 +1,6 @@
 """The last matches of `arena match`: a file for each in the user's own folder of states, never in results.
 
-Rule: only the user reads them. A match of the same id takes the place of the one before.
+Rule: only the user can read them. A match replaces an earlier one with the same id.
 """
 
 import contextlib

@@ -1,4 +1,4 @@
-"""Blocks as rows: the layout of the tables, and the way into them and back.
+"""Blocks as rows: the layout of the tables, and how blocks are written and read.
 
 Rule: a row is a block, packed as it came from its worker, with a checksum over all its columns and its key. Whoever
 reads a row checks it: DamagedStore names a block that is not what was stored.

@@ -1,4 +1,4 @@
-"""The layout of the database: its tables, and the one sentence for a file that has another one.
+"""The layout of the database: its tables, and the check that a file has them.
 
 Rule: a file has these tables, indexes and triggers, word for word, or no query is made of it: a view that never ends
 can have the name of a table.

@@ -1,4 +1,4 @@
-"""The secrets of luck of a results folder: one file each, named by its commitment, and under which a league draws.
+"""The secrets of luck of a results folder: a file for each, named by its commitment, and their use by leagues.
 
 Rule: a secret is on the disk before the first bot starts, and nobody but its owner may read it. A league begins under
 one secret and keeps it until that is revealed; a revealed secret gives no new block. Without its file a started league

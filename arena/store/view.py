@@ -1,4 +1,4 @@
-"""A database as it is read: one state of it, and no trace in its folder, which may come from somebody else.
+"""Reading a database: one committed state, without a trace in its folder, which may come from somebody else.
 
 Rule: no file of a results folder is made, changed, removed or followed by reading. SQLite opens a file there only if it
 is plain, and only as `immutable`, in which case it looks at no journal, makes no file and writes nothing. A view is
