@@ -12,7 +12,7 @@ from arena.text import counted, printable
 
 
 def detail_lines(record: MatchRecord, seat: int, step: int, answers: Sequence[BotAnswer]) -> Iterator[str]:
-    """Yield the table as the player saw it, the answers to one step, and all that came with them."""
+    """Yield the table as the player saw it, then the answers to one step with stderr and CPU time."""
     game = load_game(record.game)
     yield from describe_for(game, state_before(record, step), Seat(seat), record.players).splitlines()
     yield ""
@@ -24,7 +24,7 @@ def detail_lines(record: MatchRecord, seat: int, step: int, answers: Sequence[Bo
 
 
 def difference_lines(answers: Sequence[BotAnswer], asked: int, width: int | None) -> Iterator[str]:
-    """Yield a table of the answers that differ, and how many of `asked` do."""
+    """Yield a table of the answers that differ, and how many of `asked` are the same."""
     rows = [[str(answer.step), _recorded(answer), _now(answer)] for answer in answers if not answer.is_same]
     if rows:
         yield listing(["step", "recorded", "now"], rows, width)

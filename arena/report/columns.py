@@ -1,6 +1,6 @@
 """The columns of tables for people: one definition of each, for tables, `--explain`, the docs and notebooks.
 
-Rule: a meaning says in plain words what the number is, in which unit, and what is better; cells are made from rows for
+Rule: a meaning explains in plain words the number, its unit and which direction is better; cells are made from rows for
 programs, as JSON has them, so that a notebook shows what the terminal shows.
 """
 
@@ -17,13 +17,13 @@ from arena.statistics.interval import Interval
 from arena.text import printable, unknown
 
 TableRows = Sequence[Mapping[str, Any]]
-"""TableRows for programs: values by the names of JSON."""
+"""The rows of a table as programs get them: values by the names of JSON."""
 SHOWN: Final = 6
-"""Columns of a table that nobody asked for more; the first ones of each list here."""
+"""The number of default columns of a table: the first ones of each list here."""
 SHOWN_STANDINGS: Final = 7
-"""Default columns of the leaderboard."""
+"""The number of default columns of the leaderboard."""
 MOST_FAULTS: Final = 2
-"""Kinds named in a cell for a terminal, the most frequent ones."""
+"""The number of kinds of fault, the most frequent ones, in a cell for a terminal."""
 PLUS_MINUS: Final = (
     "the 95 % interval: if the league were played again and again, 95 of 100 such intervals would hold the true value."
     " `95.8 -8.2/+4.2` reaches 8.2 down and 4.2 up, because no score is above 100; `100.0 -13.9` is a bound where all"
@@ -38,10 +38,10 @@ _SHORT: Final = {
 
 
 class Definition(msgspec.Struct, frozen=True):
-    """A column: its name for `--columns`, its header of up to two lines, its meaning, and its cells.
+    """The definition of a column: name for `--columns`, header of up to two lines, meaning, and cells.
 
-    `fields` are its columns in CSV, or the beginnings of their names; none where CSV has one of the same name. A key
-    column tells rows apart: it is repeated in each part of a table that is too wide.
+    `fields` are its columns in CSV, or the beginnings of their names; none if CSV has a column of the same name. A key
+    column identifies the rows: it is repeated in each part of a table that is too wide.
     """
 
     name: str
@@ -53,28 +53,28 @@ class Definition(msgspec.Struct, frozen=True):
     is_key: bool = False
 
     def column(self, rows: TableRows, style: Style, links: Sequence[str] = ()) -> Column:
-        """The column of a table with these rows."""
+        """Make the column of a table with these rows."""
         return Column(self.header, self.cells(rows, style), self.align, self.meaning, links, is_key=self.is_key)
 
 
 def chosen(definitions: Sequence[Definition], style: Style, shown: int = SHOWN) -> list[Definition]:
-    """Return the columns of a style: by their names or those of their fields, all, or the first `shown`.
+    """Return the columns that a style asks for: those of given names (or fields), all, or the first `shown`.
 
     SpecError for unknown names.
     """
     if not style.columns:
         return list(definitions if style.is_wide else definitions[:shown])
-    known = {typed_name(name): each for each in definitions for name in (*each.fields, each.name)}
+    known = {typed_name(name): column for column in definitions for name in (*column.fields, column.name)}
     for name in style.columns:
         if typed_name(name) not in known:
-            raise SpecError(f"--columns: {unknown('column', name, [each.name for each in definitions])}")
+            raise SpecError(f"--columns: {unknown('column', name, [column.name for column in definitions])}")
     return list(dict.fromkeys(known[typed_name(name)] for name in style.columns))
 
 
 def chosen_fields(groups: Mapping[str, Sequence[str]], names: Iterable[str], fields: Sequence[str]) -> list[str]:
-    """The columns of CSV that are called so, or belong to a group of that name. SpecError for unknown names.
+    """Choose the columns of CSV with these names, or in groups of these names. SpecError for unknown names.
 
-    A group has the columns it names, and those that begin with a name that ends in `_`.
+    A group has the columns that it lists; a listed name that ends in `_` stands for all columns that begin with it.
     """
     members = {name: [field for field in fields if _belongs(field, own)] for name, own in groups.items()}
     known = {typed_name(name): own for name, own in members.items()} | {typed_name(field): [field] for field in fields}
@@ -91,15 +91,15 @@ def _belongs(field: str, names: Sequence[str]) -> bool:
 
 
 def typed_name(name: str) -> str:
-    """A name without its case and signs: `W-D-L` may be typed `wdl`."""
+    """Normalise a name as typed, without case and signs: `W-D-L` may be typed `wdl`."""
     return "".join(filter(str.isalnum, name.lower()))
 
 
 def explanation(shown: Iterable[Definition], more: Mapping[str, str] | None = None) -> list[str]:
-    """A sentence for each column; `more` is what this table adds to some of them."""
-    found = [(each, (more or {}).get(each.name, "")) for each in shown]
-    sentences = [f"{each.name}: {each.meaning}{f'; {extra}' if extra else ''}" for each, extra in found]
-    has_intervals = any("±" in each.header for each, _ in found)
+    """Return a sentence for each column; `more` has additions of this table to some of them, by name."""
+    columns = [(column, (more or {}).get(column.name, "")) for column in shown]
+    sentences = [f"{column.name}: {column.meaning}{f'; {extra}' if extra else ''}" for column, extra in columns]
+    has_intervals = any("±" in column.header for column, _ in columns)
     return [*sentences, f"±: {PLUS_MINUS}"] if has_intervals else sentences
 
 
@@ -117,7 +117,7 @@ def _intervals(
 
 
 def _interval(row: Mapping[str, Any], name: str) -> Interval | None:
-    """A value with its ends; an end that is not known is infinite."""
+    """Read an interval from a row; an end that is not known is infinite."""
     value, low, high = (row.get(key) for key in (name, f"{name}_low", f"{name}_high"))
     if value is None:
         return None
@@ -141,11 +141,11 @@ def _faults(rows: TableRows, style: Style) -> list[str]:
 
 
 def fault_counts(faults: Mapping[str, int], named: int | None = None) -> str:
-    """`2 timeout, 1 crash`, most frequent first; all that is beyond `named` kinds is added up."""
+    """Format counts as `2 timeout, 1 crash`, most frequent first; kinds beyond the first `named` are added up."""
     ordered = sorted(faults.items(), key=lambda item: -item[1])
     parts = [f"{count} {_SHORT.get(kind, kind)}" for kind, count in ordered[:named]]
-    rest = sum(count for _, count in ordered[named:]) if named is not None else 0
-    return ", ".join([*parts, f"{rest} more"] if rest else parts) or UNKNOWN
+    others = sum(count for _, count in ordered[named:]) if named is not None else 0
+    return ", ".join([*parts, f"{others} more"] if others else parts) or UNKNOWN
 
 
 def _bots(rows: TableRows, style: Style) -> list[str]:
@@ -281,7 +281,7 @@ LEADERBOARD: Final = (
 
 
 def section_columns(section: str) -> tuple[Definition, ...]:
-    """Of a table of `arena stats`; `section` is opponent, seat or tenth."""
+    """Return the columns of a table of `arena stats`; `section` is opponent, seat or tenth."""
     name = Definition(
         "name",
         section,

@@ -28,23 +28,23 @@ _KIND: Final = {
 
 
 def state_line(state: State) -> str:
-    """The state of a running test."""
+    """Describe the state of a running test in one line."""
     lower, upper = state.settings.bounds
-    shown = f"{state.blocks} blocks, LLR {state.llr:+.2f} ({lower:+.2f} to {upper:+.2f})"
+    progress = f"{state.blocks} blocks, LLR {state.llr:+.2f} ({lower:+.2f} to {upper:+.2f})"
     if state.verdict is not Verdict.UNDECIDED:
-        return f"{shown}, {state.verdict}"
-    return f"{shown}, about {state.blocks_to_go} more, {state.settings.last} at most"
+        return f"{progress}, {state.verdict}"
+    return f"{progress}, about {state.blocks_to_go} more, {state.settings.last} at most"
 
 
 def as_text(compared: Compared, names: tuple[str, str], luck: LuckOrigin) -> str:
-    """The verdict, the numbers behind it, fishtest's lines, and the origin of the luck."""
+    """Return the verdict, the numbers behind it, fishtest's lines, and the origin of the luck."""
     numbers = tabulate(_rows(compared), tablefmt="plain", disable_numparse=True)
     parts = [_sentence(compared.state, names), numbers, "\n".join(_fishtest(compared)), luck_description(luck)]
     return "\n\n".join(filter(None, parts))
 
 
 def as_json(compared: Compared, names: tuple[str, str], luck: LuckOrigin) -> str:
-    """All of it for programs; the same bytes for the same blocks."""
+    """Return the result of a test as JSON; the same bytes for the same blocks."""
     state, counts = compared.state, compared.counts
     settings, pairs = state.settings, compared.counts.won_by_lost
     document: dict[str, Any] = {
@@ -92,8 +92,8 @@ def _rows(compared: Compared) -> list[tuple[str, str]]:
     state, counts = compared.state, compared.counts
     matches = state.settings.matches
     rows = [("blocks", f"{state.blocks} ({state.blocks * matches} matches; same luck, seats swapped)")]
-    found = compared.estimate
-    if compared.score is None or found is None:
+    estimate = compared.estimate
+    if compared.score is None or estimate is None:
         return rows
     labels = PENTANOMIAL if matches > 1 else TRINOMIAL
     rows += [
@@ -103,17 +103,17 @@ def _rows(compared: Compared) -> list[tuple[str, str]]:
         ("PairsRatio", f"{fixed(counts.won_by_lost)} (blocks won by blocks lost)"),
         ("score", f"{_interval(compared.score, 100.0)} %"),
     ]
-    if isinstance(found, MarginEstimate):
-        margin = f"{found.margin.value:+.2f} {half_width(found.margin)}"
-        return [*rows, ("margin", margin), ("normalised Elo", _normalised(found))]
+    if isinstance(estimate, MarginEstimate):
+        margin = f"{estimate.margin.value:+.2f} {half_width(estimate.margin)}"
+        return [*rows, ("margin", margin), ("normalised Elo", _normalised(estimate))]
     if state.settings.model == "luck-adjusted":
-        tested = f"{_interval(found.score, 100.0)} % (less luck, by what earlier blocks say of it)"
+        tested = f"{_interval(estimate.score, 100.0)} % (less luck, by what earlier blocks say of it)"
         rows.append(("tested score", tested))
     return [
         *rows,
-        ("Elo", _interval(found.elo)),
-        ("normalised Elo", _normalised(found)),
-        ("LOS", f"{likelihood_percent(found.superiority)} % (likelihood that the first is the better one)"),
+        ("Elo", _interval(estimate.elo)),
+        ("normalised Elo", _normalised(estimate)),
+        ("LOS", f"{likelihood_percent(estimate.superiority)} % (likelihood that the first is the better one)"),
     ]
 
 
@@ -122,7 +122,7 @@ def _normalised(found: Estimate | MarginEstimate) -> str:
 
 
 def _fishtest(compared: Compared) -> list[str]:
-    """The result as fishtest and fastchess print it."""
+    """Return the result in the lines that fishtest and fastchess print."""
     settings = compared.state.settings
     lower, upper = settings.bounds
     wins, draws, losses = compared.wins, compared.draws, compared.losses
@@ -134,5 +134,5 @@ def _fishtest(compared: Compared) -> list[str]:
 
 
 def _interval(found: Interval, scale: float = 1.0) -> str:
-    value, low, high = (f"{each * scale:.1f}" for each in (found.value, found.low, found.high))
+    value, low, high = (f"{number * scale:.1f}" for number in (found.value, found.low, found.high))
     return f"{value} ({low} to {high})"

@@ -23,12 +23,12 @@ from arena.text import printable
 FORMATS: Final = ("table", "markdown", "csv", "json")
 UNKNOWN: Final = "-"
 LONGEST_NAME: Final = 24
-"""In a table for a terminal; longer names lose their middle. It is stretched while two names would look the same."""
+"""Longer names lose their middle in a table for a terminal; it grows while two names would look the same."""
 LEAST_NAME: Final = 8
 """The shortest length to which names are cut so that a table fits; one that never fits is printed in parts."""
 LONGEST_NAME_AT_ALL: Final = 60
 LEAST_TEXT: Final = 20
-"""The narrowest column of descriptions, however narrow the page."""
+"""The least width of a column of descriptions, however narrow the page."""
 
 _ROWS_IN_A_PIECE: Final = 1000
 
@@ -39,7 +39,7 @@ _FORMULA: Final = tuple("=+-@\uff1d\uff0b\uff0d\uff20")
 
 
 class Column(msgspec.Struct, frozen=True):
-    """A header, which may have two lines, above its cells; on a web page `links` are where the cells lead to."""
+    """A column of a table: header of up to two lines and cells; on a web page `links` are the targets of cells."""
 
     header: str
     cells: Sequence[str]
@@ -47,16 +47,16 @@ class Column(msgspec.Struct, frozen=True):
     meaning: str = ""
     links: Sequence[str] = ()
     surprises: Sequence[float] = ()
-    """Of each cell; the matrix is shaded by them."""
+    """The surprise of each cell, by which the matrix is shaded."""
     is_key: bool = False
-    """It tells the rows apart: each part of a table that is too wide begins with it."""
+    """True if it identifies the rows: each part of a table that is too wide begins with it."""
 
 
 class Style(msgspec.Struct, frozen=True):
-    """The look of a page for people: lines of so many columns, or Markdown, which is as wide as need be.
+    """The look of a page for people: lines of up to `width` characters, or Markdown, which has no limit.
 
-    Tables have the `columns` of these names in this order, all that they know if `is_wide`, else a few; `is_explained`
-    puts a sentence for each of them below.
+    Tables have the named `columns` in this order; without names they have all if `is_wide`, else a few. If
+    `is_explained`, a sentence for each column stands below.
     """
 
     is_markdown: bool = False
@@ -67,7 +67,7 @@ class Style(msgspec.Struct, frozen=True):
     longest_name: int = LONGEST_NAME
 
     def fitted(self, columns: Callable[["Style"], Sequence[Column]]) -> Sequence[Column]:
-        """Make columns; names are cut where that makes a table that is too wide fit."""
+        """Make columns, with names cut if that makes a table fit that is too wide."""
         made = columns(self)
         lengths = [len(cell) for column in made if column.is_key and column.align == "left" for cell in column.cells]
         if self.is_markdown or not lengths or self.fits(text := tabulated(made)):
@@ -77,21 +77,21 @@ class Style(msgspec.Struct, frozen=True):
         return cut if self.fits(tabulated(cut)) else made
 
     def table(self, columns: Sequence[Column]) -> str:
-        """The columns side by side; a table that is too wide in parts, one below the other, so that nothing is lost."""
+        """Format columns side by side; a table that is too wide comes in parts, one below the other."""
         if self.is_markdown:
             return tabulated(columns, "pipe")
         return "\n\n".join(map(tabulated, in_parts(columns, lambda part: self.fits(tabulated(part)))))
 
     def fits(self, text: str) -> bool:
-        """Whether no line is too long."""
+        """Return True if no line is too long."""
         return self.width is None or max(map(len, text.splitlines()), default=0) <= self.width
 
     def names(self, names: Sequence[str]) -> list[str]:
-        """The names of players as cells."""
+        """Format the names of players as cells."""
         return [escaped(name) for name in names] if self.is_markdown else clipped(names, self.longest_name)
 
     def sentences(self, lines: Iterable[str], *, title: str = "") -> str:
-        """A line for each sentence, in Markdown a paragraph; below a title."""
+        """Format each sentence as a line, in Markdown as a paragraph, below a title."""
         if self.is_markdown:
             heading = [f"## {escaped(title)}"] if title else []
             return "\n\n".join([*heading, *(escaped(line.strip()) for line in lines)])
@@ -99,7 +99,7 @@ class Style(msgspec.Struct, frozen=True):
 
 
 def tabulated(columns: Sequence[Column], style: str = "simple") -> str:
-    """Set columns side by side: `simple` for a terminal, `pipe` for Markdown, where a header has one line."""
+    """Format columns side by side: `simple` for a terminal, `pipe` for Markdown, where a header has one line."""
     is_markdown = style == "pipe"
     return tabulate(
         list(zip(*(column.cells for column in columns), strict=True)),
@@ -111,15 +111,15 @@ def tabulated(columns: Sequence[Column], style: str = "simple") -> str:
 
 
 PLAIN: Final = Style()
-"""As wide as need be, with a few columns."""
+"""The style without a limit of width, with the default columns."""
 
 
 def in_parts(columns: Sequence[Column], fits: Callable[[list[Column]], bool]) -> list[list[Column]]:
-    """The columns in parts that fit; each after the first begins with the key columns."""
+    """Divide columns into parts that fit; each part after the first begins with the key columns."""
     keys = [column for column in columns if column.is_key]
     parts: list[list[Column]] = [[]]
     for column in columns:
-        if any(not each.is_key for each in parts[-1]) and not fits([*parts[-1], column]):
+        if any(not other.is_key for other in parts[-1]) and not fits([*parts[-1], column]):
             parts.append([*keys])
         if not (len(parts) > 1 and column.is_key):
             parts[-1].append(column)
@@ -127,14 +127,14 @@ def in_parts(columns: Sequence[Column], fits: Callable[[list[Column]], bool]) ->
 
 
 def listing(headers: Sequence[str], rows: Sequence[Sequence[str]], width: int | None) -> str:
-    """A table whose last column takes the lines it needs within `width`."""
+    """Format a table whose last column is broken into lines so that it fits into `width`."""
     before = tabulate([row[:-1] for row in rows], headers=headers[:-1], disable_numparse=True)
     left = None if width is None else max(width - len(before.splitlines()[1]) - 2, LEAST_TEXT)
     return tabulate(rows, headers=headers, disable_numparse=True, maxcolwidths=[*[None] * (len(headers) - 1), left])
 
 
 def wrapped(text: str, width: int | None) -> str:
-    """Break a sentence into lines, with those after the first indented; as it is without a width.
+    """Break a sentence into lines and indent those after the first; without a width it stays one line.
 
     A word that is longer than a line stays whole: it may be the id of a match.
     """
@@ -150,30 +150,30 @@ def wrapped(text: str, width: int | None) -> str:
 
 
 def escaped(text: str) -> str:
-    """`text` so that Markdown shows it as it is."""
-    return _MARKUP.sub(lambda found: "\\" + found[0], printable(text))
+    """Escape `text` so that Markdown shows it as it is."""
+    return _MARKUP.sub(lambda sign: "\\" + sign[0], printable(text))
 
 
 def clipped(names: Sequence[str], longest: int = LONGEST_NAME) -> list[str]:
-    """Cut names, made printable, to the first length from `longest` on that tells them all apart."""
+    """Make names printable and cut them to the first length from `longest` on that keeps them distinct."""
     shown = [printable(name) for name in names]
-    found: list[str] = []
+    cut: list[str] = []
     for length in range(longest, LONGEST_NAME_AT_ALL + 1):
         head, tail = length - length // 3 - 1, length // 3
-        found = [name if len(name) <= length else f"{name[:head]}…{name[-tail:]}" for name in shown]
-        if len(set(found)) == len(set(shown)):
+        cut = [name if len(name) <= length else f"{name[:head]}…{name[-tail:]}" for name in shown]
+        if len(set(cut)) == len(set(shown)):
             break
-    return found
+    return cut
 
 
 def some(names: Sequence[str], most: int = 5) -> str:
-    """The first of `names`, and how many more there are."""
+    """Format the first `most` of `names`, and the number of the others."""
     more = f" and {len(names) - most} more" if len(names) > most else ""
     return ", ".join(names[:most]) + more
 
 
 def aligned(parts: Sequence[Sequence[str]], between: str) -> list[str]:
-    """Join the parts of each row, each as wide as the widest of its kind, so that digits stand below digits."""
+    """Join the parts of each row, each padded to the widest of its column, so that digits stand below digits."""
     widths = [max(map(len, column)) for column in zip(*parts, strict=True)]
     return [
         between.join(part.rjust(width) for part, width in zip(row, widths, strict=True))
@@ -184,15 +184,15 @@ def aligned(parts: Sequence[Sequence[str]], between: str) -> list[str]:
 
 
 def half_width(found: Interval | None, digits: int = 2, scale: float = 1.0) -> str:
-    """The reach of the 95 % interval: `±4.2`; `-8.2/+4.2` where that differs; `-13.9` where it reaches one way only.
+    """Format the reach of a 95 % interval: `±4.2`; `-8.2/+4.2` if its sides differ; `-13.9` if it has one side.
 
-    `±?` if nothing is known of one of its ends.
+    `±?` if one of its ends is not known.
     """
     if found is None:
         return UNKNOWN
     if not found.is_bounded:
         return "±?"
-    down, up = (f"{scale * each:.{digits}f}" for each in (found.value - found.low, found.high - found.value))
+    down, up = (f"{scale * side:.{digits}f}" for side in (found.value - found.low, found.high - found.value))
     none = f"{0:.{digits}f}"
     if down == up:
         return f"±{up}"
@@ -202,28 +202,28 @@ def half_width(found: Interval | None, digits: int = 2, scale: float = 1.0) -> s
 def intervals(
     found: Sequence[Interval | None], digits: int = 2, scale: float = 1.0, *, is_signed: bool = False
 ) -> list[str]:
-    """Cells of a column: each value with its interval, digits below digits."""
+    """Format values with their intervals as the cells of a column, digits below digits."""
     sign = "+" if is_signed else ""
     return aligned(
         [
             (UNKNOWN, UNKNOWN)
-            if one is None
-            else (f"{scale * one.value:{sign}.{digits}f}", half_width(one, digits, scale))
-            for one in found
+            if interval is None
+            else (f"{scale * interval.value:{sign}.{digits}f}", half_width(interval, digits, scale))
+            for interval in found
         ],
         " ",
     )
 
 
 def likelihood_percent(fraction: float | None) -> str:
-    """A chance in per cent: never 100 or 0, for it is never certain."""
+    """Format a chance in per cent; never 100 or 0, for it is never certain."""
     if fraction is None:
         return UNKNOWN
     return ">99.9" if fraction > 0.999 else "<0.1" if fraction < 0.001 else percent(fraction)
 
 
 def percent(fraction: float | None) -> str:
-    """One decimal, without the sign."""
+    """Format a fraction in per cent with one decimal, without the sign; `UNKNOWN` for None."""
     return UNKNOWN if fraction is None else f"{100 * fraction:z.1f}"
 
 
@@ -233,14 +233,14 @@ def fixed(value: float | None) -> str:
 
 
 def plain_number(value: int | Fraction) -> int | float:
-    """A score or margin for people and for JSON: 3, 1.5."""
+    """Convert a score or margin to a number for people and JSON: 3, 1.5."""
     return value.numerator if value.denominator == 1 else float(value)
 
 
 def csv_pieces(columns: Sequence[str], rows: Iterable[Iterable[object]]) -> Iterator[str]:
-    """Whole lines, some thousand at a time, in quotes only where they have to be: `cut -d,` gives ids as they are.
+    """Yield CSV in pieces of whole lines, with quotes only where they are necessary: `cut -d,` gives ids as they are.
 
-    1 is true, an empty cell None.
+    True is written as 1, None as an empty cell.
     """
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
@@ -254,15 +254,18 @@ def csv_pieces(columns: Sequence[str], rows: Iterable[Iterable[object]]) -> Iter
 
 
 def json_text(document: object) -> str:
-    """Write one line of JSON, the same bytes for equal values; no terminal obeys it."""
+    """Format a document as one line of JSON, the same bytes for equal values; no terminal obeys it."""
     text = msgspec.json.encode(document).decode()
     if text.isprintable():
         return text
-    return "".join([each if each.isprintable() else json.dumps(each)[1:-1] for each in text])
+    return "".join([char if char.isprintable() else json.dumps(char)[1:-1] for char in text])
 
 
 def _cell(value: object) -> object:
-    """Text so that no terminal obeys it and no spreadsheet computes it; a count by name, or sentences, as text."""
+    """Format a value for CSV so that no terminal obeys it and no spreadsheet computes it.
+
+    A dict of counts by name and a tuple of sentences become text.
+    """
     match value:
         case str():
             return _harmless(value)

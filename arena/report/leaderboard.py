@@ -1,8 +1,7 @@
 """Standings -> a leaderboard: a table for a person in a terminal, Markdown, CSV or JSON.
 
-Rule: a table for people has seven columns unless they ask for others, and says what its numbers cannot. Below it stand
-its sources, and conclusions that it does not allow: one sentence a line, and only those that say something about this
-table. CSV and JSON have all numbers.
+Rule: a table for people has seven columns unless they ask for others. Below it stand its sources and its limits: one
+sentence a line, and only sentences that apply to this table. CSV and JSON have all numbers.
 """
 
 from collections.abc import Container, Iterable, Iterator, Sequence
@@ -35,25 +34,25 @@ _MORE: Final = "`--wide` shows all columns, `--explain` says what they mean"
 _MOST_NAMED: Final = 5
 _IDLE_S: Final = 0.1
 _STARTUP_S: Final = 1.0
-"""Seconds a match from which on it is told who takes them."""
+"""Idle and start-up time, in seconds a match, above which a player is named below the table."""
 
 
 def leaderboard_page(standings: Standings, timing: Sequence[Timing] | None, news: Sequence[str] = ()) -> Page:
-    """The leaderboard. `news` are sentences on how the league goes on, or what ended it.
+    """Make the page of the leaderboard; `news` are sentences on how the league goes on, or what ended it.
 
     Without `timing` the columns of time are left out, and equal results give equal text.
     """
-    definitions = [each for each in LEADERBOARD if timing is not None or each is not DECISION_TIMES]
+    definitions = [column for column in LEADERBOARD if timing is not None or column is not DECISION_TIMES]
 
     def text(style: Style) -> Iterator[str]:
         rows = table_rows(standings, timing)
-        known = [each for each in definitions if each is not LUCK_ADJUSTED or style.columns or _is_adjusted(standings)]
+        known = [item for item in definitions if item is not LUCK_ADJUSTED or style.columns or _is_adjusted(standings)]
         shown = chosen(known, style, SHOWN_STANDINGS)
-        yield style.table(style.fitted(lambda style: [each.column(rows, style) for each in shown]))
+        yield style.table(style.fitted(lambda style: [item.column(rows, style) for item in shown]))
         if style.is_explained:
             yield style.sentences(explanation(shown, _more(standings)))
         hint = [] if style != Style(width=style.width) else [_MORE]
-        names = {each.name for each in shown}
+        names = {column.name for column in shown}
         below = notes(standings, timing or (), news, names, has_luck_audit=style.is_wide)
         yield style.sentences([*below, *hint])
 
@@ -66,8 +65,8 @@ def leaderboard_page(standings: Standings, timing: Sequence[Timing] | None, news
 
 
 def table_rows(standings: Standings, timing: Sequence[Timing] | None) -> list[dict[str, object]]:
-    """The rows for programs, with their use of time."""
-    by_name = {one.name: one for one in timing or ()}
+    """Return the rows for programs, with their use of time."""
+    by_name = {times.name: times for times in timing or ()}
     return [record(row) | _times(by_name.get(row.name)) for row in standings.rows]
 
 
@@ -81,33 +80,33 @@ def _is_adjusted(standings: Standings) -> bool:
 
 
 def _more(standings: Standings) -> dict[str, str]:
-    """Explanations of columns that are those of this league only."""
+    """Return the explanations of columns that hold for this league only, by the name of the column."""
     version = f"by the game's value function, version {standings.luck_version}" if _is_adjusted(standings) else ""
     return {"rating": _of_skills(standings), LUCK_ADJUSTED.name: version}
 
 
 def _records(standings: Standings, timing: Sequence[Timing] | None) -> Records:
-    by_name = {one.name: one for one in timing or ()}
+    by_name = {times.name: times for times in timing or ()}
     luck = {"luck": luck_description(standings.luck, standings.isolation)}
     records = [_spread_out(row, by_name.get(row.name)) | luck for row in standings.rows]
     return tuple(records[0]) if records else (), records
 
 
 def _spread_out(row: Row, timing: Timing | None) -> dict[str, object]:
-    """All columns of a row by name, those with several values spread out."""
-    found = record(row)
+    """Return all columns of a row by name, with a column for each of several values."""
+    columns = record(row)
     for name in ("score_by_seat", "faults", "pardoned", "luck"):
-        del found[name]
+        del columns[name]
     for field in PlayerLuck.__struct_fields__:
-        found[f"luck_{field}"] = None if row.luck is None else getattr(row.luck, field)
-    found |= {f"score_seat_{seat}": score for seat, score in enumerate(row.score_by_seat)}
-    found |= {f"faults_{kind.value}": row.faults.get(kind.value, 0) for kind in FAULTS}
-    found |= {f"pardoned_{kind.value}": row.pardoned.get(kind.value, 0) for kind in PARDONABLE}
-    return found | _times(timing)
+        columns[f"luck_{field}"] = None if row.luck is None else getattr(row.luck, field)
+    columns |= {f"score_seat_{seat}": score for seat, score in enumerate(row.score_by_seat)}
+    columns |= {f"faults_{kind.value}": row.faults.get(kind.value, 0) for kind in FAULTS}
+    columns |= {f"pardoned_{kind.value}": row.pardoned.get(kind.value, 0) for kind in PARDONABLE}
+    return columns | _times(timing)
 
 
 def _document(standings: Standings, timing: Sequence[Timing] | None, news: Sequence[str]) -> dict[str, object]:
-    """Set the canonical standings, as they are, beside the sentences on luck and the timing."""
+    """Return the canonical standings, as they are, beside the sentences on luck and the timing."""
     document: dict[str, object] = {
         "standings": msgspec.Raw(standings_json(standings)),
         "luck_audit": luck_audit(standings),
@@ -146,7 +145,7 @@ def notes(
 
 
 def luck_audit(standings: Standings) -> list[str]:
-    """Return a sentence for each player who stands out in luck, or one that says that nobody does."""
+    """Return a sentence for each player who stands out in luck, or one that nobody does."""
     measured = [row.luck.matches for row in standings.rows if row.luck is not None]
     if not standings.matches:
         return []
@@ -182,7 +181,7 @@ def _summary(standings: Standings) -> str:
 
 
 def _of_skills(standings: Standings) -> str:
-    """Explain a point of the rating in this league."""
+    """Explain the meaning of a point of the rating in this league."""
     if not standings.matches:
         return ""
     effect, rating = standings.design_effect, standings.rating
@@ -195,17 +194,17 @@ def _of_skills(standings: Standings) -> str:
 
 
 def _of_faults(rows: Sequence[Row]) -> Iterator[str]:
-    """The players who lost matches by their own fault, the worst first."""
+    """Yield a sentence with the players who lost matches by their own fault, the worst first."""
     guilty = sorted((row for row in rows if row.faults), key=lambda row: -sum(row.faults.values()))
     named = zip(clipped([row.name for row in guilty[:_MOST_NAMED]]), guilty, strict=False)
-    told = [f"{name} {sum(row.faults.values())} of {row.matches} ({fault_counts(row.faults)})" for name, row in named]
-    if told:
+    parts = [f"{name} {sum(row.faults.values())} of {row.matches} ({fault_counts(row.faults)})" for name, row in named]
+    if parts:
         more = f" and {counted(len(guilty) - _MOST_NAMED, 'other player')}" if guilty[_MOST_NAMED:] else ""
-        yield f"matches lost by the bot's own fault: {', '.join(told)}{more}"
+        yield f"matches lost by the bot's own fault: {', '.join(parts)}{more}"
 
 
 def _of_pardons(rows: Sequence[Row]) -> Iterator[str]:
-    """A sentence for each of the worst: such faults are no forfeits, so the table does not show them."""
+    """Yield a sentence for each of the worst players: such faults are no forfeits, so the table lacks them."""
     guilty = sorted((row for row in rows if row.pardoned), key=lambda row: -sum(row.pardoned.values()))
     named = guilty[:_MOST_NAMED]
     for row, name in zip(named, clipped([row.name for row in named]), strict=True):
@@ -217,22 +216,22 @@ def _of_pardons(rows: Sequence[Row]) -> Iterator[str]:
 
 
 def _of_waiting(timing: Sequence[Timing]) -> Iterator[str]:
-    """Time in which the league waited for a bot that did nothing, or that was starting."""
-    idle = {one.name: one.idle_s / one.matches for one in timing if one.idle_s > _IDLE_S * one.matches}
-    startup = {one.name: one.startup_s / one.matches for one in timing if one.startup_s > _STARTUP_S * one.matches}
-    for what, found in (("idle while they owed answers", idle), ("start-up", startup)):
-        if found:
-            worst = sorted(found, key=lambda name: (-found[name], name))
-            told = zip(clipped(worst[:_MOST_NAMED]), worst, strict=False)
+    """Yield sentences on the time in which the league waited for bots that were idle or starting."""
+    idle = {row.name: row.idle_s / row.matches for row in timing if row.idle_s > _IDLE_S * row.matches}
+    startup = {row.name: row.startup_s / row.matches for row in timing if row.startup_s > _STARTUP_S * row.matches}
+    for what, seconds in (("idle while they owed answers", idle), ("start-up", startup)):
+        if seconds:
+            worst = sorted(seconds, key=lambda name: (-seconds[name], name))
+            pairs = zip(clipped(worst[:_MOST_NAMED]), worst, strict=False)
             more = f" and {len(worst) - _MOST_NAMED} more" if worst[_MOST_NAMED:] else ""
-            yield f"{what}, seconds a match: {', '.join(f'{shown} {found[name]:.1f}' for shown, name in told)}{more}"
+            yield f"{what}, seconds a match: {', '.join(f'{shown} {seconds[name]:.1f}' for shown, name in pairs)}{more}"
 
 
 def _of_load(timing: Sequence[Timing]) -> Iterator[str]:
-    """Forfeits that a machine with less to do would not have seen."""
-    late = [one.name for one in timing if one.timeouts_by_load]
+    """Yield a warning of forfeits that a machine with less load would not have caused."""
+    late = [row.name for row in timing if row.timeouts_by_load]
     if late:
-        count = counted(sum(one.timeouts_by_load for one in timing), "timeout")
+        count = counted(sum(row.timeouts_by_load for row in timing), "timeout")
         yield (
             f"WARNING: {count} by wall time came while the bot waited for a core for longer than it was late"
             f" ({some(clipped(late))}): the machine was too busy; play with fewer `--workers`, or let CPU time decide"
@@ -240,15 +239,15 @@ def _of_load(timing: Sequence[Timing]) -> Iterator[str]:
 
 
 def _of_seats(seats: Sequence[SeatAdvantage]) -> Iterator[str]:
-    """Of two seats the second one loses what the first one wins."""
-    told = seats[:1] if len(seats) == 2 else seats
-    if told:
-        listed = ", ".join(f"seat {one.seat} {one.points.value:+.1f} {half_width(one.points, 1)}" for one in told)
+    """Yield the advantage of each seat; of two seats only the first, as the second loses what it wins."""
+    rows = seats[:1] if len(seats) == 2 else seats
+    if rows:
+        listed = ", ".join(f"seat {row.seat} {row.points.value:+.1f} {half_width(row.points, 1)}" for row in rows)
         yield f"seat advantage, percentage points of score ±95 %: {listed}"
 
 
 def _one_pass(standings: Standings) -> Iterator[str]:
-    """Compare the order of ranks with that of TrueSkill's mu."""
+    """Yield sentences that compare the order of ranks with that of TrueSkill's mu."""
     if standings.sorted_by == "mu" or sum(row.rank is not None for row in standings.rows) < 2:
         return
     pairs = inverted_by_mu(standings.rows)

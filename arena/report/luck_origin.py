@@ -1,6 +1,6 @@
 """Sentences on the origin of luck: a secret, shown by its commitment, or a public seed.
 
-Rule: every table, page and export tells of a public seed in the same words, as it does of a missing sandbox.
+Rule: every table, page and export reports a public seed in the same words, as it does a missing sandbox.
 """
 
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ _ORIGINS: Final = {"drawn": "drawn here", "file": "given by --secret-file: who h
 
 
 def luck_description(origin: LuckOrigin, isolation: str = "") -> str:
-    """The sentence below a table; empty if nothing is known of its luck."""
+    """Describe the origin of luck in the sentence below a table; empty if nothing is known of it."""
     if origin.public_seed is not None:
         return f"luck from a {PUBLIC} (seed: {origin.public_seed})"
     if not origin.commitments:
@@ -28,9 +28,9 @@ def luck_description(origin: LuckOrigin, isolation: str = "") -> str:
 
 
 def secret_description(secret: Secret, *, is_chosen: bool) -> str:
-    """The sentence below matches that are kept nowhere.
+    """Describe the luck of matches that are not stored, in the sentence below them.
 
-    A secret that was drawn for them is given out with the result; one that a person chose is theirs to keep.
+    A secret that was drawn for them is printed with the result; a secret that a person chose is not.
     """
     if is_chosen:
         return luck_description(LuckOrigin((secret.commitment,), secret.seed))
@@ -41,16 +41,16 @@ def secret_description(secret: Secret, *, is_chosen: bool) -> str:
 
 
 def secret_descriptions(known: Sequence[LeagueSecret]) -> list[str]:
-    """A line for each secret of a league: its commitment, its origin, and whether it was revealed."""
+    """Describe each secret of a league in a line: its commitment, its origin, and if it was revealed."""
     return [
-        f"luck: commitment {each.commitment}, {_ORIGINS.get(each.origin, each.origin)}, "
-        + (f"revealed {each.revealed_at}" if each.revealed_at else "not revealed")
-        for each in known
+        f"luck: commitment {secret.commitment}, {_ORIGINS.get(secret.origin, secret.origin)}, "
+        + (f"revealed {secret.revealed_at}" if secret.revealed_at else "not revealed")
+        for secret in known
     ]
 
 
 def match_luck_description(record: MatchRecord, known: LeagueSecret | None) -> str:
-    """The line of one match: the luck of its block, and its commitment; `known` is what is stored of the secret."""
+    """Describe the luck of a match's block in a line with its commitment; `known` is the stored secret."""
     block = f"block luck {record.seed}"
     if record.wire_id is not UNSET:
         block = f"bots got it as {record.wire_id}, {block}"
@@ -58,8 +58,8 @@ def match_luck_description(record: MatchRecord, known: LeagueSecret | None) -> s
         return f"{block}, luck without a commitment"
     if known is not None and known.origin == "public":
         return f"{block}, luck from a {PUBLIC} (commitment {record.commitment})"
-    told = f"{block}, luck drawn in secret, commitment {record.commitment}"
+    luck = f"{block}, luck drawn in secret, commitment {record.commitment}"
     if known is None:
-        return told
+        return luck
     given = f" ({_ORIGINS['file']})" if known.origin == "file" else ""
-    return f"{told}{given}{f', revealed {known.revealed_at}' if known.revealed_at else ''}"
+    return f"{luck}{given}{f', revealed {known.revealed_at}' if known.revealed_at else ''}"

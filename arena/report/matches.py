@@ -1,7 +1,7 @@
 """The matches of a league, one by one: lines for people, and CSV or JSON for programs.
 
-Rule: as many matches as there are pass through, a piece of text at a time; nothing is kept of them. Names and all text
-that was stored are hostile input, as on every page (see `formats`).
+Rule: any number of matches passes through, a piece of text at a time; none of them is kept in memory. Names and all
+text that was stored are hostile input, as on every page (see `formats`).
 """
 
 import re
@@ -25,7 +25,7 @@ _IN_A_PIECE: Final = 1000
 class MatchColumn(NamedTuple):
     """A column of the list of matches: its name in CSV, its key in JSON, its meaning.
 
-    One that `is_by_seat` is a list in JSON; in CSV it is a column for each seat, such as `player_0`.
+    A column that `is_by_seat` is a list in JSON; in CSV it is a column for each seat, such as `player_0`.
     """
 
     name: str
@@ -34,7 +34,7 @@ class MatchColumn(NamedTuple):
     is_by_seat: bool = False
 
     def fields(self, seats: int) -> list[str]:
-        """Its columns in CSV."""
+        """Return its columns in CSV."""
         return [f"{self.name}_{seat}" for seat in range(seats)] if self.is_by_seat else [self.name]
 
 
@@ -67,18 +67,18 @@ _BY_SEAT: Final = tuple(
 )
 MATCH_COLUMNS: Final = (*_ABOUT_THE_MATCH, *_BY_SEAT)
 _VALUES: Final[dict[str, Callable[[MatchResult], Any]]] = {
-    "id": lambda one: str(one.key),
+    "id": lambda match: str(match.key),
     "pairing": attrgetter("key.pairing"),
     "block": attrgetter("key.block"),
     "rotation": attrgetter("key.rotation"),
-    "luck_version": lambda one: one.luck_version or None,
-    "scores": lambda one: None if one.scores is None else [*map(plain_number, one.scores)],
-    "luck": lambda one: [own / LUCK_UNIT for own in one.luck] or None,
-    "pardoned": lambda one: one.pardoned or [{}] * len(one.players),
+    "luck_version": lambda match: match.luck_version or None,
+    "scores": lambda match: None if match.scores is None else [*map(plain_number, match.scores)],
+    "luck": lambda match: [luck / LUCK_UNIT for luck in match.luck] or None,
+    "pardoned": lambda match: match.pardoned or [{}] * len(match.players),
 }
-"""The values in JSON, by key, that are no attributes of a result."""
+"""How to get the values in JSON that are no attributes of a result, by key."""
 _LINE: Final = ("id", "player", "score", "termination", "pardoned", "reasons")
-"""Columns that the line of a match has for people."""
+"""The columns in the line of a match for people."""
 
 
 def match_list(
@@ -89,28 +89,28 @@ def match_list(
     has_reasons: bool = False,
     style: Style = PLAIN,
 ) -> Iterator[str]:
-    """The matches of a league with that many seats in one of `MATCH_FORMATS`, as pieces of text that end with a line.
+    """Yield the matches of a league with `seats` seats in one of `MATCH_FORMATS`, in pieces of whole lines.
 
-    `csv` has a line for each match under a header. `json` is an array with one match a line: one document for those
-    who read it whole, and lines for those who do not. Chosen columns are those of `csv` in each format.
+    `csv` has a line for each match under a header. `json` is an array with one match a line, so
+    that it can be read whole or by lines. Chosen columns are those of `csv` in each format.
 
-    With `has_reasons` each match, which has its record, tells the reasons of its faults: below its line, broken at the
-    width of the style; in `csv` and `json` as the last values, by seat.
+    With `has_reasons` each match, which then needs its record, has the reasons of its faults: below its line, broken at
+    the width of the style; in `csv` and `json` as the last values, by seat.
     """
     known = MATCH_COLUMNS if has_reasons else MATCH_COLUMNS[:-1]
     values = [_VALUES.get(column.key, attrgetter(column.key)) for column in known]
     if has_reasons:
-        values[-1] = lambda one: fault_reasons(record_of(one))
+        values[-1] = lambda match: fault_reasons(record_of(match))
     fields = [field for column in known for field in column.fields(seats)]
-    groups = {name: each.fields(seats) for each in known for name in (each.name, each.key)}
+    groups = {name: column.fields(seats) for column in known for name in (column.name, column.key)}
     names = chosen_fields(groups, style.columns, fields)
     places = [fields.index(name) for name in names] or range(len(fields))
 
     def row(one: MatchResult) -> list[Any]:
-        found: list[Any] = []
+        cells: list[Any] = []
         for column, value in zip(known, values, strict=True):
-            found += (value(one) or (None,) * seats) if column.is_by_seat else (value(one),)
-        return [found[place] for place in places]
+            cells += (value(one) or (None,) * seats) if column.is_by_seat else (value(one),)
+        return [cells[place] for place in places]
 
     def document(one: MatchResult) -> dict[str, Any]:
         if names:
@@ -120,63 +120,63 @@ def match_list(
     if form == "csv":
         yield from csv_pieces(names or fields, map(row, results))
     elif form == "json":
-        yield from _array(json_text(document(one)) for one in results)
+        yield from _array(json_text(document(match)) for match in results)
     elif names or style.is_wide:
-        yield from _pieces(f"{'  '.join(map(_text, row(one)))}\n" for one in results)
+        yield from _pieces(f"{'  '.join(map(_text, row(match)))}\n" for match in results)
     else:
-        yield from _pieces(f"{line}\n" for one in results for line in _lines(one, style.width))
+        yield from _pieces(f"{line}\n" for match in results for line in _lines(match, style.width))
     if style.is_explained:
-        meanings = {each.name: each.meaning for each in known}
+        meanings = {column.name: column.meaning for column in known}
         shown = dict.fromkeys(re.sub(r"_\d+$", "", name) for name in names or (fields if style.is_wide else _LINE))
         sentences = (f"{name}: {meanings[name]}" for name in shown if name in meanings)
         yield f"\n{style.sentences(sentences)}\n"
 
 
 def fault_reasons(record: MatchRecord) -> tuple[tuple[str, ...], ...]:
-    """By seat: a sentence for each fault, as far as a record keeps them, the one that ended the match last."""
+    """Return, by seat, a sentence for each fault that the record keeps; last the fault that ended the match."""
     reasons = []
     for seat, entry in enumerate(record.seats):
-        told = refusal_sentences(entry)
-        more = sum((entry.faults or {}).values()) - len(told)
-        told += [f"and {counted(more, 'more fault')} after which the game went on"] if more > 0 else []
+        sentences = refusal_sentences(entry)
+        more = sum((entry.faults or {}).values()) - len(sentences)
+        sentences += [f"and {counted(more, 'more fault')} after which the game went on"] if more > 0 else []
         fault = record.fault
         if fault is not None and fault.seat == seat:
             stderr = fault.stderr.strip().splitlines()
             details = [f"{record.termination}: {fault.message}", f"got {fault.got}" if fault.got else ""]
             details += [f"the last line of its stderr: {stderr[-1]}"] if stderr else []
-            told.append("; ".join(filter(None, details)))
-        reasons.append(tuple(map(printable, told)))
+            sentences.append("; ".join(filter(None, details)))
+        reasons.append(tuple(map(printable, sentences)))
     return tuple(reasons)
 
 
 def refusal_sentences(entry: SeatRecord) -> list[str]:
-    """The refused answers of a seat, as far as they were kept.
+    """Return a sentence for each refused answer of a seat, as far as the record keeps them.
 
     `for step 12: illegal_action (no_room): the piece has no room`.
     """
-    reasons = ((each, f" ({each.reason})" if each.reason else "") for each in entry.refusals or ())
-    return [f"for step {each.step}: {each.code}{reason}: {each.message}" for each, reason in reasons]
+    reasons = ((fault, f" ({fault.reason})" if fault.reason else "") for fault in entry.refusals or ())
+    return [f"for step {fault.step}: {fault.code}{reason}: {fault.message}" for fault, reason in reasons]
 
 
 def _lines(one: MatchResult, width: int | None) -> list[str]:
-    """The line of a match, and below it the reasons of its faults, if it has its record."""
+    """Return the line of a match, and below it the reasons of its faults, if it has its record."""
     lines = [_line(one)]
-    for name, told in zip(one.players, fault_reasons(record_of(one)) if one.record else (), strict=False):
-        for sentence in told:
+    for name, sentences in zip(one.players, fault_reasons(record_of(one)) if one.record else (), strict=False):
+        for sentence in sentences:
             text = f"    {_printable(name)}: {sentence}"
             lines += [text] if width is None else wrap(text, width, subsequent_indent=" " * 6)
     return lines
 
 
 def _line(one: MatchResult) -> str:
-    """`82f1...-0-1  greedy v random  12:7  normal`."""
+    """Format a match in a line: `82f1...-0-1 greedy v random 12:7 normal`."""
     return "  ".join([str(one.key), *match_words(one)])
 
 
 def match_words(one: MatchResult) -> tuple[str, ...]:
-    """The players of a match by seat, their scores, its end, and the faults after which it went on, if there are any.
+    """Return the players of a match by seat, the scores, the end, and faults after which it went on, if any.
 
-    `greedy v random`, `12:7`, `normal`.
+    For example `greedy v random`, `12:7`, `normal`.
     """
     seats = [_printable(name) for name in one.players]
     scores = "-" if one.scores is None else ":".join(map(str, one.scores))
@@ -191,7 +191,7 @@ def match_words(one: MatchResult) -> tuple[str, ...]:
 
 
 def _text(value: object) -> str:
-    """A value in a line for people."""
+    """Format a value in a line for people."""
     if value in (None, "", (), {}):
         return UNKNOWN
     match value:
@@ -209,7 +209,7 @@ def _array(objects: Iterator[str]) -> Iterator[str]:
     first = next(objects, None)
     if first is None:
         return iter(["[]\n"])
-    return _pieces(chain([f"[\n{first}"], (f",\n{each}" for each in objects), ["\n]\n"]))
+    return _pieces(chain([f"[\n{first}"], (f",\n{text}" for text in objects), ["\n]\n"]))
 
 
 def _pieces(lines: Iterator[str]) -> Iterator[str]:

@@ -1,7 +1,7 @@
-"""The head-to-head matrix as a page for a person: a shaded table, and below it what it says in words.
+"""The head-to-head matrix as a page for a person: a shaded table, and sentences below it.
 
-Rule: colour repeats what the marks + ++ - -- say, so that nothing is lost in a pipe, on paper, or to an eye that does
-not tell colours apart. Blue is better than expected, orange worse. The marks > and < say who is surely better.
+Rule: colour repeats the marks + ++ - --, so that nothing is lost in a pipe, on paper, or to an eye that does
+not tell colours apart. Blue is better than expected, orange worse. The marks > and < show who is significantly better.
 """
 
 from collections.abc import Iterator, Sequence
@@ -17,17 +17,17 @@ from arena.standings.matrix import WRONG, HeadToHead, Meeting, Ranked
 from arena.text import counted
 
 NOBODY: Final = "·"
-"""In the cell of a player against itself."""
+"""The cell of a player against itself."""
 MARKED: Final = (2.0, 3.0)
-"""From so many standard errors on a cell gets one mark, or two."""
+"""The surprise, in standard errors, from which on a cell has one mark, or two."""
 CHANCE_OF_A_MARK: Final = 0.0455
-"""Two standard errors of a normal distribution, either way."""
+"""The chance that a normal variable is two standard errors or more off, either way."""
 MOST_CYCLES_SHOWN: Final = 10
 SHADED: Final = (1.0, 2.0, 3.0)
 _BETTER: Final = (195, 117, 75)
 _WORSE: Final = (230, 222, 215)
 _BLACK: Final = 16
-"""Of the 256 colours of terminals, whatever their theme; black on these is readable."""
+"""Numbers among the 256 colours of terminals, which no theme changes; black on these is readable."""
 _UNLIKELY: Final = 0.01
 _DOUBTFUL: Final = 0.05
 
@@ -37,9 +37,9 @@ _SHORTEST: Final = "{:.0f}"
 
 
 def matrix_page(found: HeadToHead, luck: str | None = None, *, is_coloured: bool = False, rows: str = "pairs") -> Page:
-    """The page of a league's matrix.
+    """Make the page of a league's matrix.
 
-    CSV has the table that `rows` names: a line for each of two `pairs`' sides, or for each of the `players`.
+    CSV has the table that `rows` names: a line for each pair from both sides (`pairs`), or for each player (`players`).
     Cells are shaded if `is_coloured`, in the table only. A table wider than the terminal goes without names above its
     columns, then without matches, then without decimals, and is then cut into parts.
     """
@@ -48,21 +48,21 @@ def matrix_page(found: HeadToHead, luck: str | None = None, *, is_coloured: bool
         if style.columns:
             raise SpecError("--columns: those of the matrix are its players, --players chooses some of them")
         if style.is_markdown:
-            names = style.names([one.name for one in found.players])
+            names = style.names([player.name for player in found.players])
             tables = [style.table([*_players(found, names), *_scores(found, _LONG, names)])]
         else:
             tables = _tables(found, style.width, is_shaded=is_coloured)
         return [*tables, style.sentences(matrix_sentences(found))]
 
     def records() -> Records:
-        kind, each = (Ranked, found.players) if rows == "players" else (Meeting, found.meetings)
-        return kind.__struct_fields__, map(msgspec.structs.asdict, each)
+        kind, values = (Ranked, found.players) if rows == "players" else (Meeting, found.meetings)
+        return kind.__struct_fields__, map(msgspec.structs.asdict, values)
 
     return Page(text, records, lambda: msgspec.structs.asdict(found), luck)
 
 
 def matrix_sentences(found: HeadToHead) -> Iterator[str]:
-    """The table in words."""
+    """Yield the sentences below the table."""
     yield (
         f"{found.league}: {counted(found.matches, 'match', 'matches')}. A cell is the score in % of the player of its"
         " row against that of its column (matches). The players stand in the order of their rating,"
@@ -80,7 +80,7 @@ def matrix_sentences(found: HeadToHead) -> Iterator[str]:
         f"> or <: the player of the row is surely better, or worse, than that of the column, by their rating."
         f" Significant for {found.decided} of {counted(found.pairs, 'pair')} (Holm, {100 * WRONG:.0f} %)."
     )
-    cells = sum(one.matches > 0 for one in found.meetings) // 2
+    cells = sum(meeting.matches > 0 for meeting in found.meetings) // 2
     yield (
         "+ or ++ after a score: 2 or 3 standard errors better than the skills expect; - or --: worse. By chance alone"
         f" {cells * CHANCE_OF_A_MARK:.1f} of the {counted(cells, 'pair')} shown would be marked."
@@ -91,12 +91,12 @@ def matrix_sentences(found: HeadToHead) -> Iterator[str]:
 
 
 def surprise_mark(z: float) -> str:
-    """`+`, `++`, `-`, `--`, or nothing where nothing is surprising."""
+    """Return the mark of a surprise in standard errors: `+`, `++`, `-`, `--`, or nothing."""
     return ("+" if z > 0 else "-") * sum(abs(z) >= limit for limit in MARKED)
 
 
 def shaded(text: str, z: float) -> str:
-    """`text` on the background of its surprise."""
+    """Colour the background of `text` by its surprise."""
     depth = sum(abs(z) >= limit for limit in SHADED)
     if not depth:
         return text
@@ -105,8 +105,8 @@ def shaded(text: str, z: float) -> str:
 
 
 def _tables(found: HeadToHead, width: int | None, *, is_shaded: bool) -> list[str]:
-    """One table within `width`, with as much as there is room for; else one with the least, in parts."""
-    shown = clipped([one.name for one in found.players])
+    """Format a table that fits into `width` with as much detail as possible; else the shortest one in parts."""
+    shown = clipped([player.name for player in found.players])
     numbers = _numbers(found)
     players = _players(found, shown)
     scores: list[Column] = []
@@ -121,9 +121,9 @@ def _tables(found: HeadToHead, width: int | None, *, is_shaded: bool) -> list[st
 
 def _players(found: HeadToHead, shown: Sequence[str]) -> list[Column]:
     halves = [
-        None if one.rating is None or one.rating_high is None else one.rating_high - one.rating for one in found.players
+        None if row.rating is None or row.rating_high is None else row.rating_high - row.rating for row in found.players
     ]
-    skills = [(fixed(one.rating), fixed(half)) for one, half in zip(found.players, halves, strict=True)]
+    skills = [(fixed(row.rating), fixed(half)) for row, half in zip(found.players, halves, strict=True)]
     return [
         Column("#", _numbers(found), is_key=True),
         Column("player", shown, "left", is_key=True),
@@ -132,8 +132,8 @@ def _players(found: HeadToHead, shown: Sequence[str]) -> list[Column]:
 
 
 def _numbers(found: HeadToHead) -> list[str]:
-    """The ranks; the places in the list where these name no player of their own (ties, groups, no match)."""
-    ranks = [one.rank for one in found.players]
+    """Return the ranks, or places in the list if ranks do not identify players (ties, groups, no match)."""
+    ranks = [player.rank for player in found.players]
     is_one_each = len(set(ranks)) == len(ranks) and None not in ranks
     return [str(rank if is_one_each else place) for place, rank in enumerate(ranks, start=1)]
 
@@ -144,19 +144,19 @@ def _skill_cells(skills: Sequence[tuple[str, str]]) -> list[str]:
 
 
 def _scores(found: HeadToHead, template: str, headers: Sequence[str], *, is_shaded: bool = False) -> list[Column]:
-    """A column for each player; cells are padded to the right, so that scores stand below scores."""
-    meetings = {(one.player, one.opponent): one for one in found.meetings}
-    names = [one.name for one in found.players]
+    """Make a column for each player; cells are padded to the right, so that scores stand below scores."""
+    meetings = {(meeting.player, meeting.opponent): meeting for meeting in found.meetings}
+    names = [player.name for player in found.players]
     columns = []
     for header, name in zip(headers, names, strict=True):
-        own = [meetings.get((row, name)) for row in names]
+        met = [meetings.get((row, name)) for row in names]
         texts = [
-            _text(one, template) if one else NOBODY if row == name else "" for one, row in zip(own, names, strict=True)
+            _text(one, template) if one else NOBODY if row == name else "" for one, row in zip(met, names, strict=True)
         ]
         bare = [text.rstrip(" +-<>") for text in texts]
         marks = max(len(text) - len(score) for text, score in zip(texts, bare, strict=True))
         cells = [score + text[len(score) :].ljust(marks) for text, score in zip(texts, bare, strict=True)]
-        columns.append(Column(header, cells, surprises=[one.z or 0.0 if one and is_shaded else 0.0 for one in own]))
+        columns.append(Column(header, cells, surprises=[one.z or 0.0 if one and is_shaded else 0.0 for one in met]))
     return columns
 
 
@@ -166,13 +166,13 @@ def _text(one: Meeting, template: str) -> str:
 
 
 def meeting_marks(one: Meeting) -> str:
-    """The mark of the surely better one, then that of a surprising score."""
+    """Return the mark of the significantly better player, then that of a surprising score."""
     sure = "" if one.p_holm > WRONG else ">" if one.is_better else "<"
     return sure + surprise_mark(one.z or 0.0)
 
 
 def _grid(columns: Sequence[Column]) -> str:
-    """Lay out a table like those of tabulate, which would cut the blanks at the end of a cell."""
+    """Format a table like those of tabulate, which would cut the blanks at the end of a cell."""
     heads = list(zip(*zip_longest(*(column.header.split("\n") for column in columns), fillvalue=""), strict=True))
     laid = []
     for column, head in zip(columns, heads, strict=True):
@@ -190,7 +190,7 @@ def _grid(columns: Sequence[Column]) -> str:
 
 
 def _visible(table: str) -> int:
-    """The width without the shades: that of the line of dashes."""
+    """Return the width without the shades: that of the line of dashes."""
     return max(len(line) for line in table.splitlines() if "\x1b" not in line)
 
 
@@ -216,7 +216,7 @@ def _intransitivity(found: HeadToHead) -> str:
 
 
 def _left_out(names: Sequence[str]) -> str:
-    """The players without a part in the test; JSON has all of them."""
+    """Name some of the players without a part in the test; JSON has all of them."""
     count = f"{len(names)} players: " if len(names) > 1 else ""
     return f"; among the players with close matches, without {count}{some(names)}" if names else ""
 

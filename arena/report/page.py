@@ -14,14 +14,14 @@ from arena.report.formats import FORMATS, PLAIN, Style, csv_pieces, json_text
 from arena.text import unknown
 
 Records = tuple[Sequence[str], Iterable[Mapping[str, object]]]
-"""Columns of CSV, and the rows by column."""
+"""The columns of CSV, and the rows with values by column."""
 
 
 class Page(msgspec.Struct, frozen=True):
     """A page of a league: the parts of the text in a style, the records of CSV, the document of JSON.
 
     `luck`, the sentence on the origin of luck, stands below the text, in a column of its own, or under the key `luck`.
-    `definitions` are columns of its tables that may be chosen in CSV and JSON, too.
+    `definitions` are the columns of its tables that may be chosen in CSV and JSON, too.
     """
 
     text: Callable[[Style], Iterable[str]]
@@ -31,7 +31,7 @@ class Page(msgspec.Struct, frozen=True):
     definitions: Sequence[Definition] = ()
 
     def render(self, form: str, style: Style = PLAIN) -> str:
-        """The page in one of `FORMATS`, without a final newline. SpecError for any other format, or unknown columns.
+        """Format the page in one of `FORMATS`, without a final newline. SpecError for other formats and columns.
 
         With chosen columns JSON is a list of the records of CSV.
         """
@@ -52,5 +52,5 @@ class Page(msgspec.Struct, frozen=True):
     def _chosen(self, names: Sequence[str], of_luck: Mapping[str, str]) -> Records:
         columns, rows = self.records()
         columns = (*columns, *of_luck)
-        groups = {each.name: each.fields for each in self.definitions if each.fields}
+        groups = {column.name: column.fields for column in self.definitions if column.fields}
         return chosen_fields(groups, names, columns) if names else columns, ({**row, **of_luck} for row in rows)

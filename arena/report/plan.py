@@ -1,4 +1,4 @@
-"""The plan of a league in words: matches, sample, time, and the difference that it can show."""
+"""The forecast of a league in words: matches, sample, time, and the least difference that it can show."""
 
 import math
 from collections import Counter
@@ -17,7 +17,7 @@ _NAMED: Final = 5
 
 
 def plan_lines(plan: LeaguePlan, width: int | None) -> Iterator[str]:
-    """Yield the lines of a plan, broken at `width`."""
+    """Yield the lines of a forecast, broken at `width`."""
     for label, text in _parts(plan):
         first, *more = [text] if width is None else wrap(text, max(width - _LABEL, _LABEL))
         yield f"{label:<{_LABEL}}{first}"
@@ -26,7 +26,7 @@ def plan_lines(plan: LeaguePlan, width: int | None) -> Iterator[str]:
 
 
 def matches_in_words(tournament: Tournament, done: int) -> str:
-    """Return `600, 420 of them left`."""
+    """Describe the matches of a league: `600, 420 of them left`."""
     whole = whole_text(tournament)
     return f"{whole}, {max(match_count(tournament) - done, 0)} of them left" if done else whole
 
@@ -40,7 +40,7 @@ def _parts(plan: LeaguePlan) -> Iterator[tuple[str, str]]:
     yield "sample", f"{played} of {met} of {counted(known, 'pairing')} in {sample.wall_s:.0f} s; none of it is stored"
     yield from _time(sample, max(match_count(tournament) - done, 0), plan.capacity)
     yield "difference", _difference(plan.difference)
-    if forfeits := Counter(one.players[one.at_fault] for one in sample.results if one.at_fault is not None):
+    if forfeits := Counter(row.players[row.at_fault] for row in sample.results if row.at_fault is not None):
         named = ", ".join(f"{count} by {printable(name)}" for name, count in forfeits.most_common(_NAMED))
         yield "forfeits", f"in the sample {forfeits.total()}: {named}; `arena check` tells why"
     for text in sample.failures[:_NAMED]:
@@ -61,10 +61,10 @@ def _time(sample: LeagueSample, left: int, capacity: Capacity) -> Iterator[tuple
 
 
 def _range(sample: LeagueSample) -> str:
-    """The quickest and the slowest pairing, where there are several."""
+    """Describe the quickest and the slowest pairing, if there are several."""
     if len(sample.seconds) < 2:
         return ""
-    names = {one.key.pairing: " v ".join(map(printable, one.places)) for one in sample.results}
+    names = {row.key.pairing: " v ".join(map(printable, row.places)) for row in sample.results}
     ends = [pick(sample.seconds, key=sample.seconds.__getitem__) for pick in (min, max)]
     quick, slow = (f"{_seconds(sample.seconds[key])} ({names[key]})" for key in ends)
     return f": from {quick} to {slow}"
@@ -75,13 +75,13 @@ def _seconds(seconds: float) -> str:
 
 
 def _difference(found: ShownDifference) -> str:
-    each = f"{counted(found.blocks, 'block')} of each player"
+    blocks = f"{counted(found.blocks, 'block')} of each player"
     if found.points >= 100.0:
-        return f"none: {each} are too few"
+        return f"none: {blocks} are too few"
     elo = "" if found.elo is None else f" ({found.elo:.0f} Elo)"
     source = "by the spread of the sample" if found.is_measured else "as of chance alone, as the sample is too small"
     return (
-        f"{found.points:.1f} points of score{elo}: {each} tell two players apart at 95 % who differ by this or more"
+        f"{found.points:.1f} points of score{elo}: {blocks} tell two players apart at 95 % who differ by this or more"
         f" ({source}); half of it takes four times the matches"
     )
 

@@ -1,7 +1,6 @@
-"""One player's results as a page: a table for each question, and the ids of the matches worth a look.
+"""The page of one player: a table of results for each section, and the ids of notable matches.
 
-Rule: every id on it is one that `arena show` takes, and every number that the leaderboard has, too, is that number: the
-row of the leaderboard is handed in.
+Rule: `arena show` accepts every id on it, and numbers that the leaderboard has are taken from its row.
 """
 
 from collections.abc import Iterator, Sequence
@@ -20,12 +19,12 @@ from arena.statistics.drift import LEAST_BLOCKS_FOR_DRIFT, LEAST_UNUSUAL, Drift
 from arena.text import counted
 
 MOST_IDS_SHOWN: Final = 4
-"""Of a kind of fault, in the table; the other formats have more."""
+"""The most ids for a kind of fault in the table; other formats have more."""
 _UNLIKELY: Final = 0.01
 
 
 def profile_page(page: ProfilePage, luck: str | None = None) -> Page:
-    """The page of a player."""
+    """Make the page of a player."""
 
     def text(style: Style) -> Iterator[str]:
         title, *head = head_sentences(page)
@@ -43,11 +42,11 @@ def profile_page(page: ProfilePage, luck: str | None = None) -> Page:
 
 
 def _tables(page: ProfilePage, style: Style) -> Iterator[str]:
-    """A table for each section, and what their columns mean."""
+    """Yield a table for each section, and the meanings of their columns."""
     shown: list[Definition] = []
     for section, lines in page.sections:
         rows, shown = section_table(page, section, lines, style)
-        yield style.table([each.column(rows, style) for each in shown])
+        yield style.table([definition.column(rows, style) for definition in shown])
     if style.is_explained and shown:
         yield style.sentences(explanation(shown))
 
@@ -55,14 +54,14 @@ def _tables(page: ProfilePage, style: Style) -> Iterator[str]:
 def section_table(
     page: ProfilePage, section: str, lines: Sequence[ProfileLine], style: Style
 ) -> tuple[list[dict[str, Any]], list[Definition]]:
-    """The rows of a section for programs, and the columns that a style shows of them."""
-    is_adjusted = any(line.luck_adjusted for _, each in page.sections for line in each)
-    known = [each for each in section_columns(section) if each is not LUCK_ADJUSTED or style.columns or is_adjusted]
+    """Return the rows of a section for programs, and the columns of them that a style shows."""
+    is_adjusted = any(line.luck_adjusted for _, group in page.sections for line in group)
+    known = [item for item in section_columns(section) if item is not LUCK_ADJUSTED or style.columns or is_adjusted]
     return [_record(section, line) for line in lines], chosen(known, style, SHOWN + page.is_luck_asked)
 
 
 def head_sentences(page: ProfilePage) -> Iterator[str]:
-    """The player, and the result on the whole."""
+    """Yield the sentences on the player and the result of all matches."""
     row = page.row
     arguments = f" with {' '.join(page.arguments)}" if page.arguments else ""
     yield f"{row.name} in {page.league}: bot {row.bot} {row.version} ({row.hash[:8]}){arguments}"
@@ -85,34 +84,34 @@ def head_sentences(page: ProfilePage) -> Iterator[str]:
 
 
 def _tail(page: ProfilePage, *, most_ids: int | None) -> Iterator[str]:
-    """Drift, time, faults and extremes, in sentences."""
-    found = page.profile
+    """Yield the sentences on drift, time, faults and extremes."""
+    profile = page.profile
     if not page.row.matches:
         return
-    yield drift_sentence(found.drift)
+    yield drift_sentence(profile.drift)
     yield from time_sentences(page)
     yield from fault_sentences(page, most_ids)
-    yield from _extremes("Biggest wins", found.wins)
-    yield from _extremes("Biggest losses", found.losses)
+    yield from _extremes("Biggest wins", profile.wins)
+    yield from _extremes("Biggest losses", profile.losses)
     yield "To see a match: arena show ID. To ask a bot for its answers there: arena ask BOT ID"
 
 
 def fault_sentences(page: ProfilePage, most_ids: int | None = MOST_IDS_SHOWN) -> Iterator[str]:
-    """The faults of a player by kind, with the first matches of each."""
-    found = page.profile
-    if found.faults:
-        count = sum(one.faults for one in found.faults)
-        yield f"Faults: {count}, and {found.opponents_forfeits} by others in its matches."
-        yield from _faults(found.faults, most_ids)
+    """Yield the faults of a player by kind, with the first matches of each."""
+    profile = page.profile
+    if profile.faults:
+        count = sum(kind.faults for kind in profile.faults)
+        yield f"Faults: {count}, and {profile.opponents_forfeits} by others in its matches."
+        yield from _faults(profile.faults, most_ids)
     else:
-        yield f"Faults: none; {counted(found.opponents_forfeits, 'forfeit')} by others in its matches."
-    if found.pardons:
+        yield f"Faults: none; {counted(profile.opponents_forfeits, 'forfeit')} by others in its matches."
+    if profile.pardons:
         yield "Faults after which the game went on:"
-        yield from _faults(found.pardons, most_ids)
+        yield from _faults(profile.pardons, most_ids)
 
 
 def drift_sentence(drift: Drift | None) -> str:
-    """Whether the player changed in the course of the league."""
+    """Describe if the player changed in the course of the league."""
     if drift is None:
         return (
             f"Drift: not tested; the test needs {LEAST_BLOCKS_FOR_DRIFT} blocks, of which {LEAST_UNUSUAL} differ from"
@@ -133,7 +132,7 @@ def _chance(p: float) -> str:
 
 
 def time_columns(page: ProfilePage) -> list[Column]:
-    """The use of time: over matches, and over all moves."""
+    """Make the columns of the use of time: over matches, and over all moves."""
     times, timing = page.profile.times, page.timing
     means, slowest = times.means_ms, times.slowest_decisions_ms
     return [
@@ -145,7 +144,7 @@ def time_columns(page: ProfilePage) -> list[Column]:
 
 
 def time_sentences(page: ProfilePage) -> Iterator[str]:
-    """The meaning of these columns, and the time beside moves."""
+    """Yield the meaning of the columns of time, and the time spent beside moves."""
     times, timing = page.profile.times, page.timing
     if not timing.moves:
         yield "Time: it never had to decide."
@@ -165,41 +164,41 @@ def time_sentences(page: ProfilePage) -> Iterator[str]:
 def _faults(faults: Sequence[Fault], most_ids: int | None) -> Iterator[str]:
     for fault in faults:
         shown = fault.first[:most_ids]
-        rest = fault.matches - len(shown)
-        yield f"  {fault.faults} {fault.kind}: {' '.join(map(str, shown))}{f' and {rest} more' if rest else ''}"
+        others = fault.matches - len(shown)
+        yield f"  {fault.faults} {fault.kind}: {' '.join(map(str, shown))}{f' and {others} more' if others else ''}"
 
 
 def _extremes(title: str, found: Sequence[Extreme]) -> Iterator[str]:
     if found:
         yield f"{title}:"
-    for one in found:
+    for game in found:
         seated = " : ".join(
-            f"{name} {plain_number(score)}" for name, score in zip(one.players, one.scores, strict=True)
+            f"{name} {plain_number(score)}" for name, score in zip(game.players, game.scores, strict=True)
         )
-        yield f"  {plain_number(one.margin):+}  {one.match}  {seated}"
+        yield f"  {plain_number(game.margin):+}  {game.match}  {seated}"
 
 
 def _records(page: ProfilePage) -> Iterator[dict[str, Any]]:
-    """A row per line of a table, per time, per fault's match and per extreme match."""
-    found = page.profile
+    """Yield a row per line of a table, per time, per fault's match and per extreme match."""
+    profile = page.profile
     skill = ends("value", page.row.rating)
     yield _record("all", msgspec.structs.replace(page.profile.total, name=page.row.name)) | skill
     for section, lines in page.sections:
         yield from (_record(section, line) for line in lines)
-    if found.drift:
-        yield {"section": "drift", "name": "change"} | ends("value", found.drift.change)
+    if profile.drift:
+        yield {"section": "drift", "name": "change"} | ends("value", profile.drift.change)
         for name in ("p_trend", "p_tenths"):
-            yield {"section": "drift", "name": name, "value": getattr(found.drift, name)}
+            yield {"section": "drift", "name": name, "value": getattr(profile.drift, name)}
     for name, value in _time_values(page).items():
-        match = str(found.times.slowest_match) if name == "slowest_ms" and found.times.slowest_match else None
-        yield {"section": "time", "name": name, "matches": found.times.matches, "value": value, "match": match}
-    for section, faults in (("fault", found.faults), ("pardoned", found.pardons)):
+        match = str(profile.times.slowest_match) if name == "slowest_ms" and profile.times.slowest_match else None
+        yield {"section": "time", "name": name, "matches": profile.times.matches, "value": value, "match": match}
+    for section, faults in (("fault", profile.faults), ("pardoned", profile.pardons)):
         for fault in faults:
             yield from ({"section": section, "name": fault.kind, "match": str(match)} for match in fault.first)
-    for section, extremes in (("win", found.wins), ("loss", found.losses)):
-        for one in extremes:
-            names = " v ".join(one.players)
-            yield {"section": section, "name": names, "match": str(one.match), "margin": plain_number(one.margin)}
+    for section, extremes in (("win", profile.wins), ("loss", profile.losses)):
+        for game in extremes:
+            names = " v ".join(game.players)
+            yield {"section": section, "name": names, "match": str(game.match), "margin": plain_number(game.margin)}
 
 
 def _time_values(page: ProfilePage) -> dict[str, float | None]:
@@ -214,7 +213,7 @@ def _time_values(page: ProfilePage) -> dict[str, float | None]:
 
 
 def _record(section: str, line: ProfileLine) -> dict[str, Any]:
-    """Return a line for CSV."""
+    """Return a line of a table as a row of CSV."""
     return {
         "section": section,
         "name": line.name,
@@ -232,14 +231,14 @@ def _record(section: str, line: ProfileLine) -> dict[str, Any]:
 
 def _document(page: ProfilePage) -> dict[str, Any]:
     """Return the whole page for JSON."""
-    found, row = page.profile, page.row
+    profile, row = page.profile, page.row
     standing = {
         "rank": row.rank,
         "players": page.ranked,
         **ends("rating", row.rating),
     }
-    percentiles = {name: getattr(found.times, name) for name in ("means_ms", "slowest_decisions_ms")}
-    match = found.times.slowest_match and str(found.times.slowest_match)
+    percentiles = {name: getattr(profile.times, name) for name in ("means_ms", "slowest_decisions_ms")}
+    match = profile.times.slowest_match and str(profile.times.slowest_match)
     return {
         "league": page.league,
         "player": row.name,
@@ -247,13 +246,13 @@ def _document(page: ProfilePage) -> dict[str, Any]:
         "arguments": page.arguments,
         "standing": standing if row.matches else None,
         "total": _line(page.profile.total),
-        **{name: [*map(_line, getattr(found, name))] for name in ("opponents", "seats", "tenths")},
-        "drift": found.drift,
-        "times": {"matches": found.times.matches} | _time_values(page) | percentiles | {"slowest_match": match},
-        "faults": [*map(_fault, found.faults)],
-        "pardons": [*map(_fault, found.pardons)],
-        "opponents_forfeits": found.opponents_forfeits,
-        **{name: [*map(_extreme, getattr(found, name))] for name in ("wins", "losses")},
+        **{name: [*map(_line, getattr(profile, name))] for name in ("opponents", "seats", "tenths")},
+        "drift": profile.drift,
+        "times": {"matches": profile.times.matches} | _time_values(page) | percentiles | {"slowest_match": match},
+        "faults": [*map(_fault, profile.faults)],
+        "pardons": [*map(_fault, profile.pardons)],
+        "opponents_forfeits": profile.opponents_forfeits,
+        **{name: [*map(_extreme, getattr(profile, name))] for name in ("wins", "losses")},
     }
 
 
@@ -268,16 +267,16 @@ def _line(line: ProfileLine) -> dict[str, Any]:
 
 
 def _mean(mean: Mean | None) -> dict[str, Any] | None:
-    """A mean with the ends of its 95 % interval; `error` is its standard error."""
+    """Return a mean with the ends of its 95 % interval for JSON; `error` is its standard error."""
     if mean is None:
         return None
-    found = mean.interval
+    bounds = mean.interval
     error, blocks = mean.standard_error, mean.blocks
-    return {"value": mean.value, "low": found.low, "high": found.high, "error": error, "blocks": blocks}
+    return {"value": mean.value, "low": bounds.low, "high": bounds.high, "error": error, "blocks": blocks}
 
 
 def _fault(fault: Fault) -> dict[str, Any]:
-    """`not_listed` are the matches beyond those listed."""
+    """Return a kind of fault for JSON; `not_listed` counts the matches beyond those listed."""
     listed = [*map(str, fault.first)]
     return {"kind": fault.kind, "faults": fault.faults, "matches": listed, "not_listed": fault.matches - len(listed)}
 

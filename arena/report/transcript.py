@@ -1,8 +1,8 @@
 """A match as text for a person: step by step, by request, and every line that went over the wire.
 
-Rule: the text is made from a replay, so its reader reads a match that the rules confirm. Only a match by rules that
-this arena does not have is told as it was recorded, and the text says so. Times are printed as they are recorded; banks
-follow from them.
+Rule: the text is made from a replay, so the rules confirm the match. Only a match by rules that this arena does not
+have is printed as it was recorded, and the text says so. Times are printed as they are recorded; banks are computed
+from them.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -30,15 +30,15 @@ _INDENT: Final = 6
 _COLUMNS: Final = 80
 _AS_RECORDED: Final = "; so this is told as it was recorded, without positions"
 _REQUEST: Final = ("request", "CPU ms", "wall ms", "idle ms", "bank ms", "stderr", "discarded")
-"""Columns of the use of time."""
+"""The columns of the table of times."""
 
 
 def transcript(record: MatchRecord, *, every_state: bool, luck: str = "", start: int = 0) -> Iterator[str]:
-    """Yield the match as lines of text. `every_state` draws the table after each step, not only at the end.
+    """Yield the match as lines of text; with `every_state` the table after each step, not only at the end.
 
-    `luck` is the line on the origin of its luck. With `start` the steps from that one on stand without the head.
+    `luck` is the line on the origin of its luck. With `start`, the steps from that one on, without the head.
 
-    By rules that this arena does not have, there are the recorded steps and no table.
+    A match by rules that this arena does not have is printed as the recorded steps, without a table.
     """
     stderr = stderr_by_step(record)
     if not start:
@@ -63,9 +63,9 @@ def transcript(record: MatchRecord, *, every_state: bool, luck: str = "", start:
 
 
 def step_lines(record: MatchRecord, number: int) -> Iterator[str]:
-    """Yield one step, from 1: the table before it, the step, the bot's stderr on the way to it, and the news.
+    """Yield the table before a step (from 1), the step, the bot's stderr on the way to it, and the news.
 
-    By rules that this arena does not have there is the recorded step alone.
+    A match by rules that this arena does not have gives the recorded step alone.
     """
     moment = None
     if other := other_rules(record):
@@ -80,7 +80,7 @@ def step_lines(record: MatchRecord, number: int) -> Iterator[str]:
 def _step(
     record: MatchRecord, number: int, stderr: Sequence[StderrByStep], moment: ReplayStep | None = None
 ) -> Iterator[str]:
-    """Yield a step, from 1, what the bot wrote to stderr on the way to its answer, and the news."""
+    """Yield a step (from 1), the lines that the bot wrote to stderr on the way to its answer, and the news."""
     step = record.steps[number - 1]
     text = recorded_text(step) if moment is None else step_text(record, moment)
     yield f"{number:>4}  {_line(record, step, text)}"
@@ -92,9 +92,9 @@ def _step(
 
 
 def luck_lines(record: MatchRecord, stored: MatchResult | None = None) -> Iterator[str]:
-    """The luck of each seat, and the draws with most and least of it; nothing for a game without a value.
+    """Yield the luck of each seat, and the draws with most and least of it; nothing for a game without a value.
 
-    `stored` is the result of a match that cannot be replayed: its luck as measured when it was played, without draws.
+    `stored` is the result of a match that cannot be replayed: its stored luck is printed, without draws.
     CheckFailed if the record cannot be replayed.
     """
     luck = luck_of(record) if stored is None else None
@@ -104,8 +104,8 @@ def luck_lines(record: MatchRecord, stored: MatchResult | None = None) -> Iterat
     yield ""
     yield f"luck, in shares of a win (value {version}){', as it was stored' if stored else ''}:"
     for seat, entry in enumerate(record.seats):
-        own = luck.by_seat[seat] if luck else stored.luck[seat] / LUCK_UNIT if stored else 0.0
-        yield f"seat {seat} {entry.player}: {own:+.3f} in all"
+        total = luck.by_seat[seat] if luck else stored.luck[seat] / LUCK_UNIT if stored else 0.0
+        yield f"seat {seat} {entry.player}: {total:+.3f} in all"
         for word, nodes in zip(("luckiest", "unluckiest"), extremes(luck, seat) if luck else (), strict=False):
             for node in nodes:
                 outcome = f": {' '.join(map(str, node.outcome))}" if 0 < len(node.outcome) <= SHOWN_FACES else ""
@@ -114,7 +114,7 @@ def luck_lines(record: MatchRecord, stored: MatchResult | None = None) -> Iterat
 
 
 def result_line(record: MatchRecord) -> str:
-    """Return the match on one line, with who won: `3f9a2c41d07b-0-1  greedy 12 : 9 random  greedy wins`."""
+    """Describe the result in one line, with the winner: `3f9a2c41d07b-0-1 greedy 12 : 9 random greedy wins`."""
     names = record.players
     if record.fault is not None:
         fault = record.fault
@@ -128,11 +128,11 @@ def result_line(record: MatchRecord) -> str:
 
 
 def refusal_lines(record: MatchRecord) -> Iterator[str]:
-    """Of each seat with faults after which the game went on: how many of which kind, and what the first was."""
+    """Yield, for each seat with faults after which the game went on, their number by kind, and the first one."""
     for entry in record.seats:
-        told = refusal_sentences(entry)
+        sentences = refusal_sentences(entry)
         if pardoned := _pardoned(entry):
-            first = f"; the first, {told[0]}" if told else ""
+            first = f"; the first, {sentences[0]}" if sentences else ""
             yield f"  {entry.player}: faults after which the game went on: {pardoned}{first}"
 
 
@@ -144,7 +144,7 @@ def stderr_lines(record: MatchRecord) -> Iterator[str]:
 
 
 def dialogue(said: Mapping[str, Iterable[TranscriptLine]], start_s: float | None = None) -> Iterator[str]:
-    """Every line both ways, in order of time: seconds, player, `>` to the bot or `<` from it, the line.
+    """Yield every line both ways in order of time: seconds, player, `>` to the bot or `<` from it, the line.
 
     Seconds count from `start_s`, or from the first line.
     """
@@ -168,38 +168,38 @@ def _head(record: MatchRecord, luck: str, stderr: Sequence[StderrByStep]) -> Ite
 
 
 def step_line(record: MatchRecord, moment: ReplayStep) -> str:
-    """A step on one line: an action, a draw or a simulation."""
+    """Describe a step in one line: an action, a draw or a simulation."""
     return _line(record, moment.step, step_text(record, moment))
 
 
 def step_text(record: MatchRecord, moment: ReplayStep) -> str:
-    """A step without its player and note."""
-    told, step = str(moment.action), moment.step
+    """Describe a step without its player and note."""
+    text, step = str(moment.action), moment.step
     if isinstance(step, SimulationStep):
         simulator = simulator_of(load_game(record.game))
-        told = "" if simulator is None else simulator.describe_result(moment.before, step.result, moment.after)
-    return _text(step, told)
+        text = "" if simulator is None else simulator.describe_result(moment.before, step.result, moment.after)
+    return _text(step, text)
 
 
 def recorded_text(step: Step) -> str:
-    """A step as it was recorded, without its player and note."""
+    """Describe a step as it was recorded, without its player and note."""
     return _text(step, printable(msgspec.json.encode(step.action).decode()) if isinstance(step, ActionStep) else "")
 
 
 def _text(step: Step, told: str) -> str:
-    """A step; `told` is the action, or what the simulator says."""
+    """Describe a step; `told` is the action, or the simulator's description of the result."""
     if isinstance(step, ChanceStep):
         outcome = " ".join(map(str, step.outcome)) if len(step.outcome) <= 6 else f"{len(step.outcome)} items"
         return f"chance {step.key}: {outcome}"
     if isinstance(step, SimulationStep):
         return f"simulation {step.key}{': ' if told else ''}{told}"
-    # nobody was asked, or something stood in for what a bot would have had to say
+    # nobody was asked (forced), or a fallback took the place of the bot's answer
     fault = f" (stands in after a fault: {step.fallback_for})" if step.fallback_for else ""
     return f"{told}{' (forced)' if step.forced else fault}"
 
 
 def _line(record: MatchRecord, step: Step, text: str) -> str:
-    """A step on one line, with its player and note."""
+    """Describe a step in one line, with its player and note."""
     if not isinstance(step, ActionStep):
         return text
     note = f"    # {step.note!r}" if step.note else ""
@@ -207,7 +207,7 @@ def _line(record: MatchRecord, step: Step, text: str) -> str:
 
 
 def _indented(text: str) -> Iterator[str]:
-    """A position under its step, so far to the right as the width of a terminal leaves room for."""
+    """Yield the lines of a position, indented as far as the width of a terminal allows."""
     lines = text.splitlines()
     indent = " " * max(0, min(_INDENT, _COLUMNS - max(map(len, lines), default=0)))
     for line in lines:
@@ -220,8 +220,8 @@ def _tail(record: MatchRecord, stderr: Sequence[StderrByStep]) -> Iterator[str]:
         yield f"{_winners(record)}: {' to '.join(str(record.scores[seat]) for seat in best_first)}"
     if (fault := record.fault) is not None:
         yield f"seat {fault.seat} {record.seats[fault.seat].player} forfeits ({record.termination}): {fault.message}"
-        told = (("  hint: ", fault.hint), ("  got:  ", fault.got))
-        yield from (f"{word}{text}" for word, text in told if text)
+        details = (("  hint: ", fault.hint), ("  got:  ", fault.got))
+        yield from (f"{word}{text}" for word, text in details if text)
         if not stderr[fault.seat].rest:
             yield from (f"  stderr | {line}" for line in fault.stderr.splitlines()[-20:])
         yield from (f"  {line}" for line in fault.transcript[-6:])
@@ -233,24 +233,24 @@ def _tail(record: MatchRecord, stderr: Sequence[StderrByStep]) -> Iterator[str]:
             f", slowest {entry.slowest_ms:.1f} ms{'; ' + ignored if ignored else ''}"
             f"{'; faults after which the game went on: ' + pardoned if pardoned else ''}"
         )
-        yield from (f"  {each}" for each in refusal_sentences(entry))
+        yield from (f"  {sentence}" for sentence in refusal_sentences(entry))
         yield from (f"  stderr after the last answer | {line}" for line in stderr[seat].rest.splitlines())
 
 
 def _pardoned(entry: SeatRecord) -> str:
-    """`2 illegal_action, 1 timeout`."""
+    """Format the faults after which the game went on: `2 illegal_action, 1 timeout`."""
     return ", ".join(f"{n} {code}" for code, n in (entry.faults or {}).items())
 
 
 def _winners(record: MatchRecord) -> str:
-    """`seat 0 ann wins`, or who shares the first place; all of them do in a draw."""
+    """Name the winner, as in `seat 0 ann wins`, or the players who share the first place."""
     best = [f"seat {seat} {record.seats[seat].player}" for seat, rank in enumerate(record.ranks) if rank == 0]
     shared = "a draw" if len(best) == len(record.ranks) else f"{' and '.join(best)} share the first place"
     return f"{best[0]} wins" if len(best) == 1 else shared
 
 
 def time_lines(record: MatchRecord) -> Iterator[str]:
-    """A table of each seat, a line a request. CheckFailed if the record does not keep times by request."""
+    """Yield a table for each seat, a line a request. CheckFailed if the record lacks times by request."""
     if all(entry.requests is UNSET for entry in record.seats):
         raise CheckFailed(f"{record.match}: arena {record.arena} stored it without times by request")
     for seat, entry in enumerate(record.seats):
@@ -262,16 +262,16 @@ def time_lines(record: MatchRecord) -> Iterator[str]:
 
 
 def dialogue_lines(record: MatchRecord, seat: int, step: int | None = None) -> Iterator[str]:
-    """Every line both ways of one seat, and its stderr, request by request: `>` to the bot or `<` from it, the line.
+    """Yield the lines of one seat both ways (`>` to the bot, `<` from it) and its stderr, request by request.
 
     With `step`, from 1, only the requests that led to that step. CheckFailed if the lines cannot be made again.
     """
-    told, entry = lines_of(record)[seat], record.seats[seat]
+    said, entry = lines_of(record)[seat], record.seats[seat]
     steps = {number: index + 1 for index, numbers in requests_of(record, seat).items() for number in numbers}
-    written = {each.request: each.text for each in entry.stderr or ()}
-    yield f"{record.match}, seat {seat} {told.player}, {_exactness(told)}:"
+    written = {part.request: part.text for part in entry.stderr or ()}
+    yield f"{record.match}, seat {seat} {said.player}, {_exactness(said)}:"
     shown = None if step is None else {number for number, at in steps.items() if at == step}
-    for number, lines in groupby(told.lines, key=lambda line: max(line[0], 0)):
+    for number, lines in groupby(said.lines, key=lambda line: max(line[0], 0)):
         if shown is not None and number not in shown:
             continue
         yield ""
@@ -280,12 +280,12 @@ def dialogue_lines(record: MatchRecord, seat: int, step: int | None = None) -> I
         yield from (f"{way} {printable(line.decode('utf-8', 'backslashreplace'))}" for _, way, line in lines)
         yield from (f"stderr | {line}" for line in text.splitlines())
     if shown is None:
-        rest = "".join(text for number, text in written.items() if number > entry.moves)
-        yield from (f"stderr after the last answer | {line}" for line in rest.splitlines())
+        tail = "".join(text for number, text in written.items() if number > entry.moves)
+        yield from (f"stderr after the last answer | {line}" for line in tail.splitlines())
 
 
 def _request_heading(entry: SeatRecord, number: int, step: int | None) -> str:
-    """`step 12, request 3: 0.214 ms CPU, 0.300 ms wall`."""
+    """Format the heading of a request: `step 12, request 3: 0.214 ms CPU, 0.300 ms wall`."""
     if not number or entry.requests is UNSET or number > entry.moves:
         return "start" if not number else f"request {number}"
     cpu_us, wall_us = entry.requests.cpu_us[number - 1], entry.requests.wall_us[number - 1]
@@ -304,5 +304,5 @@ def _rows(requests: Requests, banks: Sequence[float]) -> Iterator[tuple[object, 
     for at, (cpu_us, wall_us) in enumerate(zip(requests.cpu_us, requests.wall_us, strict=True)):
         idle_us = requests.idle_us[at] if requests.idle_us else 0
         stderr += requests.stderr[at] if requests.stderr else 0
-        discarded = ", ".join(f"{each.count} {each.kind}" for each in requests.discarded if each.request == at + 1)
+        discarded = ", ".join(f"{lines.count} {lines.kind}" for lines in requests.discarded if lines.request == at + 1)
         yield at + 1, cpu_us / 1000, wall_us / 1000, idle_us / 1000, banks[at] if banks else None, stderr, discarded

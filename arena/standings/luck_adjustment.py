@@ -1,4 +1,4 @@
-"""Sums of pairings -> scores with the luck of dice and cards excluded, for any player against any of its opponents.
+"""Sums of pairings -> scores without the luck of dice and cards, for any player against any of their opponents.
 
 Rule: it never decides a rank. The part taken off has mean 0 whatever the bots do, for the value of the game is frozen,
 and the factor on it is fitted by other blocks: that of the even blocks by the odd ones, and the other way round. So
@@ -8,7 +8,7 @@ and the factor on it is fitted by other blocks: that of the even blocks by the o
 has the mean of the score. The factor is pooled over the league and shrunk (`arena.statistics.control_variate`). Whether
 luck is taken off at all is decided for each half of the blocks by the other half, too: only where that narrows the
 interval of the other half beyond chance. A score without luck whose interval came out no narrower than the plain one
-is not given: it would tell less.
+is not shown: it would be less precise.
 
 As in all sums, numbers are whole up to the last division: the factor is rounded to millionths.
 """
@@ -28,9 +28,9 @@ from arena.statistics.control_variate import Products, is_narrower, slopes
 from arena.statistics.interval import UNSEEN, interval
 
 ADJUSTABLE_SEATS: Final = 2
-"""A payoff is a score only where there is one other."""
+"""A payoff is a score only against one opponent."""
 _EXACT: Final = 1 << 53
-"""Whole numbers below that are floats as well."""
+"""Whole numbers below this bound are exact as floats."""
 _FACTOR_UNIT: Final = 1_000_000
 _UNIT: Final = _FACTOR_UNIT * LUCK_UNIT
 _WORTH: Final = _UNIT // full_score(ADJUSTABLE_SEATS)
@@ -39,7 +39,8 @@ _WORTH: Final = _UNIT // full_score(ADJUSTABLE_SEATS)
 class LuckAdjustment:
     """The factors on luck of all pairings of a league in which the luck of all matches is known.
 
-    By half, columns over the pairings: what their blocks say, and the factor that all pairings of the version say.
+    For each half of the blocks it holds columns over the pairings: their products, and the factor pooled over all
+    pairings whose luck has the same version.
     """
 
     def __init__(self, sums: PairingSums) -> None:
@@ -47,43 +48,44 @@ class LuckAdjustment:
         self._products = [_products(half) for half in sums.luck] if sums.table.seats == ADJUSTABLE_SEATS else []
         self._factors = [np.zeros(len(sums.table.keys)) for _ in self._products]
         for version in set(self._versions) - {""}:
-            own = self._versions == version
+            is_of_version = self._versions == version
             for products, factors in zip(self._products, self._factors, strict=True):
-                factors[own] = slopes(_part(products, own))
+                factors[is_of_version] = slopes(_part(products, is_of_version))
 
     def score(self, where: Met, plain: Mean) -> Mean | None:
-        """The score without luck of a player over these pairings, with its place in each; `plain` is its score there.
+        """Compute the score without luck of a player over pairings; None if luck is better not taken off.
 
-        None where luck is not known in all of them, or is better not taken off.
+        `where` gives the pairings and the player's place in each, `plain` is the score in them. None as well if the
+        luck of a match is unknown, or not of one version.
         """
         which, places = where
         versions = set(self._versions[which])
         if len(versions) != 1 or "" in versions:
             return None
-        products = [_part(one, which) for one in self._products]
-        factors = [one[which] for one in self._factors]
+        products = [_part(half, which) for half in self._products]
+        factors = [half[which] for half in self._factors]
         is_used = [_pays(products[1 - half], factors[1 - half], places) for half in range(HALVES)]
         if not any(is_used):
             return None
         used = [is_used[half] * factors[1 - half] for half in range(HALVES)]
-        found = mean_of(_shares(self._sums.luck, where, used), unit=_UNIT)
-        return _narrower(found, plain) if found else None
+        adjusted = mean_of(_shares(self._sums.luck, where, used), unit=_UNIT)
+        return _narrower(adjusted, plain) if adjusted else None
 
 
 def luck_versions(sums: PairingSums) -> Array:
-    """By pairing, the version of the value under which all its matches have their luck; empty without one."""
-    found = np.full(len(sums.table.keys), "", dtype=object)
+    """Return, by pairing, the version of the value under which all its matches have luck; empty without one."""
+    versions = np.full(len(sums.table.keys), "", dtype=object)
     if sums.table.seats == ADJUSTABLE_SEATS:
         for version, matches in sums.luck_versions.items():
-            found[matches == sums.matches] = version
-    return found
+            versions[matches == sums.matches] = version
+    return versions
 
 
 def common_luck_version(sums: PairingSums, player: str = "") -> str:
-    """The version of the value under which all matches (of a player) have their luck; empty without such a version."""
+    """Return the version of the value under which all matches (of a player) have luck; empty without one."""
     versions = luck_versions(sums)
-    found = set(versions[sums.table.met.get(player, NOT_MET)[0]] if player else versions)
-    return found.pop() if len(found) == 1 else ""
+    distinct = set(versions[sums.table.met.get(player, NOT_MET)[0]] if player else versions)
+    return distinct.pop() if len(distinct) == 1 else ""
 
 
 def _part(products: Products, which: Array) -> Products:
@@ -91,7 +93,7 @@ def _part(products: Products, which: Array) -> Products:
 
 
 def _products(sums: LuckSums) -> Products:
-    """Seen from place 0; zeros where there is no block."""
+    """Compute the products of points and luck that the factor is fitted to, seen from place 0; 0 without a block."""
     by_place = [column[:, 0] for column in sums[3:]]
     largest = max(int(np.abs(column).max(initial=0)) for column in by_place)
     if 4 * largest * int(sums.matches.max(initial=0)) ** 2 >= _EXACT:
@@ -113,19 +115,19 @@ def _products(sums: LuckSums) -> Products:
 
 
 def _pays(products: Products, factors: Array, places: Array) -> bool:
-    """Whether that half of these pairings says that luck is better taken off."""
+    """Return True if taking off luck narrows the interval in this half of the pairings beyond chance."""
     matches = int(products.matches.sum())
     if not matches:
         return False
-    # from place 1 a score is what is missing to 1
+    # seen from place 1 a score s is 1 - s
     return is_narrower(products, factors, fsum(np.abs(places - products.score) * products.matches) / matches)
 
 
 def _shares(luck: tuple[LuckSums, ...], where: Met, factors: list[Array]) -> Shares:
-    """The player's blocks with z in the place of y, of `_UNIT` for a match won: z = y - b l, with the b of the half."""
+    """Replace y by z = y - b l in the player's blocks, in parts of 1 / `_UNIT`, with b the factor of the half."""
     columns = []
     for half, factor in zip(luck, factors, strict=True):
-        b = np.array([round(_FACTOR_UNIT * each) for each in factor.tolist()], dtype=object)
+        b = np.array([round(_FACTOR_UNIT * value) for value in factor.tolist()], dtype=object)
         y, y2, y_product, own, own2, own_product, both = (column[where].astype(object) for column in half[3:])
         total, total2 = _WORTH * y - b * own, _WORTH * (_WORTH * y2 - 2 * b * both) + b * b * own2
         counts = (column[where[0]] for column in half[:3])
@@ -134,7 +136,7 @@ def _shares(luck: tuple[LuckSums, ...], where: Met, factors: list[Array]) -> Sha
 
 
 def _narrower(without: Mean, plain: Mean) -> Mean | None:
-    """With an interval within what a score can be, and no surer of its error than the plain score is of its own.
+    """Give a score an interval with at most the degrees of freedom of `plain`; None if it is no narrower.
 
     A block that has not been seen yet counts with the part of its square that luck would not explain.
     """
@@ -143,9 +145,9 @@ def _narrower(without: Mean, plain: Mean) -> Mean | None:
         return None
     left = min(error / plain.standard_error, 1.0) ** 2
     degrees = min(without.degrees, plain.degrees)
-    found = interval(
+    bounds = interval(
         value, error, degrees=degrees, blocks=without.blocks, lowest=0.0, highest=1.0, unseen=UNSEEN * left
     )
-    if found.error >= plain.interval.error:
+    if bounds.error >= plain.interval.error:
         return None
-    return msgspec.structs.replace(without, value=value, degrees=degrees, interval=found)
+    return msgspec.structs.replace(without, value=value, degrees=degrees, interval=bounds)

@@ -1,4 +1,4 @@
-"""Sums of pairings -> the players who are luckier than somebody can be who cannot foresee draws.
+"""Sums of pairings -> the players who are luckier than a player can be who cannot foresee draws.
 
 The luck of a block has mean 0 for each of its players (see `arena.match.luck`), given all blocks before it, if
 nobody in it knows a draw before it falls: no matter how they play, whom the schedule chose by earlier results, and
@@ -6,7 +6,7 @@ what forfeits stopped. Somebody who foresees draws plays so that they help, and 
 mean is tested upwards, by a confidence sequence (`arena.statistics.confidence_sequence`): it holds at every look, also
 where results decide how long is played. The one bound it needs is exact: a match has luck of `LEAST` at least.
 
-Rule: it accuses nobody by a rank, a rating or a score; these have no part in it, and it has none in them. Luck of
+Rule: the audit uses no rank, rating or score, and these do not use the audit. Luck of
 different versions of a value may be mixed, for each has mean 0. Matches without luck are left out.
 """
 
@@ -22,7 +22,7 @@ from arena.standings.sums import PairingSums, total
 from arena.statistics.confidence_sequence import holm, lower_bound, p_value
 
 LEVEL: Final = 0.01
-"""In so many leagues at most, anybody is ever named by chance."""
+"""The largest share of leagues in which anybody is ever named by chance."""
 
 
 class PlayerLuck(msgspec.Struct, frozen=True):
@@ -41,7 +41,7 @@ class PlayerLuck(msgspec.Struct, frozen=True):
 
 
 class _Sums(msgspec.Struct):
-    """Over blocks: their number, that of their matches, and luck and its square in the most that a block can lose."""
+    """Sums over blocks; the unit of luck is the most that a block can lose."""
 
     blocks: int = 0
     matches: int = 0
@@ -50,18 +50,21 @@ class _Sums(msgspec.Struct):
 
 
 def audited(sums: PairingSums, met: Mapping[str, Met]) -> dict[str, PlayerLuck]:
-    """The luck of each player who has any; `met` are the pairings of each player, and its place in them."""
+    """Audit the luck of each player who has any; `met` gives the pairings of each player, and their place in each."""
     most_lost = max(1, sums.table.seats) * -LEAST
     known = {name: _sums(sums, where, round(most_lost * LUCK_UNIT)) for name, where in met.items()}
     # Players without luck count as well: at a later look they have some, and Holm's number of them must not grow.
-    adjusted = holm([p_value(one.luck, one.squares) if one.matches else 1.0 for one in known.values()])
+    adjusted = holm([p_value(luck.luck, luck.squares) if luck.matches else 1.0 for luck in known.values()])
     return {
-        name: _luck(own, p, most_lost) for (name, own), p in zip(known.items(), adjusted, strict=True) if own.matches
+        name: _luck(luck, p, most_lost) for (name, luck), p in zip(known.items(), adjusted, strict=True) if luck.matches
     }
 
 
 def _sums(sums: PairingSums, where: Met, unit: int) -> _Sums:
-    """Whole numbers up to the last division, so that no order matters. `unit` is the most that a block can lose."""
+    """Add up the luck of a player; `unit` is the most that a block can lose.
+
+    Numbers are whole up to the last division, so that no order matters.
+    """
     pairings, _ = where
     return _Sums(
         blocks=sum(total(half.blocks[pairings]) for half in sums.luck),

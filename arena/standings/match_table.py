@@ -18,9 +18,9 @@ from arena.statistics.pairs import MISSING
 
 Array = np.ndarray[Any, Any]
 BATCH: Final = 1 << 12
-"""Blocks that are unpacked at once, so that memory stays bounded."""
+"""The number of blocks unpacked at once, which bounds memory."""
 Met = tuple[Array, Array]
-"""The numbers of the pairings of a player, and its place in each."""
+"""The numbers of the pairings of a player, and their place in each."""
 NOT_MET: Final[Met] = (np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
 
 
@@ -49,21 +49,21 @@ class MatchTable:
 
     @property
     def present(self) -> Array:
-        """By block and rotation, whether the match is there."""
+        """The mask, by block and rotation, of the matches that are there."""
         return self.end >= 0
 
     @cached_property
     def starts(self) -> Array:
-        """The first block of each pairing."""
+        """The number of the first block of each pairing."""
         return np.flatnonzero(np.diff(self.pairing, prepend=-1))
 
     @cached_property
     def points(self) -> Array:
-        """By block, rotation and place: 2 for each other beaten, 1 for each one tied; 0 where there is no match."""
+        """The points by block, rotation and place: 2 for each player beaten, 1 for each tied; 0 without a match."""
         points = np.zeros(self.ranks.shape, dtype=np.int8)
         for place in range(self.ranks.shape[2]):
-            own = self.ranks[:, :, place, None]
-            points[:, :, place] = np.einsum("brp->br", np.int8(2) * (own < self.ranks) + (own == self.ranks)) - 1
+            rank = self.ranks[:, :, place, None]
+            points[:, :, place] = np.einsum("brp->br", np.int8(2) * (rank < self.ranks) + (rank == self.ranks)) - 1
         return points * self.present[:, :, None]
 
     @cached_property
@@ -82,22 +82,22 @@ class MatchTable:
 
     @property
     def met(self) -> dict[str, Met]:
-        """The pairings of each player, and its place in each."""
+        """The pairings of each player by name, and the player's place in each."""
         number: dict[str, int] = {}
-        own = np.array([number.setdefault(name, len(number)) for names in self.players for name in names], np.int64)
-        order = np.argsort(own, kind="stable")
-        parts = np.split(order, np.cumsum(np.bincount(own, minlength=1))[:-1])
+        numbers = np.array([number.setdefault(name, len(number)) for names in self.players for name in names], np.int64)
+        order = np.argsort(numbers, kind="stable")
+        parts = np.split(order, np.cumsum(np.bincount(numbers, minlength=1))[:-1])
         return {name: divmod(parts[place], self.seats) for name, place in number.items()}
 
     def column(self, name: str) -> Array:
-        """The values of that name by block, rotation and place, in as few bytes as hold them.
+        """Return the values of that name by block, rotation and place, in the smallest type that holds them.
 
         Scores count in parts of 1 / `score_unit`.
         """
         return self.numbers[NUMBERS.index(name)]
 
     def of_ends(self, values: Sequence[Any], dtype: Any = None) -> Array:
-        """By block and rotation the value that belongs to the end of the match; any, where there is none."""
+        """Return, by block and rotation, the value for the end of the match; an arbitrary one without a match."""
         return np.array([*values, None] if dtype is object else [*values, 0], dtype=dtype)[self.end]
 
     def added(self, by_block: Array) -> Array:
@@ -106,7 +106,7 @@ class MatchTable:
         return sums
 
     def of_player(self, player: str) -> "MatchTable":
-        """The pairings of a player."""
+        """Return the part of the table with the pairings of a player."""
         which = [number for number, names in enumerate(self.players) if player in names]
         rows = np.isin(self.pairing, which)
         return replace(
@@ -120,14 +120,14 @@ class MatchTable:
 
 
 def match_table(results: Iterable[MatchResult]) -> MatchTable:
-    """Make the table of these matches. ValueError as for `pack_blocks`, and for unequal numbers of seats."""
+    """Make the table of these matches. ValueError as from `pack_blocks`, and for unequal numbers of seats."""
     return table_of_blocks(pack_blocks(results))
 
 
 def table_of_blocks(blocks: Iterable[PlayedBlock]) -> MatchTable:
-    """Make the table of these blocks, of which those of a pairing come one after the other.
+    """Make the table of these blocks; the blocks of a pairing have to come one after the other.
 
-    ValueError for blocks that cannot be, and for unequal numbers of seats.
+    ValueError for invalid blocks, and for unequal numbers of seats.
     """
     players: dict[str, tuple[str, ...]] = {}
     numbers: dict[str, int] = {}
@@ -157,18 +157,18 @@ def table_of_blocks(blocks: Iterable[PlayedBlock]) -> MatchTable:
 
 
 def summed(values: Array) -> Array:
-    """Add up the matches of each block: values by block, rotation and place."""
+    """Add up the matches of each block: `values` are by block, rotation and place."""
     totals: Array = np.einsum("brp->bp", values, dtype=object if values.dtype == object else np.int64)
     return totals
 
 
 def _code(end: MatchEnd | None, ends: dict[bytes, tuple[int, MatchEnd]]) -> int:
-    """The number of an end, which is added if it is new."""
+    """Return the number of an end, and add it to `ends` if it is new; -1 without a match."""
     return -1 if end is None else ends.setdefault(msgspec.json.encode(end), (len(ends), end))[0]
 
 
 def _by_place(batch: Sequence[PlayedBlock], seats: int) -> Iterator[Array]:
-    """Ranks by block, rotation and place, and each column of numbers in as few bytes as hold it."""
+    """Yield the ranks by block, rotation and place, then each column of numbers in the smallest type that holds it."""
     text = "".join([block.ranks for block in batch]).encode("ascii")
     widths = [width_of(block.numbers, seats) for block in batch]
     widest = max(widths)
@@ -190,6 +190,6 @@ def _by_place(batch: Sequence[PlayedBlock], seats: int) -> Iterator[Array]:
 
 
 def _rotations(seats: int) -> tuple[Array, Array]:
-    """By rotation: the seat of each place, and the place of each seat."""
+    """Return the seat of each place, and the place of each seat, by rotation."""
     rotations = np.arange(seats)[:, None]
     return (np.arange(seats) - rotations) % seats, (np.arange(seats) + rotations) % seats

@@ -1,7 +1,7 @@
-"""The ranks of a league -> who scored what against whom, who is surely better, and who beats whom in a circle.
+"""The ranks of a league -> scores of all pairs of players, significant differences, and intransitive cycles.
 
-Rule: of each two players whom matches connect it is asked whether one is better, by the batch estimate of all matches;
-Holm's correction bounds the chance that any of these answers in the league is wrong. The cells are those of
+Rule: each pair of players whom matches connect is tested for a difference, by the batch estimate of all matches; Holm's
+correction bounds the chance that any of these results in the league is wrong. The cells are those of
 `arena.statistics.matrix`. The test for intransitive results is made only where it can be trusted: X^2 follows its
 distribution where most pairs are expected to share their points (Cochran, 1954: at least 5 on either side for four
 pairs in five, and 1 for every pair). One upset between a bot that plays at random and the best one would otherwise
@@ -29,16 +29,16 @@ from arena.statistics.matrix import Cell, Intransitivity, Matrix, head_to_head
 from arena.statistics.probit import ProbitFit
 
 LEAST_BLOCKS_OF_PAIR: Final = 10
-"""Of every pair: with fewer, X^2 does not follow its distribution."""
+"""The fewest blocks of every pair: with fewer, X^2 does not follow its distribution."""
 LEAST_POINTS: Final = 1.0
 USUAL_POINTS: Final = 5.0
-"""Expected for either side of every pair, and of all but a few."""
+"""The fewest expected points for either side, of every pair (`LEAST_POINTS`) and of all but a few."""
 MOST_UNUSUAL: Final = 0.2
 _COUNTS: Final = ("matches", "blocks", "wins", "draws", "losses")
 _ESTIMATES: Final = ("expected", "z", "likelihood_better")
-"""Fields of a meeting that are those of its cell; 0 or None without one."""
+"""Fields of a meeting copied from its cell; 0 or None without one."""
 WRONG: Final = 0.05
-"""The chance that anybody in a league is wrongly called better, at most."""
+"""The largest chance that anybody in a league is wrongly called better."""
 
 
 class Ranked(msgspec.Struct, frozen=True):
@@ -57,7 +57,7 @@ class Ranked(msgspec.Struct, frozen=True):
 
 
 class Meeting(msgspec.Struct, frozen=True):
-    """Two players whom matches connect, seen from the first; None is what takes a match of the two.
+    """Two players whom matches connect, seen from the first; values that need a match of the two are None without one.
 
     By their matches: `score` with the ends of its 95 % interval; `expected` is the score that the skills expect, `z`
     the surprise of the score, in standard errors of the model; `likelihood_better` is how likely `player` is better by
@@ -88,7 +88,7 @@ class Meeting(msgspec.Struct, frozen=True):
 
 
 class Intransitive(msgspec.Struct, frozen=True):
-    """The test whether one skill per player explains the results among all but those left out.
+    """The test whether one skill per player explains the results of all players but those left out.
 
     If it cannot be trusted, `why_not` says why, and the numbers are None.
     """
@@ -108,10 +108,10 @@ class Cycle(msgspec.Struct, frozen=True):
 
 
 class HeadToHead(msgspec.Struct, frozen=True):
-    """The whole page. `players` are in order of rank; `meetings` follow that order, with each pair from both sides.
+    """The whole matrix page: `players` in order of rank, and `meetings` in that order, each pair from both sides.
 
     Both hold only the players that were asked for; all else is about the league, which has `field` players. `pairs`
-    were compared, of which `decided` have a surely better player.
+    were compared, `decided` of them have a significantly better player.
     """
 
     league: str
@@ -137,31 +137,31 @@ def compared(
     top: int | None = None,
     only: Sequence[str] = (),
 ) -> HeadToHead:
-    """Compare everyone with everyone. Of the result are the best `top`, or `only` these; without either, all."""
+    """Compare all pairs of players; the result has the best `top` players, or `only` the named ones; by default all."""
     table = table_of(players, ranks)
-    names, found = table.players, fitted(table, settings)
-    matrix = head_to_head(found) if found else Matrix((), (), Intransitivity(0.0, 0, None), (), 0, 0.0)
-    ranked = _ranked(names, found, settings)
-    shown = [one for one in ranked if not only or one.name in only][: None if only else top]
-    tests = _tests(found) if found else {}
+    names, fit = table.players, fitted(table, settings)
+    matrix = head_to_head(fit) if fit else Matrix((), (), Intransitivity(0.0, 0, None), (), 0, 0.0)
+    ranked = _ranked(names, fit, settings)
+    chosen = [player for player in ranked if not only or player.name in only][: None if only else top]
+    tests = _tests(fit) if fit else {}
     return HeadToHead(
         league=league,
-        matches=sum(one.matches for one in ranks),
+        matches=sum(pairing.matches for pairing in ranks),
         field=len(names),
-        players=tuple(shown),
-        groups=tuple(group for group in found.groups if len(group) > 1) if found else (),
-        meetings=tuple(_meetings([one.name for one in shown], matrix, tests, table)),
+        players=tuple(chosen),
+        groups=tuple(group for group in fit.groups if len(group) > 1) if fit else (),
+        meetings=tuple(_meetings([player.name for player in chosen], matrix, tests, table)),
         pairs=len(tests),
-        decided=sum(one.p_holm <= WRONG for one in tests.values()),
+        decided=sum(test.p_holm <= WRONG for test in tests.values()),
         intransitivity=_tested(matrix, table, settings),
-        cycles=tuple(_cycle(matrix, found) for found in matrix.cycles),
+        cycles=tuple(_cycle(matrix, cycle) for cycle in matrix.cycles),
         cycles_found=matrix.cycles_found,
         cycles_by_chance=matrix.cycles_by_chance,
     )
 
 
 class _Test(msgspec.Struct, frozen=True, gc=False):
-    """Of two players, the first by name and the other: their difference of ratings, and both p."""
+    """The test of two players in order of name: the difference of their ratings, and both p."""
 
     difference: Interval
     p: float
@@ -169,29 +169,29 @@ class _Test(msgspec.Struct, frozen=True, gc=False):
 
 
 def _tests(found: ProbitFit) -> dict[tuple[str, str], _Test]:
-    """Of each two players of one group."""
+    """Test each pair of players within a group for a difference of ratings."""
     pairs = [pair for group in found.groups for pair in combinations(sorted(group), 2)]
     differences = [found.difference(one, other) for one, other in pairs]
     p = [two_sided_tail(value / error) if error > 0.0 else 1.0 for value, error in differences]
     return {
-        pair: _Test(interval(value, error), own, adjusted)
-        for pair, (value, error), own, adjusted in zip(pairs, differences, p, holm(p), strict=True)
+        pair: _Test(interval(value, error), plain, adjusted)
+        for pair, (value, error), plain, adjusted in zip(pairs, differences, p, holm(p), strict=True)
     }
 
 
 def _ranked(names: Sequence[str], found: ProbitFit | None, settings: RatingSettings) -> list[Ranked]:
-    """All players in order of rank; who has not played comes last, by name."""
+    """List all players in order of rank; players without a match come last, by name."""
     played = points_of(found.table, found.table.counts()) if found else {}
     known = skills(found, settings) if found else {}
     order = ranking(
         found.groups if found else (),
-        {name: own.value for name, own in known.items()},
-        {name: own.score for name, own in played.items()},
+        {name: skill.value for name, skill in known.items()},
+        {name: points.score for name, points in played.items()},
     )
     return [
-        Ranked(place.rank, place.group, place.name, played[place.name].matches, own.value, own.low, own.high)
+        Ranked(place.rank, place.group, place.name, played[place.name].matches, skill.value, skill.low, skill.high)
         for place in order
-        for own in (known[place.name],)
+        for skill in (known[place.name],)
     ] + [Ranked(None, None, name, 0, *(None,) * 3) for name in names if name not in played]
 
 
@@ -207,8 +207,8 @@ def _meetings(
 
 
 def _meeting(player: str, opponent: str, cell: Cell | None, score: Mean | None, test: _Test) -> Meeting:
-    sign, known = (1.0 if player < opponent else -1.0), test.difference
-    low, high = sorted((sign * known.low, sign * known.high))
+    sign, difference = (1.0 if player < opponent else -1.0), test.difference
+    low, high = sorted((sign * difference.low, sign * difference.high))
     of_cell: dict[str, Any] = {name: getattr(cell, name, 0) for name in _COUNTS}
     of_cell |= {name: getattr(cell, name, None) for name in _ESTIMATES}
     return Meeting(
@@ -218,12 +218,12 @@ def _meeting(player: str, opponent: str, cell: Cell | None, score: Mean | None, 
         score=score.value if score else None,
         score_low=score.interval.low if score else None,
         score_high=score.interval.high if score else None,
-        rating_difference=sign * known.value,
+        rating_difference=sign * difference.value,
         rating_difference_low=low,
         rating_difference_high=high,
         p=test.p,
         p_holm=test.p_holm,
-        is_better=test.p_holm <= WRONG and sign * known.value > 0.0,
+        is_better=test.p_holm <= WRONG and sign * difference.value > 0.0,
     )
 
 
@@ -233,19 +233,19 @@ def _tested(matrix: Matrix, table: ComparisonTable, settings: RatingSettings) ->
     if matrix.intransitivity.p is None:
         return _untested("nobody met in a circle, so that any results fit one skill per player")
     left_out = _lopsided(matrix)
-    rest = [player for player in matrix.players if player not in left_out]
-    own = table.select_players(rest)
-    if len(rest) < 3:
+    remaining = [player for player in matrix.players if player not in left_out]
+    subtable = table.select_players(remaining)
+    if len(remaining) < 3:
         return _untested("hardly anybody's matches with the others are close enough")
-    fewest = int(np.bincount(own.pairing, own.times, 1).min())
+    fewest = int(np.bincount(subtable.pairing, subtable.times, 1).min())
     if fewest < LEAST_BLOCKS_OF_PAIR:
         return _untested(f"it takes {LEAST_BLOCKS_OF_PAIR} blocks of every pair, and one has {fewest}")
-    refitted = fitted(own, settings) if left_out else None
+    refitted = fitted(subtable, settings) if left_out else None
     among = head_to_head(refitted, most_cycles=0) if refitted else matrix
-    found = among.intransitivity
-    if found.p is None:
+    test = among.intransitivity
+    if test.p is None:
         return _untested("where matches are close, nobody met in a circle")
-    return Intransitive(tuple(sorted(left_out)), found.chi_square, found.degrees, found.p, "")
+    return Intransitive(tuple(sorted(left_out)), test.chi_square, test.degrees, test.p, "")
 
 
 def _untested(why_not: str) -> Intransitive:
@@ -253,15 +253,15 @@ def _untested(why_not: str) -> Intransitive:
 
 
 def _lopsided(matrix: Matrix) -> set[str]:
-    """The players to leave out so that the pairs of the others are close enough for the test."""
+    """Choose the players to leave out so that the pairs of the others are close enough for the test."""
     least: defaultdict[str, dict[str, float]] = defaultdict(dict)
     for cell in matrix.cells:
         points = cell.matches * min(cell.expected, 1.0 - cell.expected)
         least[cell.first][cell.second] = least[cell.second][cell.first] = points
-    lacking = {name: math.fsum(_lacking(points) for points in own.values()) for name, own in least.items()}
+    lacking = {name: math.fsum(_lacking(points) for points in row.values()) for name, row in least.items()}
     left_out: set[str] = set()
     limits = (math.inf, USUAL_POINTS, LEAST_POINTS)
-    counts = [sum(points < limit for own in least.values() for points in own.values()) // 2 for limit in limits]
+    counts = [sum(points < limit for row in least.values() for points in row.values()) // 2 for limit in limits]
     while counts[2] or counts[1] > MOST_UNUSUAL * counts[0]:
         worst = min(least, key=lambda player: (-round(lacking[player], 9), player))
         left_out.add(worst)

@@ -1,7 +1,7 @@
-"""A player's matches -> all that they tell of the player: by opponent, by seat, by tenth of the schedule, and in time.
+"""A player's matches -> the player's results by opponent, seat and tenth of the schedule, with drift, times and faults.
 
-Rule: the block is the unit of every error, and opponents are compared with themselves only: whether a player gets
-better or worse is asked within each pairing. Matches come as columns, so that a million of them take seconds.
+Rule: the block is the unit of every error, and results are compared within a pairing only: drift, too, is tested within
+each pairing. Matches come as columns, so that a million of them take seconds.
 """
 
 from collections import Counter, defaultdict
@@ -24,15 +24,15 @@ from arena.standings.sums import ExactNumber, PairingSums, Shares
 from arena.statistics.drift import TENTHS, Drift, drift_of
 
 MOST_EXTREMES: Final = 3
-"""Of the biggest wins, and of the biggest losses."""
+"""The number of biggest wins listed, and of biggest losses."""
 MOST_MATCH_IDS: Final = 1000
-"""Of matches with a kind of fault; the count has all of them."""
+"""The most ids listed for a kind of fault; the count has all matches."""
 _MOST: Final = 1 << 56
-"""64 bits hold the sums of margins of a block with scores up to this."""
+"""The largest score with which 64 bits hold the sums of margins of a block."""
 
 
 class ProfileLine(msgspec.Struct, frozen=True):
-    """Some of the player's matches. A win is a place before all others (by opponent: before that one).
+    """Results of some of the player's matches. A win is a place before all others (by opponent: before that one).
 
     `margin`, over matches without a forfeit, is the own score less the best of the others (or less that opponent's).
     `forfeits` are the player's own. `luck_adjusted` is None where the luck is not known.
@@ -50,16 +50,16 @@ class ProfileLine(msgspec.Struct, frozen=True):
 
 
 class Percentiles(msgspec.Struct, frozen=True):
-    """Values that occurred, which half and 99 % of the matches do not exceed; None without a match."""
+    """The median and the 99th percentile over matches, both values that occurred; None without a match."""
 
     p50: float | None
     p99: float | None
 
 
 class Times(msgspec.Struct, frozen=True):
-    """Over matches in which the player had to decide: their mean and their slowest decision, in milliseconds.
+    """The use of time over matches in which the player had to decide: percentiles of mean and slowest decision, in ms.
 
-    Single decisions are not kept, so there is no percentile of them. `slowest_match` has the slowest one of all.
+    Single decisions are not kept, so there is no percentile of them. `slowest_match` has the slowest decision.
     """
 
     matches: int
@@ -69,7 +69,7 @@ class Times(msgspec.Struct, frozen=True):
 
 
 class Fault(msgspec.Struct, frozen=True):
-    """The number of faults of that kind, and of their matches; the first `MOST_MATCH_IDS` of these, as scheduled."""
+    """A kind of fault with the numbers of faults and of their matches, and the `first` of these as scheduled."""
 
     kind: str
     faults: int
@@ -78,7 +78,7 @@ class Fault(msgspec.Struct, frozen=True):
 
 
 class Extreme(msgspec.Struct, frozen=True):
-    """A match that was won or lost by much. `scores` and `players` are by seat."""
+    """A match that was won or lost by a large `margin`; `scores` and `players` are by seat."""
 
     match: MatchKey
     players: tuple[str, ...]
@@ -87,7 +87,7 @@ class Extreme(msgspec.Struct, frozen=True):
 
 
 class Profile(msgspec.Struct, frozen=True):
-    """All about one player. `drift` is None where it cannot be tested; `tenths` are empty below ten blocks.
+    """The results of one player. `drift` is None where it cannot be tested; `tenths` are empty below ten blocks.
 
     `total` are all matches, as in the row of the table. `faults` ended their matches, after `pardons` the game went on.
     Opponents are in the order of the score against them, the hardest first.
@@ -107,7 +107,7 @@ class Profile(msgspec.Struct, frozen=True):
 
 
 def profile(row: Row, table: MatchTable) -> Profile:
-    """Gather what the matches of a player tell, whose row of the standings is given.
+    """Make the profile of the player of `row`, a row of the standings.
 
     `table` has the player's pairings in the order of the schedule.
     """
@@ -117,9 +117,9 @@ def profile(row: Row, table: MatchTable) -> Profile:
 
 
 def luck_adjusted(found: Profile, player: str, sums: PairingSums) -> Profile:
-    """The same with scores without luck, in all and by opponent, where they tell more than the plain ones.
+    """Add scores without luck to a profile, in all and by opponent, where they are more precise than the plain ones.
 
-    `sums` are of all pairings whose luck was measured: the factor on luck is pooled over them.
+    `sums` cover all pairings whose luck was measured: the factor on luck is pooled over them.
     """
     adjustment = LuckAdjustment(sums)
     pairings, places = sums.table.met.get(player, NOT_MET)
@@ -129,8 +129,8 @@ def luck_adjusted(found: Profile, player: str, sums: PairingSums) -> Profile:
             against[name].append(number)
 
     def adjusted(line: ProfileLine, name: str) -> ProfileLine:
-        own = against[name]
-        score = adjustment.score((pairings[own], places[own]), line.score) if line.score and own else None
+        met = against[name]
+        score = adjustment.score((pairings[met], places[met]), line.score) if line.score and met else None
         return msgspec.structs.replace(line, luck_adjusted=score)
 
     opponents = tuple(adjusted(line, line.name) for line in found.opponents)
@@ -138,7 +138,7 @@ def luck_adjusted(found: Profile, player: str, sums: PairingSums) -> Profile:
 
 
 class _Part(NamedTuple):
-    """The player's part in matches in schedule order, a column for each value.
+    """The player's part in matches in schedule order, with a column for each value.
 
     `sign` is -1 to 1 for lost to won; the margin counts where `has_margin` is 1, and is 0 elsewhere.
     """
@@ -153,19 +153,19 @@ class _Part(NamedTuple):
 
     @property
     def starts(self) -> Array:
-        """The first match of each block."""
+        """The number of the first match of each block."""
         changes = (np.diff(self.pairing, prepend=-1) != 0) | (np.diff(self.block, prepend=-1) != 0)
         return np.flatnonzero(changes)
 
     def lines(self, labels: Array, names: Sequence[str], full: int, unit: int) -> tuple[ProfileLine, ...]:
-        """A line for each label: the number, among `names`, that a match has."""
-        found = {label: labels == label for label in np.unique(labels).tolist()}
+        """Make a line for each label, a number among `names` that each match has."""
+        masks = {label: labels == label for label in np.unique(labels).tolist()}
         return tuple(
-            _Part(*[column[rows] for column in self]).line(names[label], full, unit) for label, rows in found.items()
+            _Part(*[column[rows] for column in self]).line(names[label], full, unit) for label, rows in masks.items()
         )
 
     def line(self, name: str, full: int, unit: int) -> ProfileLine:
-        """The line of all; `full` are the points of a win over all."""
+        """Make the line of all these matches; `full` is the number of points of a win over all others."""
         return ProfileLine(
             name=name,
             matches=len(self.sign),
@@ -178,21 +178,21 @@ class _Part(NamedTuple):
         )
 
     def _shares(self, matches: Array, values: Array, unit: int = 1) -> Shares:
-        """By pairing what blocks come to: matches, and values in parts of 1 / `unit`."""
+        """Add up blocks by pairing: their matches, and values in parts of 1 / `unit`."""
         starts = self.starts
         columns = (self.pairing[starts], np.add.reduceat(matches, starts), np.add.reduceat(values, starts))
-        found: defaultdict[int, dict[tuple[int, ExactNumber], int]] = defaultdict(dict)
+        counts: defaultdict[int, dict[tuple[int, ExactNumber], int]] = defaultdict(dict)
         for (pairing, m, y), times in Counter(zip(*[column.tolist() for column in columns], strict=True)).items():
             if m:
-                found[pairing][m, _exact(y, unit)] = times
-        return shares_of(found.values())
+                counts[pairing][m, _exact(y, unit)] = times
+        return shares_of(counts.values())
 
 
 class _PlayedMatches:
-    """A player's matches in schedule order, a column for each value, of which one question after the other is asked.
+    """A player's matches in schedule order, with a column for each value; `profile` computes all results from them.
 
-    Of `ranks` and `scores` the first column is the player's own, and the others are those of the next places of the
-    pairing, the last one followed by the first. `at_fault` is a seat, -1 without a forfeit. Scores count in parts of
+    The first column of `ranks` and `scores` is the player's own; the others follow in order of places of the pairing,
+    the first place after the last one. `at_fault` is a seat, -1 without a forfeit. Scores count in parts of
     1 / unit, and are 0 after a forfeit.
     """
 
@@ -227,7 +227,7 @@ class _PlayedMatches:
         return scores
 
     def profile(self, total: ProfileLine) -> Profile:
-        """The answers."""
+        """Compute the profile around its line `total`."""
         full, unit = full_score(self._table.seats), self._unit
         tenths, drift = self._in_time(full)
         return Profile(
@@ -245,7 +245,7 @@ class _PlayedMatches:
         )
 
     def _against(self, points: Array, sign: Array, margin: Array) -> _Part:
-        """The player's part in each match, against all others or, with a column for each, against them one by one."""
+        """Build the player's part in each match, against all others at once, or one by one if values have columns."""
         times = points.size // len(points)
         same = (self._pairing, self._block, self._at_fault < 0, self._has_forfeited)
         pairing, block, has_margin, has_forfeited = (np.repeat(column, times) for column in same)
@@ -253,7 +253,7 @@ class _PlayedMatches:
         return _Part(pairing, block, *values, has_margin.astype(np.int64), has_forfeited)
 
     def _opponents(self) -> Sequence[ProfileLine]:
-        """Against each other player alone."""
+        """Make a line for each opponent, in matches against that player alone."""
         ranks, scores = self._ranks, self._scores
         sign = np.sign(ranks[:, 1:] - ranks[:, :1])
         part = self._against(1 + sign, sign, scores[:, :1] - scores[:, 1:])
@@ -262,7 +262,7 @@ class _PlayedMatches:
         return part.lines(numbers[self._pairing].ravel(), known, 2, self._unit)
 
     def _in_time(self, full: int) -> tuple[Array, Drift | None]:
-        """The tenth of each match, from 0, none with too few blocks; and whether the scores of blocks drift."""
+        """Return the tenth of each match from 0 (empty with too few blocks), and the drift of the scores of blocks."""
         starts = self._part.starts
         sizes = np.diff(starts, append=len(self._block))
         scores = np.add.reduceat(self._part.points, starts) / (full * sizes)
@@ -287,21 +287,21 @@ class _PlayedMatches:
         rows = np.flatnonzero(self._has_forfeited)
         for kind in FAULTS:
             is_kind = np.array([end.termination is kind for end in self._table.ends])
-            own = rows[is_kind[self._end[rows]]]
-            if len(own):
-                yield Fault(kind.value, len(own), len(own), tuple(map(self._key, own[:MOST_MATCH_IDS])))
+            hits = rows[is_kind[self._end[rows]]]
+            if len(hits):
+                yield Fault(kind.value, len(hits), len(hits), tuple(map(self._key, hits[:MOST_MATCH_IDS])))
 
     def _pardons(self) -> Iterator[Fault]:
         ends, seats = self._table.ends, self._seat
         rows = np.flatnonzero(np.array([bool(end.pardoned) for end in ends])[self._end]).tolist()
         for kind in PARDONABLE:
             counts = {row: ends[self._end[row]].pardoned[seats[row]].get(kind.value, 0) for row in rows}
-            own = [row for row, count in counts.items() if count]
-            if own:
-                yield Fault(kind.value, sum(counts.values()), len(own), tuple(map(self._key, own[:MOST_MATCH_IDS])))
+            hits = [row for row, count in counts.items() if count]
+            if hits:
+                yield Fault(kind.value, sum(counts.values()), len(hits), tuple(map(self._key, hits[:MOST_MATCH_IDS])))
 
     def _extremes(self, sign: int) -> tuple[Extreme, ...]:
-        """The biggest wins, or losses with a `sign` of -1; of equal ones the first."""
+        """Return the biggest wins, or losses if `sign` is -1; of equal ones the first."""
         margins = sign * self._part.margin
         rows = np.flatnonzero(margins > 0)
         return tuple(map(self._extreme, rows[np.argsort(-margins[rows], kind="stable")][:MOST_EXTREMES]))
@@ -317,13 +317,13 @@ class _PlayedMatches:
 
 
 def _exact(parts: int, unit: int) -> ExactNumber:
-    """Parts of 1 / `unit`, whole ones as an int."""
-    found = Fraction(parts, unit)
-    return found.numerator if found.denominator == 1 else found
+    """Return `parts` / `unit` exactly, as an int if it is whole."""
+    value = Fraction(parts, unit)
+    return value.numerator if value.denominator == 1 else value
 
 
 def _percentiles(us: Array) -> Percentiles:
-    """The p-th one is a value that p % of all do not exceed, and that occurred."""
+    """Compute percentiles in ms: the smallest values that occurred and that p % of all do not exceed."""
     if not len(us):
         return Percentiles(None, None)
     ordered = np.sort(us)

@@ -1,4 +1,4 @@
-"""The ranks of pairings as texts: the matches they stand for, and their order in the schedule.
+"""The ranks of pairings as texts: reading them, and the order of their matches in the schedule.
 
 Rule: the ranks of a block are a text of n n characters for n players: by rotation and by seat, a digit for each rank.
 """
@@ -17,27 +17,27 @@ Ranking = tuple[tuple[str, ...], tuple[int, ...]]
 
 @lru_cache(maxsize=4096)
 def matches_of(block_ranks: str, seats: int) -> tuple[tuple[int, ...] | None, ...]:
-    """The ranks of the matches of a block, by rotation; None for one that is not there."""
+    """Read the ranks of the matches of a block, by rotation; None for a match that is not there."""
     parts = [block_ranks[start : start + seats] for start in range(0, len(block_ranks), seats)]
     return tuple([None if part[0] == MISSING else tuple(map(int, part)) for part in parts])
 
 
 def full_score(seats: int) -> int:
-    """The points of a win over all others, which is a score of 1."""
+    """Return the points of a win over all others, which is a score of 1."""
     return 2 * (seats - 1)
 
 
 def in_schedule_order(pairings: Iterable[PairingRanks]) -> Iterator[Ranking]:
-    """All matches by block, pairing, rotation; `pairings` come in the order of the schedule."""
+    """Yield all matches by block, pairing and rotation; `pairings` come in the order of the schedule."""
     by_block: defaultdict[int, list[tuple[Ranking, ...]]] = defaultdict(list)
-    for one in pairings:
-        all_ranks = [*one.block_ranks]
-        known = {block_ranks: _rankings(one.players, block_ranks) for block_ranks in {*all_ranks}}
-        for block, block_ranks in zip(one.blocks, all_ranks, strict=True):
+    for pairing in pairings:
+        all_ranks = [*pairing.block_ranks]
+        known = {block_ranks: _rankings(pairing.players, block_ranks) for block_ranks in {*all_ranks}}
+        for block, block_ranks in zip(pairing.blocks, all_ranks, strict=True):
             by_block[block].append(known[block_ranks])
     return chain.from_iterable(chain.from_iterable(by_block[block] for block in sorted(by_block)))
 
 
 def _rankings(players: tuple[str, ...], block_ranks: str) -> tuple[Ranking, ...]:
     ranks = matches_of(block_ranks, len(players))
-    return tuple([(rotate(players, turn), own) for turn, own in enumerate(ranks) if own is not None])
+    return tuple([(rotate(players, turn), match) for turn, match in enumerate(ranks) if match is not None])

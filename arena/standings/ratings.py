@@ -3,7 +3,7 @@
 Rule: a rating table is a pure function of the settings and the results in the order of the schedule. Nothing is kept
 from an earlier table, and nothing is updated in the order in which matches happened to end: order moves the numbers.
 
-Two roads lead to the same numbers. `rate` uses the closed form where a match has two players, `rate_by_factor_graph`
+Two ways lead to the same numbers. `rate` uses the closed form where a match has two players, `rate_by_factor_graph`
 the package's factor graph for every match; `arena verify` compares them.
 """
 
@@ -22,7 +22,7 @@ LEAST_DRAW_PROBABILITY: Final = 0.001
 """With no draws expected at all a draw cannot be rated: the package raises, or lets sigma grow."""
 MOST_DRAW_PROBABILITY: Final = 0.5
 WIDEST_RATIO: Final = 100.0
-"""Of beta to sigma, either way: far beyond any use; further on, the two roads no longer agree to 1e-6."""
+"""The largest ratio of beta to sigma, or back: far beyond any use; further on, the two ways no longer agree to 1e-6."""
 
 _TAIL: Final = 30.0
 """Standard deviations beyond which densities are only compared: floats end at 38."""
@@ -72,7 +72,7 @@ _Update = Callable[[Sequence[Belief], Sequence[int]], Sequence[Belief]]
 
 
 def validate(settings: RatingSettings, players: Iterable[str] | None = None) -> None:
-    """SpecError if nobody can be rated with `settings`, or if the anchor is none of `players` (where given)."""
+    """Raise SpecError if no player can be rated with `settings`, or if the anchor is none of `players` (if given)."""
     for name in ("mu", "sigma", "beta", "tau", "draw_probability"):
         value = getattr(settings, name)
         if not math.isfinite(value):
@@ -105,7 +105,7 @@ def rate(players: Iterable[str], results: Iterable[Result], settings: RatingSett
 def rate_by_factor_graph(
     players: Iterable[str], results: Iterable[Result], settings: RatingSettings
 ) -> dict[str, Rating]:
-    """Do what `rate` does by the package's own factor graph for every match: slow, and there to check it with."""
+    """Rate as `rate` does, by the package's own factor graph for every match: slow, and there to check `rate`."""
     beliefs = newcomers(players, settings)
     graph = _factor_graph(settings)
     for seats, ranks in results:
@@ -114,14 +114,14 @@ def rate_by_factor_graph(
 
 
 def newcomers(players: Iterable[str], settings: RatingSettings) -> dict[str, Belief]:
-    """The ratings of `players` before any match. SpecError for settings that cannot be used."""
+    """Return the beliefs about `players` before any match. SpecError for settings that cannot be used."""
     beliefs = dict.fromkeys(players, (settings.mu, settings.sigma**2))
     validate(settings, beliefs)
     return beliefs
 
 
 def advance(beliefs: Mapping[str, Belief], results: Iterable[Result], settings: RatingSettings) -> dict[str, Belief]:
-    """Fold `results`, in schedule order, into `beliefs`; the old ones are untouched.
+    """Update `beliefs` by `results`, in schedule order; return new beliefs and leave the old ones as they are.
 
     In parts or at once, the beliefs are equal to the last bit. Errors are those of `rate`. A match of two gets the same
     formulas without the graph: v and w of the TrueSkill paper, `push` and `shrink` before they are scaled.
@@ -160,7 +160,7 @@ def advance(beliefs: Mapping[str, Belief], results: Iterable[Result], settings: 
 
 
 def recentred(beliefs: Mapping[str, Belief], settings: RatingSettings) -> dict[str, Rating]:
-    """Move all by one amount: results tell differences only, and the level is an accident of the first matches."""
+    """Shift all ratings by one amount to the common level: results determine only differences."""
     if not beliefs:
         return {}
     if settings.anchor is None:
@@ -178,7 +178,7 @@ def _update(beliefs: dict[str, Belief], seats: Sequence[str], ranks: Sequence[in
 
 
 def _win(x: float) -> tuple[float, float]:
-    """Update terms of a win by more than the margin: v and w of the TrueSkill paper at x = gap - margin."""
+    """Compute the update terms of a win by more than the margin: v and w of the TrueSkill paper at x = gap - margin."""
     if x < -_TAIL:
         excess = _excess(-x)
         return excess - x, (excess - x) * excess
@@ -187,7 +187,7 @@ def _win(x: float) -> tuple[float, float]:
 
 
 def _drawn(gap: float, margin: float) -> tuple[float, float]:
-    """Update terms of a draw: v and w, which is 1 - the variance that the draw leaves."""
+    """Compute the update terms of a draw: v and w, which is 1 - the variance that the draw leaves."""
     near, far = abs(gap) - margin, abs(gap) + margin
     if margin < _NARROW and margin * far < _EVEN:
         v, w = -abs(gap) * (1.0 - margin * margin / 3.0), 1.0 - margin * margin / 3.0
@@ -207,11 +207,11 @@ def _drawn(gap: float, margin: float) -> tuple[float, float]:
 
 
 def _excess(t: float) -> float:
-    """`pdf(t) / cdf(-t) - t` for large t, by the continued fraction of Laplace."""
-    rest = t
+    """Compute `pdf(t) / cdf(-t) - t` for large t, by the continued fraction of Laplace."""
+    fraction = t
     for term in range(20, 1, -1):
-        rest = t + term / rest
-    return 1.0 / rest
+        fraction = t + term / fraction
+    return 1.0 / fraction
 
 
 def _factor_graph(settings: RatingSettings) -> _Update:

@@ -31,7 +31,7 @@ _PAIR: Final = 2
 
 
 class Entrant(msgspec.Struct, frozen=True):
-    """A player of the league: its name there, and the bot behind it with its full content hash."""
+    """A player of the league: their name there, and the bot that plays with its full content hash."""
 
     name: str
     bot: str
@@ -40,7 +40,7 @@ class Entrant(msgspec.Struct, frozen=True):
 
 
 class Row(msgspec.Struct, frozen=True, kw_only=True):
-    """One entrant's standing. A value that its matches cannot tell is None.
+    """The standing of one entrant. A value that the matches cannot determine is None.
 
     `rank` is the place in the `group` of players whom matches connect, both from 1. A win is a first place of one's
     own, a draw a shared one, everything else a loss. `score` is the mean of 1, 1/2, 0; with n players, of the mean of
@@ -84,7 +84,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def rows_of(field: Iterable[Entrant], played: PairingSums, ratings: Mapping[str, Rating]) -> tuple[list[Row], int]:
-    """Make the rows without ranks and what follows from the fit; and count the matches with a shared first place."""
+    """Make the rows without ranks and without values of the fit; count the matches with a shared first place, too."""
     counted, where = scores(played.table), played.table.met
     adjustment = LuckAdjustment(played) if common_luck_version(played) else None
     audit = audited(played, where) if played.luck_versions else {}
@@ -143,7 +143,7 @@ def _score_at(seat: int, counted: Scores, where: Met, seats: int) -> float | Non
 
 
 def _faults(by_code: Mapping[str, Array], where: Met) -> dict[str, int]:
-    """Add up what is counted by kind and place: what happened, in the order of the terminations."""
+    """Add up counts by kind and place; return the kinds that occurred in the order of the terminations."""
     counts = {code: int(column[where].sum()) for code, column in by_code.items()}
     return {kind.value: counts[kind] for kind in FAULTS if counts.get(kind)}
 
@@ -151,24 +151,24 @@ def _faults(by_code: Mapping[str, Array], where: Met) -> dict[str, int]:
 def ranked(
     rows: Iterable[Row], groups: Sequence[Sequence[str]], fit: ProbitFit | None, settings: RatingSettings
 ) -> tuple[Row, ...]:
-    """Put in what the fit says of each row, and the ranks; best first.
+    """Add ranks and the values of the fit to rows, and sort them, best first.
 
     Without a fit (a field too large for it) mu takes the place of the rating.
     """
-    found = skills(fit, settings) if fit else {}
+    ratings = skills(fit, settings) if fit else {}
     by_name = {row.name: row for row in rows}
-    strength = {name: found[name].value if name in found else row.mu for name, row in by_name.items()}
+    strength = {name: ratings[name].value if name in ratings else row.mu for name, row in by_name.items()}
     score = {name: row.score.value for name, row in by_name.items() if row.score}
     places = {place.name: place for place in ranking(groups, strength, score)}
     ordered = [by_name[name] for name in (*places, *sorted(by_name.keys() - places.keys()))]
-    los = {one.name: _superiority(one, other, fit) for one, other in pairwise(ordered)}
+    los = {row.name: _superiority(row, next_row, fit) for row, next_row in pairwise(ordered)}
     pairs = {name for group in groups if len(group) == _PAIR for name in group}
     return tuple(
         msgspec.structs.replace(
             row,
             rank=places[row.name].rank if row.matches else None,
             group=places[row.name].group if row.matches else None,
-            rating=found.get(row.name) if row.matches else None,
+            rating=ratings.get(row.name) if row.matches else None,
             los=los.get(row.name),
             ahead=_is_ahead(row, los.get(row.name), is_in_pair=row.name in pairs),
         )
@@ -187,7 +187,10 @@ def inverted_by_mu(rows: Iterable[Row]) -> list[tuple[str, str]]:
 
 
 def _is_ahead(row: Row, los: float | None, *, is_in_pair: bool) -> bool | None:
-    """Return whether the 95 % interval of the difference excludes 0, and of two alone that of the score 1/2."""
+    """Return True if the 95 % interval of the difference excludes 0, and that of the score 1/2 in a group of two.
+
+    None if `los` is.
+    """
     if los is None:
         return None
     return los >= SURE_SIGN and not (is_in_pair and row.score and row.score.interval.low <= _EVEN)
@@ -214,7 +217,7 @@ def record(row: Row) -> dict[str, object]:
 
 
 def ends(name: str, found: Mean | Interval | None) -> dict[str, float | None]:
-    """A value with both ends; None for an end of which nothing is known."""
+    """Return a value with both ends of its interval, by name; None for an end that is not known."""
     if isinstance(found, Mean):
         found = found.interval
     if found is None:

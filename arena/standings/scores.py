@@ -31,7 +31,7 @@ from arena.statistics.pairs import comparisons
 
 
 class Scores(NamedTuple):
-    """The sums of the matches of pairings, by pairing and place (P, n).
+    """The sums of matches by pairing and place (P, n).
 
     A win is a first place of one's own, a draw a shared one, everything else a loss. `drawn` counts all matches whose
     first place is shared. By rotation, too, are `points` (P, n, n), 2 for each player beaten and 1 for each one tied;
@@ -48,7 +48,7 @@ class Scores(NamedTuple):
 
 
 class Mean(msgspec.Struct, frozen=True):
-    """A mean over matches with its 95 % interval. `standard_error` is None where `blocks` are too few to tell."""
+    """A mean over matches with its 95 % interval; `standard_error` is None if there are too few `blocks`."""
 
     value: float
     standard_error: float | None
@@ -58,11 +58,11 @@ class Mean(msgspec.Struct, frozen=True):
 
 
 def scores(table: MatchTable) -> Scores:
-    """Count the matches of pairings."""
+    """Count the results of the matches of each pairing."""
     is_first, present = table.ranks == ord("0"), table.present
     is_shared = (np.einsum("brp->br", is_first.astype(np.int64)) > 1)[:, :, None]
     wins, draws = (
-        table.added(each.astype(np.int64)).sum(axis=1) for each in (is_first & ~is_shared, is_first & is_shared)
+        table.added(kind.astype(np.int64)).sum(axis=1) for kind in (is_first & ~is_shared, is_first & is_shared)
     )
     m, y = present.sum(axis=1), summed(table.points)
     sums = add_blocks(table, m, y)
@@ -79,50 +79,53 @@ def scores(table: MatchTable) -> Scores:
 
 
 def scores_between(table: ComparisonTable, pairs: Iterable[tuple[str, str]]) -> dict[tuple[str, str], Mean]:
-    """The mean score of the first of each of `pairs` against the second, as far as they met; at tables of many, too."""
+    """Compute the mean score of the first of each of `pairs` against the second, if they met, at any table size."""
     number = {name: place for place, name in enumerate(table.players)}
-    asked = {(number[one], number[other]): (one, other) for one, other in pairs}
+    wanted = {(number[one], number[other]): (one, other) for one, other in pairs}
     strata: defaultdict[tuple[str, str], list[tuple[int, ...]]] = defaultdict(list)
     starts = np.flatnonzero(np.diff(table.pairing, prepend=-1))
     times = table.times.astype(np.int64)
-    rows, there = comparisons(table.seats), table.masks[table.presence].astype(np.int64)
+    rows, present = comparisons(table.seats), table.masks[table.presence].astype(np.int64)
     for one, other in permutations(range(table.seats), 2):
         sign = 1 if one < other else -1
-        own = [number for number, row in enumerate(rows) if {row.first, row.second} == {one, other}]
-        m = there[:, own].sum(axis=1)
-        y = m + sign * table.signs[:, own].sum(axis=1)
-        sums = [np.add.reduceat(each * times, starts).tolist() for each in _powers(m, y)]
-        for players, *found in zip(map(tuple, table.places[:, (one, other)].tolist()), *sums, strict=True):
-            if players in asked and found[0]:
-                strata[asked[players]].append(tuple(found))
-    return {pair: _mean_score(tuple(own)) for pair, own in strata.items()}
+        columns = [number for number, row in enumerate(rows) if {row.first, row.second} == {one, other}]
+        m = present[:, columns].sum(axis=1)
+        y = m + sign * table.signs[:, columns].sum(axis=1)
+        sums = [np.add.reduceat(power * times, starts).tolist() for power in _powers(m, y)]
+        for players, *powers in zip(map(tuple, table.places[:, (one, other)].tolist()), *sums, strict=True):
+            if players in wanted and powers[0]:
+                strata[wanted[players]].append(tuple(powers))
+    return {pair: _mean_score(tuple(columns)) for pair, columns in strata.items()}
 
 
 @lru_cache(maxsize=1 << 16)
 def _mean_score(strata: tuple[tuple[int, ...], ...]) -> Mean:
-    """Of so many `_powers` added up, by pairing. Pairs of few blocks are often alike: each kind is computed once."""
-    found = mean_of(_of_powers(strata), unit=2, lowest=0.0, highest=1.0)
-    assert found is not None, "there is a block"
-    return found
+    """Compute the mean score from the sums of `_powers` by pairing.
+
+    Pairs of few blocks are often alike, so each combination is computed once.
+    """
+    mean = mean_of(_of_powers(strata), unit=2, lowest=0.0, highest=1.0)
+    assert mean is not None, "there is a block"
+    return mean
 
 
 def _powers(m: Any, y: Any) -> tuple[Any, ...]:
-    """Of blocks, what the columns of `Shares` are the sums of."""
+    """Return, by block, the terms that the columns of `Shares` add up."""
     return (m > 0) + 0, m, m * m, y, y * y, m * y, y**4, m * y**3, m * m * y * y, m**3 * y, m**4
 
 
 def _of_powers(rows: Sequence[Sequence[ExactNumber]]) -> Shares:
-    found = np.array(rows, dtype=object).reshape(len(rows), 11)
-    return Shares._make([*found.T[:6], found[:, 6:]])
+    columns = np.array(rows, dtype=object).reshape(len(rows), 11)
+    return Shares._make([*columns.T[:6], columns[:, 6:]])
 
 
 def shares_of(strata: Iterable[Iterable[tuple[int, ExactNumber]] | Mapping[tuple[int, ExactNumber], int]]) -> Shares:
-    """Of a player with these blocks, pairing by pairing: (matches, total) of each, or how often each occurred."""
-    found = []
-    for own in map(Counter, strata):
-        columns = zip(*[[times * each for each in _powers(m, y)] for (m, y), times in own.items()], strict=True)
-        found.append([*map(sum, columns)])
-    return _of_powers(found)
+    """Make the shares of a player from blocks by pairing: (matches, total) of each, or a count of each such pair."""
+    rows = []
+    for blocks in map(Counter, strata):
+        columns = zip(*[[times * power for power in _powers(m, y)] for (m, y), times in blocks.items()], strict=True)
+        rows.append([*map(sum, columns)])
+    return _of_powers(rows)
 
 
 def mean_of(
@@ -134,9 +137,8 @@ def mean_of(
 ) -> Mean | None:
     """Average over matches, with the error by the formula at the top and its interval; None without a match.
 
-    `parts` are an entrant's shares of its pairings, whose totals count in so many parts of one: `unit`. `lowest` and
-    `highest` are the ends of what a match can be. `fourths` have a say only in what has ends: sums of margins have
-    none, and a margin is the same from either.
+    `parts` are an entrant's shares of its pairings, with totals in parts of 1 / `unit`. `lowest` and `highest` bound
+    the value of a match. `fourths` are used for bounded values only: a margin is the same with or without them.
     """
     known = parts if parts.blocks.all() else parts.at(parts.blocks > 0)
     if not len(known.blocks):
@@ -152,30 +154,30 @@ def mean_of(
         spreads.append((float(singles * scale * whole.squares(whole)[0]), blocks - 1.0))
         if has_fourths:
             fourth += float(singles * blocks * scale**2 * whole.fourth_powers(whole)[0])
-    variance = math.fsum(own for own, _ in spreads)
+    variance = math.fsum(summand for summand, _ in spreads)
     degrees = degrees_of_freedom(spreads, fourth=fourth, blocks=blocks)
     error = math.sqrt(variance) / (unit * matches) if blocks > 1 else None
     if error:
-        found = interval(value, error, degrees=degrees, blocks=blocks, lowest=lowest, highest=highest)
+        bounds = interval(value, error, degrees=degrees, blocks=blocks, lowest=lowest, highest=highest)
     else:
         values = (known.total / (unit * known.matches)).astype(np.float64)
         strata = list(zip(known.blocks.tolist(), values.tolist(), strict=True))
         bound = equal_blocks(strata, lowest=lowest, highest=highest)
         # blocks that lack matches weigh less in the value than in the bound
         ends = [min(max(value + (end - bound.value), lowest), highest) for end in (bound.low, bound.high)]
-        found = Interval(value, ends[0], ends[1])
-    return Mean(value, error, degrees, blocks, found)
+        bounds = Interval(value, ends[0], ends[1])
+    return Mean(value, error, degrees, blocks, bounds)
 
 
 def _spreads(known: Shares, *, has_fourths: bool) -> tuple[list[tuple[float, float]], float]:
-    """Of pairings with two blocks or more: what each adds to the variance of the total with its degrees of freedom.
+    """Compute each pairing's part of the total's variance with its degrees of freedom; two blocks or more each.
 
-    And all fourth powers to match, 0 where they are not known.
+    The second value is the sum of the fourth powers, 0 if they are not known.
     """
-    own = known.blocks - 1
-    scale = (known.blocks / own).astype(np.float64)
+    degrees = known.blocks - 1
+    scale = (known.blocks / degrees).astype(np.float64)
     squares = known.squares(known)
-    spreads = list(zip((scale * squares).tolist(), own.tolist(), strict=True))
+    spreads = list(zip((scale * squares).tolist(), degrees.tolist(), strict=True))
     if not has_fourths:
         return spreads, 0.0
     return spreads, math.fsum((scale * scale * known.fourth_powers(known) * (squares > 0.0)).tolist())

@@ -1,8 +1,8 @@
-"""Pairings -> the skill of every player by the batch estimate, the rating, which no order of matches can change.
+"""Pairings -> the rating: the skill of every player fitted to all matches at once, whatever their order.
 
-Rule: this is the one road to a fit: the table, schedules, `stats` and `matrix` all come here. The model
-is that of the ratings. An error is against the mean of all whom matches connect, or against the anchor, as ± 95 %; how
-sure it is follows from blocks (`arena.statistics.block_correlation`).
+Rule: this is the only way to a fit: the table, schedules, `stats` and `matrix` all call it. The model is that of the
+ratings. An error is against the mean of all players whom matches connect, or against the anchor, as ± 95 %; its size
+follows from blocks (`arena.statistics.block_correlation`).
 """
 
 import math
@@ -19,11 +19,11 @@ from arena.statistics.pairs import PlayedPairing
 from arena.statistics.probit import ProbitFit, fit
 
 MOST_PLAYERS = 1000
-"""The work grows with their cube; a thousand take seconds. Larger fields go without this estimate."""
+"""The largest field that is fitted: the time grows with its cube, and a thousand players take seconds."""
 
 
 def model_of(settings: RatingSettings) -> ProbitSettings:
-    """The model of the ratings, for the batch fit."""
+    """Return the model of the ratings for the batch fit."""
     return ProbitSettings(
         mu=settings.mu,
         sigma=settings.sigma,
@@ -34,7 +34,7 @@ def model_of(settings: RatingSettings) -> ProbitSettings:
 
 
 def score_of_beta(settings: RatingSettings) -> float:
-    """The expected score of a player who is better by one beta."""
+    """Compute the expected score of a player who is better by one beta."""
     model = model_of(settings)
     return chances_at(settings.beta, model.scale, model.margin).score
 
@@ -47,10 +47,10 @@ def fitted(table: ComparisonTable, settings: RatingSettings) -> ProbitFit | None
 
 
 def skills(found: ProbitFit, settings: RatingSettings) -> dict[str, Interval]:
-    """The skill of each player, with the 95 % interval against the mean of all whom matches connect it to.
+    """Return the skill of each player; the 95 % interval is against the mean of all whom matches connect.
 
-    With an anchor all are moved so that it stays at mu, and errors are against the anchor, where matches connect to it.
-    Against the mean of all players, one without a match would make everybody uncertain.
+    With an anchor all skills are shifted so that it stays at mu, and in its group errors are against the anchor.
+    Against the mean of all players, one player without a match would make every skill uncertain.
     """
     anchor = settings.anchor
     shift = 0.0 if anchor is None else settings.mu - found.mean(anchor)
@@ -62,8 +62,8 @@ def skills(found: ProbitFit, settings: RatingSettings) -> dict[str, Interval]:
             group,
             _errors(
                 found.covariance,
-                [at[one] for one in group],
-                [at[anchor]] if anchor is not None and anchor in group else [at[one] for one in group],
+                [at[player] for player in group],
+                [at[anchor]] if anchor is not None and anchor in group else [at[player] for player in group],
             ),
             strict=True,
         )
@@ -71,19 +71,19 @@ def skills(found: ProbitFit, settings: RatingSettings) -> dict[str, Interval]:
 
 
 class Points(NamedTuple):
-    """The points of a player in all matches: a score of 1 is a win over everybody."""
+    """The matches and score of a player; a score of 1 is a win over everybody in every match."""
 
     matches: int
     score: float
 
 
 def points_of(table: ComparisonTable, counts: Floats) -> dict[str, Points]:
-    """Matches and score, by these counts of the comparisons, of each player who has played."""
+    """Compute the matches and score of each player who has played, from these counts of the comparisons."""
     others = max(1, table.seats - 1)
     return {
-        name: Points(met // others, own / (2 * met))
-        for name, (met, own) in zip(table.players, table.points(counts), strict=True)
-        if met
+        name: Points(comparisons // others, points / (2 * comparisons))
+        for name, (comparisons, points) in zip(table.players, table.points(counts), strict=True)
+        if comparisons
     }
 
 
@@ -98,12 +98,12 @@ class LeaguePlace(NamedTuple):
 def ranking(
     groups: Sequence[Sequence[str]], strength: Mapping[str, float], score: Mapping[str, float]
 ) -> tuple[LeaguePlace, ...]:
-    """The one order of a league: by `strength` (the rating) in each group, equal ones by score, then by name.
+    """Sort the players of each group by `strength` (the rating), then score, then name, and give them ranks.
 
     The largest group comes first. Values that agree to 9 decimals differ by rounding only; equal strength and score
     share the rank. Players without a score have not played, and no rank.
     """
-    found = []
+    ranked = []
     for number, group in enumerate(groups, start=1):
         value = {name: (-round(strength[name], 9), -round(score[name], 9)) for name in group if name in score}
         order = sorted(value, key=lambda name: (value[name], name))
@@ -111,14 +111,14 @@ def ranking(
         for place, name in enumerate(order):
             if place == 0 or value[name] != value[order[place - 1]]:
                 rank = place + 1
-            found.append(LeaguePlace(name, rank, number))
-    return tuple(found)
+            ranked.append(LeaguePlace(name, rank, number))
+    return tuple(ranked)
 
 
 class GrowingRanking:
-    """The order of `ranking` by all matches of some rounds, whose skills are found from those of the round before.
+    """The order of `ranking` after each of several rounds; each fit starts from the skills of the round before.
 
-    The first round lays out who meets whom; a later one adds to its counts, and a few steps lead from the last maximum
+    The first round contains every pairing; later rounds add to its counts, and a few steps lead from the last maximum
     to the next.
     """
 
@@ -127,7 +127,7 @@ class GrowingRanking:
         self._table: ComparisonTable | None = None
 
     def add(self, pairings: Sequence[PlayedPairing]) -> None:
-        """Add the matches of another round; KeyError for a pairing that is none of the first round.
+        """Add the matches of another round; KeyError for a pairing that the first round lacks.
 
         ValueError or KeyError as for `table_of`.
         """
@@ -141,19 +141,19 @@ class GrowingRanking:
                 self._counts[self._places[tuple(places)]] += counts
 
     def order(self) -> list[str]:
-        """The players who have played, best first."""
+        """Return the players who have played, best first."""
         assert self._table is not None, "a round was added"
         score = {name: points.score for name, points in points_of(self._table, self._counts).items()}
         return [place.name for place in ranking(self._table.groups, self.skills(), score)]
 
     def skills(self) -> dict[str, float]:
-        """The skill of each player; only differences mean anything."""
+        """Fit the skill of each player; only differences mean anything."""
         self._found = maximise(self._design, self._counts.reshape(-1, 3), self._found).parameters
         return dict(zip(self._names, self._found.tolist(), strict=False))
 
 
 def _errors(covariance: Sequence[Sequence[float]], places: Sequence[int], against: Sequence[int]) -> list[float]:
-    """The standard deviation of each of `places` minus the mean of those it is set against."""
+    """Compute the standard deviation of each of `places` minus the mean of the players at `against`."""
     count = len(against)
     of_mean = math.fsum(covariance[one][other] for one in against for other in against) / count**2
     return [
@@ -163,7 +163,7 @@ def _errors(covariance: Sequence[Sequence[float]], places: Sequence[int], agains
 
 
 def contradicted(order: Sequence[str], found: ProbitFit) -> tuple[tuple[str, str], ...]:
-    """Pairs of `order`, best first, of which the estimate is sure that the second one is the better."""
+    """Return the pairs of `order`, best first, of which the second is better by the estimate at 95 %."""
     means = [found.mean(name) for name in order]
     return tuple(
         (order[one], order[other])

@@ -1,4 +1,4 @@
-"""The sums of pairings over their blocks: what standings are made of.
+"""The sums of pairings over their blocks, from which standings are computed.
 
 Rule: exact values only, added in no order. So standings are the same bytes however many matches were played at once and
 whichever ended first.
@@ -25,18 +25,18 @@ from arena.standings.match_table import Array, MatchTable, summed
 ExactNumber = int | Fraction
 HALVES: Final = 2
 _EXACT: Final = 1 << 53
-"""Whole numbers below that are floats as well."""
+"""Whole numbers below this bound are exact as floats."""
 LARGEST_WHOLE: Final = 1 << 62
-"""Whole numbers below that are kept in 64 bits."""
+"""Whole numbers below this bound are kept in 64 bits."""
 
 
 class Shares(NamedTuple):
-    """Sums over the blocks of P pairings: with m the matches of a block that count, and y the total of their values.
+    """Sums over the blocks of P pairings, with m the matches of a block that count, and y the total of their values.
 
     The columns (P,) are the number of blocks and the sums of m, m m, y, y y and m y; the last three are by place (P, n)
     until one player is chosen. They give the squares of y - r m for any mean r. Blocks with m = 0 are not counted.
-    `fourths` (..., 5), where they are known, are the sums of y^4, y^3 m, ..., m^4: they tell how few blocks the spread
-    hangs on.
+    `fourths` (..., 5), if they are known, are sums of y^4, y^3 m, ..., m^4: they show if the spread comes from few
+    blocks.
     """
 
     blocks: Array
@@ -48,39 +48,39 @@ class Shares(NamedTuple):
     fourths: Array | None = None
 
     def at(self, *which: Array) -> "Shares":
-        """Choose pairings by number or by truth; with a place in each, the part of a player."""
+        """Choose pairings by number or by a mask; with a place in each, the shares of a player."""
         return Shares._make([None if column is None else column[which[: column.ndim]] for column in self])
 
     def joined(self) -> "Shares":
-        """All blocks as those of one pairing."""
-        own = [np.array([total(column)], dtype=object) for column in self[:6]]
-        fourths = None if self.fourths is None else np.array([[total(each) for each in self.fourths.T]], dtype=object)
-        return Shares._make([*own, fourths])
+        """Add up all pairings as if their blocks were of one."""
+        sums = [np.array([total(column)], dtype=object) for column in self[:6]]
+        fourths = None if self.fourths is None else np.array([[total(power) for power in self.fourths.T]], dtype=object)
+        return Shares._make([*sums, fourths])
 
     def squares(self, mean_of: "Shares") -> Array:
-        """Sum the squares of what each block has above or below the mean of `mean_of`: of (y - r m)^2."""
-        own = [mean_of.total, mean_of.matches, self.total2, self.product, self.matches2]
-        largest = [int(np.abs(column).max(initial=0)) for column in own]
+        """Sum (y - r m)^2 over the blocks of each pairing, with r the mean of `mean_of`."""
+        columns = [mean_of.total, mean_of.matches, self.total2, self.product, self.matches2]
+        largest = [int(np.abs(column).max(initial=0)) for column in columns]
         if 4 * max(largest[2:]) * max(largest[:2]) ** 2 >= _EXACT:
-            own = [column.astype(object) for column in own]
-        y, m, y2, product, m2 = own
-        found: Array = (y2 * m**2 - 2 * y * m * product + y**2 * m2) / m**2
-        return found.astype(np.float64)
+            columns = [column.astype(object) for column in columns]
+        y, m, y2, product, m2 = columns
+        squares: Array = (y2 * m**2 - 2 * y * m * product + y**2 * m2) / m**2
+        return squares.astype(np.float64)
 
     def fourth_powers(self, mean_of: "Shares") -> Array:
-        """Sum the fourth powers of the same; `fourths` are known."""
+        """Sum (y - r m)^4 over the blocks of each pairing, as `squares` does; `fourths` have to be known."""
         assert self.fourths is not None, "asked only where they are known"
         r = (mean_of.total / mean_of.matches).astype(np.float64)
-        y4, y3, y2, y, one = self.fourths.T.astype(np.float64)
-        found: Array = y4 - r * (4.0 * y3 - r * (6.0 * y2 - r * (4.0 * y - r * one)))
-        return np.maximum(0.0, found)
+        y4, y3, y2, y, m4 = self.fourths.T.astype(np.float64)
+        powers: Array = y4 - r * (4.0 * y3 - r * (6.0 * y2 - r * (4.0 * y - r * m4)))
+        return np.maximum(0.0, powers)
 
 
 class LuckSums(NamedTuple):
-    """Sums over the blocks of a half, of the matches with luck only.
+    """Sums over half of the blocks, of the matches with luck only.
 
-    With m those of a block and, by place, y their points and l their luck in millionths: `matches` (P,) is the sum of m
-    and `matches2` that of m m; the others (P, n) are those of y, y y, m y, l, l l, m l and y l.
+    With m the matches of a block and, by place, y their points and l their luck in millionths: `matches` (P,) is the
+    sum of m and `matches2` of m m; the others (P, n) are the sums of y, y y, m y, l, l l, m l and y l.
     """
 
     blocks: Array
@@ -96,7 +96,7 @@ class LuckSums(NamedTuple):
 
 
 class PairingSums(NamedTuple):
-    """All matches of P pairings of n places; each pairing has at least one.
+    """The sums of all matches of P pairings of n places; each pairing has at least one match.
 
     `margins` are over matches without a forfeit. `luck` are the sums of the even and of the odd blocks;
     `luck_versions` counts the matches (P,) that have luck by the version of the value. `faults` (P, n) are those that
@@ -118,12 +118,12 @@ class PairingSums(NamedTuple):
 
 
 def total(column: Array) -> Any:
-    """The exact sum of a column, however large."""
+    """Return the exact sum of a column, however large."""
     return sum(column.tolist())
 
 
 def add_blocks(table: MatchTable, m: Array, y: Array) -> Shares:
-    """Add up the blocks of each pairing, by their matches (B,) and the totals of their places (B, n)."""
+    """Add up the blocks of each pairing from their matches (B,) and the totals of their places (B, n)."""
     return Shares(*map(table.added, (*_block_counts(m), y, y * y, y * m[:, None])))
 
 
@@ -142,31 +142,31 @@ def sums_of(table: MatchTable) -> PairingSums:
         margins=_margins(table, units),
         luck=_luck(table),
         luck_versions=_counts(
-            by_pairing, ((end.luck_version, own, n) for end, own, _, n in counted if end.luck_version)
+            by_pairing, ((end.luck_version, which, n) for end, which, _, n in counted if end.luck_version)
         ),
         faults=_counts(
             by_place,
             (
-                (end.termination.value, (own, (end.at_fault + rotation) % seats), n)
-                for end, own, rotation, n in counted
+                (end.termination.value, (which, (end.at_fault + rotation) % seats), n)
+                for end, which, rotation, n in counted
                 if end.at_fault is not None
             ),
         ),
         pardoned=_counts(
             by_place,
             (
-                (code, (own, (seat + rotation) % seats), n * times)
-                for end, own, rotation, n in counted
+                (code, (which, (seat + rotation) % seats), n * times)
+                for end, which, rotation, n in counted
                 for seat, counts in enumerate(end.pardoned)
                 for code, times in counts.items()
             ),
         ),
-        isolation=_counts(by_pairing, ((end.isolation, own, n) for end, own, _, n in counted)),
+        isolation=_counts(by_pairing, ((end.isolation, which, n) for end, which, _, n in counted)),
     )
 
 
 def _ended(table: MatchTable) -> Iterator[tuple[MatchEnd, Array, Array, Array]]:
-    """For each end: pairings and rotations with such matches, and the number of these."""
+    """Yield each end with the pairings and rotations that have such matches, and the number of these."""
     blocks, rotations = table.present.nonzero()
     seats, ends = table.ranks.shape[2], max(1, len(table.ends))
     kinds = (table.end[blocks, rotations] * len(table.keys) + table.pairing[blocks]) * seats + rotations
@@ -178,7 +178,7 @@ def _ended(table: MatchTable) -> Iterator[tuple[MatchEnd, Array, Array, Array]]:
 
 
 def _counts(shape: tuple[int, ...], counted: Iterable[tuple[str, Any, Array]]) -> dict[str, Array]:
-    """Counts by code, each at its places in a column of that shape, added up."""
+    """Add up counts by code, each at its places in a column of that shape."""
     columns: defaultdict[str, Array] = defaultdict(lambda: np.zeros(shape, dtype=np.int64))
     for code, places, counts in counted:
         np.add.at(columns[code], places, counts)
@@ -186,7 +186,7 @@ def _counts(shape: tuple[int, ...], counted: Iterable[tuple[str, Any, Array]]) -
 
 
 def _margins(table: MatchTable, units: Sequence[int]) -> Shares:
-    """The sums of margins, in whole games: own score less the best of the others."""
+    """Add up margins in points of the game: own score less the best of the others."""
     scores = table.column("scores")
     second, best = np.moveaxis(np.partition(scores, -2, axis=2)[:, :, -2:], 2, 0)[..., None]
     has = table.present & table.of_ends([end.at_fault is None for end in table.ends], bool)
@@ -205,29 +205,29 @@ def _margins(table: MatchTable, units: Sequence[int]) -> Shares:
 
 
 def _luck(table: MatchTable) -> tuple[LuckSums, ...]:
-    """The sums of luck of each half of the blocks."""
+    """Add up the luck of each half of the blocks."""
     has = table.present & table.of_ends([bool(end.luck_version) for end in table.ends], bool)
     m, luck = has.sum(axis=1), summed(_wide(table.column("luck")))
     y = summed(table.points * has[:, :, None])
-    matches, one = m[:, None], np.ones_like(m)[:, None]
-    by_place = ((y, one), (y, y), (y, matches), (luck, one), (luck, luck), (luck, matches), (y, luck))
+    matches, ones = m[:, None], np.ones_like(m)[:, None]
+    by_place = ((y, ones), (y, y), (y, matches), (luck, ones), (luck, luck), (luck, matches), (y, luck))
     halves = [(table.block % HALVES == half).astype(np.int64) for half in range(HALVES)]
     return tuple(
         LuckSums(
-            *(table.added(column * is_own) for column in _block_counts(m)),
-            *(table.added(first * second * is_own[:, None]) for first, second in by_place),
+            *(table.added(column * is_in_half) for column in _block_counts(m)),
+            *(table.added(first * second * is_in_half[:, None]) for first, second in by_place),
         )
-        for is_own in halves
+        for is_in_half in halves
     )
 
 
 def _block_counts(m: Array) -> tuple[Array, Array, Array]:
-    """By block with m matches: what blocks, matches and their squares are the sums of."""
+    """Return, by block with m matches, the terms of the sums of blocks, of matches and of their squares."""
     return (m > 0).astype(np.int64), m, m * m
 
 
 def _wide(values: Array) -> Array:
-    """The same in whole numbers of any length if their squares may not fit into 64 bits."""
+    """Convert values to whole numbers of any length if the sums of their squares may not fit into 64 bits."""
     if values.dtype == object:
         return values
     seats = values.shape[2]
@@ -237,15 +237,15 @@ def _wide(values: Array) -> Array:
 
 
 def _parts(values: Array, units: Sequence[int]) -> Array:
-    """Whole numbers of parts of 1 / unit, by pairing."""
+    """Divide whole numbers by the unit of their pairing, exactly."""
     if all(unit == 1 for unit in units):
         return values
-    exact = [[Fraction(value, unit) for value in own] for own, unit in zip(values.tolist(), units, strict=True)]
-    return np.array([[int(each) if each.denominator == 1 else each for each in own] for own in exact], dtype=object)
+    exact = [[Fraction(value, unit) for value in row] for row, unit in zip(values.tolist(), units, strict=True)]
+    return np.array([[int(part) if part.denominator == 1 else part for part in row] for row in exact], dtype=object)
 
 
 def _arrays(columns: Any) -> Iterator[Array]:
-    """The arrays in tuples and dicts of them, the latter in order of name."""
+    """Yield the arrays in nested tuples and dicts; those of a dict in order of name."""
     if isinstance(columns, dict):
         columns = tuple([column for _, column in sorted(columns.items())])
     if isinstance(columns, tuple):
@@ -255,12 +255,12 @@ def _arrays(columns: Any) -> Iterator[Array]:
 
 
 def sums_digest(sums: PairingSums) -> str:
-    """SHA-256 of all ranks block by block and of the sums, whatever the order of the pairings."""
+    """Compute the SHA-256 of all ranks, block by block, and of the sums; the order of the pairings does not matter."""
     table = sums.table
     order = np.array(sorted(range(len(table.keys)), key=table.keys.__getitem__), dtype=np.int64)
     ranks = [(table.keys[number], table.pairing_ranks[number]) for number in order.tolist()]
-    digest = sha256(msgspec.json.encode([(key, *own.players, own.ranks) for key, own in ranks]))
-    blocks = [own.blocks for _, own in ranks]
+    digest = sha256(msgspec.json.encode([(key, *pairing.players, pairing.ranks) for key, pairing in ranks]))
+    blocks = [pairing.blocks for _, pairing in ranks]
     for numbers in (map(len, blocks), chain.from_iterable(blocks)):
         digest.update(np.fromiter(numbers, dtype=np.int64).tobytes())
 
@@ -275,7 +275,7 @@ def sums_digest(sums: PairingSums) -> str:
 
 
 def _narrowed(column: Array) -> Array:
-    """The same in 64 bits, if these hold all of it; else whole numbers as ints."""
+    """Convert a column to 64 bits if these hold all of it; otherwise make its whole numbers ints."""
     if column.dtype != object:
         return column
     values = [int(value) if value.denominator == 1 else value for value in column.ravel().tolist()]

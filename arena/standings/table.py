@@ -1,4 +1,4 @@
-"""The results of a league -> its standings: who is how good, how surely, and how they lost.
+"""The results of a league -> its standings: the strength of each player, its uncertainty, and faults.
 
 Rule: standings are a pure function of the entrants, the settings, the sums of the pairings and the ratings. Only the
 ratings depend on the order of the schedule; nothing depends on the order in which matches ended. Deciding times differ
@@ -26,13 +26,13 @@ from arena.statistics.probit import SeatAdvantage
 
 
 class Standings(msgspec.Struct, frozen=True):
-    """The table and what it was made from. Rows are `sorted_by` rating; by mu where the field is too large for one.
+    """The standings of a league and their sources. Rows are `sorted_by` rating; by mu if the field is too large.
 
     `results` is the digest of all ranks in the order of blocks, and of the sums of the pairings without times. `groups`
     are players whom no match connects to those of another group, the largest group first; players without any match
-    stand alone. `seats` tells what each seat is worth, `design_effect` what the matches of a block share. `luck` is the
-    origin of all luck; `luck_version` is the value under which all luck was measured, if it was. `contradictions` are
-    pairs that mu puts in an order of which the skills are sure it is wrong.
+    stand alone. `seats` are seat advantages, `design_effect` is the effect of blocks on errors. `luck` is
+    the origin of all luck; `luck_version` is the value under which all luck was measured, if it was. `contradictions`
+    are pairs whose order by mu contradicts the rating at 95 %.
     """
 
     sorted_by: Literal["rating", "mu"]
@@ -53,9 +53,9 @@ class Standings(msgspec.Struct, frozen=True):
 
 
 class Timing(msgspec.Struct, frozen=True):
-    """One entrant's use of time; None if it never had to decide.
+    """The use of time of one entrant; None if it never had to decide.
 
-    `startup_s` and `idle_s` are of all its `matches` together; `timeouts_by_load` is a count.
+    `startup_s` and `idle_s` are sums over all `matches`; `timeouts_by_load` is a count.
     """
 
     name: str
@@ -77,18 +77,18 @@ def standings(
     scheduled: int,
     luck: LuckOrigin = UNKNOWN_ORIGIN,
 ) -> Standings:
-    """Make the standings of a league of `scheduled` matches from what it has played, pairing by pairing in any order.
+    """Make the standings of a league of `scheduled` matches from the sums of its pairings, which come in any order.
 
-    Raises ValueError for what is none of this league's: other players, or too many matches.
+    Raises ValueError for results that are not of this league: other players, or too many matches.
     """
     field = tuple(entrants)
     matches = int(played.matches.sum())
     _check(field, played, matches, scheduled)
-    names = [one.name for one in field]
+    names = [entrant.name for entrant in field]
     compared = table_of(names, played.table.pairing_ranks)
     fit = fitted(compared, settings)
     rows, drawn = rows_of(field, played, ratings)
-    by_mu = [one.name for one in sorted(rows, key=lambda row: (-round(row.mu, 9), row.name))]
+    by_mu = [row.name for row in sorted(rows, key=lambda row: (-round(row.mu, 9), row.name))]
     return Standings(
         sorted_by="rating" if fit or not matches else "mu",
         is_complete=matches == scheduled,
@@ -115,12 +115,12 @@ def standings_json(table: Standings) -> bytes:
 
 
 def _seat(one: SeatAdvantage) -> dict[str, object]:
-    """Return a seat for programs."""
+    """Return the advantage of a seat for programs."""
     return {"seat": one.seat, **ends("skill", one.skill), **ends("points", one.points)}
 
 
 def timing(entrants: Iterable[Entrant], played: PairingSums) -> tuple[Timing, ...]:
-    """Add up the use of time of each entrant, in the order given; one that never had to decide spent nothing."""
+    """Add up the use of time of each entrant, in the order given; one that never had to decide spent none."""
     table = played.table
     moves, spent_us, slowest_us, *others = (table.column(name).astype(np.int64) for name in NUMBERS[2:])
     decides = moves != 0
@@ -145,7 +145,7 @@ def _timing(name: str, matches: Array, slowest_us: Array, sums: Sequence[Array],
 
 
 def _check(field: Sequence[Entrant], played: PairingSums, matches: int, scheduled: int) -> None:
-    names = {one.name for one in field}
+    names = {entrant.name for entrant in field}
     if len(names) != len(field):
         raise ValueError("two entrants have the same name")
     if matches > scheduled:
@@ -156,7 +156,7 @@ def _check(field: Sequence[Entrant], played: PairingSums, matches: int, schedule
 
 
 def _isolation(played: PairingSums) -> str:
-    """The isolation of the bots: one word, or each with its matches."""
+    """Describe the isolation of the bots: one word, or several with the number of matches of each."""
     if len(played.isolation) == 1:
         return next(iter(played.isolation))
     kinds = sorted(played.isolation.items())

@@ -27,20 +27,20 @@ from arena.store.homes import root_of, write_file
 
 _LONGEST_NAME: Final = 4000
 _LONGEST_PART: Final = 255
-"""Bytes that a file system of Linux takes."""
+"""The most bytes of a file name on Linux."""
 ARCHIVE_SIZE_LIMIT: Final = SOURCE_SIZE_LIMIT + SOURCE_FILE_LIMIT * (_LONGEST_NAME + 16)
-"""Bytes of an archive."""
+"""The most bytes of an archive."""
 
 
 class _Archive(msgspec.Struct, array_like=True, frozen=True, forbid_unknown_fields=True):
-    """`built`: the hash of the bot's build where it comes from."""
+    """The content of an archive; `built` is the hash of the bot's build on the machine that packed it."""
 
     built: Annotated[str, Meta(pattern=r"^([0-9a-f]{64})?\Z")]
     files: Annotated[list[BotFile], Meta(max_length=SOURCE_FILE_LIMIT)]
 
 
 def pack_bot(bot: BotSpec, built: str) -> bytes:
-    """The bot's source as an archive, in MessagePack: [built, [[name, bytes, is executable], ...]], in order of name.
+    """Pack the bot's source in MessagePack: [built, [[name, bytes, is executable], ...]], in order of name.
 
     `built` is the hash of its build here. SpecError for a source that is no bot any more.
     """
@@ -48,31 +48,31 @@ def pack_bot(bot: BotSpec, built: str) -> bytes:
 
 
 def unpack_bot(archive: bytes, digest: str, folder: Path) -> tuple[BotSpec, str]:
-    """Write the files of an archive into the empty `folder`; the bot that they are, and the hash of its build there.
+    """Write the files of an archive into the empty `folder`; return the bot and the hash of its original build.
 
     SpecError for an archive that is not that of the bot with this hash; of one whose names lead out of the folder, or
     that is too large, nothing is written.
     """
-    found = _checked(archive)
-    for file in found.files:
+    content = _checked(archive)
+    for file in content.files:
         write_file(folder, file)
     bot = read_bot(root_of(folder.resolve()), digest[:8])
     if bot.digest != digest:
         raise _refused(f"it holds the bot with hash {bot.digest[:8]}")
-    if pack_bot(bot, found.built) != archive:  # a file that the hash leaves out could be run all the same
+    if pack_bot(bot, content.built) != archive:  # a file that the hash leaves out could be run all the same
         raise _refused("it holds more than the files that the hash is made of, or in another order")
-    return bot, found.built
+    return bot, content.built
 
 
 def _checked(archive: bytes) -> _Archive:
-    """The archive, whose names and sizes are those of a bot."""
+    """Decode an archive and check its names and sizes. SpecError if no bot can have them."""
     if len(archive) > ARCHIVE_SIZE_LIMIT:
         raise _refused(f"it has {len(archive)} bytes, at most {ARCHIVE_SIZE_LIMIT} are allowed")
     try:
-        found = msgspec.msgpack.decode(archive, type=_Archive)
+        content = msgspec.msgpack.decode(archive, type=_Archive)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise _refused(str(error)) from None
-    files = found.files
+    files = content.files
     names, folders = {file.name for file in files}, set[str]()
     for name in names:
         parts = name.split("/")
@@ -82,11 +82,11 @@ def _checked(archive: bytes) -> _Archive:
         raise _refused("two of its files have one name, or one lies in another")
     if sum(len(file.content) for file in files) > SOURCE_SIZE_LIMIT or len(names) + len(folders) > SOURCE_FILE_LIMIT:
         raise _refused(f"it holds more than {SOURCE_SIZE_LIMIT >> 20} MiB, or {SOURCE_FILE_LIMIT} files and folders")
-    return found
+    return content
 
 
 def _check_name(name: str, parts: list[str]) -> None:
-    """SpecError for a name that no file of a bot has."""
+    """Raise SpecError for a name that no file of a bot can have."""
     if not name.isprintable() or len(name.encode()) > _LONGEST_NAME or len(parts) > DEEPEST_FOLDER + 1:
         raise _refused(f"a file is called {safe_path(name[:80])}")
     is_part = all(0 < len(part.encode()) <= _LONGEST_PART for part in parts)

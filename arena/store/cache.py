@@ -1,8 +1,8 @@
-"""The bots that a worker on another machine got: installed by their hash, bounded, the least recently used leave first.
+"""A cache of bots on a worker's machine: installed by hash, of bounded size, the least recently used removed first.
 
 Rule: several processes, and threads of them, may share one cache. A bot in use is locked (flock on its home), so a
-process that is killed holds none; a home without a lock may go at any moment. Nothing that lies there is believed
-before its hash was computed again, once in each process.
+process that is killed holds none; a home without a lock may be removed at any moment. Each process computes the hash of
+a home anew before the first use.
 """
 
 import contextlib
@@ -31,7 +31,7 @@ _LOCKS: Final = "locks"
 _DIGEST: Final = re.compile(r"[0-9a-f]{64}")
 _ROOT: Final = 0
 _BLOCK: Final = 512
-"""Bytes of the blocks that stat counts."""
+"""Bytes of a block, the unit of `st_blocks`."""
 log: Final = logging.getLogger("arena.store")
 
 
@@ -40,21 +40,22 @@ class BotsMissing(HarnessFault):
 
     def __init__(self, digests: Iterable[str]) -> None:
         self.digests = tuple(digests)
-        super().__init__(f"this worker lacks {', '.join(each[:8] for each in self.digests)}")
+        super().__init__(f"this worker lacks {', '.join(digest[:8] for digest in self.digests)}")
 
     def __reduce__(self) -> tuple[type["BotsMissing"], tuple[tuple[str, ...]]]:
         return BotsMissing, (self.digests,)
 
 
 def default_folder() -> Path:
-    """A folder for temporary files of this user."""
+    """Return the folder of this user's cache among the temporary files."""
     return Path(tempfile.gettempdir(), f"arena-bots-{os.geteuid()}")
 
 
 class BotCache:
-    """Bots in `folder`, of `most_bytes` bytes at most as far as none is in use; built with that isolation.
+    """A cache of installed bots in `folder`, of at most `most_bytes` bytes unless more are in use.
 
-    Others cannot read it. MachineFault if it belongs to another user, who could exchange bots.
+    Bots are built with `isolation`. Other users cannot read the folder. MachineFault if it belongs to another user, who
+    could exchange bots.
     """
 
     def __init__(self, folder: Path, isolation: Isolation, most_bytes: int = MOST_BYTES) -> None:
@@ -62,11 +63,11 @@ class BotCache:
         self._folder, self._most_bytes = folder, most_bytes
         self._homes = Homes(folder, isolation, advice="choose another folder with --cache")
         self._believed: set[tuple[str, int]] = set()
-        """By hash and inode of the home."""
+        """The homes whose content was checked, by hash and inode."""
         self._alone = threading.Lock()
         try:
-            for each in (folder.parent, folder, folder / _LOCKS):
-                each.mkdir(mode=0o700, parents=True, exist_ok=True)
+            for place in (folder.parent, folder, folder / _LOCKS):
+                place.mkdir(mode=0o700, parents=True, exist_ok=True)
         except OSError as error:
             raise MachineFault(f"{folder}: {error.strerror}; choose another folder with --cache") from None
         _check_owner(folder.parent, {os.geteuid(), _ROOT})  # its owner could put another folder in place of ours
@@ -74,7 +75,7 @@ class BotCache:
         sweep(folder)
 
     def missing(self, digests: Iterable[str]) -> list[str]:
-        """Those of the bots that are not here, or not as they were built."""
+        """Return the hashes of the bots that are not in the cache, or not as they were built."""
         lacking = []
         for digest in dict.fromkeys(digests):
             try:
@@ -86,7 +87,7 @@ class BotCache:
 
     @contextlib.contextmanager
     def held(self, digests: Iterable[str]) -> Iterator[dict[str, str]]:
-        """The folders in which these bots run, by hash; none leaves before the end. BotsMissing names the rest."""
+        """Lock these bots against removal and yield their folders by hash. BotsMissing names those not here."""
         with contextlib.ExitStack() as stack:
             wanted = dict.fromkeys(digests)
             lacking = [digest for digest in wanted if not self._hold(digest, stack)]
@@ -95,7 +96,7 @@ class BotCache:
             yield {digest: self._homes.run_of(digest) for digest in wanted}
 
     def install(self, digest: str, archive: bytes) -> None:
-        """Install the bot of that hash from its archive, and build it; a build that differs is said in the log.
+        """Install the bot with this hash from its archive and build it; log a warning if the build differs.
 
         Of several calls for one bot, in all processes, one works and the others wait. HarnessFault if this machine
         cannot build it or lacks room; SpecError for an archive that is not that of this bot.
@@ -105,13 +106,13 @@ class BotCache:
                 self._install(digest, archive)
 
     def _home(self, digest: str) -> Path:
-        """The home of that hash. SpecError for one that is no hash: it comes from another machine, and names a path."""
+        """Return the home for a hash. SpecError for other text: it comes from another machine, and names a path."""
         if not _DIGEST.fullmatch(digest):
             raise SpecError(f"found {safe_path(digest[:80])}, expected the hash of a bot")
         return self._folder / digest
 
     def _hold(self, digest: str, stack: contextlib.ExitStack) -> bool:
-        """Lock the home; whether it is here, as it was built."""
+        """Lock the home until `stack` closes; return True if it is here, as it was built."""
         home = self._home(digest)
         try:
             opened = os.fstat(stack.enter_context(_locked(home, fcntl.LOCK_SH)))
@@ -152,7 +153,7 @@ class BotCache:
             log.warning("%s %s: another compiler or library, or a build that never repeats", bot.label, how)
 
     def _make_room(self, most_bytes: int, spared: str = "") -> None:
-        """Remove bots that nobody uses, the least recently used first, until the rest has at most so many bytes."""
+        """Remove unused bots, the least recently used first, until the others have at most `most_bytes` bytes."""
         used = sorted((when, home, size) for home, when, size in self._homes_by_use())
         left = sum(size for _, _, size in used)
         for _, home, size in used:
@@ -160,7 +161,7 @@ class BotCache:
                 left -= size
 
     def _homes_by_use(self) -> Iterator[tuple[Path, int, int]]:
-        """Each home, the time of its last use in ns, its size in bytes; those that leave meanwhile are left out."""
+        """Yield each home, the time of its last use in ns, and its size in bytes; skip homes removed meanwhile."""
         for home in self._folder.iterdir():
             if not _DIGEST.fullmatch(home.name):
                 continue
@@ -169,7 +170,7 @@ class BotCache:
                 yield home, home.stat().st_mtime_ns, sum(sizes)
 
     def _remove(self, digest: str) -> bool:
-        """Remove a bot; False for one that is in use."""
+        """Remove a bot; return False if it is in use."""
         home, leaving = self._folder / digest, self._folder / f"{_LEAVING}{digest[:8]}{ENDING}"
         try:
             with _locked(home, fcntl.LOCK_EX | fcntl.LOCK_NB) as number:
@@ -187,14 +188,14 @@ class BotCache:
 
 
 def _check_owner(folder: Path, owners: set[int]) -> None:
-    """MachineFault for a folder of anybody else."""
+    """Raise MachineFault for a folder of any other user."""
     if folder.lstat().st_uid not in owners:
         raise MachineFault(f"{folder} belongs to another user; choose another folder with --cache")
 
 
 @contextlib.contextmanager
 def _locked(path: Path, how: int) -> Iterator[int]:
-    """A descriptor of the file or folder at `path`, locked; a file is made if need be."""
+    """Open and lock the file or folder at `path`, and yield its descriptor; a lock file is made if need be."""
     flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW
     number = os.open(path, flags | (os.O_CREAT if path.parent.name == _LOCKS else 0), 0o600)
     try:

@@ -1,6 +1,6 @@
 """The database file: opening it for reading or writing, refusing a damaged or foreign one, and the lock of the writer.
 
-Rule: a malformed file is refused before anything in it changes; a large one is looked at in samples, and that is said.
+Rule: a malformed file is refused before anything in it changes; of a large one samples are checked, with a warning.
 WAL with synchronous=FULL: a match that was reported as stored is on the disk. Keep results/ off network file systems,
 where WAL does not work.
 
@@ -24,13 +24,13 @@ from arena.store import files, schema, view
 from arena.store.view import Connection
 
 DATABASE_PAGE_BYTES: Final = 1 << 14
-"""Of a new file. A record of up to a quarter of a page lies beside its key; a longer one has pages of its own."""
+"""The page size of a new file. A record of up to a quarter of a page lies beside its key, a longer one apart."""
 BUSY_S: Final = 30.0
 """The longest wait for another command that is writing; a transaction of ours takes milliseconds."""
 WAL_BYTES: Final = 1000 * DATABASE_PAGE_BYTES
 """The size from which the WAL is moved into the database."""
 FULL_CHECK_BYTES: Final = 512 << 20
-"""Up to this size SQLite looks at every page; a page of a larger file costs as much, and a start must not take long."""
+"""The largest file of which SQLite checks every page before writing; a start must not take long."""
 SAMPLES: Final = 2000
 _LARGE: Final = {"block": "pairing, number", "record": "pairing, block"}
 """The large tables, with the first columns of their keys."""
@@ -46,7 +46,7 @@ log: Final = logging.getLogger("arena.store")
 
 
 def path_in(results: Path) -> Path:
-    """The database file of a results folder."""
+    """Return the path of the database in a results folder."""
     return results / view.FILE_NAME
 
 
@@ -83,7 +83,7 @@ def open_for_reading(results: Path) -> Connection | None:
 
 @contextlib.contextmanager
 def reading(results: Path) -> Iterator[Connection | None]:
-    """Read what `open_for_reading` opens, and close it.
+    """Open the database as `open_for_reading` does, and close it at the end.
 
     SpecError at the end if another program changed the file meanwhile: what was read may be of two states.
     """
@@ -102,7 +102,7 @@ def reading(results: Path) -> Iterator[Connection | None]:
 
 
 def _look_twice(look: Callable[[], _T]) -> _T:
-    """Look once more before a file is called damaged: a disk may fail once."""
+    """Call `look` again if it finds a damaged file: a disk may fail once."""
     try:
         return look()
     except DamagedStore:
@@ -126,7 +126,7 @@ def _read(results: Path) -> Connection | None:
 
 
 def _require_sound(results: Path) -> None:
-    """DamagedStore unless the database may be written into."""
+    """Raise DamagedStore unless the database may be written into."""
     path = path_in(results)
     view.require_plain(results)
     with _translating(path):
@@ -140,7 +140,7 @@ def _require_sound(results: Path) -> None:
 
 
 def collect_in_thread(connection: Connection, query: str) -> list[Any]:
-    """Return the rows of a query that takes long without a look at signals; a signal ends it at once."""
+    """Return the rows of a query that would hold up signals for long; a signal stops it at once."""
     with ThreadPoolExecutor(1) as pool:
         rows = pool.submit(connection.collect, query)
         try:
@@ -151,13 +151,13 @@ def collect_in_thread(connection: Connection, query: str) -> list[Any]:
 
 
 def _may_write(path: Path) -> bool:
-    """Whether the database may be made or changed there."""
+    """Return True if the database may be made or changed there."""
     return os.access(path.parent, os.W_OK) and (not path.exists() or os.access(path, os.W_OK))
 
 
 @contextlib.contextmanager
 def transaction(connection: Connection, path: Path) -> Iterator[None]:
-    """All statements inside, or none; errors of SQLite are translated."""
+    """Execute all statements inside, or none; errors of SQLite are translated."""
     with translating_sqlite_errors(path):
         connection.renew(_NO_BOUND)  # its statements are ours, and as many as there are matches
         connection.execute("BEGIN IMMEDIATE")
@@ -170,7 +170,7 @@ def transaction(connection: Connection, path: Path) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _committed(connection: Connection) -> Iterator[None]:
-    """Commit the transaction that is open, or undo it."""
+    """Commit the open transaction, or roll it back after an error."""
     try:
         yield
         connection.execute("COMMIT")
@@ -182,7 +182,7 @@ def _committed(connection: Connection) -> Iterator[None]:
 
 @contextlib.contextmanager
 def translating_sqlite_errors(path: Path) -> Iterator[None]:
-    """Raise errors of ours for those of SQLite, with the file and a way out."""
+    """Raise errors of arena in place of those of SQLite, with the file and a way out."""
     try:
         with _translating(path):
             yield
@@ -207,7 +207,7 @@ def _translating(path: Path) -> Iterator[None]:
 
 
 def _is_sound(results: Path) -> bool:
-    """Whether SQLite finds no damage in a database of which a query failed."""
+    """Return True if SQLite finds no damage in a database of which a query failed."""
     try:
         with _translating(path_in(results)):
             opened = view.open_view(results, BUSY_S)
@@ -221,7 +221,10 @@ def _is_sound(results: Path) -> bool:
 
 @contextlib.contextmanager
 def writer_lock(results: Path) -> Iterator[None]:
-    """Only one program at a time plays leagues into a results folder; the lock ends with the process."""
+    """Lock a results folder for the only program that plays leagues into it; SpecError if another does.
+
+    The lock ends with the process.
+    """
     _make(results)
     try:
         number = files.open_file(results, "arena.lock", os.O_RDWR | os.O_CREAT)
@@ -237,12 +240,12 @@ def writer_lock(results: Path) -> Iterator[None]:
 
 
 def unwritable(results: Path, error: OSError) -> SpecError:
-    """The error for a results folder that cannot be written into."""
+    """Make the error for a results folder that cannot be written into."""
     return SpecError(f"{results}: {error.strerror}; choose another folder for the results with --results")
 
 
 def _translated(error: sqlite3.Error, path: Path) -> BaseException:
-    """The error of ours that tells a person of this one; what a signal raised, if that stopped the query."""
+    """Translate an error of SQLite into one of arena; into KeyboardInterrupt if a signal stopped the query."""
     code = _primary_code(error)
     if code == sqlite3.SQLITE_INTERRUPT:
         if not view.is_endless():
@@ -267,9 +270,9 @@ def _primary_code(error: sqlite3.Error) -> int:
 
 
 def _execute_when_free(connection: Connection, statement: str, path: Path) -> None:
-    """Execute the statement, again and again while another process is in its way. SpecError after `BUSY_S`.
+    """Execute the statement, repeated while another process blocks it. SpecError after `BUSY_S`.
 
-    SQLite's own patience does not do for all statements, and would be silent.
+    SQLite's own timeout does not apply to every statement, and would pass in silence.
     """
 
     def is_executed() -> bool:
@@ -301,7 +304,7 @@ def _make(results: Path) -> None:
 
 
 def _create(connection: Connection, path: Path) -> None:
-    """Create the tables of a new file, or take an older one to this layout: all of it or nothing."""
+    """Create the tables of a new file, or upgrade an older one to this layout, in one transaction."""
     if not schema.is_old(connection) and schema.is_made(connection, path):
         return
     _execute_when_free(connection, "BEGIN IMMEDIATE", path)
@@ -319,9 +322,9 @@ def _damaged(path: Path, reason: str) -> DamagedStore:
 
 
 def _first_fault(connection: Connection, path: Path) -> str:
-    """The first thing that is wrong with the structure of the file, empty if nothing was found.
+    """Return the first fault in the structure of the file; empty if none was found.
 
-    Raises sqlite3.Error where SQLite ends the look instead.
+    Raises sqlite3.Error where SQLite stops the check instead.
     """
     if path.stat().st_size <= FULL_CHECK_BYTES:
         return _check(connection, "PRAGMA integrity_check(1)")
@@ -332,21 +335,21 @@ def _first_fault(connection: Connection, path: Path) -> str:
     )
     names = [name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
     small = [name for name in names if name not in _LARGE]
-    found = (_check(connection, f'PRAGMA integrity_check("{name}")') for name in small)
-    fault = next(filter(None, found), "")
+    faults = (_check(connection, f'PRAGMA integrity_check("{name}")') for name in small)
+    fault = next(filter(None, faults), "")
     if not fault:
         _sample(connection, [name for name in names if name in _LARGE])
     return fault
 
 
 def _check(connection: Connection, statement: str) -> str:
-    """The first error that a check finds; empty without any."""
+    """Run a check of SQLite and return its first error; empty without any."""
     text = collect_in_thread(connection, statement)[0][0]
     return "" if text == "ok" else " ".join(str(text).split())
 
 
 def _sample(connection: Connection, tables: list[str]) -> None:
-    """Read whole rows at random places, so that SQLite looks at the pages on the way to them."""
+    """Read whole rows at random places, so that SQLite checks the pages on the way to them."""
     query = "SELECT (SELECT max(id) FROM pairing), (SELECT max(number) FROM block)"
     most = connection.execute(query).fetchone()
     rng = random.Random()  # noqa: S311 - another place each time; nothing depends on it

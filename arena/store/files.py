@@ -1,6 +1,6 @@
 """Files of a results folder, which may come from somebody else: the only way to open one.
 
-Rule: below the results folder no link is followed and nothing is waited for. A link in the place of a file could name
+Rule: below the results folder no link is followed and no open blocks. A link in the place of a file could name
 any file of the reader's, a pipe has no end, and a device has no size: only plain files are opened, in plain folders.
 """
 
@@ -45,7 +45,7 @@ def open_folder(results: Path, name: str = ".") -> Iterator[int]:
 
 
 def open_file(results: Path, name: str, flags: int = os.O_RDONLY) -> int:
-    """Open the plain file `name` below `results`; the descriptor. A new file is for this user alone.
+    """Open the plain file `name` below `results` and return its descriptor; a new file is for this user alone.
 
     DamagedStore for a link, pipe, device or folder, there or on the way. OSError as from `os.open`.
     """
@@ -64,7 +64,7 @@ def open_file(results: Path, name: str, flags: int = os.O_RDONLY) -> int:
 
 
 def read_plain(results: Path, name: str, limit: int) -> bytes:
-    """The content of the plain file `name` below `results`. DamagedStore if it has more than `limit` bytes."""
+    """Read the plain file `name` below `results`. DamagedStore if it has more than `limit` bytes."""
     with os.fdopen(open_file(results, name), "rb") as file:
         content = file.read(limit + 1)
     if len(content) > limit:
@@ -73,14 +73,14 @@ def read_plain(results: Path, name: str, limit: int) -> bytes:
 
 
 def write_plain(results: Path, name: str, text: str) -> None:
-    """Write the plain file `name` below `results`, in place of one that is there."""
+    """Write the plain file `name` below `results`; replace its content if it exists."""
     number = open_file(results, name, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
     with os.fdopen(number, "w", encoding="utf-8") as file:
         file.write(text)
 
 
 def replace_plain(results: Path, name: str, text: str) -> None:
-    """Write the plain file `name` below `results`: whole or not at all."""
+    """Write the plain file `name` below `results` in one step: whole or not at all."""
     write_plain(results, f"{name}.new", text)
     path = PurePath(name)
     with open_folder(results, str(path.parent)) as folder:
@@ -113,9 +113,9 @@ def _open(place: Path, name: str, flags: int, folder: int) -> int:
 
 
 def _require(place: Path, kind: int, status: os.stat_result) -> None:
-    found = stat.S_IFMT(status.st_mode)
-    if found != kind:
-        raise _refusal(place, _KINDS.get(found, "a plain file"))
+    actual_kind = stat.S_IFMT(status.st_mode)
+    if actual_kind != kind:
+        raise _refusal(place, _KINDS.get(actual_kind, "a plain file"))
 
 
 def _refusal(place: Path, kind: str) -> DamagedStore:

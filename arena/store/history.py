@@ -43,7 +43,7 @@ class Head(NamedTuple):
     root: bytes
 
     def __str__(self) -> str:
-        """`COUNT:ROOT`, as people keep it."""
+        """Return `COUNT:ROOT`, the form in which people keep it."""
         return f"{self.size}:{self.root.hex()}"
 
 
@@ -61,18 +61,18 @@ class Entry(NamedTuple):
 
 
 NewEntry = tuple[int, MatchKey, str]
-"""An entry to be: the id of the pairing, the match, and the digest of its record."""
+"""An entry that is not stored yet: the id of the pairing, the match, and the digest of its record."""
 
 
 class Tree:
-    """The Merkle tree of a number of entries, as the roots of its complete subtrees, from the largest on."""
+    """The Merkle tree of a number of entries, kept as the roots of its complete subtrees, the largest first."""
 
     def __init__(self, count: int = 0, peaks: Iterable[bytes] = ()) -> None:
         self._count = count
         self._peaks = list(peaks)
 
     def add(self, match: str, digest: str) -> bytes:
-        """Add an entry; the root of the largest complete subtree that ends with it."""
+        """Add an entry; return the root of the largest complete subtree that ends with it."""
         node, size = sha256(f"\0{match} {digest}".encode()).digest(), self._count
         while size & 1:
             node, size = _above(self._peaks.pop(), node), size >> 1
@@ -81,7 +81,7 @@ class Tree:
         return node
 
     def head(self) -> Head:
-        """The root of what was added."""
+        """Return the number of entries added so far, and their root."""
         if not self._peaks:
             return Head(0, _EMPTY)
         root = self._peaks[-1]
@@ -91,16 +91,16 @@ class Tree:
 
 
 def read_head(text: str) -> Head:
-    """`COUNT:ROOT` as a person gives it back. SpecError if it has another form."""
-    if not (found := _HEAD.match(text.strip())):
+    """Parse `COUNT:ROOT` as a person gives it back. SpecError if it has another form."""
+    if not (parts := _HEAD.match(text.strip())):
         raise SpecError(
             f"--root {text:.100}: expected COUNT:ROOT, a number and 64 hex digits, as `arena league status` prints it"
         )
-    return Head(int(found[1]), bytes.fromhex(found[2]))
+    return Head(int(parts[1]), bytes.fromhex(parts[2]))
 
 
 def append(connection: sqlite3.Connection, entries: Iterable[NewEntry]) -> None:
-    """Add entries, within the caller's transaction."""
+    """Append entries to the history, within the caller's transaction."""
     tree, number = _stored_tree(connection)
     rows: list[tuple[int, int, int, int, str, bytes]] = []
     for pairing, key, digest in entries:
@@ -109,12 +109,15 @@ def append(connection: sqlite3.Connection, entries: Iterable[NewEntry]) -> None:
 
 
 def head(connection: sqlite3.Connection) -> Head:
-    """The root of all entries, from the nodes kept beside them: `verify` computes it from the entries."""
+    """Return the root of all entries from the nodes stored beside them; `verify` uses the entries instead."""
     return _stored_tree(connection)[0].head()
 
 
 def entries(connection: sqlite3.Connection) -> Iterator[Entry]:
-    """All entries in their order; tampered ones may have values of any type but for their number."""
+    """Yield all entries in order; in a tampered one all values but the number may have any type.
+
+    DamagedStore if the numbers do not increase.
+    """
     last = -1
     for row in connection.execute(_ENTRIES):
         if row[0] <= last:  # pages that lead in a circle have no last one
@@ -124,7 +127,7 @@ def entries(connection: sqlite3.Connection) -> Iterator[Entry]:
 
 
 def _stored_tree(connection: sqlite3.Connection) -> tuple[Tree, int]:
-    """The tree of all entries, and their number."""
+    """Load the tree of all entries; return it and their number."""
     (last,) = connection.execute("SELECT max(number) FROM history").fetchone()
     count = 0 if last is None else last + 1
     peaks, end = list[bytes](), 0

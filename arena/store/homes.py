@@ -1,8 +1,8 @@
-"""The installed copies of bots, `results/bots/<hash>`: made whole, durable, looked at before they play.
+"""The installed copies of bots, `results/bots/<hash>`: made whole, durable, checked before they play.
 
 Rule: nothing plays that is not what was built. A home is `source`, the bot as it was given, `run`, the same after its
 build, and `built`, the hash of that. It is on the disk, every file and folder of it, before one rename gives it its
-name; and the name is on the disk before anybody hears of it.
+name; and the name is on the disk before `install` returns.
 
 A home in the making is a scratch folder `new-...` (see arena.process.scratch).
 """
@@ -31,7 +31,7 @@ log: Final = logging.getLogger("arena.store")
 
 
 class Homes:
-    """The homes of one folder; bots are built there with that isolation. `advice` ends messages of a lack of room."""
+    """The homes of bots in one folder, built with that isolation; `advice` ends messages about a lack of room."""
 
     def __init__(self, folder: Path, isolation: Isolation, advice: str = _ADVICE) -> None:
         self._folder = folder
@@ -39,7 +39,7 @@ class Homes:
         self._advice = advice
 
     def read(self, digest: str) -> BotSpec:
-        """The installed bot of that hash, read from its source. SpecError if it is missing or was changed."""
+        """Read the installed bot with this hash from its source. SpecError if it is missing or was changed."""
         home = self._home(digest)
         try:
             self._require_plain(digest, "source")
@@ -54,22 +54,22 @@ class Homes:
         return bot
 
     def _home(self, digest: str) -> Path:
-        """The home of that hash. SpecError for what is no hash, and could name any folder."""
+        """Return the home for a hash. SpecError for other text, which could name any folder."""
         if not _DIGEST.fullmatch(digest):
             raise SpecError(f"{digest!a:.80} is no hash of a bot; put a copy of the database back")
         return self._folder / digest
 
     def _require_plain(self, digest: str, part: str) -> None:
-        """DamagedStore for a link in the place of a folder: it leads anywhere."""
+        """Raise DamagedStore for a link in the place of a folder: it leads anywhere."""
         with files.open_folder(self._folder.parent, f"{self._folder.name}/{digest}/{part}"):
             pass
 
     def run_of(self, digest: str) -> str:
-        """The folder in which the bot of that hash runs."""
+        """Return the folder in which the bot with this hash runs."""
         return str((self._folder / digest / "run").resolve())
 
     def install(self, bot: BotSpec) -> None:
-        """Make the home of a bot that has none; one that is there is looked at.
+        """Make the home of a bot that has none; check the home that is there.
 
         SpecError if its build fails, or if what lies there is not what was put there. MachineFault without room.
         """
@@ -93,7 +93,7 @@ class Homes:
             raise SpecError(f"{what}; {self._advice}") from None
 
     def is_changed(self, digest: str) -> bool:
-        """Whether a home is missing, or not what was put there."""
+        """Return True if a home is missing, or is not what was put there."""
         try:
             self._check(digest)
         except (SpecError, DamagedStore, OSError):
@@ -101,7 +101,7 @@ class Homes:
         return False
 
     def built(self, digest: str) -> str:
-        """The hash of the build in that home; empty if nothing tells it."""
+        """Return the hash of the build in that home; empty if the home does not record it."""
         text = ""
         with contextlib.suppress(OSError, UnicodeDecodeError, DamagedStore):
             text = files.read_plain(
@@ -110,7 +110,7 @@ class Homes:
         return text if len(text) == len(digest) else ""
 
     def _check(self, digest: str) -> None:
-        """SpecError if the home is missing, or if its source or its build was changed."""
+        """Raise SpecError if the home is missing, or if its source or its build was changed."""
         self.read(digest)
         home, built = self._folder / digest, self.built(digest)
         self._require_plain(digest, "run")
@@ -142,7 +142,7 @@ class Homes:
 
 
 def _fill(bot: BotSpec, home: Path) -> None:
-    """Copy the bot into `source` and `run`."""
+    """Copy the bot into `source` and `run` of its home. SpecError if it changes meanwhile."""
     source = Path(bot.source)
     for file in bot_files(source):
         for part in ("source", "run"):
@@ -160,7 +160,7 @@ def write_file(folder: Path, file: BotFile) -> None:
 
 
 def root_of(source: Path) -> Path:
-    """A stored source is a folder with a manifest, or holds the one script."""
+    """Return the bot's path in a stored source: the folder if it has a manifest, else its one script."""
     if (source / MANIFEST).is_file() or not source.is_dir():
         return source
     files = [path for path in source.iterdir() if path.is_file()]
@@ -168,7 +168,7 @@ def root_of(source: Path) -> Path:
 
 
 def _sync_all(folder: Path) -> None:
-    """Put all files and folders below `folder` on the disk, and itself; links are parts of their folders."""
+    """Flush all files and folders below `folder`, and itself, to the disk; links are parts of their folders."""
     for place, _, names in os.walk(folder, topdown=False):
         for name in names:
             path = Path(place) / name
@@ -178,7 +178,7 @@ def _sync_all(folder: Path) -> None:
 
 
 def sync(path: Path) -> None:
-    """Put a file or a folder on the disk."""
+    """Flush a file or a folder to the disk."""
     number = os.open(path, os.O_RDONLY)
     try:
         os.fsync(number)

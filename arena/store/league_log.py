@@ -12,7 +12,10 @@ from arena.store import files
 
 
 class _LogFile(logging.StreamHandler[TextIO]):
-    """A log that cannot be written (a full disk) is reported once: the matches and the leaderboard matter more."""
+    """A handler for the log file of a league, which reports the first failure (a full disk) and then stays silent.
+
+    The matches and the leaderboard matter more than the log.
+    """
 
     def __init__(self, stream: TextIO, path: Path, report: Callable[[str], object]) -> None:
         super().__init__(stream)
@@ -23,7 +26,7 @@ class _LogFile(logging.StreamHandler[TextIO]):
         self._give_up()
 
     def close(self) -> None:
-        """Write out what is left, which fails where a record did."""
+        """Flush and close the file; a failure is reported as that of a record."""
         super().close()
         try:
             self.stream.close()
@@ -38,7 +41,7 @@ class _LogFile(logging.StreamHandler[TextIO]):
 
 @contextlib.contextmanager
 def logging_to(results: Path, league: str, report: Callable[[str], object]) -> Iterator[None]:
-    """Write everything that is logged inside to `logs/LEAGUE.log`; `report` gets the sentence of a failure."""
+    """Log everything inside to `logs/LEAGUE.log`; `report` gets a message if that fails."""
     files.make_folder(results, "logs")
     name = f"logs/{league}.log"
     number = files.open_file(results, name, os.O_WRONLY | os.O_CREAT | os.O_APPEND)

@@ -35,7 +35,7 @@ _MATCHES_OF_BLOCKS: Final = (
 
 
 class LeagueSecret(msgspec.Struct, frozen=True):
-    """A secret of a league's luck, or what a public seed stands for: `origin` is `drawn`, `file` or `public`.
+    """A secret of a league's luck, or the entry of a public seed; `origin` is `drawn`, `file` or `public`.
 
     `revealed_at` is UTC in ISO 8601, None before.
     """
@@ -46,16 +46,16 @@ class LeagueSecret(msgspec.Struct, frozen=True):
 
 
 class MatchStore:
-    """The stored matches of a results folder; `results` is where the database lies."""
+    """The leagues and matches stored in the database of a results folder."""
 
     def __init__(self, connection: Connection, results: Path) -> None:
         self._connection = connection
         self._path = database.path_in(results)
 
     def save_league(self, tournament: Tournament) -> None:
-        """Remember the tournament under its name, without what belongs to this machine.
+        """Store the tournament under its name, without the settings of this machine.
 
-        Standings published of another version of it are forgotten.
+        Standings published of another version of it are deleted.
         """
         text = msgspec.json.encode(portable(tournament))
         query = (
@@ -66,16 +66,16 @@ class MatchStore:
         self._write(query, tournament.name, text, sha256(text).hexdigest())
 
     def save_standings(self, league: str, standings: bytes) -> None:
-        """Remember the standings as they were last published, for `verify` to compare."""
+        """Store the standings as they were last published, for `verify` to compare."""
         self._write("UPDATE league SET standings = ? WHERE name = ?", standings, league)
 
     def published(self, league: str) -> bytes | None:
-        """The standings as they were last published."""
-        found = self._read("SELECT standings FROM league WHERE name = ?", league)
-        return found[0][0] if found else None
+        """Return the standings as they were last published; None before."""
+        stored = self._read("SELECT standings FROM league WHERE name = ?", league)
+        return stored[0][0] if stored else None
 
     def league(self, name: str) -> Tournament:
-        """The tournament of that name. SpecError lists the known ones; DamagedStore if it is not what was saved."""
+        """Load the tournament of that name. SpecError lists the known names; DamagedStore if it was edited."""
         stored = self._read("SELECT CAST(tournament AS BLOB), digest FROM league WHERE name = ?", name)
         if not stored:
             known = ", ".join(self.leagues()) or "none"
@@ -83,12 +83,12 @@ class MatchStore:
             raise SpecError(f'no league "{name}" in {self._path}; known: {known}{advice}')
         text, digest = stored[0]
         try:
-            found = msgspec.json.decode(text, type=Tournament)
+            tournament = msgspec.json.decode(text, type=Tournament)
         except rows.UNREADABLE as error:
             raise self._edited(name, f" ({error})") from None
-        if sha256(text).hexdigest() != digest or found.name != name:
+        if sha256(text).hexdigest() != digest or tournament.name != name:
             raise self._edited(name)
-        return found
+        return tournament
 
     def _edited(self, league: str, reason: str = "") -> DamagedStore:
         return DamagedStore(
@@ -97,14 +97,14 @@ class MatchStore:
         )
 
     def secrets(self, league: str) -> tuple[LeagueSecret, ...]:
-        """The secrets under which the league drew its luck, the first one first; the last one gives new blocks.
+        """Return the secrets of the league's luck from the first to the last, which gives new blocks.
 
-        Public seeds are none of them.
+        Public seeds are not among them.
         """
         return tuple(self._secrets_with("league = ? AND origin != 'public' ORDER BY number", league))
 
     def secret(self, commitment: str) -> LeagueSecret | None:
-        """The secret of that commitment, or the public seed, in the first league that has it; None without any."""
+        """Return the secret (or public seed) of that commitment in the first league that has it; None without any."""
         return next(self._secrets_with("commitment = ? ORDER BY league", commitment), None)
 
     def _secrets_with(self, condition: str, value: str) -> Iterator[LeagueSecret]:
@@ -112,21 +112,21 @@ class MatchStore:
         return (LeagueSecret(*row) for row in self._read(query, value))
 
     def add_secret(self, league: str, commitment: str, origin: str) -> None:
-        """The league draws new blocks under another secret; nothing happens if it is one of its secrets."""
+        """Make the league draw new blocks under another secret; do nothing if the league has it already."""
         query = "INSERT OR IGNORE INTO secret SELECT ?, count(*), ?, ?, NULL FROM secret WHERE league = ?"
         self._write(query, league, commitment, origin, league)
 
     def mark_revealed(self, commitment: str, revealed_at: str) -> None:
-        """Remember that everybody may know the secret from now on, whichever leagues draw under it."""
+        """Record that the secret is public from now on, in every league that draws under it."""
         query = "UPDATE secret SET revealed_at = ? WHERE commitment = ? AND revealed_at IS NULL"
         self._write(query, revealed_at, commitment)
 
     def leagues(self) -> list[str]:
-        """Names of all leagues, sorted."""
+        """Return the names of all leagues, sorted."""
         return [str(name) for (name,) in self._read("SELECT name FROM league ORDER BY name")]
 
     def save(self, blocks: Iterable[PlayedBlock]) -> None:
-        """Store these blocks in one transaction; those that are there already are left alone."""
+        """Store these blocks in one transaction; blocks that are stored already stay as they are."""
         with database.transaction(self._connection, self._path):
             new = list(self._new_blocks(blocks))
             rows.insert(self._connection, new)
@@ -140,7 +140,7 @@ class MatchStore:
 
     @contextlib.contextmanager
     def snapshot(self) -> Iterator[None]:
-        """All that is read inside is of one moment, whatever a league stores meanwhile."""
+        """Make all reads inside see one state of the database, whatever a league stores meanwhile."""
         if self._connection.in_transaction:
             yield
             return
@@ -152,7 +152,7 @@ class MatchStore:
             self._connection.execute("ROLLBACK")
 
     def blocks(self, spans: Mapping[str, rows.Span]) -> Iterator[PlayedBlock]:
-        """The stored blocks of these pairings, by pairing and number; without records.
+        """Yield the stored blocks of these pairings, by pairing and number, without records.
 
         DamagedStore names the block that is not what was stored.
         """
@@ -160,9 +160,10 @@ class MatchStore:
             yield from rows.read_blocks(self._connection, spans)
 
     def ranks(self, blocks: Mapping[str, int]) -> dict[str, PairingRanks]:
-        """The ranks of all stored matches of these pairings, by key: of each its blocks below that number.
+        """Return the ranks of all stored matches by pairing; `blocks` gives the end of each pairing's block numbers.
 
-        In the order of `blocks`; a pairing without a match is left out. DamagedStore names a block that cannot be.
+        The result is in the order of `blocks`; a pairing without a match is left out. DamagedStore names a damaged
+        block.
         """
         stored: dict[str, tuple[tuple[str, ...], list[int], list[str]]] = {}
         for block in self.blocks(_spans(blocks)):
@@ -177,11 +178,14 @@ class MatchStore:
         }
 
     def forfeits(self, blocks: Mapping[str, int]) -> int:
-        """The number of the same matches that somebody forfeited."""
+        """Count the forfeited matches among `blocks` (as for `ranks`)."""
         return sum(block.forfeits for block in self.blocks(_spans(blocks)))
 
     def table(self, blocks: Mapping[str, int]) -> "MatchTable":
-        """The match table of the same blocks; with the same errors. ValueError for unequal numbers of seats."""
+        """Make the match table of `blocks` (as for `ranks`).
+
+        Raises DamagedStore for a damaged block, ValueError for unequal numbers of seats.
+        """
         from arena.standings.match_table import table_of_blocks  # noqa: PLC0415 - most commands do not need numpy
 
         try:
@@ -192,18 +196,18 @@ class MatchStore:
             raise
 
     def sums(self, blocks: Mapping[str, int]) -> "PairingSums":
-        """The sums of the same matches."""
+        """Add up the matches of `blocks` (as for `ranks`), pairing by pairing."""
         from arena.standings.sums import sums_of  # noqa: PLC0415 - as in `table`
 
         return sums_of(self.table(blocks))
 
     def machines(self, blocks: Mapping[str, int]) -> Counter[Machine]:
-        """The number of blocks of these pairings by machine; those that a cluster played, as far as it is stored."""
+        """Count `blocks` (as for `ranks`) by machine; only those that a cluster played have a machine stored."""
         with database.translating_sqlite_errors(self._path):
             return rows.machines(self._connection, blocks)
 
     def results(self, blocks: Mapping[str, int], first: Mapping[str, int] | None = None) -> Iterator[MatchResult]:
-        """The same matches one by one, by pairing in the order of `blocks`, block and rotation.
+        """Yield the matches of `blocks` (as for `ranks`) by pairing in the order given, block and rotation.
 
         `first`: the number of the first block of a pairing, if not 0.
         """
@@ -211,26 +215,26 @@ class MatchStore:
             yield from _results(block)
 
     def in_schedule_order(self, blocks: Mapping[str, int]) -> list[MatchResult]:
-        """The same by block, pairing in the order of `blocks`, and rotation."""
+        """Return the matches of `blocks` (as for `ranks`) by block, pairing in the order given, and rotation."""
         order = {key: number for number, key in enumerate(blocks)}
         return sorted(self.results(blocks), key=lambda one: (one.key.block, order[one.key.pairing], one.key.rotation))
 
     def matches(self, blocks: Mapping[str, int]) -> Iterator[MatchResult]:
-        """The same with their records; a match without a record is left out."""
+        """Yield the matches of `blocks` (as for `ranks`) with their records; skip matches without a record."""
         return self._played(_spans(blocks))
 
     def orphans(self, known: Mapping[str, int]) -> Iterator[MatchResult]:
-        """The stored matches that are not among these: other pairings, or blocks from that number on."""
+        """Yield the stored matches outside `known`: those of other pairings, or of blocks from its number on."""
         keys = [str(key) for (key,) in self._read("SELECT key FROM pairing ORDER BY key")]
         return self._played(_spans(dict.fromkeys(keys, rows.WHOLE), known))
 
     def match(self, match_id: str) -> MatchResult:
-        """The match of that id. SpecError if there is none."""
+        """Load the match of that id with its record. SpecError if there is none."""
         with contextlib.suppress(ValueError):
             key = MatchKey.read(match_id)
-            for found in self._played({key.pairing: (key.block, key.block + 1)}):
-                if found.key == key:
-                    return found
+            for result in self._played({key.pairing: (key.block, key.block + 1)}):
+                if result.key == key:
+                    return result
         raise SpecError(
             f'no match "{match_id}" in {self._path}; `arena league matches NAME` lists the ids. `arena match` keeps'
             " the last 50, `arena play` none, `arena league run` all"
@@ -243,31 +247,31 @@ class MatchStore:
             yield from (match for match in _results(whole) if match.record)
 
     def entries(self) -> Iterator[history.Entry]:
-        """Which matches were stored, in the order of their commits."""
+        """Yield the history of stored matches, in the order of their commits."""
         with database.translating_sqlite_errors(self._path):
             yield from history.entries(self._connection)
 
     def head(self) -> history.Head:
-        """The number of matches that were ever stored, and the root of their history."""
+        """Return the number of matches that were ever stored, and the root of their history."""
         with database.translating_sqlite_errors(self._path):
             return history.head(self._connection)
 
     def orphans_of(self, table: str, other: str) -> int:
-        """Matches, of all leagues and of none, that `table` has and `other` lacks: `block`, `record`, `history`."""
+        """Count the matches of all leagues that `table` has and `other` lacks: `block`, `record` or `history`."""
         of = defaultdict(lambda: "SELECT pairing, block, rotation FROM {}", block=_MATCHES_OF_BLOCKS)
         query = f"SELECT count(*) FROM ({of[table].format(table)} EXCEPT {of[other].format(other)})"  # noqa: S608 - ours
         return int(self._read(query)[0][0])
 
     def integrity_errors(self) -> list[str]:
-        """The errors that SQLite itself finds in the file: pages, constraints, rows of matches that are not there."""
+        """Return the errors that SQLite finds in the file: pages, constraints, rows of missing matches."""
         with database.translating_sqlite_errors(self._path):
-            found = [text for (text,) in database.collect_in_thread(self._connection, "PRAGMA integrity_check(5)")]
+            lines = [text for (text,) in database.collect_in_thread(self._connection, "PRAGMA integrity_check(5)")]
         lost = Counter(table for table, *_ in self._read("PRAGMA foreign_key_check"))
-        found += [f"{counted(number, 'row')} of {table} without a match or a pairing" for table, number in lost.items()]
-        return found[found[:1] == ["ok"] :]
+        lines += [f"{counted(number, 'row')} of {table} without a match or a pairing" for table, number in lost.items()]
+        return lines[lines[:1] == ["ok"] :]
 
     def _read(self, query: str, *values: Any) -> list[Any]:
-        """The rows that a query finds."""
+        """Return the rows of a query."""
         with database.translating_sqlite_errors(self._path):
             return self._connection.collect(query, values)
 
@@ -277,12 +281,12 @@ class MatchStore:
             self._connection.execute(query, values)
 
     def _new_blocks(self, blocks: Iterable[PlayedBlock]) -> Iterator[tuple[int, PlayedBlock]]:
-        """The blocks that are not there, each once, with the ids of their pairings."""
+        """Yield the blocks that are not stored yet, once each, with the ids of their pairings."""
         ids: dict[tuple[str, tuple[str, ...]], int] = {}
         seen = set[tuple[int, int]]()
         for block in blocks:
-            named = (block.pairing, block.players)
-            pairing = ids[named] = ids.get(named) or self._pairing(*named)
+            identity = (block.pairing, block.players)
+            pairing = ids[identity] = ids.get(identity) or self._pairing(*identity)
             place = (pairing, block.block)
             query = "SELECT 1 FROM block WHERE (pairing, number) = (?, ?)"
             if place not in seen and not self._connection.execute(query, place).fetchone():
@@ -290,14 +294,14 @@ class MatchStore:
             seen.add(place)
 
     def _pairing(self, key: str, players: tuple[str, ...]) -> int:
-        """The id of a pairing, whose players are those from now on."""
+        """Store the players of a pairing, new or known, and return its id."""
         self._connection.execute(
             "INSERT INTO pairing (key, players) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET"
             " players = excluded.players WHERE players <> excluded.players",
             (key, msgspec.json.encode(players).decode()),
         )
-        (found,) = self._connection.execute("SELECT id FROM pairing WHERE key = ?", (key,)).fetchone()
-        return int(found)
+        (pairing_id,) = self._connection.execute("SELECT id FROM pairing WHERE key = ?", (key,)).fetchone()
+        return int(pairing_id)
 
 
 def _spans(blocks: Mapping[str, int], first: Mapping[str, int] = MappingProxyType({})) -> dict[str, rows.Span]:

@@ -1,8 +1,8 @@
 """Owners of the names of bots, and the rule by which a bot gets a name.
 
 Rule: a name belongs to the first owner whose bot was accepted under it, with all names that a reader could take for it,
-and still does when its bots are withdrawn. The person who takes a bot in says whose it is, by the folder or in words;
-no file of a bot has a say. An owner's own name is no name for the bots of others.
+and still does when its bots are withdrawn. The person who accepts a bot states its owner, by the folder or an option;
+no file of the bot can. The name of an owner is no name for the bots of others.
 """
 
 import os
@@ -29,7 +29,7 @@ _DRAWN_ALIKE: Final = (("rn", "m"), ("vv", "w"), ("0", "o"), ("1", "l"), ("|", "
 
 
 class NameTaken(SpecError):
-    """A name that belongs to another owner, and what to do; `for_author` is the same without the other's name."""
+    """The error for a name that belongs to another owner; `for_author` is the message without that owner's name."""
 
     def __init__(self, message: str, for_author: str) -> None:
         super().__init__(message)
@@ -37,7 +37,7 @@ class NameTaken(SpecError):
 
 
 def owner_named(text: str) -> str:
-    """The owner of that name. SpecError for a name that does not print, is too long, or has a slash."""
+    """Normalise the name of an owner. SpecError if it does not print, is too long, or has a slash."""
     name = unicodedata.normalize("NFC", text)
     try:
         msgspec.convert(name, OwnerName)
@@ -49,12 +49,12 @@ def owner_named(text: str) -> str:
 
 
 def owner_of_folder(folder: Path) -> str:
-    """The owner of a bot that is handed in as that folder. SpecError if its name cannot be that of an owner."""
+    """Return the owner of a bot that is handed in as that folder. SpecError if its name cannot be an owner's."""
     return owner_named(folder.name if folder.name not in {"", ".."} else folder.resolve().name)
 
 
 def owner_of_user() -> str:
-    """The owner of bots that are handed in as files: this user, with a slash, which no folder has."""
+    """Return the owner of bots that are handed in as files: this user, with a slash, which no folder has."""
     try:
         return f"user/{pwd.getpwuid(os.getuid()).pw_name}"
     except KeyError:
@@ -62,9 +62,9 @@ def owner_of_user() -> str:
 
 
 def look_alike(first: str, second: str) -> bool:
-    """Tell whether a reader could take one name for the other.
+    """Return True if a reader could take one name for the other.
 
-    No difference is made by case, accents and compatible forms (NFKD), by `-`, `_`, `.` and spaces, and between `0` and
+    Case, accents and compatible forms (NFKD) make no difference, nor do `-`, `_`, `.` and spaces; neither do `0` and
     `o`, `1` and `l`, capital `I` and `l`, `rn` and `m`, `vv` and `w`.
     """
     return not _skeletons(first).isdisjoint(_skeletons(second))
@@ -83,9 +83,9 @@ def _skeletons(name: str) -> frozenset[str]:
 
 
 def require_free(name: str, owner: str, owned: Mapping[str, str], owners: Iterable[str] = ()) -> None:
-    """NameTaken if the name, or one that looks like it, belongs to another owner, or is another owner's own.
+    """Raise NameTaken if another owner has this name or one that looks like it, or is called so themselves.
 
-    `owned`: the owner of each known name. `owners`: all who hand in bots, who need not have any name yet.
+    `owned`: the owner of each known name. `owners`: all who hand in bots, even without a bot so far.
     """
     if owned.get(name) == owner:
         return
@@ -109,5 +109,5 @@ def _taken(name: str, why: str, for_author: str) -> NameTaken:
 
 
 def own(connection: sqlite3.Connection, name: str, owner: str) -> None:
-    """Make the name that of the owner, from now on."""
+    """Make `owner` the owner of the name from now on."""
     connection.execute("INSERT OR REPLACE INTO owner VALUES (?, ?)", (name, owner))

@@ -1,6 +1,6 @@
 """The last matches of `arena match`: a file for each in the user's own folder of states, never in results.
 
-Rule: only the user reads them. A match of the same id takes the place of the one before.
+Rule: only the user can read them. A match replaces an earlier one with the same id.
 """
 
 import contextlib
@@ -23,22 +23,22 @@ _SUFFIX: Final = ".json"
 
 
 def recent_folder() -> Path:
-    """Return the folder, as the XDG Base Directory Specification has it: a relative path there counts as none."""
+    """Return the folder by the XDG Base Directory Specification, by which a relative path counts as none."""
     state = Path(os.environ.get("XDG_STATE_HOME", ""))
     return (state if state.is_absolute() else Path.home() / ".local" / "state") / "arena" / "matches"
 
 
 class RecentMatch(msgspec.Struct, frozen=True):
-    """A match as it is kept; `secret` says where its luck came from."""
+    """The content of a match's file; `secret` tells the origin of its luck."""
 
     secret: LeagueSecret
     record: msgspec.Raw
 
 
 def keep_recent(records: Iterable[MatchRecord], origin: str) -> bool:
-    """Keep these matches and forget older ones; False where the user has no folder that can be written.
+    """Keep these matches and delete the oldest ones; return False if the user has no folder that can be written.
 
-    `origin` is that of the secret of their luck.
+    `origin` is the origin of the secret of their luck.
     """
     try:
         folder = recent_folder()
@@ -58,7 +58,7 @@ def keep_recent(records: Iterable[MatchRecord], origin: str) -> bool:
 
 
 def recent_match(match_id: str) -> tuple[MatchRecord, LeagueSecret] | tuple[None, None]:
-    """Return the match of that id, if it is kept, and the origin of its luck. DamagedStore if the file holds none."""
+    """Return the match of that id, if it is kept, and its secret. DamagedStore if the file holds no match."""
     if not MATCH_ID.fullmatch(match_id):
         return None, None
     with contextlib.suppress(OSError, RuntimeError):

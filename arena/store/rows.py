@@ -1,4 +1,4 @@
-"""Blocks as rows: the layout of the tables, and the way into them and back.
+"""Blocks as rows: the layout of the tables, and how blocks are written and read.
 
 Rule: a row is a block, packed as it came from its worker, with a checksum over all its columns and its key. Whoever
 reads a row checks it: DamagedStore names a block that is not what was stored.
@@ -44,11 +44,11 @@ _MACHINES: Final = (
 )
 
 UNREADABLE: Final = (msgspec.MsgspecError, UnicodeDecodeError, TypeError, ValueError, AttributeError)
-"""Raised by values that are not those that were stored: in form, in their bytes, in their type."""
+"""The errors of reading a value that was changed: in its form, its bytes or its type."""
 WHOLE: Final = 1 << 62
 """More blocks than a pairing can have."""
 Span = tuple[int, int]
-"""The number of a first block of a pairing, and of the one after the last."""
+"""The number of the first block of a pairing, and the number after the last one."""
 
 _BLOCKS: Final = (
     "SELECT p.key, players, number, ranks, ends, numbers, checksum FROM json_each(?) asked"
@@ -64,13 +64,13 @@ _encode: Final = msgspec.msgpack.Encoder().encode
 
 
 def checksum(row: tuple[Any, ...]) -> int:
-    """The CRC-32 of a row: of the MessagePack of the pairing's key and of all other columns in their order."""
+    """Compute the CRC-32 of a row: of the MessagePack of the pairing's key and all other columns in order."""
     return crc32(_encode(row))
 
 
 def insert(connection: sqlite3.Connection, blocks: Sequence[tuple[int, PlayedBlock]]) -> None:
-    """Insert blocks that are not there, each with the id of its pairing, within the caller's transaction."""
-    packed = [(pairing, (own.pairing, own.block, own.ranks, own.ends, own.numbers)) for pairing, own in blocks]
+    """Insert blocks that are not stored yet, each with the id of its pairing, within the caller's transaction."""
+    packed = [(pairing, (row.pairing, row.block, row.ranks, row.ends, row.numbers)) for pairing, row in blocks]
     rows = [(pairing, *row[1:], checksum(row)) for pairing, row in packed]
     connection.executemany("INSERT INTO block VALUES (?, ?, ?, ?, ?, ?)", rows)
     records = [
@@ -82,21 +82,21 @@ def insert(connection: sqlite3.Connection, blocks: Sequence[tuple[int, PlayedBlo
     connection.executemany("INSERT INTO record VALUES (?, ?, ?, ?, ?, ?)", records)
     ran_on = [(pairing, block.block, block.machine) for pairing, block in blocks if block.machine is not None]
     if ran_on:
-        connection.executemany("INSERT OR IGNORE INTO machine (name, speed) VALUES (?, ?)", {own for *_, own in ran_on})
+        connection.executemany("INSERT OR IGNORE INTO machine (name, speed) VALUES (?, ?)", {row for *_, row in ran_on})
         connection.executemany(_PLAYED_ON, [(*place, *machine) for *place, machine in ran_on])
 
 
 def machines(connection: sqlite3.Connection, blocks: Mapping[str, int]) -> Counter[Machine]:
-    """The number of blocks by machine: of each pairing, by its key, the blocks below that number."""
-    found = Counter[Machine]()
+    """Count the blocks by machine; `blocks` gives the end of the block numbers of each pairing, by its key."""
+    counts = Counter[Machine]()
     for block in blocks.items():
         for name, speed, count in connection.execute(_MACHINES, block):
-            found[Machine(name, speed)] += count
-    return found
+            counts[Machine(name, speed)] += count
+    return counts
 
 
 def read_blocks(connection: sqlite3.Connection, spans: Mapping[str, Span]) -> Iterator[PlayedBlock]:
-    """The stored blocks of these pairings, by pairing in the order given and number; without records.
+    """Yield the stored blocks of these pairings, in the order given and by number, without records.
 
     DamagedStore names the block that is not what was stored.
     """
@@ -120,16 +120,16 @@ def _json(spans: Mapping[str, Span]) -> str:
 
 @lru_cache(maxsize=4096)
 def _are_ranks(ranks: Any, seats: int) -> bool:
-    """Whether matches of so many players can have come to these."""
+    """Return True if the matches of a block with so many players can have these ranks."""
     if type(ranks) is not str or len(ranks) != seats * seats:
         return False
     with contextlib.suppress(ValueError):
-        return all(own is None or canonical_ranks(own) == own for own in matches_of(ranks, seats))
+        return all(match is None or canonical_ranks(match) == match for match in matches_of(ranks, seats))
     return False
 
 
 def with_records(connection: sqlite3.Connection, block: PlayedBlock) -> PlayedBlock:
-    """The block with its stored records. DamagedStore for what is no record."""
+    """Return the block with its stored records. DamagedStore for a record that is none."""
     records = {}
     for rotation, *columns in connection.execute(_RECORDS, (block.pairing, block.block)):
         if [*map(type, columns)] != [str, str, bytes]:
@@ -140,7 +140,7 @@ def with_records(connection: sqlite3.Connection, block: PlayedBlock) -> PlayedBl
 
 
 def names(key: str, text: Any) -> tuple[str, ...]:
-    """The players of a pairing by place, from its column."""
+    """Decode the players of a pairing, by place, from their column."""
     try:
         return msgspec.json.decode(text, type=tuple[str, ...])
     except UNREADABLE as error:
@@ -148,5 +148,5 @@ def names(key: str, text: Any) -> tuple[str, ...]:
 
 
 def damaged(what: str, reason: object) -> DamagedStore:
-    """The error for a stored block or match that cannot be."""
+    """Make the error for a stored block or match that is not valid."""
     return DamagedStore(f"{what} cannot be read: {reason}; it was edited or damaged: run `arena verify`")

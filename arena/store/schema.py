@@ -1,4 +1,4 @@
-"""The layout of the database: its tables, and the one sentence for a file that has another one.
+"""The layout of the database: its tables, and the check that a file has them.
 
 Rule: a file has these tables, indexes and triggers, word for word, or no query is made of it: a view that never ends
 can have the name of a table.
@@ -54,13 +54,13 @@ def create(connection: sqlite3.Connection) -> None:
 
 
 def is_old(connection: sqlite3.Connection) -> bool:
-    """Whether the file has an older layout of ours, from which steps lead to this one."""
+    """Return True if the file has an older layout of arena, from which steps lead to this one."""
     owner, version = connection.execute("SELECT * FROM pragma_application_id, pragma_user_version").fetchone()
     return owner == APPLICATION_ID and version in STEPS
 
 
 def upgrade(connection: sqlite3.Connection) -> None:
-    """Take all steps from an older layout to this one, within the caller's transaction."""
+    """Upgrade an older layout to this one step by step, within the caller's transaction."""
     while is_old(connection):
         (version,) = connection.execute("PRAGMA user_version").fetchone()
         STEPS[version](connection)
@@ -68,7 +68,7 @@ def upgrade(connection: sqlite3.Connection) -> None:
 
 
 def is_made(connection: sqlite3.Connection, path: Path) -> bool:
-    """Whether the file has our tables; False for an empty one. DamagedStore if it has anything else."""
+    """Return True if the file has arena's tables, False if it is empty. DamagedStore if it has anything else."""
     # One statement sees one state of the file, though another process may be changing it just now.
     query = (
         "SELECT application_id, user_version, (SELECT count(*) FROM sqlite_master)"
@@ -87,10 +87,10 @@ def is_made(connection: sqlite3.Connection, path: Path) -> bool:
             f"{path} has layout version {version}, and this arena reads version {VERSION} alone: read it with the arena"
             " that made it, or choose another folder with --results"
         )
-    # So many names, and no more: a schema without end is not read to its end.
-    found = {*connection.execute(f"{_NAMES} LIMIT {len(_expected()) + 1}")}
-    if found != _expected():
-        odd = sorted(str(name)[:80] for _, name, *_ in found ^ _expected())
+    # A limit: a schema without end is not read to its end.
+    definitions = {*connection.execute(f"{_NAMES} LIMIT {len(_expected()) + 1}")}
+    if definitions != _expected():
+        odd = sorted(str(name)[:80] for _, name, *_ in definitions ^ _expected())
         raise DamagedStore(
             f"{path} cannot be used: its tables are not those of an arena database ({', '.join(odd)!a:.200}). It was"
             " left untouched; put a copy back"

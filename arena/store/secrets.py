@@ -1,4 +1,4 @@
-"""The secrets of luck of a results folder: one file each, named by its commitment, and under which a league draws.
+"""The secrets of luck of a results folder: a file for each, named by its commitment, and their use by leagues.
 
 Rule: a secret is on the disk before the first bot starts, and nobody but its owner may read it. A league begins under
 one secret and keeps it until that is revealed; a revealed secret gives no new block. Without its file a started league
@@ -30,7 +30,7 @@ _COMMITMENT: Final = re.compile(r"[0-9a-f]{64}")
 
 
 def read_secret(path: Path) -> Secret:
-    """The secret in a file that a person gives. SpecError if there is none; it quotes nothing of the file."""
+    """Read the secret in a file that a person gives. SpecError without one; it quotes nothing of the file."""
     try:
         with path.open("rb") as file:
             content = file.read(_MOST_BYTES)
@@ -40,7 +40,7 @@ def read_secret(path: Path) -> Secret:
 
 
 def _parse(content: bytes, path: Path) -> Secret:
-    """SpecError if these bytes are no secret; it quotes none of them."""
+    """Parse a secret. SpecError if these bytes are none; it quotes nothing of them."""
     try:
         return Secret.read(content.decode(), str(path))
     except UnicodeDecodeError:
@@ -55,11 +55,11 @@ class SecretFiles:
         self.folder = results / FOLDER
 
     def path(self, commitment: str) -> Path:
-        """The file of the secret of that commitment, whether it is there or not."""
+        """Return the path of the secret of that commitment, whether the file exists or not."""
         return self.folder / commitment
 
     def keep(self, secret: Secret) -> None:
-        """Put the secret on the disk, durable with its folder; nothing happens if it is there."""
+        """Write the secret to the disk, durable with its folder; do nothing if it is there."""
         if self.find(secret.commitment) is not None:
             return
         try:
@@ -68,7 +68,7 @@ class SecretFiles:
             raise database.unwritable(self.folder.parent, error) from None
 
     def find(self, commitment: str) -> Secret | None:
-        """The secret of that commitment, None without its file, or if another user's.
+        """Read the secret of that commitment; None if its file is missing, or belongs to another user.
 
         DamagedStore if the file holds another secret, or none.
         """
@@ -102,7 +102,7 @@ class SecretFiles:
 
 
 class SecretKeeper:
-    """Under which secrets the leagues of a results folder draw their luck."""
+    """The choice of the secrets under which the leagues of a results folder draw their luck."""
 
     def __init__(self, store: MatchStore, results: Path) -> None:
         self._store = store
@@ -111,11 +111,11 @@ class SecretKeeper:
     def settle(
         self, tournament: Tournament, given: Secret | None, has_work: Callable[[Tournament], bool]
     ) -> tuple[Tournament, Secret | None]:
-        """The tournament with its commitments, and the secret under which it draws new blocks.
+        """Choose the secret under which a tournament draws new blocks; return the tournament with its commitments, too.
 
-        A first secret is drawn, and another one where the last was revealed and anything is left to play; there is none
-        if nothing is. `given` is what a person gives on the command line, to repeat a league. SpecError if it cannot be
-        taken, or if the file of the secret is missing.
+        A first secret is drawn, and another one if the last was revealed and `has_work`; without work there is none.
+        `given` is the secret that a person gives on the command line, to repeat a league. SpecError if it cannot be
+        used, or if the file of the secret is missing.
         """
         if tournament.seed is not None:
             if given is not None and given.seed is None:
@@ -133,7 +133,7 @@ class SecretKeeper:
         return _under(tournament, known), None if known[-1].revealed_at else self._current(tournament.name, known)
 
     def reveal(self, league: str) -> tuple[LeagueSecret, Secret]:
-        """Close the current secret of a league for ever, and give it out; the last one again if all are revealed."""
+        """Close the current secret of a league for ever and return it; the last one again if all are revealed."""
         known = self._store.secrets(league)
         tournament = self._store.league(league)
         if tournament.seed is not None or not known:
@@ -144,17 +144,17 @@ class SecretKeeper:
         return self._store.secrets(league)[-1], secret
 
     def at_hand(self, commitments: Iterable[str]) -> list[Secret]:
-        """Those of the secrets whose files are here."""
+        """Return the secrets of these commitments whose files are here."""
         return [secret for commitment in commitments if (secret := self._files.find(commitment)) is not None]
 
     def _added(self, league: str, secret: Secret, origin: str) -> tuple[LeagueSecret, ...]:
-        """The secrets of the league with this one as the last, which is on the disk first."""
+        """Write the secret to the disk, then add it to the league as the last one; return the league's secrets."""
         self._files.keep(secret)
         self._store.add_secret(league, secret.commitment, origin)
         return self._store.secrets(league)
 
     def _with_given(self, league: str, given: Secret) -> tuple[LeagueSecret, ...]:
-        """The secrets of a league together with the one that was given, if it may be the one for new blocks."""
+        """Add the given secret to those of a league, for new blocks. SpecError if it may not be used so."""
         known, former = self._store.secrets(league), self._store.secret(given.commitment)
         if former is not None and former.revealed_at:
             raise SpecError(
@@ -185,4 +185,4 @@ class SecretKeeper:
 
 
 def _under(tournament: Tournament, known: Iterable[LeagueSecret]) -> Tournament:
-    return replace(tournament, commitments=tuple(each.commitment for each in known))
+    return replace(tournament, commitments=tuple(secret.commitment for secret in known))

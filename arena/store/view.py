@@ -1,4 +1,4 @@
-"""A database as it is read: one state of it, and no trace in its folder, which may come from somebody else.
+"""Reading a database: one committed state, without a trace in its folder, which may come from somebody else.
 
 Rule: no file of a results folder is made, changed, removed or followed by reading. SQLite opens a file there only if it
 is plain, and only as `immutable`, in which case it looks at no journal, makes no file and writes nothing. A view is
@@ -51,7 +51,7 @@ _SHARED: Final = 0x40000002
 _SHARED_BYTES: Final = 510
 _GUARD: Final = _SHARED + _SHARED_BYTES
 _CHECKPOINT: Final = 121
-"""Places of locks: in the database, and in its `-shm`."""
+"""Offsets of locks: in the database, and in its `-shm`."""
 _WAL_HEADER: Final = 32
 _ATTEMPTS: Final = 20
 _TICK_S: Final = 0.02
@@ -87,7 +87,7 @@ class Connection(sqlite3.Connection):
     """The descriptor and the stamp of a file that is read where it lies."""
 
     def bound(self, size: int) -> Self:
-        """Set the bounds of one that reads a file with `size` bytes of data."""
+        """Set the bounds for reading a file with `size` bytes of data."""
         self.renew(size)
         self._bytes = min(_MOST_BYTES, _LEAST_BYTES + _TIMES * size)
         self.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, self._bytes)
@@ -107,13 +107,13 @@ class Connection(sqlite3.Connection):
         return rows
 
     def renew(self, size: int | None = None) -> None:
-        """Begin to count anew, for a file of that size by now: a writer lives as long as its league."""
+        """Start the count of steps anew, for a file of `size` bytes: a writer lives as long as its league."""
         if size is not None:
             self._most = _LEAST_STEPS + _STEPS_PER_BYTE * size
         self._left = self._most
 
     def hold(self, *numbers: int) -> None:
-        """Release these descriptors when the connection is closed, or forgotten."""
+        """Release these descriptors when the connection is closed, or collected as garbage."""
         self._end = weakref.finalize(self, _release, *numbers)
 
     def close(self) -> None:
@@ -124,16 +124,16 @@ class Connection(sqlite3.Connection):
             self._end()
 
     def is_changed(self) -> bool:
-        """Whether another program, which takes no lock, has written into the file that is read in place."""
+        """Return True if another program, which takes no lock, has written into the file read in place."""
         return self._in_place is not None and _stamp(self._in_place[0]) != self._in_place[1]
 
     def begin_in_place(self, number: int, stamp: tuple[int, int]) -> None:
-        """Note the file as it is read in place, by its descriptor, which is released when the connection is closed."""
+        """Note the file that is read in place; its descriptor is released when the connection is closed."""
         self._in_place = number, stamp
         self.hold(number)
 
     def checkpoint(self) -> None:
-        """Move the WAL into the database, unless somebody reads that in place; the next commit tries again."""
+        """Move the WAL into the database, unless somebody reads it in place; the next commit tries again."""
         if self.guard is not None and _try_lock(self.guard, _GUARD, 1, is_exclusive=True):
             try:
                 self.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
@@ -141,7 +141,7 @@ class Connection(sqlite3.Connection):
                 _unlock(self.guard)
 
     def _look(self) -> bool:
-        """Stop the query if its bound is reached; SQLite stops it, too, if a signal raises an exception here."""
+        """Return True, which stops the query, if its bound is reached; an exception of a signal stops it, too."""
         self._left -= _STEPS
         if self._left > 0:
             return False
@@ -150,16 +150,16 @@ class Connection(sqlite3.Connection):
 
 
 def is_endless() -> bool:
-    """Whether a query was stopped by its bound, once; else a signal did it."""
+    """Return True if the bound stopped a query since the last call; otherwise a signal stopped it."""
     was_endless = bool(_ENDLESS)
     _ENDLESS.clear()
     return was_endless
 
 
 def open_view(results: Path, patience_s: float) -> Connection | None:
-    """The last committed state of the database in `results`; None if there is no database, or an empty one.
+    """Open the last committed state of the database in `results`; None without a database, or if it is empty.
 
-    DamagedStore for what is no plain file, no database, or has a journal that arena does not write.
+    DamagedStore for a file that is not plain, is no database, or has a journal that arena does not write.
     """
     try:
         number = files.open_file(results, FILE_NAME)
@@ -202,13 +202,13 @@ def open_guard(connection: Connection, results: Path) -> None:
 
 
 def size(results: Path, name: str) -> int:
-    """The size of a file in bytes, 0 without it."""
+    """Return the size of a file in bytes, 0 without it."""
     status = _status(results, name)
     return 0 if status is None else status.st_size
 
 
 def _in_place(results: Path, number: int, stack: contextlib.ExitStack) -> Connection | None:
-    """A view of the file itself; its lock goes from `stack` to the view."""
+    """Open a view of the file itself, which takes its lock over from `stack`; None if the file is empty."""
     stamp = _stamp(number)
     if stamp[0] == 0:
         return None
@@ -244,7 +244,7 @@ def _copied(results: Path, number: int, patience_s: float) -> Connection | None:
         if SHM in sources:
             _lock(sources.pop(SHM), _CHECKPOINT, 1, path, patience_s)
         for _ in range(_ATTEMPTS):
-            place = _place(sum(end - start for each in sources.values() for start, end in _parts(each, path)))
+            place = _place(sum(end - start for file in sources.values() for start, end in _parts(file, path)))
             with scratch_folder(_PREFIX, place) as folder:
                 before = _state(results, sources)
                 for name, source in sources.items():
@@ -255,7 +255,7 @@ def _copied(results: Path, number: int, patience_s: float) -> Connection | None:
 
 
 class _State(NamedTuple):
-    """The facts of a file that a change does not leave as they are; of a WAL, which may grow, the header alone."""
+    """The properties of a file that a change alters; of a WAL, which may grow, only its header."""
 
     start: bytes
     inode: int | None
@@ -263,7 +263,7 @@ class _State(NamedTuple):
 
 
 def _state(results: Path, sources: dict[str, int]) -> dict[str, _State]:
-    """The states of database, WAL and journal, and their names: a file without a name is not read any more."""
+    """Read the states of database, WAL and journal, with the inodes at their names: a nameless file is stale."""
     states = {}
     for name in (FILE_NAME, WAL, JOURNAL):
         named = _status(results, name)
@@ -275,7 +275,7 @@ def _state(results: Path, sources: dict[str, int]) -> dict[str, _State]:
 
 
 def _stamp(number: int) -> tuple[int, int]:
-    """The size of a file and the time of its last change, in nanoseconds; a change from now on has another time."""
+    """Return the size of a file and the time of its last change in ns, once a new change has another time."""
     status = os.fstat(number)
     if 0 <= time.time() - status.st_mtime < _TICK_S:
         time.sleep(_TICK_S)
@@ -283,7 +283,7 @@ def _stamp(number: int) -> tuple[int, int]:
 
 
 def _recovered(folder: Path, path: Path) -> Connection | None:
-    """A view of the copy in `folder`, after SQLite has brought it to its last commit; `path` is for messages."""
+    """Let SQLite bring the copy in `folder` to its last commit, and open it; `path` is for messages."""
     copy = folder / FILE_NAME
     if (folder / JOURNAL).exists():
         with (folder / JOURNAL).open("rb") as journal:
@@ -304,7 +304,7 @@ def _recovered(folder: Path, path: Path) -> Connection | None:
 
 
 def _require_database(number: int, path: Path) -> None:
-    """DamagedStore unless the file begins as a database of SQLite does."""
+    """Raise DamagedStore unless the file begins as a database of SQLite does."""
     header = os.pread(number, 100, 0)
     if not header.startswith(_HEADER) or len(header) < 100:
         raise DamagedStore(
@@ -314,7 +314,7 @@ def _require_database(number: int, path: Path) -> None:
 
 
 def _refuse_super_journal(number: int, path: Path) -> None:
-    """DamagedStore for a journal that names another file, which SQLite would remove."""
+    """Raise DamagedStore for a journal that names another file, which SQLite would remove."""
     size = os.fstat(number).st_size
     if size >= len(SUPER_JOURNAL) and os.pread(number, len(SUPER_JOURNAL), size - len(SUPER_JOURNAL)) == SUPER_JOURNAL:
         raise DamagedStore(
@@ -324,7 +324,7 @@ def _refuse_super_journal(number: int, path: Path) -> None:
 
 
 def _place(size: int) -> Path:
-    """A folder on a disk that has room for a copy of `size` bytes. MachineFault without any."""
+    """Choose a folder on a disk that has room for a copy of `size` bytes. MachineFault without any."""
     places = dict.fromkeys((tempfile.gettempdir(), "/var/tmp"))  # noqa: S108 - a folder of ours is made there
     on_disk = [Path(place) for place in places if os.access(place, os.W_OK | os.X_OK) and not _is_memory(place)]
     if not on_disk and size > _SMALL:
@@ -343,7 +343,7 @@ def _place(size: int) -> Path:
 
 
 def _is_memory(place: str) -> bool:
-    """Whether files in that folder lie in memory."""
+    """Return True if files in that folder lie in memory."""
     device = Path(place).stat().st_dev
     name = f"{os.major(device)}:{os.minor(device)}"
     with contextlib.suppress(OSError):
@@ -354,7 +354,7 @@ def _is_memory(place: str) -> bool:
 
 
 def _copy(source: int, target: Path, path: Path) -> None:
-    """Copy a file within the kernel, its holes as holes."""
+    """Copy a file within the kernel; holes stay holes."""
     with target.open("xb", buffering=0) as file:
         for start, end in _parts(source, path):
             while start < end and (count := _transfer(source, file.fileno(), start, min(end - start, _AT_ONCE))):
@@ -371,7 +371,7 @@ def _transfer(source: int, target: int, start: int, count: int) -> int:
 
 
 def _parts(number: int, path: Path) -> Iterator[tuple[int, int]]:
-    """The parts of a file that have data, without its holes: a file that says it is large need not be."""
+    """Yield start and end of each part of a file with data, without holes: the size may be large all the same."""
     end, size = 0, os.fstat(number).st_size
     for _ in range(_MOST_PARTS):
         try:
@@ -397,15 +397,15 @@ def _lock(number: int, start: int, count: int, path: Path, patience_s: float) ->
 
 
 def wait_for(attempt: Callable[[], bool], path: Path, patience_s: float) -> None:
-    """Repeat what another program may be in the way of until it succeeds. SpecError after `patience_s`."""
-    begin_s, is_told = time.monotonic(), False
+    """Repeat `attempt`, which another program may block, until it succeeds. SpecError after `patience_s`."""
+    begin_s, is_reported = time.monotonic(), False
     while not attempt():
         waited_s = time.monotonic() - begin_s
         if waited_s > patience_s:
             raise SpecError(busy(path, patience_s))
-        if waited_s > _SILENT_S and not is_told:
+        if waited_s > _SILENT_S and not is_reported:
             log.warning("%s: waiting for another program that is writing into it", path)
-            is_told = True
+            is_reported = True
         time.sleep(0.005)
 
 
@@ -417,7 +417,7 @@ def _is_locked(number: int, start: int, count: int, path: Path) -> bool:
 
 
 def busy(path: Path, waited_s: float) -> str:
-    """The sentence for a database that another program keeps busy."""
+    """Describe a database that another program keeps busy."""
     return (
         f"{path}: another program was writing into it for over {waited_s:.0f} s; what was stored before is safe:"
         " wait until that program ends, and give the same command again"
@@ -425,7 +425,7 @@ def busy(path: Path, waited_s: float) -> str:
 
 
 def written_into(path: Path) -> str:
-    """The sentence for a database that changed while it was read."""
+    """Describe a database that changed while it was read."""
     return f"{path}: another program wrote into it all the time; give the same command again"
 
 

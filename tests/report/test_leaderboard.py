@@ -59,7 +59,7 @@ def test_the_wide_table_begins_with_the_default_columns() -> None:
 
 
 def test_a_table_before_the_first_match() -> None:
-    """No numbers where there are none."""
+    """The table has no numbers before there are matches."""
     field = [Entrant("a", "a", "1", "00"), Entrant("b", "b", "1", "11")]
 
     use = timing(field, sums_of(match_table(())))
@@ -118,7 +118,7 @@ def test_intervals_are_as_long_as_they_can_be(score: float, error: float, blocks
 
 
 def test_a_margin_that_does_not_vary_has_no_known_interval() -> None:
-    """Nothing bounds it: the table has a question mark, JSON null, CSV nothing."""
+    """The margin has no bounds: the table shows a question mark, JSON null, CSV nothing."""
     found = with_score(1.0, 10)
 
     assert re.search(r"\+4\.00 +±\? ", leaderboard_page(found, None).render("table", WIDE))
@@ -138,7 +138,7 @@ def test_no_likelihood_is_certain(los: float | None, cell: str) -> None:
 
 
 def test_headers_are_the_names_of_the_exports() -> None:
-    """In small letters, with underscores: a column of the table is found in CSV and in JSON by its name."""
+    """A column is found in CSV and JSON by its name in small letters, with underscores."""
     arguments = league(["a", "b"])
     document = json.loads(leaderboard_page(*arguments).render("json"))["standings"]["rows"][0]
     (line, _) = csv.DictReader(io.StringIO(leaderboard_page(*arguments).render("csv")))
@@ -152,7 +152,7 @@ def test_headers_are_the_names_of_the_exports() -> None:
 
 @pytest.mark.parametrize("width", [20, 40, 60, 80, 100, 120])
 def test_a_table_that_is_too_wide_is_shown_in_parts(width: int) -> None:
-    """Each with rank and player; nothing is left out, and other formats know no width."""
+    """Each part has rank and player; no column is left out, and other formats have no width."""
     page = leaderboard_page(*league(["random", "greedy"]))
     whole = cells(page.render("table", WIDE).splitlines()[0])
 
@@ -187,7 +187,7 @@ def test_the_default_table_fits_eighty_columns(wins: int, draws: int, score: flo
 
 
 def test_columns_are_shown_as_they_are_asked_for() -> None:
-    """By name, in that order, whatever the case and the signs; a name of two columns of CSV is both."""
+    """Columns are chosen by name, in that order, without case and signs; a name of two CSV columns gives both."""
     page = leaderboard_page(*league(["a", "b"]))
     style = Style(columns=("faults", "wdl", "Player", "mu_3s", "seats"))
 
@@ -213,7 +213,7 @@ def test_a_column_of_csv_is_chosen_by_its_own_name() -> None:
 
 @pytest.mark.parametrize("form", FORMATS)
 def test_an_unknown_column_is_refused(form: str) -> None:
-    """With the known ones, and the nearest; also that of a time without timing."""
+    """The error lists the known columns and the nearest one; a column of times without timing is unknown, too."""
     found, times = league(["a", "b"])
 
     with pytest.raises(SpecError, match=r'--columns: unknown column "playr"; known: .*; did you mean "player"\?'):
@@ -259,7 +259,7 @@ def test_many_kinds_of_faults_are_added_up() -> None:
 
 
 def test_markdown_is_a_table_for_github() -> None:
-    """With the bot, its version and the start of its hash; underscores inside a word need no escape."""
+    """The table has the bot, its version and the start of its hash; inner underscores need no escape."""
     style = Style(columns=("rank", "player", "bot", "score"))
     found = leaderboard_page(*league(["greedy_v2", "_random_"])).render("markdown", style).splitlines()
 
@@ -293,7 +293,7 @@ def test_without_timing_nothing_tells_of_time(chosen: str) -> None:
 
 
 def test_an_unknown_format_is_refused() -> None:
-    """With the known ones."""
+    """The error lists the known formats."""
     with pytest.raises(SpecError) as refused:
         leaderboard_page(*league(["a", "b"])).render("cvs")
 

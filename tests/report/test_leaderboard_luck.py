@@ -35,7 +35,7 @@ def table(results: Sequence[MatchResult]) -> Standings:
 
 
 def test_it_has_no_part_in_ranks() -> None:
-    """Without luck, or with that of another league, everything else in the table is the same."""
+    """The rest of the table is the same without luck, or with that of another league."""
     with_luck = table(lucky(30))
     without = table([replace(one, luck=(), luck_version="") for one in lucky(30)])
 
@@ -48,7 +48,7 @@ def test_it_has_no_part_in_ranks() -> None:
 
 @pytest.mark.parametrize("changes", [{"luck": (), "luck_version": ""}, {"luck_version": "2"}])
 def test_it_needs_the_luck_of_all_matches_under_one_version(changes: dict[str, object]) -> None:
-    """One match without it, or of another version, and there is no such column."""
+    """A single match without luck, or of another version, removes the column."""
     results = lucky(40)
 
     whole, broken = table(results), table([replace(results[0], **changes), *results[1:]])
@@ -62,7 +62,7 @@ def test_it_needs_the_luck_of_all_matches_under_one_version(changes: dict[str, o
 
 
 def test_a_player_who_has_not_played_yet_has_none() -> None:
-    """As in the first minutes of a league: the others have it, and the table stands."""
+    """In the first minutes of a league the other players have the score, and the table is complete."""
     results = [one for one in lucky(100) if FOUR[0] not in one.players]
 
     rows = {row.name: row.luck_adjusted for row in table(results).rows}

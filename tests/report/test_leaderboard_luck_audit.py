@@ -37,7 +37,7 @@ def table(results: list[MatchResult]) -> Standings:
 
 
 def test_who_stands_out_is_named_with_what_it_means() -> None:
-    """One sentence, a warning, with the mean luck, what it is at least, and how likely chance is."""
+    """One sentence warns with the mean luck, its lower bound, and the probability of chance."""
     (said,) = luck_audit(table(lucky(0.5)))
 
     assert said.startswith(
@@ -70,7 +70,7 @@ def test_every_format_has_it(form: str) -> None:
 
 
 def test_without_luck_it_says_that_nothing_was_tested() -> None:
-    """In the wide table and in JSON; before the first match there is nothing to say."""
+    """The wide table and JSON report it; before the first match there is no sentence."""
     without = table(list(league(SKILLS, 2, 5)))
 
     assert luck_audit(without) == ["luck audit: not tested: no match has its luck measured"]

@@ -35,7 +35,7 @@ def test_what_the_columns_mean_stands_below_them_on_request() -> None:
 
 @pytest.mark.parametrize("each", [*LEADERBOARD, *section_columns("seat")], ids=lambda each: each.name)
 def test_a_meaning_is_plain(each: Definition) -> None:
-    """One paragraph of a few lines without a full stop at the end, which tells a number's better end."""
+    """A meaning is a short paragraph without a full stop at the end, which states which direction is better."""
     assert 10 < len(each.meaning) < 4 * 80
     assert "\n" not in each.meaning
     assert not each.meaning.endswith(".")
@@ -44,7 +44,7 @@ def test_a_meaning_is_plain(each: Definition) -> None:
 
 
 def test_a_point_of_the_rating_is_explained() -> None:
-    """By the beta and the draws of this very league."""
+    """The explanation uses the beta and the draws of this league."""
     found, _ = league(["a", "b"])
     drawish = msgspec.structs.replace(found, rating=RatingSettings(beta=2.0, draw_probability=0.5))
 
@@ -60,7 +60,7 @@ def test_a_point_of_the_rating_is_explained() -> None:
 
 
 def test_news_of_the_league_stand_below_the_table() -> None:
-    """In every format for people, and in JSON."""
+    """News are in every format for people, and in JSON."""
     found, times = league(["a", "b"])
     news = ["decided: 1 pair at 95 %", "no pair is left"]
 
@@ -105,7 +105,7 @@ def test_the_footer_compares_the_order_of_one_pass() -> None:
 
 
 def test_an_order_that_the_skills_contradict_is_warned_of() -> None:
-    """With the pairs it is about, the first of them if there are many."""
+    """The warning names the pairs, only the first ones if there are many."""
     found, times = league(["a" * 100, "b"])
     wrong = msgspec.structs.replace(found, contradictions=(("a" * 100, "b"),) * 7)
 
@@ -118,7 +118,7 @@ def test_an_order_that_the_skills_contradict_is_warned_of() -> None:
 
 
 def test_matches_without_a_sandbox_are_told() -> None:
-    """As many as there are, and what it means."""
+    """The page has the number of matches without a sandbox, and a warning."""
     standing, times = league(["a", "b"], isolations=("sandbox", "none", "none", "sandbox"))
 
     found = leaderboard_page(standing, times).render("table")
@@ -158,7 +158,7 @@ def test_many_who_let_others_wait_are_counted() -> None:
 
 
 def test_timeouts_by_load_are_a_warning() -> None:
-    """With their number, the players, and what to do."""
+    """The warning has their number, the players, and what to do."""
     found, times = league(["a", "b"])
     late = (msgspec.structs.replace(times[0], timeouts_by_load=2), times[1])
 

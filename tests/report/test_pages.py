@@ -48,7 +48,7 @@ def odd_pages(name: str) -> list[Page]:
 @pytest.mark.parametrize("form", FORMATS)
 @pytest.mark.parametrize("name", odd_leagues())
 def test_odd_leagues_have_pages(name: str, form: str) -> None:
-    """Nothing is undefined or infinite, nothing fails."""
+    """No page fails, and no number is undefined or infinite."""
     for page in odd_pages(name):
         text = page.render(form, Style(width=80))
 
@@ -57,7 +57,7 @@ def test_odd_leagues_have_pages(name: str, form: str) -> None:
 
 
 def test_a_league_without_players_has_a_leaderboard() -> None:
-    """In every format."""
+    """The leaderboard exists in every format."""
     assert all(leaderboard_page(*tables([], ())).render(form) for form in FORMATS[:2])
 
 

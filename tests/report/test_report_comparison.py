@@ -40,7 +40,7 @@ def test_the_lines_of_fishtest_and_fastchess() -> None:
 
 
 def test_json_has_the_same_numbers() -> None:
-    """Each number of the page, without rounding."""
+    """JSON has each number of the page, without rounding."""
     found = compared(SequentialSettings(elo1=10.0, batch=100))
     page = json.loads(as_json(found, NAMES, SECRET))
 
@@ -64,7 +64,7 @@ def test_luck_adjusted_scores_stand_beside_scores() -> None:
 
 
 def test_before_any_block_there_are_no_numbers() -> None:
-    """Neither ratios nor an interval; JSON has null."""
+    """The page has neither ratios nor an interval; JSON has null."""
     settings = SequentialSettings()
     nothing = Compared(begin(settings), Counts.none(2), 0, 0, 0, None, None)
 

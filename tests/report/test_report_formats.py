@@ -21,7 +21,7 @@ def test_without_a_width_nothing_is_wrapped() -> None:
 
 
 def test_of_many_names_a_few_are_told() -> None:
-    """With the number of the others, and none where all are there."""
+    """The number of the others follows, unless all names are listed."""
     assert some(["a"]) == "a"
     assert some(list("abcde")) == "a, b, c, d, e"
     assert some(list("abcdefg")) == "a, b, c, d, e and 2 more"

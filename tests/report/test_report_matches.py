@@ -113,7 +113,7 @@ def test_json_is_one_document_with_a_match_a_line() -> None:
 
 @pytest.mark.parametrize("players", [("ann", "bob"), ("ann", "bob", "cid")])
 def test_all_columns_have_a_meaning(players: tuple[str, ...]) -> None:
-    """In the order in which they stand, in CSV and in JSON; the reasons come with --faults only."""
+    """Meanings are in the order of the columns in CSV and JSON; reasons come with --faults only."""
     (row,) = table(result(players))
     known = MATCH_COLUMNS[:-1]
 
@@ -173,7 +173,7 @@ def with_reasons(form: str, width: int | None = None, said: str = "Error: no suc
 
 
 def test_reasons_of_faults_stand_below_their_match() -> None:
-    """By seat, in lines that a terminal of 80 columns has room for; the number of those that were not kept."""
+    """Reasons are by seat, in lines of up to 80 columns, with the number of those that were not kept."""
     lines = with_reasons("table", 80).splitlines()
 
     assert lines[1] == "    ann: for step 1: illegal_action (no_card): found 9, expected 0 to 3"

@@ -61,7 +61,7 @@ def test_cells_are_scores_in_the_order_of_skill() -> None:
 
 
 def test_skills_are_moved_like_the_ratings() -> None:
-    """With an anchor, it has the mu of the league, and is known without error; differences stay."""
+    """An anchor has the mu of the league without an error; differences stay the same."""
     results = league(dict(zip(FOUR, (22.0, 24.0, 26.0, 28.0), strict=True)), 10, 8)
     anchored = RatingSettings(anchor="bob", mu=100.0)
 
@@ -78,7 +78,7 @@ def test_skills_are_moved_like_the_ratings() -> None:
     [(0.0, ""), (1.99, ""), (2.0, "+"), (2.99, "+"), (3.0, "++"), (99.0, "++"), (-2.5, "-"), (-4, "--")],
 )
 def test_surprises_are_marked_from_two_and_three_errors_on(z: float, expected: str) -> None:
-    """For better and for worse."""
+    """Marks exist for better and for worse results."""
     assert surprise_mark(z) == expected
 
 
@@ -92,7 +92,7 @@ def test_shades_grow_with_the_surprise() -> None:
 
 
 def test_only_a_table_asked_for_colours_has_any() -> None:
-    """And they change nothing else: without them it is the same text, at every width."""
+    """Without the colours the text is the same, at every width."""
     page = circle()
 
     for width in (None, 100, 60, 40):
@@ -106,7 +106,7 @@ def test_only_a_table_asked_for_colours_has_any() -> None:
 
 
 def test_a_circle_is_found_marked_and_told() -> None:
-    """Each step with its likelihood; one skill per player cannot explain it."""
+    """Each step has its likelihood; one skill per player cannot explain the circle."""
     page = circle()
 
     text = matrix_page(page).render("table")
@@ -131,7 +131,7 @@ def test_skills_alone_are_seen_as_such() -> None:
 
 
 def test_who_only_wins_or_loses_is_left_out_of_the_test() -> None:
-    """One upset of such a pair would outweigh all others."""
+    """A single upset of such a pair would outweigh all other pairs."""
     skills = {"ann": 24.0, "bob": 25.0, "cid": 26.0, "dan": 27.0, "random": 0.0}
 
     page = found(league(skills, 30, 3), *skills)
@@ -152,7 +152,7 @@ def test_who_only_wins_or_loses_is_left_out_of_the_test() -> None:
     ],
 )
 def test_without_a_sound_test_it_says_why(results: list[MatchResult], why_not: str) -> None:
-    """And gives no number that somebody might believe."""
+    """The page gives no number of a test that cannot be trusted."""
     page = found(results)
 
     assert why_not in page.intransitivity.why_not
@@ -166,7 +166,7 @@ def test_without_a_sound_test_it_says_why(results: list[MatchResult], why_not: s
 
 @pytest.mark.parametrize("width", [30, 40, 60, 80, 100, 140, 200])
 def test_a_table_fits_its_terminal(width: int) -> None:
-    """With names, then numbers above the columns, then without matches, then without decimals, then in parts."""
+    """With less width, names above the columns go first, then matches, then decimals; then the table is cut."""
     names = [f"player-number-{number:02}" for number in range(1, 13)]
     page = found(league({name: 20.0 + place for place, name in enumerate(names)}, 5, 5), *names)
 
@@ -180,7 +180,7 @@ def test_a_table_fits_its_terminal(width: int) -> None:
 
 
 def test_scores_stand_below_scores() -> None:
-    """Whether a cell has a mark or not."""
+    """Marks do not move the scores of a column."""
     lines = matrix_page(circle()).render("table").splitlines()[3:9]
 
     ends = [[match.end() for match in re.finditer(r"\(60\)", line)] for line in lines]
@@ -189,7 +189,7 @@ def test_scores_stand_below_scores() -> None:
 
 
 def test_csv_has_a_row_for_each_cell() -> None:
-    """From both sides, so that any spreadsheet can make the matrix of it."""
+    """CSV has each pair from both sides, so that a spreadsheet can build the matrix."""
     page = found(mirrored(0, "ann", "bob", 1, 0))
 
     rows = list(csv.DictReader(io.StringIO(matrix_page(page).render("csv"))))
@@ -206,7 +206,7 @@ def test_csv_has_a_row_for_each_cell() -> None:
 
 
 def test_the_players_are_a_table_of_csv_too() -> None:
-    """All that JSON has of them."""
+    """The table has all values of the players in JSON."""
     page = circle()
 
     rows = list(csv.DictReader(io.StringIO(matrix_page(page, rows="players").render("csv"))))
@@ -216,7 +216,7 @@ def test_the_players_are_a_table_of_csv_too() -> None:
 
 
 def test_who_is_surely_better_is_marked_from_both_sides() -> None:
-    """By the rating, with Holm's correction: of six pairs each p of at least one is multiplied by six."""
+    """The rating decides, with Holm's correction: for six pairs the smallest p is multiplied by six."""
     page = found(league(dict(zip(FOUR, (22.0, 22.5, 27.0, 33.0), strict=True)), 40, 2))
 
     text = matrix_page(page).render("table")
@@ -243,7 +243,7 @@ def test_a_difference_by_map_has_the_p_of_the_normal_distribution() -> None:
 
 @pytest.mark.parametrize("name", odd_leagues())
 def test_the_score_of_a_cell_has_the_interval_of_the_page_of_a_player(name: str) -> None:
-    """To the last digit, at tables of three and four, too; and it is that of the other side, seen in a mirror."""
+    """Intervals are equal to the last digit at tables of any size, and mirrored for the other side."""
     results = odd_leagues()[name]
     page = found(results)
     cells = {(one.player, one.opponent): one for one in page.meetings if one.matches}
@@ -309,7 +309,7 @@ def test_many_names_are_counted_not_listed() -> None:
 
 @pytest.mark.parametrize(("unusual", "left_out"), [(2, set()), (3, {"a"})])
 def test_more_than_a_fifth_of_unusual_pairs_leaves_somebody_out_of_the_test(unusual: int, left_out: set[str]) -> None:
-    """Of ten pairs that expect 10 points on either side, so many of player a expect three."""
+    """Ten pairs expect 10 points on either side, but the first `unusual` ones, all of player a, expect three."""
     cells = tuple(
         Cell(one, other, 20, 10, 10, 0, 10, 0.5, 0.15 if number < unusual else 0.5, 0.1, 0.0, 0.5)
         for number, (one, other) in enumerate(combinations("abcde", 2))

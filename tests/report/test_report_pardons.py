@@ -46,7 +46,7 @@ def test_the_worst_are_named_and_the_others_counted() -> None:
 
 
 def test_programs_get_them_by_kind() -> None:
-    """As columns in CSV, with zeros; as an object in JSON."""
+    """CSV has a column for each kind, with zeros; JSON has an object."""
     found, _ = league(["ann", "bob"])
     faulty = replace(found, rows=(replace(found.rows[0], pardoned={"timeout": 3}), found.rows[1]))
 
@@ -58,7 +58,7 @@ def test_programs_get_them_by_kind() -> None:
 
 
 def test_they_come_from_the_record() -> None:
-    """By seat."""
+    """The record has them by seat."""
     record = stored_toy_match(toy_bot(), toy_bot(odd=only(1, OutOfTime("late"))))
 
     assert result_of(record).pardoned == ({}, {"timeout": 1}, {})

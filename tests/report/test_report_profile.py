@@ -66,7 +66,7 @@ def test_numbers_are_those_of_the_leaderboard(player: str) -> None:
 
 
 def test_tables_by_opponent_and_by_seat() -> None:
-    """With the names that the leaderboard has for the columns."""
+    """The columns have the names that they have on the leaderboard."""
     text = page("ann", [*mirrored(0, "ann", "bob", 3, 1), *mirrored(1, "ann", "bob", 5, 1)])
 
     header, under, _, bob = text.split("\n\n")[1].splitlines()
@@ -93,7 +93,7 @@ def test_who_never_decided_took_no_time() -> None:
 
 
 def test_start_up_and_idle_time_are_told_a_match() -> None:
-    """As seconds."""
+    """Both times are in seconds."""
     results = [
         result(block, ("ann", "bob"), (1, 0), startup_us=(1_500_000, 0), idle_us=(250_000, 0)) for block in range(2)
     ]
@@ -126,7 +126,7 @@ def test_faults_come_with_the_ids_of_their_matches() -> None:
 
 
 def test_pardoned_faults_come_with_their_matches() -> None:
-    """By kind, with the ids; forfeits stand by themselves."""
+    """The faults are listed by kind with match ids, apart from forfeits."""
     results = [
         result(block, ("ann", "bob", "cid"), (3, 2, 1), pardoned=({"timeout": 2, "illegal_action": block}, {}, {}))
         for block in (1, 2)
@@ -156,7 +156,7 @@ def test_biggest_wins_and_losses() -> None:
 
 
 def test_without_a_match_there_is_little_to_say() -> None:
-    """Who it is, and that."""
+    """The page names the player and reports that no match is stored."""
     results = mirrored(0, "ann", "bob", 1, 1)
 
     assert page("dan", results) == "dan in test: bot bot3 1.10 (3abcdef0)\nNo match of it is stored."
@@ -176,7 +176,7 @@ def test_a_page_fits_its_terminal(width: int) -> None:
 
 
 def test_csv_tells_its_sections_apart() -> None:
-    """One table: lines, times, faults and extremes, each with what it has."""
+    """One table has lines, times, faults and extremes, each with its own columns filled."""
     results = [*mirrored(0, "ann", "bob", 3, -1), forfeit(1, ("ann", "bob"), 0)]
 
     rows = list(csv.DictReader(io.StringIO(page("ann", results, "csv"))))
@@ -195,7 +195,7 @@ def test_csv_tells_its_sections_apart() -> None:
 
 
 def test_json_has_all_of_it() -> None:
-    """As calculated; a bound of which nothing is known is null."""
+    """JSON has the numbers as calculated; a bound that is not known is null."""
     results = mirrored(0, "ann", "bob", 3, -1)
     document = json.loads(page("ann", results, "json"))
 

@@ -19,7 +19,7 @@ def older(played: MatchRecord) -> MatchRecord:
 
 
 def test_each_request_has_its_times_and_what_did_not_count() -> None:
-    """One line for each answer; the bank is the one that the bot was told."""
+    """The table has a line for each answer; its bank is the value that the bot was sent."""
     played = record()
     told = list(time_lines(played))
 
@@ -31,7 +31,7 @@ def test_each_request_has_its_times_and_what_did_not_count() -> None:
 
 
 def test_all_lines_are_told_request_by_request_and_printable() -> None:
-    """With the step to which a request led, its time, and the direction of each line."""
+    """Each request has its step and its time; each line has its direction."""
     told = list(dialogue_lines(record(), 0))
 
     assert told[0] == "m-0-0, seat 0 ann, all lines as they went over the wire:"
@@ -43,7 +43,7 @@ def test_all_lines_are_told_request_by_request_and_printable() -> None:
 
 
 def test_the_lines_of_one_step_are_those_of_its_requests() -> None:
-    """And nothing of the steps around it."""
+    """Lines of the steps before and after are left out."""
     played = record()
     steps = answer_steps(played, 0)
 

@@ -96,14 +96,14 @@ IMPORTS = "import sys, arena.cli.bots, arena.cli.league, arena.cli.match, arena.
 
 @pytest.mark.process
 def test_commands_do_not_wait_for_numpy() -> None:
-    """It is loaded where a page is calculated, and not by the commands that play or show matches."""
+    """Numpy is loaded by pages with calculations, and not by commands that play or show matches."""
     done = subprocess.run([sys.executable, "-c", IMPORTS], capture_output=True, text=True, timeout=60, check=True)
 
     assert done.stdout == "False\n"
 
 
 def test_a_shorter_league_has_fewer_matches(tmp_path: Path) -> None:
-    """What lies beyond its cycles is not of it."""
+    """Stored matches beyond the cycles of a league are left out."""
     with closing(database.open_for_writing(tmp_path)) as connection:
         store = MatchStore(connection, tmp_path)
         play(store, league(cycles=5), Random(1))

@@ -65,7 +65,7 @@ def test_chance_and_simulations_of_other_rules_are_told_by_their_keys() -> None:
 
 
 def test_explains_a_forfeit() -> None:
-    """Who, why, what it sent, and the last lines both ways."""
+    """The text has the bot at fault, the reason, its answer, and the last lines both ways."""
     text = "\n".join(transcript(record(cheats=True), every_state=False))
 
     assert "seat 0 cheat forfeits (illegal_action): action 999 is not an index in `legal`" in text
@@ -73,7 +73,7 @@ def test_explains_a_forfeit() -> None:
 
 
 def test_a_game_without_a_value_has_no_lines_of_luck() -> None:
-    """Nobody knows what luck is in nim."""
+    """Nim has no value function, so its luck is not known."""
     assert [*luck_lines(record())] == []
 
 
@@ -106,7 +106,7 @@ def refused_and_late() -> MatchRecord:
 
 @pytest.mark.usefixtures("toy_game")
 def test_tells_results_of_simulations_and_fallback_actions() -> None:
-    """In the words of the game, and at the end how often whom."""
+    """Results are in the words of the game; the faults of each bot are counted at the end."""
     lines = list(transcript(refused_and_late(), every_state=False))
 
     assert "   6  simulation tip/1: the float tips by 40" in lines
@@ -116,7 +116,7 @@ def test_tells_results_of_simulations_and_fallback_actions() -> None:
 
 
 def test_a_simulation_of_which_there_is_nothing_to_tell_has_its_key(toy_game: pytest.MonkeyPatch) -> None:
-    """Nothing more."""
+    """The line has only the key."""
     toy_game.setattr(ToySimulator, "describe_result", lambda *_: "")
 
     lines = list(transcript(stored_toy_match(), every_state=False))
@@ -126,7 +126,7 @@ def test_a_simulation_of_which_there_is_nothing_to_tell_has_its_key(toy_game: py
 
 @pytest.mark.usefixtures("toy_game")
 def test_a_decision_of_several_has_one_state() -> None:
-    """Nothing has happened before all have decided."""
+    """The state is printed once, after all players have decided."""
     played = stored_toy_match(rounds=2)
 
     lines = list(transcript(played, every_state=True))
@@ -139,7 +139,7 @@ def test_a_decision_of_several_has_one_state() -> None:
 def test_a_position_is_indented_as_far_as_a_terminal_is_wide(
     toy_game: pytest.MonkeyPatch, width: int, indent: int
 ) -> None:
-    """Of 80 columns, all its lines alike."""
+    """The lines of a position share one indent within 80 columns."""
     toy_game.setattr(ToyGame, "describe", lambda *_: f"short\n{'x' * width}")
 
     lines = list(transcript(stored_toy_match(rounds=1), every_state=False))

@@ -59,7 +59,7 @@ def test_the_scores_of_a_forecast_by_hand(courses: list[str], method: Method, lo
 
 
 def test_nobody_sees_the_matches_that_they_predict() -> None:
-    """Each half of each pairing is predicted by a method that has seen the other half only."""
+    """A method predicts each half of each pairing after seeing the other half only."""
     played = league(SKILLS, random.Random(1), blocks=5, first_seat=0.0)
     seen: list[dict[tuple[str, ...], set[int]]] = []
 

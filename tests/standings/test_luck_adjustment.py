@@ -50,7 +50,7 @@ def one_pairing(blocks: Sequence[Block], place: int = 0) -> Interval | None:
 
 
 def test_sums_made_quickly_are_those_of_the_matches() -> None:
-    """So that simulations tell of what a league adds up."""
+    """The fast sums of simulations equal those that a league adds up."""
     rng = random.Random(3)
     blocks = [([rng.randrange(3), rng.randrange(3)], [rng.randrange(-400, 400) / 1000 for _ in "12"]) for _ in range(9)]
     matches = []
@@ -147,7 +147,7 @@ def test_luck_that_decides_everything_leaves_little() -> None:
 
 @pytest.mark.parametrize("count", [2, 3, 5, 20, 200])
 def test_luck_that_means_nothing_is_not_taken_off(count: int) -> None:
-    """Nor from scores that do not vary, whatever the luck was: the plain bound stands."""
+    """Scores that do not vary keep the plain bound, too, whatever the luck was."""
     rng = random.Random(2)
     noise = [(rng.choice((0, 2, 2, 4)), rng.gauss(0.0, 0.5)) for _ in range(count)]
     won = [(4, rng.gauss(0.0, 0.5)) for _ in range(count)]
@@ -158,7 +158,7 @@ def test_luck_that_means_nothing_is_not_taken_off(count: int) -> None:
 
 @pytest.mark.slow
 def test_it_is_never_wider_than_the_plain_score() -> None:
-    """In 300 leagues of every kind; and where luck decides it is there."""
+    """The interval is never wider in 300 leagues of every kind; where luck decides, it is given."""
     rng = random.Random(4)
     narrower = 0
     for _ in range(300):
@@ -191,7 +191,7 @@ def test_both_players_of_a_pairing_see_the_same() -> None:
 
 
 def test_the_order_of_places_does_not_matter() -> None:
-    """Somebody who wins nearly all is the same at either place, also where that makes luck hardly worth taking off."""
+    """A player who wins nearly all has the same score at either place, also if luck is hardly worth taking off."""
     rng = random.Random(12)
 
     def block() -> Block:
@@ -272,7 +272,7 @@ def test_its_mean_is_that_of_the_score() -> None:
 
 
 def test_pairings_are_pooled_and_any_of_them_can_be_asked_for() -> None:
-    """Of few blocks each the league knows the factor, and a line against one opponent has the league's factor."""
+    """The factor is fitted to the whole league, and a line against one opponent uses the league's factor."""
     rng = random.Random(8)
     names = [f"p{number}" for number in range(8)]
     league = {(one, other): drawn(rng, 6, 0.02) for place, one in enumerate(names) for other in names[place + 1 :]}
@@ -286,7 +286,7 @@ def test_pairings_are_pooled_and_any_of_them_can_be_asked_for() -> None:
 
 
 def test_the_order_of_pairings_does_not_matter() -> None:
-    """Not by a bit."""
+    """The results are equal to the last bit."""
     rng = random.Random(9)
     league = {pair: drawn(rng, 25) for pair in (AB, ("ann", "cid"), ("bob", "cid"), ("dot", "ann"))}
 
@@ -294,7 +294,7 @@ def test_the_order_of_pairings_does_not_matter() -> None:
 
 
 def test_luck_must_be_known_of_all_matches_asked_for() -> None:
-    """Of one version, at tables of two; the rest of the league keeps its scores without luck."""
+    """All matches asked for need luck of one version, at tables of two; other pairs keep their adjusted scores."""
     rng = random.Random(10)
     known, bare, other, mixed = (AB, ("ann", "cid")), ("bob", "cid"), ("cid", "dot"), ("bob", "dot")
     league = {pair: drawn(rng, 40) for pair in (*known, bare, other, mixed)}
@@ -341,7 +341,7 @@ def require(found: Coverage, what: str, *, varies: bool) -> None:
 @pytest.mark.parametrize("blocks", [2, 3, 5, 20, 60])
 @pytest.mark.parametrize("made", SYNTHETIC)
 def test_coverage_of_made_blocks(made: Made, blocks: int) -> None:
-    """With the choice of the interval included; what varies is held from above as well."""
+    """Coverage includes the choice of the interval; too wide intervals fail as well."""
     found = coverage({AB: population(made)}, "ann", blocks, 3000, random.Random(blocks))
 
     require(found, f"{made.__name__}, {blocks} blocks", varies=blocks >= 20 and made in {decided_by_luck, exaggerated})
@@ -364,7 +364,7 @@ def test_coverage_of_real_blocks(pair: Pair, blocks: int) -> None:
 @pytest.mark.parametrize("blocks", [2, 3, 5, 20])
 @pytest.mark.parametrize("player", ["random", "greedy", "slips", "sensible"])
 def test_coverage_in_a_real_league(player: str, blocks: int) -> None:
-    """All 21 pairs of seven bots together."""
+    """The test covers all 21 pairs of seven bots together."""
     found = coverage(real_blocks(), player, blocks, 400, random.Random(blocks))
 
     require(found, f"{player}, {blocks} blocks", varies=blocks == 20)

@@ -165,7 +165,7 @@ def test_an_anchor_moves_everybody_by_one_amount(results: list[Result]) -> None:
 
 @given(leagues(), st.permutations(PLAYERS))
 def test_the_order_of_the_players_does_not_matter(results: list[Result], order: list[str]) -> None:
-    """Only the order of the results may: the numbers are equal to the last bit."""
+    """Ratings are equal to the last bit for any order of players; only that of results may matter."""
     assert rate(order, results, RatingSettings()) == rate(PLAYERS, results, RatingSettings())
 
 
@@ -182,7 +182,7 @@ def test_parts_are_as_good_as_the_whole(results: list[Result], chosen: RatingSet
 
 
 def test_the_order_of_the_results_matters() -> None:
-    """It is why they are rated in schedule order; were this ever equal, that rule could go."""
+    """Results are rated in schedule order for this reason; were this ever equal, that rule could go."""
     results: list[Result] = [(("ann", "bob"), (0, 1)), (("bob", "ann"), (0, 1)), (("ann", "cid"), (0, 1))]
 
     forth, back = rate(PLAYERS, results, RatingSettings()), rate(PLAYERS, results[::-1], RatingSettings())
@@ -191,7 +191,7 @@ def test_the_order_of_the_results_matters() -> None:
 
 
 def test_who_has_not_played_keeps_the_first_rating() -> None:
-    """No result, no news; and no players, no table."""
+    """Players without results keep the first rating; without players the table is empty."""
     assert rate(("ann", "bob"), [], RatingSettings())["ann"] == Rating(25.0, 25.0 / 3.0)
     assert rate((), [], RatingSettings()) == {}
 
@@ -242,7 +242,7 @@ def test_update_terms_keep_their_digits_in_the_tails(gap: float, margin: float) 
 
 
 def test_both_roads_agree_beyond_floats() -> None:
-    """Neither loses its digits, for any number of players."""
+    """Neither way loses digits, for any number of players."""
     chosen = RatingSettings()
     far, near = Rating(600.0, 1.0), Rating(0.0, 1.0)
 
@@ -271,7 +271,7 @@ def test_both_roads_agree_beyond_floats() -> None:
     ],
 )
 def test_settings_that_cannot_be_used_are_refused(bad: RatingSettings, found: str) -> None:
-    """With the place, what was found and what was expected; by `rate` too, before any rating."""
+    """The error has the place, the value found and the value expected; `rate` raises it before any rating."""
     with pytest.raises(SpecError) as refused:
         validate(bad, ("ann", "bob"))
     with pytest.raises(SpecError):

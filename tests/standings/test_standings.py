@@ -52,7 +52,7 @@ def test_a_row_counts_wins_draws_and_losses() -> None:
 
 
 def test_a_league_that_has_not_begun_has_a_table() -> None:
-    """Nobody has a rank, nothing is told."""
+    """The table has all players, without ranks and numbers."""
     found = table(scheduled=10)
 
     assert [(row.rank, row.name) for row in found.rows] == [(None, name) for name in NAMES]
@@ -104,7 +104,7 @@ def test_the_margin_has_a_standard_error_over_blocks() -> None:
 
 
 def test_a_forfeit_is_a_loss_without_a_margin() -> None:
-    """It counts in score and rating like any other loss; scores do not exist, so the margin leaves it out."""
+    """A forfeit counts in score and rating like any other loss; it has no scores, so the margin leaves it out."""
     normal = [played("ab", (5, 2), block=0), played("ba", (2, 5), block=0)]
     lost, forfeit = played("ab", (0, 9), block=1), forfeited("ab", "timeout", 0, block=1)
 
@@ -117,7 +117,7 @@ def test_a_forfeit_is_a_loss_without_a_margin() -> None:
 
 
 def test_faults_come_in_the_order_of_the_terminations() -> None:
-    """Only those that happened, whatever happened first."""
+    """Only faults that happened are listed, in whatever order they happened."""
     kinds = ("crash", "timeout", "illegal_action", "crash")
 
     found = table(*(forfeited("ab", kind, 0, block=block) for block, kind in enumerate(kinds)))
@@ -146,7 +146,7 @@ def test_equal_values_share_the_rank_and_stand_by_name() -> None:
 
 
 def test_equal_map_goes_by_the_score() -> None:
-    """Of players with one rating those with the better score stand before those with the better name."""
+    """Players with equal ratings are ordered by score before name."""
     rows = [row(table(played("ab", (1, 0)), played("cd", (1, 0), block=1, pairing=1)), name) for name in ("ann", "bob")]
     alike = [replace(one, matches=1) for one in rows]
     fit = fitted(table_of(["ann", "bob"], ranks_by_pairing([played("ab", (1, 1))]).values()), SETTINGS)
@@ -221,7 +221,7 @@ def test_equal_results_give_identical_bytes(results: list[MatchResult], rng: Any
 
 
 def rounded(value: Any) -> Any:
-    """What two roads of floats agree on."""
+    """Round numbers to the digits on which two ways of computing them agree."""
     if isinstance(value, tuple):
         return tuple(map(rounded, value))
     return value if value is None or isinstance(value, int | dict) else pytest.approx(value, rel=1e-9, abs=1e-9)
@@ -246,7 +246,7 @@ def test_the_rows_are_those_of_the_slow_formulas(results: list[MatchResult]) -> 
 
 @given(st.integers(2, 4).flatmap(leagues))
 def test_the_times_are_those_of_the_slow_formulas(results: list[MatchResult]) -> None:
-    """To the microsecond."""
+    """Times are equal to the microsecond."""
     found = timing(FIELD, sums_of(match_table(results)))
 
     for name, (moves, mean_ms, slowest_ms) in times(NAMES, results).items():
@@ -259,7 +259,7 @@ def test_the_times_are_those_of_the_slow_formulas(results: list[MatchResult]) ->
 
 @given(st.integers(2, 4).flatmap(lambda seats: leagues(seats, 4)), st.booleans())
 def test_there_is_always_a_table(results: list[MatchResult], has_anchor: bool) -> None:
-    """No match, one match, only draws, only forfeits, players whom nothing connects: never nan, never infinity."""
+    """Leagues of few or odd matches have tables without nan and infinity."""
     found = table(*results, scheduled=100, chosen=RatingSettings(anchor="cid" if has_anchor else None))
 
     document = msgspec.to_builtins(found)
@@ -291,7 +291,7 @@ def test_the_sums_are_right(results: list[MatchResult]) -> None:
 
 
 def test_the_canonical_form_is_plain_json() -> None:
-    """It reads back as what it was written from, and tells settings, totals and a digest of the results."""
+    """The JSON reads back as the original values, with settings, totals and a digest of the results."""
     found = table(*block_of(0, 0, "ab", 1, 0), forfeited("cd", "timeout", 1, block=1, pairing=1))
 
     text = standings_json(found)
@@ -318,7 +318,7 @@ def test_the_canonical_form_is_plain_json() -> None:
     ],
 )
 def test_the_digest_notices_every_fact(change: dict[str, Any]) -> None:
-    """All but times."""
+    """The digest changes with every value except times."""
     result = played("ab", (2, 0))
 
     changed = msgspec.structs.replace(result, **change)

@@ -66,7 +66,7 @@ def test_the_exported_ends_hold_the_truth(blocks: int, form: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("blocks", [*EXACT, 10])
 def test_an_adversary_finds_no_distribution(blocks: int) -> None:
-    """Of 3000 drawn to be as uneven as they can be, none is below 92 %, and hardly one below 93 %."""
+    """None of 3000 distributions, as uneven as possible, is below 92 %, and hardly one below 93 %."""
     exact, rng = Exact(blocks), np.random.default_rng(blocks)
 
     found = [exact.coverage(rng.dirichlet([(0.1, 0.3, 1.0)[n % 3]] * 5)) for n in range(3000)]
@@ -102,7 +102,7 @@ MIXED = ["independent, even", "lopsided, 9 of 10", "mirrored", "lopsided, 97 of 
     ids=["mixed", "mirrored", "lopsided", "nearly equal", "rarely better", "one that varies", "many opponents"],
 )
 def test_several_pairings(kinds: list[str], blocks: int) -> None:
-    """So many blocks against each opponent: a spread that is shared by the pairings, or has but one of them."""
+    """The spread comes from all pairings, or from only one of them."""
     assert simulated([(blocks, kind) for kind in kinds], times=3000, seed=blocks) > LEAST - 0.009
 
 

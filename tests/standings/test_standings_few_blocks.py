@@ -14,7 +14,7 @@ COURSES = ((2, 2), (2, 0), (0, 2), (0, 0), (2, 1))
 
 
 def parts(total: int, kinds: int) -> Iterator[tuple[int, ...]]:
-    """All ways to deal so many blocks onto the kinds."""
+    """Yield all ways to distribute that many blocks over the kinds."""
     if kinds == 1:
         yield (total,)
         return

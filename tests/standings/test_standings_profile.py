@@ -126,7 +126,7 @@ def test_three_seats() -> None:
 
 
 def test_tenths_follow_the_schedule() -> None:
-    """By block, then by pairing; a player that loses everything in the last fifth of the blocks is found out."""
+    """Tenths go by block, then by pairing; losing everything in the last fifth of the blocks is detected."""
     results = [
         one
         for block in range(25)
@@ -152,7 +152,7 @@ def test_nine_blocks_are_not_cut_into_tenths() -> None:
 
 
 def test_many_faults_keep_their_count_and_their_first_ids() -> None:
-    """In the order of the schedule, though pairings come one after the other."""
+    """Ids are in the order of the schedule, though pairings come one after the other."""
     results = [
         made(key, block, rotation, (key, "ann"), at_fault=1 - rotation)
         for key in ("bob", "cid")
@@ -173,7 +173,7 @@ def test_many_faults_keep_their_count_and_their_first_ids() -> None:
 
 
 def test_without_a_match_there_is_nothing() -> None:
-    """No line, no drift, no time."""
+    """The profile has no line, no drift and no times."""
     page = page_of("dan", mirrored(0, 1, 1))
 
     assert (page.opponents, page.seats, page.tenths, page.drift) == ((), (), (), None)
@@ -188,7 +188,7 @@ def test_who_never_decided_took_no_time() -> None:
 
 
 def test_the_first_of_equally_slow_matches_is_named() -> None:
-    """As scheduled: block 0 of the second pairing comes before block 1 of the first."""
+    """The schedule decides: block 0 of the second pairing comes before block 1 of the first."""
     results = [
         made("k", 1, 0, ("ann", "bob"), slowest_us=(9, 1)),
         made("l", 0, 0, ("ann", "cid"), slowest_us=(9, 1)),
@@ -199,7 +199,7 @@ def test_the_first_of_equally_slow_matches_is_named() -> None:
 
 
 def test_percentiles_of_time_are_over_matches() -> None:
-    """Of 200 matches with means of 1 to 200 ms: half are within 100, and 99 % within 198; the slowest is named."""
+    """For 200 matches with means of 1 to 200 ms, p50 is 100 and p99 is 198; the slowest match is named."""
     results = [
         made("k", b, 0, ("ann", "bob"), moves=(2, 1), time_us=(2000 * (b + 1), 0), slowest_us=(5000 + 1000 * b, 0))
         for b in range(200)

@@ -28,7 +28,7 @@ from arena.statistics.probit import ProbitFit, fit
 @settings(max_examples=60)
 @given(st.integers(2, 4).flatmap(leagues))
 def test_comparisons_and_points_are_counted_as_match_by_match(results: list[MatchResult]) -> None:
-    """From the courses of blocks, incomplete ones included, comes what the results say one by one."""
+    """Counts from block ranks, incomplete blocks included, equal those of single results."""
     expected: Counter[tuple[str, str, int, int, int]] = Counter()
     points: Counter[str] = Counter()
     for one in results:
@@ -74,7 +74,7 @@ def growth(rng: random.Random, pairs: Sequence[tuple[str, str]]) -> list[Pairing
 @settings(max_examples=30)
 @given(seed=st.integers(0, 10**6), rounds=st.integers(1, 6))
 def test_after_each_round_the_skills_are_those_of_a_fit_from_scratch(seed: int, rounds: int) -> None:
-    """To the ninth decimal, by which ranks go; who did not meet in the first round is refused."""
+    """Skills agree to the ninth decimal, by which ranks go; a pairing missing in the first round is refused."""
     rng, chosen, pairs = random.Random(seed), RatingSettings(draw_probability=0.3), [*combinations(NAMES, 2)]
     grown = GrowingRanking(NAMES, chosen)
     whole = growth(rng, pairs)
@@ -132,7 +132,7 @@ def test_a_row_has_the_skill_by_all_matches_at_once(seats: int) -> None:
 
 
 def test_superiority_is_over_the_next_row() -> None:
-    """Whoever that is by the order of the table; the last one has none."""
+    """The next row is that of the table's order; the last row has no value."""
     results = league(2)
     found = table(*results)
     order = [one.name for one in found.rows]
@@ -171,7 +171,7 @@ def test_the_anchor_keeps_its_skill() -> None:
 
 
 def test_who_has_not_played_has_no_skill() -> None:
-    """What the prior says is nothing about the player; and nobody is better or worse."""
+    """A player known by the prior alone has no skill, and is neither better nor worse than others."""
     found = table(played("ab", (1, 0)))
 
     cid = row(found, "cid")
@@ -205,7 +205,7 @@ def test_groups_that_never_met_are_told() -> None:
 
 
 def test_a_league_that_has_not_begun_has_no_skills() -> None:
-    """And is not fitted."""
+    """Nothing is fitted without a match."""
     found = table(scheduled=10)
 
     assert (found.design_effect, found.seats, found.contradictions) == (None, (), ())

@@ -66,7 +66,7 @@ def test_any_number_of_seats(seats: int) -> None:
 
 
 def test_ranks_in_the_order_of_the_schedule() -> None:
-    """By block, pairing, rotation, with holes in both."""
+    """The order is by block, pairing and rotation, with holes in blocks and rotations."""
     played = [result("q", 2, 1), result("p", 2, 0), result("q", 0, 0), result("p", 2, 1, ranks=(0, 0))]
     ranks = ranks_by_pairing(played)
 

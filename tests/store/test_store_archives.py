@@ -101,7 +101,7 @@ NAMES = [
 
 @pytest.mark.parametrize("name", NAMES, ids=lambda name: ascii(name[:30]))
 def test_a_name_that_leads_elsewhere_writes_nothing(tmp_path: Path, name: str) -> None:
-    """No file at all, in the folder or beside it."""
+    """An archive with such a name writes no file, in the folder or beside it."""
     inside = tmp_path / "a" / "b" / "c" / "folder"
     raw = name.encode("utf-8", "surrogateescape")
     entry = b"\x93" + msgspec.msgpack.encode("x" * len(raw))[: -len(raw) or None] + raw + b"\xc4\x01x\xc2"
@@ -147,7 +147,7 @@ HOSTILE: dict[str, bytes] = {
 
 @pytest.mark.parametrize("what", HOSTILE)
 def test_an_archive_that_is_none_is_refused(tmp_path: Path, what: str) -> None:
-    """With a sentence, whatever is in it; what has no name of its own in the format cannot even be said."""
+    """Any other bytes are refused with a message; the format has no word for links, owners and the like."""
     with pytest.raises(SpecError):
         unpack_bot(HOSTILE[what], "0" * 64, tmp_path / "folder")
 
@@ -175,7 +175,7 @@ def test_another_bot_of_that_hash_is_refused(tmp_path: Path) -> None:
 
 
 def test_the_right_files_in_another_order_are_refused(tmp_path: Path) -> None:
-    """One bot has one archive."""
+    """A bot has exactly one archive."""
     entries = (("bot.py", b"print()", False), ("bot.yaml", MANIFEST, False))
     digest = hash_of(tmp_path / "mine", *entries)
 

@@ -22,7 +22,7 @@ def register(bots: BotStore, bot: BotSpec, folder: Path) -> BotSpec:
 
 
 def test_installs_a_copy_that_nobody_edits(tmp_path: Path) -> None:
-    """What plays is a copy; editing the original changes neither it nor its hash."""
+    """A copy plays: editing the original changes neither the copy nor its hash."""
     source = bot_folder(tmp_path / "mine", "mine")
     bots = store(tmp_path)
 
@@ -50,7 +50,7 @@ def test_installing_twice_changes_nothing(tmp_path: Path) -> None:
 
 
 def test_two_installs_at_once_give_one_bot(tmp_path: Path) -> None:
-    """Whoever comes second uses what the first has made."""
+    """The second install uses the copy that the first has made."""
     source = bot_folder(tmp_path / "mine", "mine", build="build: [[sh, -c, 'sleep 0.1; echo x > built']]\n")
     bots = store(tmp_path)
     found: list[BotSpec] = []
@@ -100,7 +100,7 @@ def test_a_bot_that_changes_while_it_is_copied_is_refused(tmp_path: Path) -> Non
 
 
 def test_a_single_script_is_a_bot(tmp_path: Path) -> None:
-    """It is found by path, installed, and read back from its place."""
+    """A script is found by path, installed, and read back from its place."""
     script = tmp_path / "lone.py"
     script.write_text("print()")
     bots = store(tmp_path)
@@ -216,7 +216,7 @@ def test_a_path_that_is_not_there_is_told_as_it_was_written(tmp_path: Path, monk
 
 
 def test_the_bundled_bots_are_found_without_a_folder(tmp_path: Path) -> None:
-    """By name, in any working folder; a name that nobody has is answered with theirs."""
+    """Bundled bots are found by name in any working folder; an unknown name is answered with their names."""
     assert store(tmp_path).find("greedy").name == "greedy"
     with pytest.raises(SpecError, match=r'no bot "fox"; known: greedy, greedy-c, montecarlo, random, '):
         store(tmp_path).find("fox")
@@ -226,7 +226,7 @@ def test_the_bundled_bots_are_found_without_a_folder(tmp_path: Path) -> None:
 def test_a_bot_of_the_user_hides_the_bundled_one(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, *, is_submitted: bool
 ) -> None:
-    """It is said once, with the hash by which the bundled one is still found."""
+    """A warning appears once, with the hash by which the bundled bot is still found."""
     bundled, mine = store(tmp_path).find("greedy"), tmp_path / ("elsewhere" if is_submitted else "bots") / "greedy"
     bots = store(tmp_path)
     bot_folder(mine, "greedy")

@@ -46,7 +46,7 @@ def installed(folder: Path) -> set[str]:
 
 
 def test_a_bot_is_sent_once_and_runs_from_its_hash(tmp_path: Path) -> None:
-    """Whoever lacks it says so; afterwards nobody does, in a process that begins later either."""
+    """A worker without the bot reports it; afterwards no process lacks it, not even a later one."""
     bot, worker = packed(tmp_path, "mine", build=BUILD), cache(tmp_path)
     assert worker.missing([bot.digest, bot.digest]) == [bot.digest]
     with pytest.raises(BotsMissing) as caught, worker.held([bot.digest]):
@@ -79,7 +79,7 @@ def test_another_result_of_a_build_is_said(tmp_path: Path, caplog: pytest.LogCap
 
 @pytest.mark.parametrize("build", ["['false']", "[no-such-compiler]", "[sh, -c, 'mkfifo pipe']"])
 def test_a_machine_that_cannot_build_it_says_so(tmp_path: Path, build: str) -> None:
-    """With its name and the words of the build; nothing is left."""
+    """The error has the name of the machine and the output of the build; no file is left."""
     bot = store(tmp_path).find(str(bot_folder(tmp_path / "mine", "mine", build=f"build: [{build}]\n")))
 
     with pytest.raises(HarnessFault, match=f"{os.uname().nodename} cannot install mine 1"):
@@ -102,7 +102,7 @@ def test_a_hash_that_is_a_path_is_refused(tmp_path: Path, digest: str) -> None:
 
 
 def test_a_bot_under_the_hash_of_another_is_refused(tmp_path: Path) -> None:
-    """Nothing is left of it."""
+    """The archive is refused, and no file of it is left."""
     mine, other = packed(tmp_path, "mine"), packed(tmp_path, "other")
 
     with pytest.raises(SpecError, match="it holds the bot with hash"):

@@ -35,7 +35,7 @@ class OneRow:
 
 
 def is_refused(*row: Any) -> bool:
-    """Whether the reader of blocks refuses a row, by name."""
+    """Return True if the reader of blocks refuses a row and names it."""
     try:
         list(rows.read_blocks(cast(sqlite3.Connection, OneRow(*row)), {}))
     except DamagedStore as error:
@@ -60,7 +60,7 @@ def flipped(value: Any) -> Iterator[Any]:
 
 
 def test_every_flipped_bit_of_a_row_is_refused(tmp_path: Path) -> None:
-    """Of 100 rows, in every column: key, number, ranks, ends, numbers and checksum."""
+    """Flip bits of 100 rows in every column: key, number, ranks, ends, numbers and checksum."""
     rng = Random(9)
     with writing(tmp_path) as store:
         for number in range(ROWS):
@@ -99,7 +99,7 @@ CHANGES = {
 
 @pytest.mark.parametrize("what", CHANGES)
 def test_every_page_refuses_the_same_damage(tmp_path: Path, capsys: pytest.CaptureFixture[str], what: str) -> None:
-    """It names the block, and shows no table."""
+    """Every page names the damaged block and shows no table."""
     fill(tmp_path, tournament())
     execute_sql(tmp_path, *CHANGES[what].split(";"))
 
@@ -134,7 +134,7 @@ def test_players_of_a_pairing_who_cannot_be_are_refused(tmp_path: Path, players:
 
 
 def test_a_row_with_a_checksum_of_its_own_is_read_with_care(tmp_path: Path) -> None:
-    """Whoever computes it may store anything: that is named, too, and ends no page in a traceback."""
+    """A forged row with a valid checksum is named, too, and no page ends in a traceback."""
     league = tournament("ann", "bob", cycles=1)
     fill(tmp_path, league)
     (pair,) = pairings(league)

@@ -91,7 +91,7 @@ def test_flipped_bytes_are_reported_or_harmless(tmp_path: Path, seed: int) -> No
 
 
 def test_a_file_of_length_zero_is_an_empty_database(tmp_path: Path) -> None:
-    """It is what a program killed at its start leaves behind: nothing is stored, and a league may be."""
+    """A program killed at its start leaves such a file: nothing is stored in it, and a league can be."""
     (database.path_in(tmp_path)).touch()
 
     assert database.open_for_reading(tmp_path) is None
@@ -144,7 +144,7 @@ def test_is_marked_as_ours(tmp_path: Path) -> None:
 
 
 def test_a_second_writer_is_refused(tmp_path: Path) -> None:
-    """One program at a time plays into a folder; afterwards the next may."""
+    """Only one program at a time plays into a folder; the next may start after it."""
     playing = pytest.raises(SpecError, match="another `arena` is playing into this folder")
     with database.writer_lock(tmp_path), playing, database.writer_lock(tmp_path):
         pass
@@ -283,7 +283,7 @@ except SpecError as error:
 
 
 def test_read_only_results_can_be_read() -> None:
-    """Somebody else's results, or an archive: all is shown, and writing is refused with the option to use instead."""
+    """Pages of read-only results are shown; writing is refused with the option to use instead."""
     place = Path(tempfile.mkdtemp())  # one that others may enter, unlike pytest's
     try:
         place.chmod(0o755)

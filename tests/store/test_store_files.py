@@ -32,7 +32,7 @@ def test_the_lock_is_a_plain_file(tmp_path: Path, kind: object) -> None:
 
 @pytest.mark.parametrize("kind", [link("secrets/COMMITMENT"), link("secrets/COMMITMENT", "/dev/zero"), link("secrets")])
 def test_a_secret_is_read_from_a_plain_file(tmp_path: Path, kind: object) -> None:
-    """In a folder that is one."""
+    """A secret is read only from a plain file in a plain folder."""
     (tmp_path / "victim").write_text("ab" * 32)
     sound(tmp_path / "results")
     assert callable(kind)
@@ -104,7 +104,7 @@ def test_files_of_results_are_opened_in_one_place() -> None:
 
 
 def test_functions_are_put_into_plain_folders(tmp_path: Path) -> None:
-    """Those of the library, whose files a link could lead elsewhere."""
+    """A link in the place of the folder for functions of the library, which would lead files elsewhere, is refused."""
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "results").mkdir()
     (tmp_path / "results" / CALLABLES).symlink_to(tmp_path / "elsewhere")

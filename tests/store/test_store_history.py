@@ -56,7 +56,7 @@ def test_grows_in_the_order_of_commits(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("statement", ["DELETE FROM history", "UPDATE history SET digest = 'x' WHERE number = 0"])
 def test_only_grows(tmp_path: Path, statement: str) -> None:
-    """No statement changes or removes an entry by mistake."""
+    """Triggers stop a statement that changes or removes an entry by mistake."""
     fill(tmp_path, tournament("ann", "bob", cycles=1))
     with writing(tmp_path) as store, pytest.raises(sqlite3.IntegrityError, match="the history only grows"):
         store._connection.execute(statement)

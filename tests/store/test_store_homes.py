@@ -39,7 +39,7 @@ class Disk:
         monkeypatch.setattr(Path, "rename", lambda *paths: self._rename(*paths))  # noqa: PLW0108 - a method binds its path
 
     def is_on_disk(self, path: Path) -> bool:
-        """Whether nothing changed in the file or folder since it was synchronised."""
+        """Return True if the file or folder has not changed since it was synchronised."""
         return self._state(path.stat()) in self.synced
 
     def _sync(self, number: int) -> None:
@@ -88,7 +88,7 @@ DAMAGE: dict[str, tuple[Callable[[Path], object], str]] = {
 
 @pytest.mark.parametrize("what", DAMAGE)
 def test_a_damaged_home_never_plays(tmp_path: Path, what: str) -> None:
-    """It is told with the place and what to do, and after that it is made anew."""
+    """The error names the place and what to do; afterwards the home is made anew."""
     bots, bot, home = installed(tmp_path)
     spoil, said = DAMAGE[what]
     spoil(home)
@@ -108,7 +108,7 @@ def test_a_damaged_home_never_plays(tmp_path: Path, what: str) -> None:
 def test_a_home_that_does_not_tell_its_build_is_built_again(
     tmp_path: Path, built: Any, is_truncated: bool, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """As an arena before 0.1 left it, or a power cut: nothing in it is believed, and the sentence says what happens."""
+    """After a power cut the hash of the build may be missing: the home is built again, with a warning."""
     bots, bot, home = installed(tmp_path)
     (home / "built").unlink()
     if built is not None:
@@ -126,7 +126,7 @@ def test_a_home_that_does_not_tell_its_build_is_built_again(
 
 
 def test_no_room_names_the_place_that_is_full(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """And not the file of the author, which is only read; exit code 5, and nothing is left behind."""
+    """The error does not name the author's file, which is only read; exit code 5, and no file is left."""
     bots = store(tmp_path)
     found = bots.find(str(bot_folder(tmp_path / "mine", "mine")))
 

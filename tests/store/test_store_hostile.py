@@ -33,7 +33,7 @@ MOST_WAIT_S = 200
 
 
 def in_a_fork(results: Path, match: str, said: Path) -> tuple[int, int]:
-    """All commands in a process of their own, each with its output in `said`; its exit code, and the megabytes more."""
+    """Run all commands in one child with their outputs in `said`; return its exit code and added megabytes."""
     before = int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
     if child := os.fork():
         _, status, used = os.wait4(child, 0)
@@ -78,7 +78,7 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
 def test_reading_touches_nothing(
     tmp_path: Path, template: tuple[Path, str], name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """No file is made, changed, removed or followed, none of ours is left; under 10 s and 300 MB, in a sentence."""
+    """Reading makes, changes, removes and follows no file; it ends within 10 s and 300 MB with a message."""
     sent, scratch = tmp_path / "results", tmp_path.parent / f"{tmp_path.name}-scratch"
     shutil.copytree(template[0], sent)
     scratch.mkdir()

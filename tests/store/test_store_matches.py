@@ -23,7 +23,7 @@ from arena.store.matches import MatchStore
 
 
 def test_what_is_stored_comes_back(tmp_path: Path) -> None:
-    """Every match with its result and its record, under its id."""
+    """Every match comes back with its result and its record, under its id."""
     league = tournament()
     blocks = fill(tmp_path, league)
 
@@ -37,7 +37,7 @@ def test_what_is_stored_comes_back(tmp_path: Path) -> None:
 
 
 def test_the_machine_of_a_block_is_stored_and_changes_nothing_else(tmp_path: Path) -> None:
-    """That of the first who stored it, however often it comes; standings are of the same bytes as without."""
+    """The first machine that stored a block stays; standings are the same bytes as without machines."""
     league = tournament(cycles=4)
     blocks = blocks_of(league)
     node, other = Machine("node7", 20.5), Machine("node8", 9.0)
@@ -234,7 +234,7 @@ def test_a_record_nobody_wrote_is_damage(tmp_path: Path, statement: str) -> None
 
 
 def elsewhere(league: Tournament) -> Tournament:
-    """The same league on another machine: bots lie in another folder, another number of workers."""
+    """Return the league as on another machine: another folder of bots, another number of workers."""
     players = tuple(replace(each, bot=replace(each.bot, source="/home/x", folder="/home/y")) for each in league.players)
     return replace(league, players=players, workers=7)
 
@@ -263,7 +263,7 @@ def test_another_machine_is_no_other_tournament(tmp_path: Path) -> None:
     ],
 )
 def test_an_edited_tournament_is_never_used(tmp_path: Path, edit: str) -> None:
-    """Whoever reads it learns so, with what to do; storing it anew is allowed."""
+    """Readers get an error with what to do; storing the tournament anew is allowed."""
     with writing(tmp_path) as store:
         store.save_league(tournament())
         store._connection.execute(f"UPDATE league SET {edit}")
@@ -291,7 +291,7 @@ def test_a_flipped_bit_in_the_tournament_is_never_used(tmp_path: Path) -> None:
 
 
 def test_orphans_are_what_no_league_has(tmp_path: Path) -> None:
-    """Of another seed, and beyond the cycles."""
+    """Orphans are matches of another seed, and of blocks beyond the cycles."""
     fill(tmp_path, tournament("ann", "bob", cycles=3))
     fill(tmp_path, tournament("ann", "bob", cycles=2, seed="2"))
 
@@ -304,7 +304,7 @@ def test_orphans_are_what_no_league_has(tmp_path: Path) -> None:
 
 
 def test_matches_and_records_without_each_other_are_counted(tmp_path: Path) -> None:
-    """In all leagues."""
+    """The counts cover all leagues."""
     fill(tmp_path, tournament("ann", "bob", cycles=3))
     with writing(tmp_path) as store:
         store._connection.execute("DELETE FROM record WHERE block = 1")

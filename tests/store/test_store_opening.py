@@ -71,7 +71,7 @@ def standing_by(results: Path, *does: str) -> Iterator[list["subprocess.Popen[st
 
 
 def all_at_once(results: Path, *does: str) -> list[tuple[str, str, int]]:
-    """What each of them comes to, started at the same moment: stdout, stderr, exit code."""
+    """Start all programs at the same moment; return stdout, stderr and exit code of each."""
     with standing_by(results, *does) as processes:
         for process in processes:
             assert process.stdin is not None
@@ -82,7 +82,7 @@ def all_at_once(results: Path, *does: str) -> list[tuple[str, str, int]]:
 
 
 def test_eight_processes_make_one_folder(tmp_path: Path) -> None:
-    """All of them may write into it, and it is whole."""
+    """All processes can write into the new folder, and its database is sound."""
     found = all_at_once(tmp_path / "results", *["writes"] * PROCESSES)
 
     assert found == [("0 0", "", 0)] * PROCESSES
@@ -97,7 +97,7 @@ def test_many_folders_are_made_by_eight_processes_each(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_seven_processes_open_while_one_stores(tmp_path: Path) -> None:
-    """Each sees whole blocks of what is stored by then."""
+    """Each process sees whole blocks of those stored by then."""
     fill(tmp_path, tournament("ann", "bob", cycles=1))
 
     found = all_at_once(tmp_path, "stores", *["reads", "writes"] * 3, "reads")

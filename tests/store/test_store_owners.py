@@ -41,7 +41,7 @@ from arena.store.owners import NameTaken, look_alike, owner_named, owner_of_fold
     ],
 )
 def test_names_that_look_alike(first: str, second: str, expected: bool) -> None:
-    """In either order."""
+    """The comparison gives the same result in either order."""
     assert look_alike(first, second) is look_alike(second, first) is expected
 
 
@@ -69,7 +69,7 @@ OWNED = {"gina": "gina", "shark": "tina", "random": "bots/random"}
     ],
 )
 def test_a_name_is_free_for_its_owner_alone(name: str, owner: str, sentence: str) -> None:
-    """By the list of names, and by those who hand in without having a name yet."""
+    """Owners are taken from the list of names, and from those who hand in without a name so far."""
     if not sentence:
         require_free(name, owner, OWNED, ["Paul"])
         return
@@ -84,7 +84,7 @@ def test_a_name_is_free_for_its_owner_alone(name: str, owner: str, sentence: str
 
 
 def test_two_owners_with_names_that_look_alike_have_their_own_names() -> None:
-    """As long as both have the name of their folder."""
+    """Owners may use the names of their own folders, even if these look alike."""
     require_free("lan", "lan", {}, ["Ian"])
     require_free("Ian", "Ian", {}, ["lan"])
     with pytest.raises(NameTaken, match='looks like "Ian", which belongs to Ian'):
@@ -93,7 +93,7 @@ def test_two_owners_with_names_that_look_alike_have_their_own_names() -> None:
 
 @pytest.mark.parametrize("text", ["", " ", "a/b", "/", "a\nb", "\x1b[31m", "\u202egnp", "x" * 101, "caf\udce9"])
 def test_an_owner_has_a_name_that_prints(text: str) -> None:
-    """No slash: with one it could be that of a user."""
+    """An owner's name has no slash: with one it could be that of a user."""
     with pytest.raises(SpecError, match="cannot be an owner"):
         owner_named(text)
 

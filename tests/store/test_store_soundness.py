@@ -26,7 +26,7 @@ def sound(folder: Path, league: Tournament | None = None) -> Path:
 
 
 def is_refused(path: Path, content: bytes) -> bool:
-    """Whether the content is refused for writing, and then left as it is."""
+    """Return True if the content is refused for writing and left as it is."""
     path.write_bytes(content)
     try:
         database.open_for_writing(path.parent).close()
@@ -91,7 +91,7 @@ def test_a_large_file_is_looked_at_in_samples_and_that_is_said(
 
 
 def test_a_flipped_bit_never_gives_a_wrong_leaderboard(tmp_path: Path) -> None:
-    """It is harmless, or there is an error; a query that misses rows for it would be worse than both."""
+    """A flipped bit is harmless or an error; a query that silently misses rows would be worse."""
     path = sound(tmp_path, tournament("ann", "bob", "cid", cycles=8))
     small = ("league", "pairing", "sqlite_autoindex_pairing_1")
     with opened(path) as connection:

@@ -120,7 +120,7 @@ def test_blocks_come_in_the_order_of_their_keys(tmp_path: Path) -> None:
 
 
 def test_a_reader_sees_one_moment(tmp_path: Path) -> None:
-    """What is stored between two questions of a snapshot is in neither answer."""
+    """Matches stored between two queries of a snapshot are in neither result."""
     results = [result(block=block, rotation=rotation) for block in range(2) for rotation in (0, 1)]
     with writing(tmp_path) as writer:
         saved(writer, results[:2])

@@ -171,7 +171,7 @@ def test_a_writer_leaves_a_file_that_is_read_in_place(tmp_path: Path, monkeypatc
 
 
 def test_the_locks_of_a_writer_outlive_readers_of_its_process(tmp_path: Path) -> None:
-    """Who closes any descriptor of a file loses all locks of SQLite on it, and another program removes its WAL."""
+    """Closing any descriptor of a file would drop SQLite's locks, and another program would remove the WAL."""
     fill(tmp_path, tournament("ann", "bob", cycles=1))
     with writing(tmp_path) as store:
         store.save(blocks_of(tournament("ann", "cid", cycles=1)))
@@ -227,7 +227,7 @@ def test_a_wal_that_begins_anew_is_copied_again(tmp_path: Path, monkeypatch: pyt
 
 
 def test_a_checkpoint_without_our_locks_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of a program that came after the first look: the file has another time, and is copied again."""
+    """A program that came after the first check changes the time of the file, which is copied again."""
     fill(tmp_path, tournament("ann", "bob", cycles=1))
     wal(tmp_path)
     (tmp_path / "arena.db-shm").unlink(missing_ok=True)
@@ -280,7 +280,7 @@ def test_a_program_that_holds_the_database_is_told(tmp_path: Path, monkeypatch: 
     ],
 )
 def test_nothing_is_played_into_such_a_folder(tmp_path: Path, change: object, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever sent it; SQLite has no look at it, and nothing is written."""
+    """SQLite does not open the folder, whoever sent it, and no file is written."""
     (tmp_path / "victim").write_text("TOPSECRET")
     sound(tmp_path / "results")
     assert callable(change)
@@ -321,7 +321,7 @@ class Failing:
 
 
 def test_a_file_is_called_damaged_after_a_second_look(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One error of a disk gives no advice to move a sound file away."""
+    """A single error of a disk does not lead to the advice to move a sound file away."""
     fill(tmp_path, tournament("ann", "bob", cycles=1))
     monkeypatch.setattr(view, "open_view", Failing(1))
     with reading(tmp_path) as store:
@@ -410,7 +410,7 @@ def fail_halfway(connection: sqlite3.Connection) -> None:
 def test_an_older_layout_is_brought_up_to_date_whole_or_not_at_all(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: Callable[[sqlite3.Connection], None], *, is_upgraded: bool
 ) -> None:
-    """By the first writer, in one transaction; a step that fails, or leaves other tables, changes nothing."""
+    """The first writer upgrades in one transaction; a step that fails or leaves other tables changes nothing."""
     league = tournament("ann", "bob", cycles=1)
     fill(tmp_path, league)
     former = schema.VERSION - 1
@@ -430,7 +430,7 @@ def test_an_older_layout_is_brought_up_to_date_whole_or_not_at_all(
 
 
 def test_a_copy_is_put_on_a_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Not into memory; without any disk, a small one there, and for a large one there is a sentence."""
+    """A copy is not put into memory, unless there is no disk and it is small; a large one is an error then."""
     monkeypatch.setattr("tempfile.tempdir", "/dev/shm")
     monkeypatch.setattr(view, "_is_memory", lambda place: place == "/dev/shm")
     assert view._place(1 << 30) == Path("/var/tmp")
