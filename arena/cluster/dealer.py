@@ -398,7 +398,7 @@ class Dealer:
     async def _part(self, peer: Peer) -> None:
         try:
             await asyncio.wait_for(self._link.call(remote.part, peer.address, peer.session), self._times.answer_s)
-        except OSError as error:
+        except (OSError, Unfit) as error:
             log.info("worker %s does not hear that it is left: %s", peer.name, error)
 
     def _tell(self, sentence: str) -> None:

@@ -175,6 +175,8 @@ class DaskLink:
             raise
         except Exception as error:
             raise Unfit(f"{type(error).__name__}: {error}") from error
+        if address not in results:  # dask passes over a worker that has just gone
+            raise ConnectionError("the worker is gone")
         returned: Returned = results[address]
         return returned
 

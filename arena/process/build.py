@@ -117,7 +117,10 @@ def _watch(process: BotProcess, folder: Path, said: BoundedLog, timeout_s: float
 
 
 def _read(fds: list[int], said: BoundedLog, wait_s: float) -> None:
-    for fd in select.select(fds, [], [], wait_s)[0]:
+    pipes = select.poll()  # select.select refuses numbers from 1024 on
+    for fd in fds:
+        pipes.register(fd, select.POLLIN)
+    for fd, _ in pipes.poll(wait_s * 1000):
         data = os.read(fd, READ_SIZE)
         said.add(data)
         if not data:

@@ -1,6 +1,8 @@
 """Builds: confined like bots, with a folder to write to; what they leave is looked at, not followed, and sealed."""
 
+import contextlib
 import os
+import resource
 import shutil
 import stat
 import subprocess
@@ -52,6 +54,20 @@ def test_commands_run_one_after_the_other(tmp_path: Path) -> None:
     folder = built(folder_of(tmp_path / "run"), "echo a > x", "cat x x > y", "mkdir z && mv y z/")
 
     assert (folder / "z" / "y").read_text() == "a\na\n"
+
+
+def test_a_build_works_where_a_thousand_files_are_open(tmp_path: Path) -> None:
+    """As in a process that talks to many bots; `select` knows no file from number 1024 on."""
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with contextlib.ExitStack() as stack:
+        stack.callback(resource.setrlimit, resource.RLIMIT_NOFILE, limits)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (min(4096, limits[1]), limits[1]))
+        for _ in range(1024):
+            stack.enter_context(Path("/dev/null").open("rb"))
+
+        folder = built(folder_of(tmp_path / "run"), "echo a > x")
+
+    assert (folder / "x").read_text() == "a\n"
 
 
 def test_a_failed_build_shows_command_ending_and_output(tmp_path: Path) -> None:

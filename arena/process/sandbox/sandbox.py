@@ -276,9 +276,11 @@ def _text(text: bytes, stack: contextlib.ExitStack) -> int:
 def _first_process(told: int) -> int:
     """Read the id of the sandbox's first process, which bwrap writes as JSON; raises EOFError if bwrap has ended."""
     text = b""
+    pipe = select.poll()  # select.select refuses numbers from 1024 on
+    pipe.register(told, select.POLLIN)
     deadline_s = time.monotonic() + _HANDSHAKE_S
     while not text.rstrip().endswith(b"}"):
-        ready, _, _ = select.select([told], [], [], max(0.0, deadline_s - time.monotonic()))
+        ready = pipe.poll(max(0.0, deadline_s - time.monotonic()) * 1000)
         data = os.read(told, 4096) if ready else b""
         if not data:
             raise EOFError("it ended" if ready else f"no sign of it within {_HANDSHAKE_S:.0f} s")
