@@ -68,7 +68,7 @@ class Secret:
 
         SpecError names `place` and never quotes the text.
         """
-        lines = [line.strip() for line in text.splitlines() if line.strip() and not line.startswith("#")]
+        lines = [line for line in map(str.strip, text.splitlines()) if line and not line.startswith("#")]
         try:
             value = bytes.fromhex(lines[0]) if len(lines) == 1 else b""
         except ValueError:

@@ -106,4 +106,4 @@ def test_what_is_no_secret_file_is_refused_without_quoting_it(text: str) -> None
 
 def test_a_secret_file_may_have_remarks() -> None:
     """Lines that begin with # are left out."""
-    assert Secret.read(f"# of a league\n\n{VALUE.hex()}\n", "x") == Secret(VALUE)
+    assert Secret.read(f"# of a league\n\n  # indented\n{VALUE.hex()}\n", "x") == Secret(VALUE)
