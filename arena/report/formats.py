@@ -105,7 +105,7 @@ def tabulated(columns: Sequence[Column], style: str = "simple") -> str:
         list(zip(*(column.cells for column in columns), strict=True)),
         headers=[column.header.replace("\n", " ") if is_markdown else column.header for column in columns],
         tablefmt=style,
-        disable_numparse=True,  # a player may be called 1e5
+        disable_numparse=True,  # the name of a player may be 1e5
         colalign=[column.align for column in columns],
     )
 

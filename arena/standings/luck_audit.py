@@ -53,7 +53,7 @@ def audited(sums: PairingSums, met: Mapping[str, Met]) -> dict[str, PlayerLuck]:
     """Audit the luck of each player who has any; `met` gives the pairings of each player, and their place in each."""
     most_lost = max(1, sums.table.seats) * -LEAST
     known = {name: _sums(sums, where, round(most_lost * LUCK_UNIT)) for name, where in met.items()}
-    # Players without luck count as well: at a later look they have some, and Holm's number of them must not grow.
+    # Players without luck count as well: they may have some later, and Holm's number of tests must not grow.
     adjusted = holm([p_value(luck.luck, luck.squares) if luck.matches else 1.0 for luck in known.values()])
     return {
         name: _luck(luck, p, most_lost) for (name, luck), p in zip(known.items(), adjusted, strict=True) if luck.matches

@@ -19,10 +19,10 @@ from arena.statistics.distributions import NORMAL, normal_cdf
 from arena.text import unknown
 
 LEAST_DRAW_PROBABILITY: Final = 0.001
-"""With no draws expected at all a draw cannot be rated: the package raises, or lets sigma grow."""
+"""The least chance of a draw: without any, a draw cannot be rated (the package raises, or lets sigma grow)."""
 MOST_DRAW_PROBABILITY: Final = 0.5
 WIDEST_RATIO: Final = 100.0
-"""The largest ratio of beta to sigma, or back: far beyond any use; further on, the two ways no longer agree to 1e-6."""
+"""The largest ratio of beta to sigma, or back, beyond any use; further on, the two ways no longer agree to 1e-6."""
 
 _TAIL: Final = 30.0
 """Standard deviations beyond which densities are only compared: floats end at 38."""

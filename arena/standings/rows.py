@@ -26,7 +26,7 @@ from arena.statistics.interval import Interval
 from arena.statistics.probit import ProbitFit
 
 _EVEN: Final = 0.5
-"""The score of equals."""
+"""The score of equally good players."""
 _PAIR: Final = 2
 
 

@@ -59,7 +59,7 @@ def unpack_bot(archive: bytes, digest: str, folder: Path) -> tuple[BotSpec, str]
     bot = read_bot(root_of(folder.resolve()), digest[:8])
     if bot.digest != digest:
         raise _refused(f"it holds the bot with hash {bot.digest[:8]}")
-    if pack_bot(bot, content.built) != archive:  # a file that the hash leaves out could be run all the same
+    if pack_bot(bot, content.built) != archive:  # a file that the hash leaves out could still be run
         raise _refused("it holds more than the files that the hash is made of, or in another order")
     return bot, content.built
 

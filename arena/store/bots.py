@@ -65,7 +65,7 @@ class BotStore:
         """
         if is_path(text):
             if not os.path.lexists(text.rstrip("/")):
-                raise SpecError(f"{text}: no such file or folder")  # as it was written: a Path drops the `./`
+                raise SpecError(f"{text}: no such file or folder")  # the text as typed: a Path drops the `./`
             return read_bot(Path(text), given or text.rstrip("/"), is_handed_in=is_handed_in)
         name, _, prefix = text.partition("@")
         candidates = {

@@ -59,7 +59,7 @@ class BotCache:
     """
 
     def __init__(self, folder: Path, isolation: Isolation, most_bytes: int = MOST_BYTES) -> None:
-        folder = folder / isolation  # a bot that was built without the sandbox is not taken for one that was not
+        folder = folder / isolation  # bots built with and without the sandbox stay apart
         self._folder, self._most_bytes = folder, most_bytes
         self._homes = Homes(folder, isolation, advice="choose another folder with --cache")
         self._believed: set[tuple[str, int]] = set()
@@ -70,7 +70,7 @@ class BotCache:
                 place.mkdir(mode=0o700, parents=True, exist_ok=True)
         except OSError as error:
             raise MachineFault(f"{folder}: {error.strerror}; choose another folder with --cache") from None
-        _check_owner(folder.parent, {os.geteuid(), _ROOT})  # its owner could put another folder in place of ours
+        _check_owner(folder.parent, {os.geteuid(), _ROOT})  # its owner could replace the folder
         _check_owner(folder, {os.geteuid()})
         sweep(folder)
 
@@ -116,7 +116,7 @@ class BotCache:
         home = self._home(digest)
         try:
             opened = os.fstat(stack.enter_context(_locked(home, fcntl.LOCK_SH)))
-            if not os.path.samestat(opened, home.stat()):  # it left before it was locked
+            if not os.path.samestat(opened, home.stat()):  # removed before it was locked
                 return False
             os.utime(home)
         except FileNotFoundError:
@@ -128,11 +128,11 @@ class BotCache:
             return known in self._believed
 
     def _install(self, digest: str, archive: bytes) -> None:
-        self._remove(digest)  # one that is here is not as it was built
+        self._remove(digest)  # a copy that is here is damaged
         self._make_room(self._most_bytes)
         try:
             self._unpack(digest, archive)
-        except MachineFault:  # no room on the disk, with all that the cache may hold
+        except MachineFault:  # the disk is full although the cache is within its limit
             self._make_room(0)
             self._unpack(digest, archive)
         self._make_room(self._most_bytes, spared=digest)
@@ -174,7 +174,7 @@ class BotCache:
         home, leaving = self._folder / digest, self._folder / f"{_LEAVING}{digest[:8]}{ENDING}"
         try:
             with _locked(home, fcntl.LOCK_EX | fcntl.LOCK_NB) as number:
-                if not os.path.samestat(os.fstat(number), home.stat()):  # another one came before this was locked
+                if not os.path.samestat(os.fstat(number), home.stat()):  # replaced before it was locked
                     return False
                 remove(leaving)
                 home.rename(leaving)

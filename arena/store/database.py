@@ -26,7 +26,7 @@ from arena.store.view import Connection
 DATABASE_PAGE_BYTES: Final = 1 << 14
 """The page size of a new file. A record of up to a quarter of a page lies beside its key, a longer one apart."""
 BUSY_S: Final = 30.0
-"""The longest wait for another command that is writing; a transaction of ours takes milliseconds."""
+"""The longest wait for another command that is writing; a transaction of arena takes milliseconds."""
 WAL_BYTES: Final = 1000 * DATABASE_PAGE_BYTES
 """The size from which the WAL is moved into the database."""
 FULL_CHECK_BYTES: Final = 512 << 20
@@ -40,7 +40,7 @@ _IS_BUSY: Final = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PR
 _IS_DAMAGED: Final = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 _OF_THE_MACHINE: Final = {sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL}
 _OF_THE_PLACE: Final = {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM}
-"""SQLite's primary error codes by cause: a neighbour, the machine, rights. Any other: the file is damaged."""
+"""SQLite's primary error codes by cause: another program, damage, the machine, rights. Others count as damage."""
 _T = TypeVar("_T")
 log: Final = logging.getLogger("arena.store")
 
@@ -117,11 +117,11 @@ def _read(results: Path) -> Connection | None:
             return None
         with _closed_on_error(opened) as connection:
             if schema.is_made(connection, path):
-                # A bit flipped in the index of pairings hides one from a query: a leaderboard would miss its matches.
+                # A flipped bit in the index of pairings can hide a pairing, and its matches, from a query.
                 if fault := _check(connection, "PRAGMA integrity_check(pairing)"):
                     raise _damaged(path, fault)
                 return connection
-    connection.close()  # another process is making it just now
+    connection.close()  # another process is making the tables just now
     return None
 
 
@@ -159,7 +159,7 @@ def _may_write(path: Path) -> bool:
 def transaction(connection: Connection, path: Path) -> Iterator[None]:
     """Execute all statements inside, or none; errors of SQLite are translated."""
     with translating_sqlite_errors(path):
-        connection.renew(_NO_BOUND)  # its statements are ours, and as many as there are matches
+        connection.renew(_NO_BOUND)  # no bound: the statements are arena's, as many as there are matches
         connection.execute("BEGIN IMMEDIATE")
         with _committed(connection):
             yield
@@ -310,7 +310,7 @@ def _create(connection: Connection, path: Path) -> None:
     _execute_when_free(connection, "BEGIN IMMEDIATE", path)
     with _committed(connection):
         schema.upgrade(connection)
-        if not schema.is_made(connection, path):  # another process may have done it while this one waited
+        if not schema.is_made(connection, path):  # another process may have made it meanwhile
             schema.create(connection)
 
 

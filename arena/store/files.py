@@ -52,7 +52,7 @@ def open_file(results: Path, name: str, flags: int = os.O_RDONLY) -> int:
     path = PurePath(name)
     place = results / name
     with open_folder(results, str(path.parent)) as folder:
-        with contextlib.suppress(FileNotFoundError):  # even to open a device may do something
+        with contextlib.suppress(FileNotFoundError):  # opening a device may have an effect
             _require(place, stat.S_IFREG, os.lstat(path.name, dir_fd=folder))
         number = _open(place, path.name, flags | os.O_NONBLOCK, folder)
     try:
@@ -107,7 +107,7 @@ def _open(place: Path, name: str, flags: int, folder: int) -> int:
     try:
         return os.open(name, flags | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600, dir_fd=folder)
     except OSError as error:
-        if error.errno in (errno.ELOOP, errno.ENOTDIR):  # exchanged since it was looked at
+        if error.errno in (errno.ELOOP, errno.ENOTDIR):  # exchanged since its check
             raise _refusal(place, "a link") from None
         raise OSError(error.errno, error.strerror, str(place)) from None
 

@@ -120,7 +120,7 @@ def entries(connection: sqlite3.Connection) -> Iterator[Entry]:
     """
     last = -1
     for row in connection.execute(_ENTRIES):
-        if row[0] <= last:  # pages that lead in a circle have no last one
+        if row[0] <= last:  # pages in a circle would never end
             raise DamagedStore(f"the history of stored matches is damaged at entry {last}: its pages are out of order")
         last = row[0]
         yield Entry(*row)

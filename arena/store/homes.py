@@ -45,7 +45,7 @@ class Homes:
             self._require_plain(digest, "source")
         except FileNotFoundError:
             raise SpecError(f"{home} is missing: the bot with hash {digest[:8]} has to be submitted again") from None
-        bot = read_bot(root_of(home.resolve() / "source"))  # the folder of results may be a link of its owner
+        bot = read_bot(root_of(home.resolve() / "source"))  # the results folder itself may be a link
         if bot.digest != digest:
             raise SpecError(
                 f"{home / 'source'} is not what was submitted: it has the hash {bot.digest[:8]}; somebody changed it,"
@@ -135,7 +135,7 @@ class Homes:
             try:
                 made.rename(home)
             except OSError:
-                if not home.is_dir():  # otherwise somebody else made the same one meanwhile
+                if not home.is_dir():  # otherwise another process made the same home meanwhile
                     raise
             sync(self._folder)
             sync(self._folder.parent)

@@ -169,7 +169,7 @@ class MatchStore:
         for block in self.blocks(_spans(blocks)):
             _, numbers, ranks = stored.setdefault(block.pairing, (block.players, [], []))
             numbers.append(block.block)
-            ranks.append(sys.intern(block.ranks))  # few differ, and there are millions
+            ranks.append(sys.intern(block.ranks))  # few distinct texts among millions of blocks
         return {
             key: PairingRanks(
                 players, range(len(numbers)) if numbers[-1] == len(numbers) - 1 else numbers, "".join(ranks)

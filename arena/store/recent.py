@@ -45,7 +45,7 @@ def keep_recent(records: Iterable[MatchRecord], origin: str) -> bool:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         folder.chmod(0o700)
         for record in records:
-            with tempfile.NamedTemporaryFile(dir=folder, delete=False) as file:  # its mode is 0600
+            with tempfile.NamedTemporaryFile(dir=folder, delete=False) as file:  # with mode 0600
                 secret = LeagueSecret(str(record.commitment or ""), origin)
                 file.write(msgspec.json.encode(RecentMatch(secret, msgspec.Raw(encoded(record)))))
             Path(file.name).replace(folder / f"{record.match}{_SUFFIX}")

@@ -24,7 +24,7 @@ BLOCK_TABLE: Final = """CREATE TABLE block (
     pairing INTEGER NOT NULL REFERENCES pairing, number INTEGER NOT NULL, ranks TEXT NOT NULL, ends TEXT NOT NULL,
     numbers BLOB NOT NULL, checksum INTEGER NOT NULL, PRIMARY KEY (pairing, number)
 ) WITHOUT ROWID"""
-"""Columns as `PlayedBlock` has them; names of players by place are JSON in `pairing.players`."""
+"""The columns are those of `PlayedBlock`; names of players by place are JSON in `pairing.players`."""
 
 MACHINE_TABLES: Final = """
     CREATE TABLE machine (
@@ -46,7 +46,7 @@ _MACHINES: Final = (
 UNREADABLE: Final = (msgspec.MsgspecError, UnicodeDecodeError, TypeError, ValueError, AttributeError)
 """The errors of reading a value that was changed: in its form, its bytes or its type."""
 WHOLE: Final = 1 << 62
-"""More blocks than a pairing can have."""
+"""An end of block numbers beyond all blocks of a pairing."""
 Span = tuple[int, int]
 """The number of the first block of a pairing, and the number after the last one."""
 
@@ -106,7 +106,7 @@ def read_blocks(connection: sqlite3.Connection, spans: Mapping[str, Span]) -> It
             raise damaged(f"block {key}-{number}", "its checksum is that of another one")
         if key != former:
             last, former, players = -1, key, names(key, text)
-        if number <= last:  # pages that lead in a circle have no last one
+        if number <= last:  # pages in a circle would never end
             raise damaged(f"block {key}-{number}", "it is there again")
         last = number
         if not _are_ranks(ranks, len(players)):

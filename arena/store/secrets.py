@@ -73,7 +73,7 @@ class SecretFiles:
         DamagedStore if the file holds another secret, or none.
         """
         path = self.path(commitment)
-        if not _COMMITMENT.fullmatch(commitment):  # it would name another file
+        if not _COMMITMENT.fullmatch(commitment):  # other text could name any file
             raise DamagedStore(f"{path}: {commitment!a:.80} is no commitment; put a copy of the database back")
         try:
             secret = _parse(files.read_plain(self._results, f"{FOLDER}/{commitment}", _MOST_BYTES), path)
@@ -89,7 +89,7 @@ class SecretFiles:
         files.make_folder(self._results, FOLDER)
         with files.open_folder(self._results, FOLDER) as folder:
             os.fchmod(folder, _OF_THE_OWNER)
-            with contextlib.suppress(FileNotFoundError):  # by a program that was killed; nobody else writes here
+            with contextlib.suppress(FileNotFoundError):  # left by a killed program; no other writes here
                 os.unlink(_NEW, dir_fd=folder)
             number = files.open_file(self._results, f"{FOLDER}/{_NEW}", os.O_WRONLY | os.O_CREAT | os.O_EXCL)
             with os.fdopen(number, "w", encoding="ascii") as file:

@@ -45,7 +45,7 @@ from arena.store import files
 FILE_NAME: Final = "arena.db"
 WAL, SHM, JOURNAL = f"{FILE_NAME}-wal", f"{FILE_NAME}-shm", f"{FILE_NAME}-journal"
 SUPER_JOURNAL: Final = bytes.fromhex("d9d505f920a163d7")
-"""At the end of a journal that names another file, and at its beginning."""
+"""The bytes at the end of a journal that names another file, and at the beginning of any journal."""
 _HEADER: Final = b"SQLite format 3\x00"
 _SHARED: Final = 0x40000002
 _SHARED_BYTES: Final = 510
@@ -55,16 +55,16 @@ _CHECKPOINT: Final = 121
 _WAL_HEADER: Final = 32
 _ATTEMPTS: Final = 20
 _TICK_S: Final = 0.02
-"""The longest step of the clock of files."""
+"""The longest step, in seconds, of the clock of file times."""
 _MOST_PARTS: Final = 1000
-"""Parts between holes of a file; SQLite leaves one hole at most, at 1 GiB."""
+"""The most parts between holes of a file; SQLite leaves one hole at most, at 1 GiB."""
 _AT_ONCE: Final = 64 << 20
 _ROOM: Final = 16 << 20
 _SMALL: Final = 128 << 20
 """The largest copy that is put into memory (tmpfs), where there is no folder on a disk."""
 _PREFIX: Final = "arena-view-"
 _STEPS: Final = 1 << 16
-"""Steps of SQLite between two looks at the bound and at signals, about a millisecond."""
+"""Steps of SQLite between two checks of the bound and of signals, about a millisecond."""
 _LEAST_STEPS: Final = 5_000_000
 _STEPS_PER_BYTE: Final = 20
 _LEAST_BYTES: Final = 32 << 20
@@ -72,7 +72,7 @@ _MOST_BYTES: Final = 10**9
 _TIMES: Final = 4
 """The bounds of a view, from the size of its file: steps of all queries together, bytes of a value and of a list."""
 _SILENT_S: Final = 3.0
-"""A wait that takes longer is reported."""
+"""The wait, in seconds, above which it is reported."""
 log: Final = logging.getLogger("arena.store")
 
 
@@ -185,7 +185,7 @@ def require_plain(results: Path) -> None:
     with os.fdopen(number, "rb") as file:
         _refuse_super_journal(file.fileno(), results / JOURNAL)
         start = os.pread(number, 20, 0)
-        # A new database is made in WAL mode, by a first transaction that knows of no page before it.
+        # The first transaction makes a new database in WAL mode: its journal has no earlier page.
         if start.startswith(SUPER_JOURNAL) and any(start[16:]):
             raise DamagedStore(
                 f"{results / JOURNAL}: arena leaves no such journal behind, so nothing is written; `arena verify` reads"
@@ -215,7 +215,7 @@ def _in_place(results: Path, number: int, stack: contextlib.ExitStack) -> Connec
     path = results.resolve() / FILE_NAME
     _require_database(number, path)
     view = _connect(path, number)
-    if not os.path.samestat(os.fstat(number), path.lstat()):  # what SQLite opened by its name is not what was looked at
+    if not os.path.samestat(os.fstat(number), path.lstat()):  # SQLite opened another file than the one checked
         view.close()
         raise SpecError(f"{path} was exchanged just now; give the same command again")
     stack.pop_all()
@@ -365,7 +365,7 @@ def _copy(source: int, target: Path, path: Path) -> None:
 def _transfer(source: int, target: int, start: int, count: int) -> int:
     try:
         return os.copy_file_range(source, target, count, start, start)
-    except OSError:  # between some file systems
+    except OSError:  # not supported between some file systems
         os.lseek(target, start, os.SEEK_SET)
         return os.sendfile(target, source, start, count)
 
@@ -377,7 +377,7 @@ def _parts(number: int, path: Path) -> Iterator[tuple[int, int]]:
         try:
             start = os.lseek(number, end, os.SEEK_DATA)
             end = min(os.lseek(number, start, os.SEEK_HOLE), size)
-        except OSError:  # nothing but a hole from there on
+        except OSError:  # only a hole from there on
             return
         if start >= size:
             return
