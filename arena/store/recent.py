@@ -49,9 +49,10 @@ def keep_recent(records: Iterable[MatchRecord], origin: str) -> bool:
                 secret = LeagueSecret(str(record.commitment or ""), origin)
                 file.write(msgspec.json.encode(RecentMatch(secret, msgspec.Raw(encoded(record)))))
             Path(file.name).replace(folder / f"{record.match}{_SUFFIX}")
-        kept = sorted(folder.iterdir(), key=lambda path: path.lstat().st_mtime_ns, reverse=True)
-        for path in kept[MOST_RECENT:]:
-            path.unlink()
+        with contextlib.suppress(FileNotFoundError):  # another `arena match` deletes the oldest at the same time
+            kept = sorted(folder.iterdir(), key=lambda path: path.lstat().st_mtime_ns, reverse=True)
+            for path in kept[MOST_RECENT:]:
+                path.unlink()
     except (OSError, RuntimeError):  # RuntimeError: a user without a home
         return False
     return True

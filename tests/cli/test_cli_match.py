@@ -92,6 +92,23 @@ def test_the_last_fifty_are_kept_for_the_user_alone(terminal: Terminal, monkeypa
     assert terminal.arena("show ../../../victim").code == 2
 
 
+def test_two_commands_delete_the_oldest_at_once(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The match is kept, though the other command was faster with an old one."""
+    terminal.arena(f"match ./first.py random {NIM}")
+    record, _ = recent.recent_match(kept()[0])
+    assert record is not None
+    monkeypatch.setattr(recent, "MOST_RECENT", 0)
+    unlink = Path.unlink
+
+    def unlink_twice(path: Path) -> None:
+        unlink(path)
+        unlink(path)
+
+    monkeypatch.setattr(Path, "unlink", unlink_twice)
+
+    assert recent.keep_recent([record], "drawn")
+
+
 def test_a_match_is_played_where_nothing_can_be_kept(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
     """No folder of states: the results are printed all the same, and no command that finds nothing."""
     Path("file").write_text("")
