@@ -62,19 +62,19 @@ _MEANT: Final = {
     "help": "arena --help, or arena COMMAND --help",
     "version": "arena --version",
 }
-"""Names that people type, and the command that does it."""
+"""Names that people try, and the command to suggest."""
 
 _NEW_OBJECTS: Final = 50_000
-"""Between two searches for cycles of garbage: with the 700 of Python they take a fifth of the time of a large table."""
+"""New objects between two garbage collections; with Python's 700 they take a fifth of the time of a large table."""
 
 
 class SuggestingGroup(click.Group):
-    """A group that lists its commands when it is asked for one it does not have."""
+    """A group of commands that suggests one if it gets an unknown name."""
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """See click.Group: the command that `args` begin with."""
+        """Return the command that `args` begin with, as click.Group does; fail with a suggestion for an unknown one."""
         known = self.list_commands(ctx)
         if args and args[0] not in known and not args[0].startswith("-"):
             from arena.text import unknown  # noqa: PLC0415 - only for this message
@@ -85,7 +85,7 @@ class SuggestingGroup(click.Group):
 
 
 class _Commands(SuggestingGroup):
-    """The commands of the table above, each imported when it is needed."""
+    """The top group: the commands of `COMMAND_MODULES`, each imported when it is needed."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMAND_MODULES)
@@ -94,7 +94,8 @@ class _Commands(SuggestingGroup):
         if cmd_name not in COMMAND_MODULES:
             return None
         module = import_module(COMMAND_MODULES[cmd_name][0])
-        return next(each for each in vars(module).values() if isinstance(each, click.Command) and each.name == cmd_name)
+        commands = (value for value in vars(module).values() if isinstance(value, click.Command))
+        return next(command for command in commands if command.name == cmd_name)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
@@ -117,7 +118,7 @@ def cli() -> None:
 
 
 def main() -> None:
-    """Entry point of the console script."""
+    """Run the program; the entry point of the console script."""
     gc.set_threshold(_NEW_OBJECTS)
     secure_streams()
     keep_owner_rights()
@@ -132,13 +133,13 @@ def main() -> None:
 
 
 def execute(arguments: list[str]) -> int:
-    """Run one command line; the exit code."""
+    """Run one command line; return its exit code."""
     try:
         outcome: Any = cli.main(arguments, prog_name="arena", standalone_mode=False)
     except click.ClickException as error:
-        shown = io.StringIO()
-        error.show(shown)
-        print_error(shown.getvalue().rstrip("\n"))
+        message = io.StringIO()
+        error.show(message)
+        print_error(message.getvalue().rstrip("\n"))
         return error.exit_code
     except SystemExit:
         # click's way to say that the reader of our output has gone (`| head`): nothing is wrong with that.

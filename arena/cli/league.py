@@ -71,8 +71,8 @@ def status(request: ReadStatus) -> None:
 
     Example: arena league status
     """
-    found = read_status(request)
-    for known in found.leagues:
+    stored = read_status(request)
+    for known in stored.leagues:
         state, tournament = known.state, known.state.tournament
         click.echo(
             f"{tournament.name}: {progress_of(state)}, {len(tournament.players)} players, game {tournament.game}"
@@ -81,9 +81,9 @@ def status(request: ReadStatus) -> None:
         luck = secret_descriptions(known.secrets) if is_secret else [luck_description(luck_origin(tournament))]
         for sentence in (*luck, *state.news, *map(_share, known.machines)):
             click.echo(f"  {sentence}")
-    click.echo(f"history: {found.history}")
-    if found.damage:
-        raise DamagedStore("\n".join(found.damage))
+    click.echo(f"history: {stored.history}")
+    if stored.damage:
+        raise DamagedStore("\n".join(stored.damage))
 
 
 def _share(machine: MachineShare) -> str:
@@ -135,6 +135,6 @@ def matches(request: ListMatches, form: str, style: Style) -> None:
     Example: arena league matches first --format csv
     """
     showing = contextlib.nullcontext(ignore) if sys.stdout.isatty() else shown_events()
-    with showing as on, list_matches(request, on) as (seats, found):
-        for piece in match_list(found, seats=seats, form=form, has_reasons=request.faults, style=style):
+    with showing as on, list_matches(request, on) as (seats, results):
+        for piece in match_list(results, seats=seats, form=form, has_reasons=request.faults, style=style):
             click.echo(piece, nl=False)
