@@ -110,7 +110,7 @@ def _report(submission: Submission) -> str:
 
 
 def _report_files(submissions: Sequence[Submission]) -> Iterator[tuple[str, Submission]]:
-    """Yield file names and submissions: `ada.txt` for bot ada or unreadable `handed-in/ada`, `ada-2.txt` for a second."""
+    """Yield file names and submissions: `ada.txt` for bot ada or unreadable `handed-in/ada`, then `ada-2.txt`."""
     taken = set[str]()
     for submission in submissions:
         name = submission.bot.name if submission.bot is not None else Path(submission.text).stem
