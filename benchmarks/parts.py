@@ -30,7 +30,7 @@ from arena.protocol.messages import Answer
 
 _US: Final = 1e6
 _MATCHES: Final = 2
-"""Of a sample; some 250 requests."""
+"""Matches of a sample; some 250 requests."""
 _BOT: Final[dict[str, Callable[[Any], bytes]]] = {
     "hello": lambda _: b'{"type":"hello","protocols":[1]}',
     "match_start": lambda message: json.dumps({"type": "ready", "match": message["match"]}).encode(),
@@ -38,25 +38,25 @@ _BOT: Final[dict[str, Callable[[Any], bytes]]] = {
 
 
 class First(Participant):
-    """A player in this process who takes the first action."""
+    """A participant in this process that takes the first action."""
 
     def __init__(self) -> None:
         super().__init__("", "", CLOCK.terms())
 
     def ask(self, request: ActionRequest) -> Answer:  # noqa: ARG002 - any request
-        """Index 0."""
+        """Answer with index 0."""
         self.moves += 1
         return Answer(id=self.moves, action=0)
 
 
 class Unseen(Shanghaien):
-    """The game without its views."""
+    """The game without views."""
 
     view_for_bots = staticmethod(lambda _state, _seat: None)  # type: ignore[assignment]
 
 
 def measure(scratch: Path, *, is_quick: bool) -> list[Table]:
-    """A table of the referee's parts, and one of the bots'."""
+    """Measure the referee's parts and the bots' parts: two tables."""
     bots, notes = instant(scratch)
     game = load_game(SHANGHAIEN.game)
     lines = [line for line in _lines_of_a_match(game) if line.startswith(b'{"type":"request"')]
@@ -109,12 +109,12 @@ def _bot_table(theirs: dict[str, list[float]], lines: list[bytes]) -> Table:
 
 
 def _us(samples: list[float]) -> float:
-    """The lower decile of samples in seconds, in microseconds."""
+    """Return the lower decile of samples in seconds, in microseconds."""
     return sorted(samples)[len(samples) // 10] * _US
 
 
 def _played_s(game: Any, table: Sequence[Participant]) -> tuple[float, float]:
-    """CPU seconds a request of this process, and of the bots."""
+    """Play; return the CPU seconds a request of this process, and of the bots."""
     moves, bots_ms, begun_s = 0, 0.0, time.process_time()
     for number in range(_MATCHES):
         record = play_match(match_of(SHANGHAIEN, name=f"bench-{number}-0"), table, game=game)
@@ -131,7 +131,7 @@ def _cpu_s(work: Callable[[], object], count: int) -> float:
 
 
 def _scripted(game: Game[Any, Any]) -> tuple[BotPlayer, list[ScriptedChannel]]:
-    """A bot that is a function in this process, with all that a real one has but pipes; and its channels."""
+    """Return a bot that is a function in this process, complete but for pipes, and its channels."""
     opened: list[ScriptedChannel] = []
 
     def respond(line: bytes) -> Iterator[bytes]:
@@ -151,7 +151,7 @@ def _scripted(game: Game[Any, Any]) -> tuple[BotPlayer, list[ScriptedChannel]]:
 
 
 def _lines_of_a_match(game: Game[Any, Any]) -> list[bytes]:
-    """The lines to the bot of seat 0 in the match that all play."""
+    """Return the lines to the bot of seat 0 in the match that all measurements play."""
     bot, opened = _scripted(game)
     play_match(match_of(SHANGHAIEN), [bot, First()])
     return opened[0].sent
