@@ -57,8 +57,8 @@ _US: Final = 1e6
 
 def measure(scratch: Path, *, is_quick: bool) -> list[Table]:
     """Measure rates of both kinds of workers, shares of stubs, and the CPU time of the driver."""
-    own = _beside_local(scratch, 1, 10.0) if is_quick else _beside_local(scratch, 5, 30.0)
-    return [own, _stubs(12.0 if is_quick else 40.0)]
+    local = _beside_local(scratch, 1, 10.0) if is_quick else _beside_local(scratch, 5, 30.0)
+    return [local, _stubs(12.0 if is_quick else 40.0)]
 
 
 class Counted:

@@ -126,11 +126,11 @@ def soak(scratch: Path, *, matches: int, seed: int) -> list[Table]:
         play_jobs([soaked.jobs()], backend, commit=soaked.take, tick=lambda _: soaked.tick())
         elapsed_s = time.monotonic() - start_s
         connection.close()
-        left = grounds.decoys.running() | set(grounds.decoys.left_processes())
+        leftovers = grounds.decoys.running() | set(grounds.decoys.left_processes())
         touched = grounds.decoys.touched()
     for text in [*soaked.wrong[:_SHOWN], *touched]:
         print(f"  {text[:500]}")
-    return [_outcome(soaked, elapsed_s, len(left), len(touched)), _growth(soaked.samples)]
+    return [_outcome(soaked, elapsed_s, len(leftovers), len(touched)), _growth(soaked.samples)]
 
 
 def _is_quick(rogue: HostileBot) -> bool:
@@ -218,10 +218,10 @@ def _growth(samples: list[Sample]) -> Table:
 def main(*, matches: int, quick: bool, seed: int) -> None:
     """Play, and print what came of it; exit code 1 if a figure misses its goal."""
     with tempfile.TemporaryDirectory(prefix="arena-soak-") as folder:
-        found = soak(Path(folder), matches=_QUICK if quick else matches, seed=seed)
-    for table in found:
+        tables = soak(Path(folder), matches=_QUICK if quick else matches, seed=seed)
+    for table in tables:
         print(table.text(), end="\n\n", flush=True)
-    sys.exit(1 if any(table.misses() for table in found) else 0)
+    sys.exit(1 if any(table.misses() for table in tables) else 0)
 
 
 if __name__ == "__main__":  # worker processes import this file, too

@@ -88,17 +88,17 @@ run_league(RunLeague(tournament=sys.argv[2], workers=int(sys.argv[3]), results=p
 def _kill(name: str, after_s: float) -> Killed:
     """Run the tournament until `after_s` seconds after its first match, then kill it."""
     with tempfile.TemporaryDirectory(prefix="arena-kills-") as folder:
-        results, (heard, telling) = Path(folder) / "results", os.pipe()
-        words = [str(telling), str(find_tournament(name)), str(_WORKERS), str(results)]
+        results, (reading, writing) = Path(folder) / "results", os.pipe()
+        words = [str(writing), str(find_tournament(name)), str(_WORKERS), str(results)]
         run = subprocess.Popen(
             [sys.executable, "-c", _RUN, *words],
-            pass_fds=(telling,),
+            pass_fds=(writing,),
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
-        os.close(telling)
+        os.close(writing)
         finished, first_s, now_s = 0, 0.0, 0.0
-        with os.fdopen(heard, encoding="utf-8") as lines:
+        with os.fdopen(reading, encoding="utf-8") as lines:
             for line in lines:
                 finished, now_s = int(line), time.monotonic()
                 first_s = first_s or (now_s if finished else 0.0)

@@ -75,8 +75,9 @@ class Timed(NamedTuple):
         first, last = (
             max((count for at_s, count in self.reports if at_s <= end), default=0) for end in (begin_s, end_s)
         )
-        blocks = {each.block: {match.key.rotation: match for match in each.results} for each in self.future.result()}
-        played = [blocks[each.block][way] for way in self.job.fixtures[0].draw.order for each in self.job.fixtures]
+        blocks = {block.block: {match.key.rotation: match for match in block.results} for block in self.future.result()}
+        numbers = [fixture.block for fixture in self.job.fixtures]
+        played = [blocks[number][way] for way in self.job.fixtures[0].draw.order for number in numbers]
         return played[first:last]
 
 
@@ -239,7 +240,8 @@ def _times(samples: Samples, name: str) -> list[float]:
 
 
 def _league_table(languages: list[str], samples: Samples) -> Table:
-    loops = [2 * one / two for one, two in zip(_times(samples, "loops, 1"), _times(samples, "loops, 2"), strict=True)]
+    pairs = zip(_times(samples, "loops, 1"), _times(samples, "loops, 2"), strict=True)
+    loops = [2 * single / double for single, double in pairs]
     headers = (
         "matches stored a second",
         "1 worker",
@@ -257,12 +259,12 @@ def _league_table(languages: list[str], samples: Samples) -> Table:
 
 
 def _league_row(language: str, samples: Samples, loops: list[float]) -> Row:
-    one, two, luck = (
-        [each.matches_per_s for each in samples[str(case)]]
+    single, double, luck = (
+        [sample.matches_per_s for sample in samples[str(case)]]
         for case in (Case(language, 1), Case(language, 2), Case(language, 2, has_luck=True))
     )
-    scaling = [b / a / loop for a, b, loop in zip(one, two, loops, strict=True)]
-    speeds = [Figure(median(each), 0, error=error_of_median(each)) for each in (one, two, luck)]
+    scaling = [b / a / loop for a, b, loop in zip(single, double, loops, strict=True)]
+    speeds = [Figure(median(rates), 0, error=error_of_median(rates)) for rates in (single, double, luck)]
     return (f"two {language} bots", *speeds, Figure(median(scaling), 2, _SCALING, error_of_median(scaling)))
 
 

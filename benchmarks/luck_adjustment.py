@@ -220,8 +220,8 @@ def _both(blocks: Sequence[Block]) -> Course:
 
 
 def _cell(value: float, resampled: Sequence[float]) -> str:
-    known = [sample for sample in resampled if isfinite(sample)]
-    return f"{value:.2f} +-{stdev(known):.2f}" if isfinite(value) and len(known) > _RESAMPLINGS // 2 else "-"
+    finite = [sample for sample in resampled if isfinite(sample)]
+    return f"{value:.2f} +-{stdev(finite):.2f}" if isfinite(value) and len(finite) > _RESAMPLINGS // 2 else "-"
 
 
 def report_mean(count: int, seed: str, clock: Clock) -> None:

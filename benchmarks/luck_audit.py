@@ -95,14 +95,14 @@ def row(bot: str, every: int, blocks: int, seed: str) -> list[str]:
     scores, lucks = zip(*played, strict=True)
     rng = random.Random(seed)
     times = sorted(blocks_until_named(lucks, rng) for _ in range(COURSES))
-    score, luck = ([fmean(each), stdev(each) / sqrt(blocks)] for each in (scores, [luck / 2 for luck in lucks]))
+    score, luck = ([fmean(values), stdev(values) / sqrt(blocks)] for values in (scores, [luck / 2 for luck in lucks]))
     return [
         bot,
         f"1 in {every}",
         f"{100 * score[0]:.0f} +-{100 * score[1]:.0f}",
         f"{luck[0]:+.3f} +-{luck[1]:.3f}",
         f"{stdev(lucks):.2f}",
-        *(f"{'>= ' * (each == LONGEST)}{each}" for each in (round(median(times)), times[int(0.9 * COURSES)])),
+        *(f"{'>= ' * (count == LONGEST)}{count}" for count in (round(median(times)), times[int(0.9 * COURSES)])),
     ]
 
 

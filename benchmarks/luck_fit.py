@@ -81,8 +81,8 @@ def main() -> None:
     for dice, row in enumerate(CONSTANTS.chances):
         pairs = []
         for stand, (win, lose) in enumerate(row):
-            won, gone, lost = [weights[dice, stand, winner] for winner in (1, 0, -1)]
-            total = won + gone + lost + _PRIOR
+            won, drawn, lost = [weights[dice, stand, winner] for winner in (1, 0, -1)]
+            total = won + drawn + lost + _PRIOR
             pairs.append([round((won + _PRIOR * win) / total, 3), round((lost + _PRIOR * lose) / total, 3)])
         print(json.dumps(pairs) + ("," if dice < CONSTANTS.most_dice else ""))
 

@@ -29,7 +29,7 @@ _MANY: Final = 300
 def measure(_: Path, *, is_quick: bool) -> list[Table]:
     """Measure the playouts a second of all games, in turns, in CPU time."""
     theirs = _THEIRS if openspiel.is_installed() else ()
-    engines = {name: Engine(Setting(name, name, {})) for name in [*_OWN, *(f"openspiel:{each}" for each in theirs)]}
+    engines = {name: Engine(Setting(name, name, {})) for name in [*_OWN, *(f"openspiel:{game}" for game in theirs)]}
     actions: dict[str, Callable[[], object]] = {
         name: partial(engine.play, _count(name), is_luck_kept=False) for name, engine in engines.items()
     }

@@ -66,10 +66,10 @@ def measure(scratch: Path, *, is_quick: bool) -> list[Table]:
         tables["dialogue"] = [_scripted(game)[0], _scripted(game)[0]]
         tables |= {name: stack.enter_context(seated(SHANGHAIEN, (bot, bot))) for name, bot in bots.items()}
         games = {"rules": Unseen()}
-        plays = {name: partial(_played_s, games.get(name, game), each) for name, each in tables.items()}
+        plays = {name: partial(_played_s, games.get(name, game), pair) for name, pair in tables.items()}
         samples = interleaved(plays, 20 if is_quick else 200)
-    own = {name: [each[0] for each in found] for name, found in samples.items()}
-    theirs = {name: [each[1] for each in samples[name]] for name in bots}
+    own = {name: [pair[0] for pair in pairs] for name, pairs in samples.items()}
+    theirs = {name: [pair[1] for pair in samples[name]] for name in bots}
     return [_referee_table(own, list(bots), notes), _bot_table(theirs, lines)]
 
 
@@ -97,9 +97,9 @@ def _bot_table(theirs: dict[str, list[float]], lines: list[bytes]) -> Table:
         "json.loads of the line": lambda: [json.loads(text) for text in texts],
         "json.dumps of the answer": lambda: [json.dumps({"type": "action", "id": 7, "action": 0}) for _ in texts],
     }
-    found = interleaved({name: partial(_cpu_s, each, len(texts)) for name, each in work.items()}, 21)
-    rows = [(f"a bot in {name}, all of it", Figure(_us(each))) for name, each in theirs.items()]
-    rows += [(f"of that in Python, with warm caches: {name}", Figure(_us(each))) for name, each in found.items()]
+    python_s = interleaved({name: partial(_cpu_s, call, len(texts)) for name, call in work.items()}, 21)
+    rows = [(f"a bot in {name}, all of it", Figure(_us(seconds))) for name, seconds in theirs.items()]
+    rows += [(f"of that in Python, with warm caches: {name}", Figure(_us(cpu))) for name, cpu in python_s.items()]
     return Table(
         title="A request: CPU time of the bot",
         headers=("part", "us a request"),

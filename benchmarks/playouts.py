@@ -87,10 +87,10 @@ class Engine:
         for number in range(count):
             if len(kept) == number:
                 kept.append([])
-            known = iter(kept[number]) if is_luck_kept else None
-            made, drawn = _playout(game, game.setup(self._options, 2), number, known)
+            kept_draws = iter(kept[number]) if is_luck_kept else None
+            decided, drawn = _playout(game, game.setup(self._options, 2), number, kept_draws)
             kept[number] = kept[number] if is_luck_kept else drawn
-            decisions += made
+            decisions += decided
             draws += len(drawn)
         return decisions, draws
 

@@ -81,7 +81,7 @@ def _row(name: str, count: int) -> tuple[str | Figure, ...]:
     matches = matches_of("rocking", count)
     cpu_s = time.process_time() - start_s
     placements = [placement for match in matches for placement in match.placements]
-    shares = [share_with_fall(each for each in placements if each.way in ways) for ways in (CAREFUL, *zip(CAREFUL))]
+    shares = [share_with_fall(load for load in placements if load.way in ways) for ways in (CAREFUL, *zip(CAREFUL))]
     many = avalanches(matches)
     return (
         name,

@@ -43,11 +43,11 @@ class _Placement(NamedTuple):
 
 def measure(_: Path, *, is_quick: bool) -> list[Table]:
     """Measure the CPU time of placements on ships with more and more pieces, beside the engine's share."""
-    fleets, each, rounds = (1, 2, 1) if is_quick else (6, 4, 2)
+    fleets, count, rounds = (1, 2, 1) if is_quick else (6, 4, 2)
     rng = Random("settle")
     ships = [_ships(rng) for _ in range(fleets)]
     rows = tuple(
-        _row(aboard, [found for fleet in ships for found in _placements(fleet[aboard], each, rng)], rounds)
+        _row(aboard, [placement for fleet in ships for placement in _placements(fleet[aboard], count, rng)], rounds)
         for aboard in _ABOARD
     )
     headers = (
@@ -62,7 +62,7 @@ def measure(_: Path, *, is_quick: bool) -> list[Table]:
         "floor\nus/step",
     )
     notes = (
-        f"mean of {fleets * each} placements in a breeze on {fleets} tidily loaded ships; each its best of {rounds}",
+        f"mean of {fleets * count} placements in a breeze on {fleets} tidily loaded ships; each its best of {rounds}",
         "settle: from the release to rest; floor: the engine alone, the same steps in a single call",
         "placement: all of it, with the way down, intended and shifted; way down: insist alone, with its model",
     )

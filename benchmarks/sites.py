@@ -146,7 +146,7 @@ def _paint_s(browser: object, url: str) -> float:
 
 
 def _blocks(matches: list[MatchResult]) -> list[Block]:
-    return [tuple(own) for _, own in groupby(matches, key=lambda one: one.key[:2])]
+    return [tuple(block) for _, block in groupby(matches, key=lambda one: one.key[:2])]
 
 
 def _renamed(block: Block, pairing: Pairing, number: int) -> Block:

@@ -75,12 +75,12 @@ class SuggestingGroup(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Return the command that `args` begin with, as click.Group does; fail with a suggestion for an unknown one."""
-        known = self.list_commands(ctx)
-        if args and args[0] not in known and not args[0].startswith("-"):
+        names = self.list_commands(ctx)
+        if args and args[0] not in names and not args[0].startswith("-"):
             from arena.text import unknown  # noqa: PLC0415 - only for this message
 
             meant = _MEANT.get(args[0], "").replace("NAME", args[1] if args[1:] else "NAME")
-            ctx.fail(f'no command "{args[0]}"; try: {meant}' if meant else unknown("command", args[0], known))
+            ctx.fail(f'no command "{args[0]}"; try: {meant}' if meant else unknown("command", args[0], names))
         return super().resolve_command(ctx, args)
 
 

@@ -62,11 +62,11 @@ def complete_columns(context: click.Context, _parameter: click.Parameter, begun:
     }
     names = tables.get(context.info_name or "", [column.name for column in LEADERBOARD])
     before, comma, last = begun.rpartition(",")
-    given = before.split(",")
+    chosen = before.split(",")
     return [
         CompletionItem(f"{before}{comma}{name}")
         for name in names
-        if name not in given and name.lower().startswith(last.lower())
+        if name not in chosen and name.lower().startswith(last.lower())
     ]
 
 

@@ -60,8 +60,8 @@ class CheckStep(msgspec.Struct, frozen=True):
         """Return the step as lines for a person; a failure begins with its reason, then its title in brackets."""
         what = f"{self.title}: {self.detail}"
         if self.verdict is StepVerdict.FAILED:
-            reason, _, rest = self.detail.partition("\n")
-            what = "\n".join([reason, f"[tried: {self.title}]", *rest.splitlines()])
+            reason, _, hints = self.detail.partition("\n")
+            what = "\n".join([reason, f"[tried: {self.title}]", *hints.splitlines()])
         indented = what.replace("\n", f"\n{'':>13}")
         return f"{self.number:>3}  {self.verdict.value:<7} {indented}"
 
@@ -82,8 +82,8 @@ class StepFailed(CheckFailed):
     """Error: the bot did not pass a step; `reason` names the broken promise in a line."""
 
     def __init__(self, bot: str, step: CheckStep) -> None:
-        said = f"the bot's stderr:\n{step.stderr.rstrip()}" if step.stderr.strip() else "its stderr is empty"
-        super().__init__(f"{bot} did not pass step {step.number}\n{said}")
+        output = f"the bot's stderr:\n{step.stderr.rstrip()}" if step.stderr.strip() else "its stderr is empty"
+        super().__init__(f"{bot} did not pass step {step.number}\n{output}")
         self.reason = f"{step.detail.splitlines()[0]} (step {step.number} of the check)"
 
 

@@ -152,8 +152,8 @@ def _compare(table: PlayedTable, change: Change) -> Comparison:
     unaware, seen, is_visible = {*table.all_seats()}, dict[Seat, int](), False
 
     def may(seat: Seat, states: Sequence[Any]) -> bool:
-        known = ((each, item) for each in states for item in change.items)
-        return may_know is not None and any(may_know(each, seat, draw.turn.key, item) for each, item in known)
+        items = ((now, item) for now in states for item in change.items)
+        return may_know is not None and any(may_know(now, seat, draw.turn.key, item) for now, item in items)
 
     for number, (step, state, reason) in enumerate(walked(game, changed, draw.rest), start=draw.at + 1):
         unaware -= {seat for seat in unaware if may(seat, (step.state, state))}

@@ -268,7 +268,7 @@ def _outcomes(table: PlayedTable) -> Iterator[str]:
             yield f"outcome: found {len(scores)} scores and {len(ranks)} ranks for {table.seats} seats"
         if not all(type(score) in {int, Fraction} for score in scores):
             yield f"outcome: scores are whole numbers or fractions, found {cut(repr(scores))}"
-        if tuple(ranks) != tuple(sum(other < own for other in ranks) for own in ranks):
+        if tuple(ranks) != tuple(sum(other < rank for other in ranks) for rank in ranks):
             yield f"outcome: each rank is the number of better seats (0 is best, equal is a tie), found {ranks}"
 
 

@@ -124,11 +124,11 @@ def played_table(
     simulator: api.Simulator | None = None,
 ) -> PlayedTable:
     """Play some random plays. TypeError for a play without an end; errors of the game pass."""
-    made = []
+    finished = []
     for number in range(plays):
         play = random_play(game, f"{number:032x}", Random(number), options=options, seats=seats, simulator=simulator)  # noqa: S311 - play
         steps = tuple(islice(play, LONGEST_PLAY))
         if not isinstance(steps[-1].turn, api.Over):
             raise TypeError(f"play {number + 1} has not ended after {LONGEST_PLAY} steps")
-        made.append(steps)
-    return PlayedTable(game, seats, options or {}, simulator or api.simulator_of(game), tuple(made))
+        finished.append(steps)
+    return PlayedTable(game, seats, options or {}, simulator or api.simulator_of(game), tuple(finished))

@@ -149,10 +149,10 @@ def unknowing_values(table: PlayedTable) -> Iterator[str]:
 
 def _known(table: PlayedTable, value: ValueFunction[Any], draw: HiddenDraw) -> Iterator[tuple[int, str]]:
     """Yield a sentence for each thing that the value knows too early, with the step in the rest of the play."""
-    worlds, rest, is_whole = _worlds(table, draw), draw.rest, _count_of(draw.turn) <= _ENUMERATED
+    worlds, steps, is_whole = _worlds(table, draw), draw.rest, _count_of(draw.turn) <= _ENUMERATED
     turned_up: dict[int, list[tuple[_Payoffs, int]]] = defaultdict(list)
     for world in worlds:
-        for place, (step, state, _) in enumerate(walked(table.game, world.state, rest)):
+        for place, (step, state, _) in enumerate(walked(table.game, world.state, steps)):
             if not _is_alike(table, state, step.state):
                 break
             if value(state) != value(step.state):
@@ -164,7 +164,7 @@ def _known(table: PlayedTable, value: ValueFunction[Any], draw: HiddenDraw) -> I
                 yield place, "before_reveal shows the value what was turned up: with other cards it is another one"
             turned_up[place].append((value(after), world.ways))
     for place, values in turned_up.items():
-        hidden = _hidden_worth(value, rest[place].state, rest[place].after)
+        hidden = _hidden_worth(value, steps[place].state, steps[place].after)
         is_of_all = 0 < sum(ways for _, ways in values) == sum(world.ways for world in worlds)
         if hidden is not None and is_of_all and (text := _unfair(hidden, values, is_whole=is_whole)):
             yield place, f"with all that was turned up hidden by before_reveal, {text}"

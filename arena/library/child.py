@@ -262,8 +262,8 @@ def _failure(error: BaseException) -> dict[str, str]:
         error = MachineFault(f"{error.filename}: {error.strerror}")
     elif isinstance(error, Exception) and not isinstance(error, ArenaError):
         error = as_shortage(error) or HarnessFault("".join(traceback.format_exception(error)))
-    known: ModuleType = errors
-    name = next((kind.__name__ for kind in type(error).__mro__ if hasattr(known, kind.__name__)), "HarnessFault")
+    names: ModuleType = errors
+    name = next((kind.__name__ for kind in type(error).__mro__ if hasattr(names, kind.__name__)), "HarnessFault")
     return {"error": name, "text": str(error)}
 
 

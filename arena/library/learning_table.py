@@ -73,9 +73,9 @@ class LearningTable:
         """Return the number of an action; IllegalAction unless it is a legal action of the seat."""
         number = index(action)
         if number not in self._legal[seat]:
-            known = f" ({self.actions[number]})" if 0 <= number < len(self.actions) else ""
+            action_text = f" ({self.actions[number]})" if 0 <= number < len(self.actions) else ""
             legal = ", ".join(map(str, sorted(self._legal[seat])))
-            raise IllegalAction(f"seat {seat}: action {number}{known} is not legal now; legal are {legal}")
+            raise IllegalAction(f"seat {seat}: action {number}{action_text} is not legal now; legal are {legal}")
         return number
 
     def play(self, chosen: Mapping[Seat, int]) -> None:

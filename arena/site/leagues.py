@@ -258,10 +258,10 @@ def league_views(store: MatchStore, names: Sequence[str]) -> Iterator[LeagueView
 
 def require_players(views: Sequence[LeagueView], names: Sequence[str]) -> None:
     """Raise SpecError, naming the option, unless each name is a player of one of the leagues."""
-    known = {player: None for view in views for player in view.players}
+    players = {player: None for view in views for player in view.players}
     for name in names:
-        if name not in known:
-            raise SpecError(f"--private: {unknown('player', name, known)}")
+        if name not in players:
+            raise SpecError(f"--private: {unknown('player', name, players)}")
 
 
 def league_view(store: MatchStore, name: str) -> LeagueView:

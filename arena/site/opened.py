@@ -43,8 +43,8 @@ class OpenedMatches:
 
     def file(self, path: str, make: Callable[[], Files]) -> bytes | None:
         """Return the file at `path` of the match whose files `make` makes; None if it has no such file. Raises Busy."""
-        if (known := self._kept.get(path)) is not None:
-            return known
+        if (content := self._kept.get(path)) is not None:
+            return content
         if not self._waiting.acquire(blocking=False):
             raise Busy(1.0)
         try:

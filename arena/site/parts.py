@@ -90,15 +90,15 @@ def rating_plot(view: LeagueView) -> Plot | None:
 
 def luck_table(view: LeagueView) -> list[Column]:
     """Return the columns of the players' luck; empty if none was measured."""
-    known = [(row.name, row.luck) for row in view.table.rows if row.luck]
-    if not known:
+    lucks = [(row.name, row.luck) for row in view.table.rows if row.luck]
+    if not lucks:
         return []
     meaning = "wins a match that dice and cards brought, on average; 0 is nobody's luck"
-    names = [name for name, _ in known]
+    names = [name for name, _ in lucks]
     return [
         Column("player", Style().names(names), "left", links=[*map(player_file, names)], is_key=True),
-        Column("matches", [str(luck.matches) for _, luck in known]),
-        Column("luck", [f"{luck.mean:+z.3f}" for _, luck in known], meaning=meaning),
+        Column("matches", [str(luck.matches) for _, luck in lucks]),
+        Column("luck", [f"{luck.mean:+z.3f}" for _, luck in lucks], meaning=meaning),
     ]
 
 

@@ -187,11 +187,11 @@ def _drawn(turn: Chance, step: ChanceStep) -> str:
 def _as_recorded(record: MatchRecord, found: MatchResult | None, notice: str) -> MatchData:
     """Return a match by rules that are not available: its steps as recorded, without positions."""
     steps = [ShownStep("the start", kind="start")]
-    for each in record.steps:
-        text = f"chance {each.key}" if isinstance(each, ChanceStep) else recorded_text(each)  # it may be hidden luck
-        shown = ShownStep(text, kind=_kind(each))
-        if isinstance(each, ActionStep):
-            shown.seat = each.seat
+    for step in record.steps:
+        text = f"chance {step.key}" if isinstance(step, ChanceStep) else recorded_text(step)  # it may be hidden luck
+        shown = ShownStep(text, kind=_kind(step))
+        if isinstance(step, ActionStep):
+            shown.seat = step.seat
         steps.append(shown)
     tell_faults(steps, record)
     by_seat = () if found is None else tuple(seat_luck / LUCK_UNIT for seat_luck in found.luck)

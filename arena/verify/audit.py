@@ -158,19 +158,19 @@ def _audit_tasks(
     remarks, simulated = Counter[str](), dict[str, Resimulated]()
     if total:
         look.watch(name, 0, total)
-    for found in look.checked(tasks):
+    for checked_match in look.checked(tasks):
         checked += 1
         look.watch(name, checked, max(total, checked))
-        yield from ((True, f"match {found.match}: {problem}") for problem in found.problems)
-        replayed += found.is_replayed
-        remarks.update(found.remarks)
-        if (one := found.resimulated) is not None:
-            simulated[one.terms] = simulated[one.terms] + one if one.terms in simulated else one
+        yield from ((True, f"match {checked_match.match}: {problem}") for problem in checked_match.problems)
+        replayed += checked_match.is_replayed
+        remarks.update(checked_match.remarks)
+        if (again := checked_match.resimulated) is not None:
+            simulated[again.terms] = simulated[again.terms] + again if again.terms in simulated else again
     if checked or total:
         yield False, summary(replayed)
     for text, count in remarks.items():
         yield False, text.replace("{}", counted(count, "match", "matches"), 1)
-    yield from ((False, _simulations(one)) for _, one in sorted(simulated.items()))
+    yield from ((False, _simulations(again)) for _, again in sorted(simulated.items()))
     return checked
 
 
@@ -179,8 +179,8 @@ def _simulations(found: Resimulated) -> str:
     same, made = found.equal, counted(found.made, "simulation", "simulations")
     if not found.terms:
         return f"{made} made again, {'all' if same == found.made else same} as recorded"
-    told = f"not comparable: simulated by {found.terms}; {same} of {made} come out the same"
-    return f"{told}; the farthest: {found.farthest.text}" if found.farthest else told
+    difference = f"not comparable: simulated by {found.terms}; {same} of {made} come out the same"
+    return f"{difference}; the farthest: {found.farthest.text}" if found.farthest else difference
 
 
 def _audit_standings(store: MatchStore, state: LeagueState) -> Iterator[AuditLine]:

@@ -113,8 +113,8 @@ def in_order(
     """
     waiting: deque[Callable[[], list[Checked]]] = deque()
     damage: list[DamagedStore] = []
-    left = _until_damage(tasks, damage)
-    while batch := list(islice(left, size())):
+    remaining = _until_damage(tasks, damage)
+    while batch := list(islice(remaining, size())):
         waiting.append(send(batch))
         while len(waiting) >= most():
             yield from waiting.popleft()()

@@ -42,8 +42,8 @@ class Resimulated(msgspec.Struct, frozen=True):
     why_not: str = ""
 
     def __add__(self, other: Self) -> "Resimulated":
-        found = [one.farthest for one in (self, other) if one.farthest is not None]
-        farthest = max(found, key=lambda one: one.apart, default=None)
+        differences = [part.farthest for part in (self, other) if part.farthest is not None]
+        farthest = max(differences, key=lambda difference: difference.apart, default=None)
         return Resimulated(self.terms, self.made + other.made, self.equal + other.equal, farthest, self.why_not)
 
 
