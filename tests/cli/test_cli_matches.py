@@ -156,7 +156,7 @@ def test_a_match_is_told_round_by_round(terminal: Terminal) -> None:
 
 
 def test_stderr_is_shown_at_its_step_where_a_tournament_keeps_it(terminal: Terminal, match: str) -> None:
-    """Stderr is shown at its step if the tournament keeps it, and by `arena match --steps`; a league keeps none by default."""
+    """Stderr is shown at its step if the tournament keeps it (none by default), and by `arena match --steps`."""
     whole = terminal.arena(f"show {match}").out.splitlines()
     told = [number for number, line in enumerate(whole) if "stderr | thinking" in line]
     assert told
