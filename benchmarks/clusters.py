@@ -1,8 +1,8 @@
 """The cluster: dask's workers beside local ones, a scheduler with a hundred workers, the driver with a thousand.
 
-Rule: the workers of the last two are stubs, which play a match in 0.2 s by waiting. A share tells how much of the time
-they played; the rest waited for the scheduler or the driver. CPU time is that of the driver's process, without the
-stubs in it: other programs lengthen it little, while shares need an idle machine.
+Rule: the workers of the last two are stubs, which play a match in 0.2 s by waiting. A share is the part of the time in
+which they played; in the rest they waited for the scheduler or the driver. CPU time is that of the driver's process,
+without the stubs in it: other programs lengthen it little, while shares need an idle machine.
 """
 
 import asyncio

@@ -46,7 +46,7 @@ _STEP: Final = 512
 
 
 class Hands(NamedTuple):
-    """Results: matches, score by block, and how often a card was told, told rightly, and foreign signals seen."""
+    """Results: matches, score by block, and how often a card was sent, sent correctly, and foreign signals seen."""
 
     matches: int
     scores: list[float]

@@ -173,4 +173,4 @@ def family_s() -> float:
 def process_s(pid: int) -> float:
     """Return the CPU seconds of a process and its reaped children; OSError or IndexError if it is gone."""
     columns = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
-    return sum(map(int, columns[11:15])) / _TICKS_PER_S  # utime, stime, and those of its reaped children
+    return sum(map(int, columns[11:15])) / _TICKS_PER_S  # utime, stime, and of its reaped children

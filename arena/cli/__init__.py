@@ -126,7 +126,7 @@ def main() -> None:
         exit_code = close_streams(execute(sys.argv[1:]))
         if exit_code == Interrupted.exit_code:
             ignore_signals()
-    except KeyboardInterrupt:  # another one, while the first was being told
+    except KeyboardInterrupt:  # another one, while the first was being reported
         ignore_signals()
         exit_code = Interrupted.exit_code
     sys.exit(exit_code)

@@ -1,4 +1,4 @@
-"""`arena compare`: is NEW better than OLD? As few matches as it takes to tell, and an honest answer."""
+"""`arena compare`: a sequential test of whether NEW is better than OLD, with as few matches as it needs."""
 
 import re
 from typing import get_args

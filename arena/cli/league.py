@@ -1,4 +1,4 @@
-"""`arena league`: run a tournament file, tell how far a league is, list its matches."""
+"""`arena league`: run a tournament file, show a league's progress, list its matches."""
 
 import contextlib
 import sys

@@ -79,7 +79,7 @@ def run(request: RunLeague, *, form: str, style: Style, yes: bool, dry_run: bool
             require_columns(style, form, asked_tournament(request))
         request = replace(request, may_drop=None) if yes else _agreed(request)
         outcome = _play(request, is_agreed=not yes)
-        from arena.report.leaderboard import leaderboard_page  # noqa: PLC0415 - numpy, after the machine was looked at
+        from arena.report.leaderboard import leaderboard_page  # noqa: PLC0415 - numpy, after the machine was checked
 
         history = f"history: {outcome.history}"
         click.echo(leaderboard_page(outcome.standings, outcome.timing, outcome.news).render(form, style))

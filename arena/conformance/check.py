@@ -1,6 +1,6 @@
 """Conformance: numbered steps that a bot must pass before it may play.
 
-Rule: each step tries one promise of protocol.md and tells in a sentence what came instead. A step that fails ends the
+Rule: each step tries one promise of protocol.md and reports in a sentence what came instead. A step that fails ends the
 check; a remark does not. Remarks are phrases for the bot's author, made from records alone.
 """
 

@@ -1,7 +1,7 @@
 """An operation in a child process: request in, events and value out as msgpack. Only this module starts processes.
 
-Rule: the child is in a session of its own, so that Ctrl-C reaches the caller only, who then ends it. It hears the death
-of its caller when it next reports progress. Progress is dropped while the caller is busy; nothing else is.
+Rule: the child is in a session of its own, so that Ctrl-C reaches the caller only, which then ends it. It notices
+the end of its caller when it next reports progress. Progress is dropped while the caller is busy; nothing else is.
 
 `python -m arena.library.child` is that child. Frames have their length in four bytes in front of them.
 """

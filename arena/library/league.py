@@ -229,7 +229,7 @@ def play(  # noqa: PLR0913 - all by name
     with contextlib.ExitStack() as ending:
         league = League(content, results=ending.enter_context(scratch_folder("arena-play-")), bots=bots)
         weakref.finalize(league, ending.pop_all().close)
-    league._play(workers=workers, isolation=isolation, progress=progress)  # noqa: SLF001 - nobody has asked for its standings yet
+    league._play(workers=workers, isolation=isolation, progress=progress)  # noqa: SLF001 - `run` would compute standings, too
     return league
 
 

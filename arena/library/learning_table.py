@@ -1,7 +1,7 @@
 """A game from choice to choice with numbered actions and encoded views: an environment but for the interface.
 
 Rule: a learner is asked where a bot is: luck comes and single legal actions are played without it. Luck follows from a
-seed that everybody may know, under a label of its own: no league has ever this luck.
+public seed, under a label of its own, so that no league ever has this luck.
 """
 
 from collections.abc import Mapping

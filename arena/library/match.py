@@ -1,4 +1,4 @@
-"""`arena.load_match(ID)`: a stored match, told again from its record."""
+"""`arena.load_match(ID)`: a stored match, reconstructed from its record."""
 
 from collections.abc import Collection
 from functools import cached_property

@@ -1,6 +1,6 @@
 """The site as files in a folder.
 
-Rule: the folder is ours alone. A page that a former build wrote and this one did not is removed.
+Rule: the folder contains nothing else. Pages of a former build that this one did not write are removed.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -1,6 +1,6 @@
-"""Matches that viewers of a server open: replayed when somebody asks, one at a time, within a share of a core.
+"""Matches that viewers of a server open: replayed on request, one at a time, within a share of a core.
 
-Rule: nobody who opens matches, however many, takes the time of the other pages or of a league on the same machine.
+Rule: opened matches, however many, slow down neither other pages nor a league on the same machine.
 """
 
 import threading

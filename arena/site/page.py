@@ -1,4 +1,4 @@
-"""A match as a page in one file, with the player and all it needs, to be opened or sent.
+"""A match as a page in one file, with the player and all its data, to be opened or sent.
 
 Rule: the policy of the page names each script by its hash, so that nothing else runs in it, and nothing is asked of a
 network or of other files.

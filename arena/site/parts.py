@@ -1,6 +1,6 @@
 """Parts of pages: tables, pictures and lines of matches, from the values of reports.
 
-Rule: values only; templates make the HTML and escape it. Every text alternative of a picture tells its numbers.
+Rule: values only; templates make the HTML and escape it. The text alternative of a picture contains its numbers.
 """
 
 from collections.abc import Callable, Iterator, Sequence

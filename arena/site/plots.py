@@ -1,7 +1,7 @@
 """Plots as SVG inside a page: readable without a script, with a text alternative, in the colours of the page.
 
 Rule: the page's policy refuses inline styles, so that a plot has plain attributes only. Ink is the colour of the text
-around it, which is light or dark; other colours can be told apart on both, and never tell something alone.
+around it, which is light or dark; other colours can be told apart on both, and never carry meaning alone.
 """
 
 import io

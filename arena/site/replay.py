@@ -1,6 +1,6 @@
 """A match as the player in a browser gets it: plain JSON, made from a replay that the rules confirm.
 
-Rule: hidden information reaches a page by `Game.observe` only, and luck that no seat sees is told by its size. The
+Rule: hidden information reaches a page by `Game.observe` only, and luck that no seat sees by its size only. The
 secret, the seed and the seeds of bots stay here; notes and stderr go out only for the players named in `private`.
 Names, actions and notes are data: `script` escapes them so that they cannot end the script they stand in.
 """

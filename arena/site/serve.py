@@ -1,8 +1,8 @@
-"""The site live: the same pages from a server, which tells browsers when more is stored.
+"""The live site: the same pages from a server, which notifies browsers when more is stored.
 
 Rule: it reads only. A connection never holds a snapshot longer than a page takes, so that a league that runs in another
-process never waits. All that is shown is of one version: pages are made when somebody asks for them, once a version,
-and a version lasts so long that the server takes a small part of a core, however many browsers ask.
+process never waits. All pages are of one version: each is made on request, once a version, and a version lasts so long
+that the server takes a small part of a core, however many browsers ask.
 """
 
 import asyncio

@@ -1,6 +1,6 @@
-"""The shapes of a match as the player in a browser gets it, and what the record tells of each step beside the game.
+"""The data types of a match for the player in a browser, and what the record adds to each step of the game.
 
-Rule: notes, stderr and hints are told of players who are named as private, and of nobody else.
+Rule: notes, stderr and hints are included for players who are named as private, and for no others.
 """
 
 from collections.abc import Collection

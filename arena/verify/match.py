@@ -141,7 +141,7 @@ def check_match(task: Task) -> Checked:
     """Check a match in every respect; any exception becomes a problem, so that the audit goes on."""
     try:
         return _checked(task)
-    except Exception as error:  # noqa: BLE001 - the edge: rules are not made for states that somebody forged
+    except Exception as error:  # noqa: BLE001 - the edge: rules are not made for forged states
         return Checked(str(task.match.key), (f"it cannot be checked: {error!r:.300}",))
 
 
