@@ -120,8 +120,7 @@ def predicted(ranks: Sequence[PairingRanks], method: Method) -> Blocks:
     for pairing in ranks:
         for fold in (0, 1):
             start = (fold - count) % 2
-            block_ranks = "".join(pairing.block_ranks[start::2])
-            dealt = PairingRanks(pairing.players, list(pairing.blocks)[start::2], block_ranks)
+            dealt = PairingRanks(pairing.players, [*pairing.blocks][start::2], "".join(pairing.block_ranks[start::2]))
             folds[fold].extend([dealt] if dealt.blocks else [])
         count += len(pairing.block_ranks)
     return [block for fold in (0, 1) for block in _forecasts(folds[fold], method(folds[1 - fold]))]

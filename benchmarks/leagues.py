@@ -76,9 +76,8 @@ class Timed(NamedTuple):
             max((count for at_s, count in self.reports if at_s <= end), default=0) for end in (begin_s, end_s)
         )
         blocks = {block.block: {match.key.rotation: match for match in block.results} for block in self.future.result()}
-        numbers = [fixture.block for fixture in self.job.fixtures]
-        played = [blocks[number][way] for way in self.job.fixtures[0].draw.order for number in numbers]
-        return played[first:last]
+        fixtures = self.job.fixtures
+        return [blocks[fixture.block][way] for way in fixtures[0].draw.order for fixture in fixtures][first:last]
 
 
 class Watched:

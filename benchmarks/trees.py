@@ -81,7 +81,7 @@ taken_s = 0.0
 for number in range(150):
     spec = MatchSpec("m", "shanghaien", {}, f"luck {number}", ClockSettings(), wire_id="m", bot_seeds=(number, -number))
     meter = LuckMeter(load_game("shanghaien"), 2)
-    noted = {"meter": meter} if "meter" in (play_match.__kwdefaults__ or {}) else {}  # an older tree, before replays
+    noted = {"meter": meter} if "meter" in (play_match.__kwdefaults__ or {}) else {}  # a tree of before replays
     record = play_match(spec, [BaselinePlayer(), BaselinePlayer()], **noted)
     begun_s = process_time()
     if number >= 10:

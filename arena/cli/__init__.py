@@ -94,8 +94,7 @@ class _Commands(SuggestingGroup):
         if cmd_name not in COMMAND_MODULES:
             return None
         module = import_module(COMMAND_MODULES[cmd_name][0])
-        commands = (value for value in vars(module).values() if isinstance(value, click.Command))
-        return next(command for command in commands if command.name == cmd_name)
+        return next(item for item in vars(module).values() if isinstance(item, click.Command) and item.name == cmd_name)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):

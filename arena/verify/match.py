@@ -163,8 +163,7 @@ def _checked(task: Task) -> Checked:
     if other := other_rules(record):
         remarks.append(f"not comparable: {{}} {other}")
     elif replayed := problems(record):
-        mistakes += filter(None, [other_package(record)])
-        mistakes += [problem.removeprefix(f"{match_id}: ") for problem in replayed]
+        mistakes += [*filter(None, [other_package(record)]), *(text.removeprefix(f"{match_id}: ") for text in replayed)]
     else:
         remarks += [f"{{}} {package}"] if (package := other_package(record)) else []
         resimulated, differences = resimulate(record)

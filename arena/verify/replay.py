@@ -130,7 +130,6 @@ def _first_difference(then: MatchRecord, now: MatchRecord) -> str:
             player = then.seats[old.seat].player
             return f"action {number}, by {player}, was {old.action!r:.60} and is {new.action!r:.60}"
     if then.termination != now.termination or len(pair[0]) != len(pair[1]):
-        records = zip((then, now), pair, strict=True)
-        ends = [f"{record.termination} after {len(acts)} actions" for record, acts in records]
+        ends = [f"{run.termination} after {len(acts)} actions" for run, acts in zip((then, now), pair, strict=True)]
         return f"it ended with {ends[0]}, and now with {ends[1]}"
     return ""
