@@ -15,17 +15,17 @@ _BUNDLED: Final = _HERE.parent / "bots"
 
 
 def ours(name: str) -> BotSpec:
-    """A bot of benchmarks/bots, by the name of its file."""
+    """Read a bot of benchmarks/bots, by the name of its file."""
     return read_bot(_HERE / "bots" / name)
 
 
 def shelved(name: str) -> BotSpec:
-    """A bot of the project's shelf."""
+    """Read a bundled bot of the project, by its name."""
     return read_bot(_BUNDLED / name)
 
 
 def instant(scratch: Path) -> tuple[dict[str, BotSpec], tuple[str, ...]]:
-    """The instant bots by the name of their language, and notes about what is missing; C is compiled into `scratch`."""
+    """Return the instant bots by language, and notes about missing ones; the C bot is compiled into `scratch`."""
     python = ours("instant.py")
     compiler = shutil.which("cc")
     if compiler is None:

@@ -30,7 +30,7 @@ from arena.statistics.probit import fit
 from arena.store.folder import stored
 
 LEAST_CHANCE: Final = 1e-9
-"""A chance of 0 that comes true would cost without end."""
+"""The least chance that counts: log loss of a chance of 0 would be infinite."""
 Forecaster = Callable[[str, str, tuple[int, int]], Chances]
 """Predicts the first player against the second, in these seats."""
 Method = Callable[[Sequence[PairingRanks]], Forecaster]
@@ -44,7 +44,7 @@ class Comparison(NamedTuple):
 
     @property
     def log_loss(self) -> float:
-        """-log of the chance of what came."""
+        """-log of the chance of the actual result."""
         return -math.log(max(LEAST_CHANCE, self._of_each()[self.came]))
 
     @property
@@ -62,7 +62,7 @@ Blocks = list[list[Comparison]]
 
 def coin(ranks: Sequence[PairingRanks]) -> Forecaster:
     """Learn nothing but the share of draws."""
-    counts = Counter(sign for one in ranks for course in one.block_ranks for sign in signs(course, len(one.players)))
+    counts = Counter(sign for pair in ranks for block in pair.block_ranks for sign in signs(block, len(pair.players)))
     del counts[None]
     draw = (counts[0] + 1.0) / (counts.total() + 3.0)
     return lambda *_: Chances((1.0 - draw) / 2.0, draw, (1.0 - draw) / 2.0)
@@ -114,26 +114,26 @@ def methods(names: Sequence[str], settings: RatingSettings) -> dict[str, Method]
 
 
 def predicted(ranks: Sequence[PairingRanks], method: Method) -> Blocks:
-    """Predict each half of the blocks from the other."""
+    """Predict each half of the blocks from a fit to the other half."""
     folds: tuple[list[PairingRanks], list[PairingRanks]] = [], []
     count = 0
-    for one in ranks:
+    for pairing in ranks:
         for fold in (0, 1):
             start = (fold - count) % 2
-            dealt = PairingRanks(one.players, list(one.blocks)[start::2], "".join(one.block_ranks[start::2]))
+            dealt = PairingRanks(pairing.players, [*pairing.blocks][start::2], "".join(pairing.block_ranks[start::2]))
             folds[fold].extend([dealt] if dealt.blocks else [])
-        count += len(one.block_ranks)
+        count += len(pairing.block_ranks)
     return [block for fold in (0, 1) for block in _forecasts(folds[fold], method(folds[1 - fold]))]
 
 
 def _forecasts(ranks: Iterable[PairingRanks], forecast: Forecaster) -> Iterable[list[Comparison]]:
-    for one in ranks:
-        rows = comparisons(len(one.players))
+    for pairing in ranks:
+        rows = comparisons(len(pairing.players))
         pairs = [sorted([(row.first_seat, row.first), (row.second_seat, row.second)]) for row in rows]
-        chances = [forecast(one.players[a], one.players[b], (seat, other)) for (seat, a), (other, b) in pairs]
+        chances = [forecast(pairing.players[a], pairing.players[b], (seat, other)) for (seat, a), (other, b) in pairs]
         turns = [1 if row.first_seat < row.second_seat else -1 for row in rows]
-        for course in one.block_ranks:
-            block = zip(chances, turns, signs(course, len(one.players)), strict=True)
+        for block_ranks in pairing.block_ranks:
+            block = zip(chances, turns, signs(block_ranks, len(pairing.players)), strict=True)
             yield [Comparison(chance, 1 - sign * turn) for chance, turn, sign in block if sign is not None]
 
 
@@ -148,14 +148,14 @@ def mean(blocks: Sequence[Sequence[float]]) -> tuple[float, float]:
 
 
 def tenths(blocks: Blocks) -> list[tuple[str, float, float, float, int]]:
-    """Sort by the predicted score: its mean, the score that came, the error of their difference, the count."""
+    """Sort by predicted score into tenths; return for each: mean, actual score, error of their difference, count."""
     rows = []
     for tenth in range(10):
-        own = [[each for each in block if min(9, int(10 * each.chances.score)) == tenth] for block in blocks]
-        said, _ = mean([[each.chances.score for each in block] for block in own])
-        came, _ = mean([[1.0 - each.came / 2.0 for each in block] for block in own])
-        _, error = mean([[1.0 - each.came / 2.0 - each.chances.score for each in block] for block in own])
-        rows.append((f"{10 * tenth} to {10 * tenth + 10} %", said, came, error, sum(map(len, own))))
+        selected = [[match for match in block if min(9, int(10 * match.chances.score)) == tenth] for block in blocks]
+        predicted_score, _ = mean([[match.chances.score for match in block] for block in selected])
+        came, _ = mean([[1.0 - match.came / 2.0 for match in block] for block in selected])
+        _, error = mean([[1.0 - match.came / 2.0 - match.chances.score for match in block] for block in selected])
+        rows.append((f"{10 * tenth} to {10 * tenth + 10} %", predicted_score, came, error, sum(map(len, selected))))
     return rows
 
 
@@ -168,20 +168,20 @@ def main() -> None:
     with stored(options.results) as store:
         state = state_of(store.league(options.league), store.ranks)
     ranks, names = [span.ranks for span in state.spans], [player.name for player in state.tournament.players]
-    found = {name: predicted(ranks, method) for name, method in methods(names, state.tournament.rating).items()}
-    losses = {name: [[each.log_loss for each in block] for block in blocks] for name, blocks in found.items()}
-    order = sorted(found, key=lambda name: mean(losses[name])[0])
+    forecasts = {name: predicted(ranks, method) for name, method in methods(names, state.tournament.rating).items()}
+    losses = {name: [[match.log_loss for match in block] for block in blocks] for name, blocks in forecasts.items()}
+    order = sorted(forecasts, key=lambda name: mean(losses[name])[0])
     rows = []
     for name in order:
         pairs = zip(losses[name], losses[order[0]], strict=True)
-        value, error = mean([[one - best for one, best in zip(*block, strict=True)] for block in pairs])
+        value, error = mean([[loss - best_loss for loss, best_loss in zip(*block, strict=True)] for block in pairs])
         behind = interval(value, error, degrees=len(losses[name]) - 1.0) if error > 0 else None
-        brier, _ = mean([[each.brier for each in block] for block in found[name]])
+        brier, _ = mean([[match.brier for match in block] for block in forecasts[name]])
         rows.append((name, *mean(losses[name]), value, behind and behind.low, behind and behind.high, brier))
     print(tabulate(rows, ("method", "log-loss", "+-", "behind", "low", "high", "Brier"), floatfmt=".4f"))
     for name in ("rating", "TrueSkill (no seats)"):
         print(f"\n{name}, by tenths of the predicted score of the earlier seat")
-        print(tabulate(tenths(found[name]), ("predicted", "mean", "came", "+-", "of"), floatfmt=".3f"))
+        print(tabulate(tenths(forecasts[name]), ("predicted", "mean", "came", "+-", "of"), floatfmt=".3f"))
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
 """The cluster: dask's workers beside local ones, a scheduler with a hundred workers, the driver with a thousand.
 
-Rule: the workers of the last two are stubs, which play a match in 0.2 s by waiting. A share tells how much of the time
-they played; the rest waited for the scheduler or the driver. CPU time is that of the driver's process, without the
-stubs in it: other programs lengthen it little, while shares need an idle machine.
+Rule: the workers of the last two are stubs, which play a match in 0.2 s by waiting. A share is the part of the time in
+which they played; in the rest they waited for the scheduler or the driver. CPU time is that of the driver's process,
+without the stubs in it: other programs lengthen it little, while shares need an idle machine.
 """
 
 import asyncio
@@ -42,9 +42,9 @@ from arena.store.bots import BotStore
 _MATCH_S: Final = 0.2
 _BLOCK_S: Final = 2 * _MATCH_S
 _LIFE_BLOCKS: Final = (10, 30)
-"""The shortest and the longest job: of different ones, so that workers do not end theirs in waves."""
+"""Blocks of the shortest and the longest job; lengths differ, so that workers do not finish in waves."""
 _REPORTED_BLOCKS: Final = 6
-"""Blocks that a worker hands over at once, after some 2.5 s."""
+"""Blocks that a worker reports at once, every 2.4 s."""
 _ENDS: Final = '[["normal",null,"sandbox","",1,[]],["normal",null,"sandbox","",1,[]]]'
 _NUMBERS: Final = struct.pack("<32i", *(1,) * 4, *(0,) * 4, *(60,) * 4, *(9000,) * 4, *(400,) * 4, *(0,) * 12)
 _RECORDS: Final = (join_packed("zlib", "0" * 64, bytes(1100)),) * 2
@@ -56,15 +56,15 @@ _US: Final = 1e6
 
 
 def measure(scratch: Path, *, is_quick: bool) -> list[Table]:
-    """Rates of both kinds of workers; shares of stubs, and the CPU time of the driver."""
-    own = _beside_local(scratch, 1, 10.0) if is_quick else _beside_local(scratch, 5, 30.0)
-    return [own, _stubs(12.0 if is_quick else 40.0)]
+    """Measure rates of both kinds of workers, shares of stubs, and the CPU time of the driver."""
+    local = _beside_local(scratch, 1, 10.0) if is_quick else _beside_local(scratch, 5, 30.0)
+    return [local, _stubs(12.0 if is_quick else 40.0)]
 
 
 class Counted:
-    """A run of a backend that never ends by itself: the matches that arrived within `seconds`, after `warm_s`.
+    """A run of an endless backend: the number of matches that arrived within `seconds`, after `warm_s`.
 
-    `cpu_s`: CPU time of this process meanwhile; `other_s`: of the processes of which `other` tells it.
+    `cpu_s`: CPU seconds of this process meanwhile; `other_s`: growth of the CPU seconds that `other` returns.
     """
 
     def __init__(
@@ -86,7 +86,7 @@ class Counted:
     def _commit(self, blocks: Finished) -> None:
         self._first_s = self._first_s or time.monotonic()
         if self.begun_s and not self.rate:
-            self.matches += sum(len(each.records) for each in blocks)
+            self.matches += sum(len(block.records) for block in blocks)
 
     def _tick(self, _: int) -> None:
         now_s = time.monotonic()
@@ -101,7 +101,7 @@ class Counted:
 
 
 def _beside_local(scratch: Path, rounds: int, seconds: float) -> Table:
-    """Two dask workers with TLS beside two local ones, with bots that answer at once."""
+    """Compare two dask workers with TLS and two local ones, with bots that answer at once."""
     bots = BotStore(scratch, scratch)
     tournament = _tournament("shanghaien", bots.install(ours("instant.py")))
 
@@ -112,12 +112,12 @@ def _beside_local(scratch: Path, rounds: int, seconds: float) -> Table:
         here = ClusterSettings("local:2")
         return run(cluster_backend(here, tournament, "sandbox", bots.packed, lambda _: None))
 
-    found = interleaved({"local": lambda: run(LocalBackend(2)), "dask": on_dask}, rounds, warm_ups=0)
-    rates = {name: [each.rate for each in some] for name, some in found.items()}
-    cpu = {name: [each.other_s / each.matches for each in some] for name, some in found.items()}
+    samples = interleaved({"local": lambda: run(LocalBackend(2)), "dask": on_dask}, rounds, warm_ups=0)
+    rates = {name: [sample.rate for sample in runs] for name, runs in samples.items()}
+    cpu = {name: [sample.other_s / sample.matches for sample in runs] for name, runs in samples.items()}
     rows: list[Row] = [
         (f"2 {name} workers", Figure(median(rates[name]), 1, error=error_of_median(rates[name])), _us(cpu[name]))
-        for name in found
+        for name in samples
     ]
     rows.append(("dask / local", Figure(ratio(rates["dask"], rates["local"]), 2, _OWN), _ratio(cpu)))
     notes = (f"Shanghaien, bots that answer at once; {rounds} rounds of {seconds:.0f} s in turns; `local:2`, with TLS",)
@@ -134,7 +134,7 @@ def _ratio(samples: dict[str, list[float]]) -> Figure:
 
 
 def _stubs(seconds: float) -> Table:
-    """A hundred behind a scheduler, and a thousand in this process."""
+    """Measure a hundred stubs behind a scheduler, and a thousand in this process."""
     near = _NearLink(1000)
     alone = _played(near.opened, seconds)
     rows: list[Row] = [(*_row("1000, no network", alone, 1000, near.spent_s), "")]
@@ -187,7 +187,7 @@ def _tournament(game: str, bot: BotSpec) -> Tournament:
 
 
 def endless(tournament: Tournament) -> Iterator[Job]:
-    """Lives of the first two players, for ever."""
+    """Yield jobs of the first two players, without end."""
     pairing, secret, block = Pairing("0" * 12, tournament.players[:2]), Secret.random(), 0
     settings, chance = MatchSettings(tournament.game, {}, tournament.clock), random.Random(1)
     while True:
@@ -200,7 +200,7 @@ def endless(tournament: Tournament) -> Iterator[Job]:
 
 
 def played_by_nobody(pairing: str, names: tuple[str, ...], number: int) -> PlayedBlock:
-    """A block as large as one that was played."""
+    """Return a made-up block as large as a played one."""
     return PlayedBlock(pairing, number, names, "0101", _ENDS, _NUMBERS, _RECORDS)
 
 
@@ -212,7 +212,7 @@ class _NearWorker:
         self.jobs: dict[str, tuple[float, str, tuple[str, ...], list[int]]] = {}
 
     def take(self, dispatch: Dispatch, now_s: float) -> None:
-        """Forget what is over, and begin what is new."""
+        """Drop jobs that are no longer awaited, and begin new ones."""
         self.jobs = {attempt: job for attempt, job in self.jobs.items() if attempt in dispatch.awaited}
         for attempt, job in dispatch.jobs.items():
             assert isinstance(job, Job)
@@ -221,26 +221,26 @@ class _NearWorker:
             self.end_s = start_s + _BLOCK_S * len(numbers)
 
     def news(self, now_s: float) -> dict[str, Progressed]:
-        """The progress of all jobs that have begun, and the blocks of those that are over."""
-        told = {}
+        """Return the progress of all jobs that have begun, with the blocks of finished ones."""
+        news = {}
         for attempt, (start_s, pairing, names, numbers) in self.jobs.items():
             done = min(len(numbers), int((now_s - start_s) / _BLOCK_S))
             is_over = done == len(numbers)
-            blocks = tuple(played_by_nobody(pairing, names, each) for each in numbers) if is_over else ()
+            blocks = tuple(played_by_nobody(pairing, names, number) for number in numbers) if is_over else ()
             if done > 0:
-                told[attempt] = Progressed(len(names) * done, "played" if is_over else "", blocks)
-        return told
+                news[attempt] = Progressed(len(names) * done, "played" if is_over else "", blocks)
+        return news
 
 
 class _NearLink:
-    """So many workers in the process of the driver, without any network; `spent_s` is their own CPU time."""
+    """A link to `count` workers in the driver's process, without a network; `spent_s`: their CPU seconds."""
 
     def __init__(self, count: int) -> None:
         self.spent_s = 0.0
         self._count = count
 
     async def opened(self) -> "_NearLink":
-        """In the event loop of the driver."""
+        """Create the workers, in the event loop of the driver."""
         self._workers = {f"near://{number}": _NearWorker() for number in range(self._count)}
         return self
 
@@ -286,19 +286,19 @@ class _Waiting:
         return future
 
     def _begin(self, job: Job, on_finished: OnFinished, future: "Future[Finished]") -> None:
-        numbers, names = [each.block for each in job.fixtures], job.pairing.names
+        numbers, names = [fixture.block for fixture in job.fixtures], job.pairing.names
         start_s = max(self._loop.time(), self._end_s)
         for done in range(_REPORTED_BLOCKS, len(numbers), _REPORTED_BLOCKS):
             self._loop.call_at(start_s + _BLOCK_S * done, on_finished, len(names) * done)
         self._end_s = start_s + _BLOCK_S * len(numbers)
-        blocks = [played_by_nobody(job.pairing.key, names, each) for each in numbers]
+        blocks = [played_by_nobody(job.pairing.key, names, number) for number in numbers]
         self._loop.call_at(self._end_s, future.set_result, blocks)
 
     def close(self, *, is_interrupted: bool) -> None: ...
 
 
 class _EveryBot:
-    """A cache that has every bot."""
+    """A bot cache that has every bot."""
 
     def __init__(self, *_: object) -> None: ...
 
@@ -309,14 +309,14 @@ class _EveryBot:
 
 @contextlib.contextmanager
 def _cluster_of_stubs(count: int) -> Iterator[tuple[str, Callable[[], float]]]:
-    """A scheduler and so many workers, each in a process: the address, and the CPU time of the scheduler."""
+    """Start a scheduler and `count` workers in processes; yield the address and the CPU time of the scheduler."""
     with _process(_schedule) as (scheduler, address), _process(_work, address, count):
         yield address, partial(process_s, scheduler)
 
 
 @contextlib.contextmanager
 def _process(function: Callable[..., None], *arguments: Any) -> Iterator[tuple[int, str]]:
-    """A process for a while: its id, and what it tells through its first argument when it is ready."""
+    """Run `function` in a process for a while; yield its id, and what it sends when it is ready."""
     here, there = get_context("spawn").Pipe()
     process = get_context("spawn").Process(target=function, args=(there, *arguments), daemon=True)
     process.start()
@@ -357,6 +357,6 @@ def _work(told: Any, address: str, count: int) -> None:
             start = partial(Worker, address, nthreads=1, memory_limit=0, local_directory=folder)
             workers = [await start(name=f"w{number}") for number in range(count)]
             told.send("ready")
-            await asyncio.gather(*(each.finished() for each in workers))
+            await asyncio.gather(*(worker.finished() for worker in workers))
 
     asyncio.run(run())

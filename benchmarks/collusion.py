@@ -38,15 +38,15 @@ from arena.statistics.interval import interval
 
 _HERE: Final = Path(__file__).resolve().parent
 _USER: Final = 64_817
-"""A number that nobody has, for root."""
+"""A user id that nobody has, to become if this is root."""
 _CARDS: Final = ("jack", "queen", "king")
 _MOST_SIGNALS: Final = 8_192
-"""Of the user, set here: so few that a bot fills them up in some milliseconds."""
+"""The limit of queued signals for the user: a bot reaches it in a few milliseconds."""
 _STEP: Final = 512
 
 
 class Hands(NamedTuple):
-    """Matches, the score of each block; how often a card was told, rightly told, and signals of others were seen."""
+    """Results: matches, score by block, and how often a card was sent, sent correctly, and foreign signals seen."""
 
     matches: int
     scores: list[float]
@@ -88,23 +88,23 @@ def main(blocks: int) -> None:
 
 
 def _row(label: str, hands: list[Hands]) -> Row:
-    scores = [score for one in hands for score in one.scores]
-    matches, told = sum(one.matches for one in hands), sum(one.told for one in hands)
+    scores = [score for league in hands for score in league.scores]
+    matches, told = sum(league.matches for league in hands), sum(league.told for league in hands)
     spread = mean((score - mean(scores)) ** 2 for score in scores) / (len(scores) - 1)
-    found = interval(mean(scores), spread**0.5, degrees=len(scores) - 1, blocks=len(scores), lowest=0.0, highest=1.0)
-    right = sum(one.right for one in hands)
+    score = interval(mean(scores), spread**0.5, degrees=len(scores) - 1, blocks=len(scores), lowest=0.0, highest=1.0)
+    right = sum(league.right for league in hands)
     return (
         label,
         Figure(matches, 0),
-        Figure(100 * found.value, 2, error=100 * found.error),
+        Figure(100 * score.value, 2, error=100 * score.error),
         Figure(100 * told / matches),
         Figure(100 * right / told) if told else "-",
-        Figure(100 * sum(one.saw for one in hands) / matches),
+        Figure(100 * sum(league.saw for league in hands) / matches),
     )
 
 
 def build_bots(scratch: Path) -> None:
-    """Compile the bot that colludes and the same one that does not."""
+    """Compile the bot that colludes, and the same bot without the trick."""
     for name, words in (("colluder", "./colluder"), ("plain", "./colluder, plain")):
         (scratch / name).mkdir(mode=0o755)
         source = _HERE / "bots" / "colluder.c"
@@ -115,9 +115,9 @@ def build_bots(scratch: Path) -> None:
 def play_as_ordinary_user(
     scratch: Path, blocks: int, *, count: int = 1, beside: bool = False, limit: bool = True
 ) -> list[Hands]:
-    """Play so many leagues at once, each in a copy of this process that is not root's; the hands of each.
+    """Play `count` leagues at once, each in a fork that is not root; return the hands of each.
 
-    `beside`: the processes of both rotations live together. Whatever plays must have been imported before.
+    `beside`: run the processes of both rotations at the same time. All modules must have been imported before.
     """
     pipes = []
     for _ in range(count):
@@ -137,12 +137,12 @@ def play_as_ordinary_user(
                 os._exit(0)
         os.close(writing)
         pipes.append(reading)
-    found = []
+    hands = []
     for number in pipes:
-        with os.fdopen(number, "rb") as told:
-            found.append(pickle.load(told))
+        with os.fdopen(number, "rb") as pipe:
+            hands.append(pickle.load(pipe))
         os.wait()
-    return found
+    return hands
 
 
 def _become_ordinary(home: Path) -> None:
@@ -165,7 +165,7 @@ def _without_signals(limits: Any) -> dict[str, int]:
 
 
 def _side_by_side(job: Job, **_: object) -> Generator[worker.Played, None, None]:
-    """As arena did: a table for each rotation, all there for the whole job."""
+    """Play a job as arena once did: with a table for each rotation, all open during the whole job."""
     with ExitStack() as ending:
         tables = [worker._seat(job, keep_transcript=False) for _ in job.pairing.players]  # noqa: SLF001
         for player in (player for table in tables for player in table):
@@ -176,7 +176,7 @@ def _side_by_side(job: Job, **_: object) -> Generator[worker.Played, None, None]
 
 
 def play_hands(scratch: Path, blocks: int) -> Hands:
-    """Play so many blocks of both bots in this process."""
+    """Play `blocks` blocks of both bots in this process."""
     players = [Player(name=name, bot=read_bot(scratch / name)) for name in ("colluder", "plain")]
     secret, clock = Secret.random(), ClockSettings()
     meeting = exhibition(players, game="kuhn_poker", options={}, clock=clock, secret=secret, blocks=blocks)

@@ -32,7 +32,7 @@ _ENVIRONMENT: Final = {name: value for name, value in os.environ.items() if name
 
 
 def wall_s(*command: str) -> float:
-    """Wall seconds of a whole command. AssertionError with its words if it fails."""
+    """Return the wall seconds of a whole command; AssertionError with its stderr if it fails."""
     start_s = time.perf_counter()
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, env=_ENVIRONMENT)
     elapsed_s = time.perf_counter() - start_s
@@ -41,7 +41,7 @@ def wall_s(*command: str) -> float:
 
 
 def cpu_s(*command: str) -> float:
-    """Seconds of CPU time, user and system, of a whole command; its output is dropped. AssertionError as above."""
+    """Return the CPU seconds, user and system, of a whole command, without its output; AssertionError if it fails."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     done = subprocess.run(
         command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False, env=_ENVIRONMENT
@@ -52,12 +52,12 @@ def cpu_s(*command: str) -> float:
 
 
 def measure(scratch: Path, *, is_quick: bool) -> list[Table]:
-    """The start of the program, and of the commands for a lost match."""
+    """Measure the start of the program, and the commands for a lost match."""
     return [_starts(is_quick=is_quick), _lost_match(scratch, is_quick=is_quick)]
 
 
 def _starts(*, is_quick: bool) -> Table:
-    """Median wall time of `arena --help` beside what Python and click need by themselves."""
+    """Measure the median wall time of `arena --help` beside those of Python and click alone."""
     commands = {
         "python -c pass": (sys.executable, "-c", "pass"),
         'python -c "import click"': (sys.executable, "-c", "import click"),
@@ -80,7 +80,7 @@ def _starts(*, is_quick: bool) -> Table:
 
 
 def _lost_match(scratch: Path, *, is_quick: bool) -> Table:
-    """Median CPU time of `arena dialogue` and `arena ask --all` for a match of a bot that does not think."""
+    """Measure the median CPU time of `arena dialogue` and `arena ask --all` for a match of instant bots."""
     file, results = scratch / "lost.yaml", ("--results", str(scratch / "lost"))
     file.write_text(_LEAGUE, encoding="utf-8")
     wall_s(*ARENA, "league", "run", str(file), *results)

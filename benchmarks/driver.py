@@ -35,14 +35,14 @@ from arena.store.matches import MatchStore
 _GOAL: Final = Goal(">=", 10_000)
 _PLAYERS: Final = 8
 _RECORD_BYTES: Final = 1500
-"""Of a compressed record at Shanghaien."""
+"""The size of a compressed record at Shanghaien."""
 _US: Final = 1e6
 _ENDS: Final = msgspec.json.encode([("normal", None, "sandbox", "1", 1, ())] * 2).decode()
 _NUMBERS: Final = struct.pack("<32i", *(9, 5, 5, 9), *(7, -7) * 2, *(62,) * 4, *(9000,) * 4, *(400,) * 4, *(0,) * 12)
 
 
 def played_by_nobody(job: Job, _: OnFinished) -> Finished:
-    """All blocks of a job at once, with records of random bytes."""
+    """Return all blocks of a job at once, with records of random bytes."""
     return [_block(job, fixture.block) for fixture in job.fixtures]
 
 
@@ -53,7 +53,7 @@ def _block(job: Job, number: int) -> PlayedBlock:
 
 
 class IdleBackend:
-    """Worker processes as a league has them, which play nothing."""
+    """A backend with worker processes as in a league, which play nothing."""
 
     def __init__(self, workers: int) -> None:
         self._workers = Workers(workers, preload=played_by_nobody.__module__)
@@ -69,10 +69,10 @@ class IdleBackend:
 
 
 def measure(scratch: Path, *, is_quick: bool) -> list[Table]:
-    """Matches a second through one store, and the CPU time of the league's own process."""
+    """Measure matches a second through one store, and the CPU time of the league's own process."""
     cycles, rounds = (100, 1) if is_quick else (500, 5)
-    found = [_run(scratch / f"driver-{number}", cycles) for number in range(rounds)]
-    per_s, cpu_us = ([each[column] for each in found] for column in (0, 1))
+    runs = [_run(scratch / f"driver-{number}", cycles) for number in range(rounds)]
+    per_s, cpu_us = ([run[column] for run in runs] for column in (0, 1))
     row = (
         "two players a match",
         Figure(median(per_s), 0, _GOAL, error_of_median(per_s)),
@@ -88,7 +88,7 @@ def measure(scratch: Path, *, is_quick: bool) -> list[Table]:
 
 
 def _run(results: Path, cycles: int) -> tuple[float, float]:
-    """Matches a second, and microseconds of CPU time a match."""
+    """Run the league; return matches a second, and microseconds of CPU time a match."""
     bot = ours("instant.py")
     tournament = Tournament(
         name="driver",

@@ -33,7 +33,7 @@ _WORKERS: Final = (1, 2, 4)
 
 
 def measure(_: Path, *, is_quick: bool) -> list[Table]:
-    """One table: forfeits and times by number of workers."""
+    """Measure forfeits and times by number of workers."""
     matches = 40 if is_quick else 200
     cores = len(os.sched_getaffinity(0))
     rows: list[Row] = []
@@ -60,9 +60,9 @@ def measure(_: Path, *, is_quick: bool) -> list[Table]:
 def _row(workers: int, busy: int, matches: int) -> Row:
     begun_s = time.monotonic()
     results, stretch = _play(workers, matches)
-    slowest = [max(one.slowest_us) / 1e3 for one in results]
-    late = sum(one.termination == "timeout" for one in results)
-    others = sum(one.termination not in {"normal", "timeout"} for one in results)
+    slowest = [max(result.slowest_us) / 1e3 for result in results]
+    late = sum(result.termination == "timeout" for result in results)
+    others = sum(result.termination not in {"normal", "timeout"} for result in results)
     return (
         str(workers),
         str(busy),
@@ -76,7 +76,7 @@ def _row(workers: int, busy: int, matches: int) -> Row:
 
 
 def _play(workers: int, matches: int) -> tuple[list[MatchResult], float]:
-    """What the matches came to, and wall time over CPU time of all moves."""
+    """Play the matches; return their results, and the ratio of wall time to CPU time of all moves."""
     bot = ours("thinker.py")
     players = (Player(name="thinker-1", bot=bot), Player(name="thinker-2", bot=bot))
     options = {"heaps": [2, 2, 2]}

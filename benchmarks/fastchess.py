@@ -19,7 +19,7 @@ _FINISHED: Final = re.compile(r"^Finished game", re.MULTILINE)
 
 
 def engine(language: str, scratch: Path) -> list[str]:
-    """The command of an instant engine, `C` or `Python`."""
+    """Return the command of an instant engine, `C` or `Python`."""
     if language == "Python":
         return [sys.executable, "-S", str(_BOTS / "instant_uci.py"), str(_MOVES)]
     program = scratch / "instant-uci"
@@ -31,18 +31,18 @@ def engine(language: str, scratch: Path) -> list[str]:
 
 
 def us_a_move(fastchess: Path, command: list[str], *, workers: int, games: int, scratch: Path) -> float:
-    """Microseconds of wall time a move and worker.
+    """Measure microseconds of wall time a move and worker.
 
-    From the end of an early game to the one after which a worker has no more to do.
+    The time runs from the end of an early game to the end after which a worker has no more to do.
     """
     program, *words = command
-    each = [f"cmd={program}", f"args={' '.join(words)}"]
+    engine_options = [f"cmd={program}", f"args={' '.join(words)}"]
     settings = [
         *("-each", "tc=10+0.1", "-rounds", str(games // 2), "-games", "2", "-maxmoves", str(_PLIES // 2)),
         *("-concurrency", str(workers), "-ratinginterval", "0", "-autosaveinterval", "0"),
         *("-config", f"outname={scratch / 'fastchess.json'}"),
     ]
-    engines = ["-engine", *each, "name=A", "-engine", *each, "name=B"]
+    engines = ["-engine", *engine_options, "name=A", "-engine", *engine_options, "name=B"]
     with subprocess.Popen(
         [fastchess, *engines, *settings], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, cwd=scratch
     ) as running:

@@ -32,7 +32,7 @@ _FLOODS: Final = {
 
 
 def measure(_: Path, *, is_quick: bool) -> list[Table]:
-    """Two tables: hangs against their clock, floods against memory."""
+    """Measure hangs against their clock, and floods against memory: two tables."""
     return [_hang_table(3 if is_quick else 9), _flood_table(1 if is_quick else 3)]
 
 
@@ -41,9 +41,9 @@ def _hang_table(rounds: int) -> Table:
     samples = interleaved({manner: partial(ending, manner, clock) for manner, clock in settings.items()}, rounds)
     spins, sleeps, mutes = samples["spin"], samples["sleep"], samples["mute"]
     rows = (
-        _hang_row("a bot that spins", "CPU", _BUDGET_S, [one.bot_cpu_s for one in spins], spins),
-        _hang_row("a bot that sleeps", "wall", _WALL_S, [one.elapsed_s for one in sleeps], sleeps),
-        _hang_row("a bot that never says hello", "wall", _WALL_S, [one.elapsed_s for one in mutes], mutes),
+        _hang_row("a bot that spins", "CPU", _BUDGET_S, [end.bot_cpu_s for end in spins], spins),
+        _hang_row("a bot that sleeps", "wall", _WALL_S, [end.elapsed_s for end in sleeps], sleeps),
+        _hang_row("a bot that never says hello", "wall", _WALL_S, [end.elapsed_s for end in mutes], mutes),
     )
     headers = ("a hang", "clock", "has\ns", "beyond it s,\nby that clock", "beyond it s,\nwall", "ended as")
     notes = (
@@ -59,7 +59,7 @@ def _hang_row(label: str, clock: str, has_s: float, used_s: list[float], endings
         clock,
         Figure(has_s, 2),
         Figure(median(used_s) - has_s, 4, _GOAL_S),
-        Figure(median(one.elapsed_s for one in endings) - has_s, 4, _GOAL_S),
+        Figure(median(end.elapsed_s for end in endings) - has_s, 4, _GOAL_S),
         _terminations(endings),
     )
 
@@ -85,17 +85,17 @@ def _flood_table(rounds: int) -> Table:
 
 
 def _flood_row(label: str, endings: list[Ending]) -> Row:
-    wall_s = median(one.elapsed_s for one in endings)
+    wall_s = median(end.elapsed_s for end in endings)
     return (
         label,
-        Figure(max(one.grown_mb for one in endings), 1, _GOAL_MB),
+        Figure(max(end.grown_mb for end in endings), 1, _GOAL_MB),
         Figure(wall_s, 2),
         Figure(max(0.0, wall_s - _FLOOD_WALL_S), 3, _GOAL_S),
-        Figure(median(one.bot_cpu_s for one in endings), 2),
-        Figure(median(one.referee_cpu_s for one in endings), 2),
+        Figure(median(end.bot_cpu_s for end in endings), 2),
+        Figure(median(end.referee_cpu_s for end in endings), 2),
         _terminations(endings),
     )
 
 
 def _terminations(endings: list[Ending]) -> str:
-    return ", ".join(sorted({one.termination for one in endings}))
+    return ", ".join(sorted({end.termination for end in endings}))

@@ -35,19 +35,19 @@ class Ending(msgspec.Struct, frozen=True):
 
 
 class _Transcript(deque[TranscriptLine]):
-    """A transcript that remembers when the bot was last asked something, however many lines follow."""
+    """A transcript that keeps the time of the last request to the bot, however many lines follow."""
 
     asked_s = 0.0
 
     def append(self, line: TranscriptLine, /) -> None:
-        """Take a line."""
+        """Append a line; note the time of a request to the bot."""
         if line[1] == ">" and line[2].startswith(_ASKING):
             self.asked_s = line[0]
         super().append(line)
 
 
 def ending(manner: str, clock: ClockSettings) -> Ending:
-    """The end of a match of the bot with this manner against an instant one."""
+    """Play a match of the bot with this manner against an instant one; return how it ended."""
     bots = (ours("ill_mannered.py"), ours("instant.py"))  # the second one ignores the argument
     with seated(SHANGHAIEN, bots, clock, (manner,)) as bot_players:
         bot_players[0].transcript = transcript = _Transcript(maxlen=_KEPT_LINES)
@@ -65,13 +65,13 @@ def ending(manner: str, clock: ClockSettings) -> Ending:
 
 
 def ending_in_fresh_process(manner: str, clock: ClockSettings) -> Ending:
-    """The same in a new process, because one that has freed memory before can hide how much it takes now."""
+    """Play the match as `ending` does, in a new process: memory freed earlier could hide its growth."""
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as executor:
         return executor.submit(_after_one_match, manner, clock).result(timeout=120)
 
 
 def _after_one_match(manner: str, clock: ClockSettings) -> Ending:
-    """A first, peaceful match takes what every process needs once."""
+    """Play a normal match first, which takes the memory that every process needs once; then `ending`."""
     instant = ours("instant.py")
     with seated(SHANGHAIEN, (instant, instant)) as bot_players:
         play_match(match_of(SHANGHAIEN), bot_players)
@@ -80,6 +80,6 @@ def _after_one_match(manner: str, clock: ClockSettings) -> Ending:
 
 def _resident_mb(field: str) -> float:
     status = Path("/proc/self/status").read_text(encoding="utf-8")
-    found = re.search(rf"^{field}:\s+(\d+) kB", status, re.MULTILINE)
-    assert found is not None, f"no {field} in /proc/self/status"
-    return int(found[1]) / 1024
+    entry = re.search(rf"^{field}:\s+(\d+) kB", status, re.MULTILINE)
+    assert entry is not None, f"no {field} in /proc/self/status"
+    return int(entry[1]) / 1024

@@ -39,15 +39,15 @@ from support.hostile_league import honest_players, league_of
 
 _WORKERS: Final = 2
 _BLOCKS: Final = 5
-"""Blocks of a bot in a row: ten matches with the same processes, as far as those live."""
+"""Blocks of a bot in a row: ten matches with the same processes, unless those end."""
 _SILENCE_S: Final = 120.0
-"""Without a finished job for so long, something hangs; the slowest one takes a quarter of it."""
+"""The longest time without a finished job, before something hangs; the slowest job takes a quarter of it."""
 _SHOWN: Final = 10
 _QUICK, _FULL = 300, 2000
 
 
 class Sample(msgspec.Struct, frozen=True):
-    """Memory in MB and open files, of this process and of the fullest worker."""
+    """Memory in MB and open files, of this process and of the largest worker."""
 
     matches: int
     main_mb: float
@@ -57,7 +57,7 @@ class Sample(msgspec.Struct, frozen=True):
 
 
 class Soak:
-    """A run: which bot plays in which job, and what came of it."""
+    """A soak run: the bot of each job, and the results."""
 
     def __init__(self, grounds: Grounds, store: MatchStore, matches: int, seed: int) -> None:
         self.wrong: list[str] = []
@@ -73,7 +73,7 @@ class Soak:
         self._heard_s = time.monotonic()
 
     def jobs(self) -> Iterator[Job]:
-        """Ten matches of one bot after the other, each chosen at random; an honest one now and then moves first."""
+        """Yield ten matches of each of a series of random bots; an honest bot sometimes moves first."""
         bots = [rogue for rogue in HOSTILE_BOTS if _is_quick(rogue)]
         honest = honest_players(self._grounds.honest)
         for number in range(-(-self._wanted // (2 * _BLOCKS))):
@@ -85,7 +85,7 @@ class Soak:
                 yield job
 
     def take(self, blocks: list[PlayedBlock]) -> None:
-        """Store and judge what a worker brought, and look at the processes."""
+        """Store and judge the blocks of a worker, and sample the processes."""
         self._heard()
         self._store.save(blocks)
         for block in blocks:
@@ -93,12 +93,12 @@ class Soak:
             for match in block.results:
                 self.matches += 1
                 self.endings[match.termination] += 1
-                found = shortfalls(rogue, unpack(match.record), EVIL)
-                self.wrong += [f"{rogue.id}: {text}" for text in found]
+                mistakes = shortfalls(rogue, unpack(match.record), EVIL)
+                self.wrong += [f"{rogue.id}: {text}" for text in mistakes]
         self.samples.append(_sample(self.matches))
 
     def tick(self) -> None:
-        """Now and then: TimeoutError if no job came back for too long."""
+        """Raise TimeoutError if no job has come back for too long."""
         silence_s = time.monotonic() - self._heard_s
         if silence_s > _SILENCE_S:
             raise TimeoutError(f"no job came back for {silence_s:.0f} s after {self.matches} matches")
@@ -110,12 +110,12 @@ class Soak:
 
 
 def measure(scratch: Path, *, is_quick: bool) -> list[Table]:
-    """As a section of run.py."""
+    """Run the soak as a section of run.py."""
     return soak(scratch, matches=_QUICK if is_quick else _FULL, seed=1)
 
 
 def soak(scratch: Path, *, matches: int, seed: int) -> list[Table]:
-    """Play so many matches; two tables."""
+    """Play `matches` matches; return two tables."""
     place = scratch / "soak"
     place.mkdir()
     backend = LocalBackend(_WORKERS)
@@ -126,15 +126,15 @@ def soak(scratch: Path, *, matches: int, seed: int) -> list[Table]:
         play_jobs([soaked.jobs()], backend, commit=soaked.take, tick=lambda _: soaked.tick())
         elapsed_s = time.monotonic() - start_s
         connection.close()
-        left = grounds.decoys.running() | set(grounds.decoys.left_processes())
+        leftovers = grounds.decoys.running() | set(grounds.decoys.left_processes())
         touched = grounds.decoys.touched()
     for text in [*soaked.wrong[:_SHOWN], *touched]:
         print(f"  {text[:500]}")
-    return [_outcome(soaked, elapsed_s, len(left), len(touched)), _growth(soaked.samples)]
+    return [_outcome(soaked, elapsed_s, len(leftovers), len(touched)), _growth(soaked.samples)]
 
 
 def _is_quick(rogue: HostileBot) -> bool:
-    """Bots that make one wait for the wall clock, for a grace period or for other tools are left out."""
+    """Return False for bots that make one wait: for the wall clock, a grace period or other tools."""
     waits = any(word in rogue.word for word in ("wall time", "hello", "ready", "no answer"))
     is_lazy = rogue.ends == "timeout" and (waits or not rogue.word or rogue.kind in {"lines", "tasks"})
     return not (is_lazy or rogue.rivals_think_ms or rogue.command or rogue.behaviour == "never-quit")
@@ -218,10 +218,10 @@ def _growth(samples: list[Sample]) -> Table:
 def main(*, matches: int, quick: bool, seed: int) -> None:
     """Play, and print what came of it; exit code 1 if a figure misses its goal."""
     with tempfile.TemporaryDirectory(prefix="arena-soak-") as folder:
-        found = soak(Path(folder), matches=_QUICK if quick else matches, seed=seed)
-    for table in found:
+        tables = soak(Path(folder), matches=_QUICK if quick else matches, seed=seed)
+    for table in tables:
         print(table.text(), end="\n\n", flush=True)
-    sys.exit(1 if any(table.misses() for table in found) else 0)
+    sys.exit(1 if any(table.misses() for table in tables) else 0)
 
 
 if __name__ == "__main__":  # worker processes import this file, too

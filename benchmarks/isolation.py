@@ -44,7 +44,7 @@ _SETTLE_S: Final = 0.02
 
 
 def measure(scratch: Path, *, is_quick: bool) -> list[Table]:
-    """Four tables: start, request, frozen, meanwhile."""
+    """Measure start, request, frozen bots, and bots between requests: four tables."""
     os.environ["PATH"] = runtimes.search_path()  # the same interpreters on both sides
     bots, notes = instant(scratch)
     rounds = 15 if is_quick else 60
@@ -73,9 +73,9 @@ def _start_table(bots: dict[str, BotSpec], notes: tuple[str, ...], rounds: int) 
 
 
 def _difference(more: list[float], less: list[float], unit: float, digits: int, goal: Goal | None = None) -> Figure:
-    """The median of the differences of samples of one round, with its error."""
-    found = [(a - b) * unit for a, b in zip(more, less, strict=True)]
-    return Figure(median(found), digits, goal, error_of_median(found))
+    """Return the median difference of samples of the same round, with its error."""
+    differences = [(a - b) * unit for a, b in zip(more, less, strict=True)]
+    return Figure(median(differences), digits, goal, error_of_median(differences))
 
 
 def _starter(bot: BotSpec, isolation: Isolation) -> Callable[[], float]:
@@ -170,7 +170,7 @@ def _burnt_s(*, may_ponder: bool) -> float:
 
 
 def _meanwhile_table(rounds: int) -> Table:
-    """A bot that thinks on after its answers, while another one sleeps on its move, all on the core of two spinners."""
+    """Measure a bot that thinks on after its answers while another moves, all on the core of two spinners."""
     with ExitStack() as stack:
         stack.enter_context(one_core())
         for _ in range(2):
@@ -203,7 +203,7 @@ def _opened(stack: ExitStack, name: str, *arguments: str) -> Channel:
 
 
 def _used_s(ponderer: Channel, rival: Channel, end: Callable[[], None]) -> float:
-    """CPU time of the one after its answer, through a move of the other."""
+    """Return the CPU seconds of the one bot from its answer through a move of the other."""
     _ask(ponderer)
     before_s = ponderer.cpu()
     end()

@@ -29,7 +29,7 @@ _WORKERS: Final = 2
 
 
 class Killed(NamedTuple):
-    """A run that was killed: matches that were finished, those that are stored, and seconds from the first match on."""
+    """A run that was killed: matches finished, matches stored, and seconds from the first match on."""
 
     finished: int
     stored: int
@@ -37,12 +37,12 @@ class Killed(NamedTuple):
 
     @property
     def lost(self) -> int:
-        """Matches to be played again."""
+        """The number of matches to play again."""
         return max(0, self.finished - self.stored)
 
     @property
     def lost_s(self) -> float:
-        """The time that they took."""
+        """The seconds that the lost matches took."""
         return self.lost * self.seconds / self.finished
 
 
@@ -62,7 +62,7 @@ def main(names: tuple[str, ...], kills: int, within: tuple[float, float]) -> Non
 
 
 def _row(name: str, killed: list[Killed]) -> Row:
-    lost, lost_s = [float(each.lost) for each in killed], [each.lost_s for each in killed]
+    lost, lost_s = [float(run.lost) for run in killed], [run.lost_s for run in killed]
     return (
         name,
         Figure(median(lost), 0, error=error_of_median(lost)),
@@ -82,23 +82,23 @@ def on(event):
 
 run_league(RunLeague(tournament=sys.argv[2], workers=int(sys.argv[3]), results=pathlib.Path(sys.argv[4])), on)
 """
-"""A league whose counts go to a pipe."""
+"""A program that runs a league and writes its counts to a pipe."""
 
 
 def _kill(name: str, after_s: float) -> Killed:
-    """Run the tournament until so many seconds after its first match."""
+    """Run the tournament until `after_s` seconds after its first match, then kill it."""
     with tempfile.TemporaryDirectory(prefix="arena-kills-") as folder:
-        results, (heard, telling) = Path(folder) / "results", os.pipe()
-        words = [str(telling), str(find_tournament(name)), str(_WORKERS), str(results)]
+        results, (reading, writing) = Path(folder) / "results", os.pipe()
+        words = [str(writing), str(find_tournament(name)), str(_WORKERS), str(results)]
         run = subprocess.Popen(
             [sys.executable, "-c", _RUN, *words],
-            pass_fds=(telling,),
+            pass_fds=(writing,),
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
-        os.close(telling)
+        os.close(writing)
         finished, first_s, now_s = 0, 0.0, 0.0
-        with os.fdopen(heard, encoding="utf-8") as lines:
+        with os.fdopen(reading, encoding="utf-8") as lines:
             for line in lines:
                 finished, now_s = int(line), time.monotonic()
                 first_s = first_s or (now_s if finished else 0.0)

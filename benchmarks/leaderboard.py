@@ -43,7 +43,7 @@ _AT_ONCE: Final = Goal("<", 3)
 _ONE_BY_ONE: Final = Goal("<", 20)
 _BARE: Final = "ten million additions in a loop of Python: the speed of this machine"
 _SAMPLES: Final = 200
-"""Different blocks of a pairing, of which all its blocks are drawn."""
+"""The number of different blocks of a pairing; all its blocks are copies of these."""
 
 _RECORD: Final = join_packed("json+zlib", "0" * 64, bytes(32))
 
@@ -52,9 +52,9 @@ Sample = tuple[MatchResult, ...]
 
 
 def measure(scratch: Path, *, is_quick: bool) -> list[Table]:
-    """CPU time of ratings and table from nothing, then of the commands of a person, some with one block more before.
+    """Measure the CPU time of ratings and table from nothing, then of commands, some after one block more.
 
-    The last blocks of the last pairing are kept back for that.
+    The last blocks of the last pairing are kept back for the latter.
     """
     matches, rounds = (_QUICK_MATCHES, 1) if is_quick else (_MATCHES, 5)
     results, pair, many = (scratch / name for name in ("leaderboard", "two-players", "many-players"))
@@ -77,18 +77,18 @@ def measure(scratch: Path, *, is_quick: bool) -> list[Table]:
         commands[f"arena {words}, {_MANY_PLAYERS} players"] = (_command(many, words), _AT_ONCE)
     times = interleaved({name: call for name, (call, _) in commands.items()} | {_BARE: _bare_s}, rounds, warm_ups=0)
     goals = {name: goal for name, (_, goal) in commands.items()}
-    rows = [(name, Figure(median(own), 2, goals.get(name)), _span(own)) for name, own in times.items()]
+    rows = [(name, Figure(median(seconds), 2, goals.get(name)), _span(seconds)) for name, seconds in times.items()]
     notes = (
         f"{matches} matches of {_PLAYERS} players, and of two; {_MANY_PLAYERS} players: a cycle of 2 matches a pair",
         f"user and system time; {rounds} runs of each command, in turns",
         "after one block more: stored through MatchStore, as `arena league run` does; nothing was kept",
     )
-    found = (*_from_nothing(results, tournament), *rows)
-    return [Table(title="Leaderboard", headers=("what", "median CPU s", "min-max s"), rows=found, notes=notes)]
+    table = (*_from_nothing(results, tournament), *rows)
+    return [Table(title="Leaderboard", headers=("what", "median CPU s", "min-max s"), rows=table, notes=notes)]
 
 
 def _from_nothing(results: Path, tournament: Tournament) -> list[Row]:
-    """In this process: ratings from the stored ranks, and the whole table."""
+    """Measure in this process the ratings from the stored ranks, and the whole table."""
     with writing(results) as store:
         states: list[LeagueState] = []
         read_s = _timed(lambda: states.append(state_of(tournament, store.ranks)))
@@ -138,13 +138,13 @@ def _span(times: list[float]) -> str:
 
 @contextlib.contextmanager
 def writing(results: Path) -> Iterator[MatchStore]:
-    """The store of a results folder, to write."""
+    """Open the store of a results folder for writing."""
     with contextlib.closing(database.open_for_writing(results)) as connection:
         yield MatchStore(connection, results)
 
 
 def synthetic(players: int, *, cycles: int) -> Tournament:
-    """A league of made-up bots, every one with every other."""
+    """Return a league of made-up bots in which every pair plays."""
     return Tournament(
         name="synthetic",
         game="shanghaien",
@@ -166,7 +166,7 @@ def _player(number: int) -> Player:
 
 
 def _fill(results: Path, tournament: Tournament, kept_back: Sequence[int]) -> None:
-    """Store all matches but those of the last pairing that are `kept_back`, drawn from samples; without a history."""
+    """Store all matches, drawn from samples, except blocks `kept_back` of the last pairing; without a history."""
     rng, field = random.Random(2), pairings(tournament)
     with writing(results) as store:
         store.save_league(tournament)
@@ -184,7 +184,7 @@ def _fill(results: Path, tournament: Tournament, kept_back: Sequence[int]) -> No
 
 
 def _block(block: int, sample: Sample) -> PlayedBlock:
-    matches = (msgspec.structs.replace(one, key=one.key._replace(block=block), record=_RECORD) for one in sample)
+    matches = (msgspec.structs.replace(match, key=match.key._replace(block=block), record=_RECORD) for match in sample)
     return next(pack_blocks(matches))
 
 
@@ -193,7 +193,7 @@ def _sample(rng: random.Random, pairing: Pairing) -> Sample:
 
 
 def _match(rng: random.Random, pairing: Pairing, rotation: int) -> MatchResult:
-    """A plausible match: 20 to 60 points, luck, the better player wins more often, one in a thousand forfeits."""
+    """Return a plausible match: 20 to 60 points, luck, better players win more often, one in a thousand forfeits."""
     players = rotate(pairing.names, rotation)
     skills = [2.0 * int(name.removeprefix("bot")) for name in players]
     scores = [max(0, round(rng.gauss(40 + skill, 12))) for skill in skills]

@@ -34,7 +34,7 @@ from arena.store import database
 from arena.store.matches import MatchStore
 
 _DEFAULT_LIFE: Final = 20
-"""Blocks of a process life where a tournament says nothing."""
+"""Blocks of a job, by default."""
 _MOST_WORKERS: Final = 2
 _GOALS: Final = {("C", 1): Goal("<=", 0.8), ("C", 2): Goal("<=", 1.0), ("Python", 2): Goal("<=", 1.1)}
 _SCALING: Final = Goal(">=", 0.95)
@@ -43,7 +43,7 @@ _US: Final = 1e6
 
 
 class Sample(NamedTuple):
-    """Microseconds a request or move, or seconds of busy loops; matches stored a second, of a league."""
+    """A sample: microseconds a request or move, or seconds of busy loops; of a league also matches stored a second."""
 
     time: float
     matches_per_s: float = 0.0
@@ -53,7 +53,7 @@ Samples = dict[str, list[Sample]]
 
 
 class Case(NamedTuple):
-    """Two bots of a language on so many workers; with luck, as a league is by default, in jobs of 20 blocks."""
+    """A case: two bots of a language on so many workers; `has_luck`: luck as by default, in jobs of 20 blocks."""
 
     language: str
     workers: int
@@ -64,24 +64,24 @@ class Case(NamedTuple):
 
 
 class Timed(NamedTuple):
-    """A job with the times, in seconds, at which it told the number of its finished matches, and its blocks."""
+    """A job with the times, in seconds, of its reports of finished matches, and the future of its blocks."""
 
     job: Job
     reports: list[tuple[float, int]]
     future: "Future[Finished]"
 
     def between(self, begin_s: float, end_s: float) -> list[MatchResult]:
-        """The results of the matches that were told within that time."""
+        """Return the results of the matches reported within that time."""
         first, last = (
             max((count for at_s, count in self.reports if at_s <= end), default=0) for end in (begin_s, end_s)
         )
-        blocks = {each.block: {one.key.rotation: one for one in each.results} for each in self.future.result()}
-        played = [blocks[each.block][way] for way in self.job.fixtures[0].draw.order for each in self.job.fixtures]
-        return played[first:last]
+        blocks = {block.block: {match.key.rotation: match for match in block.results} for block in self.future.result()}
+        fixtures = self.job.fixtures
+        return [blocks[fixture.block][way] for way in fixtures[0].draw.order for fixture in fixtures][first:last]
 
 
 class Watched:
-    """Some slots of a backend that stays open after a league: workers are started once for all measurements.
+    """A backend with some slots of another one, which stays open: workers start once for all measurements.
 
     `jobs` are in the order in which they began.
     """
@@ -105,11 +105,11 @@ class Watched:
         return future
 
     def close(self, *, is_interrupted: bool) -> None:
-        """Nothing: the maker of the backend closes it."""
+        """Do nothing: the maker of the backend closes it."""
 
 
 class Busy(NamedTuple):
-    """The time in which all workers were busy, and what they finished in it."""
+    """The time in which all workers were busy, and the matches and requests finished in it."""
 
     seconds: float
     matches: int
@@ -117,23 +117,23 @@ class Busy(NamedTuple):
 
 
 def busy_time(jobs: Sequence[Sequence[float]], workers: int) -> tuple[float, float]:
-    """From the moment when each worker has told of matches to the one when the first of them has no more to do.
+    """Return the begin, when each worker has reported matches, and the end, when the first worker has no more jobs.
 
-    By job the times at which it told of matches, the last with its end.
+    `jobs`: for each job the times of its reports of matches, the last at its end.
     """
     return max(job[0] for job in jobs[:workers]), sorted(job[-1] for job in jobs)[-workers]
 
 
 def _busy(jobs: Sequence[Timed], workers: int) -> Busy:
-    begin_s, end_s = busy_time([[at_s for at_s, _ in each.reports] for each in jobs], workers)
-    results = [result for each in jobs for result in each.between(begin_s, end_s)]
-    for each in results:
-        assert each.at_fault is None, f"a benchmark's bot forfeits: {each.termination}"
-    return Busy(end_s - begin_s, len(results), sum(sum(each.moves) for each in results))
+    begin_s, end_s = busy_time([[at_s for at_s, _ in job.reports] for job in jobs], workers)
+    results = [result for job in jobs for result in job.between(begin_s, end_s)]
+    for match in results:
+        assert match.at_fault is None, f"a benchmark's bot forfeits: {match.termination}"
+    return Busy(end_s - begin_s, len(results), sum(sum(match.moves) for match in results))
 
 
 class League:
-    """Leagues of two equal bots in which all workers are busy for about `seconds`, but for a short first one."""
+    """Leagues of two equal bots in which all workers are busy for about `seconds`, except for a short first one."""
 
     def __init__(self, scratch: Path, backend: Backend, case: Case, bot: BotSpec, seconds: float) -> None:
         self._results, self._case, self._seconds = scratch / "league-results", case, seconds
@@ -143,14 +143,14 @@ class League:
         self.requests = 0.0
 
     def play(self) -> Sample:
-        """Wall time of a request and worker; matches stored a second."""
-        found = self._stored(self._lives * _DEFAULT_LIFE)
-        self.requests = found.requests / found.matches
-        self._lives = max(3, round(self._lives / found.seconds * self._seconds))
-        return Sample(found.seconds * self._case.workers / found.requests * _US, found.matches / found.seconds)
+        """Play a league; return wall time of a request and worker, and matches stored a second."""
+        busy = self._stored(self._lives * _DEFAULT_LIFE)
+        self.requests = busy.requests / busy.matches
+        self._lives = max(3, round(self._lives / busy.seconds * self._seconds))
+        return Sample(busy.seconds * self._case.workers / busy.requests * _US, busy.matches / busy.seconds)
 
     def _stored(self, blocks: int) -> Busy:
-        """Play and store so many blocks a worker."""
+        """Play and store `blocks` blocks a worker."""
         tournament = self._tournament(blocks)
         watched = Watched(self._backend, self._case.workers)
         with contextlib.closing(database.open_for_writing(self._results)) as connection:
@@ -176,7 +176,7 @@ class League:
 
 
 def measure(scratch: Path, *, is_quick: bool) -> list[Table]:
-    """Requests beside fastchess's moves; matches a second, by workers and with luck."""
+    """Measure requests beside fastchess's moves, and matches a second by workers and with luck."""
     bots, notes = instant(scratch)
     rounds, seconds, games = (3, 1.3, 160) if is_quick else (5, 4.5, 240)
     cases = [Case(language, workers) for language in bots for workers in range(1, _MOST_WORKERS + 1)]
@@ -222,24 +222,25 @@ def _request_table(cases: list[Case], leagues: dict[Case, League], samples: Samp
 
 
 def _request_row(case: Case, league: League, samples: Samples) -> Row:
-    own, peer = _times(samples, str(case)), _times(samples, f"fastchess, {case}")
+    times, peer = _times(samples, str(case)), _times(samples, f"fastchess, {case}")
     label = f"{case.language} bots, {case.workers} worker{'s' if case.workers > 1 else ''}"
-    cells = (label, Figure(league.requests), Figure(median(own), error=error_of_median(own)))
+    cells = (label, Figure(league.requests), Figure(median(times), error=error_of_median(times)))
     if not peer:
         return (*cells, "not measured", "not measured")
-    ratios = [one / other for one, other in zip(own, peer, strict=True)]
+    ratios = [time_us / peer_us for time_us, peer_us in zip(times, peer, strict=True)]
     of_medians = Figure(
-        median(own) / median(peer), 2, _GOALS.get((case.language, case.workers)), error_of_median(ratios)
+        median(times) / median(peer), 2, _GOALS.get((case.language, case.workers)), error_of_median(ratios)
     )
     return (*cells, Figure(median(peer), error=error_of_median(peer)), of_medians)
 
 
 def _times(samples: Samples, name: str) -> list[float]:
-    return [each.time for each in samples.get(name, ())]
+    return [sample.time for sample in samples.get(name, ())]
 
 
 def _league_table(languages: list[str], samples: Samples) -> Table:
-    loops = [2 * one / two for one, two in zip(_times(samples, "loops, 1"), _times(samples, "loops, 2"), strict=True)]
+    pairs = zip(_times(samples, "loops, 1"), _times(samples, "loops, 2"), strict=True)
+    loops = [2 * single / double for single, double in pairs]
     headers = (
         "matches stored a second",
         "1 worker",
@@ -257,21 +258,21 @@ def _league_table(languages: list[str], samples: Samples) -> Table:
 
 
 def _league_row(language: str, samples: Samples, loops: list[float]) -> Row:
-    one, two, luck = (
-        [each.matches_per_s for each in samples[str(case)]]
+    single, double, luck = (
+        [sample.matches_per_s for sample in samples[str(case)]]
         for case in (Case(language, 1), Case(language, 2), Case(language, 2, has_luck=True))
     )
-    scaling = [b / a / loop for a, b, loop in zip(one, two, loops, strict=True)]
-    speeds = [Figure(median(each), 0, error=error_of_median(each)) for each in (one, two, luck)]
+    scaling = [b / a / loop for a, b, loop in zip(single, double, loops, strict=True)]
+    speeds = [Figure(median(rates), 0, error=error_of_median(rates)) for rates in (single, double, luck)]
     return (f"two {language} bots", *speeds, Figure(median(scaling), 2, _SCALING, error_of_median(scaling)))
 
 
 def _loops(count: int) -> Sample:
-    """Seconds that so many busy loops take beside each other."""
+    """Measure the seconds that `count` busy loops take at the same time."""
     start_s = time.perf_counter()
     loops = [subprocess.Popen([sys.executable, "-S", "-c", _LOOP]) for _ in range(count)]
-    for each in loops:
-        each.wait()
+    for loop in loops:
+        loop.wait()
     return Sample(time.perf_counter() - start_s)
 
 

@@ -48,11 +48,11 @@ _BOTS: Final[dict[str, tuple[str, Callable[[], InProcess]]]] = {
     "tiny": ("sensible with a tiny change", lambda: Sensible(SHARE=0.32)),
     "sensible": ("bots/sensible", Sensible),
 }
-"""The weaker first."""
+"""The bots, weakest first: description and maker."""
 
 
 class Block(NamedTuple):
-    """Two matches on the same luck as the stronger bot sees them: points (2 a win), and luck in millionths."""
+    """Two matches on the same luck, seen by the stronger bot: points (2 a win), and luck in millionths."""
 
     points: tuple[int, int]
     luck: tuple[int, int]
@@ -63,7 +63,7 @@ Pair = tuple[str, str]
 
 
 class Clock:
-    """CPU seconds spent on luck, and the matches they were spent on."""
+    """The CPU seconds spent on luck, and the number of matches they were spent on."""
 
     def __init__(self) -> None:
         self.spent_s = 0.0
@@ -71,9 +71,9 @@ class Clock:
 
 
 def play(seed: str, number: int, players: Sequence[InProcess], clock: Clock) -> tuple[tuple[int, ...], float]:
-    """The scores by seat, and the luck of seat 0, in the match of that number in the block.
+    """Play the match of that number in the block; return the scores by seat, and the luck of seat 0.
 
-    Players get other seeds in each match: with the same ones two equal bots would play the same match twice.
+    Players get new seeds for each match: with equal seeds two equal bots would play the same match twice.
     """
     game = load_game("shanghaien")
     state, passed = game.setup({}, 2), []
@@ -105,7 +105,7 @@ def play(seed: str, number: int, players: Sequence[InProcess], clock: Clock) -> 
 
 
 def block(seed: str, weak: InProcess, strong: InProcess, clock: Clock) -> Block:
-    """Two matches on the same luck, as the stronger bot sees them."""
+    """Play two matches on the same luck; return them as the stronger bot sees them."""
     scores, luck = play(seed, 0, (strong, weak), clock)
     swapped, other_luck = play(seed, 1, (weak, strong), clock)
     return Block(
@@ -119,40 +119,40 @@ def _points(margin: int) -> int:
 
 
 def portion(seed: str, pair: Pair, numbers: range) -> tuple[list[Block], Clock]:
-    """The blocks of these numbers, in a process of its own."""
+    """Play the blocks of these numbers, in a process of its own."""
     weak, strong = (_BOTS[name][1]() for name in pair)
     clock = Clock()
     return [block(f"{seed}/{'/'.join(pair)}/{number}", weak, strong, clock) for number in numbers], clock
 
 
 def played(blocks: int, seed: str, workers: int) -> tuple[dict[Pair, list[Block]], Clock]:
-    """So many blocks of each pair."""
+    """Play `blocks` blocks of each pair in worker processes."""
     parts = [range(start, min(start + _PORTION, blocks)) for start in range(0, blocks, _PORTION)]
     tasks = [(pair, part) for pair in combinations(_BOTS, 2) for part in parts]
-    found: dict[Pair, list[Block]] = {pair: [] for pair, _ in tasks}
+    blocks_by_pair: dict[Pair, list[Block]] = {pair: [] for pair, _ in tasks}
     clock = Clock()
     with ProcessPoolExecutor(workers) as pool:
-        for (pair, _), (own, spent) in zip(
+        for (pair, _), (more, spent) in zip(
             tasks, pool.map(portion, [seed] * len(tasks), *zip(*tasks, strict=True)), strict=True
         ):
-            found[pair] += own
+            blocks_by_pair[pair] += more
             clock.spent_s += spent.spent_s
             clock.matches += spent.matches
-    return found, clock
+    return blocks_by_pair, clock
 
 
 def loaded(file: Path) -> dict[Pair, list[Block]]:
-    """The blocks that `--save` kept."""
-    found = json.loads(file.read_text())
-    return {tuple(key.split()): [Block(*map(tuple, one)) for one in own] for key, own in found.items()}
+    """Read the blocks that `--save` wrote."""
+    stored = json.loads(file.read_text())
+    return {tuple(key.split()): [Block(*map(tuple, fields)) for fields in blocks] for key, blocks in stored.items()}
 
 
 Course = list[tuple[float, float]]
-"""Payoffs of a series of blocks, or of single matches, each with its luck."""
+"""A series of blocks or single matches: payoff and luck of each."""
 
 
 def products(course: Course, matches: int) -> tuple[float, ...]:
-    """A row of `Products`, with so many matches in each block."""
+    """Return a row of `Products` for a series of blocks of `matches` matches."""
     if not course:
         return (0.0,) * len(Products._fields)
     payoff, luck = (fmean(column) for column in zip(*course, strict=True))
@@ -161,13 +161,13 @@ def products(course: Course, matches: int) -> tuple[float, ...]:
         matches * len(course),
         payoff / matches,
         fsum((y - payoff) ** 2 for y, _ in course),
-        fsum((y - payoff) * (own - luck) for y, own in course),
-        fsum((own - luck) ** 2 for _, own in course),
+        fsum((y - payoff) * (own_luck - luck) for y, own_luck in course),
+        fsum((own_luck - luck) ** 2 for _, own_luck in course),
     )
 
 
 def left(courses: Sequence[Course], matches: int) -> list[float]:
-    """The variance of each course with its luck taken off, the factors of each half fitted by the other half."""
+    """Return the variance of each series without its luck; each half is fitted by the other half."""
     fitted = [slopes(Products.of(products(course[half::2], matches) for course in courses)) for half in (0, 1)]
     return [
         variance(y - fitted[1 - place % 2][number] * luck for place, (y, luck) in enumerate(course))
@@ -176,7 +176,7 @@ def left(courses: Sequence[Course], matches: int) -> list[float]:
 
 
 class Factors(NamedTuple):
-    """By how much the variance of a pair's mean falls; not a number where every match ended alike."""
+    """The factors by which the variance of a pair's mean falls; NaN where every match ended alike."""
 
     mirrored: float
     adjusted: float
@@ -184,18 +184,18 @@ class Factors(NamedTuple):
 
 
 def factors(league: Sequence[Sequence[Block]]) -> list[Factors]:
-    """Of each pair of the league."""
+    """Return the factors of each pair of the league."""
     alone = [[_course(blocks, match) for blocks in league] for match in (0, 1)]
     together = [[_sum(*pair) for pair in zip(*courses, strict=True)] for courses in zip(*alone, strict=True)]
     plain = [sum(variance(y for y, _ in course) for course in courses) for courses in zip(*alone, strict=True)]
     adjusted = [sum(pair) for pair in zip(*(left(courses, 1) for courses in alone), strict=True)]
     mirrored = [variance(y for y, _ in course) for course in together]
     ways = zip(plain, mirrored, adjusted, left(together, 2), strict=True)
-    return [Factors(*(whole / each if whole and each > 1e-12 else nan for each in way)) for whole, *way in ways]
+    return [Factors(*(whole / part if whole and part > 1e-12 else nan for part in parts)) for whole, *parts in ways]
 
 
 def _course(blocks: Sequence[Block], match: int) -> Course:
-    return [(one.points[match] / 2, one.luck[match] / LUCK_UNIT) for one in blocks]
+    return [(block.points[match] / 2, block.luck[match] / LUCK_UNIT) for block in blocks]
 
 
 def _sum(one: tuple[float, float], other: tuple[float, float]) -> tuple[float, float]:
@@ -203,16 +203,16 @@ def _sum(one: tuple[float, float], other: tuple[float, float]) -> tuple[float, f
 
 
 def rows(league: dict[Pair, list[Block]]) -> Iterator[list[str]]:
-    """The table: the strongest pairs last."""
+    """Yield the rows of the table, the strongest pairs last."""
     rng = random.Random(1)
     samples = [factors([rng.choices(blocks, k=len(blocks)) for blocks in league.values()]) for _ in range(_RESAMPLINGS)]
-    found = factors([*league.values()])
+    estimates = factors([*league.values()])
     b = slopes(Products.of(products(_both(blocks), 2) for blocks in league.values()))
-    for number, ((one, other), blocks) in enumerate(league.items()):
+    for number, ((weak, strong), blocks) in enumerate(league.items()):
         spread = zip(*(sample[number] for sample in samples), strict=True)
-        score = fmean(sum(each.points) / 4 for each in blocks)
-        cells = [_cell(value, errors) for value, errors in zip(found[number], spread, strict=True)]
-        yield [f"{other} v {one}", f"{100 * score:.1f}", *cells, f"{b[number]:.2f}"]
+        score = fmean(sum(block.points) / 4 for block in blocks)
+        cells = [_cell(value, errors) for value, errors in zip(estimates[number], spread, strict=True)]
+        yield [f"{strong} v {weak}", f"{100 * score:.1f}", *cells, f"{b[number]:.2f}"]
 
 
 def _both(blocks: Sequence[Block]) -> Course:
@@ -220,12 +220,12 @@ def _both(blocks: Sequence[Block]) -> Course:
 
 
 def _cell(value: float, resampled: Sequence[float]) -> str:
-    known = [each for each in resampled if isfinite(each)]
-    return f"{value:.2f} +-{stdev(known):.2f}" if isfinite(value) and len(known) > _RESAMPLINGS // 2 else "-"
+    finite = [sample for sample in resampled if isfinite(sample)]
+    return f"{value:.2f} +-{stdev(finite):.2f}" if isfinite(value) and len(finite) > _RESAMPLINGS // 2 else "-"
 
 
 def report_mean(count: int, seed: str, clock: Clock) -> None:
-    """The mean of luck over many matches of a cheap pair, in standard errors."""
+    """Print the mean of luck over many matches of a cheap pair, and its standard error."""
     first, second = Greedy(), RandomPlayer()
     luck = []
     for number in range(count):
@@ -238,7 +238,7 @@ def report_mean(count: int, seed: str, clock: Clock) -> None:
 
 
 def main() -> None:
-    """See the module."""
+    """Play or load the blocks, and print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--blocks", type=int, default=100, help="blocks of each pair (at least 8)")
     parser.add_argument("--seed", default="luck", help="all luck comes from it")
@@ -256,11 +256,11 @@ def main() -> None:
     else:
         league, clock = played(options.blocks, options.seed, options.workers)
     if options.save:
-        options.save.write_text(json.dumps({" ".join(pair): own for pair, own in league.items()}))
+        options.save.write_text(json.dumps({" ".join(pair): blocks for pair, blocks in league.items()}))
     headers = ["pair", "score %", "mirrored", "luck-adjusted", "both", "b"]
     print(tabulate(rows(league), headers, disable_numparse=True))
-    for name, (told, _) in _BOTS.items():
-        print(f"{name}: {told}")
+    for name, (description, _) in _BOTS.items():
+        print(f"{name}: {description}")
     if clock.matches:
         print(f"luck took {1000 * clock.spent_s / clock.matches:.2f} ms of CPU a match")
 

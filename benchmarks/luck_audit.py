@@ -38,7 +38,7 @@ _BOTS: Final[dict[str, Callable[[], InProcess]]] = {"greedy": Greedy, "sensible"
 
 
 class Cheat:
-    """A player that knows the seed of the block, and uses it for one decision in `every`."""
+    """A player that knows the seed of the block, and uses it in one decision of `every`."""
 
     def __init__(self, honest: InProcess, every: int) -> None:
         self._honest = honest
@@ -48,19 +48,19 @@ class Cheat:
         self.luck_seed = ""
 
     def start(self, seed: int) -> None:
-        """A match begins."""
+        """Begin a match."""
         self._rng.seed(seed)
         self._honest.start(seed)
 
     def act(self, state: Any, seat: Seat, legal: tuple[Any, ...]) -> int:
-        """The index of an action."""
+        """Return the index of the chosen action."""
         if self._rng.randrange(self._every):
             return self._honest.act(state, seat, legal)
         worths = [self._value(self._fallen(state, seat, action))[seat] for action in legal]
         return worths.index(max(worths))
 
     def _fallen(self, state: Any, seat: Seat, action: Any) -> Any:
-        """The state after the action and the draws that follow it."""
+        """Return the state after the action and the draws that follow it."""
         after = self._game.apply(state, {seat: action})
         while isinstance(turn := self._game.turn(after), Chance):
             after = self._game.resolve(after, draw(self.luck_seed, turn))
@@ -68,7 +68,7 @@ class Cheat:
 
 
 def luck_of_block(seed: str, cheat: Cheat, honest: InProcess, clock: Clock) -> tuple[float, float]:
-    """The cheat's mean payoff in the two matches of a block, and its luck in both together."""
+    """Play a block; return the cheat's mean payoff, and its luck in both matches together."""
     cheat.luck_seed = seed
     scores, luck = play(seed, 0, (cheat, honest), clock)
     swapped, other_luck = play(seed, 1, (honest, cheat), clock)
@@ -77,7 +77,7 @@ def luck_of_block(seed: str, cheat: Cheat, honest: InProcess, clock: Clock) -> t
 
 
 def blocks_until_named(lucks: Sequence[float], rng: random.Random) -> int:
-    """How many blocks, drawn from these, one of ten players has played when it is named; at most `LONGEST`."""
+    """Return the number of blocks, drawn from these, until the audit names the player; at most `LONGEST`."""
     total, squares = 0.0, 0.0
     for number in range(1, LONGEST):
         luck = rng.choice(lucks) / _MOST_LOST
@@ -89,25 +89,25 @@ def blocks_until_named(lucks: Sequence[float], rng: random.Random) -> int:
 
 
 def row(bot: str, every: int, blocks: int, seed: str) -> list[str]:
-    """A row of the table."""
+    """Play the blocks of a row of the table, and return the row."""
     cheat, honest, clock = Cheat(_BOTS[bot](), every), _BOTS[bot](), Clock()
     played = [luck_of_block(f"{seed}/{bot}/{every}/{number}", cheat, honest, clock) for number in range(blocks)]
     scores, lucks = zip(*played, strict=True)
     rng = random.Random(seed)
     times = sorted(blocks_until_named(lucks, rng) for _ in range(COURSES))
-    score, luck = ([fmean(each), stdev(each) / sqrt(blocks)] for each in (scores, [luck / 2 for luck in lucks]))
+    score, luck = ([fmean(values), stdev(values) / sqrt(blocks)] for values in (scores, [luck / 2 for luck in lucks]))
     return [
         bot,
         f"1 in {every}",
         f"{100 * score[0]:.0f} +-{100 * score[1]:.0f}",
         f"{luck[0]:+.3f} +-{luck[1]:.3f}",
         f"{stdev(lucks):.2f}",
-        *(f"{'>= ' * (each == LONGEST)}{each}" for each in (round(median(times)), times[int(0.9 * COURSES)])),
+        *(f"{'>= ' * (count == LONGEST)}{count}" for count in (round(median(times)), times[int(0.9 * COURSES)])),
     ]
 
 
 def main() -> None:
-    """See the module."""
+    """Play all rows and print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--blocks", type=int, default=100, help="blocks played for each line")
     parser.add_argument("--bot", choices=sorted(_BOTS), action="append", help="only with this bot; can be repeated")

@@ -24,13 +24,13 @@ from arena.games.shanghaien.value.placed import WINNERS, placed_dice
 from arena.games.shanghaien.value.stakes import pool_of, stakes_of
 
 _SLIPS: Final = 0.03
-"""Random moves in every other match, so that odd positions are met as well."""
+"""The share of random moves in every other match, so that odd positions occur as well."""
 _PRIOR: Final = 200.0
-"""The weight of the present table: some standings are hardly ever met."""
+"""The weight of the present table, because some standings hardly ever occur."""
 
 
 def rounds(seed: str, slips: float) -> Iterator[list[State]]:
-    """For each round of a match the states in which a side is to move, the last one that which ended it."""
+    """Yield for each round of a match the states in which a side is to move; the last one ended it."""
     game: Any = load_game("shanghaien")
     players = [Sensible(slips=slips) for _ in range(2)]
     for seat, player in enumerate(players):
@@ -52,7 +52,7 @@ def rounds(seed: str, slips: float) -> Iterator[list[State]]:
 
 
 def counted(met: list[State]) -> Iterator[tuple[int, int, int, float]]:
-    """Dice placed, how a card stood for the side to move, if it won it (1), lost it (-1) or neither, and the weight."""
+    """Yield for each card: dice placed, standing for the side to move, winner (1, other side -1, or 0), weight."""
     last = met[-1]
     for state in met:
         seat = state.to_move
@@ -81,8 +81,8 @@ def main() -> None:
     for dice, row in enumerate(CONSTANTS.chances):
         pairs = []
         for stand, (win, lose) in enumerate(row):
-            won, gone, lost = [weights[dice, stand, winner] for winner in (1, 0, -1)]
-            total = won + gone + lost + _PRIOR
+            won, drawn, lost = [weights[dice, stand, winner] for winner in (1, 0, -1)]
+            total = won + drawn + lost + _PRIOR
             pairs.append([round((won + _PRIOR * win) / total, 3), round((lost + _PRIOR * lose) / total, 3)])
         print(json.dumps(pairs) + ("," if dice < CONSTANTS.most_dice else ""))
 

@@ -21,17 +21,17 @@ _CARD_WORTHS: Final = (1, 2, 3, 3, 4)
 
 
 class InProcess(Protocol):
-    """A player that is asked directly."""
+    """A player that is called directly, without a process."""
 
     def start(self, seed: int) -> None:
-        """A match begins; the seed is the player's own."""
+        """Begin a match; the seed is the player's own."""
 
     def act(self, state: Any, seat: Seat, legal: tuple[Any, ...]) -> int:
-        """The index of an action."""
+        """Return the index of the chosen action."""
 
 
 class Sensible:
-    """bots/sensible. `slips`: how often a move is random; other parameters replace constants of prospect.py."""
+    """The bot bots/sensible. `slips`: the share of random moves; other parameters replace constants of prospect.py."""
 
     def __init__(self, slips: float = 0.0, **constants: Any) -> None:
         self._slips = slips
@@ -40,12 +40,12 @@ class Sensible:
         self._worths: Any = None
 
     def start(self, seed: int) -> None:
-        """Forget the match before."""
+        """Begin a match: seed, and forget the match before."""
         self._rng.seed(seed)
         self._worths = self._modules["worths"].Worths()
 
     def act(self, state: Any, seat: Seat, legal: tuple[Any, ...]) -> int:
-        """As bot.py decides in the base game."""
+        """Decide as bot.py does in the base game, except for slips."""
         if self._slips and self._rng.random() < self._slips:
             return self._rng.randrange(len(legal))
         position = self._modules["position"].seen(load_game("shanghaien").observe(state, seat))
@@ -54,7 +54,7 @@ class Sensible:
 
 
 def _load(constants: dict[str, Any]) -> dict[str, Any]:
-    """Fresh modules of the bot, with these constants in prospect.py."""
+    """Load fresh modules of the bot, with these constants in prospect.py."""
     sys.path.insert(0, str(_FOLDER))
     try:
         modules = {name: importlib.import_module(name) for name in _MODULES}
@@ -69,13 +69,13 @@ def _load(constants: dict[str, Any]) -> dict[str, Any]:
 
 
 class Greedy:
-    """The rule of bots/greedy in the base game: the card that is worth most, and no tricks."""
+    """The rule of bots/greedy in the base game: take the card that is worth most, without tricks."""
 
     def start(self, seed: int) -> None:
-        """It remembers nothing."""
+        """Do nothing: this player remembers nothing."""
 
     def act(self, state: Any, seat: Seat, legal: tuple[Any, ...]) -> int:
-        """The placement of the highest worth, the first of equals; else the first action."""
+        """Return the placement of the highest worth, the first of equals; else the first action."""
         best, best_worth = 0, -1
         for index, action in enumerate(map(msgspec.to_builtins, legal)):
             if action["do"] == "place":
@@ -93,30 +93,30 @@ class Greedy:
 
 
 class Clumsy(Greedy):
-    """Greedy, but for one move in two, which is random."""
+    """A greedy player that makes every second move at random."""
 
     def __init__(self) -> None:
         self._rng = random.Random()
 
     def start(self, seed: int) -> None:
-        """Seeded for the match."""
+        """Seed the random moves of the match."""
         self._rng.seed(seed)
 
     def act(self, state: Any, seat: Seat, legal: tuple[Any, ...]) -> int:
-        """Half of the moves are random."""
+        """Return a random action in half of the calls, else the greedy one."""
         return self._rng.randrange(len(legal)) if self._rng.random() < 0.5 else super().act(state, seat, legal)
 
 
 class RandomPlayer:
-    """Any action."""
+    """A player that chooses each action with equal chance."""
 
     def __init__(self) -> None:
         self._rng = random.Random()
 
     def start(self, seed: int) -> None:
-        """Seeded for the match."""
+        """Seed the random moves of the match."""
         self._rng.seed(seed)
 
     def act(self, state: Any, seat: Seat, legal: tuple[Any, ...]) -> int:  # noqa: ARG002 - the signature of a player
-        """All equally likely."""
+        """Return the index of a random action."""
         return self._rng.randrange(len(legal))

@@ -15,7 +15,7 @@ from arena.process.limits import Isolation
 from arena.process.manifest import BotSpec
 
 CLOCK: Final = ClockSettings(move_ms=1000.0, bank_ms=10_000.0)
-"""Generous: a benchmark shall not end by the clock because others use the machine."""
+"""A generous clock: no benchmark shall end by it because others use the machine."""
 SEED: Final = "0123456789abcdef0123456789abcdef"
 
 
@@ -37,7 +37,7 @@ NIM: Final = Setting(label="nim", game="nim", options={"heaps": [8, 8, 8, 8]})
 
 
 def match_of(setting: Setting, clock: ClockSettings = CLOCK, name: str = "bench-0-0") -> MatchSpec:
-    """The match that all measurements of a setting play again and again."""
+    """Return the match that all measurements of a setting play again and again."""
     return MatchSpec(
         match=name,
         game=setting.game,
@@ -57,15 +57,15 @@ def seated(
     arguments: tuple[str, ...] = (),
     isolation: Isolation = "sandbox",
 ) -> Iterator[list[BotPlayer]]:
-    """Contestants by seat, made as a worker makes them; their processes end with the context.
+    """Seat the bots as a worker does; yield the players by seat, whose processes end with the context.
 
-    `arguments` go to all bots.
+    `arguments` are passed to all bots.
     """
     players = [Player(name=f"p{seat}", bot=bot, arguments=arguments) for seat, bot in enumerate(bots)]
     terms = match_settings.MatchSettings(setting.game, setting.options, clock)
-    made = [bot_player(each, terms, isolation) for each in players]
+    bot_players = [bot_player(player, terms, isolation) for player in players]
     try:
-        yield made
+        yield bot_players
     finally:
-        for each in made:
-            each.close()
+        for player in bot_players:
+            player.close()

@@ -30,7 +30,7 @@ while os.read(0, 1):
 def interleaved(
     measures: Mapping[str, Callable[[], Sample]], rounds: int, *, warm_ups: int = 1
 ) -> dict[str, list[Sample]]:
-    """Samples of each measure by name, after `warm_ups` rounds that are thrown away. Each round starts with another."""
+    """Return samples of each measure by name, after `warm_ups` dropped rounds; rounds start at different measures."""
     names = list(measures)
     samples: dict[str, list[Sample]] = {name: [] for name in names}
     for number in range(-warm_ups, rounds):
@@ -43,12 +43,12 @@ def interleaved(
 
 
 def ratio(above: Sequence[float], below: Sequence[float]) -> float:
-    """The median of the ratios of samples of the same round."""
+    """Return the median of the ratios of samples of the same round."""
     return median(a / b for a, b in zip(above, below, strict=True))
 
 
 def error_of_median(samples: Sequence[float]) -> float | None:
-    """Half the width of the 95 % interval of the median, by order statistics; half the range of fewer than six samples.
+    """Return half the width of the 95 % interval of the median (order statistics), or half the range of under six.
 
     None for a single sample.
     """
@@ -62,18 +62,18 @@ def error_of_median(samples: Sequence[float]) -> float | None:
 
 
 def descendants(pid: int) -> set[int]:
-    """Children of `pid`, their children, and so on."""
-    found: set[int] = set()
+    """Return the ids of the children of process `pid`, their children, and so on."""
+    pids: set[int] = set()
     for task in Path(f"/proc/{pid}/task").glob("*/children"):
         with contextlib.suppress(OSError):
             for child in map(int, task.read_text(encoding="ascii").split()):
-                found |= {child} | descendants(child)
-    return found
+                pids |= {child} | descendants(child)
+    return pids
 
 
 @contextlib.contextmanager
 def one_core() -> Iterator[None]:
-    """This process, and those it starts meanwhile, share one core; a wake-up across cores costs several times more."""
+    """Keep this process, and those it starts meanwhile, on one core: wake-ups across cores cost several times more."""
     allowed = os.sched_getaffinity(0)
     os.sched_setaffinity(0, {max(allowed)})
     try:
@@ -83,7 +83,7 @@ def one_core() -> Iterator[None]:
 
 
 class MachineSpeed(NamedTuple):
-    """An addition in a loop, and the round trip of one byte to a process on the same and on another core."""
+    """The time of an addition in a loop, and of a byte's round trip to a process on the same and on another core."""
 
     addition_ns: float
     same_core_us: float
@@ -97,7 +97,7 @@ class MachineSpeed(NamedTuple):
 
 
 def machine_speed() -> MachineSpeed:
-    """The speed of this machine just now: medians of three."""
+    """Measure the speed of this machine: medians of three."""
     core, *more = sorted(os.sched_getaffinity(0), reverse=True)
     return MachineSpeed(
         median(_addition_ns() for _ in range(3)),
@@ -114,7 +114,7 @@ def _addition_ns() -> float:
 
 
 def _round_trip_us(own: int, other: int) -> float:
-    """The time of one byte from this process, on core `own`, to one on core `other` and back."""
+    """Measure the microseconds of a byte from this process, on core `own`, to one on core `other` and back."""
     allowed = os.sched_getaffinity(0)
     os.sched_setaffinity(0, {own})
     command = (sys.executable, "-S", "-c", _ECHO, str(other))
@@ -135,7 +135,7 @@ def _round_trip_us(own: int, other: int) -> float:
 
 
 class Machine:
-    """How many cores were busy with something else since this value was made."""
+    """A meter of the cores busy with other work since its creation."""
 
     def __init__(self) -> None:
         self._wall_s = time.monotonic()
@@ -143,25 +143,25 @@ class Machine:
         self._own_s = family_s()
 
     def elapsed_s(self) -> float:
-        """Wall time since then."""
+        """Return the wall seconds since the creation."""
         return time.monotonic() - self._wall_s
 
     def others(self) -> float:
-        """Cores busy with other people's work, on average; about 0.1 too much while many processes start and end."""
+        """Return the mean number of cores busy with other work; 0.1 too high while many processes start and end."""
         busy_s = _busy_s() - self._busy_s
         own_s = family_s() - self._own_s
         return max(0.0, busy_s - own_s) / self.elapsed_s()
 
 
 def _busy_s() -> float:
-    """CPU time that the whole machine has spent, in seconds: what /proc/stat says but idle and waiting for disks."""
+    """Return the CPU seconds spent by the whole machine: /proc/stat without idle and disk-wait time."""
     with Path("/proc/stat").open(encoding="ascii") as file:
         columns = [int(text) for text in file.readline().split()[1:9]]
     return (sum(columns) - columns[3] - columns[4]) / _TICKS_PER_S
 
 
 def family_s() -> float:
-    """CPU time of this process and all its descendants, living or reaped."""
+    """Return the CPU seconds of this process and all its descendants, living or reaped."""
     times = os.times()
     total = times.user + times.system + times.children_user + times.children_system
     for pid in descendants(os.getpid()):
@@ -171,6 +171,6 @@ def family_s() -> float:
 
 
 def process_s(pid: int) -> float:
-    """CPU time of a process and its reaped children. OSError or IndexError if it is gone."""
+    """Return the CPU seconds of a process and its reaped children; OSError or IndexError if it is gone."""
     columns = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
-    return sum(map(int, columns[11:15])) / _TICKS_PER_S  # utime, stime, and those of its reaped children
+    return sum(map(int, columns[11:15])) / _TICKS_PER_S  # utime, stime, and of its reaped children

@@ -27,9 +27,9 @@ _MANY: Final = 300
 
 
 def measure(_: Path, *, is_quick: bool) -> list[Table]:
-    """Playouts a second of all, in turns, in CPU time."""
+    """Measure the playouts a second of all games, in turns, in CPU time."""
     theirs = _THEIRS if openspiel.is_installed() else ()
-    engines = {name: Engine(Setting(name, name, {})) for name in [*_OWN, *(f"openspiel:{each}" for each in theirs)]}
+    engines = {name: Engine(Setting(name, name, {})) for name in [*_OWN, *(f"openspiel:{game}" for game in theirs)]}
     actions: dict[str, Callable[[], object]] = {
         name: partial(engine.play, _count(name), is_luck_kept=False) for name, engine in engines.items()
     }
@@ -64,13 +64,13 @@ def _row(name: str, engine: Engine, samples: dict[str, list[float]]) -> Row:
     if name == short:
         return (*row, "", "", "")
     alone, adapted = samples[f"alone {short}"], samples[name]
-    ratio = median(one / all_ for one, all_ in zip(alone, adapted, strict=True))
-    cost_us = median(all_ - one for one, all_ in zip(alone, adapted, strict=True)) / (count * steps) * 1e6
+    ratio = median(bare_s / all_s for bare_s, all_s in zip(alone, adapted, strict=True))
+    cost_us = median(all_s - bare_s for bare_s, all_s in zip(alone, adapted, strict=True)) / (count * steps) * 1e6
     return (*row, Figure(count / median(alone), 0), Figure(ratio, 2), Figure(cost_us))
 
 
 def _play_alone(name: str, count: int) -> None:
-    """Random playouts by OpenSpiel's own Python interface, which changes one state."""
+    """Play random matches by OpenSpiel's own Python interface, which changes one state."""
     import pyspiel  # noqa: PLC0415 - an extra
 
     game = pyspiel.load_game(name)

@@ -14,7 +14,7 @@ from arena.text import describe_range
 
 
 def rows(names: Sequence[str]) -> Iterator[str]:
-    """The rows of these games in Markdown, in order."""
+    """Yield the rows of these games in Markdown, in order."""
     kinds = {kind.short_name: kind for kind in pyspiel.registered_games()}
     for name in names:
         yield f"| `{name}` | {' | '.join(_cells(name, kinds[name]))} |"

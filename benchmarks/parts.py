@@ -30,7 +30,7 @@ from arena.protocol.messages import Answer
 
 _US: Final = 1e6
 _MATCHES: Final = 2
-"""Of a sample; some 250 requests."""
+"""Matches of a sample; some 250 requests."""
 _BOT: Final[dict[str, Callable[[Any], bytes]]] = {
     "hello": lambda _: b'{"type":"hello","protocols":[1]}',
     "match_start": lambda message: json.dumps({"type": "ready", "match": message["match"]}).encode(),
@@ -38,25 +38,25 @@ _BOT: Final[dict[str, Callable[[Any], bytes]]] = {
 
 
 class First(Participant):
-    """A player in this process who takes the first action."""
+    """A participant in this process that takes the first action."""
 
     def __init__(self) -> None:
         super().__init__("", "", CLOCK.terms())
 
     def ask(self, request: ActionRequest) -> Answer:  # noqa: ARG002 - any request
-        """Index 0."""
+        """Answer with index 0."""
         self.moves += 1
         return Answer(id=self.moves, action=0)
 
 
 class Unseen(Shanghaien):
-    """The game without its views."""
+    """The game without views."""
 
     view_for_bots = staticmethod(lambda _state, _seat: None)  # type: ignore[assignment]
 
 
 def measure(scratch: Path, *, is_quick: bool) -> list[Table]:
-    """A table of the referee's parts, and one of the bots'."""
+    """Measure the referee's parts and the bots' parts: two tables."""
     bots, notes = instant(scratch)
     game = load_game(SHANGHAIEN.game)
     lines = [line for line in _lines_of_a_match(game) if line.startswith(b'{"type":"request"')]
@@ -66,10 +66,10 @@ def measure(scratch: Path, *, is_quick: bool) -> list[Table]:
         tables["dialogue"] = [_scripted(game)[0], _scripted(game)[0]]
         tables |= {name: stack.enter_context(seated(SHANGHAIEN, (bot, bot))) for name, bot in bots.items()}
         games = {"rules": Unseen()}
-        plays = {name: partial(_played_s, games.get(name, game), each) for name, each in tables.items()}
+        plays = {name: partial(_played_s, games.get(name, game), pair) for name, pair in tables.items()}
         samples = interleaved(plays, 20 if is_quick else 200)
-    own = {name: [each[0] for each in found] for name, found in samples.items()}
-    theirs = {name: [each[1] for each in samples[name]] for name in bots}
+    own = {name: [pair[0] for pair in pairs] for name, pairs in samples.items()}
+    theirs = {name: [pair[1] for pair in samples[name]] for name in bots}
     return [_referee_table(own, list(bots), notes), _bot_table(theirs, lines)]
 
 
@@ -97,9 +97,9 @@ def _bot_table(theirs: dict[str, list[float]], lines: list[bytes]) -> Table:
         "json.loads of the line": lambda: [json.loads(text) for text in texts],
         "json.dumps of the answer": lambda: [json.dumps({"type": "action", "id": 7, "action": 0}) for _ in texts],
     }
-    found = interleaved({name: partial(_cpu_s, each, len(texts)) for name, each in work.items()}, 21)
-    rows = [(f"a bot in {name}, all of it", Figure(_us(each))) for name, each in theirs.items()]
-    rows += [(f"of that in Python, with warm caches: {name}", Figure(_us(each))) for name, each in found.items()]
+    python_s = interleaved({name: partial(_cpu_s, call, len(texts)) for name, call in work.items()}, 21)
+    rows = [(f"a bot in {name}, all of it", Figure(_us(seconds))) for name, seconds in theirs.items()]
+    rows += [(f"of that in Python, with warm caches: {name}", Figure(_us(cpu))) for name, cpu in python_s.items()]
     return Table(
         title="A request: CPU time of the bot",
         headers=("part", "us a request"),
@@ -109,12 +109,12 @@ def _bot_table(theirs: dict[str, list[float]], lines: list[bytes]) -> Table:
 
 
 def _us(samples: list[float]) -> float:
-    """The lower decile of samples in seconds, in microseconds."""
+    """Return the lower decile of samples in seconds, in microseconds."""
     return sorted(samples)[len(samples) // 10] * _US
 
 
 def _played_s(game: Any, table: Sequence[Participant]) -> tuple[float, float]:
-    """CPU seconds a request of this process, and of the bots."""
+    """Play; return the CPU seconds a request of this process, and of the bots."""
     moves, bots_ms, begun_s = 0, 0.0, time.process_time()
     for number in range(_MATCHES):
         record = play_match(match_of(SHANGHAIEN, name=f"bench-{number}-0"), table, game=game)
@@ -131,7 +131,7 @@ def _cpu_s(work: Callable[[], object], count: int) -> float:
 
 
 def _scripted(game: Game[Any, Any]) -> tuple[BotPlayer, list[ScriptedChannel]]:
-    """A bot that is a function in this process, with all that a real one has but pipes; and its channels."""
+    """Return a bot that is a function in this process, complete but for pipes, and its channels."""
     opened: list[ScriptedChannel] = []
 
     def respond(line: bytes) -> Iterator[bytes]:
@@ -151,7 +151,7 @@ def _scripted(game: Game[Any, Any]) -> tuple[BotPlayer, list[ScriptedChannel]]:
 
 
 def _lines_of_a_match(game: Game[Any, Any]) -> list[bytes]:
-    """The lines to the bot of seat 0 in the match that all play."""
+    """Return the lines to the bot of seat 0 in the match that all measurements play."""
     bot, opened = _scripted(game)
     play_match(match_of(SHANGHAIEN), [bot, First()])
     return opened[0].sent

@@ -20,13 +20,13 @@ _SHARE_GOAL: Final = Goal(">=", 0.5)
 
 
 def measure(_: Path, *, is_quick: bool) -> list[Table]:
-    """Playouts per second of each game, and the share of drawing chance."""
+    """Measure the playouts per second of each game, and the share of drawing chance."""
     count, rounds = (100, 5) if is_quick else (300, 9)
     settings = (SHANGHAIEN, ALL_EXPANSIONS, NIM)
     engines = {setting.label: Engine(setting) for setting in settings}
     speed = interleaved({name: partial(_timed, engine, count) for name, engine in engines.items()}, rounds)
     base = speed[SHANGHAIEN.label]
-    of_base = median(all_ / one for all_, one in zip(base, speed[ALL_EXPANSIONS.label], strict=True))
+    of_base = median(base_s / other_s for base_s, other_s in zip(base, speed[ALL_EXPANSIONS.label], strict=True))
     rows = tuple(
         _row(setting, engines[setting.label], count, rounds, of_base if setting is ALL_EXPANSIONS else None)
         for setting in settings
@@ -73,7 +73,7 @@ def _timed(engine: "Engine", count: int, *, is_luck_kept: bool = False) -> float
 
 
 class Engine:
-    """Plays the same random matches every time; luck is drawn, or taken from the first time."""
+    """A player of the same random matches every time; luck is drawn, or taken from the first time."""
 
     def __init__(self, setting: Setting) -> None:
         self._game = load_game(setting.game)
@@ -81,16 +81,16 @@ class Engine:
         self._kept: list[list[tuple[int, ...]]] = []
 
     def play(self, count: int, *, is_luck_kept: bool) -> tuple[int, int]:
-        """Play `count` matches; how many decisions and draws there were."""
+        """Play `count` matches; return the number of decisions and of draws."""
         game, kept = self._game, self._kept
         decisions = draws = 0
         for number in range(count):
             if len(kept) == number:
                 kept.append([])
-            known = iter(kept[number]) if is_luck_kept else None
-            made, drawn = _playout(game, game.setup(self._options, 2), number, known)
+            kept_draws = iter(kept[number]) if is_luck_kept else None
+            decided, drawn = _playout(game, game.setup(self._options, 2), number, kept_draws)
             kept[number] = kept[number] if is_luck_kept else drawn
-            decisions += made
+            decisions += decided
             draws += len(drawn)
         return decisions, draws
 

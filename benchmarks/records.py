@@ -55,9 +55,9 @@ def _played(game: str, number: int) -> MatchRecord:
         drawn = draw_block(Secret.public("records"), f"records-{number}", 2)
         record = play_match(spec_of(setting, f"records-{number}-0", drawn, 0, "none"), seats)
     finally:
-        for each in seats:
-            each.close()
-    assert all(each.is_exact for each in lines_of(record)), "the lines of a match are not told by its record"
+        for seat in seats:
+            seat.close()
+    assert all(seat.is_exact for seat in lines_of(record)), "the lines of a match are not told by its record"
     return record
 
 

@@ -20,11 +20,11 @@ from arena.games.riffraff.table import DICE, to_noise
 
 _FOLDER: Final = Path(__file__).resolve().parents[1] / "bots" / "shipmate"
 CAREFUL: Final = ("look-ahead", "tidy", "knows")
-"""The look-ahead; by eye, without a simulator; a look-ahead that is told the noise it will meet."""
+"""Careful ways: the look-ahead; by eye, without a simulator; a look-ahead that knows its noise in advance."""
 
 
 class Placement(NamedTuple):
-    """What a bot's load did: by which way of playing, in which round, with how many pieces aboard, how many fell."""
+    """The result of a load: the bot's way of playing, round, pieces aboard before it, pieces that fell, time."""
 
     way: str
     round: int
@@ -34,7 +34,7 @@ class Placement(NamedTuple):
 
 
 class Match(NamedTuple):
-    """A match: its placements, how many rounds it took, and how often nobody loaded anything in a turn."""
+    """A match: its placements, its rounds, and the number of turns in which nobody loaded anything."""
 
     placements: tuple[Placement, ...]
     rounds: int
@@ -43,12 +43,12 @@ class Match(NamedTuple):
 
 
 def play(ways: tuple[str, ...], seed: str, **options: Any) -> Match:
-    """One match; the same seed, the same match."""
+    """Play one match; the same seed gives the same match."""
     return _Table(ways, seed, options).played()
 
 
 class _Table:
-    """A match under way."""
+    """A match in progress."""
 
     def __init__(self, ways: tuple[str, ...], seed: str, options: dict[str, Any]) -> None:
         self.seed = seed
@@ -61,7 +61,7 @@ class _Table:
         random.seed(seed)  # of all bots; the game's own luck is drawn by keys
 
     def played(self) -> Match:
-        """The match to its end."""
+        """Play the match to its end."""
         while self._step():
             pass
         scores = tuple(map(float, GAME.outcome(self.state).scores))
@@ -86,12 +86,12 @@ class _Table:
             self.placements.append(Placement(way, before.round, len(before.table.cargo), len(done.fallen), done.t_s))
 
     def _asked(self, seat: Seat) -> Any:
-        """The action of a bot; after two refusals what the rules put in its place."""
+        """Return the action of a bot; after two refusals the fallback action of the rules."""
         legal = GAME.legal(self.state, seat)
         request = {"view": _plain(GAME.observe(self.state, seat)), "legal": legal and _plain(legal)}
         for _ in range(2):
-            said = self.bots[seat].answer(request)
-            raw = request["legal"][said] if isinstance(said, int) else said
+            answer = self.bots[seat].answer(request)
+            raw = request["legal"][answer] if isinstance(answer, int) else answer
             try:
                 action = GAME.parse(self.state, seat, raw)
                 GAME.simulator.require(self.state, seat, action)
@@ -104,14 +104,14 @@ class _Table:
         return GAME.fault_policy.fallback_action(self.state, seat)
 
     def noise_to_come(self) -> list[float]:
-        """The noise that the seat at turn meets if it loads now."""
+        """Return the noise that the seat at turn meets if it loads now."""
         state = self.state
         key = f"noise/{state.round}/{state.active}/{state.loaded}"
         return list(msgspec.structs.astuple(to_noise(draw(self.seed, Chance(key=key, kind=DICE)), state.sigma)))
 
 
 def _bot(way: str, table: _Table, seat: Seat, info: dict[str, Any]) -> Any:
-    """A way of shipmate that asks this table instead of a referee."""
+    """Return a way of shipmate that asks this table instead of a referee."""
     parts = _shipmate()
     base = (
         parts["bot"].Tidy if way == "tidy" else parts["bot"].Random if way == "random" else parts["lookahead"].Lookahead
@@ -142,12 +142,12 @@ def _bot(way: str, table: _Table, seat: Seat, info: dict[str, Any]) -> Any:
 
 
 def _shipmate() -> dict[str, Any]:
-    """The bot's modules."""
+    """Import the bot's modules."""
     if str(_FOLDER) not in sys.path:
         sys.path.insert(0, str(_FOLDER))
     return {name: importlib.import_module(name) for name in ("bot", "lookahead", "riffraff_kit")}
 
 
 def _plain(value: Any) -> Any:
-    """The value as it comes out of a line of JSON."""
+    """Return the value as it comes out of a line of JSON."""
     return msgspec.json.decode(msgspec.json.encode(value))

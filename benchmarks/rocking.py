@@ -18,12 +18,12 @@ from tables import Figure, Table
 from arena.games.riffraff import engine, model, physics, table
 
 AVALANCHE: Final = 3
-"""Pieces that fall in one placement, at least."""
+"""The least number of pieces that fall in one placement of an avalanche."""
 _SEA_GROWS: Final = table.SEA_GROWS
 
 
 class Rocking(msgspec.Struct, frozen=True):
-    """A ship and a sea to be tried."""
+    """A ship and a sea to try."""
 
     rig: model.Rig = model.Rig()
     sea_grows: float = _SEA_GROWS
@@ -34,7 +34,7 @@ def _tried(sea_grows: float = _SEA_GROWS, **changes: float) -> Rocking:
 
 
 _RIGID: Final = 0.01
-"""Degrees to the stop of a yard that does not tip."""
+"""Degrees to the stop of a yard that hardly tips."""
 SHIPS: Final[dict[str, Rocking]] = {
     "as it is": Rocking(),
     "version 1": _tried(0.0, ball_kg=0.45, yard_stop_deg=_RIGID),
@@ -51,7 +51,7 @@ SHIPS: Final[dict[str, Rocking]] = {
 
 
 def rig_ship(tried: Rocking) -> None:
-    """Play with this ship and sea in this process from now on."""
+    """Set the ship and the sea for all later matches in this process."""
     setattr(model, "RIG", tried.rig)  # noqa: B010 - constants for everybody else
     setattr(table, "SEA_GROWS", tried.sea_grows)  # noqa: B010
     for kept in (engine._compile, engine._idle_descents, physics._intended_pose):  # noqa: SLF001
@@ -59,19 +59,19 @@ def rig_ship(tried: Rocking) -> None:
 
 
 def matches_of(seed: str, count: int) -> list[Match]:
-    """So many matches of the careful players, each way in each seat in turn."""
+    """Play `count` matches of the careful players, each way in each seat in turn."""
     return [play(CAREFUL[number % 3 :] + CAREFUL[: number % 3], f"{seed}/{number}") for number in range(count)]
 
 
 def share_with_fall(placements: Iterable[Placement]) -> tuple[float, float]:
-    """The share of placements in which anything fell, and its standard error."""
-    falls = [each.fallen > 0 for each in placements]
+    """Return the share of placements in which anything fell, and its standard error."""
+    falls = [placement.fallen > 0 for placement in placements]
     share = sum(falls) / len(falls)
     return share, math.sqrt(share * (1 - share) / len(falls))
 
 
 def avalanches(matches: Iterable[Match]) -> int:
-    """The placements in which at least `AVALANCHE` pieces fell."""
+    """Count the placements in which at least `AVALANCHE` pieces fell."""
     return sum(placement.fallen >= AVALANCHE for match in matches for placement in match.placements)
 
 
@@ -81,7 +81,7 @@ def _row(name: str, count: int) -> tuple[str | Figure, ...]:
     matches = matches_of("rocking", count)
     cpu_s = time.process_time() - start_s
     placements = [placement for match in matches for placement in match.placements]
-    shares = [share_with_fall(each for each in placements if each.way in ways) for ways in (CAREFUL, *zip(CAREFUL))]
+    shares = [share_with_fall(load for load in placements if load.way in ways) for ways in (CAREFUL, *zip(CAREFUL))]
     many = avalanches(matches)
     return (
         name,

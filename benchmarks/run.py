@@ -34,7 +34,7 @@ SECTIONS: Final = {
     "fair": "fairness",
     "soak": "hostile_soak",
 }
-"""The module of each section. It is imported when it is run: one that is broken shall not cost the others."""
+"""The module of each section, imported when it runs, so that a broken one does not stop the others."""
 
 
 @click.command()
@@ -68,7 +68,7 @@ def main(*, quick: bool, only: tuple[str, ...], fastchess: Path | None, json_fil
 
 
 def _run(name: str, scratch: Path, *, is_quick: bool) -> dict[str, Any]:
-    """Run one section and print it; its report for JSON."""
+    """Run one section and print it; return its report for JSON."""
     machine, before = Machine(), machine_speed()
     try:
         tables: list[Table] = import_module(SECTIONS[name]).measure(scratch, is_quick=is_quick)

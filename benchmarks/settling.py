@@ -32,7 +32,7 @@ _STEADY: Final[dict[Kind, Face]] = {"bottle": "upright", "barrel": "upright", "s
 
 
 class _Placement(NamedTuple):
-    """A placement to be measured, and how long it takes in the simulated world."""
+    """A placement to measure, and how long it takes in the simulated world."""
 
     ship: Ship
     area: Area
@@ -42,12 +42,12 @@ class _Placement(NamedTuple):
 
 
 def measure(_: Path, *, is_quick: bool) -> list[Table]:
-    """CPU time of placements on ships with more and more pieces, beside the engine's share."""
-    fleets, each, rounds = (1, 2, 1) if is_quick else (6, 4, 2)
+    """Measure the CPU time of placements on ships with more and more pieces, beside the engine's share."""
+    fleets, count, rounds = (1, 2, 1) if is_quick else (6, 4, 2)
     rng = Random("settle")
     ships = [_ships(rng) for _ in range(fleets)]
     rows = tuple(
-        _row(aboard, [found for fleet in ships for found in _placements(fleet[aboard], each, rng)], rounds)
+        _row(aboard, [placement for fleet in ships for placement in _placements(fleet[aboard], count, rng)], rounds)
         for aboard in _ABOARD
     )
     headers = (
@@ -62,7 +62,7 @@ def measure(_: Path, *, is_quick: bool) -> list[Table]:
         "floor\nus/step",
     )
     notes = (
-        f"mean of {fleets * each} placements in a breeze on {fleets} tidily loaded ships; each its best of {rounds}",
+        f"mean of {fleets * count} placements in a breeze on {fleets} tidily loaded ships; each its best of {rounds}",
         "settle: from the release to rest; floor: the engine alone, the same steps in a single call",
         "placement: all of it, with the way down, intended and shifted; way down: insist alone, with its model",
     )
@@ -91,7 +91,7 @@ def _row(aboard: int, placements: Sequence[_Placement], rounds: int) -> Row:
 
 
 def _cold() -> Table:
-    """What the first use costs in a process, and the memory of this one after all those placements."""
+    """Measure the first use in a process, and the memory of this one after all those placements."""
     physics._canary.cache_clear()  # noqa: SLF001 - it is computed once in a process
     fingerprint_s = _cpu_s(physics.fingerprint)
     peak_mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
@@ -137,19 +137,19 @@ def _cpu_s(call: Callable[[], object]) -> float:
 
 
 def _placements(ship: Ship, count: int, rng: Random) -> list[_Placement]:
-    """`count` placements on that ship that are not refused, on areas in turn."""
-    found: list[_Placement] = []
-    while len(found) < count:
-        area = 1 + len(found) % len(AREAS)
+    """Return `count` legal placements on that ship, on areas in turn."""
+    placements: list[_Placement] = []
+    while len(placements) < count:
+        area = 1 + len(placements) % len(AREAS)
         load, noise = _tidy(rng, area), Noise(*(rng.gauss(0, sigma) for sigma in _SIGMAS))
         with contextlib.suppress(IllegalAction):
             t_s = physics.place(ship, AREAS[area], load, noise, _NEXT).t_s
-            found.append(_Placement(ship, AREAS[area], load, noise, t_s))
-    return found
+            placements.append(_Placement(ship, AREAS[area], load, noise, t_s))
+    return placements
 
 
 def _ships(rng: Random) -> dict[int, Ship]:
-    """A ship for each number of pieces, loaded area by area; what would throw anything off is not done."""
+    """Load a ship area by area, without anything falling; return it at each number of pieces."""
     ships: dict[int, Ship] = {0: Ship()}
     while max(_ABOARD) not in ships:
         aboard = max(ships)
@@ -163,7 +163,7 @@ def _ships(rng: Random) -> dict[int, Ship]:
 
 
 def _tidy(rng: Random, area: int) -> Load:
-    """A piece on its steadiest face, along or across the ship, in the middle of a yard."""
+    """Choose a piece on its steadiest face, along or across the ship, in the middle of a yard."""
     kind = rng.choice(KINDS)
     face: Face = _STEADY.get(kind, "flat")
     is_yard = AREAS[area].is_yard

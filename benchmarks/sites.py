@@ -51,7 +51,7 @@ Block = tuple[MatchResult, ...]
 
 
 def measure(scratch: Path, *, is_quick: bool) -> list[Table]:
-    """Builds of three leagues, the first paint of one, and a server beside commits."""
+    """Measure builds of three leagues, the first paint of one, and a server beside commits."""
     first, ships = scratch / "first", scratch / "ships"
     (scratch / "ships.yaml").write_text(_RIFFRAFF)
     _arena("league", "run", "first", "--results", str(first))
@@ -123,7 +123,7 @@ def _largest_match(out: Path) -> int:
 
 
 def _first_paint_s(page: Path) -> float | None:
-    """The median of five visits in a new browser context; None without chromium and playwright."""
+    """Return the median first paint of five visits in new browser contexts; None without chromium and playwright."""
     with contextlib.suppress(ModuleNotFoundError):
         from playwright.sync_api import sync_playwright  # noqa: PLC0415 - an extra
 
@@ -146,23 +146,23 @@ def _paint_s(browser: object, url: str) -> float:
 
 
 def _blocks(matches: list[MatchResult]) -> list[Block]:
-    return [tuple(own) for _, own in groupby(matches, key=lambda one: one.key[:2])]
+    return [tuple(block) for _, block in groupby(matches, key=lambda one: one.key[:2])]
 
 
 def _renamed(block: Block, pairing: Pairing, number: int) -> Block:
-    """A block of these players, on other luck than they had."""
+    """Return a block under the names of these players."""
     return tuple(
         msgspec.structs.replace(
-            one,
-            key=one.key._replace(pairing=pairing.key, block=number),
-            players=rotate(pairing.names, one.key.rotation),
+            match,
+            key=match.key._replace(pairing=pairing.key, block=number),
+            players=rotate(pairing.names, match.key.rotation),
         )
-        for one in block
+        for match in block
     )
 
 
 def _enlarged(results: Path, blocks: list[Block], matches: int) -> Path:
-    """A league of so many matches, in bulk and without a history."""
+    """Store a league of `matches` matches, in bulk and without a history."""
     rng, league = random.Random(1), synthetic(_PLAYERS, cycles=-(-matches // (_PLAYERS * (_PLAYERS - 1))))
     with writing(results) as store:
         store.save_league(league)
@@ -179,7 +179,7 @@ def _enlarged(results: Path, blocks: list[Block], matches: int) -> Path:
 
 
 def _served(results: Path, blocks: list[Block], *, seconds: int) -> Table:
-    """Commits alone and with a server and its viewers, in turns; the server's own CPU time meanwhile."""
+    """Measure commits alone and with a server and viewers, in turns, and the server's own CPU time."""
     league = synthetic(_PLAYERS, cycles=100_000)
     commits = _Commits(results, league, blocks)
     commits.of(10)
@@ -190,7 +190,7 @@ def _served(results: Path, blocks: list[Block], *, seconds: int) -> Table:
             before_s, start_s = _cpu_s(process.pid), time.monotonic()
             watched += commits.of(seconds)
             shares.append((_cpu_s(process.pid) - before_s) / (time.monotonic() - start_s))
-    found: list[Row] = [
+    figures: list[Row] = [
         ("share of a core of the server, %", Figure(100 * median(shares), 1, Goal("<", 5))),
         ("a commit alone, median ms", Figure(1000 * median(alone), 2)),
         ("a commit with viewers, median ms", Figure(1000 * median(watched), 2)),
@@ -202,11 +202,11 @@ def _served(results: Path, blocks: list[Block], *, seconds: int) -> Table:
         f"a block of two matches is stored every {_COMMIT_EVERY_S} s; {seconds} s of each, twice, in turns",
         "the share includes the first pages of each server",
     )
-    return Table(title="A live site", headers=("what", "figure"), rows=tuple(found), notes=notes)
+    return Table(title="A live site", headers=("what", "figure"), rows=tuple(figures), notes=notes)
 
 
 class _Commits:
-    """A league that stores a block now and then."""
+    """A league that stores a block at intervals."""
 
     def __init__(self, results: Path, league: Tournament, blocks: list[Block]) -> None:
         self._results, self._blocks = results, blocks
@@ -215,18 +215,18 @@ class _Commits:
             store.save_league(league)
 
     def of(self, seconds: float) -> list[float]:
-        """Wall seconds of each commit in that time."""
-        found, end_s = list[float](), time.monotonic() + seconds
+        """Commit for `seconds`; return the wall seconds of each commit."""
+        commits_s, end_s = list[float](), time.monotonic() + seconds
         with writing(self._results) as store:
             while time.monotonic() < end_s:
                 number, at = divmod(self._count, len(self._pairings))
                 block = _renamed(self._blocks[self._count % len(self._blocks)], self._pairings[at], number)
                 start_s = time.perf_counter()
                 store.save(pack_blocks(block))
-                found.append(time.perf_counter() - start_s)
+                commits_s.append(time.perf_counter() - start_s)
                 self._count += 1
                 time.sleep(_COMMIT_EVERY_S)
-        return found
+        return commits_s
 
 
 @contextlib.contextmanager
@@ -242,7 +242,7 @@ def _server(results: Path) -> Iterator[tuple["subprocess.Popen[str]", int]]:
 
 @contextlib.contextmanager
 def _viewers(port: int) -> Iterator[None]:
-    """Browsers as far as a server sees them; the last one has gone when this ends."""
+    """Keep viewers connected that load pages at each news, as browsers do; all end with the context."""
     over = threading.Event()
     threads = [threading.Thread(target=_watch, args=(port, over), daemon=True) for _ in range(_VIEWERS)]
     for thread in threads:
@@ -267,6 +267,6 @@ def _watch(port: int, over: threading.Event) -> None:
 
 
 def _cpu_s(pid: int) -> float:
-    """User and system time of a process."""
+    """Return the user and system seconds of a process."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")

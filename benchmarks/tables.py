@@ -14,13 +14,13 @@ _HOLDS: Final[Mapping[str, Callable[[float, float], bool]]] = {"<=": operator.le
 
 
 class Goal(msgspec.Struct, frozen=True):
-    """What a figure should be: `Goal("<=", 3)`."""
+    """The bound that a figure should keep: `Goal("<=", 3)`."""
 
     relation: Literal["<=", ">=", "<"]
     bound: float
 
     def verdict(self, value: float) -> str:
-        """`ok` or `MISS`."""
+        """Return `ok` or `MISS`."""
         return "ok" if _HOLDS[self.relation](value, self.bound) else "MISS"
 
     def __str__(self) -> str:
@@ -50,7 +50,7 @@ class Figure(msgspec.Struct, frozen=True):
         )
 
     def plain(self) -> dict[str, Any]:
-        """The figure for JSON."""
+        """Return the figure for JSON."""
         error = {} if self.error is None else {"error": self.error}
         goal = {} if self.goal is None else {"goal": str(self.goal), "verdict": self.goal.verdict(self.value)}
         return {"value": self.value, **error, **goal}
@@ -61,7 +61,7 @@ Row = tuple[Cell, ...]
 
 
 class Table(msgspec.Struct, frozen=True):
-    """One table of a section; units stand in the headers. `notes` say what the numbers cannot."""
+    """A table of a section; units stand in the headers, caveats in `notes`."""
 
     title: str
     headers: tuple[str, ...]
@@ -69,14 +69,14 @@ class Table(msgspec.Struct, frozen=True):
     notes: tuple[str, ...] = ()
 
     def text(self) -> str:
-        """The table as it is printed."""
+        """Return the table as printed text."""
         cells = [[str(cell) for cell in row] for row in self.rows]
         align = ["left", *["right"] * (len(self.headers) - 1)]
         body = tabulate(cells, headers=self.headers, tablefmt="simple", disable_numparse=True, colalign=align)
         return "\n".join([self.title, body, *(f"  {note}" for note in self.notes)])
 
     def plain(self) -> dict[str, Any]:
-        """The table for JSON: rows as objects keyed by the headers."""
+        """Return the table for JSON: rows as objects keyed by the headers."""
         rows = [
             {
                 header.replace("\n", " "): cell.plain() if isinstance(cell, Figure) else cell
@@ -87,6 +87,6 @@ class Table(msgspec.Struct, frozen=True):
         return {"title": self.title, "rows": rows, "notes": list(self.notes)}
 
     def misses(self) -> int:
-        """How many figures miss their goal."""
+        """Count the figures that miss their goal."""
         figures = [cell for row in self.rows for cell in row if isinstance(cell, Figure)]
         return sum(figure.goal is not None and figure.goal.verdict(figure.value) == "MISS" for figure in figures)

@@ -49,7 +49,7 @@ players:
   - {{bot: shipmate, name: random, arguments: [random]}}
   - {{bot: shipmate, name: other, arguments: [random]}}
 """
-"""A table of Riff Raff; a cycle is four matches."""
+"""A tournament of Riff Raff at one table; a cycle is four matches."""
 
 PLAYOUTS: Final = """
 from random import Random
@@ -68,7 +68,7 @@ for number in range(600):
             state = game.resolve(state, draw(f"playout {number}", turn))
 print(process_time() - begun_s)
 """
-"""Prints the CPU time of random matches, without the start of Python."""
+"""A program that prints the CPU time of random matches, without the start of Python."""
 
 LUCK: Final = """
 from time import process_time
@@ -89,7 +89,7 @@ for number in range(150):
         taken_s += process_time() - begun_s
 print(taken_s)
 """
-"""Prints the CPU time that the luck of matches takes beyond playing them."""
+"""A program that prints the CPU time that the luck of matches takes beyond playing them."""
 
 
 class Tree:
@@ -107,26 +107,26 @@ class Tree:
         self.league("nim", 300)
 
     def league(self, game: str, cycles: int, results: Path | None = None, *, told: str = TOURNAMENT) -> float:
-        """Run a new league; CPU seconds."""
+        """Run a new league; return its CPU seconds."""
         file = self._scratch / f"{game}.yaml"
         file.write_text(told.format(game=game, cycles=cycles), encoding="utf-8")
         return self.arena("league", "run", str(file), "--workers", "1", results=results)
 
     def fresh_league(self, game: str, cycles: int, told: str = TOURNAMENT) -> float:
-        """Run a new league into an empty folder; CPU seconds."""
+        """Run a new league into an empty folder; return its CPU seconds."""
         with tempfile.TemporaryDirectory(dir=self._scratch) as folder:
             return self.league(game, cycles, Path(folder) / "results", told=told)
 
     def arena(self, *arguments: str, results: Path | None = None) -> float:
-        """CPU seconds of a command on stored results."""
+        """Run a command on stored results; return its CPU seconds."""
         return self._cpu_s([self._bin / "arena", *arguments, "--results", results or self._results])
 
     def help(self) -> float:
-        """CPU seconds of `arena --help`."""
+        """Run `arena --help`; return its CPU seconds."""
         return self._cpu_s([self._bin / "arena", "--help"])
 
     def told(self, program: str) -> float:
-        """The CPU seconds that a program prints at its end."""
+        """Run a program; return the CPU seconds that it prints at its end."""
         return float(self._ran([self._bin / "python", "-c", program]))
 
     def _cpu_s(self, command: Sequence[str | Path]) -> float:
@@ -139,7 +139,7 @@ class Tree:
         return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
     def _ran(self, command: Sequence[str | Path]) -> str:
-        """The output of a command that ends well."""
+        """Run a command; return its output. ClickException if it fails."""
         # an installed program is compiled once, not at each start: otherwise the ratio is one of lines of code
         environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
         environment["PYTHONPYCACHEPREFIX"] = str(self._scratch / "compiled")
@@ -182,7 +182,7 @@ def main(other: Path, only: tuple[str, ...]) -> None:
 
 
 def compared(measure: Callable[[Tree], float], here: Tree, there: Tree) -> str:
-    """The ratio this / other with its 95 % interval, and the rounds it took."""
+    """Measure the ratio this / other; return it as text with its 95 % interval and the number of rounds."""
     logs: list[float] = []
     for tree in (here, there):
         measure(tree)

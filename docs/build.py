@@ -37,7 +37,7 @@ ELSEWHERE = {
 }
 """Pages with their source outside this folder."""
 FILES = (".svg", ".png", ".json", ".css", ".ipynb")
-"""Endings of files of this folder that the site has beside its pages."""
+"""Suffixes of the files of this folder that are copied beside the pages."""
 COMMANDS = "commands.md"
 API = "api.md"
 LIBRARY = (
@@ -63,12 +63,12 @@ class BrokenDocs(Exception):
 
 
 def sources() -> dict[str, Path]:
-    """The sources of all pages by their name in the site, without that of commands."""
+    """Return the sources of all pages by their name in the site, without the generated pages."""
     return {path.name: path for path in sorted(DOCS.glob("*.md"))} | ELSEWHERE
 
 
 def page(source: Path, names: dict[Path, str]) -> str:
-    """The text of a page for the site: links lead to pages of the site, and fences say only what colours them."""
+    """Return the text of a page for the site: links lead to its pages, and fences name only language and file."""
 
     def linked(found: re.Match[str]) -> str:
         mark, text, target = found.groups()
@@ -91,13 +91,13 @@ def page(source: Path, names: dict[Path, str]) -> str:
 
 
 def fence(found: re.Match[str]) -> str:
-    """The first line of a fenced block: of the words behind the language only the name of a file is shown."""
+    """Return the first line of a fenced block: the language, and the name of a file as its title."""
     files = [word for word in found[3].split() if "." in word]
     return f'{found[1]}{found[2]} title="{files[0]}"' if files else found[1] + found[2]
 
 
 def commands_page() -> str:
-    """Every command with its usage, its help and a table of its options."""
+    """Return the page of every command with its usage, its help and a table of its options."""
     head = (
         "# Commands\n\nThis page is made from the command line itself; `arena COMMAND --help` prints the same. "
         "[Exit codes](results.md#exit-codes) are the same for all commands.\n"
@@ -106,7 +106,7 @@ def commands_page() -> str:
 
 
 def commands(group: click.Group, words: str) -> Iterator[tuple[str, click.Command]]:
-    """All commands below a group that do something, in the order of their group."""
+    """Yield all commands below a group that do something, in the order of their group."""
     context = click.Context(group)
     for name in group.list_commands(context):
         command = group.get_command(context, name)
@@ -117,11 +117,11 @@ def commands(group: click.Group, words: str) -> Iterator[tuple[str, click.Comman
 
 
 def described(words: str, command: click.Command) -> str:
-    """The section of a command. BrokenDocs if it or one of its options lacks a help text."""
+    """Return the section of a command; BrokenDocs if it or one of its options lacks a help text."""
     context = click.Context(command, info_name=words)
     text, _, example = inspect.cleandoc(command.help or "").partition("Example: ")
-    options = [each for each in command.params if isinstance(each, click.Option)]
-    silent = [each.opts[0] for each in options if not each.help]
+    options = [option for option in command.params if isinstance(option, click.Option)]
+    silent = [option.opts[0] for option in options if not option.help]
     if not text.strip() or not example.strip() or silent:
         raise BrokenDocs(f"`{words}` lacks a help text, an example, or a help text of {silent}")
     records = filter(None, (option.get_help_record(context) for option in options))
@@ -138,13 +138,13 @@ def described(words: str, command: click.Command) -> str:
 
 
 def api_page() -> str:
-    """The functions and classes of the library with their docstrings."""
+    """Return the page of the functions and classes of the library with their docstrings."""
     head = "# Library\n\nThis page is made from the docstrings. [From Python](python.md) has examples.\n"
-    return "\n".join([head, *(section for each in LIBRARY for section in documented(each, each.__name__, "##"))])
+    return "\n".join([head, *(section for entry in LIBRARY for section in documented(entry, entry.__name__, "##"))])
 
 
 def documented(each: Any, name: str, level: str) -> Iterator[str]:
-    """The section of a function or a class, and those of its methods. BrokenDocs without a docstring."""
+    """Yield the section of a function or a class, and of its methods; BrokenDocs without a docstring."""
     text = inspect.getdoc(each)
     if not text:
         raise BrokenDocs(f"`{name}` lacks a docstring")
@@ -159,7 +159,7 @@ def documented(each: Any, name: str, level: str) -> Iterator[str]:
 
 
 def declaration(each: Any) -> str:
-    """The signature without the places of its types, with a line for each parameter if it is long."""
+    """Return the signature without module names, with a line for each parameter if it is long."""
     signature = inspect.signature(each)
     parts = [re.sub(r"\b(?:\w+\.)+(?=[A-Z])", "", str(part)) for part in signature.parameters.values()]
     kinds = [part.kind for part in signature.parameters.values()]
@@ -171,22 +171,22 @@ def declaration(each: Any) -> str:
 
 
 def paragraphs(text: str) -> str:
-    """A help text as Markdown: its placeholders are words, and its lines flow."""
+    """Return a help text as Markdown: its placeholders are words, and its lines flow."""
     return re.sub(r"(?<!\n)\n(?!\n)", " ", escaped(text.replace("\b", "").strip()))
 
 
 def escaped(text: str) -> str:
-    """A text whose `<` begins no tag; within code it stays."""
+    """Return a text whose `<` begins no tag; code stays as it is."""
     return re.sub("`[^`]*`|<", lambda found: found[0] if found[0] != "<" else "&lt;", text)
 
 
 def cell(text: str) -> str:
-    """A text for a cell of a table."""
+    """Return a text for a cell of a table."""
     return escaped(text).replace("|", "\\|")
 
 
 def build(site: Path) -> int:
-    """Lay the pages out in a temporary folder and build the site there; the exit code of the builder."""
+    """Lay the pages out in a temporary folder and build the site there; return the exit code of the builder."""
     names = {path: name for name, path in sources().items()}
     with tempfile.TemporaryDirectory(prefix="arena-docs-") as folder:
         pages = Path(folder, "docs")
@@ -209,14 +209,14 @@ def build(site: Path) -> int:
 
 
 def check_menu(settings: Path, names: set[str]) -> None:
-    """Every page is in the menu, and the menu has no other. BrokenDocs tells which."""
+    """Raise BrokenDocs unless the menu names all pages and no others."""
     listed = set(leaves(tomllib.loads(settings.read_text(encoding="utf-8"))["project"]["nav"]))
     if listed != names:
         raise BrokenDocs(f"the menu of {settings.name} and the pages differ: {sorted(listed ^ names)}")
 
 
 def leaves(menu: Any) -> Iterator[str]:
-    """The pages of a menu, from its entries of one title each."""
+    """Yield the pages of a menu, from its entries of one title each."""
     if isinstance(menu, str):
         yield menu
     else:
@@ -225,7 +225,7 @@ def leaves(menu: Any) -> Iterator[str]:
 
 
 def main() -> int:
-    """Build into the folder that is named, or `site`."""
+    """Build into the named folder, or `site`; return the exit code."""
     try:
         return build(Path(sys.argv[1] if sys.argv[1:] else ROOT / "site").resolve())
     except BrokenDocs as problem:

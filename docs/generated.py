@@ -26,7 +26,7 @@ MEANINGS = {"±": PLUS_MINUS} | {each.name: each.meaning for each in LEADERBOARD
 
 
 def main() -> None:
-    """Write the pages whose parts are not those of the code."""
+    """Write the pages whose generated parts differ from the code."""
     for page in PAGES:
         text = page.read_text(encoding="utf-8")
         if filled(text) != text:
@@ -35,12 +35,12 @@ def main() -> None:
 
 
 def filled(text: str) -> str:
-    """A page with the tables and texts of today's code."""
+    """Return a page with the tables and texts of the current code."""
     return PART.sub(lambda found: found[1] + part(found[2], found[3]) + found[4], text)
 
 
 def part(kind: str, name: str) -> str:
-    """The part of a page; KeyError for one that does not exist."""
+    """Return a part of a page; KeyError for one that does not exist."""
     if kind != "meaning":
         parts = {
             "columns of the leaderboard": leaderboard,
@@ -54,28 +54,28 @@ def part(kind: str, name: str) -> str:
     names = name.split(", ")
     if len(names) == 1:
         return flowing(sentence(MEANINGS[name]))
-    return "\n".join(flowing(f"- `{each}`: {MEANINGS[each]}") for each in names)
+    return "\n".join(flowing(f"- `{column}`: {MEANINGS[column]}") for column in names)
 
 
 def flowing(text: str) -> str:
-    """A paragraph whose code stands within one line."""
+    """Wrap a paragraph without breaking its code."""
     whole = re.sub("`[^`]*`", lambda found: found[0].replace(" ", "\0"), text)
     return fill(whole, WIDTH, subsequent_indent="  " * text.startswith("- "), break_on_hyphens=False).replace("\0", " ")
 
 
 def sentence(meaning: str) -> str:
-    """With a capital letter and a full stop."""
+    """Return a meaning with a capital letter and a full stop."""
     return f"{meaning[:1].upper()}{meaning[1:]}."
 
 
 def leaderboard() -> list[str]:
-    """A line for each column of the leaderboard."""
-    return ["| Column | Meaning |", "|---|---|", *(f"| `{each.name}` | {each.meaning} |" for each in LEADERBOARD)]
+    """Return a line for each column of the leaderboard."""
+    return ["| Column | Meaning |", "|---|---|", *(f"| `{column.name}` | {column.meaning} |" for column in LEADERBOARD)]
 
 
 def matches() -> list[str]:
-    """A line for each column of the list of matches, by its names in CSV and in JSON."""
-    rows = [(f"{each.name}_S" if each.is_by_seat else each.name, each.key, each.meaning) for each in MATCH_COLUMNS]
+    """Return a line for each column of the list of matches, by its names in CSV and in JSON."""
+    rows = [(column.name + "_S" * column.is_by_seat, column.key, column.meaning) for column in MATCH_COLUMNS]
     return [
         "| CSV | JSON | Meaning |",
         "|---|---|---|",
@@ -84,31 +84,31 @@ def matches() -> list[str]:
 
 
 def kits() -> list[str]:
-    """A line for each language of `arena new-bot`."""
+    """Return a line for each language of `arena new-bot`."""
     lines = ["| Language | `--lang` | Files | On Debian | For Riff Raff |", "|---|---|---|---|---|"]
     for name, kit in KITS.items():
         files = [*TEMPLATES.joinpath(name).iterdir(), *files_elsewhere(name)]
-        names = ", ".join(sorted(f"`{each.name}`" for each in files if each.name not in ("bot.yaml", "__pycache__")))
-        packages = " ".join(f"`{each}`" for each in kit.packages)
+        names = ", ".join(sorted(f"`{file.name}`" for file in files if file.name not in ("bot.yaml", "__pycache__")))
+        packages = " ".join(f"`{package}`" for package in kit.packages)
         lines.append(f"| {kit.title} | `{name}` | {names} | {packages} | {'yes' * (f'{name}-riffraff' in OF_A_GAME)} |")
     return lines
 
 
 @cache
 def import_contracts() -> list[dict[str, Any]]:
-    """The contracts of import-linter."""
+    """Read the contracts of import-linter."""
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     return list(settings["tool"]["importlinter"]["contracts"])
 
 
 def layers() -> list[str]:
-    """The packages and modules of arena, from the top to the bottom."""
-    (house,) = (each for each in import_contracts() if each["type"] == "layers")
+    """Return the packages and modules of arena, from the top to the bottom."""
+    (house,) = (contract for contract in import_contracts() if contract["type"] == "layers")
     return [name for layer in house["layers"] for name in layer.split(" | ")]
 
 
 def packages() -> list[str]:
-    """A line for each package, with the first line of its docstring."""
+    """Return a line for each package, with the first line of its docstring."""
     lines = ["| `arena/` | is |", "|---|---|"]
     for name in layers():
         path = ROOT / "arena" / name
@@ -119,16 +119,16 @@ def packages() -> list[str]:
 
 
 def contracts() -> list[str]:
-    """A line for each contract, with what it forbids."""
+    """Return a line for each contract, with what it forbids."""
     return [
         "| contract | it holds |",
         "|---|---|",
-        *(f"| {each['name']} | {held(each)} |" for each in import_contracts()),
+        *(f"| {contract['name']} | {held(contract)} |" for contract in import_contracts()),
     ]
 
 
 def held(contract: Mapping[str, Any]) -> str:
-    """The rule of a contract, in a sentence."""
+    """Return the rule of a contract as a sentence."""
     if contract["type"] == "layers":
         return "each package imports only those that stand below it in the table above"
     if contract["type"] == "acyclic_siblings":
@@ -144,13 +144,13 @@ def held(contract: Mapping[str, Any]) -> str:
 
 
 def chain() -> list[str]:
-    """The longest way along imports from package to package, the first of equally long ones."""
+    """Return the longest chain of imports from package to package, the first of equally long ones."""
     imports = {
         name: {
-            found
+            below
             for path in [*(ROOT / "arena" / name).rglob("*.py"), ROOT / "arena" / f"{name}.py"]
             if path.exists()
-            for found in re.findall(r"^ *(?:from|import) arena\.(\w+)", path.read_text(encoding="utf-8"), re.MULTILINE)
+            for below in re.findall(r"^ *(?:from|import) arena\.(\w+)", path.read_text(encoding="utf-8"), re.MULTILINE)
         }
         for name in layers()
     }

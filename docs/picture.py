@@ -33,13 +33,13 @@ cycles: 1
 SVG = "{http://www.w3.org/2000/svg}"
 FRONT = "url(#riffraff-front)"
 VIEW = "24 84 480 464"
-"""The part of the game's picture that is shown: the ship above the water, from the front."""
+"""The visible part of the game's picture: the ship above the water, from the front."""
 WORDLESS = (110, 530)
-"""Words above the first height name the view, and the ship may reach as high; those below the second tell of yards."""
+"""Heights between which captions stay: above stands the name of the view, below are the yards."""
 WIDTH, HEIGHT, SHIP_WIDTH = 1150, 380, 414
 INK, FADED, LINE, PAPER, BAR = "#2b2a26", "#6f6a5e", "#d8ccb4", "#fbf6ea", "#3f97ab"
 PLACES = (446, 500, 712, 800, 934, 1052, 1120)
-"""Of the default columns of the leaderboard, in pixels: their texts end there; those of the first two begin there."""
+"""Pixels where the texts of the leaderboard's default columns end; the first two begin there."""
 
 
 def main() -> None:
@@ -57,13 +57,13 @@ def main() -> None:
 
 
 def arena(*words: str) -> str:
-    """What the command prints."""
+    """Run a command of arena; return what it prints."""
     program = Path(sys.executable).with_name("arena")
     return subprocess.run([program, *words], check=True, capture_output=True, text=True, cwd=ROOT).stdout
 
 
 def most_tilted(match: Match) -> str:
-    """The picture of the step after which the ship heels most, the last one of equals."""
+    """Return the picture of the step after which the ship heels most, the last one of equals."""
 
     def heel(step: int) -> tuple[float, int]:
         return float(re.findall(r"heel ([\d.]+)", match.picture(step))[0]), step
@@ -72,7 +72,7 @@ def most_tilted(match: Match) -> str:
 
 
 def drawn(ship: str, table: dict[str, Any]) -> str:
-    """The whole document."""
+    """Return the whole document."""
     size = f'width="{WIDTH}" height="{HEIGHT}" viewBox="0 0 {WIDTH} {HEIGHT}"'
     box = f'x="0.5" y="0.5" width="{WIDTH - 1}" height="{HEIGHT - 1}" rx="10" fill="{PAPER}" stroke="{LINE}"'
     parts = [
@@ -90,7 +90,7 @@ def drawn(ship: str, table: dict[str, Any]) -> str:
 
 
 def front_view(ship: str) -> Iterator[str]:
-    """The definitions of the game's picture, and the view from the front."""
+    """Yield the definitions of the game's picture, and the view from the front."""
     ET.register_namespace("", SVG.strip("{}"))
     root = ET.fromstring(ship)
     for part in root:
@@ -102,7 +102,7 @@ def front_view(ship: str) -> Iterator[str]:
 
 
 def leaderboard(table: dict[str, Any]) -> Iterator[str]:
-    """Heads, a line with a bar for each player, and the sentences below."""
+    """Yield the heads, a line with a bar for each player, and the sentences below."""
     yield text(446, 44, "first", 20, "font-weight='bold'")
     yield text(500, 44, "a league of three bots at Shanghaien", 14, colour=FADED)
     rows = table["rows"]
@@ -123,7 +123,7 @@ def leaderboard(table: dict[str, Any]) -> Iterator[str]:
 
 
 def bar(row: dict[str, Any], y: int) -> Iterator[str]:
-    """The score of a player with its interval."""
+    """Yield the score of a player as a bar with its interval."""
     left, width = PLACES[1], 620
     low, score, high = (left + width * row[key] for key in ("score_low", "score", "score_high"))
     yield f'<rect x="{left}" y="{y}" width="{width}" height="6" rx="3" fill="{LINE}" fill-opacity="0.5"/>'
@@ -132,12 +132,12 @@ def bar(row: dict[str, Any], y: int) -> Iterator[str]:
 
 
 def anchor(column: Definition) -> str:
-    """The end of its texts that a column is aligned by."""
+    """Return the attribute that aligns the texts of a column."""
     return "" if column.is_key else 'text-anchor="end"'
 
 
 def text(x: int, y: int, words: str, size: int, more: str = "", colour: str = INK) -> str:
-    """Words at a place."""
+    """Return words at a place as an SVG element."""
     escaped = words.replace("&", "&amp;").replace("<", "&lt;")
     return f'<text x="{x}" y="{y}" font-size="{size}" fill="{colour}" {more}>{escaped}</text>'
 

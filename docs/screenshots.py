@@ -64,16 +64,16 @@ def _arena(*words: str) -> None:
 
 
 def _standings(page: Any, site: Path) -> None:
-    """The page of the league of three."""
-    (place,) = (each for each in site.glob("league/*/index.html") if "sensible" in each.read_text())
+    """Take a picture of the standings of the league of three."""
+    (place,) = (page_file for page_file in site.glob("league/*/index.html") if "sensible" in page_file.read_text())
     page.goto(place.as_uri())
     page.screenshot(path=DOCS / "site-standings.png")
 
 
 def _match(page: Any, site: Path, game: str) -> None:
-    """The first match of a game at its largest swing, or far in where the game knows no chances of winning."""
-    found = [each for each in sorted(site.glob("match/*.html")) if f"{game}.js" in each.read_text()]
-    page.goto(found[0].as_uri())
+    """Take a picture of the first match of a game at its largest swing, or far in if the game has no values."""
+    pages = [page_file for page_file in sorted(site.glob("match/*.html")) if f"{game}.js" in page_file.read_text()]
+    page.goto(pages[0].as_uri())
     page.wait_for_selector(".steps [aria-current=step]")
     swing, steps = page.locator(".jump-swing"), page.locator(".steps a")
     (swing if swing.count() else steps.nth(steps.count() * 4 // 5)).click()

@@ -62,30 +62,30 @@ _MEANT: Final = {
     "help": "arena --help, or arena COMMAND --help",
     "version": "arena --version",
 }
-"""Names that people type, and the command that does it."""
+"""Names that people try, and the command to suggest."""
 
 _NEW_OBJECTS: Final = 50_000
-"""Between two searches for cycles of garbage: with the 700 of Python they take a fifth of the time of a large table."""
+"""New objects between two garbage collections; with Python's 700 they take a fifth of the time of a large table."""
 
 
 class SuggestingGroup(click.Group):
-    """A group that lists its commands when it is asked for one it does not have."""
+    """A group of commands that suggests one if it gets an unknown name."""
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """See click.Group: the command that `args` begin with."""
-        known = self.list_commands(ctx)
-        if args and args[0] not in known and not args[0].startswith("-"):
+        """Return the command that `args` begin with, as click.Group does; fail with a suggestion for an unknown one."""
+        names = self.list_commands(ctx)
+        if args and args[0] not in names and not args[0].startswith("-"):
             from arena.text import unknown  # noqa: PLC0415 - only for this message
 
             meant = _MEANT.get(args[0], "").replace("NAME", args[1] if args[1:] else "NAME")
-            ctx.fail(f'no command "{args[0]}"; try: {meant}' if meant else unknown("command", args[0], known))
+            ctx.fail(f'no command "{args[0]}"; try: {meant}' if meant else unknown("command", args[0], names))
         return super().resolve_command(ctx, args)
 
 
 class _Commands(SuggestingGroup):
-    """The commands of the table above, each imported when it is needed."""
+    """The top group: the commands of `COMMAND_MODULES`, each imported when it is needed."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMAND_MODULES)
@@ -94,7 +94,7 @@ class _Commands(SuggestingGroup):
         if cmd_name not in COMMAND_MODULES:
             return None
         module = import_module(COMMAND_MODULES[cmd_name][0])
-        return next(each for each in vars(module).values() if isinstance(each, click.Command) and each.name == cmd_name)
+        return next(item for item in vars(module).values() if isinstance(item, click.Command) and item.name == cmd_name)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
@@ -117,7 +117,7 @@ def cli() -> None:
 
 
 def main() -> None:
-    """Entry point of the console script."""
+    """Run the program; the entry point of the console script."""
     gc.set_threshold(_NEW_OBJECTS)
     secure_streams()
     keep_owner_rights()
@@ -125,20 +125,20 @@ def main() -> None:
         exit_code = close_streams(execute(sys.argv[1:]))
         if exit_code == Interrupted.exit_code:
             ignore_signals()
-    except KeyboardInterrupt:  # another one, while the first was being told
+    except KeyboardInterrupt:  # another one, while the first was being reported
         ignore_signals()
         exit_code = Interrupted.exit_code
     sys.exit(exit_code)
 
 
 def execute(arguments: list[str]) -> int:
-    """Run one command line; the exit code."""
+    """Run one command line; return its exit code."""
     try:
         outcome: Any = cli.main(arguments, prog_name="arena", standalone_mode=False)
     except click.ClickException as error:
-        shown = io.StringIO()
-        error.show(shown)
-        print_error(shown.getvalue().rstrip("\n"))
+        message = io.StringIO()
+        error.show(message)
+        print_error(message.getvalue().rstrip("\n"))
         return error.exit_code
     except SystemExit:
         # click's way to say that the reader of our output has gone (`| head`): nothing is wrong with that.

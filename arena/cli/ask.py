@@ -51,28 +51,28 @@ def ask_or_play_on(request: AskBot, *, width: int | None, is_all: bool, is_playe
             if wait and request.step is not None:
                 raise SpecError("give either --wait or --play-on: after a stop the bots would not play as in a match")
             return _play_on(request)
-        found = ask_bot(replace(request, no_clock=request.no_clock or wait), _wait if wait else ignore)
-    step, answers = request.step, found.answers
+        comparison = ask_bot(replace(request, no_clock=request.no_clock or wait), _wait if wait else ignore)
+    step, answers = request.step, comparison.answers
     if step is not None:
-        lines = detail_lines(found.record, found.seat, step, answers)
+        lines = detail_lines(comparison.record, comparison.seat, step, answers)
     else:
-        lines = difference_lines(answers, len(found.steps), width)
+        lines = difference_lines(answers, len(comparison.steps), width)
     click.echo("\n".join(lines))
-    if step is None and not found.is_same and answers:
+    if step is None and not comparison.is_same and answers:
         first = next((answer.step for answer in answers if not answer.is_same), answers[-1].step)
         click.echo(
             f"`--step {first}` shows the table there, with note and stderr; `--play-on`, too, plays on", err=True
         )
-    return int(not found.is_same)
+    return int(not comparison.is_same)
 
 
 def _play_on(request: AskBot) -> int:
     """Print the match from the step on, and both results."""
-    found = play_on(request)
-    for line in transcript(found.went_on, every_state=False, start=request.step or 1):
+    outcome = play_on(request)
+    for line in transcript(outcome.went_on, every_state=False, start=request.step or 1):
         click.echo(line)
-    instead = f"from step {request.step} on with {found.bot} as {found.player}"
-    click.echo(f"as it was: {result_line(found.record)}\n{instead}: {result_line(found.went_on)}")
+    instead = f"from step {request.step} on with {outcome.bot} as {outcome.player}"
+    click.echo(f"as it was: {result_line(outcome.record)}\n{instead}: {result_line(outcome.went_on)}")
     return 0
 
 

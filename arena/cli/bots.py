@@ -42,10 +42,10 @@ def withdraw(request: WithdrawBot) -> None:
 
     Example: arena withdraw mybot
     """
-    gone, left = withdraw_bot(request)
-    click.echo(f"withdrawn: {gone.label}")
-    if left is not None:
-        click.echo(f"`{gone.name}` means {left.label} now")
+    withdrawn, remaining = withdraw_bot(request)
+    click.echo(f"withdrawn: {withdrawn.label}")
+    if remaining is not None:
+        click.echo(f"`{withdrawn.name}` means {remaining.label} now")
 
 
 @click.command()

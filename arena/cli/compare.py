@@ -1,4 +1,4 @@
-"""`arena compare`: is NEW better than OLD? As few matches as it takes to tell, and an honest answer."""
+"""`arena compare`: a sequential test of whether NEW is better than OLD, with as few matches as it needs."""
 
 import re
 from typing import get_args
@@ -46,10 +46,10 @@ def compare(request: CompareBots, form: str) -> None:
     """
     try:
         with stoppable(), shown_events(_print_luck, _line, is_left=True) as on:
-            found = compare_bots(request, on)
+            outcome = compare_bots(request, on)
     except SpecError as error:
         raise SpecError(re.sub(r"\b(?<!--)(?=(elo[01]|alpha|beta|cap)\b)", "--", str(error))) from None
-    click.echo(_FORMATS[form](found.compared, (found.new, found.old), found.luck))
+    click.echo(_FORMATS[form](outcome.compared, (outcome.new, outcome.old), outcome.luck))
 
 
 def _line(step: TestProgressed) -> str:

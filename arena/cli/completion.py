@@ -22,7 +22,7 @@ Complete = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
 
 
 def _completing(names: Callable[[Path], Iterable[str]], *, or_path: bool = False) -> Complete:
-    """Complete by what `names` finds, given the results folder; what looks like a path is completed as one."""
+    """Return a completion by the names that `names` finds in a results folder; with `or_path` also by paths."""
 
     def complete(context: click.Context, _parameter: click.Parameter, begun: str) -> list[CompletionItem]:
         if or_path and is_path(begun):
@@ -52,21 +52,21 @@ complete_tournament: Final = _completing(
 
 
 def complete_columns(context: click.Context, _parameter: click.Parameter, begun: str) -> list[CompletionItem]:
-    """Complete the last of several names with commas between them by the columns of the command's table."""
+    """Complete the last name of a list with commas by the columns of the command's table."""
     from arena.report.columns import LEADERBOARD, section_columns  # noqa: PLC0415 - only for this completion
     from arena.report.matches import MATCH_COLUMNS  # noqa: PLC0415 - see above
 
     tables = {
-        "stats": [each.name for each in section_columns("name")],
-        "matches": [each.name for each in MATCH_COLUMNS],
+        "stats": [column.name for column in section_columns("name")],
+        "matches": [column.name for column in MATCH_COLUMNS],
     }
-    names = tables.get(context.info_name or "", [each.name for each in LEADERBOARD])
+    names = tables.get(context.info_name or "", [column.name for column in LEADERBOARD])
     before, comma, last = begun.rpartition(",")
-    given = before.split(",")
+    chosen = before.split(",")
     return [
         CompletionItem(f"{before}{comma}{name}")
         for name in names
-        if name not in given and name.lower().startswith(last.lower())
+        if name not in chosen and name.lower().startswith(last.lower())
     ]
 
 

@@ -42,7 +42,7 @@ def doctor(request: ExamineMachine, width: int | None) -> int:
 
 
 def _print_diagnosis(found: Diagnosis) -> int:
-    """Print what was found on this machine; return the exit code."""
+    """Print the diagnosis of this machine; return the exit code."""
     click.echo(
         "Bots can be run safely here." if found.is_safe else "Bots cannot be run safely here, so they are not run."
     )
@@ -55,7 +55,7 @@ def _print_diagnosis(found: Diagnosis) -> int:
 
 
 def _print_workers(found: ClusterDiagnosis, width: int | None) -> int:
-    """Print a table of the workers, and what is not as it should be; return the exit code."""
+    """Print a table of the workers and their problems; return the exit code."""
     workers, here = found.workers, found.here.report
     assert here is not None, "this machine reports itself"
     click.echo(f"{counted(len(workers), 'worker')}, {len(workers) - found.unfit} of them can play.\n")
@@ -67,19 +67,19 @@ def _print_workers(found: ClusterDiagnosis, width: int | None) -> int:
 
 
 def _worker_row(worker: "SurveyedWorker", here: "WorkerReport") -> list[str]:
-    """A line of the table; games are those that are the same as here, speed is relative to this machine."""
-    told = worker.report
-    if told is None:
+    """Return a row of the table: games are compared with this machine's, speed is relative to it."""
+    report = worker.report
+    if report is None:
         return [printable(worker.name), *["?"] * 7, ""]
-    same = [game for game, identity in here.identities.items() if told.identities.get(game) == identity]
+    same = [game for game, identity in here.identities.items() if report.identities.get(game) == identity]
     return [
         printable(worker.name),
-        printable(told.host),
-        printable(told.arena),
-        "fails" if told.sandbox else "holds",
+        printable(report.host),
+        printable(report.arena),
+        "fails" if report.sandbox else "holds",
         f"{len(same)} of {len(here.identities)}",
-        str(told.cores),
-        f"{told.speed / here.speed:.2f}",
+        str(report.cores),
+        f"{report.speed / here.speed:.2f}",
         f"{round(worker.ahead_s):+d} s",
-        printable(", ".join(told.languages)),
+        printable(", ".join(report.languages)),
     ]

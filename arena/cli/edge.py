@@ -1,7 +1,7 @@
 """The edge of the program: errors become a sentence and an exit code, signals a KeyboardInterrupt; closed streams.
 
-Rule: exit code 4 and a traceback are for our own mistakes only. All that the machine, the disk, the terminal or a name
-on the disk brings about is said in words; and no words are no reason to fail.
+Rule: exit code 4 and a traceback are for our own mistakes only. Errors caused by the machine, the disk, the terminal or
+a file's name become a sentence; and a sentence that cannot be printed is no failure.
 
 Ctrl-C, the SIGTERM of a service manager or a job queue and the SIGHUP of a terminal are the same KeyboardInterrupt,
 raised once. A second one does not disturb the clean-up after the first; only if that takes too long it ends the program
@@ -38,13 +38,13 @@ _OF_THE_MACHINE: Final = {
     errno.ENOSYS: "this system cannot do that",
     **SHORTAGES,
 }
-"""Needs of the machine, by the system's number of the error, and what to do about it."""
+"""Errors that show a lack of the machine, by errno, and what to do about each."""
 _MISTAKES: Final = {errno.EBADF, errno.EINVAL, errno.EFAULT, errno.ENOTTY, errno.ECHILD, errno.ESRCH}
-"""Errors that say nothing to a person unless they name a file: somebody here made a mistake."""
+"""Errors (errno) that are a mistake of ours unless they name a file."""
 
 
 _LONGEST_LINE: Final = 2000
-"""Characters of a line of an error, which may quote a path, a key or a value of any length."""
+"""The most characters of a line of an error, which may quote a path, a key or a value of any length."""
 _OTHERS_RIGHTS: Final = 0o077
 _OTHERS: Final = (
     (EOFError, "the input ended before the command had all it needs", SpecError.exit_code),
@@ -59,7 +59,7 @@ _OTHERS: Final = (
 
 
 def secure_streams() -> None:
-    """Open what the caller closed (`>&-`), so that no file of ours gets the number of a stream, and tell it.
+    """Open standard streams that the caller closed (`>&-`), so that no file gets their number; report closed stdout.
 
     Names that cannot be written in the stream's encoding are shown with their bytes.
     """
@@ -81,7 +81,7 @@ def secure_streams() -> None:
 
 
 def close_streams(exit_code: int) -> int:
-    """Write out what is left for stdout; the exit code, another one if that cannot be done."""
+    """Flush stdout; return the exit code, or that of the error if it cannot be flushed."""
     try:
         sys.stdout.flush()
     except BrokenPipeError:
@@ -94,20 +94,20 @@ def close_streams(exit_code: int) -> int:
 
 
 def keep_owner_rights() -> None:
-    """Let the owner use the files and folders that are made from now on, whatever the umask says of others."""
+    """Set the umask so that the owner has all rights on new files and folders, whatever the umask was."""
     os.umask(os.umask(_OTHERS_RIGHTS) & _OTHERS_RIGHTS)
 
 
 def print_error(text: str) -> None:
-    """Print it on stderr, if anybody can hear; of a line that quotes too much the middle is left out."""
+    """Print text on stderr if possible; the middle of very long lines is left out."""
     with contextlib.suppress(OSError, ValueError):
         click.echo("\n".join(shorten(line, _LONGEST_LINE) for line in text.split("\n")), err=True)
 
 
 def explain(error: BaseException) -> tuple[str, int]:
-    """The text for a person, and the exit code; an error that nobody thought of is our fault, never a failed check."""
+    """Return the text for a person and the exit code; an unexpected error is our fault (4), never a failed check."""
     if isinstance(error, click.exceptions.Abort) and isinstance(error.__cause__, EOFError):
-        error = error.__cause__  # click makes one thing of an end of the input and of Ctrl-C
+        error = error.__cause__  # click raises Abort for an end of input and for Ctrl-C
     match error:
         case click.exceptions.Abort() | KeyboardInterrupt():
             return "interrupted", Interrupted.exit_code
@@ -124,7 +124,7 @@ def explain(error: BaseException) -> tuple[str, int]:
 
 
 def _unexpected(error: BaseException) -> tuple[str, int]:
-    """An error that nobody thought of: of a machine that ran short, of the plug-in whose code it passed, or ours."""
+    """Explain an unexpected error: a shortage of the machine, a failure of a plug-in's code, or a mistake of ours."""
     from arena.plugins import describe_error, place_of_failure  # noqa: PLC0415 - only for this message
 
     if (shortage := as_shortage(error)) is not None:
@@ -135,7 +135,7 @@ def _unexpected(error: BaseException) -> tuple[str, int]:
 
 
 def _of_the_system(error: OSError) -> tuple[str, int]:
-    """An error of the system: with its place and what to do, if the machine lacks something."""
+    """Explain an OSError: its place, and what to do if the machine lacks something."""
     place = os.fsdecode(error.filename) if isinstance(error.filename, bytes) else error.filename
     frames = traceback.extract_tb(error.__traceback__)
     if not place and any(frame.name in {"echo", "close_streams"} for frame in frames):
@@ -157,7 +157,7 @@ def _has_working_folder() -> bool:
 
 
 def _silence() -> None:
-    """Let the rest go nowhere: Python writes it out once more when it ends."""
+    """Redirect stdout to /dev/null: Python flushes it again when it ends."""
     with contextlib.suppress(OSError):
         number = os.open(os.devnull, os.O_WRONLY)
         os.dup2(number, 1)
@@ -169,20 +169,20 @@ def _opened(number: int, mode: str) -> TextIO:
 
 
 SAID_EVERY_S: Final = 30.0
-"""The time between two lines of progress where stderr is no terminal."""
+"""Seconds between two lines of progress where stderr is no terminal."""
 _DRAWN_EVERY_S: Final = 0.2
 _WIDEST_BAR: Final = 30
 _NARROWEST_BAR: Final = 8
 _STOPS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _CLEAN_UP_S: Final = 5.0
-"""The time after a stop in which another one is ignored; a clean-up takes less than a second of its own time."""
+"""Seconds after a stop in which another one is ignored; a clean-up takes less than a second."""
 
 
 @contextlib.contextmanager
 def stoppable() -> Iterator[None]:
-    """SIGINT, SIGTERM and SIGHUP raise KeyboardInterrupt inside; what the shell had ignored (`nohup`) stays ignored.
+    """Raise KeyboardInterrupt inside on SIGINT, SIGTERM and SIGHUP; leave signals that the shell ignores (`nohup`).
 
-    After a stop they keep this meaning, because the program is about to end and impatience may come until it has.
+    After a stop the handlers stay, because more signals may come until the program has ended.
     """
     last_s = float("-inf")
 
@@ -192,28 +192,28 @@ def stoppable() -> Iterator[None]:
             last_s = time.monotonic()
             raise KeyboardInterrupt
         if time.monotonic() - last_s > _CLEAN_UP_S:
-            # No second exception: it would come out anywhere, and where nobody expects it. Workers leave with us.
+            # no second exception, which could be raised anywhere; workers end with this process
             with contextlib.suppress(OSError):
                 sys.stderr.write("interrupted again, before the end of the clean-up\n")
             os._exit(Interrupted.exit_code)
 
     former = {number: signal.getsignal(number) for number in _STOPS}
-    heard = [number for number, handler in former.items() if handler is not signal.SIG_IGN]
-    for number in heard:
+    handled = [number for number, handler in former.items() if handler is not signal.SIG_IGN]
+    for number in handled:
         signal.signal(number, stop)
     try:
         yield
     finally:
         if last_s < 0:
-            for number in heard:
+            for number in handled:
                 signal.signal(number, former[number])
 
 
 def ignore_signals() -> None:
-    """For the very last moments, when Python itself would fall back to dying of the signal.
+    """Ignore all stop signals, for the very last moments of the program.
 
-    It does so, too, after an interrupt that came while a text was executed (a dataclass is made so), although somebody
-    caught it: `python -m` notes that and looks at its end. Executing an empty text takes the note back.
+    Without this, Python could die of the signal. It also does so after a caught interrupt that came during `exec` (as
+    when a dataclass is made): `python -m` notes the interrupt and checks at its end. An empty `exec` resets the note.
     """
     for number in _STOPS:
         signal.signal(number, signal.SIG_IGN)
@@ -221,9 +221,9 @@ def ignore_signals() -> None:
 
 
 class TerminalLine:
-    """Progress on stderr: a line that is drawn over and over on a terminal, elsewhere a new line every half minute.
+    """A progress line on stderr: redrawn in place on a terminal, elsewhere a new line every half minute.
 
-    It has the `words` of the latest step, behind a bar.
+    It shows the `words` of the latest step, behind a bar.
     """
 
     def __init__(self, words: Callable[[Any], str], clock: Callable[[], float] = time.monotonic) -> None:
@@ -240,13 +240,13 @@ class TerminalLine:
             self._draw(step)
 
     def end(self) -> None:
-        """Leave the line standing."""
+        """Draw the line a last time and leave it standing."""
         if self._step is not None:
             self._draw(self._step)
             self._write("\n")
 
     def wipe(self) -> None:
-        """Make room for another line."""
+        """Clear the line for other output."""
         if self._step is not None:
             self._write("\r\x1b[K")
 
@@ -258,7 +258,7 @@ class TerminalLine:
             print_error(self._words(step))
 
     def _drawn(self, step: "Progress") -> str:
-        """The words behind a bar, as far as the terminal has room: a line that wraps cannot be drawn over."""
+        """Return the words behind a bar, cut to the terminal's width: a wrapped line cannot be redrawn."""
         words, columns = self._words(step), shutil.get_terminal_size().columns - 1
         width = min(_WIDEST_BAR, columns - len(words) - len("[] "))
         if not step.total or width < _NARROWEST_BAR:
@@ -266,7 +266,7 @@ class TerminalLine:
         return f"[{('#' * (step.done * width // step.total)).ljust(width, '.')}] {words}"
 
     def _write(self, text: str) -> None:
-        """To the terminal, until that is gone."""
+        """Write to the terminal; stop drawing once that fails."""
         if self._is_shown:
             try:
                 sys.stderr.write(text)

@@ -90,12 +90,12 @@ def start_bot(request: NewBot) -> None:
 
     Example: arena new-bot mybot --lang python
     """
-    made, name = new_bot(request), request.name
+    bot, name = new_bot(request), request.name
     for_game = "" if request.game == DEFAULT_GAME else f" --game {request.game}"
-    click.echo(f"made {made.folder}/ with {', '.join(made.files)}\nnext: arena check {made.path}{for_game}")
-    if made.tournament is not None:
-        click.echo(f"      arena league run {name}    # against bundled bots, as {made.tournament} says")
+    click.echo(f"made {bot.folder}/ with {', '.join(bot.files)}\nnext: arena check {bot.path}{for_game}")
+    if bot.tournament is not None:
+        click.echo(f"      arena league run {name}    # against bundled bots, as {bot.tournament} says")
         click.echo(f"      arena stats {name}         # with the matches it lost, and how to look into them")
-    if made.missing:
-        needed = " ".join(made.packages)
-        click.echo(f"bots here have no {' and no '.join(made.missing)}: on Debian, apt-get install {needed}", err=True)
+    if bot.missing:
+        needed = " ".join(bot.packages)
+        click.echo(f"bots here have no {' and no '.join(bot.missing)}: on Debian, apt-get install {needed}", err=True)

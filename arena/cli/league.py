@@ -1,4 +1,4 @@
-"""`arena league`: run a tournament file, tell how far a league is, list its matches."""
+"""`arena league`: run a tournament file, show a league's progress, list its matches."""
 
 import contextlib
 import sys
@@ -71,19 +71,19 @@ def status(request: ReadStatus) -> None:
 
     Example: arena league status
     """
-    found = read_status(request)
-    for known in found.leagues:
-        state, tournament = known.state, known.state.tournament
+    stored = read_status(request)
+    for entry in stored.leagues:
+        state, tournament = entry.state, entry.state.tournament
         click.echo(
             f"{tournament.name}: {progress_of(state)}, {len(tournament.players)} players, game {tournament.game}"
         )
         is_secret = tournament.seed is None
-        luck = secret_descriptions(known.secrets) if is_secret else [luck_description(luck_origin(tournament))]
-        for sentence in (*luck, *state.news, *map(_share, known.machines)):
+        luck = secret_descriptions(entry.secrets) if is_secret else [luck_description(luck_origin(tournament))]
+        for sentence in (*luck, *state.news, *map(_share, entry.machines)):
             click.echo(f"  {sentence}")
-    click.echo(f"history: {found.history}")
-    if found.damage:
-        raise DamagedStore("\n".join(found.damage))
+    click.echo(f"history: {stored.history}")
+    if stored.damage:
+        raise DamagedStore("\n".join(stored.damage))
 
 
 def _share(machine: MachineShare) -> str:
@@ -107,14 +107,14 @@ def reveal(request: RevealSecret, file: Path | None) -> None:
     """
     if file is not None and file.exists():
         raise SpecError(f"--to {file}: the file exists; choose a new one")
-    (known, secret), name = reveal_secret(request), request.league
+    (record, secret), name = reveal_secret(request), request.league
     if file is None:
         click.echo(secret.reveal())
     else:
-        remark = f"# secret of league {name}, commitment {secret.commitment}, revealed {known.revealed_at}"
+        remark = f"# secret of league {name}, commitment {secret.commitment}, revealed {record.revealed_at}"
         file.write_text(f"{remark}\n{secret.reveal()}\n", encoding="utf-8")
     click.echo(
-        f"league {name}: the secret of commitment {secret.commitment} is revealed ({known.revealed_at}) and gives no"
+        f"league {name}: the secret of commitment {secret.commitment} is revealed ({record.revealed_at}) and gives no"
         " new block; what is not played yet is drawn under a new secret, with a commitment of its own",
         err=True,
     )
@@ -135,6 +135,6 @@ def matches(request: ListMatches, form: str, style: Style) -> None:
     Example: arena league matches first --format csv
     """
     showing = contextlib.nullcontext(ignore) if sys.stdout.isatty() else shown_events()
-    with showing as on, list_matches(request, on) as (seats, found):
-        for piece in match_list(found, seats=seats, form=form, has_reasons=request.faults, style=style):
+    with showing as on, list_matches(request, on) as (seats, results):
+        for piece in match_list(results, seats=seats, form=form, has_reasons=request.faults, style=style):
             click.echo(piece, nl=False)

@@ -30,7 +30,7 @@ from arena.text import counted, wrap_lines
 
 _GOES_ON: Final = " \\"
 LEAST_BLOCKS_OF_A_TABLE: Final = 10
-"""Blocks from which on a table with intervals is printed."""
+"""The least number of blocks for which a table with intervals is printed."""
 
 
 @click.command()
@@ -54,18 +54,18 @@ def match(request: PlayMatches, style: Style) -> None:
     """
     if style.columns:
         require_columns(style, "table", exhibition_of(request))
-    shown: list[str] = []
+    printed: list[str] = []
 
     def show(event: Event) -> None:
         if isinstance(event, MatchEnded):
-            shown.append(event.record.match)
+            printed.append(event.record.match)
             record = event.record
             lines = [result_line(record), *refusal_lines(record), *stderr_lines(record)]
             click.echo("\n".join([*transcript(record, every_state=False), ""] if request.one_by_one else lines))
 
     with stoppable(), shown_events(show, lambda step: step.counts.words(), is_left=True) as on:
         played = play_matches(request, on)
-    if shown and not played.is_interrupted:
+    if printed and not played.is_interrupted:
         click.echo("")
     if played.results or not played.is_interrupted:
         if request.blocks >= LEAST_BLOCKS_OF_A_TABLE or style != Style(width=style.width):
@@ -80,7 +80,7 @@ def match(request: PlayMatches, style: Style) -> None:
 
 
 def _table(played: PlayedMatches, style: Style) -> str:
-    """Return the leaderboard; the luck of a few matches is described once, below."""
+    """Return the leaderboard; the luck of so few matches is described once, below."""
     from arena.league.standings import standings_of  # noqa: PLC0415 - numpy is for the table only
     from arena.report.leaderboard import leaderboard_page  # noqa: PLC0415 - see above
 
@@ -89,7 +89,7 @@ def _table(played: PlayedMatches, style: Style) -> str:
 
 
 def _summary(played: PlayedMatches) -> Iterator[str]:
-    """Yield who won how often, what to know of these results, and the commands that show why."""
+    """Yield the wins of each player, remarks on these results, and commands to look into them."""
     names = [player.name for player in played.tournament.players]
     wins = Counter(winner for result in played.results if (winner := _winner(result)) is not None)
     matches = counted(len(played.results), "match", "matches")
@@ -106,7 +106,7 @@ def _summary(played: PlayedMatches) -> Iterator[str]:
 
 
 def _winner(result: MatchResult) -> str | None:
-    """Return the player with a first place of its own."""
+    """Return the only player with the first place; None if several share it."""
     first = [name for name, rank in zip(result.players, result.ranks, strict=True) if rank == 0]
     return first[0] if len(first) == 1 else None
 
@@ -130,7 +130,7 @@ def play(request: PlayInPerson) -> None:
 
 
 def _for_a_person(told: Callable[[str], Any]) -> Callable[[str], Any]:
-    """The same; if the person stops it, or closes the terminal or the pipe, neither match nor game is to blame."""
+    """Wrap `told`: a stop by the person, or a closed terminal or pipe, is no fault of match or game."""
 
     def tell(text: str) -> Any:
         try:
@@ -144,7 +144,7 @@ def _for_a_person(told: Callable[[str], Any]) -> Callable[[str], Any]:
 
 
 def _again(request: PlayInPerson, secret: Secret) -> str:
-    """Return the command that plays this match again, without defaults; a long one goes on after a backslash."""
+    """Return the command that plays this match again, without defaults, wrapped with backslashes."""
     luck = ["--secret-file", "FILE"] if secret.seed is None else ["--seed", secret.seed]
     words = ["arena", "play", *request.bots, *luck]
     words += ["--seat", str(request.seat)] if request.seat else []

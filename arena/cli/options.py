@@ -36,10 +36,10 @@ WORKERS: Final = click.IntRange(1, 1024)
 
 
 def requesting(request: type[Request], *, without: Collection[str] = ()) -> Callable[[F], F]:
-    """Pass a command its options as `request`, of that type, and those that are no fields of it by name.
+    """Decorate a command to get its options as `request`, of that type; options that are no fields of it by name.
 
-    It stands above the options of the command, which get their defaults from the request's fields, and adds those that
-    several commands have, as far as the request has fields for them that are not in `without`.
+    Apply it above the command's options: they get their defaults from the request's fields. It adds the shared options
+    that the request has fields for, except fields in `without`.
     """
     fields = {field.name: field.default for field in structs.fields(request) if field.name not in without}
     none = (msgspec.NODEFAULT, None, ())  # an option that takes a list has no default text
@@ -54,11 +54,11 @@ def requesting(request: type[Request], *, without: Collection[str] = ()) -> Call
 
         decorated: Any = with_request
         parameters: list[click.Parameter] = vars(decorated).setdefault("__click_params__", [])  # the last one first
-        own = {parameter.name for parameter in parameters}
-        parameters[:0] = [option for option in reversed(shared) if option.name not in own]
+        names = {parameter.name for parameter in parameters}
+        parameters[:0] = [option for option in reversed(shared) if option.name not in names]
         for parameter in parameters:
             default = fields.get(str(parameter.name))
-            if default not in none and not isinstance(default, msgspec.Struct):  # which combines several options
+            if default not in none and not isinstance(default, msgspec.Struct):  # a Struct combines several options
                 parameter.default = default
         return decorated  # type: ignore[no-any-return]
 
@@ -66,7 +66,7 @@ def requesting(request: type[Request], *, without: Collection[str] = ()) -> Call
 
 
 def _combine(given: dict[str, Any]) -> None:
-    """Make one value of the options that are one choice."""
+    """Replace options that are one choice by one value, in place."""
     take = given.pop
     if "secret_file" in given:
         given["secret"] = _chosen_secret(take("seed", None), take("secret_file"))
@@ -78,7 +78,7 @@ def _combine(given: dict[str, Any]) -> None:
 
 
 def _chosen_secret(seed: str | None, secret_file: Path | None) -> Secret | None:
-    """The secret of these two options, None without both. SpecError if both are given, or the file holds no secret."""
+    """Return the secret of these two options, None without both; SpecError for both, or for a file without a secret."""
     if seed is not None and secret_file is not None:
         raise SpecError("give either --seed or --secret-file: luck cannot follow from both")
     if secret_file is not None:
@@ -105,16 +105,16 @@ def _json_object(_context: click.Context, parameter: click.Parameter, text: str 
 
 
 def _report_if_made(context: click.Context, parameter: click.Parameter, folder: Path) -> Path:
-    """A default folder that the command makes is named at its end."""
+    """Print the default folder at the end if the command makes it."""
     is_default = context.get_parameter_source(str(parameter.name)) is ParameterSource.DEFAULT
     if is_default and not folder.exists():
-        made = f"results are kept in {folder.absolute()}/, which is new; --results chooses another folder"
-        context.call_on_close(lambda: click.echo(made, err=True) if folder.is_dir() else None)
+        notice = f"results are kept in {folder.absolute()}/, which is new; --results chooses another folder"
+        context.call_on_close(lambda: click.echo(notice, err=True) if folder.is_dir() else None)
     return folder
 
 
 def _existing_folder(context: click.Context, parameter: click.Parameter, folder: Path) -> Path:
-    """The default need not be there: the bundled bots are."""
+    """Return the folder; refuse a chosen one that does not exist. The default need not: there are bundled bots."""
     is_chosen = context.get_parameter_source(str(parameter.name)) is not ParameterSource.DEFAULT
     if is_chosen and not folder.is_dir():
         raise click.BadParameter(f"{folder}: no such folder", param=parameter)
@@ -130,7 +130,7 @@ _CLUSTER_FILES: Final = {
 
 
 def _option(needed: str, *names: str, **settings: Any) -> tuple[set[str], Callable[[], click.Option]]:
-    """The fields that a request needs to have an option, and what makes the option."""
+    """Return the fields that a request needs to have an option, and the maker of the option."""
     return set(needed.split()), functools.partial(click.Option, names, **settings)
 
 
@@ -203,15 +203,14 @@ _SHARED: Final = (
 
 
 def format_option(formats: Sequence[str] = FORMATS, text: str = "Format of the output.") -> Callable[[F], F]:
-    """`--format`: one of `formats`, by default the first."""
+    """Return the option `--format`: one of `formats`, by default the first."""
     return click.option("--format", "form", type=click.Choice(formats), default=formats[0], help=text)
 
 
 def _page_width(_context: click.Context, _parameter: click.Parameter, width: int | None) -> int | None:
-    """The width of all that a command prints: as asked for, else that of the terminal, else COLUMNS.
+    """Return the width of all output of a command: as asked for, else that of the terminal, else COLUMNS.
 
-    None, as wide as need be, in a pipe or a file without COLUMNS. Python has no stdout at all where the shell closed it
-    (`>&-`).
+    None (no limit) in a pipe or a file without COLUMNS. `sys.stdout` is None where the shell closed it (`>&-`).
     """
     if width is not None:
         return width
@@ -231,7 +230,7 @@ width_option = click.option(
 
 
 def column_names(_context: click.Context, parameter: click.Parameter, value: str | None) -> tuple[str, ...]:
-    """The names in a list with commas."""
+    """Return the names in a list with commas."""
     names = tuple(filter(None, (part.strip() for part in (value or "").split(","))))
     if value is not None and not names:
         raise click.BadParameter("expected names with commas between them", param=parameter)
@@ -253,7 +252,7 @@ _table_options = (
 
 
 def table_options(command: F) -> F:
-    """All options of a command that prints a table with many columns, which gets them as `style`."""
+    """Add the options of a command that prints a table with many columns; it gets them as `style`."""
 
     @functools.wraps(command)
     def with_style(*, wide: bool, columns: tuple[str, ...], explain: bool, width: int | None, **given: Any) -> object:
@@ -268,7 +267,7 @@ def table_options(command: F) -> F:
 
 
 def require_columns(style: Style, form: str, tournament: Tournament) -> None:
-    """SpecError if the leaderboard will have no such columns: told before the first match, not after the last."""
+    """Raise SpecError before the first match if the leaderboard will not have the chosen columns."""
     if style.columns:
         from arena.league.standings import standings_of  # noqa: PLC0415 - numpy is for tables only
         from arena.report.leaderboard import leaderboard_page  # noqa: PLC0415 - see above

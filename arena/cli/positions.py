@@ -75,33 +75,31 @@ def run(request: RunPositions, xml: Path | None, width: int | None) -> int:
     Example: arena positions run ./mybot positions --junit report.xml
     """
     with stoppable():
-        found = run_positions(request)
-    results = found.results
-    rows = [
-        [each.name, "pass" if each.is_passed else "FAIL", each.found, _expected_text(each.position)] for each in results
-    ]
+        outcome = run_positions(request)
+    results = outcome.results
+    rows = [[row.name, "pass" if row.is_passed else "FAIL", row.found, _expected_text(row.position)] for row in results]
     click.echo(listing(["position", "result", "answer", "expected"], rows, width))
-    passed, verb = sum(each.is_passed for each in results), "passes" if len(results) == 1 else "pass"
+    passed, verb = sum(result.is_passed for result in results), "passes" if len(results) == 1 else "pass"
     click.echo(f"\n{passed} of {counted(len(results), 'position')} {verb}")
     if xml is not None:
-        xml.write_text(_junit(found), encoding="utf-8")
+        xml.write_text(_junit(outcome), encoding="utf-8")
     return int(passed < len(results))
 
 
 def _junit(found: PositionResults) -> str:
-    """Return the results as JUnit XML, which the CI of a forge shows."""
-    failures = sum(not each.is_passed for each in found.results)
+    """Return the results as JUnit XML, for the CI of a forge."""
+    failures = sum(not result.is_passed for result in found.results)
     suite = ET.Element("testsuite", name=found.bot, tests=str(len(found.results)), failures=str(failures), errors="0")
-    for each in found.results:
-        time_s = 0.0 if each.answer is None else each.answer.cpu_ms / 1000
-        case = ET.SubElement(suite, "testcase", classname=each.position.match, name=each.name, time=f"{time_s:.6f}")
-        if not each.is_passed:
-            message = f"step {each.position.step}: {each.found}; expected {_expected_text(each.position)}"
+    for result in found.results:
+        time_s = 0.0 if result.answer is None else result.answer.cpu_ms / 1000
+        case = ET.SubElement(suite, "testcase", classname=result.position.match, name=result.name, time=f"{time_s:.6f}")
+        if not result.is_passed:
+            message = f"step {result.position.step}: {result.found}; expected {_expected_text(result.position)}"
             ET.SubElement(case, "failure", message=message)
     ET.indent(suite)
     return ET.tostring(suite, encoding="unicode", xml_declaration=True) + "\n"
 
 
 def _expected_text(position: Position) -> str:
-    """Return the expected actions on a line."""
+    """Return the expected actions as one line."""
     return " or ".join(msgspec.json.encode(action).decode() for action in position.expect)

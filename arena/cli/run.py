@@ -79,7 +79,7 @@ def run(request: RunLeague, *, form: str, style: Style, yes: bool, dry_run: bool
             require_columns(style, form, asked_tournament(request))
         request = replace(request, may_drop=None) if yes else _agreed(request)
         outcome = _play(request, is_agreed=not yes)
-        from arena.report.leaderboard import leaderboard_page  # noqa: PLC0415 - numpy, after the machine was looked at
+        from arena.report.leaderboard import leaderboard_page  # noqa: PLC0415 - numpy, after the machine was checked
 
         history = f"history: {outcome.history}"
         click.echo(leaderboard_page(outcome.standings, outcome.timing, outcome.news).render(form, style))
@@ -89,7 +89,7 @@ def run(request: RunLeague, *, form: str, style: Style, yes: bool, dry_run: bool
 
 
 def _play(request: RunLeague, *, is_agreed: bool) -> LeagueOutcome:
-    """Play with a log, and a line of progress; what is dropped is printed unless a person agreed to it."""
+    """Play with a log and a progress line; print what is dropped unless a person agreed to it."""
     with contextlib.ExitStack() as ending:
 
         def tell(event: Event) -> None:
@@ -104,7 +104,7 @@ def _play(request: RunLeague, *, is_agreed: bool) -> LeagueOutcome:
 
 
 def _agreed(request: RunLeague) -> RunLeague:
-    """Return the request with the number of matches that it may drop, which a person has agreed to."""
+    """Ask a person whether to drop matches; return the request with the agreed number."""
     if not request.update:
         return request
     with contextlib.suppress(DamagedStore):  # a damaged league is stored anew, which the run reports
@@ -140,7 +140,7 @@ def _dropped_lines(league: str, changes: tuple[str, ...], dropped: DroppedMatche
 
 
 def _print_news(event: Event) -> None:
-    """Print versions that are kept, the luck of a league and dropped matches on stderr."""
+    """Print kept versions, the luck of a league and dropped matches on stderr."""
     match event:
         case VersionsKept():
             versions = ", ".join(

@@ -112,7 +112,7 @@ def print_dialogue(request: ReadSeat, *, raw: bool) -> None:
 
 
 def _require_use(svg: Path | None, private: tuple[str, ...], *, has_page: bool) -> None:
-    """Raise SpecError for options that are of no use as they are given."""
+    """Raise SpecError for options without effect or with a wrong file name."""
     if svg is not None and svg.suffix != ".svg":
         raise SpecError(f"--svg {svg}: the picture is an SVG, expected a name that ends in .svg")
     if private and not has_page:
@@ -136,14 +136,14 @@ def _write_page(page: str, path: Path | None, *, is_opened: bool) -> None:
 
 
 def _checked(record: MatchRecord, step: int) -> int:
-    """Return the step. SpecError if the match does not have it."""
+    """Return the step; SpecError if the match does not have it."""
     if step > len(record.steps):
         raise SpecError(f"--step {step}: the match has {len(record.steps)} steps")
     return step
 
 
 def _picture(record: MatchRecord, step: int | None) -> str:
-    """Draw the position after a step, or at the end. SpecError for a match by other rules than those here."""
+    """Draw the position after a step, or at the end; SpecError for a match by other rules than this arena's."""
     if other := other_rules(record):
         raise SpecError(f"match {record.match}: no picture without a replay: {other}")
     last = len(record.steps) if step is None else _checked(record, step)

@@ -38,7 +38,7 @@ def leaderboard(request: ReadStandings, form: str, no_timing: bool, style: Style
 
 
 def _top(context: click.Context, parameter: click.Parameter, value: str) -> int | None:
-    """A number of players; None for all of them."""
+    """Return the number of players to show; None for all of them."""
     if value == "all":
         return None
     if value.isascii() and value.isdigit() and int(value) > 0:
@@ -67,14 +67,14 @@ def matrix(request: ReadMatrix, rows: str, form: str, columns: tuple[str, ...], 
     """
     if rows == "players" and form != "csv":
         raise SpecError("--rows goes with --format csv; the other formats have both tables")
-    found, luck = read_matrix(request)
+    compared, luck = read_matrix(request)
     is_coloured = sys.stdout.isatty() and wants_colours(os.environ)
-    page = matrix_page(found, luck=luck_description(luck), is_coloured=is_coloured, rows=rows)
+    page = matrix_page(compared, luck=luck_description(luck), is_coloured=is_coloured, rows=rows)
     click.echo(page.render(form, Style(width=width, columns=columns)))
 
 
 def wants_colours(environment: Mapping[str, str]) -> bool:
-    """Whether whoever sits at a terminal wants colours, by the conventions of NO_COLOR and TERM."""
+    """Return True if the environment allows colours, by the conventions of NO_COLOR and TERM."""
     return not environment.get("NO_COLOR") and environment.get("TERM") != "dumb"
 
 

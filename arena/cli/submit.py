@@ -69,7 +69,7 @@ def submit(request: SubmitBots, reports: Path | None, width: int | None) -> None
     finally:
         if submissions:
             _print_table(submissions, reports, width)
-    verdicts = Counter(each.verdict for each in submissions)
+    verdicts = Counter(submission.verdict for submission in submissions)
     if missed := verdicts[Verdict.NOT_EXAMINED]:
         raise Interrupted(f"interrupted: {counted(missed, 'bot')} not examined; give the same command again")
     if refused := verdicts[Verdict.REFUSED]:
@@ -90,10 +90,10 @@ def _words(step: BotsExamined) -> str:
 
 
 def _print_table(submissions: Sequence[Submission], reports: Path | None, width: int | None) -> None:
-    """Print the table in lines of that width, and write a text for each author."""
-    rows = [(printable(each.text), each.verdict, join_lines(each.reason)) for each in submissions]
+    """Print the table at that width, and write a text for each author into `reports`."""
+    rows = [(printable(bot.text), bot.verdict, join_lines(bot.reason)) for bot in submissions]
     click.echo(listing(["bot", "result", "why"], rows, width))
-    counts = Counter(each.verdict for each in submissions)
+    counts = Counter(submission.verdict for submission in submissions)
     click.echo("\n" + ", ".join(f"{number} {verdict}" for verdict, number in counts.items()))
     if reports is not None:
         reports.mkdir(parents=True, exist_ok=True)
@@ -103,14 +103,14 @@ def _print_table(submissions: Sequence[Submission], reports: Path | None, width:
 
 
 def _report(submission: Submission) -> str:
-    """Return the text for the author of a bot, which begins with the verdict."""
+    """Return the text for the author of a bot, with the verdict first."""
     lines = [line for event in submission.events for line in trial_lines(event)]
     head = [f"{submission.verdict}: {submission.for_author}", *([""] if lines or submission.details else [])]
     return "\n".join([*head, *lines, submission.details]).rstrip()
 
 
 def _report_files(submissions: Sequence[Submission]) -> Iterator[tuple[str, Submission]]:
-    """Yield `ada.txt` for the bot ada, or for `handed-in/ada` if it cannot be read; the second is `ada-2.txt`."""
+    """Yield file names and submissions: `ada.txt` for bot ada or unreadable `handed-in/ada`, then `ada-2.txt`."""
     taken = set[str]()
     for submission in submissions:
         name = submission.bot.name if submission.bot is not None else Path(submission.text).stem

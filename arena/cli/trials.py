@@ -28,7 +28,7 @@ tournament_option: Final = click.option(
 
 @contextlib.contextmanager
 def printed_trial() -> Iterator[OnEvent]:
-    """Yield what prints the events of a trial; a new secret of luck is printed at the end, to repeat a failure."""
+    """Yield a listener that prints the events of a trial; print a new secret at the end, to repeat a failure."""
     luck: list[LuckChosen] = []
 
     def on(event: Event) -> None:
@@ -48,7 +48,7 @@ def printed_trial() -> Iterator[OnEvent]:
 
 
 def trial_lines(event: Event) -> list[str]:
-    """Return the lines for an event of a trial; none for another event."""
+    """Return the lines to print for an event of a trial; empty for another event."""
     match event:
         case CheckBegun():
             options = f" with {msgspec.json.encode(event.options).decode()}" if event.options else ""
@@ -61,7 +61,7 @@ def trial_lines(event: Event) -> list[str]:
 
 
 def _meeting_line(record: MatchRecord, seat: int) -> str:
-    """Return `won 18 to 4 in seat 0 against random`, or whose fault ended the match."""
+    """Return a line such as `won 18 to 4 in seat 0 against random`, or the fault that ended the match."""
     if record.fault is not None:
         return result_line(record)
     rivals = [entry.player for other, entry in enumerate(record.seats) if other != seat]

@@ -1,6 +1,6 @@
 """Conformance: numbered steps that a bot must pass before it may play.
 
-Rule: each step tries one promise of protocol.md and tells in a sentence what came instead. A step that fails ends the
+Rule: each step tries one promise of protocol.md and reports in a sentence what came instead. A step that fails ends the
 check; a remark does not. Remarks are phrases for the bot's author, made from records alone.
 """
 
@@ -34,13 +34,13 @@ from arena.text import counted
 
 MATCHES_IN_A_ROW: Final = 10
 SIMULATED_IN_A_ROW: Final = 1
-"""A simulated match takes seconds, and a check should not take minutes."""
+"""More matches in the same process for a simulated game, whose matches take seconds."""
 _IDLE_MS: Final = 100.0
-"""Less in a match is not worth a word."""
+"""Idle milliseconds in a match below which there is no remark."""
 
 
 class StepVerdict(Enum):
-    """The result of a step."""
+    """The result of a step of the check."""
 
     PASSED = "ok"
     REMARK = "remark"
@@ -48,7 +48,7 @@ class StepVerdict(Enum):
 
 
 class CheckStep(msgspec.Struct, frozen=True):
-    """One step of the check: its number from 1, the promise that was tried, and the result."""
+    """A step of the check: its number from 1, the promise that was tried, and the result."""
 
     number: int
     title: str
@@ -57,17 +57,17 @@ class CheckStep(msgspec.Struct, frozen=True):
     stderr: str = ""
 
     def text(self) -> str:
-        """The step for a person, in lines: the reason of a failure comes first, and then in brackets its title."""
+        """Return the step as lines for a person; a failure begins with its reason, then its title in brackets."""
         what = f"{self.title}: {self.detail}"
         if self.verdict is StepVerdict.FAILED:
-            reason, _, rest = self.detail.partition("\n")
-            what = "\n".join([reason, f"[tried: {self.title}]", *rest.splitlines()])
+            reason, _, hints = self.detail.partition("\n")
+            what = "\n".join([reason, f"[tried: {self.title}]", *hints.splitlines()])
         indented = what.replace("\n", f"\n{'':>13}")
         return f"{self.number:>3}  {self.verdict.value:<7} {indented}"
 
 
 class _Failure(Exception):
-    """Ends the check: the broken promise, and the bot's stderr."""
+    """Error that ends the check: the broken promise, and the bot's stderr."""
 
     def __init__(self, detail: str, stderr: str) -> None:
         super().__init__(detail)
@@ -75,25 +75,25 @@ class _Failure(Exception):
 
 
 class _Remark(Exception):
-    """Something the author should know, but that breaks no promise."""
+    """Signal of something the author should know, but that breaks no promise."""
 
 
 class StepFailed(CheckFailed):
-    """The bot did not pass a step; `reason` says which promise it broke, in a line."""
+    """Error: the bot did not pass a step; `reason` names the broken promise in a line."""
 
     def __init__(self, bot: str, step: CheckStep) -> None:
-        said = f"the bot's stderr:\n{step.stderr.rstrip()}" if step.stderr.strip() else "its stderr is empty"
-        super().__init__(f"{bot} did not pass step {step.number}\n{said}")
+        output = f"the bot's stderr:\n{step.stderr.rstrip()}" if step.stderr.strip() else "its stderr is empty"
+        super().__init__(f"{bot} did not pass step {step.number}\n{output}")
         self.reason = f"{step.detail.splitlines()[0]} (step {step.number} of the check)"
 
 
 def check_draws(secret: Secret, seats: int = 2) -> tuple[BlockDraw, ...]:
-    """The luck of the matches of a check: with the same secret they are the same again."""
+    """Return the luck of the matches of a check; the same secret gives the same luck."""
     return tuple(draw_block(secret, f"check-{number}", seats) for number in range(MATCHES_IN_A_ROW + 1))
 
 
 class TrialTable(msgspec.Struct, frozen=True):
-    """The options and the luck of a match, whose number of seats is that of the draw."""
+    """The options and the luck of a match; the draw determines the number of seats."""
 
     options: dict[str, Any]
     draw: BlockDraw
@@ -105,7 +105,7 @@ class TrialTable(msgspec.Struct, frozen=True):
 
 
 class CheckPlan(msgspec.Struct, frozen=True):
-    """The matches of a check: their settings, their luck, and tables that are tried besides.
+    """The matches of a check: their settings, their luck, and further tables to try.
 
     The bot must pass under `settings`; a fault at one of the `others` is a remark.
     """
@@ -116,7 +116,7 @@ class CheckPlan(msgspec.Struct, frozen=True):
 
 
 def check_bot(bot: BotSpec, plan: CheckPlan, confinement: Confinement) -> Iterator[CheckStep]:
-    """The steps, each given out when it has been taken. The last one FAILED, or all others passed.
+    """Yield each step when it has been taken; the last step is the first that fails, or the end of the check.
 
     The clock of the plan's settings is the bot's own.
     """
@@ -135,7 +135,7 @@ def check_bot(bot: BotSpec, plan: CheckPlan, confinement: Confinement) -> Iterat
 
 
 def _take(step: Callable[[], str]) -> tuple[StepVerdict, str, str]:
-    """The verdict of a step, its detail, and the bot's stderr."""
+    """Take a step; return its verdict, its detail, and the bot's stderr."""
     try:
         return StepVerdict.PASSED, step(), ""
     except _Remark as remark:
@@ -147,7 +147,7 @@ def _take(step: Callable[[], str]) -> tuple[StepVerdict, str, str]:
 
 
 class _Examination:
-    """One bot under examination; the steps share its process where they can."""
+    """The check of one bot; the steps share its process where they can."""
 
     def __init__(self, bot: BotSpec, plan: CheckPlan, confinement: Confinement) -> None:
         self._plan = plan
@@ -163,7 +163,7 @@ class _Examination:
         self._records: list[MatchRecord] = []
 
     def steps(self) -> list[tuple[str, Callable[[], str]]]:
-        """The steps in order, each with its title."""
+        """Return the steps in order, each with its title."""
         # without a fault policy a refused answer has ended its match, and with it the check
         refusals = [("gives answers that count", self._refused)] if fault_policy_of(self._rules) is not None else []
         return [
@@ -181,7 +181,7 @@ class _Examination:
         ]
 
     def end(self) -> None:
-        """Leave nothing of the bot running."""
+        """End all processes of the bot."""
         self._player.close(grace_s=0.0)
 
     def _open(self) -> Channel:
@@ -211,7 +211,7 @@ class _Examination:
         table = table or self._tables[number]
         settings = replace(self._plan.settings, options=table.options)
         spec = spec_of(settings, f"check-{number}-{seat}", table.draw, seat, self._confinement.isolation)
-        record = play_match(spec, [bot_player if each == seat else BaselinePlayer() for each in range(table.seats)])
+        record = play_match(spec, [bot_player if other == seat else BaselinePlayer() for other in range(table.seats)])
         if record.fault is not None:
             fault = record.fault
             details = [f"{record.termination}: {fault.message}"]
@@ -237,7 +237,7 @@ class _Examination:
         return "new fields and messages may come with later versions of the protocol"
 
     def _again(self) -> str:
-        """The first match was played by a fresh process; this one is used."""
+        """Play the first match again, now in a used process, and compare the actions."""
         first = _actions(self._records[0])
         used = _actions(self._play(self._player, seat=0, number=0))
         if used == first:
@@ -262,20 +262,20 @@ class _Examination:
         return f"plays{f' with {_written(table.options)}' if table.options else ''}{seats}"
 
     def _at(self, table: TrialTable) -> str:
-        """Play in the first and the last seat; a simulated match takes seconds, so there in the last one only."""
-        bot_player, told, last = self._enter(self._open, table), list[str](), table.seats - 1
+        """Play in the first and the last seat; a simulated game, whose matches take seconds, in the last only."""
+        bot_player, outcomes, last = self._enter(self._open, table), list[str](), table.seats - 1
         try:
             for seat in (last,) if self._is_simulated else (0, last):
-                told.append(outcome_text(self._play(bot_player, seat=seat, table=table), seat))
+                outcomes.append(outcome_text(self._play(bot_player, seat=seat, table=table), seat))
         except _Failure as failure:
             raise _Remark(f"it forfeits a match of such a tournament\n{failure}") from None
         finally:
             bot_player.close(grace_s=0.0)
-        return f"{', '.join(told)} against the baseline"
+        return f"{', '.join(outcomes)} against the baseline"
 
     def _refused(self) -> str:
-        if told := refusals_remark(self._records, self._bot.digest):
-            raise _Remark(told)
+        if remark := refusals_remark(self._records, self._bot.digest):
+            raise _Remark(remark)
         return "none was refused"
 
     def _clean(self) -> str:
@@ -315,7 +315,7 @@ class _Examination:
 
 
 class _NoisyChannel:
-    """A channel that adds what a later protocol might: a message of an unknown type, and unknown fields."""
+    """A channel that adds what a later protocol might add: a message of an unknown type, and unknown fields."""
 
     def __init__(self, channel: Channel) -> None:
         self._channel = channel
@@ -329,11 +329,11 @@ class _NoisyChannel:
 
 
 def outcome_text(record: MatchRecord, seat: int) -> str:
-    """`won 18 to 4`, by the player of that seat, in a match without a fault."""
+    """Describe the result of the player in that seat, such as `won 18 to 4`; the match has no fault."""
     assert record.scores is not None, "a fault has ended the match"
     others = [rank for other, rank in enumerate(record.ranks) if other != seat]
-    own = record.ranks[seat]
-    word = "won" if own < min(others) else "lost" if own > min(others) else "draw"
+    own_rank = record.ranks[seat]
+    word = "won" if own_rank < min(others) else "lost" if own_rank > min(others) else "draw"
     scores = [str(score) for other, score in enumerate(record.scores) if other != seat]
     return f"{word} {record.scores[seat]} to {', '.join(scores)}"
 
@@ -343,23 +343,23 @@ def _written(options: dict[str, Any]) -> str:
 
 
 def _first_difference(one: list[bytes], other: list[bytes]) -> int:
-    """The number, from 1, of the first action that differs."""
+    """Return the number, from 1, of the first action that differs."""
     same = next((at for at, pair in enumerate(zip(one, other, strict=False)) if pair[0] != pair[1]), None)
     return (min(len(one), len(other)) if same is None else same) + 1
 
 
 def _actions(record: MatchRecord) -> list[bytes]:
-    """All actions, without the notes beside them, which may tell times."""
+    """Return all actions of a match as JSON, without their notes, which may contain times."""
     return [msgspec.json.encode(replace(step, note="")) for step in record.steps if isinstance(step, ActionStep)]
 
 
 def bot_seat(record: MatchRecord, bot: str) -> SeatRecord:
-    """The share of the bot with that hash."""
+    """Return the record of the first seat in which the bot with that hash played."""
     return next(seat for seat in record.seats if seat.bot == bot)
 
 
 def timeouts_remark(records: Sequence[MatchRecord], bot: str) -> str:
-    """The number of answers that came too late without ending a match."""
+    """Return a remark with the number of late answers that did not end a match; empty for none."""
     late = _pardoned(records, bot)[Termination.TIMEOUT]
     if not late:
         return ""
@@ -368,7 +368,7 @@ def timeouts_remark(records: Sequence[MatchRecord], bot: str) -> str:
 
 
 def idle_remark(seats: Iterable[SeatRecord], terms: ClockTerms) -> str:
-    """The longest time in a match for which the bot slept or waited while it owed answers."""
+    """Return a remark on the longest idle time in a match while the bot owed answers; empty if it is short."""
     idle_ms = max((seat.idle_ms or 0.0 for seat in seats), default=0.0)
     if terms.idle_ms is UNSET or idle_ms < _IDLE_MS:
         return ""
@@ -379,14 +379,14 @@ def idle_remark(seats: Iterable[SeatRecord], terms: ClockTerms) -> str:
 
 
 def refusals_remark(records: Sequence[MatchRecord], bot: str) -> str:
-    """The number of refused answers, their reasons as far as they were kept, and the first of them in full."""
+    """Return a remark on refused answers: their number, reasons (as far as kept), and the first in full."""
     counts = _pardoned(records, bot)
     del counts[Termination.TIMEOUT]
     if not counts:
         return ""
-    kept = [(record, each) for record in records for each in bot_seat(record, bot).refusals or ()]
-    refused = [(record, each) for record, each in kept if each.code in counts]
-    reasons = _added({each.reason or each.code: 1} for _, each in refused)
+    kept = [(record, refusal) for record in records for refusal in bot_seat(record, bot).refusals or ()]
+    refused = [(record, refusal) for record, refusal in kept if refusal.code in counts]
+    reasons = _added({refusal.reason or refusal.code: 1} for _, refusal in refused)
     which = "" if len(refused) == counts.total() else f", of the first {REFUSALS_KEPT} of each match"
     record, first = refused[0]
     return (
@@ -396,7 +396,7 @@ def refusals_remark(records: Sequence[MatchRecord], bot: str) -> str:
 
 
 def _pardoned(records: Sequence[MatchRecord], bot: str) -> Counter[str]:
-    """Faults after which a match went on, by their code."""
+    """Count by code the faults after which a match went on."""
     counts = Counter[str]()
     for record in records:
         counts.update(bot_seat(record, bot).faults or {})
@@ -404,6 +404,6 @@ def _pardoned(records: Sequence[MatchRecord], bot: str) -> Counter[str]:
 
 
 def _added(counts: Iterable[Mapping[str, int]]) -> str:
-    """All counts together, by their names."""
+    """Add up counts by name, as text: `2 stale, 1 stray`."""
     total: Counter[str] = sum(map(Counter, counts), Counter())
     return ", ".join(f"{total[kind]} {kind}" for kind in sorted(total))

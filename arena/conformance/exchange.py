@@ -22,17 +22,17 @@ from arena.text import shorten
 
 T = TypeVar("T")
 _MOST: Final = 16
-"""Draws of a play, and items of a draw, that are changed: the first, the last, and some between."""
+"""The most draws of a play, and items of a draw, to change: the first, the last, and some between."""
 _OTHER_OUTCOMES: Final = 2
-"""Of a die or a choice."""
+"""Other outcomes to try of a die or a choice."""
 _DISTANCES: Final = (1, 2)
-"""From an item to later ones with which it is exchanged, beside the one before it and the last one."""
+"""Distances to later items to exchange an item with, besides the item before it and the last one."""
 _LONGEST: Final = 800
-"""Characters of the list for a seat."""
+"""The most characters of the list for a seat."""
 
 
 class Change(NamedTuple):
-    """Another `outcome` of a hidden draw, by one or two of its `items`."""
+    """A changed draw: another `outcome` of a hidden draw, different in one or two of its `items`."""
 
     draw: HiddenDraw
     items: tuple[int, ...]
@@ -40,7 +40,7 @@ class Change(NamedTuple):
 
 
 class Comparison(NamedTuple):
-    """A play beside the same play with a change.
+    """The comparison of a play with the same play after a change.
 
     `seen`: by seat, the first step, from 1, at which its views differ before it may know the items. `end` is the step
     at which the comparison ended early, and `reason` says why. `is_visible`: the text of the whole state differs, too.
@@ -53,7 +53,7 @@ class Comparison(NamedTuple):
 
 
 def early_views(table: PlayedTable) -> Iterator[str]:
-    """No view depends on an item of a hidden draw before the game declares that the seat may know it."""
+    """Yield views that depend on an item of a hidden draw before the game declares that the seat may know it."""
     if may_know_of(table.game) is None:
         return
     for number in range(1, len(table.plays) + 1):
@@ -66,9 +66,9 @@ def early_views(table: PlayedTable) -> Iterator[str]:
 
 
 def sightings(table: PlayedTable) -> Iterator[str]:
-    """By seat, the step of the first play at which it sees each item of the hidden draws.
+    """Yield for each seat the step of the first play at which it sees each item of the hidden draws.
 
-    Of a game that declares `may_know` only the items that no change can follow to the end.
+    For a game that declares `may_know`, yield only the items that no change can follow to the end.
     """
     compared = defaultdict[str, defaultdict[int, list[Comparison]]](lambda: defaultdict(list))
     for change in _changes(table, 1):
@@ -83,14 +83,14 @@ def sightings(table: PlayedTable) -> Iterator[str]:
 
 def _unfollowed(compared: Mapping[str, Mapping[int, Sequence[Comparison]]]) -> Iterator[str]:
     for key, by_item in compared.items():
-        ends = {item: max(each, key=lambda one: one.end or math.inf) for item, each in by_item.items()}
+        ends = {item: max(plays, key=lambda play: play.end or math.inf) for item, plays in by_item.items()}
         for (end, reason), items in groupby(ends, key=lambda item: (ends[item].end, ends[item].reason)):
             if end is not None:
                 yield f"{_items([*items])} of `{key}` cannot be followed beyond step {end}: there {reason}"
 
 
 def _phrases(seat: Seat, key: str, compared: Mapping[int, Sequence[Comparison]]) -> Iterator[str]:
-    """Items that a seat sees at one step, such as `item 5 of prizes at step 8`."""
+    """Yield the items that a seat sees at one step, such as `item 5 of prizes at step 8`."""
     for step, items in groupby(compared, key=lambda item: _sighting(seat, compared[item])):
         yield f"{_items([*items])} of `{key}` {step}"
 
@@ -100,15 +100,15 @@ def _items(places: Sequence[int]) -> str:
 
 
 def _sighting(seat: Seat, compared: Sequence[Comparison]) -> str:
-    """The step at which a seat sees an item.
+    """Return the step at which a seat sees an item, in words.
 
-    Exchanged with an item that the seat saw before, it makes a difference earlier; items that nobody can tell apart
-    make none. So the latest difference counts.
+    The latest difference counts: an exchange with an item that the seat saw earlier shows earlier, and an exchange of
+    items that nobody can tell apart shows never.
     """
     steps = [
-        (each.seen.get(seat, each.end or math.inf), seat not in each.seen, each.reason)
-        for each in compared
-        if each.seen or each.end or each.is_visible
+        (comparison.seen.get(seat, comparison.end or math.inf), seat not in comparison.seen, comparison.reason)
+        for comparison in compared
+        if comparison.seen or comparison.end or comparison.is_visible
     ]
     step, is_unseen, reason = max(steps, default=(math.inf, True, ""))
     if math.isinf(step):
@@ -117,7 +117,7 @@ def _sighting(seat: Seat, compared: Sequence[Comparison]) -> str:
 
 
 def _changes(table: PlayedTable, number: int) -> Iterator[Change]:
-    """The changes of the play with that number, from 1."""
+    """Yield the changes of the play with that number, from 1."""
     draws = [draw for draw in table.hidden_draws() if draw.play == number]
     choices = [draw.at for draw in draws if isinstance(draw.turn.kind, Weighted)]
     for draw in _spread([draw for draw in draws if draw.at not in choices[:-1]]):
@@ -134,7 +134,7 @@ def _changes(table: PlayedTable, number: int) -> Iterator[Change]:
 
 
 def _spread(places: Sequence[T]) -> list[T]:
-    """Some of the places, from the first to the last."""
+    """Return up to `_MOST` of the places, spread evenly from the first to the last."""
     last = len(places) - 1
     return [*places] if last < _MOST else [places[number * last // (_MOST - 1)] for number in range(_MOST)]
 
@@ -146,14 +146,14 @@ def _other_outcomes(kind: Dice | Weighted, drawn: int) -> list[int]:
 
 
 def _compare(table: PlayedTable, change: Change) -> Comparison:
-    """Repeat the play with a change, until no seat is left that has to be kept unaware."""
+    """Repeat the play with a change, until every seat has seen it or may know the items."""
     game, may_know, draw = table.game, may_know_of(table.game), change.draw
     changed = game.resolve(draw.step.state, change.outcome)
     unaware, seen, is_visible = {*table.all_seats()}, dict[Seat, int](), False
 
     def may(seat: Seat, states: Sequence[Any]) -> bool:
-        known = ((each, item) for each in states for item in change.items)
-        return may_know is not None and any(may_know(each, seat, draw.turn.key, item) for each, item in known)
+        items = ((now, item) for now in states for item in change.items)
+        return may_know is not None and any(may_know(now, seat, draw.turn.key, item) for now, item in items)
 
     for number, (step, state, reason) in enumerate(walked(game, changed, draw.rest), start=draw.at + 1):
         unaware -= {seat for seat in unaware if may(seat, (step.state, state))}

@@ -35,24 +35,24 @@ from arena.plugins import describe_error
 from arena.text import cut, printable
 
 _TOLD: Final = 3
-"""Sentences of a check; more of the same help nobody."""
+"""The most sentences of a check; more of the same kind do not help."""
 _PLAYS: Final = 3
-"""Random plays for each number of seats; one where a simulator works in each."""
+"""Random plays for each number of seats; one for a game with a simulator."""
 _LONGEST: Final = 600
-"""Characters of a message to a bot."""
+"""The most characters of a message to a bot."""
 _LONG: Final = "x" * 100_000
 HOSTILE: Final[tuple[api.Json, ...]] = (
     *(None, True, 0, -1, 1.5, float("nan"), float("inf"), 10**30, 10**5000, "", "roll", _LONG, [], [[]], [{}], {}),
     *({"": None}, {_LONG: 1}, {"do": []}, {"do": _LONG}, {"no_such_field": 10**5000}, [0] * 100_000, "\ud800", "\0"),
 )
-"""No actions of any game, but values that a bot may send."""
+"""Values that a bot may send and that are no actions of any game."""
 
 
 Check = Callable[[PlayedTable], Iterator[str]]
 
 
 class CheckedPart(NamedTuple):
-    """A check, and the sentences of what it found; `to_read` are those that only the author of the game can judge."""
+    """A check and the sentences of its findings; only the author of the game can judge the sentences `to_read`."""
 
     title: str
     seats: int
@@ -61,7 +61,7 @@ class CheckedPart(NamedTuple):
 
 
 def check_game(game: AnyGame, *, options: Mapping[str, api.Json] | None = None) -> Iterator[CheckedPart]:
-    """All checks for every number of seats, one after the other."""
+    """Make all checks for every number of seats; yield the result of each."""
     plays = _PLAYS if api.simulator_of(game) is None else 1
     for seats in game.seat_counts:
         try:
@@ -77,13 +77,13 @@ def check_game(game: AnyGame, *, options: Mapping[str, api.Json] | None = None) 
 
 
 def findings(check: Check, table: PlayedTable, *, most: int = _TOLD) -> tuple[str, ...]:
-    """The first sentences of a check; an exception of the game is one."""
-    found: list[str] = []
+    """Return the first sentences of a check; an exception of the game becomes one more."""
+    sentences: list[str] = []
     try:
-        found.extend(islice(check(table), most))
+        sentences.extend(islice(check(table), most))
     except Exception as error:  # noqa: BLE001 - the game is not ours
-        found.append(f"the game failed: {describe_error(error)}")
-    return tuple(found)
+        sentences.append(f"the game failed: {describe_error(error)}")
+    return tuple(sentences)
 
 
 def _setup(table: PlayedTable) -> Iterator[str]:
@@ -151,7 +151,7 @@ def _legal(table: PlayedTable) -> Iterator[str]:
             yield f"{place}: sample gives {action}, which legal does not list"
         if not legal:
             yield f"{place}: the seat must act and has no legal action"
-        if len({msgspec.json.encode(one) for one in legal}) != len(legal):
+        if len({msgspec.json.encode(listed) for listed in legal}) != len(legal):
             yield f"{place}: legal lists an action twice, or two with one JSON form"
         if game.legal(step.state, seat) != legal:
             yield f"{place}: legal gives another order when it is asked twice"
@@ -180,8 +180,8 @@ def _actions(table: PlayedTable) -> Iterator[str]:
             game.turn(game.apply(step.state, {**step.actions, seat: action}))
         texts = [str(action) for action in legal]
         if len(set(texts)) != len(texts) or not all(text and text.isprintable() for text in texts):
-            found = cut(", ".join(texts))
-            yield f"{place}: str() of each legal action must be one line that no other has, found {found}"
+            listed = cut(", ".join(texts))
+            yield f"{place}: str() of each legal action must be one line that no other has, found {listed}"
 
 
 def _hostile(table: PlayedTable) -> Iterator[str]:
@@ -237,7 +237,7 @@ def _views(table: PlayedTable) -> Iterator[str]:
 
 
 def spoil(value: api.Json) -> None:
-    """Clear everything in a JSON value that can be."""
+    """Clear every list and dict within a JSON value."""
     if isinstance(value, dict | list):
         for inner in value.values() if isinstance(value, dict) else value:
             spoil(inner)
@@ -255,7 +255,7 @@ def _texts(table: PlayedTable) -> Iterator[str]:
 
 
 def _pictured(table: PlayedTable) -> list[tuple[str, GameStep]]:
-    """All steps, or, in a game with a simulator, whose drawings take their time, every eleventh and the last."""
+    """Return all steps; with a simulator, whose drawings take long, every eleventh and the last."""
     steps = list(table.steps())
     return steps if table.simulator is None else [*steps[::11], steps[-1]]
 
@@ -268,7 +268,7 @@ def _outcomes(table: PlayedTable) -> Iterator[str]:
             yield f"outcome: found {len(scores)} scores and {len(ranks)} ranks for {table.seats} seats"
         if not all(type(score) in {int, Fraction} for score in scores):
             yield f"outcome: scores are whole numbers or fractions, found {cut(repr(scores))}"
-        if tuple(ranks) != tuple(sum(other < own for other in ranks) for own in ranks):
+        if tuple(ranks) != tuple(sum(other < rank for other in ranks) for rank in ranks):
             yield f"outcome: each rank is the number of better seats (0 is best, equal is a tie), found {ranks}"
 
 
@@ -292,7 +292,7 @@ def _capabilities(table: PlayedTable) -> Iterator[str]:
 
 
 def _replays(table: PlayedTable) -> Iterator[str]:
-    """A match of baseline players, stored and read back, is the same match."""
+    """Play a match of baseline players, store it, read it back, and yield differences of its replay."""
     drawn = draw_block(Secret.public("check-game"), "check-0", table.seats)
     settings = MatchSettings(table.game.name, dict(table.options), ClockSettings(decides="wall"))
     spec = spec_of(settings, f"{0:012x}-0-0", drawn, 0, "none")
@@ -303,7 +303,7 @@ def _replays(table: PlayedTable) -> Iterator[str]:
 
 
 def difference_elsewhere(name: str, options: Mapping[str, api.Json]) -> str:
-    """A sentence if other processes, with another order of sets, come to other plays; empty if they are the same."""
+    """Return a sentence if processes with another hash seed play otherwise; empty if the plays are the same."""
     here = play_digest(name, options)
     code = f"from arena.conformance.game import play_digest; print(play_digest({name!r}, {dict(options)!r}))"
     for hash_seed in ("1", "2"):
@@ -318,16 +318,16 @@ def difference_elsewhere(name: str, options: Mapping[str, api.Json]) -> str:
 
 
 def play_digest(name: str, options: Mapping[str, api.Json]) -> str:
-    """SHA-256 over all views, actions and outcomes of a random play for each number of seats, and their numbers."""
-    game, found = load_game(name), sha256()
+    """Return the SHA-256 of the views, actions, outcomes and encodings of a random play for each number of seats."""
+    game, digest = load_game(name), sha256()
     for seats in game.seat_counts:
         table = played_table(game, seats, options=options, plays=1)
-        found.update(learned_from(table))
+        digest.update(learned_from(table))
         for _, step in table.steps():
             views = [game.observe(step.state, seat) for seat in table.all_seats()]
-            found.update(msgspec.json.encode((views, list(step.actions.values()), step.drawn)))
-        found.update(repr(game.outcome(table.plays[0][-1].state)).encode())
-    return found.hexdigest()
+            digest.update(msgspec.json.encode((views, list(step.actions.values()), step.drawn)))
+        digest.update(repr(game.outcome(table.plays[0][-1].state)).encode())
+    return digest.hexdigest()
 
 
 CHECKS: Final[dict[str, Check]] = {

@@ -14,7 +14,7 @@ from arena.errors import BotFault
 from arena.games.api import Dice, Over, Seat, Shuffle, Simulation, describe_for, heard_of
 
 _LISTED: Final = 3
-"""Legal actions from the first and from the last, of which each pair is compared."""
+"""Legal actions from either end of the list; each pair of them is compared."""
 _DRAWN_AGAIN: Final = 40
 """Other outcomes of a draw with which the views of the seats are compared."""
 _WALKS: Final = 6
@@ -22,17 +22,17 @@ _WALKS: Final = 6
 
 
 def private_actions(table: PlayedTable) -> Iterator[str]:
-    """Two actions that a seat cannot tell apart give it equal events, unless they lead to one state."""
+    """Check that two actions a seat cannot tell apart give it equal events, unless they lead to one state."""
     game, heard = table.game, heard_of(table.game)
     for place, step, seat, sampled in table.decisions():
         after = [
-            (one, game.apply(step.state, {**step.actions, seat: one})) for one in _several(table, step, seat, sampled)
+            (act, game.apply(step.state, {**step.actions, seat: act})) for act in _several(table, step, seat, sampled)
         ]
         for other in set(table.all_seats()) - {seat}:
             seen: dict[bytes, tuple[Any, Any, bytes]] = {}
             for action, state in after:
-                told_it = action if heard is None else heard(step.state, seat, action)[other]
-                event, view = msgspec.json.encode(told_it), msgspec.json.encode(game.observe(state, other))
+                heard_action = action if heard is None else heard(step.state, seat, action)[other]
+                event, view = msgspec.json.encode(heard_action), msgspec.json.encode(game.observe(state, other))
                 first, state_of_first, event_of_first = seen.setdefault(view, (action, state, event))
                 if event != event_of_first and state != state_of_first:
                     yield (
@@ -42,7 +42,7 @@ def private_actions(table: PlayedTable) -> Iterator[str]:
 
 
 def _several(table: PlayedTable, step: GameStep, seat: Seat, sampled: Any) -> Sequence[Any]:
-    """The first and last legal actions, or a few samples."""
+    """Return the first and last legal actions, or the sampled one if the game cannot list them."""
     legal = table.game.legal(step.state, seat)
     if legal is not None:
         return legal if len(legal) <= 2 * _LISTED else [*legal[:_LISTED], *legal[-_LISTED:]]
@@ -50,7 +50,7 @@ def _several(table: PlayedTable, step: GameStep, seat: Seat, sampled: Any) -> Se
 
 
 def hidden_draws(table: PlayedTable) -> Iterator[str]:
-    """A draw that is not public keeps something from somebody; where no seat hears of anything, views tell it all."""
+    """Check that a draw that is not public hides something from a seat; skip games whose seats hear no actions."""
     if _is_silent(table):
         return
     for draw in table.hidden_draws():
@@ -64,23 +64,23 @@ def hidden_draws(table: PlayedTable) -> Iterator[str]:
 
 
 def _is_silent(table: PlayedTable) -> bool:
-    """Whether no seat hears an action of another."""
+    """Return True if no seat hears an action of another."""
     heard = heard_of(table.game)
     return heard is not None and all(
-        told_it is None
+        heard_action is None
         for _, step, seat, action in table.decisions()
-        for other, told_it in enumerate(heard(step.state, seat, action))
+        for other, heard_action in enumerate(heard(step.state, seat, action))
         if other != seat
     )
 
 
 def hidden_texts(table: PlayedTable) -> Iterator[str]:
-    """The text for the person at the table follows from their view."""
+    """Check that the text for the person at the table follows from their view."""
     game = table.game
     for draw in table.hidden_draws():
         for state in drawn_otherwise(game, draw):
             for seat in table.all_seats():
-                texts = {describe_for(game, each, seat, ()) for each in (state, draw.step.after)}
+                texts = {describe_for(game, shown, seat, ()) for shown in (state, draw.step.after)}
                 if len(texts) > 1 and looks_alike(table, seat, draw.step.after, state):
                     yield (
                         f"play {draw.play}, step {draw.at}: the text for the person in seat {seat} tells what"
@@ -89,7 +89,7 @@ def hidden_texts(table: PlayedTable) -> Iterator[str]:
 
 
 def drawn_otherwise(game: AnyGame, draw: HiddenDraw) -> list[Any]:
-    """The states after some other outcomes of a draw, each with as little changed as can be."""
+    """Return the states after some other outcomes of a draw, each changed as little as possible."""
     turn, drawn = draw.turn, draw.step.drawn
     places = range(len(drawn))
     if isinstance(turn.kind, Shuffle):
@@ -100,23 +100,23 @@ def drawn_otherwise(game: AnyGame, draw: HiddenDraw) -> list[Any]:
         changed = [(*drawn[:at], face, *drawn[at + 1 :]) for at in places for face in faces]
     else:
         changed = [(index,) for index, weight in enumerate(turn.kind.weights) if weight]
-    return [game.resolve(draw.step.state, each) for each in changed]
+    return [game.resolve(draw.step.state, outcome) for outcome in changed]
 
 
 def swapped(drawn: tuple[int, ...], i: int, j: int) -> tuple[int, ...]:
-    """The outcome of a shuffle with the items at two places exchanged."""
-    found = list(drawn)
-    found[i], found[j] = found[j], found[i]
-    return tuple(found)
+    """Return the outcome of a shuffle with the items at two places exchanged."""
+    items = list(drawn)
+    items[i], items[j] = items[j], items[i]
+    return tuple(items)
 
 
 def looks_alike(table: PlayedTable, seat: Seat, one: Any, other: Any) -> bool:
-    """Whether the seat has the same view of both states."""
+    """Return True if the seat has the same view of both states."""
     return msgspec.json.encode(table.game.observe(one, seat)) == msgspec.json.encode(table.game.observe(other, seat))
 
 
 def hidden_legal(table: PlayedTable) -> Iterator[str]:
-    """In two plays that a seat cannot tell apart it may do the same: legal actions tell nothing that its view hides."""
+    """Check that legal actions tell nothing that a view hides: equal views with other luck allow the same."""
     for draw in table.hidden_draws():
         for state in drawn_otherwise(table.game, draw)[:_WALKS]:
             for place, seat in _told_apart(table, state, draw.rest):
@@ -127,7 +127,7 @@ def hidden_legal(table: PlayedTable) -> Iterator[str]:
 
 
 def _told_apart(table: PlayedTable, state: Any, rest: Sequence[GameStep]) -> Iterator[tuple[int, Seat]]:
-    """The same play with other hidden luck: the first decision that tells a seat of it."""
+    """Repeat a play with other hidden luck; yield the first decision whose legal actions reveal it, and the seat."""
     game, unaware = table.game, set(table.all_seats())
     for number, (step, other, _) in enumerate(walked(game, state, rest), start=1):
         unaware = {seat for seat in unaware if looks_alike(table, seat, other, step.state)}
@@ -142,7 +142,7 @@ def _told_apart(table: PlayedTable, state: Any, rest: Sequence[GameStep]) -> Ite
 def walked(game: AnyGame, state: Any, rest: Sequence[GameStep]) -> Iterator[tuple[GameStep, Any, str]]:
     """Yield each step of a play with the state in its place, from another state on, while actions and draws fit.
 
-    The last one comes with the reason why the play cannot go on, unless it is over.
+    The last item has the reason why the play cannot go on, empty at its end.
     """
     for step in rest:
         reason = _departure(game, state, step)
@@ -153,7 +153,7 @@ def walked(game: AnyGame, state: Any, rest: Sequence[GameStep]) -> Iterator[tupl
 
 
 def _departure(game: AnyGame, state: Any, step: GameStep) -> str:
-    """The reason why a play cannot go on from another state as it did; empty if it can."""
+    """Return the reason why a play cannot go on from another state as it did; empty if it can."""
     if isinstance(step.turn, Simulation):
         return "a simulation follows"
     if game.turn(state) != step.turn:
@@ -162,7 +162,7 @@ def _departure(game: AnyGame, state: Any, step: GameStep) -> str:
 
 
 def is_allowed(game: AnyGame, state: Any, step: GameStep) -> bool:
-    """Whether the actions of the step are legal in another state."""
+    """Return True if the actions of the step are legal in another state."""
     return all(_is_legal(game, state, seat, action) for seat, action in step.actions.items())
 
 

@@ -11,11 +11,11 @@ from arena.games.luck import draw
 
 AnyGame = api.Game[Any, Any]
 LONGEST_PLAY: Final = 20_000
-"""A random play that is longer is taken for one without an end."""
+"""The most steps of a random play; a longer one counts as endless."""
 
 
 class GameStep(NamedTuple):
-    """One state of a play and what happened in it; actions, draw and result are empty where they do not apply."""
+    """A state of a play and what happened in it; actions, draw and result are empty where they do not apply."""
 
     state: Any
     turn: api.Turn
@@ -36,7 +36,7 @@ class HiddenDraw(NamedTuple):
 
 
 class PlayedTable(NamedTuple):
-    """Random plays of a game with so many seats. `simulator` stands in for the game's own."""
+    """Random plays of a game for one number of seats; `simulator` replaces the game's own."""
 
     game: AnyGame
     seats: int
@@ -45,26 +45,26 @@ class PlayedTable(NamedTuple):
     plays: tuple[tuple[GameStep, ...], ...]
 
     def steps(self) -> Iterator[tuple[str, GameStep]]:
-        """All steps, each with its place for a message."""
+        """Yield all steps of all plays, each with its place for a message."""
         for number, play in enumerate(self.plays, start=1):
             for at, step in enumerate(play, start=1):
                 yield f"play {number}, step {at}", step
 
     def hidden_draws(self) -> Iterator["HiddenDraw"]:
-        """Each draw that is not public."""
+        """Yield the draws that are not public."""
         for number, play in enumerate(self.plays, start=1):
             for at, step in enumerate(play, start=1):
                 if isinstance(step.turn, api.Chance) and not step.turn.is_public:
                     yield HiddenDraw(number, at, step.turn, step, play[at:])
 
     def decisions(self) -> Iterator[tuple[str, GameStep, api.Seat, Any]]:
-        """Each action with its seat."""
+        """Yield each action with its place for a message, its step and its seat."""
         for place, step in self.steps():
             for seat, action in step.actions.items():
                 yield f"{place}, seat {seat}", step, seat, action
 
     def all_seats(self) -> Iterable[api.Seat]:
-        """The seats."""
+        """Return the seats."""
         return map(api.Seat, range(self.seats))
 
 
@@ -77,7 +77,7 @@ def random_play(
     seats: int = 2,
     simulator: api.Simulator | None = None,
 ) -> Iterator[GameStep]:
-    """Every state of a random play in order, the last one with the turn `Over` and itself as `after`."""
+    """Yield every state of a random play in order; the last has the turn `Over` and itself as `after`."""
     state, simulator = game.setup(options or {}, seats), simulator or api.simulator_of(game)
     while not isinstance(turn := game.turn(state), api.Over):
         step = _step(game, seed, rng, state, turn, simulator)
@@ -103,7 +103,7 @@ def _step(
 
 
 def _allowed(game: AnyGame, state: Any, seat: api.Seat, rng: api.Randomness, simulator: api.Simulator | None) -> Any:
-    """A sampled action, or the fallback where the world has no room for it."""
+    """Sample an action; return the fallback action instead if the simulated world has no room for it."""
     action, fault_policy = game.sample(state, seat, rng), api.fault_policy_of(game)
     try:
         if simulator is not None:
@@ -123,12 +123,12 @@ def played_table(
     plays: int = 3,
     simulator: api.Simulator | None = None,
 ) -> PlayedTable:
-    """Some random plays. TypeError for one without an end, and the errors of the game."""
-    made = []
+    """Play some random plays. TypeError for a play without an end; errors of the game pass."""
+    finished = []
     for number in range(plays):
         play = random_play(game, f"{number:032x}", Random(number), options=options, seats=seats, simulator=simulator)  # noqa: S311 - play
         steps = tuple(islice(play, LONGEST_PLAY))
         if not isinstance(steps[-1].turn, api.Over):
             raise TypeError(f"play {number + 1} has not ended after {LONGEST_PLAY} steps")
-        made.append(steps)
-    return PlayedTable(game, seats, options or {}, simulator or api.simulator_of(game), tuple(made))
+        finished.append(steps)
+    return PlayedTable(game, seats, options or {}, simulator or api.simulator_of(game), tuple(finished))

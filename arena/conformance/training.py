@@ -13,7 +13,7 @@ from arena.games.api import Json, Seat, action_numbers_of, encoder_of
 
 
 def numbered_actions(table: PlayedTable) -> Iterator[str]:
-    """Each legal action is one of `all_actions`, whose order never changes."""
+    """Check that each legal action is one of `all_actions`, whose order never changes."""
     numbers = action_numbers_of(table.game, table.options, table.seats)
     if numbers is None:
         return
@@ -24,13 +24,13 @@ def numbered_actions(table: PlayedTable) -> Iterator[str]:
         legal = table.game.legal(step.state, seat)
         if legal is None:
             yield f"{place}: legal gives None, so the actions have no numbers: list them, or leave all_actions out"
-        unknown = [one for one in (action, *(legal or ())) if one not in numbers]
+        unknown = [listed for listed in (action, *(legal or ())) if listed not in numbers]
         if unknown:
             yield f"{place}: all_actions does not list {unknown[0]}, which is legal here"
 
 
 def encoded_views(table: PlayedTable) -> Iterator[str]:
-    """All encoded views have one shape, and follow from the view alone: also from one that a bot reads, and later."""
+    """Check that all encoded views have one shape and follow from the view alone, also after JSON and later."""
     encode = encoder_of(table.game)
     if encode is None or not _has_numbers(table, encode):
         return
@@ -40,20 +40,20 @@ def encoded_views(table: PlayedTable) -> Iterator[str]:
         for seat in table.all_seats():
             view = table.game.observe(step.state, seat)
             text = msgspec.json.encode(view)
-            found = encode(view)
+            code = encode(view)
             if msgspec.json.encode(view) != text:
                 yield f"{place}: encode changes the view of seat {seat}"
-            shape = shape or shape_of(found)
-            if not shape or shape_of(found) != shape:
-                yield f"{place}: encode gives {shape_of(found)}, expected finite numbers, in the same shape {shape}"
-            later.append((f"{place}, seat {seat}", json.loads(text), found))
-    for place, view, found in reversed(later):
-        if encode(view) != found:
+            shape = shape or shape_of(code)
+            if not shape or shape_of(code) != shape:
+                yield f"{place}: encode gives {shape_of(code)}, expected finite numbers, in the same shape {shape}"
+            later.append((f"{place}, seat {seat}", json.loads(text), code))
+    for place, view, code in reversed(later):
+        if encode(view) != code:
             yield f"{place}: encode gives other numbers for the same view as a bot reads it, or when it is asked again"
 
 
 def learned_from(table: PlayedTable) -> bytes:
-    """The numbered actions and the encoded views of the plays as JSON, to be compared with those of other processes."""
+    """Return the numbered actions and the encoded views of the plays as JSON, to compare across processes."""
     numbers, encode = action_numbers_of(table.game, table.options, table.seats), encoder_of(table.game)
     views = [table.game.observe(step.state, seat) for _, step in table.steps() for seat in table.all_seats()]
     codes = [encode(view) for view in views] if encode is not None and _has_numbers(table, encode) else []
@@ -61,7 +61,7 @@ def learned_from(table: PlayedTable) -> bytes:
 
 
 def _has_numbers(table: PlayedTable, encode: Callable[[Json], Json]) -> bool:
-    """Whether views can be encoded with these options; encode says with a ValueError that they cannot."""
+    """Return True if views can be encoded with these options; encode raises ValueError if not."""
     try:
         encode(table.game.observe(table.plays[0][0].state, Seat(0)))
     except ValueError:
@@ -70,7 +70,7 @@ def _has_numbers(table: PlayedTable, encode: Callable[[Json], Json]) -> bool:
 
 
 def shape_of(found: Json) -> tuple[int, ...]:
-    """The shape of lists of numbers, as numpy has it; `()` for all that is none."""
+    """Return the numpy shape of lists of finite numbers; `()` for any other value."""
     import numpy as np  # noqa: PLC0415 - it takes 0.1 s that most commands do not need
 
     try:

@@ -16,24 +16,24 @@ from arena.conformance.play import AnyGame, GameStep, HiddenDraw, PlayedTable
 from arena.games.api import LEAST_VALUE, Chance, Dice, Over, Shuffle, ValueFunction, value_of
 
 _ENUMERATED: Final = 1_000
-"""A draw with more outcomes is sampled."""
+"""The most outcomes of a draw to enumerate; a draw with more is sampled."""
 _SAMPLED: Final = 400
-"""Outcomes of a draw that has too many."""
+"""Sampled outcomes of a draw with too many."""
 _WEIGHED: Final = 10_000
-"""Outcomes that are looked at in a play; draws after them are not."""
+"""The most outcomes to evaluate in a play; later draws are skipped."""
 _WORLDS: Final = 40
 _SWAPPED: Final = 10
-"""Other orders of hidden cards with which a play is repeated: that many shuffled, and so many with two exchanged."""
+"""Orders of hidden cards to repeat a play with: `_WORLDS` shuffled, about `_SWAPPED` with two exchanged."""
 _CLOSE: Final = 1e-9
 _DEVIATIONS: Final = 6
 _UNSEEN: Final = 0.1
-"""A sampled mean may be off by that, and by so many standard errors: something rare need not be in the sample."""
+"""A sampled mean may be off by `_UNSEEN` (rare outcomes are missing) plus `_DEVIATIONS` standard errors."""
 
 _Payoffs = tuple[float, ...]
 
 
 def sound_values(table: PlayedTable) -> Iterator[str]:
-    """In any state finite payoffs that add up to 1, the same whenever asked; after the end those of the outcome."""
+    """Check that values are finite payoffs that add up to 1, repeatable, and after the end equal to the outcome."""
     if (value := value_of(table.game)) is None:
         return
     version = getattr(value, "version", None)
@@ -54,8 +54,8 @@ def sound_values(table: PlayedTable) -> Iterator[str]:
 
 
 def _mistake(payoffs: Any, seats: int) -> str:
-    """A sentence about a value that cannot be the payoffs of so many seats; empty for one that can."""
-    if not isinstance(payoffs, tuple) or len(payoffs) != seats or not {type(each) for each in payoffs} <= {int, float}:
+    """Return a sentence about a value that cannot be payoffs of `seats` seats; empty for one that can."""
+    if not isinstance(payoffs, tuple) or len(payoffs) != seats or not {*map(type, payoffs)} <= {int, float}:
         return f"the value is {payoffs!r:.60}, expected a tuple of {seats} numbers, one for each seat"
     if not all(map(isfinite, payoffs)):
         return f"the value is {payoffs}, expected finite numbers"
@@ -67,31 +67,31 @@ def _mistake(payoffs: Any, seats: int) -> str:
 
 
 def _payoffs_of(game: AnyGame, state: Any) -> _Payoffs:
-    """1, shared by the seats with the best rank."""
+    """Return the payoffs of an outcome: 1, shared by the seats with the best rank."""
     ranks = game.outcome(state).ranks
     return tuple([float(rank == 0) / ranks.count(0) for rank in ranks])
 
 
 def fair_values(table: PlayedTable) -> Iterator[str]:
-    """A position that waits for a draw is worth the mean over its outcomes."""
+    """Check that the value before a draw is the mean over its outcomes."""
     if (value := value_of(table.game)) is None:
         return
     for number, play in enumerate(table.plays, start=1):
-        left = _WEIGHED
+        budget = _WEIGHED
         for at, step in enumerate(play, start=1):
             if not isinstance(step.turn, Chance):
                 continue
             outcomes = _outcomes(step.turn)
-            left -= len(outcomes)
-            if left < 0:
+            budget -= len(outcomes)
+            if budget < 0:
                 break
-            found = [(value(table.game.resolve(step.state, drawn)), ways) for drawn, ways in outcomes.items()]
-            if text := _unfair(value(step.state), found, is_whole=_count_of(step.turn) <= _ENUMERATED):
+            after_draw = [(value(table.game.resolve(step.state, drawn)), ways) for drawn, ways in outcomes.items()]
+            if text := _unfair(value(step.state), after_draw, is_whole=_count_of(step.turn) <= _ENUMERATED):
                 yield f"play {number}, step {at}: before the draw {step.turn.key} {text}"
 
 
 def _count_of(turn: Chance) -> int:
-    """The outcomes that the draw may have."""
+    """Return the number of outcomes that the draw may have."""
     match turn.kind:
         case Dice(count, faces):
             return int(faces**count)
@@ -101,33 +101,33 @@ def _count_of(turn: Chance) -> int:
 
 
 def _outcomes(turn: Chance) -> Mapping[tuple[int, ...], int]:
-    """The outcomes of a draw, or some of too many, each with its weight."""
+    """Return the outcomes of a draw with their weights; a sample if there are too many."""
     is_whole, kind, rng = _count_of(turn) <= _ENUMERATED, turn.kind, Random(turn.key)  # noqa: S311 - a sample
-    each: Iterable[tuple[int, ...]]
+    every: Iterable[tuple[int, ...]]
     some: Callable[[], Iterable[int]]
     match kind:
         case Dice(count, faces):
-            each, some = product(range(1, faces + 1), repeat=count), lambda: rng.choices(range(1, faces + 1), k=count)
+            every, some = product(range(1, faces + 1), repeat=count), lambda: rng.choices(range(1, faces + 1), k=count)
         case Shuffle(size):
-            each, some = permutations(range(size)), lambda: rng.sample(range(size), size)
+            every, some = permutations(range(size)), lambda: rng.sample(range(size), size)
         case _:
             weights = dict(enumerate(kind.weights))
             if is_whole:
                 return {(index,): weight for index, weight in weights.items() if weight}
-            each, some = (), lambda: rng.choices([*weights], [*weights.values()])
-    return Counter(each if is_whole else (tuple(some()) for _ in range(_SAMPLED)))
+            every, some = (), lambda: rng.choices([*weights], [*weights.values()])
+    return Counter(every if is_whole else (tuple(some()) for _ in range(_SAMPLED)))
 
 
 def _unfair(expected: _Payoffs, found: Sequence[tuple[_Payoffs, int]], *, is_whole: bool) -> str:
-    """A phrase if the mean of what follows, by weight, is not what was expected."""
+    """Return a phrase if the weighted mean of the values after a draw is not the expected one; empty if it is."""
     total = sum(ways for _, ways in found)
-    for seat, own in enumerate(expected):
+    for seat, worth in enumerate(expected):
         mean = fsum([payoffs[seat] * ways for payoffs, ways in found]) / total
         spread = sqrt(fsum([(payoffs[seat] - mean) ** 2 * ways for payoffs, ways in found]) / total)
         allowed = _CLOSE if is_whole else _UNSEEN + _DEVIATIONS * spread / sqrt(total)
-        if abs(mean - own) > allowed:
+        if abs(mean - worth) > allowed:
             what = f"{mean:.10g}, the mean over all" if is_whole else f"about {mean:.3g}, the mean over {total} of the"
-            return f"seat {seat} is worth {own:.10g}, expected {what} outcomes"
+            return f"seat {seat} is worth {worth:.10g}, expected {what} outcomes"
     return ""
 
 
@@ -139,7 +139,7 @@ class _World(NamedTuple):
 
 
 def unknowing_values(table: PlayedTable) -> Iterator[str]:
-    """With other hidden luck that no seat can tell, values are the same until it turns up; what turns up is fair."""
+    """Check that values ignore hidden luck until it turns up, and that what turns up is fair."""
     if (value := value_of(table.game)) is None:
         return
     for draw in table.hidden_draws():
@@ -148,11 +148,11 @@ def unknowing_values(table: PlayedTable) -> Iterator[str]:
 
 
 def _known(table: PlayedTable, value: ValueFunction[Any], draw: HiddenDraw) -> Iterator[tuple[int, str]]:
-    """A sentence for each thing that the value knows too early, with the step of the rest of the play."""
-    worlds, rest, is_whole = _worlds(table, draw), draw.rest, _count_of(draw.turn) <= _ENUMERATED
+    """Yield a sentence for each thing that the value knows too early, with the step in the rest of the play."""
+    worlds, steps, is_whole = _worlds(table, draw), draw.rest, _count_of(draw.turn) <= _ENUMERATED
     turned_up: dict[int, list[tuple[_Payoffs, int]]] = defaultdict(list)
     for world in worlds:
-        for place, (step, state, _) in enumerate(walked(table.game, world.state, rest)):
+        for place, (step, state, _) in enumerate(walked(table.game, world.state, steps)):
             if not _is_alike(table, state, step.state):
                 break
             if value(state) != value(step.state):
@@ -163,10 +163,10 @@ def _known(table: PlayedTable, value: ValueFunction[Any], draw: HiddenDraw) -> I
             if _hidden_worth(value, state, after) != _hidden_worth(value, step.state, step.after):
                 yield place, "before_reveal shows the value what was turned up: with other cards it is another one"
             turned_up[place].append((value(after), world.ways))
-    for place, found in turned_up.items():
-        hidden = _hidden_worth(value, rest[place].state, rest[place].after)
-        is_of_all = 0 < sum(ways for _, ways in found) == sum(world.ways for world in worlds)
-        if hidden is not None and is_of_all and (text := _unfair(hidden, found, is_whole=is_whole)):
+    for place, values in turned_up.items():
+        hidden = _hidden_worth(value, steps[place].state, steps[place].after)
+        is_of_all = 0 < sum(ways for _, ways in values) == sum(world.ways for world in worlds)
+        if hidden is not None and is_of_all and (text := _unfair(hidden, values, is_whole=is_whole)):
             yield place, f"with all that was turned up hidden by before_reveal, {text}"
 
 
@@ -176,7 +176,7 @@ def _hidden_worth(value: ValueFunction[Any], before: Any, after: Any) -> _Payoff
 
 
 def _worlds(table: PlayedTable, draw: HiddenDraw) -> list[_World]:
-    """All of them where a draw has few outcomes. Of a shuffle a sample, and some in which two cards changed places."""
+    """Return all worlds of a draw with few outcomes; of a shuffle a sample, and some with two cards exchanged."""
     turn, step = draw.turn, draw.step
     orders: list[tuple[tuple[int, ...], int]] = []
     if _count_of(turn) <= _ENUMERATED:
@@ -186,12 +186,12 @@ def _worlds(table: PlayedTable, draw: HiddenDraw) -> list[_World]:
         pairs = [pair for group in groups for pair in pairwise(group)]
         orders += [(_mixed(step.drawn, groups, rng), 1) for _ in range(_WORLDS)]
         orders += [(swapped(step.drawn, *pair), 0) for pair in pairs[:: 1 + len(pairs) // _SWAPPED]]
-    found = [_World(table.game.resolve(step.state, drawn), ways) for drawn, ways in orders]
-    return [world for world in found if _is_alike(table, world.state, step.after)]
+    worlds = [_World(table.game.resolve(step.state, drawn), ways) for drawn, ways in orders]
+    return [world for world in worlds if _is_alike(table, world.state, step.after)]
 
 
 def _alike_places(table: PlayedTable, step: GameStep) -> list[list[int]]:
-    """The places of a shuffled order in groups: no seat can tell if two items of a group changed places."""
+    """Group the places of a shuffled order: no seat can tell if two items of a group changed places."""
     groups: list[list[int]] = []
     for place in range(len(step.drawn)):
         for group in groups:
@@ -205,12 +205,12 @@ def _alike_places(table: PlayedTable, step: GameStep) -> list[list[int]]:
 
 
 def _mixed(drawn: tuple[int, ...], groups: Sequence[Sequence[int]], rng: Random) -> tuple[int, ...]:
-    """The order with the items of each group shuffled."""
-    found = list(drawn)
+    """Return the order with the items of each group shuffled."""
+    order = list(drawn)
     for group in groups:
         for place, source in zip(group, rng.sample(group, len(group)), strict=True):
-            found[place] = drawn[source]
-    return tuple(found)
+            order[place] = drawn[source]
+    return tuple(order)
 
 
 def _is_alike(table: PlayedTable, one: Any, other: Any) -> bool:

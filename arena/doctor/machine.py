@@ -1,4 +1,4 @@
-"""Checks of the machine, and the result of a check: a status and a sentence; a bad result says what to do about it.
+"""Checks of the machine, and the result of a check: a status and a sentence; a bad result has an advice.
 
 System, cores, clocks, descriptors, and the disk under the results.
 """
@@ -36,7 +36,7 @@ _SLOW_MS: Final = 100
 _SPEED_LOOPS: Final = 3
 _SPEED_STEPS: Final = 200_000
 _SPARE_LOAD: Final = 0.5
-"""The load of a machine that has nothing to do is seldom 0."""
+"""Load that does not count: that of an idle machine is seldom 0."""
 _OF_OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
 _PRIVATE: Final = ("arena.db", "arena.db-wal", "bots", "logs", "secrets")
 _WIDTH: Final = 99
@@ -54,7 +54,7 @@ class CheckResult(NamedTuple):
     text: str
 
     def lines(self) -> list[str]:
-        """For a terminal of a hundred columns; lines of the text stay lines."""
+        """Return the result as lines for a terminal of a hundred columns; lines of the text stay lines."""
         wrapper = textwrap.TextWrapper(_WIDTH, f"  {self.status:<4}  ", _INDENT)
         wrapper.break_long_words = wrapper.break_on_hyphens = False
         lines: list[str] = []
@@ -71,7 +71,7 @@ bad = partial(CheckResult, "BAD")
 
 
 def checked(title: str, check: Callable[[], Iterable[CheckResult]]) -> list[CheckResult]:
-    """The results of `check`; its failure is a result too, because a person who asks a doctor has trouble already."""
+    """Return the results of `check`; an exception becomes a note, because who asks the doctor has trouble already."""
     try:
         return list(check())
     except Exception as error:  # noqa: BLE001 - any trouble of this machine
@@ -85,7 +85,7 @@ def system() -> Iterator[CheckResult]:
 
 
 def games() -> Iterator[CheckResult]:
-    """The playable games; a game with a simulated world needs an engine for it."""
+    """Yield the playable games, and a note for each game whose simulator lacks its engine."""
     playable: list[str] = []
     missing: list[CheckResult] = []
     for name in bundled_names():
@@ -99,7 +99,7 @@ def games() -> Iterator[CheckResult]:
 
 
 def cores() -> Iterator[CheckResult]:
-    """Cores, memory and other work of this machine."""
+    """Yield the cores, memory and load of this machine."""
     count, load = len(usable_cores()), os.getloadavg()[0]
     yield ok(f"{counted(count, 'core')}, {free_memory() / 2**30:.1f} GiB of memory free, load {load:.1f}")
     yield from _room(count)
@@ -113,19 +113,19 @@ def cores() -> Iterator[CheckResult]:
 
 
 def _room(cores: int) -> Iterator[CheckResult]:
-    """The workers for which there is room, with two bots each that use all of the usual limits."""
+    """Yield the number of workers that fit, with two bots each that use all of the default limits."""
     usual = [Limits()] * 2
     fitting, need = matches_that_fit(usual), room_for(usual, workers=1)
     if fitting < 1:
         yield note(f"no worker fits with two bots of the usual limits: {lack_of_room(need)}")
         return
-    each = f"{usual[0].memory_mib} MiB and {usual[0].tasks} tasks"
-    text = f"room for {counted(fitting, 'worker')} with two bots of {each}"
+    limits = f"{usual[0].memory_mib} MiB and {usual[0].tasks} tasks"
+    text = f"room for {counted(fitting, 'worker')} with two bots of {limits}"
     yield ok(text) if fitting >= cores else note(f"{text}, fewer than cores: leagues start no more")
 
 
 def speed() -> float:
-    """Million steps of a loop in Python for each second of CPU time, the best of three: to compare machines by."""
+    """Measure million steps of a Python loop per CPU second, best of three: a number to compare machines by."""
     least_s = math.inf
     for _ in range(_SPEED_LOOPS):
         start_s, total = time.thread_time(), 0
@@ -136,9 +136,9 @@ def speed() -> float:
 
 
 def doubt_of_wall_time(decided: Sequence[str], matches: int) -> str:
-    """A warning if wall time decides for the players `decided` and the cores are too few for so many matches at once.
+    """Return a warning if wall time decides for some players and the cores are too few for `matches` at once.
 
-    Empty if there is nothing to warn of.
+    `decided`: the names of these players. Empty if there is nothing to warn of.
     """
     count, load = len(usable_cores()), os.getloadavg()[0]
     if not decided or matches + load <= count + _SPARE_LOAD:
@@ -152,7 +152,7 @@ def doubt_of_wall_time(decided: Sequence[str], matches: int) -> str:
 
 
 def clocks() -> Iterator[CheckResult]:
-    """The kernel's clock of another process must run, and stand still while that process sleeps."""
+    """Check that the kernel's CPU clock of another process runs, and stands still while that process sleeps."""
     sleeper = subprocess.Popen(["sleep", "5"])  # noqa: S607 - found on the PATH like every bot's program
     try:
         time.sleep(0.05)
@@ -169,20 +169,20 @@ def clocks() -> Iterator[CheckResult]:
 
 
 def descriptors() -> Iterator[CheckResult]:
-    """Open files; each match needs some twenty."""
+    """Check the limit of open files; a match needs some twenty."""
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft < 256:
         yield note(f"only {soft} files may be open at once: `ulimit -n 1024`")
 
 
 def tools() -> Iterator[CheckResult]:
-    """Programs that are of use without the sandbox."""
+    """Check for programs that help without the sandbox."""
     if not shutil.which("setpriv"):
         yield note("no setpriv (util-linux): with `--isolation none`, bots of a killed arena live on for a while")
 
 
 def disk(results: Path) -> Iterator[CheckResult]:
-    """One durable write, as each batch of matches costs one."""
+    """Check the disk of the results with one durable write, as each batch of matches needs one."""
     place = next(place for place in [results, *results.absolute().parents] if place.is_dir())
     try:
         with tempfile.TemporaryFile(dir=place) as file:
@@ -197,26 +197,26 @@ def disk(results: Path) -> Iterator[CheckResult]:
         return
     kind = _file_system(place.resolve())
     where = f"{place}, {kind}" if kind else str(place)
-    found = f"{free_gib:.0f} GiB free for results ({where}), {took_ms:.0f} ms for a durable write"
+    summary = f"{free_gib:.0f} GiB free for results ({where}), {took_ms:.0f} ms for a durable write"
     if kind in _NETWORK:
-        yield note(f"{found}: databases are not safe on a network's disk; choose a local one with --results")
+        yield note(f"{summary}: databases are not safe on a network's disk; choose a local one with --results")
     elif took_ms > _SLOW_MS or free_gib < 1:
-        yield note(f"{found}: slow or nearly full; choose another disk with --results")
+        yield note(f"{summary}: slow or nearly full; choose another disk with --results")
     else:
-        yield ok(found)
+        yield ok(summary)
 
 
 def privacy(results: Path) -> Iterator[CheckResult]:
-    """Rights of other users of the machine to the results, where bots, secrets and private actions lie."""
+    """Check that other users of the machine cannot read bots, secrets and private actions in the results."""
     with contextlib.suppress(FileNotFoundError):
-        found = [path for path in map(results.joinpath, _PRIVATE) if path.exists() and path.stat().st_mode & _OF_OTHERS]
-        if found and results.stat().st_mode & _OF_OTHERS:
-            names = ", ".join(path.name for path in found)
+        paths = [path for path in map(results.joinpath, _PRIVATE) if path.exists() and path.stat().st_mode & _OF_OTHERS]
+        if paths and results.stat().st_mode & _OF_OTHERS:
+            names = ", ".join(path.name for path in paths)
             yield weak(f"other users of this machine may read {names} in {results}: `chmod -R go= {results}`")
 
 
 def _file_system(place: Path) -> str:
-    """The kind of the last and longest mount that `place` lies in; empty if nothing tells."""
+    """Return the file system of the last and longest mount that contains `place`; empty if unknown."""
     mounts: list[list[str]] = []
     with contextlib.suppress(OSError):
         mounts = [line.split()[1:3] for line in Path("/proc/mounts").read_text(encoding="utf-8").splitlines()]

@@ -1,6 +1,6 @@
-"""Checks of the sandbox: whether it holds, the limits of bots, and their languages.
+"""Checks of the sandbox, of the limits of bots, and of their languages.
 
-Rule: the self-test runs under the very arguments that bots get. Languages are looked for, and never run.
+Rule: the self-test runs under the very arguments that bots get. Languages are searched for, and never run.
 """
 
 import os
@@ -23,7 +23,7 @@ _PROGRAMS: Final = (
     *("cargo", "go", "ghc", "ocaml", "dotnet", "kotlinc", "scala", "julia", "R", "deno", "bun"),
 )
 _EXPECTED: Final = ("python3", "node", "java", "perl", "ruby", "lua", "php", "cc", "c++", "rustc", "go")
-"""Missed aloud; nobody expects the others."""
+"""Programs to report if they are missing."""
 _OFTEN: Final = (
     # a toolchain before the proxies of rustup, which do not work without their settings
     *("~/.rustup/toolchains/*/bin", "~/.nvm/versions/node/*/bin", "~/.sdkman/candidates/*/current/bin"),
@@ -33,7 +33,7 @@ _OFTEN: Final = (
 
 
 def sandbox(attempt_escapes: Callable[[], self_test.Attempts]) -> Iterator[CheckResult]:
-    """Whether bots can be kept: all else is of interest only then."""
+    """Check that the sandbox holds; all other checks matter only then."""
     try:
         tried = attempt_escapes()
         program = f"bubblewrap {bubblewrap.version()} ({bubblewrap.program()}) with a filter of system calls"
@@ -50,7 +50,7 @@ def sandbox(attempt_escapes: Callable[[], self_test.Attempts]) -> Iterator[Check
 
 
 def own_promises(why_no_group: str) -> Iterator[CheckResult]:
-    """Of this machine, where the sandbox holds. `why_no_group` has the reason and an advice, or is empty."""
+    """Check this machine's limits on bots where the sandbox holds. `why_no_group`: a reason and an advice, or empty."""
     yield from users(os.geteuid())
     yield from accounting(why_no_group)
     yield from cores_dumped(_CORE_PATTERN.read_text(encoding="utf-8"))
@@ -58,7 +58,7 @@ def own_promises(why_no_group: str) -> Iterator[CheckResult]:
 
 
 def users(euid: int) -> Iterator[CheckResult]:
-    """The users of bots on this machine."""
+    """Report the users that bots run as on this machine."""
     if euid == 0:
         yield ok("as root: each bot has a spare user of its own, so its files must be readable by all")
     else:
@@ -66,7 +66,7 @@ def users(euid: int) -> Iterator[CheckResult]:
 
 
 def accounting(why_no_group: str) -> Iterator[CheckResult]:
-    """The accuracy of the memory and CPU time of bots."""
+    """Report the accuracy of the memory and CPU time of bots."""
     if why_no_group:
         reason, _, advice = why_no_group.partition("; ")
         yield weak("\n".join([_WITHOUT_GROUP, f"why: {reason}", *([f"what to do: {advice}"] if advice else [])]))
@@ -75,7 +75,7 @@ def accounting(why_no_group: str) -> Iterator[CheckResult]:
 
 
 def cores_dumped(pattern: str) -> Iterator[CheckResult]:
-    """A kernel that hands crashes to a program does so for bots too, whatever their limits."""
+    """Check that the kernel hands crashes of bots to no program; it would do so whatever their limits."""
     if pattern.startswith("|"):
         program = (pattern[1:].split() or ["a program"])[0]
         yield note(
@@ -84,7 +84,7 @@ def cores_dumped(pattern: str) -> Iterator[CheckResult]:
 
 
 def languages(path_inside: str, path_outside: str, home: Path) -> Iterator[CheckResult]:
-    """Programs on the PATH inside; those that could be lent, with the words that lend them; and the rest."""
+    """Report the programs on the PATH inside, the ones that could be lent with the setting for it, and missing ones."""
     inside = languages_in(path_inside)
     others = [name for name in _PROGRAMS if name not in inside]
     lendable = _lendable(others, path_outside, home)
@@ -98,21 +98,21 @@ def languages(path_inside: str, path_outside: str, home: Path) -> Iterator[Check
 
 
 def languages_in(path: str) -> list[str]:
-    """The programs of languages on that PATH."""
+    """Return the programs of languages on that PATH."""
     return [name for name in _PROGRAMS if shutil.which(name, path=path)]
 
 
 def _lendable(names: Iterable[str], path: str, home: Path) -> dict[str, Path]:
-    """The folder to lend for each program that is somewhere on this machine, but not where bots see it."""
+    """Return the folder to lend for each program that is on this machine, but not where bots see it."""
     roots = {"~": home, "": Path("/")}
-    patterns = [(roots[root], pattern) for root, _, pattern in (each.partition("/") for each in _OFTEN)]
+    patterns = [(roots[root], pattern) for root, _, pattern in (folder.partition("/") for folder in _OFTEN)]
     often = [str(folder) for root, pattern in patterns for folder in sorted(root.glob(pattern), reverse=True)]
-    found = {name: shutil.which(name, path=":".join([*often, path])) for name in names}
-    return {name: _runtime_of(Path(program), home) for name, program in found.items() if program}
+    programs = {name: shutil.which(name, path=":".join([*often, path])) for name in names}
+    return {name: _runtime_of(Path(program), home) for name, program in programs.items() if program}
 
 
 def _runtime_of(program: Path, home: Path) -> Path:
-    """The folder that holds all of a language: above `bin`, but never one that holds more than the language."""
+    """Return the folder of a whole language: above `bin`, unless that folder holds more than the language."""
     folder = program.resolve().parent
     holds_more = folder.parent in {home, home / ".local", Path("/"), *home.parents}
     return folder.parent if folder.name == "bin" and not holds_more else folder

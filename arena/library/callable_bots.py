@@ -41,9 +41,9 @@ _PIECE: Final = 1 << 16
 
 
 class CallableBot:
-    """A player of the caller: `choose(view, legal) -> action`, or an object with a method `act`.
+    """A bot that is a function `choose(view, legal) -> action` of the caller, or an object with a method `act`.
 
-    `act(request)` returns an action or its index in `legal`; `start(match)` and `end(result)` may be there.
+    `act(request)` returns an action or its index in `legal`; `start(match)` and `end(result)` are optional.
     """
 
     def __init__(self, name: str, player: Any) -> None:
@@ -56,7 +56,7 @@ class CallableBot:
         self._start, self._end = getattr(player, "start", None), getattr(player, "end", None)
 
     def answer(self, message: Mapping[str, Any]) -> dict[str, Any] | None:
-        """The answer to a message of the protocol; None where it wants none."""
+        """Return the answer to a message of the protocol; None if it wants none."""
         match message["type"]:
             case "hello":
                 return {"type": "hello", "protocols": [1], "name": self.name}
@@ -71,7 +71,7 @@ class CallableBot:
         return None
 
     def _by_choice(self, choose: Callable[[Any, Any], Any]) -> Callable[[Mapping[str, Any]], Any]:
-        """`act` of a plain function. An action that is listed goes out by its index."""
+        """Return `act` for a plain function; a listed action is sent by its index."""
 
         def act(request: Mapping[str, Any]) -> Any:
             legal = request["legal"]
@@ -81,7 +81,7 @@ class CallableBot:
         return act
 
     def _plain(self, action: Any) -> Any:
-        """The action as JSON has it. TypeError for one that has no such form."""
+        """Return the action as plain JSON values; TypeError if it has no JSON form."""
         try:
             return msgspec.json.decode(msgspec.json.encode(action, enc_hook=_number))
         except (TypeError, ValueError, OverflowError, RecursionError) as error:
@@ -89,7 +89,7 @@ class CallableBot:
 
 
 class Switchboard:
-    """The sockets of a results folder on which callable players are reached, each by its name."""
+    """The sockets of a results folder, one for each callable player, by which bots' processes reach the players."""
 
     def __init__(self, results: Path, bots: Mapping[str, CallableBot]) -> None:
         self._folder = results / CALLABLES
@@ -113,11 +113,11 @@ class Switchboard:
 
     @property
     def sockets(self) -> list[socket.socket]:
-        """All on which something may arrive."""
+        """The sockets on which something may arrive."""
         return [*self.listening, *self._lines]
 
     def serve(self, ready: socket.socket) -> None:
-        """Accept a bot's process, or answer its lines. An exception of the player comes out here."""
+        """Accept a bot's process, or answer its lines; exceptions of the player pass."""
         if ready in self.listening:
             self._lines[ready.accept()[0]] = (self.listening[ready], bytearray())
             return
@@ -126,8 +126,8 @@ class Switchboard:
         with contextlib.suppress(ConnectionError):
             data = ready.recv(_PIECE)
         held += data
-        *lines, rest = held.split(b"\n")
-        held[:] = rest
+        *lines, unfinished = held.split(b"\n")
+        held[:] = unfinished
         for line in filter(None, lines):  # no `map`: a StopIteration of the player would be its end
             answer = bot.answer(json.loads(line))
             with contextlib.suppress(ConnectionError):  # the bot's process is gone: the next look sees its end
@@ -138,7 +138,7 @@ class Switchboard:
 
 
 def _number(value: Any) -> Any:
-    """A number of numpy or torch as Python's own."""
+    """Return a number of numpy or torch as Python's own; TypeError for any other value."""
     if getattr(value, "ndim", 0):
         raise TypeError(f"an array of shape {tuple(value.shape)}, where one number could be an index in `legal`")
     if not hasattr(value, "item"):
@@ -148,7 +148,7 @@ def _number(value: Any) -> Any:
 
 @contextlib.contextmanager
 def _only_run(results: Path) -> Iterator[None]:
-    """SpecError if another run has functions of its own in these results: it would take over their sockets."""
+    """Hold the lock of callable players in a results folder; SpecError if another run holds it (and their sockets)."""
     with os.fdopen(files.open_file(results, f"{CALLABLES}/lock", os.O_RDWR | os.O_CREAT), "rb") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -159,7 +159,7 @@ def _only_run(results: Path) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _listener(path: Path) -> Iterator[socket.socket]:
-    """A socket of that name. Its path may be longer than a socket's can be, so it is reached through its folder."""
+    """Listen on a socket at `path`, which may be longer than a socket's path can be: bind through its folder."""
     path.unlink(missing_ok=True)
     folder = os.open(path.parent, os.O_RDONLY)
     try:
@@ -173,7 +173,7 @@ def _listener(path: Path) -> Iterator[socket.socket]:
 
 
 def require_name(name: object) -> str:
-    """The name, which may be that of a player and so of a file. SpecError for any other value."""
+    """Return the name if a player, and so a file, may have it; SpecError for any other value."""
     try:
         return msgspec.convert(name, Name)
     except msgspec.ValidationError:
@@ -181,7 +181,7 @@ def require_name(name: object) -> str:
 
 
 def bridge_folder(results: Path, name: str, version: str) -> Path:
-    """Write the bot whose process hands the lines on; its folder. Name and version are all of its identity."""
+    """Write the bot that passes lines on; return its folder. Its identity depends on name and version alone."""
     folder = f"{CALLABLES}/{name}.bot"
     files.make_folder(results, folder)
     files.write_plain(results, f"{folder}/bridge.py", BRIDGE)

@@ -1,7 +1,7 @@
 """An operation in a child process: request in, events and value out as msgpack. Only this module starts processes.
 
-Rule: the child is in a session of its own, so that Ctrl-C reaches the caller only, who then ends it. It hears the death
-of its caller when it next reports progress. Progress is dropped while the caller is busy; nothing else is.
+Rule: the child is in a session of its own, so that Ctrl-C reaches the caller only, which then ends it. It notices
+the end of its caller when it next reports progress. Progress is dropped while the caller is busy; nothing else is.
 
 `python -m arena.library.child` is that child. Frames have their length in four bytes in front of them.
 """
@@ -32,9 +32,9 @@ if TYPE_CHECKING:
     from arena.library.callable_bots import Switchboard
 
 OnCounts = Callable[[int, int], object]
-"""Hears about twice a second how many matches are done, and how many there are."""
+"""A listener: gets, about twice a second, the number of matches done and of all matches."""
 OnFrame = Callable[[Mapping[str, Any]], object]
-"""Gets an event by its fields; `type` is its name."""
+"""A listener: gets the fields of an event; `type` is its name."""
 log: Final = logging.getLogger("arena.library")
 _LOOK_EVERY_S: Final = 0.5
 _END_WITHIN_S: Final = 10.0
@@ -49,10 +49,10 @@ def run_in_child(
     heard: OnCounts | None = None,
     on: OnFrame = lambda _: None,
 ) -> Any:
-    """Run an operation; its value as dicts, lists and plain values. Its error is raised here.
+    """Run an operation; return its value as dicts, lists and plain values, or raise its error.
 
-    `players` are asked here meanwhile. An exception of theirs, of `heard` or `on`, or Ctrl-C ends the child and its
-    bots first.
+    `players` answer in this process meanwhile. An exception of a player, `heard` or `on`, or Ctrl-C, first ends the
+    child and its bots.
     """
     read_end, write_end = os.pipe()
     with os.fdopen(read_end, "rb", buffering=0) as pipe:
@@ -97,7 +97,7 @@ class _Caller:
         self._held = bytearray()
 
     def listen(self, child: "subprocess.Popen[bytes]", players: "Switchboard | None") -> None:
-        """Hear the child and serve the players until it has closed its end, or is gone and its last frame is heard."""
+        """Receive frames and serve the players until the child closes its end, or has exited and no frame is left."""
         is_gone = False
         while True:
             with selectors.DefaultSelector() as selector:
@@ -114,7 +114,7 @@ class _Caller:
             is_gone = child.poll() is not None
 
     def _hear(self) -> bool:
-        """Pass on what has arrived, of the progress the latest; return whether there may be more."""
+        """Pass on the frames that have arrived, of progress the latest; return True if there may be more."""
         data = os.read(self._pipe.fileno(), 1 << 16)
         self._held += data
         counts: Mapping[str, Any] | None = None
@@ -142,7 +142,7 @@ class _Caller:
 
 
 def _end(child: "subprocess.Popen[bytes]") -> None:
-    """End the child, which takes its bots along."""
+    """End the child, which ends its bots."""
     child.send_signal(signal.SIGTERM)
     try:
         child.wait(_END_WITHIN_S)
@@ -184,7 +184,7 @@ def request_of(operation: Callable[..., Any], choices: Mapping[str, Any]) -> Any
 
 
 class _Child:
-    """The child's end of the pipe, and the door of the operation there: signals, umask, logs."""
+    """The child's side: it reads the request, runs the operation with signals, umask and logs set, and sends frames."""
 
     def __init__(self, number: int) -> None:
         self._number = number
@@ -192,7 +192,7 @@ class _Child:
         self._ending = contextlib.ExitStack()
 
     def run(self) -> None:
-        """Run the operation that stands on stdin, and send its value or its error."""
+        """Run the operation given on stdin, and send its value or its error."""
         signal.signal(signal.SIGTERM, _stop)
         os.umask(os.umask(0o077) & 0o077)
         logging.getLogger().addHandler(_Warnings(self._send))
@@ -237,7 +237,7 @@ class _Child:
 
 
 class _Warnings(logging.Handler):
-    """Warnings of the child for its caller."""
+    """A log handler that sends the child's warnings to its caller."""
 
     def __init__(self, send: Callable[[Any], None]) -> None:
         super().__init__(logging.WARNING)
@@ -262,8 +262,8 @@ def _failure(error: BaseException) -> dict[str, str]:
         error = MachineFault(f"{error.filename}: {error.strerror}")
     elif isinstance(error, Exception) and not isinstance(error, ArenaError):
         error = as_shortage(error) or HarnessFault("".join(traceback.format_exception(error)))
-    known: ModuleType = errors
-    name = next((kind.__name__ for kind in type(error).__mro__ if hasattr(known, kind.__name__)), "HarnessFault")
+    names: ModuleType = errors
+    name = next((kind.__name__ for kind in type(error).__mro__ if hasattr(names, kind.__name__)), "HarnessFault")
     return {"error": name, "text": str(error)}
 
 

@@ -12,7 +12,7 @@ from arena.library.learning_table import LearningTable
 
 
 class _Seated:
-    """The parts that both kinds of environment have: names, spaces, the table. An agent is `seat_` and its number."""
+    """The parts common to both kinds of environment: names, spaces, the table; `seat_0` is the agent of seat 0."""
 
     def __init__(self, table: LearningTable) -> None:
         self.table = table
@@ -33,29 +33,29 @@ class _Seated:
         self.action_spaces = {agent: spaces.Discrete(len(table.actions)) for agent in self.possible_agents}
 
     def observation_space(self, agent: str) -> spaces.Dict:
-        """A dict of `observation` and `action_mask`."""
+        """Return the space of observations: a dict of `observation` and `action_mask`."""
         return self.observation_spaces[agent]
 
     def action_space(self, agent: str) -> spaces.Discrete:
-        """The numbers of all actions of the variant."""
+        """Return the space of actions: the numbers of all actions of the variant."""
         return self.action_spaces[agent]
 
     def observe(self, agent: str) -> dict[str, Any]:
-        """The encoded view of that seat, and the mask of its legal actions."""
+        """Return the encoded view of that seat, and the mask of its legal actions."""
         return self.table.observation(self._seat(agent))
 
     def render(self) -> str:
-        """The position as text; nothing is hidden."""
+        """Return the position as text; nothing is hidden."""
         return self.table.describe()
 
     def close(self) -> None:
-        """Nothing is open."""
+        """Do nothing: no resources are open."""
 
     def _seat(self, agent: str) -> Seat:
         return Seat(self.possible_agents.index(agent))
 
     def _rewards(self) -> dict[str, float]:
-        """Zeros before the end."""
+        """Return the rewards by agent; zeros before the end."""
         is_over = not self.table.asked
         return dict(
             zip(self.possible_agents, self.table.rewards() if is_over else (0.0,) * self.table.seats, strict=True)
@@ -63,12 +63,12 @@ class _Seated:
 
 
 class ArenaEnv(_Seated, AECEnv):  # type: ignore[misc]
-    """One seat acts at a time. Seats that decide at once come one after the other, and see nothing of each other."""
+    """A PettingZoo environment (AEC): one seat acts at a time; joint decisions are taken in turn, each unseen."""
 
     agent_selection: str
 
     def reset(self, seed: int | None = None, options: Mapping[str, Any] | None = None) -> None:  # noqa: ARG002 - PettingZoo's
-        """The next game; `seed` begins a series of games. `options` are not looked at: the variant is fixed."""
+        """Begin the next game; `seed` begins a series of games. `options` are ignored: the variant is fixed."""
         self.table.begin(seed)
         self.agents = list(self.possible_agents)
         self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
@@ -95,7 +95,7 @@ class ArenaEnv(_Seated, AECEnv):  # type: ignore[misc]
         self._accumulate_rewards()
 
     def _select(self) -> None:
-        """Turn to the first seat with a choice; after the end to the first of all."""
+        """Select the first seat with a choice, after the end the first of all; set rewards and terminations."""
         self._chosen: dict[Seat, int] = {}
         self.rewards = self._rewards()
         self.terminations = dict.fromkeys(self.agents, not self.table.asked)
@@ -107,20 +107,23 @@ class ArenaEnv(_Seated, AECEnv):  # type: ignore[misc]
 
 
 class ArenaParallelEnv(_Seated, ParallelEnv):  # type: ignore[misc]
-    """All seats act in each step; the action of one that has nothing to decide is not looked at."""
+    """A parallel PettingZoo environment: all seats act in each step; actions of seats without a choice are ignored."""
 
     def reset(
         self,
         seed: int | None = None,
         options: Mapping[str, Any] | None = None,  # noqa: ARG002 - PettingZoo's
     ) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Observations and infos of the next game, as `ArenaEnv.reset` begins it."""
+        """Begin the next game as `ArenaEnv.reset` does; return its observations and infos."""
         self.table.begin(seed)
         self.agents = list(self.possible_agents)
         return {agent: self.observe(agent) for agent in self.agents}, {agent: {} for agent in self.agents}
 
     def step(self, actions: Mapping[str, SupportsIndex]) -> tuple[dict[str, Any], ...]:
-        """Observations, rewards, terminations, truncations and infos. IllegalAction if one is not legal."""
+        """Take the actions by agent; return observations, rewards, terminations, truncations and infos.
+
+        IllegalAction if an action is not legal.
+        """
         table = self.table
         table.play({seat: table.checked(seat, actions[self.possible_agents[seat]]) for seat in table.asked})
         agents, is_over = self.agents, not self.table.asked

@@ -62,8 +62,8 @@ class Rules:
         An action is one of `legal`, or its JSON form. BotFault if the rules forbid it.
         """
         seats = self._deciding(state)
-        by_seat = {Seat(seat): one for seat, one in action.items()} if len(seats) > 1 else {seats[0]: action}
-        return self._game.apply(state, {seat: self._parsed(state, seat, one) for seat, one in by_seat.items()})
+        by_seat = {Seat(seat): move for seat, move in action.items()} if len(seats) > 1 else {seats[0]: action}
+        return self._game.apply(state, {seat: self._parsed(state, seat, move) for seat, move in by_seat.items()})
 
     def resolve(self, state: Any, drawn: tuple[int, ...] | None = None, *, rng: random.Random | None = None) -> Any:
         """The state after chance came out as `drawn`, or as `rng` draws it; after a simulation, with its result."""

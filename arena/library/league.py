@@ -48,7 +48,7 @@ AnyPlayer = str | Path | Callable[[Any, Any], Any] | Any
 """A bot by its name or path, a function `view, legal -> action`, or an object with `act(request)`."""
 _MEETING: Final = ("player", "opponent", "matches", "score", "likelihood_better", "is_better")
 _PATIENT: Final = {"move_ms": 60_000, "bank_ms": 600_000}
-"""The clock where a function plays and nobody says another one: a notebook may think."""
+"""The default clock in milliseconds where a function plays: a notebook may take its time."""
 
 
 class League:
@@ -66,7 +66,7 @@ class League:
         self._content: dict[str, Any] | None = None
         if isinstance(tournament, Mapping):
             players = tournament.get("players", ())
-            entries = [self._entry(each) for each in players] if isinstance(players, list | tuple) else players
+            entries = [self._entry(player) for player in players] if isinstance(players, list | tuple) else players
             self._content = {**tournament, "players": entries}
             self.name = str(tournament.get("name", "league"))
         else:
@@ -123,29 +123,29 @@ class League:
         A notebook shows the default columns of the leaderboard.
         """
         table = read_standings(ReadStandings(results=self._results, league=self.name))
-        found = json.loads(standings_json(table.standings))
-        state = "" if found["is_complete"] else f" of {found['scheduled']}"
-        title = f"{self.name}: {found['matches']}{state} matches, isolation {found['isolation']}"
-        faulty = [f"{row['player']} {sum(row['faults'].values())}" for row in found["rows"] if row["faults"]]
+        document = json.loads(standings_json(table.standings))
+        state = "" if document["is_complete"] else f" of {document['scheduled']}"
+        title = f"{self.name}: {document['matches']}{state} matches, isolation {document['isolation']}"
+        faulty = [f"{row['player']} {sum(row['faults'].values())}" for row in document["rows"] if row["faults"]]
         title += f", faults: {', '.join(faulty)}" if faulty else ""
-        return Table(found["rows"], shown=LEADERBOARD[:SHOWN_STANDINGS], title=title)
+        return Table(document["rows"], shown=LEADERBOARD[:SHOWN_STANDINGS], title=title)
 
     def matrix(self) -> Table:
         """A row for each player and each opponent, with all the columns of `arena matrix --format csv`."""
         compared, _ = read_matrix(ReadMatrix(results=self._results, league=self.name, top=None))
-        found = json.loads(matrix_page(compared).render("json"))
-        return Table(found["meetings"], shown=_MEETING, title=f"{self.name}: {found['matches']} matches")
+        document = json.loads(matrix_page(compared).render("json"))
+        return Table(document["meetings"], shown=_MEETING, title=f"{self.name}: {document['matches']} matches")
 
     def stats(self, player: str) -> dict[str, Any]:
         """All that is known of a player, as `arena stats --format json` has it. SpecError if there is no such one."""
         page, luck = read_stats(ReadStats(results=self._results, league=self.name, player=player))
-        found: dict[str, Any] = json.loads(profile_page(page, luck=luck_description(luck)).render("json"))
-        return found
+        document: dict[str, Any] = json.loads(profile_page(page, luck=luck_description(luck)).render("json"))
+        return document
 
     def matches(self) -> Table:
         """A row for each stored match, with all the columns of `arena league matches --format json`."""
-        with list_matches(ListMatches(results=self._results, league=self.name)) as (seats, found):
-            text = "".join(match_list(found, seats=seats, form="json"))
+        with list_matches(ListMatches(results=self._results, league=self.name)) as (seats, matches):
+            text = "".join(match_list(matches, seats=seats, form="json"))
         return Table(json.loads(text), shown=("id", "players", "scores", "ranks", "termination"))
 
     def match(self, match_id: str) -> Match:
@@ -168,7 +168,7 @@ class League:
         return {"results": self._results, "bots_folder": self._bots}
 
     def _entry(self, entry: Any) -> Any:
-        """An entry of `players` as a file can have it. SpecError for one that none can have."""
+        """Return an entry of `players` as a tournament file can have it; SpecError if none can."""
         if callable(entry):
             raise SpecError(f"players: expected mappings with the key bot, found {entry!r:.80}")
         if not isinstance(entry, Mapping) or isinstance(entry.get("bot", ""), str):
@@ -181,18 +181,18 @@ class League:
         return {**plain, "name": name, "bot": str(self._results.resolve() / CALLABLES / f"{name}.bot")}
 
     def _require_versions(self) -> None:
-        """SpecError if a function that has played is another version now: its old matches would count for it."""
+        """Raise SpecError if a function that has played has another version now: it would take over old matches."""
         former: dict[str, str] = {}
         with contextlib.suppress(SpecError), stored(self._results) as store:  # nothing is stored yet
             begun = store.league(self.name).players if self.name in store.leagues() else ()
-            former = {each.name: each.bot.manifest.version for each in begun}
+            former = {player.name: player.bot.manifest.version for player in begun}
         for name, (_, version) in self._callables.items():
             if former.get(name, version) != version:
-                told = f"{name} began as version {former[name]}, this is {version}"
-                raise SpecError(f"{told}: `run(update=True)` takes it and drops its matches; or give it another name")
+                change = f"{name} began as version {former[name]}, this is {version}"
+                raise SpecError(f"{change}: `run(update=True)` takes it and drops its matches; or give it another name")
 
     def _written(self) -> Path:
-        """The tournament as a file, beside the results if it is not one."""
+        """Return the file of the tournament; write it beside the results if it came as a mapping."""
         if self._content is None:
             return self._file
         files.make_folder(self._results, CALLABLES)
@@ -219,17 +219,17 @@ def play(  # noqa: PLR0913 - all by name
     `blocks`, each of as many matches as players: the same luck, each player once in each seat. `seed` makes the luck
     public. Other arguments as for `League.run`.
     """
-    entries = [each if isinstance(each, Mapping) else {"bot": each} for each in players]
+    entries = [player if isinstance(player, Mapping) else {"bot": player} for player in players]
     content = {"name": "match", "game": game, "seats": len(players), "cycles": blocks, "options": dict(options or {})}
     content |= {"players": _named_apart(entries)}
-    if clock or any(not isinstance(each.get("bot", ""), str | Path) for each in entries):
+    if clock or any(not isinstance(player.get("bot", ""), str | Path) for player in entries):
         content["clock"] = dict(clock or _PATIENT)
     if seed is not None:
         content["seed"] = seed
     with contextlib.ExitStack() as ending:
         league = League(content, results=ending.enter_context(scratch_folder("arena-play-")), bots=bots)
         weakref.finalize(league, ending.pop_all().close)
-    league._play(workers=workers, isolation=isolation, progress=progress)  # noqa: SLF001 - nobody has asked for its standings yet
+    league._play(workers=workers, isolation=isolation, progress=progress)  # noqa: SLF001 - `run` would compute standings, too
     return league
 
 
@@ -252,17 +252,17 @@ def compare(
     """
     folders = {"results": _absolute(results), "bots_folder": _absolute(bots)}
     seed = settings.pop("seed", None)
-    given = {"game": game, "workers": workers, "isolation": isolation, "new": str(new), "old": str(old)} | settings
-    given |= {} if seed is None else {"secret": Secret.public(seed)}
-    request = request_of(compare_bots, folders | given)
-    found: dict[str, Any] = run_in_child(comparison_document, request, heard=_listener(progress))
-    return found
+    choices = {"game": game, "workers": workers, "isolation": isolation, "new": str(new), "old": str(old)} | settings
+    choices |= {} if seed is None else {"secret": Secret.public(seed)}
+    request = request_of(compare_bots, folders | choices)
+    document: dict[str, Any] = run_in_child(comparison_document, request, heard=_listener(progress))
+    return document
 
 
 def comparison_document(request: CompareBots, on: OnEvent) -> dict[str, Any]:
     """Return a comparison as `arena compare --format json` prints it."""
-    found = compare_bots(request, on)
-    document: dict[str, Any] = json.loads(as_json(found.compared, (found.new, found.old), found.luck))
+    result = compare_bots(request, on)
+    document: dict[str, Any] = json.loads(as_json(result.compared, (result.new, result.old), result.luck))
     return document
 
 
@@ -271,7 +271,7 @@ def _listener(progress: OnCounts | bool) -> OnCounts | None:  # noqa: FBT001 - a
 
 
 def _absolute(path: str | Path) -> Path:
-    """The path from the root. SpecError in a working folder that is gone."""
+    """Return the path from the root; SpecError if the working folder has been removed."""
     try:
         return Path(path).absolute()
     except FileNotFoundError:
@@ -279,18 +279,18 @@ def _absolute(path: str | Path) -> Path:
 
 
 def _named_apart(entries: list[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Entries with names of their own: a bot that meets itself is numbered."""
+    """Return the entries with distinct names: a bot that plays against itself is numbered."""
     names = distinguish_names([entry.get("name") or _name_of(entry.get("bot", "player")) for entry in entries])
     return [{**entry, "name": name} for entry, name in zip(entries, names, strict=True)]
 
 
 def _name_of(player: AnyPlayer) -> str:
-    """A name that a tournament may have: of a bot its own, of a function that of its definition."""
+    """Return a name for a player: the stem of a bot's path, or the name of a function's definition."""
     named = Path(player).stem if isinstance(player, str | Path) else getattr(player, "__name__", type(player).__name__)
     return re.sub(r"[^A-Za-z0-9_.+-]|^[_.+-]+", "", named)[:36] or "player"
 
 
 def _show(done: int, total: int) -> None:
-    """A line on stderr, drawn over and over."""
+    """Write the progress as a line on stderr, over the line before."""
     sys.stderr.write(f"\r{done} of {total} matches{'' if done < total else chr(10)}")
     sys.stderr.flush()

@@ -1,7 +1,7 @@
 """A game from choice to choice with numbered actions and encoded views: an environment but for the interface.
 
 Rule: a learner is asked where a bot is: luck comes and single legal actions are played without it. Luck follows from a
-seed that everybody may know, under a label of its own: no league has ever this luck.
+public seed, under a label of its own, so that no league ever has this luck.
 """
 
 from collections.abc import Mapping
@@ -33,7 +33,7 @@ class LearningTable:
         self.state = self._first = self._rules.setup(options, seats=self.seats)
         numbers, encode = action_numbers_of(self._game, options, self.seats), encoder_of(self._game)
         if numbers is None or encode is None:
-            lacks = [word for word, found in (("all_actions", numbers), ("encode", encode)) if found is None]
+            lacks = [word for word, capability in (("all_actions", numbers), ("encode", encode)) if capability is None]
             raise SpecError(
                 f"{name} cannot be learned: it has no {' and no '.join(lacks)}. A game needs both: all_actions(options,"
                 " seats), which numbers its actions, and encode(view), which gives numbers for a view"
@@ -55,7 +55,7 @@ class LearningTable:
         return tuple(self._legal)
 
     def begin(self, seed: int | None) -> None:
-        """The next game. A seed is the first of a series of games, which goes on without one."""
+        """Begin the next game; a seed begins a series of games, which goes on without one."""
         if seed is not None:
             self._seed, self._episode = seed, 0
         self._luck = derive("training", self._seed, self._episode)
@@ -64,41 +64,41 @@ class LearningTable:
         self._go_on()
 
     def observation(self, seat: Seat) -> dict[str, Any]:
-        """The encoded view of the seat, float32, and the mask of its legal actions, int8."""
+        """Return the encoded view of the seat (float32) and the mask of its legal actions (int8)."""
         mask = np.zeros(len(self.actions), np.int8)
         mask[[*self._legal.get(seat, ())]] = 1
         return {"observation": self._encoded(seat), "action_mask": mask}
 
     def checked(self, seat: Seat, action: SupportsIndex) -> int:
-        """The number of an action. IllegalAction unless it is that of a legal action of the seat."""
+        """Return the number of an action; IllegalAction unless it is a legal action of the seat."""
         number = index(action)
         if number not in self._legal[seat]:
-            known = f" ({self.actions[number]})" if 0 <= number < len(self.actions) else ""
+            action_text = f" ({self.actions[number]})" if 0 <= number < len(self.actions) else ""
             legal = ", ".join(map(str, sorted(self._legal[seat])))
-            raise IllegalAction(f"seat {seat}: action {number}{known} is not legal now; legal are {legal}")
+            raise IllegalAction(f"seat {seat}: action {number}{action_text} is not legal now; legal are {legal}")
         return number
 
     def play(self, chosen: Mapping[Seat, int]) -> None:
-        """Go on with an action, by its number, of each seat that was asked."""
+        """Play an action, by its number, for each seat in `asked`, and go on to the next choice."""
         self.state = self._game.apply(
             self.state, self._forced | {seat: self._legal[seat][number] for seat, number in chosen.items()}
         )
         self._go_on()
 
     def rewards(self) -> tuple[float, ...]:
-        """By seat, after the end: the mean over the others of 1, 0 or -1 for a better, equal or worse rank."""
+        """Return by seat, after the end, the mean over the others of 1, 0 or -1 for a better, equal or worse rank."""
         ranks = self._game.outcome(self.state).ranks
-        return tuple(sum((own < each) - (own > each) for each in ranks) / (self.seats - 1) for own in ranks)
+        return tuple(sum((rank < other) - (rank > other) for other in ranks) / (self.seats - 1) for rank in ranks)
 
     def describe(self) -> str:
-        """The position as text; nothing is hidden."""
+        """Return the position as text; nothing is hidden."""
         return self._rules.describe(self.state)
 
     def _encoded(self, seat: Seat) -> Any:
         return np.asarray(self._encode(self._game.observe(self.state, seat)), dtype=np.float32)
 
     def _go_on(self) -> None:
-        """On to the next choice or the end."""
+        """Play to the next choice or the end."""
         self._legal = {}
         while not isinstance(turn := self._game.turn(self.state), Over):
             if not isinstance(turn, Decision):

@@ -1,4 +1,4 @@
-"""`arena.load_match(ID)`: a stored match, told again from its record."""
+"""`arena.load_match(ID)`: a stored match, reconstructed from its record."""
 
 from collections.abc import Collection
 from functools import cached_property
@@ -70,9 +70,9 @@ class Match:
         CheckFailed if the lines cannot be made again.
         """
         return Table(
-            {"seat": seat, "player": told.player, "request": number, "way": way, "line": line.decode(errors="replace")}
-            for seat, told in enumerate(lines_of(self.record))
-            for number, way, line in told.lines
+            {"seat": seat, "player": sent.player, "request": number, "way": way, "line": line.decode(errors="replace")}
+            for seat, sent in enumerate(lines_of(self.record))
+            for number, way, line in sent.lines
         )
 
     def __str__(self) -> str:

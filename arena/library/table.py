@@ -25,7 +25,7 @@ class Table(list[dict[str, Any]]):
         return "\n\n".join(filter(None, [self.title, tabulated(self._columns())]))
 
     def _repr_html_(self) -> str:
-        """The table for a notebook; names are text, whatever they hold."""
+        """Return the table as HTML for a notebook; names are escaped."""
         columns = self._columns()
         head = "".join(f"<th>{escape(column.header)}</th>" for column in columns)
         rows = zip(*(column.cells for column in columns), strict=True)
@@ -34,15 +34,15 @@ class Table(list[dict[str, Any]]):
 
     def _columns(self) -> list[Column]:
         return [
-            each.column(self, PLAIN)
-            if isinstance(each, Definition)
-            else Column(each, [_cell(row.get(each)) for row in self], "left")
-            for each in self.shown
+            shown.column(self, PLAIN)
+            if isinstance(shown, Definition)
+            else Column(shown, [_cell(row.get(shown)) for row in self], "left")
+            for shown in self.shown
         ]
 
 
 class Picture(str):
-    """An SVG document, as text; a notebook draws it."""
+    """An SVG document as text; a notebook draws it."""
 
     __slots__ = ()
 
@@ -59,5 +59,5 @@ def _cell(value: object) -> str:
         case list() | tuple():
             return " ".join(map(_cell, value))
         case dict():
-            return ", ".join(f"{name} {_cell(one)}" for name, one in value.items()) or "-"
+            return ", ".join(f"{name} {_cell(entry)}" for name, entry in value.items()) or "-"
     return PLAIN.names([str(value)])[0]

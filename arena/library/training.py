@@ -30,8 +30,8 @@ def env(game: str, options: Mapping[str, Json] | None = None, *, seats: int | No
     SpecError for a game that cannot be learned, with what it lacks, and without the extra `pettingzoo`.
     """
     table = LearningTable(game, options or {}, seats)
-    made: ArenaEnv = _environments().ArenaEnv(table)
-    return made
+    environment: ArenaEnv = _environments().ArenaEnv(table)
+    return environment
 
 
 def parallel_env(
@@ -45,8 +45,8 @@ def parallel_env(
     table = LearningTable(game, options or {}, seats)
     if not table.is_simultaneous:
         raise SpecError(f"{game}: one seat acts at a time; arena.env makes its environment")
-    made: ArenaParallelEnv = _environments().ArenaParallelEnv(table)
-    return made
+    environment: ArenaParallelEnv = _environments().ArenaParallelEnv(table)
+    return environment
 
 
 def _environments() -> Any:

@@ -36,6 +36,6 @@ def use_case(name: str) -> Callable[..., Any]:
         return run_in_child(operation, request_of(operation, choices), on=on)
 
     call.__name__, call.__doc__ = name, f"{operation.__doc__}\n\n{getdoc(request)}"
-    keywords = [each.replace(kind=Parameter.KEYWORD_ONLY) for each in signature(request).parameters.values()]
+    keywords = [parameter.replace(kind=Parameter.KEYWORD_ONLY) for parameter in signature(request).parameters.values()]
     call.__signature__ = signature(call).replace(parameters=[*keywords, signature(call).parameters["on"]])  # type: ignore[attr-defined]
     return call

@@ -1,6 +1,6 @@
 """The site as files in a folder.
 
-Rule: the folder is ours alone. A page that a former build wrote and this one did not is removed.
+Rule: the folder contains nothing else. Pages of a former build that this one did not write are removed.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -22,16 +22,16 @@ from arena.site.replay import match_data, script
 from arena.store.matches import MatchStore
 
 MARK: Final = "made-by-arena.txt"
-"""In every site: a folder with other files is left alone."""
+"""File that marks a folder as a site; a folder with other files and without it is left alone."""
 _FOLDERS: Final = ("assets", "data", "league", "match")
 MOST_SIMULATIONS: Final = 400
 """Simulations that a build makes again, each in as much time as it took in its match."""
 Which = Literal["chosen", "all", "none"]
-"""The matches that get a page: those worth a look, all, none."""
+"""The choice of matches that get a page: the ones worth a look, all, none."""
 
 
 class Gathered(msgspec.Struct, frozen=True):
-    """A league, its matches worth a look and those of each pair, and the ids of those that get a page, in order."""
+    """The contents of a league's pages: its view, the matches worth a look by pair, the ids of matches with a page."""
 
     view: LeagueView
     chosen: Mapping[tuple[str, str] | None, Chosen]
@@ -46,10 +46,10 @@ def write_site(
     private: Sequence[str] = (),
     on_step: OnStep = ignore_step,
 ) -> int:
-    """Write the site of these leagues, or of all, into a new folder or over a former one; the number of files.
+    """Write the site of the named leagues, or of all, into a new or a former folder; return the number of files.
 
-    `which` matches get a page; notes and stderr are those of the players `private` only. SpecError for a folder with
-    other files, and for a player nobody knows.
+    `which`: the matches that get a page. `private`: the players whose notes and stderr are shown. SpecError for a
+    folder with other files, and for an unknown player.
     """
     if out.exists() and (not out.is_dir() or (any(out.iterdir()) and not (out / MARK).exists())):
         raise SpecError(f"--out {out}: found other files, expected a new folder or a site made before")
@@ -57,37 +57,37 @@ def write_site(
     (out / MARK).write_text("`arena site build` made this folder and writes it anew.\n", encoding="utf-8")
     written = set[Path]()
     for path, content in _contents(store, names, which, private, on_step):
-        place = out / path
-        place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_bytes(content)
-        written.add(place)
+        file = out / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(content)
+        written.add(file)
     for folder in _FOLDERS:
-        for place in (out / folder).rglob("*"):
-            if place.is_file() and place not in written:
-                place.unlink()
+        for file in (out / folder).rglob("*"):
+            if file.is_file() and file not in written:
+                file.unlink()
     return len(written)
 
 
 def assets() -> Iterator[tuple[str, bytes]]:
-    """The files that pages share."""
-    for each in (files("arena.site") / "assets").iterdir():
-        if each.is_file():
-            yield f"assets/{each.name}", each.read_bytes()
+    """Yield path and content of each file that pages share."""
+    for asset in (files("arena.site") / "assets").iterdir():
+        if asset.is_file():
+            yield f"assets/{asset.name}", asset.read_bytes()
 
 
 def gathered(store: MatchStore, view: LeagueView, which: Which, on_step: OnStep = ignore_step) -> Gathered:
-    """All that the pages of a league are made from."""
-    read = steps_of(view.results(store), f"{view.name}: matches read", view.state.stored, on_step)
-    chosen = view.chosen(read, view.pairs)
+    """Collect the contents of the pages of a league."""
+    results = steps_of(view.results(store), f"{view.name}: matches read", view.state.stored, on_step)
+    chosen = view.chosen(results, view.pairs)
     shown = {"all": map(str, view.keys), "chosen": _worth_a_look(view, chosen[None]), "none": ()}[which]
     return Gathered(view, chosen, dict.fromkeys(shown))
 
 
 def _worth_a_look(view: LeagueView, chosen: Chosen) -> Iterator[str]:
-    """The chosen matches and those that profiles name, each with the others of its block: they share its luck."""
-    keys = [one.key for found in (chosen.latest, chosen.closest, chosen.upsets, chosen.faulty) for one in found]
-    for found in (view.profile(name).profile for name in view.players):
-        keys += [one.match for one in (*found.wins, *found.losses)]
+    """Yield the ids of the chosen matches and of those in profiles, with all matches of their blocks (same luck)."""
+    keys = [match.key for kind in (chosen.latest, chosen.closest, chosen.upsets, chosen.faulty) for match in kind]
+    for profile in (view.profile(name).profile for name in view.players):
+        keys += [extreme.match for extreme in (*profile.wins, *profile.losses)]
     for key in filter(view.has, keys):
         yield from (str(key._replace(rotation=turn)) for turn in range(view.state.tournament.seats))
 
@@ -99,20 +99,20 @@ def _contents(
     views = [*league_views(store, names)]
     require_players(views, private)
     leagues = [gathered(store, view, which, on_step) for view in views]
-    owners = {match: one.view for one in reversed(leagues) for match in one.shown}
+    owners = {match: league.view for league in reversed(leagues) for match in league.shown}
     pages = Pages(owners.__contains__)
     for path, text in _pages(pages, store, leagues, on_step):
         yield path, text.encode()
     films = _Films()
-    for one in leagues:
-        own = [each for each in one.shown if owners[each] is one.view]
-        for match in steps_of(own, f"{one.view.name}: matches replayed", len(own), on_step, every=1):
-            for path, text in match_files(pages, store, one.view, match, private, films):
+    for league in leagues:
+        owned = [match_id for match_id in league.shown if owners[match_id] is league.view]
+        for match in steps_of(owned, f"{league.view.name}: matches replayed", len(owned), on_step, every=1):
+            for path, text in match_files(pages, store, league.view, match, private, films):
                 yield path, text.encode()
 
 
 class _Films:
-    """Tells which matches are shown with the movement of their simulations: the first ones, up to a limit."""
+    """A budget of simulations to make again: matches get their movements until it is used up."""
 
     def __init__(self) -> None:
         self._left = MOST_SIMULATIONS
@@ -130,11 +130,11 @@ def match_files(
     private: Sequence[str],
     has_motions: Callable[[MatchRecord], bool] = lambda _: True,
 ) -> Iterator[tuple[str, str]]:
-    """The page of a match, and its data; `has_motions` tells whether simulations are made again."""
-    found = store.match(match)
+    """Yield path and text of a match's page and of its data; `has_motions` tells if simulations are made again."""
+    stored = store.match(match)
     try:
-        record = record_of(found)
-        data = match_data(record, found, private, has_motions=has_motions(record))
+        record = record_of(stored)
+        data = match_data(record, stored, private, has_motions=has_motions(record))
     except CheckFailed as error:
         yield f"match/{match}.html", pages.broken_match(view, match, str(error))
         return
@@ -143,18 +143,18 @@ def match_files(
 
 
 def _pages(pages: Pages, store: MatchStore, leagues: Sequence[Gathered], on_step: OnStep) -> Iterator[tuple[str, str]]:
-    views = [one.view for one in leagues]
+    views = [league.view for league in leagues]
     for name, make in site_pages(pages, views).items():
         yield name, make()
-    for one in leagues:
-        folder = f"league/{one.view.key}"
-        makers = league_pages(pages, store, one.view, views, one.chosen.__getitem__)
-        for name, make in steps_of(makers.items(), f"{one.view.name}: pages", len(makers), on_step, every=1):
+    for league in leagues:
+        folder = f"league/{league.view.key}"
+        makers = league_pages(pages, store, league.view, views, league.chosen.__getitem__)
+        for name, make in steps_of(makers.items(), f"{league.view.name}: pages", len(makers), on_step, every=1):
             yield f"{folder}/{name}", make()
 
 
 def site_pages(pages: Pages, views: Sequence[LeagueView]) -> dict[str, Callable[[], str]]:
-    """The pages beside those of leagues, by path; each is made when it is called."""
+    """Return the makers of the pages that belong to no league, by path."""
     return {
         "index.html": lambda: pages.index(views),
         "bots.html": lambda: pages.bots(views),
@@ -169,9 +169,9 @@ def league_pages(
     leagues: Sequence[LeagueView],
     chosen: Callable[[tuple[str, str] | None], Chosen],
 ) -> dict[str, Callable[[], str]]:
-    """The pages of a league by file, each made when it is called; `leagues` are all of the site.
+    """Return the makers of a league's pages, by file name; `leagues` are all leagues of the site.
 
-    `chosen` gives the matches worth a look of a pair, or of the league.
+    `chosen` gives the matches worth a look of a pair, or of the league for None.
     """
 
     def reasons(of: MatchResult) -> list[str]:

@@ -29,24 +29,24 @@ MOST_IN_MATRIX: Final = 30
 RATING_STEPS: Final = 60
 MATCHES_ON_A_PAGE: Final = 500
 MOST_CHOSEN: Final = 20
-"""Matches of a kind that are shown: the latest, the closest, the biggest upsets."""
+"""The number of matches listed of each kind: the latest, the closest, the biggest upsets."""
 MOST_FAULTY: Final = 200
-"""Matches with faults that are shown; the page tells how many more there are."""
+"""The number of matches with faults listed; the page gives the number of the others."""
 _MOST: Final = {"latest": MOST_CHOSEN, "closest": MOST_CHOSEN, "upsets": MOST_CHOSEN, "faulty": MOST_FAULTY}
 
 
 def key_of(name: str) -> str:
-    """The part of a file's name that stands for a league or a player."""
+    """Return the digest that names the files of a league or a player: 12 hexadecimal digits."""
     return sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 
 def pair_of(one: str, other: str) -> tuple[str, str]:
-    """Two players as the key of their matches, in either order."""
+    """Return two players, in either order, as the sorted key of their matches."""
     return (one, other) if one < other else (other, one)
 
 
 class Chosen(msgspec.Struct, frozen=True):
-    """Matches worth a look, the first one first; `faults` counts all with one, of which some are listed."""
+    """The matches worth a look, best first in each list; `faults` counts all matches with a fault, listed or not."""
 
     latest: tuple[MatchResult, ...]
     closest: tuple[MatchResult, ...]
@@ -56,7 +56,7 @@ class Chosen(msgspec.Struct, frozen=True):
 
 
 class Stretch(msgspec.Struct, frozen=True):
-    """The matches of a pairing in the list of all: its whole `blocks`, at least one, from place `start` on."""
+    """The part of the list of all matches for one pairing: its whole `blocks`, at least one, from place `start` on."""
 
     pairing: str
     players: tuple[str, ...]
@@ -66,12 +66,12 @@ class Stretch(msgspec.Struct, frozen=True):
 
     @property
     def end(self) -> int:
-        """The place after the last one."""
+        """The place after the last match."""
         return self.start + self.seats * len(self.blocks)
 
 
 class LeagueView(msgspec.Struct, frozen=True, dict=True):
-    """A league of a store with its standings; `sums` are those of all its stored matches."""
+    """A league of a store with its standings; `sums` cover all its stored matches."""
 
     state: LeagueState
     sums: PairingSums
@@ -80,95 +80,95 @@ class LeagueView(msgspec.Struct, frozen=True, dict=True):
 
     @property
     def name(self) -> str:
-        """As its players know it."""
+        """The name of the tournament."""
         return self.state.tournament.name
 
     @property
     def key(self) -> str:
-        """The name of its folder."""
+        """The name of the league's folder."""
         return key_of(self.name)
 
     @property
     def game(self) -> str:
-        """The game's name."""
+        """The name of the game."""
         return self.state.tournament.game
 
     @property
     def players(self) -> tuple[str, ...]:
-        """Best first."""
+        """The names of the players, best first."""
         return tuple(row.name for row in self.table.rows)
 
     @property
     def progress(self) -> str:
-        """Its progress in words."""
+        """The progress of the league in words."""
         return progress_of(self.state)
 
     @property
     def leaders(self) -> list[str]:
-        """The best three."""
+        """The names of the best three players with matches."""
         return [row.name for row in self.table.rows if row.matches][:3]
 
     @cached_property
     def matrix(self) -> HeadToHead:
-        """The best players against each other."""
+        """The results of the best players against each other."""
         return matrix_of(self.state, top=MOST_IN_MATRIX, only=())
 
     @cached_property
     def ratings(self) -> list[tuple[int, dict[str, Rating]]]:
-        """The ratings after each of some parts of the matches."""
+        """The ratings over time: (matches so far, rating by player), about `RATING_STEPS` of them."""
         return [*ratings_over_time(self.state, RATING_STEPS)]
 
     @cached_property
     def torn(self) -> frozenset[tuple[str, int]]:
-        """Blocks that are not whole: none of their matches is shown."""
+        """The incomplete blocks, as (pairing, block); their matches are not shown."""
         return frozenset((pairing.key, block) for pairing, block in self.state.torn)
 
     def results(self, store: MatchStore) -> Iterator[MatchResult]:
-        """The matches of whole blocks, pairing by pairing."""
+        """Return the matches of whole blocks, pairing by pairing."""
         return self._whole(store.results(self.state.blocks))
 
     @cached_property
     def stretches(self) -> tuple[Stretch, ...]:
         """The parts of the list of all matches, pairing by pairing; a pairing without a whole block has none."""
-        found, start = list[Stretch](), 0
+        parts, start = list[Stretch](), 0
         for span in self.state.spans:
-            own = span.pairing
-            whole = [block for block in span.ranks.blocks if (own.key, block) not in self.torn]
+            pairing = span.pairing
+            whole = [block for block in span.ranks.blocks if (pairing.key, block) not in self.torn]
             if whole:
-                found.append(Stretch(own.key, own.names, start, len(own.names), whole))
-                start = found[-1].end
-        return tuple(found)
+                parts.append(Stretch(pairing.key, pairing.names, start, len(pairing.names), whole))
+                start = parts[-1].end
+        return tuple(parts)
 
     @property
     def pages(self) -> int:
-        """Pages of the list of all matches."""
+        """The number of pages of the list of all matches."""
         return -(-self.stretches[-1].end // MATCHES_ON_A_PAGE) if self.stretches else 0
 
     def page(self, store: MatchStore, number: int) -> Iterator[MatchResult]:
-        """A page of the list of all matches, from 1; no other rows are read."""
+        """Yield the matches on a page (from 1) of the list of all matches; no other rows are read."""
         start = MATCHES_ON_A_PAGE * (number - 1)
         end = start + MATCHES_ON_A_PAGE
-        for each in self.stretches:
-            if each.start < end and start < each.end:
-                first, last = max(0, start - each.start), min(end, each.end) - each.start
-                blocks = each.blocks[first // each.seats : -(-last // each.seats)]
-                found = self._whole(store.results({each.pairing: blocks[-1] + 1}, {each.pairing: blocks[0]}))
-                yield from islice(found, first % each.seats, first % each.seats + last - first)
+        for part in self.stretches:
+            if part.start < end and start < part.end:
+                first, last = max(0, start - part.start), min(end, part.end) - part.start
+                blocks = part.blocks[first // part.seats : -(-last // part.seats)]
+                results = self._whole(store.results({part.pairing: blocks[-1] + 1}, {part.pairing: blocks[0]}))
+                yield from islice(results, first % part.seats, first % part.seats + last - first)
 
     @property
     def keys(self) -> Iterator[MatchKey]:
-        """Of all matches of whole blocks."""
-        for each in self.stretches:
-            yield from (MatchKey(each.pairing, block, turn) for block in each.blocks for turn in range(each.seats))
+        """The keys of all matches of whole blocks."""
+        for part in self.stretches:
+            yield from (MatchKey(part.pairing, block, turn) for block in part.blocks for turn in range(part.seats))
 
     def pages_of(self, pair: tuple[str, str]) -> list[int]:
-        """The pages of the list that have matches of both players."""
-        found = (each for each in self.stretches if {*pair} <= {*each.players})
-        pages = (range(each.start // MATCHES_ON_A_PAGE, (each.end - 1) // MATCHES_ON_A_PAGE + 1) for each in found)
-        return sorted({number + 1 for own in pages for number in own})
+        """Return the numbers of the pages of the list that contain matches of both players."""
+        parts = (part for part in self.stretches if {*pair} <= {*part.players})
+        pages = (range(part.start // MATCHES_ON_A_PAGE, (part.end - 1) // MATCHES_ON_A_PAGE + 1) for part in parts)
+        return sorted({number + 1 for numbers in pages for number in numbers})
 
     def has(self, key: MatchKey) -> bool:
-        """Whether it is a match of a whole block of this league, if it is stored."""
+        """Return True if `key` can be a stored match of a whole block of this league."""
         return 0 <= key.block < self.state.blocks.get(key.pairing, 0) and (key.pairing, key.block) not in self.torn
 
     @cached_property
@@ -176,49 +176,49 @@ class LeagueView(msgspec.Struct, frozen=True, dict=True):
         return {}
 
     def profile(self, name: str) -> ProfilePage:
-        """All about a player, computed once."""
+        """Return the profile of a player, computed once."""
         if name not in self._profiles:
             self._profiles[name] = player_profile(self.state, name, self.table, self.sums)
         return self._profiles[name]
 
     @cached_property
     def pairs(self) -> frozenset[tuple[str, str]]:
-        """The best players two by two, as far as they have met."""
+        """The pairs of the best players that have met."""
         best = {*self.players[:MOST_IN_MATRIX]}
-        met = (best.intersection(each.players) for each in self.stretches)
-        return frozenset(pair for names in met for pair in combinations(sorted(names), 2))
+        opponents = (best.intersection(part.players) for part in self.stretches)
+        return frozenset(pair for names in opponents for pair in combinations(sorted(names), 2))
 
     def of_pair(self, store: MatchStore, pair: tuple[str, str]) -> Iterator[MatchResult]:
-        """The matches of whole blocks in which both play."""
+        """Return the matches of whole blocks in which both players play."""
         spans = [span for span in self.state.spans if {*pair} <= {*span.pairing.names}]
         return self._whole(store.results({span.pairing.key: span.blocks for span in spans}))
 
     def _whole(self, results: Iterable[MatchResult]) -> Iterator[MatchResult]:
-        return (one for one in results if (one.key.pairing, one.key.block) not in self.torn)
+        return (result for result in results if (result.key.pairing, result.key.block) not in self.torn)
 
     def chosen(
         self, results: Iterable[MatchResult], pairs: Iterable[tuple[str, str]] = ()
     ) -> dict[tuple[str, str] | None, Chosen]:
-        """Pick the matches worth a look of all `results`, under None, and of each pair, in one pass."""
+        """Pick the matches worth a look in one pass: of all `results` under None, and of each pair in `pairs`."""
         skill = {row.name: row.rating.value if row.rating else row.mu for row in self.table.rows}
         pickers: dict[tuple[str, str] | None, _Picker] = {key: _Picker() for key in (None, *pairs)}
-        for number, one in enumerate(results):
-            own = combinations(sorted(one.players), 2) if len(pickers) > 1 else ()
-            for key in (None, *own):
+        for number, result in enumerate(results):
+            played_pairs = combinations(sorted(result.players), 2) if len(pickers) > 1 else ()
+            for key in (None, *played_pairs):
                 if key in pickers:
-                    pickers[key].offer(one, (one.key.block, -number), _surprise(one, skill))
-        return {key: each.chosen() for key, each in pickers.items()}
+                    pickers[key].offer(result, (result.key.block, -number), _surprise(result, skill))
+        return {key: picker.chosen() for key, picker in pickers.items()}
 
 
 class _Picker:
-    """A picker of the matches worth a look: of each kind those with the largest keys among the offered ones."""
+    """A picker of the matches worth a look: it keeps the matches with the largest keys of each kind."""
 
     def __init__(self) -> None:
         self._kept: dict[str, list[tuple[Any, MatchKey, MatchResult]]] = {kind: [] for kind in _MOST}
         self._faults = 0
 
     def offer(self, one: MatchResult, order: tuple[int, int], surprise: float) -> None:
-        """Take in another match, with its place in time and the surprise of its result."""
+        """Take in a match, with its place in time and the surprise of its result."""
         self._keep("latest", order, one)
         if one.scores is not None:
             best, second, *_ = sorted(one.scores, reverse=True)
@@ -236,36 +236,36 @@ class _Picker:
             heapq.heappop(kept)
 
     def chosen(self) -> Chosen:
-        """Return the matches of each kind by now, the first one first."""
-        kinds = {kind: tuple(one for *_, one in sorted(kept, reverse=True)) for kind, kept in self._kept.items()}
+        """Return the matches kept so far, best first in each kind."""
+        kinds = {kind: tuple(result for *_, result in sorted(kept, reverse=True)) for kind, kept in self._kept.items()}
         return Chosen(**kinds, faults=self._faults)
 
 
 def _surprise(one: MatchResult, skill: Mapping[str, float]) -> float:
-    """By how much the strongest of those who lost is ahead of the winner in skill; below 0 where nobody is."""
+    """Return the lead in skill of the strongest loser over the winner; at most 0 if the result is no upset."""
     if one.at_fault is not None:
         return 0.0
-    own = [skill[name] for name in one.players]
-    beaten = [value for value, rank in zip(own, one.ranks, strict=True) if rank > 0]
-    return max(beaten) - own[one.ranks.index(0)] if beaten else 0.0
+    skills = [skill[name] for name in one.players]
+    beaten = [value for value, rank in zip(skills, one.ranks, strict=True) if rank > 0]
+    return max(beaten) - skills[one.ranks.index(0)] if beaten else 0.0
 
 
 def league_views(store: MatchStore, names: Sequence[str]) -> Iterator[LeagueView]:
-    """The leagues of these names; all of the store if there are none. SpecError for an unknown one."""
+    """Yield the views of the named leagues, or of all leagues of the store; SpecError for an unknown name."""
     for name in names or store.leagues():
         yield league_view(store, name)
 
 
 def require_players(views: Sequence[LeagueView], names: Sequence[str]) -> None:
-    """SpecError, with the option, if no league has a player of one of these names."""
-    known = {player: None for view in views for player in view.players}
+    """Raise SpecError, naming the option, unless each name is a player of one of the leagues."""
+    players = {player: None for view in views for player in view.players}
     for name in names:
-        if name not in known:
-            raise SpecError(f"--private: {unknown('player', name, known)}")
+        if name not in players:
+            raise SpecError(f"--private: {unknown('player', name, players)}")
 
 
 def league_view(store: MatchStore, name: str) -> LeagueView:
-    """The league of that name. SpecError if there is none."""
+    """Return the view of the named league; SpecError if there is none."""
     state = state_of(store.league(name), store.ranks)
     sums = store.sums(state.blocks)
     return LeagueView(state, sums, *standings_and_timing(state, sums))

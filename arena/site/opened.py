@@ -1,6 +1,6 @@
-"""Matches that viewers of a server open: replayed when somebody asks, one at a time, within a share of a core.
+"""Matches that viewers of a server open: replayed on request, one at a time, within a share of a core.
 
-Rule: nobody who opens matches, however many, takes the time of the other pages or of a league on the same machine.
+Rule: opened matches, however many, slow down neither other pages nor a league on the same machine.
 """
 
 import threading
@@ -9,20 +9,20 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 SHARE: Final = 0.2
-"""Of a core, for replays in the long run."""
+"""The share of a core that replays take in the long run."""
 BURST_S: Final = 20.0
-"""CPU time for replays at once, after a time without any."""
+"""CPU seconds for replays in a row, after a time without any."""
 MOST_WAITING: Final = 8
-"""Requests that wait for a replay; the others are told to come again."""
+"""Requests that may wait for a replay; others get Busy."""
 MOST_KEPT: Final = 100
-"""Matches whose files are kept."""
+"""Matches whose files stay in the cache."""
 
 Files = Mapping[str, bytes]
-"""By path within the site: the page of a match and its data; none if the match is not to be shown."""
+"""The page of a match and its data, by path within the site; empty if the match is not to be shown."""
 
 
 class Busy(Exception):
-    """Too much is asked for at once; there is time for it in `wait_s`."""
+    """Error: too many matches are asked for at once; the next try may succeed in `wait_s` seconds."""
 
     def __init__(self, wait_s: float) -> None:
         super().__init__(f"in {wait_s:.0f} s")
@@ -30,7 +30,7 @@ class Busy(Exception):
 
 
 class OpenedMatches:
-    """The files of matches by path. `spent_s` is the CPU time of all replays."""
+    """A cache of the files of replayed matches by path. `spent_s`: CPU seconds of all replays."""
 
     def __init__(
         self, clock: Callable[[], float] = time.monotonic, cpu_clock: Callable[[], float] = time.thread_time
@@ -42,9 +42,9 @@ class OpenedMatches:
         self.spent_s = 0.0
 
     def file(self, path: str, make: Callable[[], Files]) -> bytes | None:
-        """The file at `path` of the match whose files `make` makes; None if it has none. Raises Busy."""
-        if (known := self._kept.get(path)) is not None:
-            return known
+        """Return the file at `path` of the match whose files `make` makes; None if it has no such file. Raises Busy."""
+        if (content := self._kept.get(path)) is not None:
+            return content
         if not self._waiting.acquire(blocking=False):
             raise Busy(1.0)
         try:
@@ -61,12 +61,12 @@ class OpenedMatches:
             raise Busy(1.0 - self._credit_s / SHARE)
         before_s = self._cpu_clock()
         try:
-            found = make()
+            files = make()
         finally:
             used_s = self._cpu_clock() - before_s
             self._credit_s -= used_s
             self.spent_s += used_s
-        for old in [*self._kept][: max(0, len(self._kept) + len(found) - 2 * MOST_KEPT)]:
+        for old in [*self._kept][: max(0, len(self._kept) + len(files) - 2 * MOST_KEPT)]:
             del self._kept[old]
-        self._kept.update(found)
-        return found.get(path)
+        self._kept.update(files)
+        return files.get(path)

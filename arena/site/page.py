@@ -1,4 +1,4 @@
-"""A match as a page in one file, with the player and all it needs, to be opened or sent.
+"""A match as a page in one file, with the player and all its data, to be opened or sent.
 
 Rule: the policy of the page names each script by its hash, so that nothing else runs in it, and nothing is asked of a
 network or of other files.
@@ -37,18 +37,18 @@ _PAGE: Final = """<!doctype html>
 def match_page(
     record: MatchRecord, others: Sequence[MatchRecord] = (), *, origin: str = "", private: Collection[str] = ()
 ) -> str:
-    """The page of a match as HTML. `others`, of its block, can be laid beside it; `origin` is the source of its luck.
+    """Return a match as HTML. `others`: matches of its block to compare; `origin`: the source of its luck.
 
-    Notes and stderr are told of the players named in `private`. CheckFailed if a record contradicts the rules.
+    Notes and stderr are shown for the players named in `private`. CheckFailed if a record contradicts the rules.
     """
     data = match_data(record, private=private)
     beside = [match_data(other, private=private, has_motions=False) for other in others]
-    ids = [one["id"] for one in (data, *beside)]
-    for one in (data, *beside):
-        one["others"] = [other for other in ids if other != one["id"]]
+    ids = [match_values["id"] for match_values in (data, *beside)]
+    for match_values in (data, *beside):
+        match_values["others"] = [other for other in ids if other != match_values["id"]]
     assets = ["player", *([data["module"]] if data["module"] else [])]
     scripts = [(files("arena.site") / "assets" / f"{name}.js").read_text(encoding="utf-8") for name in assets]
-    scripts += [script(f"match-{one['id']}", one) for one in (data, *beside)]
+    scripts += [script(f"match-{match_values['id']}", match_values) for match_values in (data, *beside)]
     return _PAGE.format(
         hashes=" ".join(map(_hash, scripts)),
         title=escape(data["title"]),
@@ -60,7 +60,7 @@ def match_page(
 
 
 def framed(page: str, height_px: int) -> str:
-    """A page as an element that a notebook shows."""
+    """Return a page as an HTML element that a notebook shows."""
     style = f"width: 100%; height: {height_px}px; border: 0"
     return f'<iframe sandbox="allow-scripts" style="{style}" title="A match" srcdoc="{escape(page)}"></iframe>'
 

@@ -45,16 +45,16 @@ POLICY: Final = (
     "default-src 'none'; script-src 'self' file:; style-src 'self' file:; img-src 'self' file: data:; base-uri 'none';"
     " form-action 'none'"
 )
-"""Own scripts and styles only, from a file as well; no request leaves the site."""
+"""Content security policy: scripts and styles of the site only, from files too; no request leaves the site."""
 _NEAR: Final = 3
-"""Pages on either side that a page of a list links to."""
+"""The number of pages on either side that a page of a list links to."""
 _IN_A_LEAGUE: Final = "../../"
 _PLAYER: Final = ("assets/player.js",)
 
 
 def _environment(policy: str) -> jinja2.Environment:
     loader = jinja2.PackageLoader("arena.site")
-    found = jinja2.Environment(
+    environment = jinja2.Environment(
         loader=loader,
         autoescape=True,
         undefined=jinja2.StrictUndefined,
@@ -62,18 +62,18 @@ def _environment(policy: str) -> jinja2.Environment:
         lstrip_blocks=True,
         finalize=_finalized,
     )
-    found.filters |= {"code": _with_code, "rows": rows_of}
-    found.globals.update(policy=policy, version=__version__)
-    return found
+    environment.filters |= {"code": _with_code, "rows": rows_of}
+    environment.globals.update(policy=policy, version=__version__)
+    return environment
 
 
 def _finalized(value: Any) -> Any:
-    """Text without characters that do not print; markup of our own passes, it is escaped already."""
+    """Return text without characters that do not print; our own markup passes, it is escaped already."""
     return printable(value, keep="\n") if type(value) is str else value
 
 
 def _with_code(text: str) -> Markup:
-    """A sentence of a report, with what stands between backticks as code."""
+    """Return a sentence of a report as markup, with the words between backticks as code."""
     parts = [escape(printable(part)) for part in text.split("`")]
     is_even = len(parts) % 2
     return Markup("").join(
@@ -82,9 +82,9 @@ def _with_code(text: str) -> Markup:
 
 
 class Pages:
-    """Makes pages; `is_shown` tells of the id of a match whether it has a page.
+    """A maker of the site's pages; `is_shown` tells if a match, by its id, has a page.
 
-    `live` is the version of all that is stored, for a server that tells of newer ones; None for files.
+    `live`: the stored version that a server shows, so that the page can learn of newer ones; None for files.
     """
 
     def __init__(self, is_shown: Callable[[str], bool] = lambda _: False, live: str | None = None) -> None:
@@ -99,21 +99,21 @@ class Pages:
         )
 
     def index(self, leagues: Sequence[LeagueView]) -> str:
-        """The list of leagues."""
+        """Return the page with the list of leagues."""
         return self._page("index.html", leagues=leagues)
 
     def bots(self, leagues: Sequence[LeagueView]) -> str:
-        """Every bot with the players that it is, league by league."""
+        """Return the page of all bots, each with its players, league by league."""
         return self._page("bots.html", bots=bot_table(leagues))
 
     def how_to_read(self) -> str:
-        """The meaning of every column."""
+        """Return the page with the meaning of every column."""
         sections = [("Standings", LEADERBOARD), ("The tables of a player", section_columns("opponent"))]
-        told = [(title, [(each.name, each.meaning) for each in columns]) for title, columns in sections]
-        return self._page("how-to-read.html", sections=told, plus_minus=PLUS_MINUS)
+        definitions = [(title, [(column.name, column.meaning) for column in columns]) for title, columns in sections]
+        return self._page("how-to-read.html", sections=definitions, plus_minus=PLUS_MINUS)
 
     def league(self, view: LeagueView) -> str:
-        """The standings, with plots."""
+        """Return the page of the standings, with plots."""
         return self._page(
             "league.html",
             _IN_A_LEAGUE,
@@ -127,15 +127,15 @@ class Pages:
         )
 
     def matrix(self, view: LeagueView) -> str:
-        """The scores of the best players against each other."""
+        """Return the page of the scores of the best players against each other."""
         return self._page("matrix.html", _IN_A_LEAGUE, view=view, matrix=heat_map(view))
 
     def player(self, view: LeagueView, page: ProfilePage, leagues: Sequence[LeagueView]) -> str:
-        """All about a player of the league; the versions of its bot in `leagues`, too."""
+        """Return the page of a player of the league, with the versions of its bot in `leagues`."""
         versions = bot_table(leagues, page.row.bot, "../")
-        found = page.profile
-        kinds = (("Biggest wins", found.wins), ("Biggest losses", found.losses))
-        told = [drift_sentence(found.drift), *time_sentences(page), *fault_sentences(page)] if page.row.matches else []
+        profile, drift = page.profile, page.profile.drift
+        kinds = (("Biggest wins", profile.wins), ("Biggest losses", profile.losses))
+        tail = [drift_sentence(drift), *time_sentences(page), *fault_sentences(page)] if page.row.matches else []
         return self._page(
             "player.html",
             _IN_A_LEAGUE,
@@ -146,41 +146,41 @@ class Pages:
             tables=section_tables(page),
             form=form_plot(page),
             times=time_columns(page) if page.timing.moves else None,
-            tail=told,
-            matches=[(kind, [extreme_line(one, self._is_shown) for one in own]) for kind, own in kinds if own],
+            tail=tail,
+            matches=[(kind, [extreme_line(match, self._is_shown) for match in most]) for kind, most in kinds if most],
         )
 
     def chosen(self, view: LeagueView, chosen: Chosen) -> str:
-        """The matches worth a look."""
-        told = ["An upset: the winner is behind a loser in skill by all matches; the largest difference first."]
-        return self._matches(view, "matches.html", "Matches worth a look", self._kinds(chosen), notes=told)
+        """Return the page of the matches worth a look."""
+        sentences = ["An upset: the winner is behind a loser in skill by all matches; the largest difference first."]
+        return self._matches(view, "matches.html", "Matches worth a look", self._kinds(chosen), notes=sentences)
 
     def pair(self, view: LeagueView, pair: tuple[str, str], chosen: Chosen) -> str:
-        """The matches of two players worth a look, and the pages of the list that have all of them."""
-        links = [(all_file(each), each) for each in view.pages_of(pair)]
-        told = [pair_sentence(one) for one in view.matrix.meetings if (one.player, one.opponent) == pair]
+        """Return the page of two players: matches worth a look, and links to the pages that list all of theirs."""
+        links = [(all_file(number), number) for number in view.pages_of(pair)]
+        result = [pair_sentence(cell) for cell in view.matrix.meetings if (cell.player, cell.opponent) == pair]
         title = f"{pair[0]} against {pair[1]}"
-        return self._matches(view, pair_file(pair), title, self._kinds(chosen), notes=told, links=links)
+        return self._matches(view, pair_file(pair), title, self._kinds(chosen), notes=result, links=links)
 
     def faults(self, view: LeagueView, chosen: Chosen, reasons: Callable[[MatchResult], Sequence[str]]) -> str:
-        """The matches with a fault, forfeits first, with their reasons."""
-        lines = [match_line(one, self._is_shown, reasons(one)) for one in chosen.faulty]
-        left = chosen.faults - len(lines)
-        told = [f"{counted(left, 'more match', 'more matches')} with faults: `arena league matches --faults`."]
-        return self._matches(view, "faults.html", "Faults", [("", lines)], notes=told if left else [])
+        """Return the page of the matches with a fault, forfeits first, with their reasons."""
+        lines = [match_line(result, self._is_shown, reasons(result)) for result in chosen.faulty]
+        unlisted = chosen.faults - len(lines)
+        sentences = [f"{counted(unlisted, 'more match', 'more matches')} with faults: `arena league matches --faults`."]
+        return self._matches(view, "faults.html", "Faults", [("", lines)], notes=sentences if unlisted else [])
 
     def all_matches(self, view: LeagueView, page: int, found: Iterable[MatchResult]) -> str:
-        """A page of the list of all matches, pairing by pairing; the first page is 1."""
+        """Return a page of the list of all matches, pairing by pairing; the first page is 1."""
         title = f"All matches, page {page} of {view.pages}"
         return self._matches(view, all_file(page), title, [("", self._lines(found))], page=page)
 
     def wall(self, view: LeagueView, chosen: Chosen) -> str:
-        """The latest matches, one after the other."""
-        playlist = [str(one.key) for one in chosen.latest if self._is_shown(str(one.key))]
+        """Return the page that plays the latest matches in a row."""
+        playlist = [str(result.key) for result in chosen.latest if self._is_shown(str(result.key))]
         return self._page("wall.html", _IN_A_LEAGUE, _PLAYER if playlist else (), view=view, playlist=playlist)
 
     def match(self, view: LeagueView, match: str, data: Mapping[str, Any]) -> str:
-        """The player of a match, around `data`; without a script its steps as text."""
+        """Return the page that plays a match from `data`; without a script it lists the steps as text."""
         module = [f"assets/{data['module']}.js"] if data["module"] else []
         return self._page(
             "match.html",
@@ -194,7 +194,7 @@ class Pages:
         )
 
     def broken_match(self, view: LeagueView, match: str, reason: str) -> str:
-        """The page of a match that cannot be replayed."""
+        """Return the page of a match that cannot be replayed."""
         return self._page("match.html", "../", view=view, id=match, title=f"Match {match}", notes=[reason], steps=[])
 
     def _matches(
@@ -209,27 +209,27 @@ class Pages:
         links: Sequence[tuple[str, int]] = (),
     ) -> str:
         pages = range(1, view.pages + 1)
-        near = [each for each in pages if each in {1, view.pages} or abs(each - (page or 1)) <= _NEAR]
-        links = links or [(all_file(each), each) for each in near]
+        near = [number for number in pages if number in {1, view.pages} or abs(number - (page or 1)) <= _NEAR]
+        links = links or [(all_file(number), number) for number in near]
         values: dict[str, Any] = {"title": title, "sections": sections, "notes": notes, "page": page, "links": links}
         return self._page("matches.html", _IN_A_LEAGUE, view=view, here=here, **values)
 
     def _kinds(self, chosen: Chosen) -> list[tuple[str, Sequence[MatchLine]]]:
         kinds = (("Latest", chosen.latest), ("Closest", chosen.closest), ("Biggest upsets", chosen.upsets))
-        return [(kind, self._lines(found)) for kind, found in kinds]
+        return [(kind, self._lines(results)) for kind, results in kinds]
 
     def _lines(self, found: Iterable[MatchResult]) -> list[MatchLine]:
-        return [match_line(one, self._is_shown) for one in found]
+        return [match_line(result, self._is_shown) for result in found]
 
 
 def _step_words(step: Mapping[str, Any], players: Sequence[Mapping[str, Any]]) -> str:
-    """A step of a match as a line."""
+    """Return a step of a match as a line of text."""
     seat, note, fault = step.get("seat"), step.get("note"), step.get("fault")
     name = "" if seat is None else f"{players[seat]['name']}: "
-    told = [f"{name}{step['text']}", f"note: {note}" if note else "", f"fault: {fault}" if fault else ""]
-    return "; ".join(filter(None, told))
+    parts = [f"{name}{step['text']}", f"note: {note}" if note else "", f"fault: {fault}" if fault else ""]
+    return "; ".join(filter(None, parts))
 
 
 def all_file(page: int) -> str:
-    """A page of the list of all matches within the folder of the league."""
+    """Return the file of a page of the list of all matches, within the folder of the league."""
     return f"all-{page}.html"

@@ -1,6 +1,6 @@
 """Parts of pages: tables, pictures and lines of matches, from the values of reports.
 
-Rule: values only; templates make the HTML and escape it. Every text alternative of a picture tells its numbers.
+Rule: values only; templates make the HTML and escape it. The text alternative of a picture contains its numbers.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -26,85 +26,86 @@ from arena.standings.profile import Extreme
 from arena.text import counted, printable
 
 MOST_LINES: Final = 12
-"""Players in the plot of ratings: more lines nobody can tell apart."""
+"""Players in the plot of ratings; more lines cannot be told apart."""
 MOST_INTERVALS: Final = 60
 _WIDE: Final = Style(is_wide=True)
 _SHADES: Final = 8
 _SECTIONS: Final = {"opponent": "By opponent", "seat": "By seat", "tenth": "Tenths of the schedule"}
 _ON_OTHER_PAGES: Final = {"bot", "mu-3s"}
-"""Columns of the leaderboard that the standings go without."""
+"""Columns of the leaderboard that the standings leave out; other pages show them."""
 
 
 def player_file(name: str) -> str:
-    """The page of a player within the folder of the league."""
+    """Return the file of a player's page, within the folder of the league."""
     return f"player-{key_of(name)}.html"
 
 
 def pair_file(pair: tuple[str, str]) -> str:
-    """The page of two players within the folder of the league."""
+    """Return the file of the page of two players, within the folder of the league."""
     return f"pair-{key_of(pair[0])}-{key_of(pair[1])}.html"
 
 
 def rows_of(columns: Sequence[Column]) -> list[tuple[tuple[Column, str, str], ...]]:
-    """The rows of a table: each cell with its column and the page it leads to."""
-    cells = (zip_longest(map(str.strip, each.cells), each.links, fillvalue="") for each in columns)
-    return list(zip(*([(each, *cell) for cell in own] for each, own in zip(columns, cells, strict=True)), strict=True))
+    """Return the rows of a table; a cell is its column, its text and the page that it links to."""
+    cells = (zip_longest(map(str.strip, column.cells), column.links, fillvalue="") for column in columns)
+    filled = ([(column, *cell) for cell in texts] for column, texts in zip(columns, cells, strict=True))
+    return list(zip(*filled, strict=True))
 
 
 def standings_table(view: LeagueView) -> list[Column]:
-    """The leaderboard, with a link to each player."""
+    """Return the columns of the leaderboard, with a link to each player."""
     is_adjusted = any(row.luck_adjusted for row in view.table.rows)
-    known = [each for each in LEADERBOARD if each.name not in _ON_OTHER_PAGES]
+    definitions = [definition for definition in LEADERBOARD if definition.name not in _ON_OTHER_PAGES]
     rows, links = table_rows(view.table, view.timing), {"player": [*map(player_file, view.players)]}
-    shown = [each for each in known if each is not LUCK_ADJUSTED or is_adjusted]
-    return [each.column(rows, _WIDE, links.get(each.name, ())) for each in shown]
+    shown = [definition for definition in definitions if definition is not LUCK_ADJUSTED or is_adjusted]
+    return [definition.column(rows, _WIDE, links.get(definition.name, ())) for definition in shown]
 
 
 def skill_plot(view: LeagueView) -> Plot | None:
-    """The skill of each player with its interval; None without a match."""
+    """Plot the rating of each player with its interval; None without a match."""
     rows = [row for row in view.table.rows if row.rating][:MOST_INTERVALS]
     if not rows:
         return None
-    names, found = [row.name for row in rows], [row.rating for row in rows if row.rating]
-    told = "; ".join(f"{row.name} {fixed(one.value)}" for row, one in zip(rows[:MOST_LINES], found, strict=False))
+    names, ratings = [row.name for row in rows], [row.rating for row in rows if row.rating]
+    numbers = "; ".join(f"{row.name} {fixed(row.rating.value)}" for row in rows[:MOST_LINES] if row.rating)
     caption = (
         "The rating, fitted to all matches, with its 95 % interval. Two intervals that overlap do not show who is"
         " better; the column `ahead` and the matrix do."
     )
-    return Plot(interval_plot(names, found, printable(f"Skill by player, best first: {told}")), caption)
+    return Plot(interval_plot(names, ratings, printable(f"Skill by player, best first: {numbers}")), caption)
 
 
 def rating_plot(view: LeagueView) -> Plot | None:
-    """The ratings in the course of the league; None without a match."""
+    """Plot TrueSkill's mu over the matches of the league; None without a match."""
     names = [row.name for row in view.table.rows if row.matches][:MOST_LINES]
     if len(view.ratings) < 2:
         return None
-    lines = {name: [found[name].mu for _, found in view.ratings] for name in names}
-    told = "; ".join(f"{name} {fixed(values[-1])}" for name, values in lines.items())
-    left = f" The best {MOST_LINES} are drawn." if len(names) < len(view.players) else ""
-    caption = f"TrueSkill's mu, in the order of the schedule; it settles as matches are played.{left}"
-    picture = line_plot([matches for matches, _ in view.ratings], lines, printable(f"Ratings at the end: {told}"))
+    lines = {name: [by_player[name].mu for _, by_player in view.ratings] for name in names}
+    numbers = "; ".join(f"{name} {fixed(values[-1])}" for name, values in lines.items())
+    omission = f" The best {MOST_LINES} are drawn." if len(names) < len(view.players) else ""
+    caption = f"TrueSkill's mu, in the order of the schedule; it settles as matches are played.{omission}"
+    picture = line_plot([matches for matches, _ in view.ratings], lines, printable(f"Ratings at the end: {numbers}"))
     return Plot(picture, caption)
 
 
 def luck_table(view: LeagueView) -> list[Column]:
-    """The luck of each player; empty where none was measured."""
-    known = [(row.name, row.luck) for row in view.table.rows if row.luck]
-    if not known:
+    """Return the columns of the players' luck; empty if none was measured."""
+    lucks = [(row.name, row.luck) for row in view.table.rows if row.luck]
+    if not lucks:
         return []
     meaning = "wins a match that dice and cards brought, on average; 0 is nobody's luck"
-    names = [name for name, _ in known]
+    names = [name for name, _ in lucks]
     return [
         Column("player", Style().names(names), "left", links=[*map(player_file, names)], is_key=True),
-        Column("matches", [str(luck.matches) for _, luck in known]),
-        Column("luck", [f"{luck.mean:+z.3f}" for _, luck in known], meaning=meaning),
+        Column("matches", [str(luck.matches) for _, luck in lucks]),
+        Column("luck", [f"{luck.mean:+z.3f}" for _, luck in lucks], meaning=meaning),
     ]
 
 
 def heat_map(view: LeagueView) -> dict[str, Any]:
-    """The matrix: rows of shaded cells, heads, and sentences."""
-    names = [one.name for one in view.matrix.players]
-    cells = {(one.player, one.opponent): one for one in view.matrix.meetings}
+    """Return the matrix as values for its template: rows of shaded cells, heads, and sentences."""
+    names = [player.name for player in view.matrix.players]
+    cells = {(meeting.player, meeting.opponent): meeting for meeting in view.matrix.meetings}
     rows = [
         {"name": name, "href": player_file(name), "cells": [_heat(view, cells.get((name, other))) for other in names]}
         for name in names
@@ -114,7 +115,7 @@ def heat_map(view: LeagueView) -> dict[str, Any]:
 
 
 def _heat(view: LeagueView, one: Meeting | None) -> dict[str, str]:
-    """A cell of the matrix: the score, shaded from 0 to 100 %."""
+    """Return a cell of the matrix: the score, shaded from 0 to 100 %."""
     if one is None or one.score is None:
         return {"text": UNKNOWN if one else "", "shade": "none", "told": "", "href": ""}
     pair = pair_of(one.player, one.opponent)
@@ -127,7 +128,7 @@ def _heat(view: LeagueView, one: Meeting | None) -> dict[str, str]:
 
 
 def pair_sentence(one: Meeting) -> str:
-    """The result of two players, seen from the first."""
+    """Return the result between two players as a sentence, seen from the first."""
     matches, result = counted(one.matches, "match", "matches"), f"{one.wins}-{one.draws}-{one.losses}"
     score = "" if one.score is None else f", score {percent(one.score)} %"
     ends = (
@@ -139,7 +140,7 @@ def pair_sentence(one: Meeting) -> str:
 
 
 def bot_table(leagues: Sequence[LeagueView], bot: str = "", root: str = "league/") -> list[Column]:
-    """A line for each bot and league it plays in, by its name; or for each version of one bot. `root`: of leagues."""
+    """Return a row for each bot and league; with `bot`, for each version of that bot. `root`: the folder of leagues."""
     lines = sorted(
         (
             (player.bot.name, player.bot.manifest.version, player.bot.digest, view.name, player.name, view)
@@ -157,7 +158,7 @@ def bot_table(leagues: Sequence[LeagueView], bot: str = "", root: str = "league/
         Column("version", [version for _, version, *_ in lines], "left"),
         Column("hash", [digest[:8] for _, _, digest, *_ in lines], "left"),
         Column(
-            "league", [league for *_, league, _, _ in lines], "left", links=[f"{each}/index.html" for each in folders]
+            "league", [league for *_, league, _, _ in lines], "left", links=[f"{path}/index.html" for path in folders]
         ),
         Column("player", [player for *_, player, _ in lines], "left", links=players),
         Column("rank", [str(row.rank) if row.matches else UNKNOWN for row in rows]),
@@ -166,27 +167,27 @@ def bot_table(leagues: Sequence[LeagueView], bot: str = "", root: str = "league/
 
 
 def section_tables(page: ProfilePage) -> Iterator[dict[str, Any]]:
-    """The tables of a player, with their titles."""
+    """Yield the tables of a player, with their titles."""
     for section, lines in page.sections:
         rows, shown = section_table(page, section, lines, _WIDE)
         links = [player_file(line.name) for line in lines] if section == "opponent" else []
-        columns = [each.column(rows, _WIDE, links if each.name == "name" else ()) for each in shown]
+        columns = [column.column(rows, _WIDE, links if column.name == "name" else ()) for column in shown]
         yield {"title": _SECTIONS[section], "data": columns}
 
 
 def form_plot(page: ProfilePage) -> Plot | None:
-    """The score by tenth of the schedule; None with too few blocks."""
-    found = [(line.name, line.score.interval) for line in page.profile.tenths if line.score]
-    if not found:
+    """Plot a player's score by tenth of the schedule; None with too few blocks."""
+    tenths = [(line.name, line.score.interval) for line in page.profile.tenths if line.score]
+    if not tenths:
         return None
-    told = f"Score in percent by tenth of the schedule: {', '.join(percent(one.value) for _, one in found)}"
-    names, scores = [name for name, _ in found], [one for _, one in found]
-    picture = bar_plot(names, scores, told)
+    names, scores = [name for name, _ in tenths], [interval for _, interval in tenths]
+    alternative = f"Score in percent by tenth of the schedule: {', '.join(percent(score.value) for score in scores)}"
+    picture = bar_plot(names, scores, alternative)
     return Plot(picture, "Score by tenth of the schedule, with its 95 % interval.")
 
 
 class MatchLine(msgspec.Struct, frozen=True):
-    """A match in a list; one that `is_shown` has a page of its own."""
+    """A row of a list of matches; `is_shown`: the match has a page."""
 
     id: str
     players: str
@@ -197,20 +198,20 @@ class MatchLine(msgspec.Struct, frozen=True):
 
 
 def match_line(one: MatchResult, is_shown: Callable[[str], bool], reasons: Sequence[str] = ()) -> MatchLine:
-    """The line of a match, with the reasons of its faults where they are asked for."""
+    """Return the row of a match, with the given reasons of its faults."""
     players, scores, *end = match_words(one)
     return MatchLine(str(one.key), players, scores, "; ".join(end), is_shown(str(one.key)), reasons)
 
 
 def extreme_line(one: Extreme, is_shown: Callable[[str], bool]) -> MatchLine:
-    """The line of a match that was won or lost by much."""
+    """Return the row of a match that was won or lost by a large margin."""
     scores = ":".join(map(str, one.scores))
     margin = f"by {abs(float(one.margin)):g}"
     return MatchLine(str(one.match), " v ".join(one.players), scores, margin, is_shown(str(one.match)))
 
 
 def public_reasons(one: MatchResult, record: MatchRecord) -> list[str]:
-    """Why a match has faults, without what only its author may read: the end of stderr, and the lines both ways."""
+    """Return the reasons of a match's faults, without private output: stderr and the dialogue with the bot."""
     fault = record.fault and replace(record.fault, got="", hint="", stderr="", transcript=())
-    told = fault_reasons(replace(record, fault=fault))
-    return [f"{name}: {sentence}" for name, own in zip(one.players, told, strict=True) for sentence in own]
+    reasons = fault_reasons(replace(record, fault=fault))
+    return [f"{name}: {reason}" for name, texts in zip(one.players, reasons, strict=True) for reason in texts]

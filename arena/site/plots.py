@@ -1,7 +1,7 @@
 """Plots as SVG inside a page: readable without a script, with a text alternative, in the colours of the page.
 
 Rule: the page's policy refuses inline styles, so that a plot has plain attributes only. Ink is the colour of the text
-around it, which is light or dark; other colours can be told apart on both, and never tell something alone.
+around it, which is light or dark; other colours can be told apart on both, and never carry meaning alone.
 """
 
 import io
@@ -20,7 +20,7 @@ from arena.report.formats import clipped
 from arena.statistics.interval import Interval
 
 _INK: Final = "#010203"
-"""Stands for the colour of the text, which the page decides."""
+"""Placeholder for the colour of the text, which the page decides."""
 _COLOURS: Final = ("#1f8ac0", "#d9661f", "#2a9d6f", "#b65fa8", "#8f8200", "#7a78d6", "#c84f5c", "#6d8791")
 _STYLES: Final = ("-", "--", ":", "-.")
 _SVG: Final = "http://www.w3.org/2000/svg"
@@ -50,10 +50,10 @@ class Plot(msgspec.Struct, frozen=True):
 def interval_plot(names: Sequence[str], found: Sequence[Interval], told: str) -> Markup:
     """Draw the rating of each name with its interval, the first one on top; `told` is the text alternative."""
     figure, axes = _axes(0.9 + 0.26 * len(names))
-    for place, one in enumerate(found):
-        ends = [end for end in (one.low, one.high) if abs(end) < float("inf")]
-        axes.plot([*ends, one.value], [place] * (len(ends) + 1), color=_COLOURS[0], linewidth=2)
-        axes.plot([one.value], [place], "o", color=_COLOURS[0], markersize=5)
+    for place, interval in enumerate(found):
+        ends = [end for end in (interval.low, interval.high) if abs(end) < float("inf")]
+        axes.plot([*ends, interval.value], [place] * (len(ends) + 1), color=_COLOURS[0], linewidth=2)
+        axes.plot([interval.value], [place], "o", color=_COLOURS[0], markersize=5)
     axes.set_yticks(range(len(names)), clipped(names))
     axes.set_ylim(len(names) - 0.5, -0.5)
     axes.set_xlabel("rating")
@@ -77,11 +77,12 @@ def line_plot(x: Sequence[float], lines: Mapping[str, Sequence[float]], told: st
 def bar_plot(names: Sequence[str], found: Sequence[Interval], told: str) -> Markup:
     """Draw the score as a bar with its interval for each tenth of the schedule, from left to right, in percent."""
     figure, axes = _axes(2.6)
-    places, values = range(len(names)), [100.0 * one.value for one in found]
-    reach = [[100.0 * (one.value - one.low) for one in found], [100.0 * (one.high - one.value) for one in found]]
+    places, values = range(len(names)), [100.0 * score.value for score in found]
+    below = [100.0 * (score.value - score.low) for score in found]
+    above = [100.0 * (score.high - score.value) for score in found]
     axes.set_ylim(0, 102.0)
     axes.bar(places, values, width=0.6, color=_COLOURS[0])
-    axes.errorbar(places, values, yerr=reach, fmt="none", ecolor=_INK, elinewidth=1.2)
+    axes.errorbar(places, values, yerr=[below, above], fmt="none", ecolor=_INK, elinewidth=1.2)
     axes.set_xticks(places, names)
     axes.set_xlabel("tenth of the schedule")
     axes.set_ylabel("score %")
@@ -96,7 +97,7 @@ def _axes(inches: float) -> tuple[Figure, Axes]:
 
 
 def _drawn(figure: Figure, told: str) -> Markup:
-    """The figure as an SVG element whose alternative is `told`."""
+    """Return the figure as an SVG element whose text alternative is `told`."""
     text = io.StringIO()
     with mpl.rc_context({"svg.hashsalt": told}), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of names in scripts that the measuring font does not have
@@ -121,8 +122,8 @@ def _make_plain(part: ET.Element, used: set[str]) -> None:
     """Turn the style of a part into attributes, its ink into the page's, and drop ids that nobody uses."""
     if (link := part.attrib.pop(_LINK, None)) is not None:
         part.set("href", link)
-    for rule in filter(None, (each.strip() for each in part.attrib.pop("style", "").split(";"))):
-        name, value = (each.strip() for each in rule.split(":", 1))
+    for rule in filter(None, (text.strip() for text in part.attrib.pop("style", "").split(";"))):
+        name, value = (text.strip() for text in rule.split(":", 1))
         if not name.startswith("font-family"):
             part.set(name, "currentColor" if value == _INK else value)
     if part.get("id") not in used and not part.tag.endswith("clipPath"):

@@ -1,6 +1,6 @@
 """A match as the player in a browser gets it: plain JSON, made from a replay that the rules confirm.
 
-Rule: hidden information reaches a page by `Game.observe` only, and luck that no seat sees is told by its size. The
+Rule: hidden information reaches a page by `Game.observe` only, and luck that no seat sees by its size only. The
 secret, the seed and the seeds of bots stay here; notes and stderr go out only for the players named in `private`.
 Names, actions and notes are data: `script` escapes them so that they cannot end the script they stand in.
 """
@@ -39,11 +39,11 @@ from arena.report.transcript import recorded_text, result_line, step_text
 from arena.site.shown import Mark, MatchData, ShownPlayer, ShownStep, tell_faults, tell_private, tell_time
 
 _STILL_BYTES: Final = 1_200_000
-"""Of all stills of a match, before compression to about a third. A game with larger ones gets fewer, evenly spread."""
+"""Bytes of all stills of a match, before compression to about a third; larger stills are fewer, evenly spread."""
 _NAMED: Final = 4
-"""More players than that are not named in the title."""
+"""The most players that a title names."""
 _PLACES: Final = 4
-"""Decimals of a chance of winning and of luck."""
+"""Decimals of a value (expected payoff) and of luck."""
 
 
 def match_data(
@@ -53,7 +53,7 @@ def match_data(
     *,
     has_motions: bool = True,
 ) -> dict[str, Any]:
-    """The match as JSON values for `arena_data`; the fields are those of `MatchData`.
+    """Return the match as JSON values for `arena_data`; the fields are those of `MatchData`.
 
     `found` is the stored match, for the luck of one that cannot be replayed. `has_motions`: simulations are made again,
     in as much time as they took. CheckFailed if the record contradicts the rules.
@@ -67,7 +67,7 @@ def match_data(
 
 
 def script(name: str, data: Json) -> str:
-    """A classic script that hands `data` to the player: it may stand in a file or inside a script element."""
+    """Return a classic script that hands `data` to the player; it may stand in a file or inside a script element."""
     text = msgspec.json.encode([name, data]).decode()[1:-1]
     for char in "<>\u2028\u2029":
         text = text.replace(char, f"\\u{ord(char):04x}")
@@ -76,12 +76,12 @@ def script(name: str, data: Json) -> str:
 
 @cache
 def module_of(game: str) -> str:
-    """The name of the game's drawing module among the assets; empty if there is none."""
+    """Return the name of the game's drawing module among the assets; empty if there is none."""
     return game if (files("arena.site") / "assets" / f"{game}.js").is_file() else ""
 
 
 class _Shown:
-    """One record on its way to a page."""
+    """A builder of the page data of one record."""
 
     def __init__(self, record: MatchRecord, *, has_motions: bool) -> None:
         self._record = record
@@ -141,7 +141,7 @@ class _Shown:
         return self._placed(shown, self._states[number])
 
     def _placed(self, step: ShownStep, state: Any) -> ShownStep:
-        """The step with all that the position after it tells."""
+        """Fill in the fields of `step` that follow from the position after it, and return it."""
         turn, value = self._game.turn(state), value_of(self._game)
         step.next = tuple(turn.seats) if isinstance(turn, Decision) else ()
         step.round = int(self._view(state).get("round") or 0)
@@ -149,11 +149,11 @@ class _Shown:
         return step
 
     def _view(self, state: Any) -> dict[str, Json]:
-        """The position as seat 0 sees it, and so nothing that is hidden from anybody but the other seats."""
+        """Return the position as seat 0 sees it without its `you`: nothing hidden except from the other seats."""
         return {name: entry for name, entry in self._game.observe(state, Seat(0)).items() if name != "you"}
 
     def _pictured(self) -> list[int]:
-        """The steps that get a still: all, or the last and others evenly before it, so that their sum is bounded."""
+        """Return the steps that get a still: all, or the last and others evenly before it, within the byte limit."""
         count, largest = len(self._states), len(self._picture(self._states[-1]))
         kept = max(2, min(count, _STILL_BYTES // max(1, largest)))
         return sorted({round(at * (count - 1) / (kept - 1)) for at in range(kept)}) if count > 1 else [0]
@@ -162,7 +162,7 @@ class _Shown:
         return picture_with_names(self._game, state, self._record.players)
 
     def _motions(self, steps: list[ShownStep]) -> list[Json]:
-        """The movements of all simulations that can be made again here and come out as recorded."""
+        """Return the movements of all simulations that can be made again here and come out as recorded."""
         filming, motions = filming_of(self._game), list[Json]()
         if filming is None or not self._has_motions:
             return motions
@@ -176,7 +176,7 @@ class _Shown:
 
 
 def _drawn(turn: Chance, step: ChanceStep) -> str:
-    """A draw in words; its outcome is told only where everybody at the table sees it."""
+    """Describe a draw in words; its outcome only if everybody at the table sees it."""
     word = {Dice: "dice", Shuffle: "shuffled"}.get(type(turn.kind), "drawn")
     if not turn.is_public:
         return f"{word}, hidden"
@@ -185,22 +185,22 @@ def _drawn(turn: Chance, step: ChanceStep) -> str:
 
 
 def _as_recorded(record: MatchRecord, found: MatchResult | None, notice: str) -> MatchData:
-    """A match by rules that are not here: its steps as they were recorded, without positions."""
+    """Return a match by rules that are not available: its steps as recorded, without positions."""
     steps = [ShownStep("the start", kind="start")]
-    for each in record.steps:
-        text = f"chance {each.key}" if isinstance(each, ChanceStep) else recorded_text(each)  # it may be hidden luck
-        shown = ShownStep(text, kind=_kind(each))
-        if isinstance(each, ActionStep):
-            shown.seat = each.seat
+    for step in record.steps:
+        text = f"chance {step.key}" if isinstance(step, ChanceStep) else recorded_text(step)  # it may be hidden luck
+        shown = ShownStep(text, kind=_kind(step))
+        if isinstance(step, ActionStep):
+            shown.seat = step.seat
         steps.append(shown)
     tell_faults(steps, record)
-    by_seat = () if found is None else tuple(own / LUCK_UNIT for own in found.luck)
+    by_seat = () if found is None else tuple(seat_luck / LUCK_UNIT for seat_luck in found.luck)
     luck = MatchLuck("" if found is None else found.luck_version, by_seat, ())
     return _match(record, steps, luck, notice)
 
 
 def _match(record: MatchRecord, steps: list[ShownStep], luck: MatchLuck, notice: str, module: str = "") -> MatchData:
-    """The match without pictures: all that needs no rules."""
+    """Return the fields of the match that need no rules; pictures are added later."""
     names = record.players
     return MatchData(
         id=record.match,
@@ -217,7 +217,7 @@ def _match(record: MatchRecord, steps: list[ShownStep], luck: MatchLuck, notice:
 
 
 def _seen(moment: ReplayStep) -> Any:
-    """The position that can be shown after a step: nothing of a decision of several seats before all have decided."""
+    """Return the position to show after a step: a joint decision shows only when all its seats have decided."""
     return moment.after if moment.is_complete else moment.before
 
 
@@ -228,12 +228,12 @@ def _kind(step: Any) -> str:
 def _places(
     steps: list[ShownStep], name: str, values: Iterator[Any], numbers: Sequence[int] | None = None
 ) -> list[Json]:
-    """The different ones of `values`, those of the steps `numbers`; each step gets the index of the last one."""
+    """Collect `values`, one for each step of `numbers`, without repeats; each step gets the index of the latest."""
     kept: list[Json] = []
-    due = dict(zip(range(len(steps)) if numbers is None else numbers, values, strict=True))
+    due_values = dict(zip(range(len(steps)) if numbers is None else numbers, values, strict=True))
     for number, step in enumerate(steps):
-        if number in due and (not kept or kept[-1] != due[number]):
-            kept.append(due[number])
+        if number in due_values and (not kept or kept[-1] != due_values[number]):
+            kept.append(due_values[number])
         setattr(step, name, len(kept) - 1)
     return kept
 
@@ -261,7 +261,7 @@ def _players(record: MatchRecord, luck: MatchLuck) -> tuple[ShownPlayer, ...]:
 
 
 def _marks(steps: list[ShownStep], luck: MatchLuck, record: MatchRecord) -> list[Mark]:
-    """The luckiest draw, the largest swing of the chance of winning, and every fault; luck goes into the steps."""
+    """Return marks of the luckiest draw, the largest swing of value and every fault; write luck into the steps."""
     marks: list[Mark] = []
     for node in luck.nodes:
         steps[node.step + 1].luck = _rounded(node.luck)
@@ -269,7 +269,7 @@ def _marks(steps: list[ShownStep], luck: MatchLuck, record: MatchRecord) -> list
         luckiest = max(luck.nodes, key=lambda node: max(node.luck))
         seat = luckiest.luck.index(max(luckiest.luck))
         marks.append(Mark("luckiest draw", luckiest.step + 1, f"{record.players[seat]} {luckiest.luck[seat]:+.3f}"))
-    swings = [_swing(one.value, other.value) for one, other in pairwise(steps)]
+    swings = [_swing(earlier.value, later.value) for earlier, later in pairwise(steps)]
     if swings and any(swings):
         at = max(range(len(swings)), key=swings.__getitem__)
         marks.append(Mark("largest swing", at + 1, f"{swings[at]:.3f} of a win"))

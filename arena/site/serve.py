@@ -1,8 +1,8 @@
-"""The site live: the same pages from a server, which tells browsers when more is stored.
+"""The live site: the same pages from a server, which notifies browsers when more is stored.
 
 Rule: it reads only. A connection never holds a snapshot longer than a page takes, so that a league that runs in another
-process never waits. All that is shown is of one version: pages are made when somebody asks for them, once a version,
-and a version lasts so long that the server takes a small part of a core, however many browsers ask.
+process never waits. All pages are of one version: each is made on request, once a version, and a version lasts so long
+that the server takes a small part of a core, however many browsers ask.
 """
 
 import asyncio
@@ -37,13 +37,13 @@ from arena.store.folder import stored
 from arena.store.matches import MatchStore
 
 _LOOK_S: Final = 1.0
-"""Between two looks for new matches."""
+"""Seconds between two looks for new matches."""
 _SHARE: Final = 25
-"""The least time of a version, in times of the CPU time of this process meanwhile: four hundredths of a core."""
+"""The least age of a version, in multiples of the CPU time it took: at most 4 % of a core."""
 _ALIVE_S: Final = 15.0
-"""Between two signs of life to a browser, without which some would close the connection."""
+"""Seconds between two comments to a browser, without which some would close the connection."""
 _SPARE: Final = 16
-"""Descriptors that connections leave free, so that a page can always be made."""
+"""File descriptors that connections leave free, so that a page can always be made."""
 _PLAYED: Final = re.compile(r"match/([^/]+)\.html|data/match-([^/]+)\.js")
 _LOCAL: Final = ("localhost", "127.0.0.1", "[::1]", "::1")
 _KINDS: Final = {"html": "text/html", "css": "text/css", "js": "text/javascript", "txt": "text/plain"}
@@ -56,7 +56,7 @@ _HEADERS: Final = {
 
 
 class LiveSite:
-    """The files of a site by path, as of the last version that is shown."""
+    """The files of a site by path, in the version shown at present."""
 
     def __init__(self, results: Path, names: Sequence[str], private: Sequence[str] = ()) -> None:
         self._results, self._names, self._private = results, names, private
@@ -73,24 +73,24 @@ class LiveSite:
                 require_players([*league_views(store, names)], private)
 
     def look(self) -> bool:
-        """Begin a new version if more is stored and it is time to; whether there is one."""
+        """Begin a new version if more is stored and the last one is old enough; return True if it does."""
         now_s, now_cpu_s = time.monotonic(), self._cpu_s()
         if (
             now_s - self._began_s < _SHARE * (now_cpu_s - self._began_cpu_s)
-            or (found := self._stored()) == self.version
+            or (stored_version := self._stored()) == self.version
         ):
             return False
         with self._lock:
             self._made, self._views, self._chosen = {}, None, {}
-            self._began_s, self._began_cpu_s, self.version = now_s, now_cpu_s, found
+            self._began_s, self._began_cpu_s, self.version = now_s, now_cpu_s, stored_version
         return True
 
     def _cpu_s(self) -> float:
-        """CPU time of this process without replays, which have a bound of their own."""
+        """Return the CPU seconds of this process without replays, which have a limit of their own."""
         return time.process_time() - self._opened.spent_s
 
     def file(self, path: str) -> bytes | None:
-        """The content of a file of the site; None if it has no such file. Raises Busy for a match."""
+        """Return the content of a file of the site; None if it has no such file. Raises Busy for a match."""
         if path in self._assets:
             return self._assets[path]
         if played := _PLAYED.fullmatch(path):
@@ -106,7 +106,7 @@ class LiveSite:
             return _moment(store)
 
     def _shown(self, store: MatchStore) -> list[LeagueView]:
-        """The leagues of this version; called with the lock."""
+        """Return the leagues of this version; the caller holds the lock."""
         if self._views is None:
             self._views = [*league_views(store, self._names)]
         return self._views
@@ -134,25 +134,25 @@ class LiveSite:
         return self._chosen[view.key]
 
     def _play(self, match: str) -> Files:
-        """Both files of a match; none for one that is not of these leagues, or not stored."""
+        """Return both files of a match by path; empty if it is not stored or of another league."""
         with contextlib.suppress(ValueError, ArenaError), stored(self._results) as store:
             key = MatchKey.read(match)
             with self._lock:
                 views = self._shown(store)
-            view = next((each for each in views if str(key) == match and each.has(key)), None)
+            view = next((league for league in views if str(key) == match and league.has(key)), None)
             if view is not None:
-                found = match_files(Pages(live=self.version), store, view, match, self._private)
-                return {path: text.encode() for path, text in found}
+                files = match_files(Pages(live=self.version), store, view, match, self._private)
+                return {path: text.encode() for path, text in files}
         return {}
 
 
 def _moment(store: MatchStore) -> str:
-    """The number of matches ever stored, and that of leagues."""
+    """Return the version of a store: its numbers of matches ever stored and of leagues."""
     return f"{store.head().size}-{len(store.leagues())}"
 
 
 def application(site: LiveSite, hosts: Sequence[str] = _LOCAL) -> Starlette:
-    """The server's application; it answers to these names only, `*` is any."""
+    """Return the server's application, which answers to the given host names only; `*` is any."""
     news = asyncio.Condition()
 
     async def file(request: Request) -> Response:
@@ -160,9 +160,9 @@ def application(site: LiveSite, hosts: Sequence[str] = _LOCAL) -> Starlette:
         try:
             content = await asyncio.to_thread(site.file, path)
         except Busy as busy:
-            again = {"Retry-After": f"{busy.wait_s:.0f}", "Refresh": f"{busy.wait_s:.0f}"}
-            told = f"Many matches are opened just now. This one is shown in about {busy.wait_s:.0f} s, by itself."
-            return Response(told, 503, {**_HEADERS, **again}, "text/plain")
+            headers = {"Retry-After": f"{busy.wait_s:.0f}", "Refresh": f"{busy.wait_s:.0f}"}
+            text = f"Many matches are opened just now. This one is shown in about {busy.wait_s:.0f} s, by itself."
+            return Response(text, 503, {**_HEADERS, **headers}, "text/plain")
         if content is None:
             return Response("There is no such page.", 404, _HEADERS, "text/plain")
         return Response(content, 200, _HEADERS, _KINDS.get(path.rpartition(".")[2], "text/plain"))
@@ -196,7 +196,7 @@ class _Listener(socket.socket):
 
 
 def _report(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-    """Report an error of the loop, but not that connections wait for a free descriptor.
+    """Report an error of the event loop, but not that connections wait for a free descriptor.
 
     Asyncio then accepts again a second later (`_start_serving`), which fails if the server has ended meanwhile.
     """
@@ -207,7 +207,7 @@ def _report(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
 
 
 async def _watch(site: LiveSite, news: asyncio.Condition) -> None:
-    """Look for more, and wake all who wait for it; a store that cannot be read now may be read later."""
+    """Look for more stored matches and wake all waiting connections; an unreadable store is read again later."""
     while True:
         await asyncio.sleep(_LOOK_S)
         with contextlib.suppress(ArenaError):
@@ -217,12 +217,12 @@ async def _watch(site: LiveSite, news: asyncio.Condition) -> None:
 
 
 async def _told(site: LiveSite, news: asyncio.Condition) -> AsyncIterator[str]:
-    """The version, now and whenever there is another one; a comment as a sign of life."""
-    told = None
+    """Yield server-sent events: the version now and each new one, and comments that keep the connection open."""
+    sent_version = None
     while True:
-        if site.version != told:
-            told = site.version
-            yield f"data: {told}\n\n"
+        if site.version != sent_version:
+            sent_version = site.version
+            yield f"data: {sent_version}\n\n"
         else:
             yield ": still here\n\n"
         async with news:
@@ -231,7 +231,7 @@ async def _told(site: LiveSite, news: asyncio.Condition) -> AsyncIterator[str]:
 
 
 def serve(site: LiveSite, host: str, port: int, announce: Callable[[str], object]) -> None:
-    """Serve until a signal ends it; `announce` gets the address. SpecError if nobody can listen there."""
+    """Serve until a signal ends it; `announce` gets the address. SpecError if the address cannot be used."""
     try:
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         listener = _Listener(fileno=socket.create_server((host, port), family=family).detach())

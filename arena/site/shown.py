@@ -1,6 +1,6 @@
-"""The shapes of a match as the player in a browser gets it, and what the record tells of each step beside the game.
+"""The data types of a match for the player in a browser, and what the record adds to each step of the game.
 
-Rule: notes, stderr and hints are told of players who are named as private, and of nobody else.
+Rule: notes, stderr and hints are included for players who are named as private, and for no others.
 """
 
 from collections.abc import Collection
@@ -62,7 +62,7 @@ class ShownPlayer(msgspec.Struct, omit_defaults=True):
 
 
 class Mark(msgspec.Struct):
-    """A step worth a jump: `kind` is `luckiest draw`, `largest swing` or `fault`; `text` tells more."""
+    """A step worth jumping to; `kind` is `luckiest draw`, `largest swing` or `fault`, `text` gives its details."""
 
     kind: str
     step: int
@@ -70,7 +70,7 @@ class Mark(msgspec.Struct):
 
 
 class MatchData(msgspec.Struct):
-    """All of a match page. `module`: the drawing module of the game, empty if it brings none; `info` its constants.
+    """The data of a match page. `module`: the game's drawing module, empty if it has none; `info`: its constants.
 
     `stills`, `views`, `motions`: JSON lists, deflated, in base64. `pictured`: the steps with stills, if not all have
     one. `others`: the matches of the block on the same luck. `notice`: a sentence if something is left out.
@@ -94,25 +94,25 @@ class MatchData(msgspec.Struct):
 
 
 def tell_faults(steps: list[ShownStep], record: MatchRecord) -> None:
-    """The reason of each fault, in the step that it led to."""
-    for step, each in zip(steps[1:], record.steps, strict=True):
-        step.fault = each.fallback_for if isinstance(each, ActionStep) else ""
+    """Write the reason of each fault into the step that it led to."""
+    for step, recorded_step in zip(steps[1:], record.steps, strict=True):
+        step.fault = recorded_step.fallback_for if isinstance(recorded_step, ActionStep) else ""
     for entry in record.seats:
-        for refused in entry.refusals or ():
-            if refused.step < len(steps):
-                steps[refused.step].fault = f"{refused.code}: {refused.message}"
+        for refusal in entry.refusals or ():
+            if refusal.step < len(steps):
+                steps[refusal.step].fault = f"{refusal.code}: {refusal.message}"
     if record.fault is not None:
         steps[-1].fault = f"{record.termination}: {record.fault.message}"
 
 
 def tell_time(data: MatchData, record: MatchRecord) -> None:
-    """The time of each action and the bank after it, as far as the record tells which requests were for which action.
+    """Write the time of each action and the bank after it, as far as the record assigns requests to actions.
 
-    The time of refused answers counts for the action after them.
+    The time of refused answers is added to the action after them.
     """
     banks = [banks_us(entry, record.clock) for entry in record.seats]
-    for player, own in zip(data.players, banks, strict=True):
-        player.banks_ms = (own[0] / 1000, own[-1] / 1000) if own else None
+    for player, seat_banks_us in zip(data.players, banks, strict=True):
+        player.banks_ms = (seat_banks_us[0] / 1000, seat_banks_us[-1] / 1000) if seat_banks_us else None
     totals_us = [0] * len(banks)
     for index, numbers in sorted(requests_by_step(record).items()):
         step = data.steps[index + 1]
@@ -124,16 +124,16 @@ def tell_time(data: MatchData, record: MatchRecord) -> None:
 
 
 def _spent_us(record: MatchRecord, seat: int) -> tuple[int, ...]:
-    """Microseconds by request that counted."""
+    """Return the microseconds that count of each request of a seat."""
     entry = record.seats[seat]
     return () if entry.requests is UNSET else entry.requests.deciding_us(entry.decides)
 
 
 def tell_private(data: MatchData, record: MatchRecord, private: Collection[str]) -> None:
-    """Notes, hints and all that was kept of stderr, at the step at which it came; of these players only."""
-    for step, each in zip(data.steps[1:], record.steps, strict=True):
-        if isinstance(each, ActionStep) and record.players[each.seat] in private:
-            step.note = each.note
+    """Write the notes, the hints and the kept stderr of the players in `private`, each at the step where it came."""
+    for step, recorded_step in zip(data.steps[1:], record.steps, strict=True):
+        if isinstance(recorded_step, ActionStep) and record.players[recorded_step.seat] in private:
+            step.note = recorded_step.note
     for player, texts in zip(data.players, stderr_by_step(record), strict=True):
         if player.name in private:
             player.stderr_before, player.stderr = texts.before, texts.rest

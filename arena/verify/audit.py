@@ -33,20 +33,20 @@ from arena.verify.resimulation import Resimulated
 
 RATING_TOLERANCE: Final = 1e-6
 LATE_DIGITS: Final = 1e-7
-"""The relative difference, or that from 0, up to which two numbers of standings are the same."""
+"""The relative difference, or absolute one near 0, up to which two numbers of standings are equal."""
 
 OnProgress = Callable[[str, int, int], object]
-"""Hears before the first match and after each: of which league it is, how many are checked, how many there are.
+"""A listener: gets the league, the number of checked matches and of all, before the first match and after each.
 
-Of jobs that are played again, twice a second.
+While jobs are played again it is called twice a second.
 """
 
 
 class AuditSettings(NamedTuple):
-    """Settings of an audit: the checker, the listener to progress, secrets of luck, and old roots.
+    """Settings of an audit: the checker, the progress listener, the source of secrets, and old roots.
 
-    `replays`: so many jobs of each league are played again, with the bots isolated like that, by what
-    `open_backend` gives for its tournament.
+    `replays`: the number of jobs of each league to play again, with bots under `isolation`, on the backend that
+    `open_backend` returns for its tournament.
     """
 
     checked: Checker = check_here
@@ -59,13 +59,13 @@ class AuditSettings(NamedTuple):
 
 
 HERE: Final = AuditSettings()
-"""In this process, and nobody hears."""
+"""The default settings: check in this process, report no progress."""
 
 
 def audit(
     store: MatchStore, bots: BotStore, leagues: tuple[str, ...], look: AuditSettings = HERE
 ) -> Iterator[AuditLine]:
-    """The findings about the database as a whole, about each league, and if these are all, about matches of none."""
+    """Yield findings about the database, each league, and, if these are all leagues, matches of no league."""
     yield from _about("database", _audit_database(store))
     yield from _about("history", audit_history(store, look.roots))
     sound: dict[str, LeagueState] = {}
@@ -85,7 +85,7 @@ def audit(
 
 
 def _about(name: str, part: Iterator[AuditLine]) -> Iterator[AuditLine]:
-    """The findings of a part of the audit; damage that ends it is one more."""
+    """Yield the findings of a part of the audit; damage that ends the part is one more."""
     try:
         for is_problem, text in part:
             yield is_problem, f"{name}: {text}"
@@ -106,7 +106,7 @@ def _audit_database(store: MatchStore) -> Iterator[AuditLine]:
 
 
 def _audit_bots(store: MatchStore, bots: BotStore, name: str, sound: dict[str, LeagueState]) -> Iterator[AuditLine]:
-    """The bots of a league; its state goes to `sound`."""
+    """Check the bots of a league; add its state to `sound`."""
     tournament = store.league(name)
     changed = set(bots.changed({player.bot.digest for player in tournament.players}))
     for player in tournament.players:
@@ -133,13 +133,13 @@ def _audit_matches(store: MatchStore, state: LeagueState, look: AuditSettings) -
 
 
 def _secrets_of(tournament: Tournament, look: AuditSettings) -> list[Secret]:
-    """The secrets of the league that are at hand; anybody has that of a public seed."""
+    """Return the known secrets of the league; a public seed is always known."""
     public = public_secret(tournament)
     return [public] if public is not None else look.secrets(tournament.commitments)
 
 
 def _audit_orphans(store: MatchStore, leagues: Iterable[LeagueState], look: AuditSettings) -> Iterator[AuditLine]:
-    """Matches of no current league, as a changed tournament leaves them: each against its own record."""
+    """Check matches of no current league (a changed tournament leaves them), each against its own record."""
     secrets, blocks = list[Secret](), Counter[str]()
     for league in leagues:
         secrets += _secrets_of(league.tournament, look)
@@ -153,34 +153,34 @@ def _audit_orphans(store: MatchStore, leagues: Iterable[LeagueState], look: Audi
 def _audit_tasks(
     name: str, tasks: Iterable[Task], look: AuditSettings, total: int, summary: Callable[[int], str]
 ) -> Generator[AuditLine, None, int]:
-    """The problems of each match, and remarks about all of them; the number of matches that were checked."""
+    """Yield the problems of each match, and remarks about all of them; return the number of checked matches."""
     checked = replayed = 0
     remarks, simulated = Counter[str](), dict[str, Resimulated]()
     if total:
         look.watch(name, 0, total)
-    for found in look.checked(tasks):
+    for checked_match in look.checked(tasks):
         checked += 1
         look.watch(name, checked, max(total, checked))
-        yield from ((True, f"match {found.match}: {problem}") for problem in found.problems)
-        replayed += found.is_replayed
-        remarks.update(found.remarks)
-        if (one := found.resimulated) is not None:
-            simulated[one.terms] = simulated[one.terms] + one if one.terms in simulated else one
+        yield from ((True, f"match {checked_match.match}: {problem}") for problem in checked_match.problems)
+        replayed += checked_match.is_replayed
+        remarks.update(checked_match.remarks)
+        if (again := checked_match.resimulated) is not None:
+            simulated[again.terms] = simulated[again.terms] + again if again.terms in simulated else again
     if checked or total:
         yield False, summary(replayed)
     for text, count in remarks.items():
         yield False, text.replace("{}", counted(count, "match", "matches"), 1)
-    yield from ((False, _simulations(one)) for _, one in sorted(simulated.items()))
+    yield from ((False, _simulations(again)) for _, again in sorted(simulated.items()))
     return checked
 
 
 def _simulations(found: Resimulated) -> str:
-    """The results of simulations here, in a sentence for all matches that were simulated on the same terms."""
+    """Return the results of simulations here, in a sentence for all matches simulated on the same terms."""
     same, made = found.equal, counted(found.made, "simulation", "simulations")
     if not found.terms:
         return f"{made} made again, {'all' if same == found.made else same} as recorded"
-    told = f"not comparable: simulated by {found.terms}; {same} of {made} come out the same"
-    return f"{told}; the farthest: {found.farthest.text}" if found.farthest else told
+    difference = f"not comparable: simulated by {found.terms}; {same} of {made} come out the same"
+    return f"{difference}; the farthest: {found.farthest.text}" if found.farthest else difference
 
 
 def _audit_standings(store: MatchStore, state: LeagueState) -> Iterator[AuditLine]:
@@ -219,7 +219,7 @@ def _audit_ratings(tournament: Tournament, results: list[MatchResult]) -> AuditL
 
 
 def _agree(one: Any, other: Any) -> bool:
-    """Compare two JSON values but for what other versions of arena or numpy change: late digits, and more columns."""
+    """Return True if two JSON values are equal but for late digits, and columns that only one version has."""
     match one, other:
         case (float(), float() | int()) | (int(), float()):
             return math.isclose(one, other, rel_tol=LATE_DIGITS, abs_tol=LATE_DIGITS)
@@ -231,7 +231,7 @@ def _agree(one: Any, other: Any) -> bool:
 
 
 def _matches_in(published: bytes) -> int:
-    """Matches that published standings say they rest on; -1 if they cannot be read."""
+    """Return the number of matches that published standings state; -1 if they cannot be read."""
     try:
         count = json.loads(published)["matches"]
     except (ValueError, KeyError, TypeError):

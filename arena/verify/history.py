@@ -11,11 +11,11 @@ from arena.store.matches import MatchStore
 from arena.text import counted
 
 AuditLine = tuple[bool, str]
-"""Whether it is a problem, and the sentence."""
+"""A finding: True for a problem, and the sentence."""
 
 
 def audit_history(store: MatchStore, roots: Sequence[Head] = ()) -> Iterator[AuditLine]:
-    """Findings about the history. `roots` were kept by a person: the first so many matches are computed again."""
+    """Yield findings about the history; `roots`, kept by a person, are compared with recomputed ones."""
     yield from _walked(store, roots)
     if strangers := store.orphans_of("record", "history"):
         yield True, f"{counted(strangers, 'stored match is', 'stored matches are')} not in it"
@@ -39,7 +39,7 @@ def _walked(store: MatchStore, roots: Sequence[Head]) -> Iterator[AuditLine]:
 
 
 def _audit_entry(store: MatchStore, entry: Entry, *, is_proven: bool) -> Iterator[AuditLine]:
-    """An entry against the record that is stored now; where a root is to be proven, against its bytes too."""
+    """Compare an entry with the record stored now; with `is_proven`, also check the record's bytes."""
     if entry.stored is None:
         yield True, f"match {entry.match} was stored and is gone"
     elif entry.stored != entry.digest:
@@ -52,7 +52,7 @@ def _audit_entry(store: MatchStore, entry: Entry, *, is_proven: bool) -> Iterato
 
 
 def _compared(root: Head, found: Head, size: int) -> AuditLine:
-    """Whether the first matches of the history are those that a root was computed of."""
+    """Compare a known root with the root of the first matches of the history."""
     if root.size > size:
         what = counted(size, "match", "matches")
         return True, (

@@ -1,7 +1,7 @@
 """Jobs of a league played again, each from its start: evidence of who chose the actions.
 
-Rule: a difference is told and is no failure. A bot may draw lots or look at the clock, and a job with a void match or
-with two deaths of its worker went on with new processes in its middle, which nobody noted.
+Rule: a difference is reported and is no failure. A bot may use random numbers or the clock, and a job with a void match
+or with two deaths of its worker went on with new bot processes in its middle, which is not recorded.
 """
 
 import random
@@ -26,7 +26,7 @@ from arena.text import counted
 from arena.verify.history import AuditLine
 
 _DIFFERENCES_SHOWN: Final = 20
-"""Differences of a league that are told one by one."""
+"""The most differences of a league to report one by one."""
 
 
 def audit_by_replay(
@@ -39,9 +39,9 @@ def audit_by_replay(
     backend: Backend,
     watch: Callable[[int, int], object] = lambda *_: None,
 ) -> Iterator[AuditLine]:
-    """Play `count` random jobs of a league again and tell which actions differ. Nothing of it is a problem.
+    """Play `count` random jobs of a league again and report actions that differ, never as a problem.
 
-    `watch` hears again and again how many matches were played, and of how many.
+    `watch` is called repeatedly with the number of matches played and of all.
     """
     if why := _obstacle(state.tournament, secrets):
         yield False, f"no process life can be played again: {why}"
@@ -49,7 +49,7 @@ def audit_by_replay(
     try:
         whole = _whole_jobs(store, state, secrets, isolation)
         chosen = random.Random().sample(whole, min(count, len(whole)))  # noqa: S311 - other jobs each time
-        kept = {each.bot.digest: bots.installed(each.bot.digest) for each in state.tournament.players}
+        kept = {player.bot.digest: bots.installed(player.bot.digest) for player in state.tournament.players}
         blocks, lost = _play_again([job.with_bots(lambda bot: kept[bot.digest]) for job in chosen], backend, watch)
     except ArenaError as error:
         yield False, f"no process life can be played again: {error}"
@@ -68,7 +68,7 @@ def audit_by_replay(
 def _play_again(
     jobs: Sequence[Job], backend: Backend, watch: Callable[[int, int], object]
 ) -> tuple[list[PlayedBlock], str]:
-    """Play jobs; return their blocks, and why some of these could not be played."""
+    """Play jobs; return their blocks, and the reason why some could not be played (empty if all were)."""
     blocks: list[PlayedBlock] = []
     asked = sum(job.matches for job in jobs)
 
@@ -89,7 +89,7 @@ def _matches(blocks: Sequence[PlayedBlock]) -> int:
 
 
 def _obstacle(tournament: Tournament, secrets: Sequence[Secret]) -> str:
-    """The reason for which nothing of the league can be played again; empty without one."""
+    """Return the reason why nothing of the league can be played again; empty without one."""
     now = load_game(tournament.game).rules_version
     if tournament.rules not in {"", now}:
         return f"it was played by rules {tournament.rules} of {tournament.game}; this arena plays rules {now}"
@@ -97,24 +97,24 @@ def _obstacle(tournament: Tournament, secrets: Sequence[Secret]) -> str:
 
 
 def _whole_jobs(store: MatchStore, state: LeagueState, secrets: Sequence[Secret], isolation: Isolation) -> list[Job]:
-    """The jobs of which every block is stored and drawn under a secret that is at hand, as they were drawn."""
+    """Return the jobs with every block stored and drawn under a known secret, with the luck of those draws."""
     by_commitment = {secret.commitment: secret for secret in secrets}
-    found: list[Job] = []
+    whole: list[Job] = []
     for planned in state.rounds:
         for job in jobs(state.tournament, {}, isolation, of=planned, secret=secrets[0]):
-            blocks = [each.block for each in job.fixtures]
+            blocks = [planned_block.block for planned_block in job.fixtures]
             if not set(blocks) <= state.finished[job.pairing.key]:
                 continue
             commitments = [unpack(store.match(f"{job.pairing.key}-{block}-0").record).commitment for block in blocks]
-            if all(each in by_commitment for each in commitments):
-                drawn = [by_commitment[str(each)] for each in commitments]
-                fixtures = (fixture(one, job.pairing, block) for one, block in zip(drawn, blocks, strict=True))
-                found.append(replace(job, fixtures=tuple(fixtures), luck=False))
-    return found
+            if all(commitment in by_commitment for commitment in commitments):
+                drawn = [by_commitment[str(commitment)] for commitment in commitments]
+                fixtures = (fixture(secret, job.pairing, block) for secret, block in zip(drawn, blocks, strict=True))
+                whole.append(replace(job, fixtures=tuple(fixtures), luck=False))
+    return whole
 
 
 def _differences(store: MatchStore, block: PlayedBlock) -> Iterator[str]:
-    """The first difference of each match of a block that was played again, in a sentence."""
+    """Yield the first difference of each match of a block that was played again, in a sentence."""
     for match in block.results:
         then = unpack(store.match(str(match.key)).record)
         now = unpack(match.record)
@@ -123,13 +123,13 @@ def _differences(store: MatchStore, block: PlayedBlock) -> Iterator[str]:
 
 
 def _first_difference(then: MatchRecord, now: MatchRecord) -> str:
-    """The first action that is another one, or how the ends differ; empty for the same match."""
+    """Return the first action that differs, or how the ends differ, in words; empty for equal matches."""
     pair = [[step for step in record.steps if isinstance(step, ActionStep)] for record in (then, now)]
     for number, (old, new) in enumerate(zip(*pair, strict=False), start=1):
         if (old.seat, old.action) != (new.seat, new.action):
             player = then.seats[old.seat].player
             return f"action {number}, by {player}, was {old.action!r:.60} and is {new.action!r:.60}"
     if then.termination != now.termination or len(pair[0]) != len(pair[1]):
-        ends = [f"{one.termination} after {len(acts)} actions" for one, acts in zip((then, now), pair, strict=True)]
+        ends = [f"{run.termination} after {len(acts)} actions" for run, acts in zip((then, now), pair, strict=True)]
         return f"it ended with {ends[0]}, and now with {ends[1]}"
     return ""

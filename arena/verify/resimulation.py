@@ -1,4 +1,4 @@
-"""The simulations of a recorded match made again: to find one that cannot have been, or to tell how machines differ.
+"""Re-simulation of a recorded match: it finds results that cannot be, and measures how machines differ.
 
 Rule: results must be equal, to the last bit, only where the fingerprint is that of the record. Elsewhere they are
 compared too, and a difference is no problem. Each simulation starts from the recorded state, so none spoils the next.
@@ -17,22 +17,22 @@ from arena.match.record import ActionStep, MatchRecord, SimulationStep, Step
 from arena.match.replay import ReplayStep, replay
 
 _SHOWN: Final = 16
-"""Characters of a value of a fingerprint: a hash is told by its beginning."""
+"""The characters shown of a fingerprint's value: the beginning identifies a hash."""
 
 
 class Difference(msgspec.Struct, frozen=True):
-    """A step that comes out otherwise here: the sentence, and how far its numbers are apart (inf: other events)."""
+    """A step with another result here: the sentence, and the distance of its numbers (inf: other events)."""
 
     text: str
     apart: float
 
 
 class Resimulated(msgspec.Struct, frozen=True):
-    """The results of the simulations of one match, or of several that were made on the same terms.
+    """The simulations of one match made again, or of several matches on the same terms.
 
-    `terms` tells in which respects this machine is another than that of the record; empty if in none. `made` counts
-    simulations, `equal` those that came out as recorded. `farthest` is the greatest difference. `why_not` tells why
-    none could be made here.
+    `terms`: the differences between this machine and the record's, empty without any. `made`: the number of
+    simulations, `equal`: of those with the recorded result. `farthest`: the greatest difference. `why_not`: the reason
+    why none could be made here.
     """
 
     terms: str
@@ -42,15 +42,15 @@ class Resimulated(msgspec.Struct, frozen=True):
     why_not: str = ""
 
     def __add__(self, other: Self) -> "Resimulated":
-        found = [one.farthest for one in (self, other) if one.farthest is not None]
-        farthest = max(found, key=lambda one: one.apart, default=None)
+        differences = [part.farthest for part in (self, other) if part.farthest is not None]
+        farthest = max(differences, key=lambda difference: difference.apart, default=None)
         return Resimulated(self.terms, self.made + other.made, self.equal + other.equal, farthest, self.why_not)
 
 
 def resimulate(record: MatchRecord) -> tuple[Resimulated | None, list[str]]:
-    """Make all simulations of a record again; with them the problems, in sentences. None without a simulator.
+    """Make all simulations of a record again; return their results and the problems, in sentences.
 
-    CheckFailed if the record cannot be replayed.
+    The results are None without a simulator. CheckFailed if the record cannot be replayed.
     """
     simulator = simulator_of(load_game(record.game))
     if simulator is None:
@@ -71,14 +71,14 @@ def resimulate(record: MatchRecord) -> tuple[Resimulated | None, list[str]]:
         if difference is not None:
             differences.append(Difference(f"step {number}, {difference.text}", difference.apart))
     farthest = max(differences, key=lambda one: one.apart, default=None)
-    wrong = [] if terms else [each.text for each in differences]
+    wrong = [] if terms else [difference.text for difference in differences]
     if recorded.keys() != here.keys():
         wrong.insert(0, f"the fingerprint tells {_keys(recorded)}; expected {_keys(here)}")
     return Resimulated(terms, made, equal, farthest), wrong
 
 
 def _difference(simulator: Simulator, moment: ReplayStep) -> Difference | None:
-    """The difference of a step that comes out otherwise here. A forged state may be one that no engine was made for."""
+    """Compare a step with its result here; None if equal. A forged state that no engine can take is a difference."""
     step = moment.step
     try:
         if isinstance(step, ActionStep) and step.is_own:
@@ -96,8 +96,8 @@ def _compared(simulator: Simulator, before: Any, step: SimulationStep) -> Differ
     again = simulator.simulate(before)
     if _bytes(again) == _bytes(step.result):
         return None
-    told = simulator.distance(before, step.result, again) or "in its last digits"
-    return Difference(f"{_named(step)}: comes out otherwise here: {told}", _apart(step.result, again))
+    distance = simulator.distance(before, step.result, again) or "in its last digits"
+    return Difference(f"{_named(step)}: comes out otherwise here: {distance}", _apart(step.result, again))
 
 
 def _named(step: Step) -> str:
@@ -105,7 +105,7 @@ def _named(step: Step) -> str:
 
 
 def _terms(recorded: dict[str, str], here: dict[str, str]) -> str:
-    """`engine mujoco 4.0.0 (here mujoco 4.0.1)`: whatever of the two fingerprints is not the same."""
+    """Describe where two fingerprints differ, such as `engine mujoco 4.0.0 (here mujoco 4.0.1)`."""
     return ", ".join(
         f"{name} {recorded.get(name, 'not told')[:_SHOWN]} (here {here.get(name, 'not told')[:_SHOWN]})"
         for name in sorted({*recorded, *here})
@@ -122,12 +122,12 @@ def _bytes(result: Json) -> bytes:
 
 
 def _apart(one: Any, other: Any) -> float:
-    """The greatest difference between numbers at the same place; inf where anything else is not the same."""
+    """Return the greatest difference between numbers at the same place; inf if anything else differs."""
     one, other = msgspec.to_builtins(one), msgspec.to_builtins(other)
     if isinstance(one, dict) and isinstance(other, dict) and one.keys() == other.keys():
         return max((_apart(one[key], other[key]) for key in one), default=0.0)
     if isinstance(one, list | tuple) and isinstance(other, list | tuple) and len(one) == len(other):
         return max(map(_apart, one, other), default=0.0)
-    if all(isinstance(each, int | float) and not isinstance(each, bool) for each in (one, other)):
+    if all(isinstance(value, int | float) and not isinstance(value, bool) for value in (one, other)):
         return float(abs(one - other))
     return 0.0 if one == other else math.inf

@@ -50,7 +50,7 @@ def test_a_new_bot_whose_language_is_missing_is_made_all_the_same(
 
 
 def test_a_new_bot_writes_into_its_folder_only(terminal: Terminal) -> None:
-    """With `--folder` there is no league; a folder that exists stays as it is."""
+    """With `--folder` no league is made, and an existing folder is refused."""
     made, again = (terminal.arena("new-bot mine --folder shelf/mine") for _ in range(2))
 
     assert (made.code, "league run" in made.out, Path("tournaments").exists()) == (0, False, False)
@@ -123,7 +123,7 @@ def test_the_command_for_the_same_luck_leaves_out_what_is_so_anyway(
 
 
 def test_a_bot_called_you_is_not_mistaken_for_the_person(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It has another name at the table."""
+    """A bot called `you` gets another name at the table than the person."""
     Path("you.py").write_text(bot_script())
     monkeypatch.setattr("click.prompt", lambda *_, **__: "1")
 
@@ -199,7 +199,7 @@ def hinted(text: str) -> str:
 
 @pytest.mark.parametrize(("given", "build"), [("deep/er/mine", False), ("./two words", True)])
 def test_the_hint_about_the_right_to_run_helps(terminal: Terminal, given: str, build: bool) -> None:
-    """It names the author's file as they gave it, and not the installed copy; followed to the word, it is enough."""
+    """The hint names the author's file as given, not the installed copy; the command in it is enough."""
     without_the_right_to_run(given, build=build)
     line = f"'{given}' --game nim"
 

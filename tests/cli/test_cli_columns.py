@@ -16,7 +16,7 @@ WIDE_TABLES = ("leaderboard", "stats p0", "league matches", "league run league.y
 
 @pytest.fixture
 def played(terminal: Terminal) -> Terminal:
-    """With a league of nim, two blocks of two players."""
+    """Return a terminal with a league of nim, two blocks of two players."""
     terminal.played()
     return terminal
 
@@ -71,7 +71,7 @@ def test_columns_that_cannot_be_shown_are_told(played: Terminal, command: str, s
 
 
 def test_an_unknown_column_ends_a_league_before_its_first_match(terminal: Terminal) -> None:
-    """Not after the last one."""
+    """An unknown column ends a league before its first match, not after the last."""
     said = terminal.league(flags="--columns nmae")
 
     assert said.code == 2
@@ -112,7 +112,7 @@ def test_the_width_is_that_of_the_option_or_of_columns(played: Terminal, monkeyp
 
 @pytest.mark.parametrize("nonsense", ["0", "wide"])
 def test_columns_that_is_no_width_is_none(terminal: Terminal, monkeypatch: pytest.MonkeyPatch, nonsense: str) -> None:
-    """Each description is a line then, as without the variable."""
+    """Without a width in COLUMNS each description is one line, as without the variable."""
     monkeypatch.delenv("COLUMNS", raising=False)
     free = terminal.arena("bots").out
     monkeypatch.setenv("COLUMNS", nonsense)

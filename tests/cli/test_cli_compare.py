@@ -34,7 +34,7 @@ def test_a_better_bot_is_found_to_be_better(terminal: Terminal) -> None:
 
 @pytest.mark.slow
 def test_the_verdict_does_not_depend_on_workers_or_stops(terminal: Terminal) -> None:
-    """One worker, two workers, and two runs, of which the first is cut short by a small cap: the same bytes."""
+    """One worker, two workers, and two runs, the first cut short by a small cap, print the same bytes."""
     command = f"compare random ./poor.py {NIM} --seed 0 --elo1 60 --format json"
     whole = terminal.arena(f"{command} --workers 1").out
     shutil.rmtree("results")

@@ -52,7 +52,7 @@ def test_stdout_on_a_full_disk(tmp_path: Path, command: str) -> None:
 
 @pytest.mark.process
 def test_a_reader_of_a_play_that_goes(tmp_path: Path) -> None:
-    """Nothing is wrong with that, as with every other command."""
+    """A reader that closes the pipe of `arena play` is no error, as with every other command."""
     reading, writing = os.pipe()
     os.close(reading)
     words = [sys.executable, "-m", "arena", "play", "random", "--game", "nim", "--isolation", "none"]
@@ -223,7 +223,7 @@ def aborted(cause: BaseException) -> click.exceptions.Abort:
     ],
 )
 def test_every_error_is_a_sentence(error: BaseException, code: int, said: str) -> None:
-    """With the exit code of its cause; a traceback is for our own mistakes only."""
+    """Every error is a sentence with the exit code of its cause; only our own mistakes have a traceback."""
     text, exit_code = edge.explain(error)
 
     assert (exit_code, said in text) == (code, True), text
@@ -244,7 +244,7 @@ def test_an_umask_that_takes_rights_from_the_owner(tmp_path: Path) -> None:
 @pytest.mark.process
 @pytest.mark.parametrize("command", ["league run first", "league run first --results new", "new-bot mybot"])
 def test_a_working_folder_that_was_deleted(tmp_path: Path, command: str) -> None:
-    """It is named, and the command cannot be done as typed."""
+    """A deleted working folder is named in the error, which is a usage error."""
     (tmp_path / "gone").mkdir()
 
     done = shell(tmp_path, f"cd gone; rmdir ../gone; arena {command}")
@@ -279,7 +279,7 @@ def test_a_line_of_an_error_is_bounded(terminal: Terminal, text: str) -> None:
 
 @pytest.mark.parametrize("words", [[LONG_KEY], ["match", f"--{LONG_KEY}"], ["leaderboard", LONG_KEY]])
 def test_a_line_about_a_word_of_the_command_line_is_bounded(terminal: Terminal, words: list[str]) -> None:
-    """Those of click, too."""
+    """Lines that quote a word of the command line have at most 2000 characters, errors of click too."""
     said = terminal.arena("", *words)
 
     assert said.code == 2

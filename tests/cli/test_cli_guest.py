@@ -47,7 +47,7 @@ def groups(pattern: str) -> list[Path]:
 
 
 def scopes() -> list[Path]:
-    """Those that arena asked for."""
+    """Return the control groups that arena asked for."""
     return groups("arena-*.scope")
 
 
@@ -56,7 +56,7 @@ def group_of(pid: int) -> str:
 
 
 def test_the_doctor_finds_a_control_group() -> None:
-    """And says nothing of what is weaker without."""
+    """The doctor finds a control group and reports no weakness."""
     said = arena("doctor")
 
     assert said.returncode == 0, said

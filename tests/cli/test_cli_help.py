@@ -101,7 +101,7 @@ def test_version(terminal: Terminal) -> None:
 
 
 def test_a_damaged_database_exits_with_1(terminal: Terminal) -> None:
-    """It is a check that failed."""
+    """A damaged database counts as a failed check: exit code 1."""
     terminal.results.mkdir()
     (terminal.results / "arena.db").write_bytes(b"x" * 200)
 

@@ -40,7 +40,7 @@ BAD = [
 
 
 def is_safe(said: Said) -> bool:
-    """Whether everything printed prints, but for line ends."""
+    """Return True if all output is printable, apart from line ends."""
     return (said.out + said.err).replace("\n", "").isprintable()
 
 
@@ -125,7 +125,7 @@ def test_a_league_of_such_bots_prints(terminal: Terminal) -> None:
     "word", ['"a\\0b"', "x" * 300_000, "x" * 60_000, '"\\ud800"'], ids=["NUL", "300 kB", "60 kB", "half"]
 )
 def test_a_word_that_no_kernel_takes_stops_no_league(terminal: Terminal, word: str) -> None:
-    """It is refused where it is read: before anything is installed or played, and not after six matches of others."""
+    """A word that no kernel takes is refused when it is read, before anything is installed or played."""
     write_bot("shouter")
     Path("shouter/bot.yaml").write_text(f"name: shouter\ncommand: [python3, bot.py, {word}]\n")
     in_manifest = terminal.league("random", "./shouter", "random")

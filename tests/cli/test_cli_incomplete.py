@@ -71,7 +71,7 @@ def test_a_block_that_stays_void_is_named_and_tried_again_by_the_next_run(
 
 @pytest.mark.process
 def test_a_block_that_lacks_a_match_is_damage(terminal: Terminal) -> None:
-    """Nothing is left to be played, and yet the league is not complete: the block is named, with exit code 1."""
+    """A block that lacks a match in a league with nothing left to play is named, with exit code 1."""
     assert terminal.arena(RUN).code == 0
     delete_match(terminal.results, lambda match: match.key[1:] == (1, 1))
 

@@ -37,7 +37,7 @@ def test_luck_is_stored_shown_and_audited(terminal: Terminal) -> None:
 
 @pytest.mark.process
 def test_luck_of_another_version_is_not_checked(terminal: Terminal) -> None:
-    """Nobody can measure it any more; that is said."""
+    """Luck of another version cannot be measured again; `verify` says so."""
     terminal.played("greedy", "random", cycles=1, game="shanghaien")
     edit_matches(terminal.results, lambda match: replace(match, luck_version="old"))
 
@@ -50,7 +50,7 @@ def test_luck_of_another_version_is_not_checked(terminal: Terminal) -> None:
 @pytest.mark.slow
 @pytest.mark.process
 def test_luck_can_be_left_out(terminal: Terminal) -> None:
-    """By the file; then `stats` measures it only if told to, and the matches are the same ones."""
+    """A tournament file can leave luck out: none is stored or verified, and the matches are the same."""
     terminal.league("greedy", "random", cycles=1, game="shanghaien", luck=False)
     before = terminal.first_match()
 

@@ -48,7 +48,7 @@ def test_a_few_matches_say_who_won_and_where_to_look(terminal: Terminal) -> None
 
 
 def test_a_crash_is_told_by_its_last_line(terminal: Terminal) -> None:
-    """As the bot wrote it, without what a terminal would obey."""
+    """A crash is reported by the last line of the bot's stderr, without control characters."""
     said = terminal.arena(f"match ./crash.py random {NIM}")
 
     assert said.out.count("  crash: the last line of its stderr: RuntimeError: \\x1b[2J lost") == 2
@@ -67,7 +67,7 @@ def test_bots_that_move_alike_are_named(terminal: Terminal) -> None:
 
 
 def test_the_last_fifty_are_kept_for_the_user_alone(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of several commands; the oldest go. Nobody else reads them, and a link in their place is not followed."""
+    """The last fifty matches of all commands are kept; nobody else can read them, and links are not followed."""
     monkeypatch.setattr(recent, "MOST_RECENT", 5)
     terminal.arena(f"match ./first.py random {NIM}")
     before = kept()
@@ -120,7 +120,7 @@ def test_a_match_is_played_where_nothing_can_be_kept(terminal: Terminal, monkeyp
 
 
 def test_a_damaged_match_is_named(terminal: Terminal) -> None:
-    """With its file; nobody may play on from it, since its bots are not kept."""
+    """A damaged match is reported with its file; it cannot be played on, because its bots are not kept."""
     match_id = terminal.arena(f"match ./first.py random {NIM}").out.split()[0]
 
     refused = terminal.arena(f"ask ./first.py {match_id} --step 1 --play-on --as random")

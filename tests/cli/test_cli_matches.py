@@ -100,7 +100,7 @@ def test_positions_pass_or_fail(terminal: Terminal, match: str) -> None:
 
 
 def test_a_stored_match_is_told_line_by_line(terminal: Terminal) -> None:
-    """Each line as it went, the bytes of stderr, the banks; in the first match of a process and in the next ones."""
+    """A stored match has each line as sent, the bytes of stderr and the banks, in all matches of a process."""
     Path("printer.py").write_text(PRINTER)
     assert terminal.league("./printer.py", "random", flags="--workers 1", seed=None, chunk_blocks=2).code == 0
     matches = re.findall(r"^\w+-\d-\d", terminal.arena("league matches test").out, re.MULTILINE)
@@ -143,7 +143,7 @@ def test_the_dialogue_is_what_went_over_the_wire(terminal: Terminal) -> None:
 
 
 def test_a_match_is_told_round_by_round(terminal: Terminal) -> None:
-    """With a heading for each, who won which card, and the points; the table has names."""
+    """A match has a heading and the points for each round; its table has names."""
     said = terminal.arena("match greedy random --seed 1 --steps")
 
     first = said.out.split("match friendly")[0].split("\nmatch ")[0]
@@ -156,7 +156,7 @@ def test_a_match_is_told_round_by_round(terminal: Terminal) -> None:
 
 
 def test_stderr_is_shown_at_its_step_where_a_tournament_keeps_it(terminal: Terminal, match: str) -> None:
-    """And in `arena match --steps` always; a league that says nothing stores none of it. One step has its table."""
+    """Stderr is shown at its step if the tournament keeps it (none by default), and by `arena match --steps`."""
     whole = terminal.arena(f"show {match}").out.splitlines()
     told = [number for number, line in enumerate(whole) if "stderr | thinking" in line]
     assert told

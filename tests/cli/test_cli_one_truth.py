@@ -49,7 +49,7 @@ def read(text: str) -> list[dict[str, str]]:
 
 
 def text_of(value: object) -> str:
-    """What CSV has of a value of JSON."""
+    """Return the text in CSV of a value of JSON."""
     return "" if value is None else str(int(value)) if isinstance(value, bool) else str(value)
 
 
@@ -113,7 +113,7 @@ def table_of(text: str) -> list[dict[str, str]]:
 
 @pytest.mark.slow
 def test_csv_has_the_digits_of_json(pages: Pages) -> None:
-    """Of every number by name."""
+    """CSV has the digits of JSON for every number, by name."""
     for row, line in zip(pages.rows, pages.lines, strict=True):
         flat = {name: value for name, value in row.items() if not isinstance(value, dict | list)}
         assert {name: line[name] for name in flat if name != "luck"} == {
@@ -199,7 +199,7 @@ def test_the_worth_of_a_seat_is_that_of_the_footer(pages: Pages) -> None:
 
 
 def test_los_is_that_of_the_difference_in_the_matrix(pages: Pages) -> None:
-    """Of each line and the next."""
+    """The LOS of each row follows from the matrix's rating difference to the next row."""
     meetings = {(one["player"], one["opponent"]): one for one in pages.matrix["meetings"]}
     for row, below in zip(pages.rows, pages.rows[1:], strict=False):
         meeting = meetings[row["player"], below["player"]]
@@ -256,7 +256,7 @@ def test_all_pages_tell_of_the_same_matches(pages: Pages) -> None:
 
 @pytest.mark.slow
 def test_a_comparison_has_the_numbers_of_its_league(terminal: Terminal) -> None:
-    """Of score, W-D-L and margin, in its table and JSON: those of the leaderboard, of the matrix and of the player."""
+    """A comparison's score, W-D-L and margin equal those of leaderboard, matrix and player, in table and JSON."""
     command = "compare greedy random --game shanghaien --seed 1 --cap 30 --elo1 1"
     scores, margins = (terminal.arena(f"{command} --model {model}").out for model in ("normalised", "student"))
     by_score, by_margin = (

@@ -111,7 +111,7 @@ def test_bots_that_are_slow_or_fail(terminal: Terminal, monkeypatch: pytest.Monk
 
 
 def test_a_bot_that_cannot_be_built(terminal: Terminal) -> None:
-    """It is what would end the league, too."""
+    """A bot that cannot be built ends `--plan` with the error that would end the league."""
     terminal.arena("new-bot mine")
     with Path("mine/bot.yaml").open("a") as file:
         file.write("build:\n  - [sh, -c, 'echo no compiler; exit 1']\n")

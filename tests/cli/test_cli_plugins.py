@@ -73,7 +73,7 @@ def test_a_league_of_a_plugin_is_played_and_verified_by_its_files(tmp_path: Path
 
 
 def test_code_beside_a_tournament_needs_trust(tmp_path: Path) -> None:
-    """It is not even imported without."""
+    """Code beside a tournament is not even imported without `--trust-code`."""
     (tmp_path / "loose.py").write_text("open('imported', 'w').close()\n" + NIM.replace("{name}", "loose-nim"))
 
     found, text = run(tmp_path, "loose:Other")
@@ -86,7 +86,7 @@ def test_code_beside_a_tournament_needs_trust(tmp_path: Path) -> None:
 
 
 def test_a_plugin_that_fails_in_a_match_is_named(tmp_path: Path) -> None:
-    """As a fault of that package, once, and with the line that failed."""
+    """A plug-in that fails in a match is reported once as a fault of that package, with the line that failed."""
     broken = NIM.replace("{name}", "other-nim") + "    def apply(self, state, actions): return state.nonsense\n"
     install(tmp_path / "site", "plugged_bad", broken, entries={"other-nim": "plugged_bad:Other"})
 

@@ -47,7 +47,7 @@ def saved(**changed: NDArray[Any] | None) -> str:
 
 @pytest.mark.parametrize(("name", "options"), VARIANTS)
 def test_a_bot_has_the_numbers_of_the_game(name: str, options: dict[str, Json]) -> None:
-    """Of each action of the variant, and of each view as a bot reads it."""
+    """The bot numbers each action of the variant and encodes each view as the game does."""
     game, scope = load_game(name), {"__name__": "encoding"}
 
     exec(encoding_of(name, options).source, scope)
@@ -71,7 +71,7 @@ def kit(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
 
 
 def test_the_kit_calculates_as_numpy_does(kit: SimpleNamespace) -> None:
-    """With both kinds of numbers, in both orders of an array; lists within lists are one list."""
+    """The kit calculates as numpy does, with both number types, both array orders and nested lists."""
     numbers = [float(each) for each in RNG.integers(0, 2, 126)]
 
     found = kit.Network("four/policy.npz").outputs([numbers[:60], [numbers[60:]]])
@@ -85,7 +85,7 @@ def test_the_kit_calculates_as_numpy_does(kit: SimpleNamespace) -> None:
 
 
 def test_the_bot_says_its_game(kit: SimpleNamespace) -> None:  # noqa: ARG001 - it makes the bot
-    """So that no other one lets it play."""
+    """The manifest of the bot names its game, so that no other game accepts it."""
     assert read_bot(Path("four")).manifest.games == ("connect_four",)
 
 
@@ -103,7 +103,7 @@ def test_the_bot_says_its_game(kit: SimpleNamespace) -> None:  # noqa: ARG001 - 
     ],
 )
 def test_a_network_that_does_not_fit_is_refused(terminal: Terminal, changed: dict[str, Any], told: str) -> None:
-    """With all shapes found; no folder is left."""
+    """A network that does not fit is refused with all its shapes; no folder is left."""
     done = terminal.arena("new-bot four --game connect_four --policy", saved(**changed))
 
     assert done.code == 2
@@ -141,7 +141,7 @@ class NeedsMore(ConnectFour):
 
 
 def test_an_encoding_that_needs_more_than_its_source_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With the name that it lacks."""
+    """An encoding that needs more than its source is refused with the missing name."""
     monkeypatch.setattr("arena.operations.policy_bot.load_game", lambda _: NeedsMore())
 
     with pytest.raises(SpecError, match="cannot be copied into a bot: name 'OUTSIDE' is not defined"):

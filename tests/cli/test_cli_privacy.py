@@ -74,7 +74,7 @@ def test_functions_that_play_leave_nothing_open(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("umask")
 def test_a_site_is_for_everybody(terminal: Terminal) -> None:
-    """It is built to be published."""
+    """The files of a site are readable by everybody, because it is built to be published."""
     assert terminal.league("random", "random").code == 0
     assert terminal.arena("site build --out public").code == 0
 

@@ -25,7 +25,7 @@ class Clock:
 
 
 def test_a_pipe_gets_a_line_every_half_minute(capsys: pytest.CaptureFixture[str]) -> None:
-    """With matches done, of how many, and the time left; no bar and no escape codes."""
+    """A pipe gets a line every half minute: matches done, their total and the time left, without escape codes."""
     clock = Clock()
     progress = Progress(total=7200, clock=clock)
 
@@ -134,7 +134,7 @@ def test_a_long_task_shows_its_steps_and_leaves_no_line(
 def test_commands_that_read_all_matches_tell_how_far_they_are(
     terminal: Terminal, monkeypatch: pytest.MonkeyPatch, command: str, parts: set[str]
 ) -> None:
-    """Of a million matches a site took a minute without a word."""
+    """Commands that read all matches show progress; a site of a million matches took a silent minute."""
     fill(terminal.results, tournament("ann", "bob", cycles=2))
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
     monkeypatch.setattr("arena.cli.edge._DRAWN_EVERY_S", 0.0)

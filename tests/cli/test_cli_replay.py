@@ -37,7 +37,7 @@ def test_the_same_bots_do_the_same_again(terminal: Terminal) -> None:
 
 
 def test_a_bot_that_draws_lots_is_evidence_and_no_failure(terminal: Terminal) -> None:
-    """Each match that went otherwise is told with its first other action; the exit code stays 0."""
+    """Each match that goes otherwise is reported with its first different action; the exit code stays 0."""
     script = Path("moody.py")
     script.write_text(MOODY)
     play(terminal, "./moody.py", "random", options={"heaps": [9] * 4}, cycles=2)  # no two of so many moves are alike
@@ -79,7 +79,7 @@ class Dying:
 
 
 def test_blocks_that_no_worker_could_play_are_no_difference(terminal: Terminal) -> None:
-    """They are told by themselves, and the matches are those that were played."""
+    """Blocks that no worker could play are reported apart from differences and not counted as matches."""
     play(terminal, "random", "random", seed=1, cycles=1, chunk_blocks=1)
 
     with stored(terminal.results) as store:

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.process
 
 
 def test_a_league_leaves_its_table(terminal: Terminal) -> None:
-    """As Markdown and as CSV, with the numbers of the leaderboard; nothing else lies there."""
+    """A league writes its table as Markdown and CSV, with the numbers of the leaderboard, and no other file."""
     terminal.league()
 
     folder = Path("results/tables")
@@ -31,7 +31,7 @@ def test_a_league_leaves_its_table(terminal: Terminal) -> None:
 
 
 def test_a_stop_leaves_the_table_by_then(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of the blocks that are stored."""
+    """A stopped league writes the table of the blocks stored so far."""
 
     def stop(*_: object) -> None:
         raise Interrupted("stopped")

@@ -66,7 +66,7 @@ def test_every_command_tells_of_it(played: Terminal) -> None:
 
 
 def test_a_match_is_shown_as_words_and_pictures(played: Terminal) -> None:
-    """What stood in, how the ship came to rest, a picture, and a page with the movements."""
+    """`show` has fallback actions, rest positions and refusals in words, a picture, and a page with movements."""
     match = played.arena("league matches").out.split()[0]
 
     said = played.arena(f"show {match} --html ship.html --svg ship.svg")
@@ -102,7 +102,7 @@ def test_an_author_is_told_what_was_refused(played: Terminal) -> None:
     ],
 )
 def test_who_plays_another_game_is_told_how_to_play_it(terminal: Terminal, games: str, said: str) -> None:
-    """By every command that takes a bot and a game."""
+    """Every command that takes a bot and a game says how to play the bot's own game."""
     Path("tidy").mkdir()
     Path("tidy/bot.yaml").write_text(f"name: tidy\ncommand: [python3, bot.py]\ngames: {games}\n")
     Path("tidy/bot.py").write_text(PASSER)
@@ -135,7 +135,7 @@ def test_whoever_has_no_physics_can_look_and_verify_the_rest(played: Terminal) -
 
 
 def test_a_forged_pose_is_found(played: Terminal) -> None:
-    """By the hundredth of a millimetre by which nothing could have come to rest; a replay has no word against it."""
+    """A pose lifted by a hundredth of a millimetre is found by simulation; a replay alone accepts it."""
 
     def lift(record: Any) -> None:
         result = next(step["result"] for step in record["steps"] if step["step"] == "simulation")

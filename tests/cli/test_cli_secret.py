@@ -27,7 +27,7 @@ def terminal(terminal: Terminal) -> Terminal:
 
 
 def test_the_commitment_is_shown_and_the_secret_is_kept(terminal: Terminal) -> None:
-    """By the run before it plays and below its table, by every format, and by `show`; the file is its owner's only."""
+    """The commitment is shown before play, by every format and by `show`; only the owner can read the file."""
     ran = league(terminal)
     match = terminal.first_match()
     shown = [ran.err, ran.out, terminal.arena(f"show {match}").out, terminal.arena("league status").out]
@@ -61,7 +61,7 @@ def test_the_same_secret_goes_on_after_a_stop_and_with_a_new_player(terminal: Te
 
 
 def test_a_revealed_league_is_repeated_byte_for_byte(terminal: Terminal) -> None:
-    """By anybody who has the secret file: the same tables, in every format, and the same records but for times."""
+    """With the secret file anybody gets the same tables in every format, and the same records except times."""
     begun(terminal)
     revealed = terminal.arena("league reveal test --to test.secret")
     again = league(terminal, "--secret-file", "test.secret", "--results", "elsewhere")
@@ -103,7 +103,7 @@ def test_a_revealed_secret_gives_no_new_block(terminal: Terminal) -> None:
 
 @pytest.mark.slow
 def test_a_comparison_draws_in_secret_and_says_so(terminal: Terminal) -> None:
-    """The same machinery; with a seed it says that bots can predict the luck."""
+    """A comparison shows its commitment; with a seed it says that bots can predict the luck."""
     command = "compare ./bot.py random --game nim --elo1 200 --cap 16 --options '{\"heaps\": [2, 3]}'"
 
     secret = terminal.arena(command)
@@ -223,7 +223,7 @@ def test_verify_says_what_it_cannot_check_on_another_machine(terminal: Terminal)
 
 
 def test_what_is_not_there_is_not_revealed(terminal: Terminal) -> None:
-    """Nothing is made by asking, and no file is written over."""
+    """`reveal` makes nothing for an unknown league, and overwrites no file."""
     nothing = terminal.arena("league reveal test")
     made = terminal.results.exists()
     begun(terminal)
@@ -237,7 +237,7 @@ def test_what_is_not_there_is_not_revealed(terminal: Terminal) -> None:
 
 
 def test_a_public_seed_is_called_what_it_is(terminal: Terminal) -> None:
-    """By every table, page, export and `show` made under it; there is nothing to reveal."""
+    """Every table, page, export and `show` names a public seed; there is nothing to reveal."""
     ran = league(terminal, seed=2026)
     match = terminal.first_match()
     pages = ["leaderboard", "leaderboard --no-timing", "matrix", "stats ann"]
@@ -259,7 +259,7 @@ def test_a_public_seed_is_called_what_it_is(terminal: Terminal) -> None:
 
 @pytest.mark.slow
 def test_what_is_played_at_once_prints_its_secret_and_is_repeated_by_it(terminal: Terminal) -> None:
-    """With the result; the same secret in a file gives the same luck, and stays where it is."""
+    """The secret is printed with the result; in a file it gives the same luck, and stays there."""
     Path("bot.py").write_text(TELLTALE.replace("99", "0"))
     line = "submit ./bot.py --game nim --options '{\"heaps\": [2, 3]}'"
     first = terminal.arena(line)

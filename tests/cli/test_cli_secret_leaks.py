@@ -42,7 +42,7 @@ found = found_at(sys.argv[1])
 
 @pytest.mark.parametrize("isolation", ["sandbox", "none"])
 def test_no_bot_in_the_sandbox_reads_the_secret(terminal: Terminal, isolation: str) -> None:
-    """It knows the very path. Without a sandbox it reads the file, as the table says."""
+    """A bot that knows the secret's path cannot read it in the sandbox; without one it can, as the table says."""
     begun(terminal)
     (file,) = kept()
     Path("bot.py").write_text(READER)
@@ -104,7 +104,7 @@ def everywhere(terminal: Terminal, *said: Said) -> list[bytes]:
 def test_the_secret_is_nowhere_but_in_its_file(
     terminal: Terminal, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Not in the database, a log, a table, a page, what bots hear, a worker's batch or an error; in no usual form."""
+    """The secret is in no database, log, table, page, line to a bot, batch of a worker or error, in no usual form."""
     Spy.sent.clear()
     play_in_threads(monkeypatch, Spy(1))
     ran = league(terminal, cycles=3)
@@ -156,7 +156,7 @@ def test_the_secret_is_on_the_disk_before_the_first_bot_starts(
 
 
 def test_a_secret_that_cannot_be_kept_stops_the_league(terminal: Terminal) -> None:
-    """Nothing is played under a secret that would be lost."""
+    """A league whose secret cannot be kept does not play."""
     Path("results").mkdir()
     Path("results/secrets").write_text("")
 

@@ -89,7 +89,7 @@ def test_a_clean_up_that_takes_too_long_is_cut_off() -> None:
 
 
 def test_an_interrupt_while_a_text_is_executed_is_an_exit_code(tmp_path: Path) -> None:
-    """As when a module with a dataclass is just being imported: `python -m` would die of SIGINT at its end."""
+    """An interrupt during `exec` (of a dataclass) is an exit code; `python -m` alone would die of SIGINT at its end."""
     (tmp_path / "interrupted.py").write_text(
         "import os, signal\n"
         "import arena.text\n"

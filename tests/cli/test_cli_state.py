@@ -64,7 +64,7 @@ def test_each_command_replays_once(terminal: Terminal, counted: "Counter[str]") 
 def test_a_changed_tournament_is_replayed_once_before_and_once_after(
     terminal: Terminal, counted: "Counter[str]"
 ) -> None:
-    """With a secret that was revealed, too, where it matters whether anything is left to play."""
+    """A changed tournament is replayed once before and once after, also with a revealed secret."""
 
     def spent(**changes: Any) -> int:
         counted.clear()

@@ -17,7 +17,7 @@ COMMAND_LINES = ("stats p1", "matrix")
 
 @pytest.mark.process
 def test_the_pages_of_a_league(terminal: Terminal) -> None:
-    """Each command in each format; no colours where nobody looks; the ids are those of matches."""
+    """Each command prints in each format, without colours in a pipe, and with ids of matches."""
     terminal.played("random", "random", "random", cycles=12)
 
     for command in COMMAND_LINES:
@@ -83,5 +83,5 @@ def test_luck_is_for_games_that_know_theirs(terminal: Terminal) -> None:
     ],
 )
 def test_colours_can_be_refused(environment: dict[str, str], expected: bool) -> None:
-    """By the conventions of NO_COLOR (any text but the empty one) and of TERM."""
+    """NO_COLOR (any text but the empty one) and TERM=dumb turn colours off."""
     assert wants_colours(environment) is expected

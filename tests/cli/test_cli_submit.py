@@ -122,7 +122,7 @@ def test_a_stop_leaves_what_is_accepted_on_the_list(terminal: Terminal) -> None:
 
 
 def test_the_list_says_whose_a_name_is(terminal: Terminal) -> None:
-    """As a table and as CSV; an older version is marked, found by its hash, and plays on when it is withdrawn."""
+    """The list has owners, as a table and as CSV; an older version is marked, playable by hash, and withdrawn last."""
     for note in ("'one'", "'two'"):
         Path("mine.py").write_text(bot_script(note=note))
         assert terminal.arena("submit ./mine.py --game nim --replace --owner gina").code == 0

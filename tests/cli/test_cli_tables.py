@@ -12,7 +12,7 @@ pytestmark = [pytest.mark.process, pytest.mark.usefixtures("toy_game")]
 
 @pytest.fixture
 def terminal(terminal: Terminal) -> Terminal:
-    """With a bot of the toy game, which leans out by its seat and trims the sail."""
+    """Return a terminal with a bot of the toy game, which leans out by its seat and trims the sail."""
     Path("leaner.py").write_text(bot_script("0 if m['legal'] else {'mm': 20 + m['view']['you']}"))
     return terminal
 
@@ -35,7 +35,7 @@ def test_a_block_has_a_match_for_every_rotation(terminal: Terminal) -> None:
 
 
 def test_steps_name_the_seats_and_who_shares_the_first_place(terminal: Terminal) -> None:
-    """As for two."""
+    """`--steps` at a table of four names the seats and who wins or shares the first place."""
     said = terminal.arena("match ./leaner.py ./leaner.py ./leaner.py ./leaner.py --game toy --steps")
 
     assert said.code == 0, said.err
@@ -58,7 +58,7 @@ def test_a_person_can_sit_at_a_table_of_four(terminal: Terminal, monkeypatch: py
 
 
 def test_show_writes_a_page_that_plays_the_match(terminal: Terminal) -> None:
-    """One file; the text is on stdout as ever, and stderr says where the page is. The block lies beside it."""
+    """`show --html` writes one file with the block; the text stays on stdout, stderr says where the page is."""
     terminal.played()
     match = terminal.first_match()
 

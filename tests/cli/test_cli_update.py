@@ -115,7 +115,7 @@ def test_a_hash_in_the_file_is_a_choice(terminal: Terminal) -> None:
 
 @pytest.mark.slow
 def test_an_update_says_what_it_drops_and_does_it(terminal: Terminal) -> None:
-    """By player and by round; the dropped matches stay, and verify looks at them too."""
+    """An update lists dropped matches by player and round; they stay stored, and `verify` checks them too."""
     begun(terminal)
     played = matches(terminal)
     write("2")
@@ -206,7 +206,7 @@ def test_what_drops_nothing_needs_no_update(terminal: Terminal) -> None:
 
 
 def test_a_league_without_a_match_has_not_begun(terminal: Terminal) -> None:
-    """And --dry-run says so, too; nothing is stored by it."""
+    """`--update --dry-run` says that a league without a match has not begun, and stores nothing."""
     write("1")
 
     early = league(terminal, "--update", "--dry-run")

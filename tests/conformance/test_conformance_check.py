@@ -60,7 +60,7 @@ def remarks(folder: Path, action: str, clock: ClockSettings = PATIENT) -> dict[i
 
 
 def test_a_good_bot_has_no_remarks(tmp_path: Path) -> None:
-    """Nothing was refused, nothing late."""
+    """A good bot gets no remark on refused or late answers."""
     assert remarks(tmp_path, GOOD) == {}
 
 
@@ -82,7 +82,7 @@ def test_timeouts_are_a_remark_about_the_clock(tmp_path: Path) -> None:
 
 
 def test_a_table_of_more_seats_is_tried_with_a_baseline_in_each(tmp_path: Path) -> None:
-    """As the tournament of `--for` has it."""
+    """A table of the tournament of `--for` is tried with the baseline in all other seats."""
     script = tmp_path / "leaner.py"
     script.write_text(BOT.replace("HERE", GOOD))
     plan = CheckPlan(MatchSettings("toy", {}, PATIENT), check_draws(Secret.public("1"), 3))

@@ -51,7 +51,7 @@ def test_a_view_that_shows_a_hidden_draw_too_early_is_found(
 
 @pytest.mark.parametrize("kind", [Goofspiel, Hands])
 def test_a_game_that_keeps_its_declaration_passes(kind: type[AnyGame]) -> None:
-    """With all checks, and without a line for the author, also where a card that is played cannot be another."""
+    """A game that keeps `may_know` passes all checks without a line to read, also where a played card cannot change."""
     parts = list(check_game(kind()))
 
     assert [part for part in parts if part.findings or part.to_read] == []
@@ -69,7 +69,7 @@ def test_a_game_that_keeps_its_declaration_passes(kind: type[AnyGame]) -> None:
     ],
 )
 def test_without_a_declaration_the_author_reads_the_steps(kind: type[AnyGame], said: str) -> None:
-    """Of each item of a shuffle, of a die and of a choice; and the game passes."""
+    """Without `may_know` the steps of each item of shuffle, die and choice are listed, and the game passes."""
     table = played_table(kind(), 2)
 
     assert list(early_views(table)) == []
@@ -99,14 +99,14 @@ def tables() -> list[PlayedTable]:
 
 @pytest.mark.parametrize("table", tables(), ids=lambda table: f"{table.game.name}-{table.seats}-{table.options}")
 def test_bundled_games_say_when_a_hidden_draw_may_be_seen(table: PlayedTable) -> None:
-    """Those with hidden draws declare it, and every change of a draw can be followed far enough."""
+    """Bundled games with hidden draws declare `may_know`, and every change of a draw can be followed far enough."""
     assert list(early_views(table)) == []
     assert list(sightings(table)) == []
 
 
 @pytest.mark.parametrize("name", ["kuhn_poker", "shanghaien"])
 def test_a_declaration_of_a_bundled_game_is_held_against_its_views(name: str) -> None:
-    """One that allows nothing is broken by them: so the changes of their draws do reach the views."""
+    """A declaration that allows nothing fails for bundled games: changes of their draws reach the views."""
     game = load_game(name)
     strict = type("Strict", (type(game),), {"may_know": lambda *_: False})()
     assert may_know_of(strict) is not None

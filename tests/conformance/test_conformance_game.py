@@ -247,7 +247,7 @@ def test_a_broken_promise_is_told_in_a_sentence(title: str, kind: type[AnyGame])
 
 @pytest.mark.parametrize("kind", [ConnectFour, KuhnPoker, WhisperedMoves, *SOUND_VALUES])
 def test_a_good_game_passes(kind: type[AnyGame]) -> None:
-    """With every check, in order."""
+    """A good game passes every check, in order."""
     parts = list(check_game(kind()))
 
     assert [part.title for part in parts[1:] if not part.to_read] == list(CHECKS)
@@ -281,14 +281,14 @@ class Failing(ConnectFour):
 
 @pytest.mark.parametrize(("kind", "told"), [(Endless, "has not ended after"), (Failing, "KeyError: 'disc'")])
 def test_a_game_that_cannot_be_played_is_told_once(kind: type[AnyGame], told: str) -> None:
-    """And no other check is tried."""
+    """A game that cannot be played gives one finding, and no other check is tried."""
     (part,) = check_game(kind())
 
     assert told in part.findings[0]
 
 
 def test_a_fault_that_a_check_does_not_expect_is_a_sentence() -> None:
-    """With the line that failed."""
+    """An unexpected exception of a game becomes a sentence with the line that failed."""
 
     class NoPicture(ConnectFour):
         def picture(self, state: Board) -> str:

@@ -30,7 +30,7 @@ def sailed(*leans: Any) -> MatchRecord:
 
 
 def test_refused_answers_are_counted_by_reason_and_the_first_is_told() -> None:
-    """All matches together; a timeout is no refused answer."""
+    """Refused answers of all matches are counted by reason; timeouts are not among them."""
     records = [sailed(), sailed(None, {"mm": 13}), sailed(TOO_FAR, {"cm": 1}, TOO_FAR)]
 
     assert refusals_remark(records, BOT) == (
@@ -40,7 +40,7 @@ def test_refused_answers_are_counted_by_reason_and_the_first_is_told() -> None:
 
 
 def test_reasons_are_those_of_the_refusals_that_were_kept() -> None:
-    """All are counted, and that not all are told by reason is said."""
+    """The remark counts all refusals, and says if it knows the reasons of some only."""
     odd = toy_bot(odd=lambda message, _: [answer(message, TOO_FAR if message["legal"] is None else 9)])
 
     told = refusals_remark([toy_match(odd, toy_bot(30))], BOT)
@@ -49,7 +49,7 @@ def test_reasons_are_those_of_the_refusals_that_were_kept() -> None:
 
 
 def test_timeouts_are_counted() -> None:
-    """With what would come of more."""
+    """The remark counts timeouts and says what more of them would cause."""
     end = "after which the match went on; the third in a match forfeits it"
 
     assert timeouts_remark([sailed(None)], BOT) == f"1 timeout, {end}"
@@ -57,7 +57,7 @@ def test_timeouts_are_counted() -> None:
 
 
 def test_idle_time_is_told_of_the_worst_match() -> None:
-    """With what is allowed; less than a tenth of a second is not worth a word, and there is no bank by wall time."""
+    """The remark has the longest idle time and the limit; under a tenth of a second, or by wall time, there is none."""
     seats = [replace(sailed().seats[0], idle_ms=each) for each in (UNSET, 2500.0, 40.0)]
     terms = CLOCK.terms()
 

@@ -16,7 +16,7 @@ def program(folder: Path, name: str) -> Path:
 
 
 def test_languages_inside_and_not_at_all(tmp_path: Path) -> None:
-    """What there is, and what people will ask for."""
+    """The doctor lists languages inside the sandbox, and expected ones that are missing."""
     program(tmp_path / "in", "python3")
     program(tmp_path / "in", "cc")
 
@@ -57,7 +57,7 @@ def test_rust_is_lent_by_its_toolchain(tmp_path: Path) -> None:
 
 
 def test_a_link_is_followed_to_where_the_language_is(tmp_path: Path) -> None:
-    """As update-alternatives and package managers leave them."""
+    """Links of update-alternatives and package managers are followed to the folder of the language."""
     real = program(tmp_path / "jdk" / "bin", "java")
     (tmp_path / "links").mkdir()
     (tmp_path / "links" / "java").symlink_to(real)

@@ -93,7 +93,7 @@ def test_many_events_block_nobody() -> None:
     ],
 )
 def test_errors_come_out(operation: Any, error: type[Exception], text: str, capfd: pytest.CaptureFixture[str]) -> None:
-    """Those of arena as they are, a mistake with its traceback; nothing is printed."""
+    """Errors of arena come out as they are, a mistake with its traceback; nothing is printed."""
     with pytest.raises(error, match=text):
         run_in_child(operation, Play())
 
@@ -130,7 +130,7 @@ run_in_child(here.wait, here.Play(), heard=heard)
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
 def test_a_caller_that_ends_takes_the_child_along(number: signal.Signals) -> None:
-    """By Ctrl-C and by kill -9, from a script without a guard of `__main__`."""
+    """The child ends with its caller, by Ctrl-C or kill -9, from a script without a guard of `__main__`."""
     caller = subprocess.Popen([sys.executable, "-c", CALLER], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     assert caller.stdout is not None
     caller.stdout.readline()
@@ -142,7 +142,7 @@ def test_a_caller_that_ends_takes_the_child_along(number: signal.Signals) -> Non
 
 
 def test_ctrl_c_while_the_child_starts() -> None:
-    """It has no handler yet, or nothing to read, and goes."""
+    """Ctrl-C ends a child that has no handler yet, or nothing to read."""
     caller = subprocess.Popen(
         [sys.executable, "-c", CALLER], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
     )
@@ -170,7 +170,7 @@ arena.play("random", "random", game="nim", seed="7", isolation="none", blocks=50
 
 @pytest.mark.slow
 def test_a_real_kernel_plays(tmp_path: Path) -> None:
-    """Of Jupyter, whose event loop, signals and streams are its own; a cell is interrupted while it plays."""
+    """A league runs in a kernel of Jupyter with its own event loop, signals and streams; an interrupt ends a cell."""
     manager = pytest.importorskip("jupyter_client.manager", reason="`pip install -e '.[docs]'` brings it")
     kernel, client = manager.start_new_kernel(cwd=str(tmp_path))
     try:

@@ -44,12 +44,12 @@ def lost() -> arena.League:
 
 
 def test_faults_stand_above_the_standings(lost: arena.League) -> None:
-    """So that nobody takes matches for played that ended by a fault."""
+    """The title of the standings counts faults, so that forfeits are not taken for played matches."""
     assert lost.standings().title == "match: 4 matches, isolation none, faults: wild 4"
 
 
 def test_pages_of_a_league_are_rows(lost: arena.League) -> None:
-    """Each player against each opponent, and all of one player."""
+    """The matrix has a row for each player and opponent; `stats` has everything about a player."""
     matrix, stats = lost.matrix(), lost.stats("wild")
 
     assert [(row["player"], row["opponent"], row["losses"]) for row in matrix] == [
@@ -63,7 +63,7 @@ def test_pages_of_a_league_are_rows(lost: arena.League) -> None:
 
 
 def test_a_comparison_is_a_value() -> None:
-    """With the options of the command; a second call plays nothing and finds the same."""
+    """A comparison takes the options of the command; a second call plays nothing and gives the same value."""
     heard: list[tuple[int, int]] = []
 
     found = arena.compare("random", "random", isolation="none", progress=lambda *seen: heard.append(seen), **PUBLIC)
@@ -133,7 +133,7 @@ arena.play("random", "random", game="nim", seed="7", blocks=2000, isolation="non
 
 
 def test_the_next_match_removes_what_a_killed_one_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """And nothing of a program that lives."""
+    """The next match removes the folder of a killed program, and none of a program that still runs."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     living = arena.play("random", "random", isolation="none", **PUBLIC)
 

@@ -66,7 +66,7 @@ def test_a_function_meets_a_bot() -> None:
 
 
 def test_an_object_of_the_kit_plays() -> None:
-    """It hears the beginning and the end, and may answer with an index, a number of numpy too."""
+    """An object gets start and end of a match, and may answer with an index, a number of numpy too."""
     player = Counting()
 
     played = arena.play(player, first, blocks=1, **PUBLIC)
@@ -107,7 +107,7 @@ def test_the_exception_of_a_function_comes_out_and_nothing_stays() -> None:
 
 @pytest.mark.parametrize("error", [StopIteration, ConnectionRefusedError, ValueError])
 def test_no_exception_of_a_function_is_swallowed(error: type[Exception]) -> None:
-    """Also those by which Python's own loops, pipes and parsers tell something."""
+    """Exceptions of a function come out, also kinds that Python's loops, pipes and parsers use as signals."""
 
     def bad(_view: object, _legal: object) -> object:
         raise error
@@ -117,7 +117,7 @@ def test_no_exception_of_a_function_is_swallowed(error: type[Exception]) -> None
 
 
 def test_another_run_with_functions_in_the_same_results_is_refused() -> None:
-    """It would take over the sockets of the first, whose matches would end by a crash."""
+    """A second run with functions is refused: it would take over the sockets of the first."""
     content = {"name": "one", "cycles": 2, "players": [{"bot": first}, {"bot": "random"}], **PUBLIC}
     refused: list[str] = []
 
@@ -325,7 +325,7 @@ league.run(progress=heard, isolation="none", workers=1)
 
 
 def test_import_costs_nothing() -> None:
-    """Nothing of arena is loaded but its name, and nothing of its dependencies."""
+    """Importing arena loads no other module of it, and none of its dependencies."""
     code = "import sys; before = set(sys.modules); import arena; print(*set(sys.modules) - before)"
 
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

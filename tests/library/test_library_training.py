@@ -23,7 +23,7 @@ def test_without_the_extra_a_sentence_names_it(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_the_mask_is_of_the_legal_actions() -> None:
-    """By their numbers, and 1 for no action of a seat that does not decide."""
+    """The mask has 1 for the numbers of legal actions, and only 0 for a seat that does not decide."""
     table = LearningTable("kuhn_poker", {}, None)
     table.begin(1)
 

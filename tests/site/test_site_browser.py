@@ -83,7 +83,7 @@ def test_kinds_are_all_pages_of_a_site(site: Path, places: dict[str, Path]) -> N
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_ink_of_plots_is_that_of_the_page(browser: Any, places: dict[str, Path], scheme: str) -> None:
-    """It can be read in both modes."""
+    """The ink of plots has the colour of the page's text, readable in light and dark mode."""
     ink = "e => getComputedStyle(e).fill"
     with opened(browser, places["league"].as_uri(), color_scheme=scheme) as (page, _):
         text = page.locator("figure svg text").first.evaluate(ink)
@@ -111,7 +111,7 @@ def test_a_page_can_be_used_by_keyboard(browser: Any, places: dict[str, Path]) -
 
 
 def test_without_a_script_a_match_has_its_steps(browser: Any, places: dict[str, Path]) -> None:
-    """They are a list, in place of the player."""
+    """Without a script the page of a match lists its steps in place of the player."""
     with opened(browser, places["match"].as_uri(), java_script_enabled=False) as (page, _):
         steps = page.locator("ol.steps li").count()
 

@@ -46,7 +46,7 @@ def of_players(pages: list[Read]) -> Iterator[Read]:
 
 
 def test_every_link_leads_to_a_file_of_the_site(site: Path, pages: list[Read]) -> None:
-    """By a relative path, so that the site works from a file and below any address."""
+    """Every link is a relative path to a file, so that the site works from a file and below any address."""
     for page in pages:
         for target in page.targets:
             assert not re.match(r"[a-z]+:|/", target), (page.page, target)
@@ -96,7 +96,7 @@ def test_hostile_names_are_text_and_stand_in_no_name_of_a_file(site: Path, pages
 
 
 def test_the_standings_show_the_cells_of_the_leaderboard(tmp_path: Path) -> None:
-    """The same digits, in the same order."""
+    """The standings have the digits of the leaderboard, in the same order."""
     fill(tmp_path, tournament("ann", "bob", "cid"))
     with reading(tmp_path) as store:
         view = league_view(store, "test")
@@ -184,7 +184,7 @@ def test_a_site_is_written_over_a_former_one_and_never_over_other_files(tmp_path
 def test_long_lists_come_page_by_page_and_the_page_of_standings_stays_small(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each match stands in the list of all matches once."""
+    """The list of all matches is split into pages, and contains each match once."""
     monkeypatch.setattr("arena.site.leagues.MATCHES_ON_A_PAGE", 10)
     out = made_site(tmp_path, *(f"player {number}" for number in range(6)), which="none", cycles=1)
     (folder,) = (out / "league").iterdir()
@@ -251,7 +251,7 @@ def test_a_player_page_tells_of_the_other_versions_of_its_bot(tmp_path: Path) ->
 
 
 def test_a_build_makes_few_simulations_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Those of the first matches worth a look, however many there are."""
+    """A build makes the simulations of the first matches worth a look only, however many matches there are."""
     monkeypatch.setattr("arena.site.build.MOST_SIMULATIONS", 3)
     records = [
         unpack(match.record) for block in blocks_of(tournament("ann", "bob", cycles=2)) for match in block.results
@@ -264,7 +264,7 @@ def test_a_build_makes_few_simulations_again(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_the_empty_store_and_a_league_without_matches_have_pages(tmp_path: Path) -> None:
-    """They say so."""
+    """An empty store and a league without matches have pages that say so."""
     assert "No league is stored yet" in Pages().index([])
     made = tournament("ann", "bob")
     fill(tmp_path, made)
@@ -280,7 +280,7 @@ def test_the_empty_store_and_a_league_without_matches_have_pages(tmp_path: Path)
 def test_without_the_packages_of_the_extra_a_sentence_says_what_to_install(
     terminal: Terminal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Nothing is written."""
+    """Without the packages of the extra a sentence names them, and nothing is written."""
     monkeypatch.setitem(sys.modules, "arena.site.build", None)
 
     said = terminal.arena("site build --out site")

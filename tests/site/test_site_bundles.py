@@ -43,7 +43,7 @@ def test_bundles_can_stand_in_a_page_and_ask_for_nothing() -> None:
 @pytest.mark.skipif(shutil.which("node") is None, reason="no node to bundle with")
 @pytest.mark.skipif(not (BROWSER / "node_modules").is_dir(), reason="`npm ci` was not run in arena/site/browser")
 def test_another_build_gives_the_same_bytes(tmp_path: Path) -> None:
-    """With the versions of the lock file."""
+    """A build with the versions of the lock file gives the same bytes."""
     subprocess.run(["node", "build.mjs", str(tmp_path)], cwd=BROWSER, check=True)
 
     for name in (*BUNDLES, "three.LICENSE.txt"):

@@ -50,7 +50,7 @@ class Costly:
 
 
 def test_a_match_is_made_once_with_both_files() -> None:
-    """One that is not to be shown is asked for again, for it may be stored by then."""
+    """A match is made once, with both files; one that is not to be shown is tried again at the next request."""
     costly = Costly(0.0)
 
     assert costly.open("m") == costly.open("m") == b"m"
@@ -78,7 +78,7 @@ def test_replays_take_their_share_of_a_core_and_no_more() -> None:
 
 
 def test_a_match_that_is_kept_costs_nothing() -> None:
-    """Also while there is no time for others; the oldest ones go."""
+    """A kept match is served while there is no time for others; the oldest ones are dropped."""
     costly = Costly(BURST_S)
     costly.open("m")
 
@@ -108,7 +108,7 @@ def test_a_replay_that_fails_is_paid_for() -> None:
 
 
 def test_few_wait_for_a_replay_and_the_others_come_again() -> None:
-    """So the threads that answer for pages are never all taken."""
+    """Few requests wait for a replay and others get Busy, so that threads for other pages stay free."""
     matches, started, over = OpenedMatches(), threading.Event(), threading.Event()
 
     def slow() -> Files:

@@ -102,7 +102,7 @@ def ready(page: Any) -> None:
 
 @pytest.mark.parametrize("name", MATCHES)
 def test_keys_lead_from_the_first_to_the_last_step(browser: Any, site: Path, name: str) -> None:
-    """Each step shows its words, its number in the address, and no page asks for anything outside its folder."""
+    """Keys lead from the first to the last step, each with words and address; nothing outside the folder is loaded."""
     data = match_data(record(name), has_motions=False)
     place = written(site, record(name))
     last = len(data["steps"]) - 1
@@ -145,7 +145,7 @@ def test_nothing_serious_is_found_by_axe(browser: Any, site: Path, name: str, sc
 
 
 def test_jumps_lead_to_rounds_draws_swings_and_faults(browser: Any, site: Path) -> None:
-    """By links and by keys; a link to a step is the address itself."""
+    """Links and keys jump to rounds, draws, swings and faults; a link to a step is the address itself."""
     data = match_data(record("shanghaien"))
     marks = {mark["kind"]: str(mark["step"]) for mark in data["marks"]}
     by_step = [each.get("round", 0) for each in data["steps"]]
@@ -173,7 +173,7 @@ def test_jumps_lead_to_rounds_draws_swings_and_faults(browser: Any, site: Path) 
 
 
 def test_a_fault_is_named_and_can_be_jumped_to(browser: Any, site: Path) -> None:
-    """With the sentence that everybody is told."""
+    """The player shows the public sentence of a fault, and has a jump to it."""
     with opened(browser, written(site, record("simulated")).as_uri()) as (page, _):
         ready(page)
         page.click(".jump-fault >> nth=-1")
@@ -258,7 +258,7 @@ def test_hostile_names_notes_and_stderr_stay_text(browser: Any, site: Path) -> N
 
 
 def test_a_page_in_one_file_needs_no_other(browser: Any, tmp_path: Path) -> None:
-    """Not one request but for itself and pictures within it, also with another match beside."""
+    """A page in one file requests only itself and pictures within it, also with another match beside."""
     place = tmp_path / "match.html"
     other = replace(record("shanghaien"), match="c91b78bc3e0c-0-1")
     place.write_text(match_page(record("shanghaien"), [other], origin="luck"))
@@ -273,7 +273,7 @@ def test_a_page_in_one_file_needs_no_other(browser: Any, tmp_path: Path) -> None
 
 
 def test_without_webgl_stills_are_shown(browser: Any, site: Path) -> None:
-    """With a note that tells which step a picture is of, where not every step has one."""
+    """Without WebGL stills are shown, with a note on the step of a picture where not every step has one."""
     place = written(site, record("riffraff"))
 
     made = browser.new_context()
@@ -403,7 +403,7 @@ def test_the_table_of_shanghaien_fits_a_phone_held_upright(browser: Any, site: P
 
 
 def test_the_table_of_shanghaien_tells_the_task_and_what_is_in_force(browser: Any, site: Path) -> None:
-    """By names: a choice of an expansion, a ban, a captain, cards that the sharks have; at the end the points."""
+    """The table of Shanghaien names expansions, bans, captains and sharks in force, and at the end the points."""
     views = [load_game("shanghaien").observe(each.after, Seat(0)) for each in replay(record("expansions"))]
     told: dict[str, Any] = {}
     with opened(browser, written(site, record("expansions")).as_uri()) as (page, _):

@@ -84,7 +84,7 @@ def test_no_secret_leaves_by_the_data() -> None:
 
 
 def test_notes_and_stderr_are_told_of_private_players_only() -> None:
-    """Of nobody, if nobody is named."""
+    """Notes and stderr are in the data for private players only, for nobody by default."""
     fault = CRASHED.fault
     assert fault is not None
     record = replace(with_notes(CRASHED, "my plan"), fault=replace(fault, stderr="trace of mine", hint="a hint"))
@@ -185,7 +185,7 @@ def test_the_other_matches_of_a_block_are_its_other_rotations() -> None:
 
 
 def test_a_stored_match_gives_its_luck_where_no_replay_can() -> None:
-    """As it was measured when the match was played."""
+    """A match that cannot be replayed has the luck that was measured when it was played."""
     record = replace(SHANGHAIEN, match="c91b78bc3e0c-4-1")
     found = result_of(record, luck_of(record))
 

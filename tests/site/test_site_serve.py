@@ -77,7 +77,7 @@ def test_matches_of_other_leagues_and_of_torn_blocks_are_not_played(tmp_path: Pa
 
 
 def test_a_match_has_two_paths_and_no_others(tmp_path: Path) -> None:
-    """Each of which costs a replay."""
+    """A match has two paths and no others, because each costs a replay."""
     league = tournament("ann", "bob", cycles=1)
     match = str(fill(tmp_path, league)[0].results[0].key)
     site = LiveSite(tmp_path, ())
@@ -90,7 +90,7 @@ def test_a_match_has_two_paths_and_no_others(tmp_path: Path) -> None:
 
 
 def test_a_version_lasts_many_times_the_time_that_it_costs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """So the server takes a small part of a core, and all pages of a version tell the same."""
+    """A version lasts many times its CPU time, so that the server takes a small part of a core."""
     league, now_s, cpu_s = tournament("ann", "bob", cycles=4), [0.0], [0.0]
     with writing(tmp_path) as store:
         store.save_league(league)
@@ -113,7 +113,7 @@ def test_a_version_lasts_many_times_the_time_that_it_costs(tmp_path: Path, monke
 
 @pytest.mark.process
 def test_the_server_tells_news_and_answers_nobody_else(tmp_path: Path) -> None:
-    """It reads only: other methods and other names of hosts are refused, and the policy forbids all other origins."""
+    """The server sends news; it refuses other methods and host names, and its policy forbids other origins."""
     league = tournament("ann", "bob", cycles=4)
     fill(tmp_path, league)
     longer = tournament("ann", "bob", name="longer", cycles=9)
@@ -142,7 +142,7 @@ def test_the_server_tells_news_and_answers_nobody_else(tmp_path: Path) -> None:
 
 
 def test_a_port_that_is_taken_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """With the options, and exit code 2."""
+    """A port in use is an error with the options and exit code 2."""
     from arena.cli import execute  # noqa: PLC0415
 
     fill(tmp_path, tournament("ann", "bob", cycles=1))
@@ -186,7 +186,7 @@ def crowded(folder: Path) -> Iterator[tuple[str, list[socket.socket]]]:
 @pytest.mark.slow
 @pytest.mark.process
 def test_more_connections_than_descriptors_print_nothing(tmp_path: Path) -> None:
-    """Those beyond wait until others have gone, one of the first gets its page; `serving` finds no traceback."""
+    """Connections beyond the descriptors wait until others have gone; nothing is printed."""
     with crowded(tmp_path) as (url, connections):
         with pytest.raises(OSError):  # noqa: PT011 - no answer, in whatever words
             urllib.request.urlopen(f"{url}index.html", timeout=2)

@@ -208,7 +208,7 @@ def test_each_name_at_the_table_can_be_read(browser: Any, site: Path, size: dict
 
 
 def test_a_seat_that_has_answered_is_no_more_on_move(browser: Any, site: Path) -> None:
-    """All ten decide at once; the steps show one answer after the other."""
+    """In a decision of ten seats each step removes the seat that answered from those on move."""
     with opened(browser, match_of(site)) as (page, _):
         page.wait_for_selector(".steps [aria-current=step]")
         waiting = []

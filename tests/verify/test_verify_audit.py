@@ -204,7 +204,7 @@ def test_matches_by_other_rules_are_not_comparable(tmp_path: Path, monkeypatch: 
 
 
 def test_matches_of_a_game_that_is_gone_are_not_comparable(kept: Kept) -> None:
-    """The same for a game that a later arena does not have any more."""
+    """Matches of a game that this arena no longer has are not comparable, as with other rules."""
     change_record(kept, lambda record: record.update(game="chess"))
     change_league(kept, seed="2")
 
@@ -221,7 +221,7 @@ def test_matches_of_a_game_that_is_gone_are_not_comparable(kept: Kept) -> None:
 def test_tampering_with_a_match_of_no_league_is_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, rules: str
 ) -> None:
-    """Nobody's match, but stored all the same; digests and results need no rules."""
+    """Tampering with a match of no league is found by digests and results, which need no rules."""
     with monkeypatch.context() as before:
         before.setattr(Nim, "rules_version", rules)
         kept = Kept(tmp_path)
@@ -241,7 +241,7 @@ def test_one_is_not_many(kept: Kept) -> None:
 
 
 def test_reports_every_problem(kept: Kept) -> None:
-    """It does not stop at the first."""
+    """The audit reports every problem and does not stop at the first."""
     kept.tamper("UPDATE record SET digest = 'x'")
 
     assert len([text for text in problems(kept) if "the stored bytes do not have the stored digest" in text]) == 12

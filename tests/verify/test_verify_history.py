@@ -71,7 +71,7 @@ class Forger:
         self._in_order(lambda entries: entries[6:8] + entries[:6] + entries[8:])
 
     def move_a_match(self) -> None:
-        """The same matches, stored in another order."""
+        """Store the same matches in another order."""
         self._in_order(lambda entries: [entries[1], entries[0], *entries[2:]])
 
     def make_it_fit(self) -> None:
@@ -181,7 +181,7 @@ def test_what_only_lies_in_the_history_is_found_without_a_root(tmp_path: Path) -
 
 
 def test_a_root_looks_at_the_bytes_of_all_matches(tmp_path: Path) -> None:
-    """Also at those of leagues that are not audited now."""
+    """With a root the bytes of all matches are checked, also of leagues that are not audited."""
     kept = Kept(tmp_path)
     root = head_of(kept)
     body = bytearray(kept.body)

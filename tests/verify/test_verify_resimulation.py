@@ -55,7 +55,7 @@ def test_a_replay_needs_no_engine(put_simulator: Any) -> None:
 
 
 def test_simulations_come_out_as_recorded() -> None:
-    """All of them, with nothing to say against it."""
+    """All simulations of a match come out as recorded, without a problem."""
     found, wrong = resimulate(stored_toy_match(seats=4, rounds=4))
 
     assert found is not None
@@ -86,7 +86,7 @@ def test_a_result_that_cannot_be_is_found_without_an_engine() -> None:
 
 
 def test_an_action_that_the_simulator_refuses_is_found(put_simulator: Any) -> None:
-    """But not what stood in: nobody chose that."""
+    """An action that the simulator refuses is a difference, but a fallback action is not checked."""
     record = stored_toy_match(toy_bot(odd=only(1, OutOfTime("late"))), rounds=1)
     put_simulator(refuses="no room")
 
@@ -99,7 +99,7 @@ def test_an_action_that_the_simulator_refuses_is_found(put_simulator: Any) -> No
 
 
 def test_another_engine_is_told_and_no_problem(put_simulator: Any) -> None:
-    """By name and version, with how many came out the same and by how much the worst is off."""
+    """Another engine is no problem: its version, the number of equal results and the farthest are reported."""
     record = stored_toy_match()
     put_simulator(engine="1.1", error=2)
 
@@ -134,7 +134,7 @@ def test_a_fingerprint_of_another_kind_is_a_problem(simulator: Any) -> None:
     ],
 )
 def test_of_several_differences_the_farthest_is_told(changes: tuple[dict[str, Any], ...], number: int) -> None:
-    """By numbers; anything else that is not the same is farther than all numbers."""
+    """The farthest difference is reported; one in anything but numbers is farther than all numbers."""
     record = replace(stored_toy_match(), simulator={"engine": "0.9"})
     for place, change in enumerate(changes):
         record = with_result(record, place, **change)
@@ -183,7 +183,7 @@ def test_a_state_that_no_rules_were_made_for_is_a_problem(monkeypatch: pytest.Mo
 
 
 def test_without_the_engine_the_reason_is_told(put_simulator: Any) -> None:
-    """It names what to install."""
+    """Without the engine the result names what to install."""
     put_simulator(missing="toy needs the extra `toy`")
 
     found, wrong = resimulate(stored_toy_match())
@@ -194,7 +194,7 @@ def test_without_the_engine_the_reason_is_told(put_simulator: Any) -> None:
 
 
 def test_a_game_without_a_simulator_has_nothing_to_make_again() -> None:
-    """It is not even replayed."""
+    """A match of a game without a simulator is not replayed for simulations."""
     record = match_of(seated(RandomBot()), seated(RandomBot()))
 
     assert resimulate(replace(record, steps=())) == (None, [])
@@ -227,7 +227,7 @@ def task(number: int, record: MatchRecord | None = None) -> Task:
 
 
 def test_the_audit_names_match_and_step_of_a_forgery(tmp_path: Path) -> None:
-    """As a problem."""
+    """The audit reports a forged simulation as a problem with match and step."""
     there = Stored(tmp_path, stored_toy_match(), with_result(stored_toy_match(), 2, tilt=20))
 
     found = there.findings()
@@ -275,7 +275,7 @@ def test_the_audit_tells_how_far_it_is(tmp_path: Path) -> None:
 
 @pytest.mark.process
 def test_processes_find_what_one_finds_in_the_same_order() -> None:
-    """They have no toy game, which is a finding like any other, for each match."""
+    """Several processes find the same in the same order; without the toy game each match has a finding."""
     tasks = [task(number) for number in range(30)]
 
     with parallel_checker(2) as checked:
@@ -287,7 +287,7 @@ def test_processes_find_what_one_finds_in_the_same_order() -> None:
 
 @pytest.mark.process
 def test_damage_does_not_hide_what_was_checked_before() -> None:
-    """What the store gave out before it could not go on is told first."""
+    """Results of matches read before a damaged one are reported first."""
 
     def damaged() -> Iterator[Task]:
         yield task(0)
