@@ -93,7 +93,7 @@ class Counted:
         if not self._first_s or now_s < self._first_s + self._warm_s:
             return
         if not self.begun_s:
-            self.begun_s, self.cpu_s, self.family_s = now_s, time.process_time(), self._other()
+            self.begun_s, self.cpu_s, self.other_s = now_s, time.process_time(), self._other()
         elif now_s > self.begun_s + self._seconds:
             self.cpu_s, self.other_s = time.process_time() - self.cpu_s, self._other() - self.other_s
             self.rate = self.matches / (now_s - self.begun_s)

@@ -64,7 +64,7 @@ def measure(_: Path, *, is_quick: bool) -> list[Table]:
     notes = (
         f"mean of {fleets * count} placements in a breeze on {fleets} tidily loaded ships; each its best of {rounds}",
         "settle: from the release to rest; floor: the engine alone, the same steps in a single call",
-        "placement: all of it, with the way down, intended and shifted; way down: insist alone, with its model",
+        "placement: all of it, with the way down, intended and shifted; way down: require alone, with its model",
     )
     return [Table(title="Riff Raff: what a placement costs", headers=headers, rows=rows, notes=notes), _cold()]
 

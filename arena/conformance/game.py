@@ -288,7 +288,7 @@ def _capabilities(table: PlayedTable) -> Iterator[str]:
             ):
                 yield f"{place}: a result of the simulator read back from JSON leads to another state"
             if not simulator.describe_result(step.state, again, step.after).isprintable():
-                yield f"{place}: tell gives more than one line"
+                yield f"{place}: describe_result gives more than one line"
 
 
 def _replays(table: PlayedTable) -> Iterator[str]:
