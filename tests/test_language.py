@@ -3,6 +3,7 @@
 Names on the wire, in records, in YAML and in the database are strings: they stay as they are.
 """
 
+import ast
 import io
 import re
 import tokenize
@@ -51,3 +52,18 @@ def test_a_name_uses_the_term_of_the_field(folder: str) -> None:
     ]
 
     assert found == []
+
+
+RIDDLES = re.compile(r"(All|By|Each|Of|One|That|The same|Those|Whether)\b")
+
+
+def test_a_docstring_begins_with_a_verb_or_a_noun() -> None:
+    """Ruff's D401 passes words that leave out what is meant."""
+    functions = [
+        (path, node)
+        for path in sorted((ROOT / "arena").rglob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    ]
+
+    assert [f"{path}:{node.lineno}" for path, node in functions if RIDDLES.match(ast.get_docstring(node) or "")] == []

@@ -39,25 +39,25 @@ class Rules:
         self.seat_counts = self._game.seat_counts
 
     def setup(self, options: Mapping[str, Json] | None = None, *, seats: int = 2) -> Any:
-        """The first state. SpecError names an unknown or impossible option, or a number of seats it is not for."""
+        """Return the first state. SpecError names an unknown or impossible option or number of seats."""
         if seats not in self.seat_counts:
             raise SpecError(f"{self.name} is for {self.seat_counts} seats, found {seats}")
         return self._game.setup(options or {}, seats)
 
     def turn(self, state: Any) -> Turn:
-        """The next turn: `Decision(seats)`, `Chance(key, kind)`, `Simulation(key)` or `Over()`."""
+        """Return the next turn: `Decision(seats)`, `Chance(key, kind)`, `Simulation(key)` or `Over()`."""
         return self._game.turn(state)
 
     def observe(self, state: Any, seat: int) -> dict[str, Json]:
-        """All that this seat may know, as JSON values: the `view` of a bot."""
+        """Return what this seat may know, as JSON values: the `view` of a bot."""
         return self._game.observe(state, Seat(seat))
 
     def legal(self, state: Any, seat: int | None = None) -> tuple[Any, ...] | None:
-        """The actions open to a seat, by default the first that decides; None where the game cannot list them."""
+        """Return the actions open to a seat, by default the first that decides; None if the game cannot list them."""
         return self._game.legal(state, self._seat(state) if seat is None else Seat(seat))
 
     def apply(self, state: Any, action: Any) -> Any:
-        """The state after an action of the one seat that decides, or after a mapping of actions by seat.
+        """Return the state after an action of the one seat that decides, or after a mapping of actions by seat.
 
         An action is one of `legal`, or its JSON form. BotFault if the rules forbid it.
         """
@@ -66,7 +66,7 @@ class Rules:
         return self._game.apply(state, {seat: self._parsed(state, seat, move) for seat, move in by_seat.items()})
 
     def resolve(self, state: Any, drawn: tuple[int, ...] | None = None, *, rng: random.Random | None = None) -> Any:
-        """The state after chance came out as `drawn`, or as `rng` draws it; after a simulation, with its result."""
+        """Return the state after chance came out as `drawn`, or as `rng` draws it; or after a simulation."""
         match self.turn(state):
             case Simulation():
                 require_simulator(self._game)
@@ -78,7 +78,7 @@ class Rules:
         raise SpecError(f"nothing is drawn in this state of {self.name}: {self.turn(state)}")
 
     def is_over(self, state: Any) -> bool:
-        """Whether play has ended, so that `outcome` may be asked."""
+        """Return True if play has ended, so that `outcome` may be asked."""
         return isinstance(self.turn(state), Over)
 
     def outcome(self, state: Any) -> Outcome:
@@ -86,7 +86,7 @@ class Rules:
         return self._game.outcome(state)
 
     def playout(self, rng: random.Random, state: Any = None, *, seats: int = 2) -> Any:
-        """The last state of a match of random legal actions, from `state` or from the beginning."""
+        """Return the last state of a match of random legal actions, from `state` or from the beginning."""
         state = self.setup(seats=seats) if state is None else state
         while not isinstance(turn := self.turn(state), Over):
             if isinstance(turn, Decision):
@@ -96,11 +96,11 @@ class Rules:
         return state
 
     def describe(self, state: Any) -> str:
-        """The state as text for a person."""
+        """Return the state as text for a person."""
         return self._game.describe(state)
 
     def picture(self, state: Any) -> Picture:
-        """The state as an SVG document, which a notebook draws."""
+        """Return the state as an SVG document, which a notebook draws."""
         return Picture(self._game.picture(state))
 
     def __repr__(self) -> str:
@@ -120,7 +120,7 @@ class Rules:
 
 
 def game(name: str) -> Rules:
-    """The rules of that game; SpecError lists the known ones."""
+    """Return the rules of that game; SpecError lists the known ones."""
     return Rules(name)
 
 

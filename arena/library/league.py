@@ -118,7 +118,7 @@ class League:
             raise error_of(outcome["failure"])
 
     def standings(self) -> Table:
-        """A row for each player, best first, with all the columns of `arena leaderboard --format json`.
+        """Return a row for each player, best first, with all the columns of `arena leaderboard --format json`.
 
         A notebook shows the default columns of the leaderboard.
         """
@@ -131,29 +131,29 @@ class League:
         return Table(document["rows"], shown=LEADERBOARD[:SHOWN_STANDINGS], title=title)
 
     def matrix(self) -> Table:
-        """A row for each player and each opponent, with all the columns of `arena matrix --format csv`."""
+        """Return a row for each player and each opponent, with all the columns of `arena matrix --format csv`."""
         compared, _ = read_matrix(ReadMatrix(results=self._results, league=self.name, top=None))
         document = json.loads(matrix_page(compared).render("json"))
         return Table(document["meetings"], shown=_MEETING, title=f"{self.name}: {document['matches']} matches")
 
     def stats(self, player: str) -> dict[str, Any]:
-        """All that is known of a player, as `arena stats --format json` has it. SpecError if there is no such one."""
+        """Return the statistics of a player, as `arena stats --format json` has them. SpecError for an unknown one."""
         page, luck = read_stats(ReadStats(results=self._results, league=self.name, player=player))
         document: dict[str, Any] = json.loads(profile_page(page, luck=luck_description(luck)).render("json"))
         return document
 
     def matches(self) -> Table:
-        """A row for each stored match, with all the columns of `arena league matches --format json`."""
+        """Return a row for each stored match, with all the columns of `arena league matches --format json`."""
         with list_matches(ListMatches(results=self._results, league=self.name)) as (seats, matches):
             text = "".join(match_list(matches, seats=seats, form="json"))
         return Table(json.loads(text), shown=("id", "players", "scores", "ranks", "termination"))
 
     def match(self, match_id: str) -> Match:
-        """One of them, step by step."""
+        """Return a match by its id, step by step."""
         return load_match(match_id, results=self._results)
 
     def verify(self) -> list[str]:
-        """Compute everything stored anew, in a child process; the findings. CheckFailed tells what does not fit."""
+        """Recompute what is stored, in a child process; return the findings. CheckFailed lists what does not fit."""
         findings: list[Mapping[str, Any]] = []
         request = request_of(verify_leagues, {**self._folders, "leagues": [self.name]})
         if problems := run_in_child(verify_leagues, request, on=findings.append):

@@ -39,13 +39,13 @@ class Match:
         self.termination = str(record.termination)
 
     def steps(self) -> Table:
-        """Each step: number, seat and player (None for luck), the recorded action, its text, the bot's note."""
+        """Return the steps: number, seat and player (None for luck), the recorded action, its text, the bot's note."""
         return Table(
             map(self._row, range(1, len(self._replayed) + 1), self._replayed), shown=("step", "player", "text")
         )
 
     def state(self, step: int | None = None) -> Any:
-        """The state after a step, from 1; 0 for the first state, None for the last. It is a state of `arena.game`."""
+        """Return the state after a step, from 1; 0 for the first state, None for the last; a state of `arena.game`."""
         number = len(self._replayed) if step is None else step
         if not 0 <= number <= len(self._replayed):
             raise IndexError(f"step {number}: the match has {len(self._replayed)}")
@@ -54,11 +54,11 @@ class Match:
         return self._replayed[number - 1].after
 
     def picture(self, step: int | None = None) -> Picture:
-        """The position after a step as an SVG document, which a notebook draws."""
+        """Return the position after a step as an SVG document, which a notebook draws."""
         return Picture(picture_with_names(load_game(self.game), self.state(step), self.players))
 
     def player(self, *, private: Collection[str] = ()) -> MatchPage:
-        """The match as a page that plays it: a notebook shows it, `str` of it is HTML for a file.
+        """Return the match as a page that plays it: a notebook shows it, `str` of it is HTML for a file.
 
         Notes and stderr are told of the players named in `private`.
         """
@@ -102,5 +102,5 @@ class Match:
 
 
 def load_match(match_id: str, *, results: str | Path = "results") -> Match:
-    """The stored match of that id, as `League.matches` lists it. SpecError if there is none."""
+    """Return the stored match of that id, as `League.matches` lists it. SpecError if there is none."""
     return Match(read_match(ReadMatch(match=match_id, results=Path(results))).record)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def env(game: str, options: Mapping[str, Json] | None = None, *, seats: int | None = None) -> "ArenaEnv":
-    """The game as an environment of PettingZoo (AEC): the agents `seat_0`, `seat_1` ... act one after the other.
+    """Wrap a game as an environment of PettingZoo (AEC): the agents `seat_0`, `seat_1` ... act one after the other.
 
     An observation has `observation`, the encoded view of the seat (float32), and `action_mask`, 1 for each action that
     is legal (int8); an action is its number. After the end each seat gets a reward: its mean over the others of 1 for a
@@ -37,7 +37,7 @@ def env(game: str, options: Mapping[str, Json] | None = None, *, seats: int | No
 def parallel_env(
     game: str, options: Mapping[str, Json] | None = None, *, seats: int | None = None
 ) -> "ArenaParallelEnv":
-    """A game in which seats act at once as a parallel environment of PettingZoo; otherwise like `env`.
+    """Wrap a game in which seats act at once as a parallel environment of PettingZoo; otherwise like `env`.
 
     A seat that has nothing to decide in a step has a mask of zeros, and its action is not looked at.
     SpecError for a game in which one seat acts at a time.

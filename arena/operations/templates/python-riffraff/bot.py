@@ -26,7 +26,7 @@ def choose(view, legal, clock):
 
 
 def load(view):
-    """Of a few loads that have room, the first from which nothing would fall in a weather like today's."""
+    """Return the first of a few loads that have room from which nothing would fall in a weather like today's."""
     best = None
     for _ in range(4 if kit.simulations else 0):
         tried = pose(view)
