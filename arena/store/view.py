@@ -426,7 +426,7 @@ def busy(path: Path, waited_s: float) -> str:
 
 def written_into(path: Path) -> str:
     """Describe a database that changed while it was read."""
-    return f"{path}: another program wrote into it all the time; give the same command again"
+    return f"{path}: another program wrote into it meanwhile; give the same command again"
 
 
 def _try_lock(number: int, start: int, count: int, *, is_exclusive: bool = False) -> bool:
