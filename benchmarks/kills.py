@@ -22,7 +22,7 @@ from tables import Figure, Row, Table
 
 from arena.bundled import find_tournament
 from arena.errors import SpecError
-from arena.operations.leagues import one_league
+from arena.operations.leagues import load_league
 from arena.store.folder import stored
 
 _WORKERS: Final = 2
@@ -108,7 +108,7 @@ def _kill(name: str, after_s: float) -> Killed:
         run.wait()
         in_results = 0
         with contextlib.suppress(SpecError), stored(results) as store:
-            in_results = one_league(store, None).stored
+            in_results = load_league(store, None).stored
         return Killed(finished, in_results, now_s - first_s)
 
 

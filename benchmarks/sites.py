@@ -26,7 +26,7 @@ from arena.league.schedule import Pairing, pairings
 from arena.league.tournament import Tournament
 from arena.match.columns import pack_blocks
 from arena.match.results import MatchResult, rotate
-from arena.operations.leagues import one_league
+from arena.operations.leagues import load_league
 from arena.store import database, rows
 from arena.store.folder import stored
 
@@ -57,7 +57,7 @@ def measure(scratch: Path, *, is_quick: bool) -> list[Table]:
     _arena("league", "run", "first", "--results", str(first))
     _arena("league", "run", str(scratch / "ships.yaml"), "--results", str(ships))
     with stored(first) as store:
-        blocks = _blocks([*store.matches(one_league(store, "first").blocks)])
+        blocks = _blocks([*store.matches(load_league(store, "first").blocks)])
     matches = _MATCHES // 10 if is_quick else _MATCHES
     large = _enlarged(scratch / "large", blocks, matches)
     built = [*_first(scratch, first), *_large(scratch, large, matches), *_ships(scratch, ships)]

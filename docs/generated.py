@@ -14,7 +14,7 @@ from pathlib import Path
 from textwrap import fill
 from typing import Any
 
-from arena.operations.new_bot import KITS, OF_A_GAME, TEMPLATES, files_elsewhere
+from arena.operations.new_bot import GAME_TEMPLATES, KITS, TEMPLATES, files_elsewhere
 from arena.report.columns import LEADERBOARD, PLUS_MINUS
 from arena.report.matches import MATCH_COLUMNS
 
@@ -90,7 +90,8 @@ def kits() -> list[str]:
         files = [*TEMPLATES.joinpath(name).iterdir(), *files_elsewhere(name)]
         names = ", ".join(sorted(f"`{file.name}`" for file in files if file.name not in ("bot.yaml", "__pycache__")))
         packages = " ".join(f"`{package}`" for package in kit.packages)
-        lines.append(f"| {kit.title} | `{name}` | {names} | {packages} | {'yes' * (f'{name}-riffraff' in OF_A_GAME)} |")
+        riffraff = "yes" * (f"{name}-riffraff" in GAME_TEMPLATES)
+        lines.append(f"| {kit.title} | `{name}` | {names} | {packages} | {riffraff} |")
     return lines
 
 

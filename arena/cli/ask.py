@@ -69,10 +69,10 @@ def ask_or_play_on(request: AskBot, *, width: int | None, is_all: bool, is_playe
 def _play_on(request: AskBot) -> int:
     """Print the match from the step on, and both results."""
     outcome = play_on(request)
-    for line in transcript(outcome.went_on, every_state=False, start=request.step or 1):
+    for line in transcript(outcome.continuation, every_state=False, start=request.step or 1):
         click.echo(line)
     instead = f"from step {request.step} on with {outcome.bot} as {outcome.player}"
-    click.echo(f"as it was: {result_line(outcome.record)}\n{instead}: {result_line(outcome.went_on)}")
+    click.echo(f"as it was: {result_line(outcome.record)}\n{instead}: {result_line(outcome.continuation)}")
     return 0
 
 

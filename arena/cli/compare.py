@@ -9,7 +9,7 @@ from arena.cli.completion import complete_bot
 from arena.cli.edge import print_error, shown_events, stoppable
 from arena.cli.options import WORKERS, format_option, requesting
 from arena.errors import SpecError
-from arena.operations.compare_bots import CompareBots, LuckSettled, TestProgressed, compare_bots
+from arena.operations.compare_bots import CompareBots, ComparisonLuck, TestProgressed, compare_bots
 from arena.operations.events import Event
 from arena.report.comparison import as_json, as_text, state_line
 from arena.report.luck_origin import luck_description
@@ -49,7 +49,7 @@ def compare(request: CompareBots, form: str) -> None:
             outcome = compare_bots(request, on)
     except SpecError as error:
         raise SpecError(re.sub(r"\b(?<!--)(?=(elo[01]|alpha|beta|cap)\b)", "--", str(error))) from None
-    click.echo(_FORMATS[form](outcome.compared, (outcome.new, outcome.old), outcome.luck))
+    click.echo(_FORMATS[form](outcome.result, (outcome.new, outcome.old), outcome.luck))
 
 
 def _line(step: TestProgressed) -> str:
@@ -57,5 +57,5 @@ def _line(step: TestProgressed) -> str:
 
 
 def _print_luck(event: Event) -> None:
-    if isinstance(event, LuckSettled) and event.luck.public_seed is None:
+    if isinstance(event, ComparisonLuck) and event.luck.public_seed is None:
         print_error(luck_description(event.luck))

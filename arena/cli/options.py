@@ -24,7 +24,7 @@ from arena.games import load_game
 from arena.league.tournament import ClusterSettings, Tournament
 from arena.match.secret_luck import Secret
 from arena.match.settings import ClockSettings
-from arena.operations.playing import ClusterChoice, option_named
+from arena.operations.playing import ClusterChoice, naming_option
 from arena.operations.request import Request
 from arena.report.formats import FORMATS, Style
 from arena.store.secrets import read_secret
@@ -82,14 +82,14 @@ def _chosen_secret(seed: str | None, secret_file: Path | None) -> Secret | None:
     if seed is not None and secret_file is not None:
         raise SpecError("give either --seed or --secret-file: luck cannot follow from both")
     if secret_file is not None:
-        with option_named("--secret-file"):
+        with naming_option("--secret-file"):
             return read_secret(secret_file)
     return None if seed is None else Secret.public(seed)
 
 
 def _known_game(_context: click.Context, _parameter: click.Parameter, name: str | None) -> str | None:
     if name is not None:
-        with option_named("--game"):
+        with naming_option("--game"):
             load_game(name)
     return name
 

@@ -77,7 +77,7 @@ def run(request: RunPositions, xml: Path | None, width: int | None) -> int:
     with stoppable():
         outcome = run_positions(request)
     results = outcome.results
-    rows = [[row.name, "pass" if row.is_passed else "FAIL", row.found, _expected_text(row.position)] for row in results]
+    rows = [[row.name, "pass" if row.is_passed else "FAIL", row.reply, _expected_text(row.position)] for row in results]
     click.echo(listing(["position", "result", "answer", "expected"], rows, width))
     passed, verb = sum(result.is_passed for result in results), "passes" if len(results) == 1 else "pass"
     click.echo(f"\n{passed} of {counted(len(results), 'position')} {verb}")
@@ -94,7 +94,7 @@ def _junit(found: PositionResults) -> str:
         time_s = 0.0 if result.answer is None else result.answer.cpu_ms / 1000
         case = ET.SubElement(suite, "testcase", classname=result.position.match, name=result.name, time=f"{time_s:.6f}")
         if not result.is_passed:
-            message = f"step {result.position.step}: {result.found}; expected {_expected_text(result.position)}"
+            message = f"step {result.position.step}: {result.reply}; expected {_expected_text(result.position)}"
             ET.SubElement(case, "failure", message=message)
     ET.indent(suite)
     return ET.tostring(suite, encoding="unicode", xml_declaration=True) + "\n"

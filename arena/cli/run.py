@@ -23,9 +23,9 @@ from arena.operations.run_league import (
     RunLeague,
     TournamentUpdate,
     VersionsKept,
-    asked_tournament,
-    dropped_by,
+    preview_update,
     run_league,
+    tournament_of,
 )
 from arena.plugins import TRUST
 from arena.report.formats import Style
@@ -69,14 +69,14 @@ def run(request: RunLeague, *, form: str, style: Style, yes: bool, dry_run: bool
     if trust_code:
         os.environ[TRUST] = str(find_tournament(request.tournament).parent.absolute())
     if dry_run:
-        click.echo("\n".join(_update_lines(dropped_by(request))))
+        click.echo("\n".join(_update_lines(preview_update(request))))
     elif plan:
         with stoppable(), shown_events(_print_news, lambda step: f"{step.done} {step.task}, at most a minute") as on:
             forecast = plan_league(request, on)
         click.echo("\n".join(plan_lines(forecast, style.width)))
     else:
         if style.columns:
-            require_columns(style, form, asked_tournament(request))
+            require_columns(style, form, tournament_of(request)[0])
         request = replace(request, may_drop=None) if yes else _agreed(request)
         outcome = _play(request, is_agreed=not yes)
         from arena.report.leaderboard import leaderboard_page  # noqa: PLC0415 - numpy, after the machine was checked
@@ -108,7 +108,7 @@ def _agreed(request: RunLeague) -> RunLeague:
     if not request.update:
         return request
     with contextlib.suppress(DamagedStore):  # a damaged league is stored anew, which the run reports
-        update = dropped_by(request)
+        update = preview_update(request)
         if update.dropped is not None and update.dropped.dropped:
             for line in _update_lines(update):
                 click.echo(line, err=True)

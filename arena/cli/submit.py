@@ -15,10 +15,10 @@ from arena.errors import CheckFailed, Interrupted
 from arena.operations.events import Event
 from arena.operations.submit_bots import (
     BotsExamined,
-    Submission,
     Submissions,
+    SubmissionVerdict,
     SubmitBots,
-    Verdict,
+    SubmittedBot,
     submit_bot,
     submit_bots,
 )
@@ -54,7 +54,7 @@ def submit(request: SubmitBots, reports: Path | None, width: int | None) -> None
     if len(request.bots) == 1 and reports is None:
         _submit_one(request)
         return
-    submissions: list[Submission] = []
+    submissions: list[SubmittedBot] = []
     try:
         with stoppable(), printed_trial() as print_trial:
 
@@ -70,9 +70,9 @@ def submit(request: SubmitBots, reports: Path | None, width: int | None) -> None
         if submissions:
             _print_table(submissions, reports, width)
     verdicts = Counter(submission.verdict for submission in submissions)
-    if missed := verdicts[Verdict.NOT_EXAMINED]:
+    if missed := verdicts[SubmissionVerdict.NOT_EXAMINED]:
         raise Interrupted(f"interrupted: {counted(missed, 'bot')} not examined; give the same command again")
-    if refused := verdicts[Verdict.REFUSED]:
+    if refused := verdicts[SubmissionVerdict.REFUSED]:
         raise CheckFailed(f"{refused} of {counted(verdicts.total(), 'bot')} refused")
 
 
@@ -89,7 +89,7 @@ def _words(step: BotsExamined) -> str:
     return f"{step.done}/{step.total} bots examined, {step.refused} refused{step.counts.left()}"
 
 
-def _print_table(submissions: Sequence[Submission], reports: Path | None, width: int | None) -> None:
+def _print_table(submissions: Sequence[SubmittedBot], reports: Path | None, width: int | None) -> None:
     """Print the table at that width, and write a text for each author into `reports`."""
     rows = [(printable(bot.text), bot.verdict, join_lines(bot.reason)) for bot in submissions]
     click.echo(listing(["bot", "result", "why"], rows, width))
@@ -102,14 +102,14 @@ def _print_table(submissions: Sequence[Submission], reports: Path | None, width:
         click.echo(f"a text for each author is in {reports}/")
 
 
-def _report(submission: Submission) -> str:
+def _report(submission: SubmittedBot) -> str:
     """Return the text for the author of a bot, with the verdict first."""
     lines = [line for event in submission.events for line in trial_lines(event)]
     head = [f"{submission.verdict}: {submission.for_author}", *([""] if lines or submission.details else [])]
     return "\n".join([*head, *lines, submission.details]).rstrip()
 
 
-def _report_files(submissions: Sequence[Submission]) -> Iterator[tuple[str, Submission]]:
+def _report_files(submissions: Sequence[SubmittedBot]) -> Iterator[tuple[str, SubmittedBot]]:
     """Yield file names and submissions: `ada.txt` for bot ada or unreadable `handed-in/ada`, then `ada-2.txt`."""
     taken = set[str]()
     for submission in submissions:

@@ -262,7 +262,7 @@ def compare(
 def comparison_document(request: CompareBots, on: OnEvent) -> dict[str, Any]:
     """Return a comparison as `arena compare --format json` prints it."""
     result = compare_bots(request, on)
-    document: dict[str, Any] = json.loads(as_json(result.compared, (result.new, result.old), result.luck))
+    document: dict[str, Any] = json.loads(as_json(result.result, (result.new, result.old), result.luck))
     return document
 
 

@@ -17,7 +17,7 @@ from arena.match.requests import answer_steps, require_answer, seat_of
 from arena.match.results import MatchKey
 from arena.match.settings import ClockSettings, MatchSettings
 from arena.operations.events import Event, OnEvent, ignore
-from arena.operations.playing import BotRequest, installing, option_named, prepare_isolation
+from arena.operations.playing import BotRequest, installing, naming_option, prepare_isolation
 from arena.operations.read_match import ReadMatch, read_match
 from arena.process.limits import Isolation
 from arena.process.manifest import BotSpec
@@ -63,11 +63,11 @@ class Answers(msgspec.Struct, frozen=True):
         return len(self.answers) == len(self.steps) and all(answer.is_same for answer in self.answers)
 
 
-class PlayedOn(msgspec.Struct, frozen=True):
-    """A match as it was recorded, and as it went on with the bot of that label in the place of `player`."""
+class ContinuedMatch(msgspec.Struct, frozen=True):
+    """A match as it was recorded, and its continuation with the bot of that label in the place of `player`."""
 
     record: MatchRecord
-    went_on: MatchRecord
+    continuation: MatchRecord
     bot: str
     player: str
 
@@ -79,13 +79,13 @@ def ask_bot(request: AskBot, on: OnEvent = ignore) -> Answers:
     steps = () if request.step is None else (request.step,)
     with installing(request.results, question.bots, request.isolation) as bots:
         name, bot = record.players[seat], bots.install(question.bot)
-        asked = replace(question.players[seat], bot=bot) if question.players else Player(name=name, bot=bot)
-        player = asked_player(record, asked, request.isolation, has_clock=not request.no_clock)
-        answers = ask(record, player, seat, steps, before=_report_first(bot, on))
+        player = replace(question.players[seat], bot=bot) if question.players else Player(name=name, bot=bot)
+        bot_player = bot_player_for(record, player, request.isolation, has_clock=not request.no_clock)
+        answers = ask(record, bot_player, seat, steps, before=_report_first(bot, on))
         return Answers(record, seat, steps or answer_steps(record, seat), answers)
 
 
-def play_on(request: AskBot) -> PlayedOn:
+def play_on(request: AskBot) -> ContinuedMatch:
     """Play a stored match on from a step: one seat is played by the bot, the others by the bots of the match.
 
     SpecError without a step, and if a bot is not kept any more.
@@ -98,9 +98,9 @@ def play_on(request: AskBot) -> PlayedOn:
     for place, player in enumerate(question.players):
         bot = bots.install(question.bot) if place == question.seat else bots.installed(player.bot.digest)
         seat = replace(player, bot=bot)
-        seated[place] = asked_player(record, seat, request.isolation, has_clock=not request.no_clock)
+        seated[place] = bot_player_for(record, seat, request.isolation, has_clock=not request.no_clock)
     name = record.players[question.seat]
-    return PlayedOn(record, played_on(record, seated, request.step), question.bot.label, name)
+    return ContinuedMatch(record, played_on(record, seated, request.step), question.bot.label, name)
 
 
 class _Question:
@@ -121,7 +121,7 @@ class _Question:
         if match.result is None and needs_players:
             raise SpecError(f"match {request.match}: `arena match` keeps no bots, so nobody can play on")
         self.players = [] if match.result is None else players_of(request.results, self.record)
-        with option_named("--as"):
+        with naming_option("--as"):
             if request.player is None and name not in self.record.players:
                 known = ", ".join(self.record.players)
                 raise SpecError(f"no player is called {name}; give --as and one of {known}")
@@ -132,7 +132,7 @@ class _Question:
         prepare_isolation(request.isolation, self.record.game)
 
 
-def asked_player(record: MatchRecord, player: Player, isolation: Isolation, *, has_clock: bool = True) -> BotPlayer:
+def bot_player_for(record: MatchRecord, player: Player, isolation: Isolation, *, has_clock: bool = True) -> BotPlayer:
     """Return the bot of a player with the clock of the record, or without one. Its stderr is kept."""
     fields = asdict(record.clock)
     clock = ClockSettings(**fields) if has_clock else ClockSettings(**fields, startup_ms=_DAY_MS, ponder=True)

@@ -7,7 +7,7 @@ import msgspec
 from arena.conformance.game import CheckedPart, check_game, difference_elsewhere
 from arena.games import load_game, plugin_place
 from arena.games.api import require_simulator, simulator_of
-from arena.operations.playing import option_named
+from arena.operations.playing import naming_option
 from arena.operations.request import Request
 
 
@@ -33,7 +33,7 @@ def check_one_game(request: CheckGame) -> CheckedGame:
     name, options = request.name, request.options
     game = load_game(name)
     if options:
-        with option_named("--options"):
+        with naming_option("--options"):
             game.setup(options, game.seat_counts[0])
     require_simulator(game)
     parts = [part._replace(title=f"{part.seats} seats: {part.title}") for part in check_game(game, options=options)]

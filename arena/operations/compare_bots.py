@@ -21,7 +21,7 @@ from arena.match.columns import PlayedBlock
 from arena.match.secret_luck import LuckOrigin
 from arena.operations.events import Counted, Event, OnEvent, ignore
 from arena.operations.exhibitions import MatchRequest
-from arena.operations.leagues import begin_league, installed
+from arena.operations.leagues import begin_league, with_installed_bots
 from arena.operations.playing import (
     ClusterChoice,
     WorkerCount,
@@ -61,7 +61,7 @@ class CompareBots(MatchRequest, frozen=True, kw_only=True):
     cluster: ClusterChoice = ClusterChoice()
 
 
-class LuckSettled(Event, frozen=True):
+class ComparisonLuck(Event, frozen=True):
     """The luck under which the matches are drawn."""
 
     luck: LuckOrigin
@@ -78,7 +78,7 @@ class Comparison(msgspec.Struct, frozen=True):
 
     new: str
     old: str
-    compared: Compared
+    result: Compared
     luck: LuckOrigin
 
 
@@ -93,17 +93,17 @@ def compare_bots(request: CompareBots, on: OnEvent = ignore) -> Comparison:
     if test.model == "luck-adjusted" and value is None:
         raise SpecError(f"--model luck-adjusted: {request.game} has no value function that could tell its luck")
     tester = partial(SequentialComparison, test, luck_version=value.version if value else "")
-    cluster = request.cluster.chosen(UNSET, request.workers)
+    cluster = request.cluster.select(UNSET, request.workers)
     prepare_isolation(request.isolation, request.game)
     with writable(request.results) as store:
 
         def is_open(known: Tournament) -> bool:
             return not _resume(store, known, tester, players[0].name)[0].is_decided
 
-        meeting = installed(_tournament(players, request, test), bots)
-        tournament, secret = begin_league(store, request.results, meeting, request.secret, is_open)
+        new_tournament = with_installed_bots(_tournament(players, request, test), bots)
+        tournament, secret = begin_league(store, request.results, new_tournament, request.secret, is_open)
         comparison, finished = _resume(store, tournament, tester, players[0].name)
-        on(LuckSettled(luck_origin(tournament)))
+        on(ComparisonLuck(luck_origin(tournament)))
         needed = comparison.needed(jobs(tournament, finished, request.isolation, secret=secret))
         local = LocalBackend(1 if cluster else local_workers(request.workers, largest_limits(tournament), on))
         backend = backend_of(cluster, tournament, bots, request.isolation, local, on)
@@ -120,10 +120,10 @@ def _players(new: BotSpec, old: BotSpec) -> tuple[Player, Player]:
 
 
 def _tournament(players: tuple[Player, Player], request: CompareBots, test: SequentialSettings) -> Tournament:
-    meeting = request.exhibition(players, request.secret, test.last)
+    tournament = request.exhibition(players, request.secret, test.last)
     name = f"compare-{players[0].name}-{players[1].name}"
     size = max(1, test.batch // _JOBS_BETWEEN_LOOKS)
-    return replace(meeting, name=name, chunk_blocks=size, luck=test.model == "luck-adjusted")
+    return replace(tournament, name=name, chunk_blocks=size, luck=test.model == "luck-adjusted")
 
 
 def _resume(

@@ -45,10 +45,10 @@ class Trial(msgspec.Struct, frozen=True):
     bot: BotSpec
     store: BotStore
     checks: tuple[CheckPlan, ...]
-    meeting: Job
+    baseline_job: Job
 
 
-class Examined(msgspec.Struct, frozen=True):
+class Examination(msgspec.Struct, frozen=True):
     """The installed bot; or None if it was refused, with `reason` in a line and `details` in full.
 
     `events` are those of the examination. `for_author` is the reason for the author of the bot, if they get another
@@ -67,14 +67,14 @@ def examine_bot(trial: Trial, on: OnEvent) -> BotSpec:
 
     SpecError if it cannot be installed, CheckFailed if it does not pass or forfeits.
     """
-    self_test.require_isolation(trial.meeting.isolation)
+    self_test.require_isolation(trial.baseline_job.isolation)
     candidate = trial.store.install(trial.bot)
     reaper.become_subreaper()
     sweep = partial(reaper.kill_descendants, spare=frozenset(multiprocessing_pids()))
     try:
         for plan in trial.checks:
-            require_conformance(candidate, plan, trial.meeting.isolation, on)
-        _meet(candidate, trial, on, sweep)
+            require_conformance(candidate, plan, trial.baseline_job.isolation, on)
+        _play_baseline(candidate, trial, on, sweep)
     finally:
         sweep()
     return candidate
@@ -82,7 +82,7 @@ def examine_bot(trial: Trial, on: OnEvent) -> BotSpec:
 
 def examine_all(
     trials: Sequence[Trial], workers: int, tick: Callable[[], object] = lambda: None
-) -> Generator[tuple[int, Examined], None, None]:
+) -> Generator[tuple[int, Examination], None, None]:
     """Examine the bots of all trials, `workers` at once; yield the number of each trial with its result, as they end.
 
     `tick` is called about twice a second. MachineFault if no further bot can be examined, either. Closing the iterator
@@ -90,42 +90,42 @@ def examine_all(
     """
     numbers, deaths = iter(range(len(trials))), Counter[int]()
     with Workers(workers, preload=__name__) as pool:
-        window = Window[int, Examined](lambda number: pool.submit(examine_apart, trials[number]), lambda: workers)
+        window = Window[int, Examination](lambda number: pool.submit(examine_trial, trials[number]), lambda: workers)
         while window.fill(numbers):
             for number, future in window.ended():
-                examined: Examined | None = None
+                result: Examination | None = None
                 with contextlib.suppress(BrokenExecutor):
-                    examined = future.result()
-                deaths[number] += examined is None
-                if examined is None and deaths[number] < _ATTEMPTS:
+                    result = future.result()
+                deaths[number] += result is None
+                if result is None and deaths[number] < _ATTEMPTS:
                     numbers = chain((number,), numbers)
                 else:
-                    yield number, examined or Examined(None, f"the process that examined it died {_ATTEMPTS} times")
+                    yield number, result or Examination(None, f"the process that examined it died {_ATTEMPTS} times")
             tick()
 
 
-def examine_apart(trial: Trial) -> Examined:
+def examine_trial(trial: Trial) -> Examination:
     """Examine a bot in a worker process; every failure but a MachineFault becomes the result."""
     events: list[Event] = []
     try:
-        return Examined(examine_bot(trial, events.append), events=(*events,))
+        return Examination(examine_bot(trial, events.append), events=(*events,))
     except (SpecError, CheckFailed) as error:
         text = str(error)
         reason = error.reason if isinstance(error, StepFailed) else text.splitlines()[0]
-        return Examined(None, reason, text if text != reason else "", (*events,))
+        return Examination(None, reason, text if text != reason else "", (*events,))
     except MachineFault:
         raise
     except HarnessFault as fault:
         for_author = "it could not be examined; ask whoever runs arena for the reason"
-        return Examined(None, f"it could not be examined: {fault}", "", (*events,), for_author)
+        return Examination(None, f"it could not be examined: {fault}", "", (*events,), for_author)
 
 
-def _meet(candidate: BotSpec, trial: Trial, on: OnEvent, sweep: Callable[[], object]) -> None:
+def _play_baseline(candidate: BotSpec, trial: Trial, on: OnEvent, sweep: Callable[[], object]) -> None:
     """Play the block against the baseline. CheckFailed if the candidate forfeits."""
-    meeting = trial.meeting
-    players = tuple(replace(player, bot=trial.store.install(player.bot)) for player in meeting.pairing.players)
-    meeting = replace(meeting, pairing=replace(meeting.pairing, players=players))
-    with contextlib.closing(play_rotations(meeting, sweep=sweep)) as matches:
+    job = trial.baseline_job
+    players = tuple(replace(player, bot=trial.store.install(player.bot)) for player in job.pairing.players)
+    job = replace(job, pairing=replace(job.pairing, players=players))
+    with contextlib.closing(play_rotations(job, sweep=sweep)) as matches:
         for record, _ in matches:
             seat = record.players.index(candidate.name)
             on(BaselineMet(record, seat))

@@ -69,7 +69,7 @@ def examine_cluster(request: ExamineMachine) -> ClusterDiagnosis:
     """Examine the workers of a cluster, and compare them with this machine. SpecError if none is named."""
     from arena.cluster.survey import SurveyedWorker, faults, report, survey  # noqa: PLC0415 - only for a cluster
 
-    cluster = request.cluster.chosen(UNSET, None)
+    cluster = request.cluster.select(UNSET, None)
     assert cluster is not None, "the request has a choice"
     here, workers = report(), survey(cluster)
     results = {worker.name: tuple(faults(worker, here)) for worker in workers}

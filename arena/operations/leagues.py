@@ -2,7 +2,7 @@
 
 import contextlib
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from arena.errors import DamagedStore, SpecError
 from arena.league.state import LeagueState, ScheduleRunner, state_of
-from arena.league.tournament import Keep, PlayerEntry, Tournament, portable
+from arena.league.tournament import PlayerEntry, Tournament, portable
 from arena.match.secret_luck import Secret
 from arena.operations.events import Event
 from arena.process.manifest import BotSpec
@@ -32,7 +32,7 @@ class KeptVersion(Event, frozen=True):
     newer: str
 
 
-def one_league(store: MatchStore, name: str | None) -> LeagueState:
+def load_league(store: MatchStore, name: str | None) -> LeagueState:
     """Return the state of the league of that name, or of the only one. SpecError lists the known ones."""
     names = [name] if name else store.leagues()
     if len(names) != 1:
@@ -63,75 +63,78 @@ def publish(store: MatchStore, state: LeagueState) -> "tuple[Standings, tuple[Ti
     return standings, use
 
 
-def installed(tournament: Tournament, bots: BotStore) -> Tournament:
+def with_installed_bots(tournament: Tournament, bots: BotStore) -> Tournament:
     """Return the tournament with the installed copies of its bots, which do not change."""
     players = tuple(replace(player, bot=bots.install(player.bot)) for player in tournament.players)
     return replace(tournament, players=players)
 
 
-def begun_as(store: MatchStore, asked: Tournament) -> Tournament:
+def with_stored_commitments(store: MatchStore, tournament: Tournament) -> Tournament:
     """Return the tournament with the commitments of the stored league of its name, or with one that no league has."""
-    commitments = tuple(secret.commitment for secret in store.secrets(asked.name)) or ("not drawn yet",)
-    return asked if asked.seed is not None else replace(asked, commitments=commitments)
+    commitments = tuple(secret.commitment for secret in store.secrets(tournament.name)) or ("not drawn yet",)
+    return tournament if tournament.seed is not None else replace(tournament, commitments=commitments)
 
 
 def begin_league(
     store: MatchStore,
     results: Path,
     tournament: Tournament,
-    given: Secret | None,
+    secret: Secret | None,
     is_open: Callable[[Tournament], bool],
 ) -> tuple[Tournament, Secret | None]:
     """Store the tournament with the commitments of its luck; return it, and the secret of new blocks or None.
 
     `is_open` returns True if the league of a tournament has blocks left to draw.
     """
-    tournament, secret = SecretKeeper(store, results).settle(tournament, given, is_open)
+    tournament, secret = SecretKeeper(store, results).settle(tournament, secret, is_open)
     store.save_league(tournament)
     return tournament, secret
 
 
-def begun_versions(bots: BotStore, results: Path, kept: list[KeptVersion]) -> Keep:
-    """Return the function that chooses, for each player, the version of the bot with which its league began.
+class VersionKeeper:
+    """The choice, for each player, of the version of the bot with which its league began.
 
-    It appends to `kept` each bot of which there is a newer version.
+    `kept` lists the players of whose bots there are newer versions.
     """
 
-    @cache
-    def stored_league(name: str) -> Tournament | None:
-        """Return the stored league of that name; None if there is none, or if it is damaged."""
-        with contextlib.suppress(SpecError, DamagedStore), stored(results) as store:
-            return store.league(name)
-        return None
+    def __init__(self, bots: BotStore, results: Path) -> None:
+        self.kept: list[KeptVersion] = []
+        self._bots = bots
+        self._stored_league = cache(partial(_stored_league, results))
+        self._is_begun = cache(partial(_is_begun, results))
 
-    @cache
-    def is_begun(name: str) -> bool:
-        """Return True if any match of the league is stored."""
-        league = stored_league(name)
-        with stored(results) as store:
-            return league is not None and bool(state_of(league, store.ranks).stored)
-
-    def keep(league: str, entry: PlayerEntry, bot: BotSpec) -> BotSpec:
+    def __call__(self, league: str, entry: PlayerEntry, bot: BotSpec) -> BotSpec:
         """Return the version with which the player of this entry began, if there is one; `name@hash` in a file is kept.
 
         SpecError if that version is not installed any more.
         """
         if "@" in entry.bot and "/" not in entry.bot:
             return bot
-        name, begun = entry.name or bot.name, stored_league(league)
-        former = next((player.bot for player in begun.players if player.name == name), None) if begun else None
-        if former is None or former.name != bot.name or former.digest == bot.digest or not is_begun(league):
+        name, tournament = entry.name or bot.name, self._stored_league(league)
+        former = next((player.bot for player in tournament.players if player.name == name), bot) if tournament else bot
+        if former.name != bot.name or former.digest == bot.digest or not self._is_begun(league):
             return bot
         try:
-            version = bots.installed(former.digest)
+            version = self._bots.installed(former.digest)
         except SpecError as error:
             raise SpecError(
                 f"{error}; league {league} began with it: `--update` takes {bot.label} in its place"
             ) from None
-        kept.append(KeptVersion(name, former.label, bot.label))
+        self.kept.append(KeptVersion(name, former.label, bot.label))
         return version
 
-    return keep
+
+def _stored_league(results: Path, name: str) -> Tournament | None:
+    """Return the stored league of that name; None if there is none, or if it is damaged."""
+    with contextlib.suppress(SpecError, DamagedStore), stored(results) as store:
+        return store.league(name)
+    return None
+
+
+def _is_begun(results: Path, name: str) -> bool:
+    """Return True if any match of the stored league is stored."""
+    with stored(results) as store:
+        return bool(state_of(store.league(name), store.ranks).stored)
 
 
 class Schedules:

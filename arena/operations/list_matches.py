@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from arena.league.progress import steps_of
 from arena.match.results import MatchResult
 from arena.operations.events import OnEvent, Progress, ignore
-from arena.operations.leagues import one_league
+from arena.operations.leagues import load_league
 from arena.operations.request import Request
 from arena.store.folder import stored
 
@@ -22,7 +22,7 @@ class ListMatches(Request, frozen=True, kw_only=True):
 def list_matches(request: ListMatches, on: OnEvent = ignore) -> Iterator[tuple[int, Iterator[MatchResult]]]:
     """Yield the number of seats, and an iterator that reads the matches by pairing, block and rotation."""
     with stored(request.results) as store:
-        state = one_league(store, request.league)
+        state = load_league(store, request.league)
         results = store.results(state.blocks)
         matches = steps_of(results, "matches", state.stored, lambda *step: on(Progress(*step)))
         if request.faults:

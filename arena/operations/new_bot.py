@@ -46,9 +46,9 @@ KITS: Final = {
     "go": Kit("Go", ("golang-go",)),
     "rust": Kit("Rust", ("rustc",)),
 }
-OF_A_GAME: Final = {"python-riffraff": ("shipmate/riffraff_kit.py",), "javascript-riffraff": (), "c-riffraff": ()}
+GAME_TEMPLATES: Final = {"python-riffraff": ("shipmate/riffraff_kit.py",), "javascript-riffraff": (), "c-riffraff": ()}
 """Templates `LANG-GAME`, with the files of theirs that lie elsewhere."""
-OTHER_NAMES: Final = {"c++": "cpp", "js": "javascript", "ts": "typescript"}
+LANGUAGE_ALIASES: Final = {"c++": "cpp", "js": "javascript", "ts": "typescript"}
 
 
 class NewBot(Request, frozen=True, kw_only=True):
@@ -65,7 +65,7 @@ class NewBot(Request, frozen=True, kw_only=True):
     folder: Path | None = None
 
 
-class MadeBot(msgspec.Struct, frozen=True):
+class NewBotFolder(msgspec.Struct, frozen=True):
     """The folder of a new bot, `path` as commands name it, and its league against bundled bots, if it has one.
 
     `missing` are programs that bots on this machine lack, `packages` the Debian packages that install them.
@@ -79,7 +79,7 @@ class MadeBot(msgspec.Struct, frozen=True):
     packages: tuple[str, ...]
 
 
-def new_bot(request: NewBot) -> MadeBot:
+def new_bot(request: NewBot) -> NewBotFolder:
     """Make the folder of a bot that plays at once. SpecError if it exists, or if it cannot be made as asked."""
     target = request.folder or Path(request.name)
     path = str(target) if "/" in str(target) else f"./{target}"
@@ -100,7 +100,7 @@ def new_bot(request: NewBot) -> MadeBot:
         raise
     files = tuple(sorted(file.name for file in target.iterdir()))
     tournament = _write_tournament(request, path) if request.folder is None else None
-    return MadeBot(target, path, files, tournament, tuple(missing_programs(target)), KITS[lang].packages)
+    return NewBotFolder(target, path, files, tournament, tuple(missing_programs(target)), KITS[lang].packages)
 
 
 def _write_tournament(request: NewBot, path: str) -> Path | None:
@@ -112,7 +112,7 @@ def _write_tournament(request: NewBot, path: str) -> Path | None:
         tournament.parent.mkdir(exist_ok=True)
         template = TEMPLATES / f"league-{request.game}.yaml"
         template = template if template.exists() else TEMPLATES / "league.yaml"
-        write_filled(template, tournament, name=request.name, bot=path, game=request.game)
+        fill_template(template, tournament, name=request.name, bot=path, game=request.game)
     return tournament
 
 
@@ -124,12 +124,12 @@ def write_bot(target: Path, templates: tuple[str, ...], name: str) -> None:
         for file in files_elsewhere(template):
             shutil.copy(file, target)
     for file in target.iterdir():
-        write_filled(file, file, name=name)
+        fill_template(file, file, name=name)
 
 
 def files_elsewhere(template: str) -> list[Path]:
     """Return the files of a template that lie in another folder."""
-    files = KITS[template].elsewhere if template in KITS else OF_A_GAME.get(template, ())
+    files = KITS[template].elsewhere if template in KITS else GAME_TEMPLATES.get(template, ())
     return [
         TEMPLATES.parent / file if file.startswith("templates/") else bundled_folder("bots") / file for file in files
     ]
@@ -143,7 +143,7 @@ def missing_programs(folder: Path) -> list[str]:
     return [word for word in words if "/" not in word and shutil.which(word, path=search_path()) is None]
 
 
-def write_filled(template: Path, target: Path, **words: str) -> None:
+def fill_template(template: Path, target: Path, **words: str) -> None:
     """Write a template with the words in place of their `{{names}}`."""
     text = template.read_text(encoding="utf-8")
     for key, word in words.items():
@@ -154,8 +154,8 @@ def write_filled(template: Path, target: Path, **words: str) -> None:
 def _templates(lang: str, game: str) -> tuple[str, tuple[str, ...]]:
     """Return the canonical name of the language, and its templates: also `LANG-GAME` for a game that has its own."""
     load_game(game)
-    lang = OTHER_NAMES.get(lang.lower(), lang.lower())
-    game_langs = [template.removesuffix(f"-{game}") for template in OF_A_GAME if template.endswith(f"-{game}")]
+    lang = LANGUAGE_ALIASES.get(lang.lower(), lang.lower())
+    game_langs = [template.removesuffix(f"-{game}") for template in GAME_TEMPLATES if template.endswith(f"-{game}")]
     if lang not in (game_langs or KITS):
         what = f"language for {game}" if game_langs else "language"
         raise SpecError(f"--lang: {unknown(what, lang, game_langs or KITS)}")

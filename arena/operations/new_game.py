@@ -11,7 +11,7 @@ from typing import Final
 from arena.bundled import PACKAGE
 from arena.errors import SpecError
 from arena.games import bundled_names
-from arena.operations.new_bot import TEMPLATES, write_bot, write_filled
+from arena.operations.new_bot import TEMPLATES, fill_template, write_bot
 from arena.operations.request import Request
 from arena.process.manifest import MANIFEST
 
@@ -42,7 +42,7 @@ def new_game(request: NewGame) -> Path:
     shutil.copytree(TEMPLATES / "game", target, ignore=shutil.ignore_patterns("__pycache__"))
     (target / "project.toml").rename(target / "pyproject.toml")
     for file in [path for path in target.rglob("*") if path.is_file()]:
-        write_filled(file, file, **{"name": name, "class": class_name, "like": request.like})
+        fill_template(file, file, **{"name": name, "class": class_name, "like": request.like})
     rules = (PACKAGE / "games" / f"{request.like}.py").read_text(encoding="utf-8")
     rules = rules.replace(f'"{request.like}"', f'"{name}"').replace(SMALL_GAMES[request.like], class_name)
     (target / name).mkdir()

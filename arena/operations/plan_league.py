@@ -13,9 +13,9 @@ from arena.league.plan import Capacity, LeaguePlan, SampleTimes, shown_differenc
 from arena.league.state import state_of
 from arena.league.tournament import ClusterSettings, Tournament
 from arena.operations.events import OnEvent, Progress, ignore
-from arena.operations.leagues import KeptVersion, begun_as, is_known
+from arena.operations.leagues import is_known, with_stored_commitments
 from arena.operations.playing import prepare_isolation
-from arena.operations.run_league import RunLeague, VersionsKept, asked_tournament, local_slots
+from arena.operations.run_league import RunLeague, VersionsKept, local_slots, tournament_of
 from arena.process.limits import Isolation
 from arena.process.manifest import BotSpec
 from arena.process.scratch import scratch_folder
@@ -31,9 +31,8 @@ def plan_league(request: RunLeague, on: OnEvent = ignore) -> LeaguePlan:
 
     MachineFault if bots cannot play here, or if no worker of the cluster can play.
     """
-    kept: list[KeptVersion] = []
-    tournament = asked_tournament(request, kept)
-    cluster = request.cluster.chosen(tournament.cluster, request.workers)
+    tournament, kept = tournament_of(request)
+    cluster = request.cluster.select(tournament.cluster, request.workers)
     workers = local_slots(request, tournament, on)
     played = _stored_matches(request.results, tournament)
     prepare_isolation(request.isolation, tournament.game)
@@ -42,7 +41,7 @@ def plan_league(request: RunLeague, on: OnEvent = ignore) -> LeaguePlan:
         capacity = _capacity_of(cluster, tournament.game, request.isolation)
     with scratch_folder("arena-plan-") as scratch:
         prepare = partial(
-            installed_copy, BotStore(request.results, request.results, request.isolation), scratch, request.isolation
+            install_copy, BotStore(request.results, request.results, request.isolation), scratch, request.isolation
         )
         try:
             sample = take_sample(
@@ -56,7 +55,7 @@ def plan_league(request: RunLeague, on: OnEvent = ignore) -> LeaguePlan:
         except KeyboardInterrupt:
             raise Interrupted("interrupted; nothing was stored") from None
     if kept:
-        on(VersionsKept(tournament.name, tuple(kept)))
+        on(VersionsKept(tournament.name, kept))
     return LeaguePlan(tournament, played, sample, shown_difference(tournament, sample.results), capacity)
 
 
@@ -78,10 +77,10 @@ def _stored_matches(results: Path, tournament: Tournament) -> int:
     if not is_known(results, tournament.name):
         return 0
     with stored(results) as store:
-        return state_of(begun_as(store, tournament), store.ranks).stored
+        return state_of(with_stored_commitments(store, tournament), store.ranks).stored
 
 
-def installed_copy(store: BotStore, scratch: Path, isolation: Isolation, bot: BotSpec) -> BotSpec:
+def install_copy(store: BotStore, scratch: Path, isolation: Isolation, bot: BotSpec) -> BotSpec:
     """Return the installed copy of a bot, from the results or else made in the temporary folder."""
     try:
         return store.installed(bot.digest)

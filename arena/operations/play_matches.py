@@ -23,7 +23,7 @@ from arena.match.results import MatchKey, MatchResult
 from arena.match.secret_luck import Secret
 from arena.operations.events import Counted, Event, OnEvent, ignore
 from arena.operations.exhibitions import MatchRequest
-from arena.operations.leagues import installed
+from arena.operations.leagues import with_installed_bots
 from arena.operations.playing import installing, prepare_isolation, require_games
 from arena.process.cores import usable_cores
 from arena.process.limits import Isolation
@@ -31,7 +31,7 @@ from arena.process.room import matches_that_fit, require_least
 from arena.report.transcript import dialogue
 from arena.store.recent import MOST_RECENT, keep_recent
 
-SHOWN_ONE_BY_ONE: Final = 10
+MOST_BLOCKS_ONE_BY_ONE: Final = 10
 """Blocks up to this number are played here, each match an event; more are played on all cores."""
 
 
@@ -88,8 +88,8 @@ def play_matches(request: PlayMatches, on: OnEvent = ignore) -> PlayedMatches:
     is_interrupted = False
     with installing(request.results, request.bot_store(), request.isolation) as bots:
         try:
-            tournament = installed(tournament, bots)
-            if request.one_by_one or request.dialogue or request.blocks <= SHOWN_ONE_BY_ONE:
+            tournament = with_installed_bots(tournament, bots)
+            if request.one_by_one or request.dialogue or request.blocks <= MOST_BLOCKS_ONE_BY_ONE:
                 _play_here(tournament, secret, results, recent, request, on)
             else:
                 _play_in_parallel(tournament, secret, results, recent, request.isolation, on)

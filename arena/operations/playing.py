@@ -48,7 +48,7 @@ class ClusterChoice(msgspec.Struct, frozen=True):
     given: ClusterSettings = ClusterSettings()
     is_trusted: bool = False
 
-    def placed(self) -> ClusterSettings:
+    def for_workers(self) -> ClusterSettings:
         """Return the cluster that this machine gives workers to. SpecError if it cannot be used."""
         from arena.cluster.address import checked_address, workers_here  # noqa: PLC0415 - only for a cluster
 
@@ -57,7 +57,7 @@ class ClusterChoice(msgspec.Struct, frozen=True):
             raise SpecError(f"{address}: expected tls://HOST:PORT; `--cluster {address}` needs no `arena worker`")
         return settings
 
-    def chosen(self, of_file: ClusterSettings | UnsetType, workers: int | None) -> ClusterSettings | None:
+    def select(self, of_file: ClusterSettings | UnsetType, workers: int | None) -> ClusterSettings | None:
         """Return the cluster to use, by this choice and the tournament's file `of_file`; None for this machine alone.
 
         SpecError if it cannot be used, or if `workers` of this machine are asked for as well.
@@ -77,12 +77,12 @@ class ClusterChoice(msgspec.Struct, frozen=True):
             raise SpecError("--workers is for this machine; a cluster plays with all its workers")
         from arena.cluster.address import checked_address  # noqa: PLC0415 - only for a cluster
 
-        with option_named("--cluster" if "address" in named else "--scheduler-file" if is_placed else "cluster"):
+        with naming_option("--cluster" if "address" in named else "--scheduler-file" if is_placed else "cluster"):
             return checked_address(settings, is_trusted=self.is_trusted)
 
 
 @contextlib.contextmanager
-def option_named(option: str) -> Iterator[None]:
+def naming_option(option: str) -> Iterator[None]:
     """Put the option, as it is typed, in front of a SpecError that is raised inside."""
     try:
         yield
@@ -102,7 +102,7 @@ def installing(results: Path, bots: BotStore, isolation: Isolation) -> Iterator[
 
 def require_options(game: str, options: dict[str, Any], seats: int) -> None:
     """Raise SpecError if the game has no such options, or is not for that number of seats."""
-    with option_named("--options" if options else "--game"):
+    with naming_option("--options" if options else "--game"):
         load_game(game).setup(options, seats)
 
 

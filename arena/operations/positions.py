@@ -21,8 +21,8 @@ from arena.match.asking import BotAnswer, ask, plain_action
 from arena.match.record import ActionStep, MatchRecord, decoded, encoded
 from arena.match.replay import state_before
 from arena.match.requests import answer_steps
-from arena.operations.ask_bot import asked_player, players_of
-from arena.operations.playing import BotRequest, option_named, prepare_isolation
+from arena.operations.ask_bot import bot_player_for, players_of
+from arena.operations.playing import BotRequest, naming_option, prepare_isolation
 from arena.operations.read_match import ReadSeat, read_seat
 from arena.operations.request import Request
 from arena.process.manifest import BotSpec, CommandWord, Name
@@ -92,7 +92,7 @@ class PositionResult(msgspec.Struct, frozen=True):
         return self.answer is not None and not self.answer.fault and self.answer.action in self.position.expect
 
     @property
-    def found(self) -> str:
+    def reply(self) -> str:
         """The answer as text, or the reason why there is none."""
         if self.answer is None:
             return printable(self.problem)
@@ -111,9 +111,9 @@ def save_position(request: SavePosition) -> tuple[Path, Position]:
     seat_request = ReadSeat(match=request.match, player=request.player, step=request.step, results=request.results)
     record, seat = read_seat(seat_request)
     arguments = players_of(request.results, record)[seat].arguments
-    with option_named("--expect"):
+    with naming_option("--expect"):
         expect = _expected_actions(record, seat, request.step, request.expect)
-    with option_named("--name"):
+    with naming_option("--name"):
         name = _file_name(request.name or f"{record.match}-{request.step}")
     position = Position(record.match, record.seats[seat].player, request.step, expect, arguments)
     path, match = request.folder / f"{name}.yaml", request.folder / _MATCHES / f"{position.match}.json"
@@ -149,7 +149,7 @@ def _run_group(group: Sequence[NamedPosition], bot: BotSpec, request: RunPositio
     steps = {named.position.step for named in group}
     answers, problem = dict[int, BotAnswer](), "the bot ended before"
     try:
-        seated = asked_player(record, player, request.isolation)
+        seated = bot_player_for(record, player, request.isolation)
         answers = {answer.step: answer for answer in ask(record, seated, group[0].seat, steps)}
     except ArenaError as error:
         problem = str(error)

@@ -20,7 +20,7 @@ class ReadMatch(Request, frozen=True, kw_only=True):
     has_block: bool = False
 
 
-class FoundMatch(msgspec.Struct, frozen=True):
+class MatchDetails(msgspec.Struct, frozen=True):
     """A match and the secret of its luck; None if that is not known here.
 
     `result` is None for a match that is not stored in results. `block` has the other matches with the same luck.
@@ -40,18 +40,18 @@ class ReadSeat(Request, frozen=True, kw_only=True):
     step: int | None = None
 
 
-def read_match(request: ReadMatch) -> FoundMatch:
+def read_match(request: ReadMatch) -> MatchDetails:
     """Read a match. SpecError if there is none of that id."""
     record, secret = recent_match(request.match)
     if record is not None:
         kept = (recent_match(other)[0] for other in _block(request, record))
-        return FoundMatch(record, secret, block=tuple(filter(None, kept)))
+        return MatchDetails(record, secret, block=tuple(filter(None, kept)))
     with stored(request.results) as store:
         match = store.match(request.match)
         record = record_of(match)
         block = tuple(record_of(store.match(other)) for other in _block(request, record))
         secret = None if record.commitment is UNSET else store.secret(record.commitment)
-        return FoundMatch(record, secret, match, block)
+        return MatchDetails(record, secret, match, block)
 
 
 def read_seat(request: ReadSeat) -> tuple[MatchRecord, int]:

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from arena.operations.leagues import league_table, one_league
+from arena.operations.leagues import league_table, load_league
 from arena.operations.request import Request
 from arena.standings.table import Standings, Timing
 from arena.store.folder import stored
@@ -25,5 +25,5 @@ class LeagueStandings(msgspec.Struct, frozen=True):
 def read_standings(request: ReadStandings) -> LeagueStandings:
     """Compute the standings. SpecError if there is no such league."""
     with stored(request.results) as store:
-        state = one_league(store, request.league)
+        state = load_league(store, request.league)
         return LeagueStandings(*league_table(store, state), state.news)

@@ -13,7 +13,7 @@ from arena.match.record import unpack
 from arena.match.results import MatchResult, result_of
 from arena.match.secret_luck import LuckOrigin
 from arena.operations.events import OnEvent, Progress, ignore
-from arena.operations.leagues import one_league
+from arena.operations.leagues import load_league
 from arena.operations.request import Request
 from arena.standings.matrix import HeadToHead
 from arena.store.folder import stored
@@ -40,7 +40,7 @@ class ReadStats(Request, frozen=True, kw_only=True):
 def read_matrix(request: ReadMatrix) -> tuple[HeadToHead, LuckOrigin]:
     """Compare players by all their matches; return the matrix and the origin of luck. SpecError for unknown names."""
     with stored(request.results) as store:
-        state = one_league(store, request.league)
+        state = load_league(store, request.league)
     tournament = state.tournament
     names = [player.name for player in tournament.players]
     for name in request.players:
@@ -52,7 +52,7 @@ def read_matrix(request: ReadMatrix) -> tuple[HeadToHead, LuckOrigin]:
 def read_stats(request: ReadStats, on: OnEvent = ignore) -> tuple[ProfilePage, LuckOrigin]:
     """Compute the results of a player; return them and the origin of luck. SpecError for unknown names."""
     with stored(request.results) as store:
-        state = one_league(store, request.league)
+        state = load_league(store, request.league)
         names = [player.name for player in state.tournament.players]
         if request.player not in names:
             raise SpecError(f"league {state.tournament.name}: {unknown('player', request.player, names)}")

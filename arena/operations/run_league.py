@@ -37,13 +37,13 @@ from arena.operations.events import Counted, Event, OnEvent, Warned, ignore
 from arena.operations.leagues import (
     KeptVersion,
     Schedules,
+    VersionKeeper,
     begin_league,
-    begun_as,
-    begun_versions,
-    installed,
     is_known,
     league_table,
     publish,
+    with_installed_bots,
+    with_stored_commitments,
 )
 from arena.operations.playing import (
     BotRequest,
@@ -131,19 +131,18 @@ def run_league(request: RunLeague, on: OnEvent = ignore) -> LeagueOutcome:
 
     SpecError if stored matches would be dropped that the request does not allow to drop.
     """
-    kept: list[KeptVersion] = []
     bots, results = request.bot_store(), request.results
-    tournament = asked_tournament(request, kept)
-    cluster = request.cluster.chosen(tournament.cluster, request.workers)
+    tournament, kept = tournament_of(request)
+    cluster = request.cluster.select(tournament.cluster, request.workers)
     count = 1 if cluster else local_slots(request, tournament, on)
     local = LocalBackend(count, may_pin=request.pin)
     backend = backend_of(cluster, tournament, bots, request.isolation, local, on)
     prepare_isolation(request.isolation, tournament.game)
     with writable(results) as store:
-        tournament, schedules = installed(tournament, bots), Schedules(store)
+        tournament, schedules = with_installed_bots(tournament, bots), Schedules(store)
         _require_none_dropped(store, schedules, tournament, request, on)
         if kept:
-            on(VersionsKept(tournament.name, tuple(kept)))
+            on(VersionsKept(tournament.name, kept))
         tournament, secret = begin_league(
             store, results, tournament, request.secret, lambda known: not schedules.runner_of(known).state.is_complete
         )
@@ -161,23 +160,24 @@ def run_league(request: RunLeague, on: OnEvent = ignore) -> LeagueOutcome:
         return LeagueOutcome(*table, run.state.news, store.head(), torn_blocks(run.state) or lost)
 
 
-def dropped_by(request: RunLeague) -> TournamentUpdate:
+def preview_update(request: RunLeague) -> TournamentUpdate:
     """Compare the tournament with the stored league, without playing or storing anything."""
-    tournament = asked_tournament(request)
+    tournament, _ = tournament_of(request)
     if not is_known(request.results, tournament.name):
         return TournamentUpdate(tournament)
     with stored(request.results) as store:
         former = store.league(tournament.name)
-        now = state_of(begun_as(store, tournament), store.ranks)
+        now = state_of(with_stored_commitments(store, tournament), store.ranks)
         dropped = dropped_matches(state_of(former, store.ranks), now)
         return TournamentUpdate(tournament, tuple(changes(former, tournament)), dropped)
 
 
-def asked_tournament(request: RunLeague, kept: list[KeptVersion] | None = None) -> Tournament:
-    """Read the tournament, with the bots with which its league began; `kept` gets those with newer versions."""
+def tournament_of(request: RunLeague) -> tuple[Tournament, tuple[KeptVersion, ...]]:
+    """Read the tournament, with the bots with which its league began; return it, and those with newer versions."""
     bots = request.bot_store()
-    keep = () if request.update else (begun_versions(bots, request.results, [] if kept is None else kept),)
-    return read_tournament(find_tournament(request.tournament), bots.find, *keep)
+    keeper = VersionKeeper(bots, request.results)
+    tournament = read_tournament(find_tournament(request.tournament), bots.find, *([] if request.update else [keeper]))
+    return tournament, (*keeper.kept,)
 
 
 def local_slots(request: RunLeague, tournament: Tournament, on: OnEvent = ignore) -> int:
@@ -281,17 +281,17 @@ def torn_blocks(state: LeagueState) -> DamagedStore | None:
 
 
 def _require_none_dropped(
-    store: MatchStore, schedules: Schedules, asked: Tournament, request: RunLeague, on: OnEvent
+    store: MatchStore, schedules: Schedules, tournament: Tournament, request: RunLeague, on: OnEvent
 ) -> None:
     """Raise SpecError if stored matches would be dropped that the request does not allow to drop."""
-    if asked.name not in store.leagues():
+    if tournament.name not in store.leagues():
         return
     try:
-        former = store.league(asked.name)
+        former = store.league(tournament.name)
     except DamagedStore as error:
         on(Warned(f"{error}; it is stored anew from the file"))
         return
-    begun = begun_as(store, asked)
+    begun = with_stored_commitments(store, tournament)
     if msgspec.json.encode(portable(begun)) == msgspec.json.encode(former):
         return
     lost = dropped_matches(state_of(former, store.ranks), schedules.runner_of(begun).state)
@@ -300,11 +300,11 @@ def _require_none_dropped(
     if not request.update or (request.may_drop is not None and lost.dropped > request.may_drop):
         matches = counted(lost.dropped, "match does", "matches do")
         raise SpecError(
-            f"league {asked.name}: {', '.join(changes(former, begun))}: {matches} not belong to it any"
+            f"league {tournament.name}: {', '.join(changes(former, begun))}: {matches} not belong to it any"
             f" more, of {lost.stored} that are stored. `--update` takes the change, `--update --dry-run` only says"
             " what it drops; or undo the change, or give the league another name"
         )
-    on(MatchesDropped(asked.name, tuple(changes(former, asked)), lost))
+    on(MatchesDropped(tournament.name, tuple(changes(former, tournament)), lost))
 
 
 def _write_leaderboard(table: "tuple[Standings, tuple[Timing, ...]]", state: LeagueState, results: Path) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from arena.errors import SpecError
 from arena.operations.events import Event, OnEvent, ignore
-from arena.operations.playing import ClusterChoice, local_workers, option_named
+from arena.operations.playing import ClusterChoice, local_workers, naming_option
 from arena.operations.request import Request
 from arena.process.limits import Limits
 
@@ -36,9 +36,9 @@ def run_worker(request: RunWorker, on: OnEvent = ignore) -> None:
 
     SpecError if the folder for bots, which only the user may read, cannot be made.
     """
-    cluster = request.cluster.placed()
+    cluster = request.cluster.for_workers()
     if request.cache:
-        with option_named("--cache"):
+        with naming_option("--cache"):
             _make_folder(request.cache)
     from arena.cluster.serve import WorkerPlaces, keep_workers  # noqa: PLC0415 - dask is slow to import
 

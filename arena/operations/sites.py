@@ -9,7 +9,7 @@ from arena.operations.request import Request
 from arena.plugins import install_command
 from arena.store.folder import stored
 
-_LACK: Final = "arena site needs more packages: {} ({})"
+_MISSING_PACKAGES: Final = "arena site needs more packages: {} ({})"
 
 
 class BuildSite(Request, frozen=True, kw_only=True):
@@ -44,7 +44,7 @@ def build_site(request: BuildSite, on: OnEvent = ignore) -> int:
     try:
         from arena.site.build import write_site  # noqa: PLC0415 - packages of an extra
     except ModuleNotFoundError as error:
-        raise SpecError(_LACK.format(install_command("site"), error)) from None
+        raise SpecError(_MISSING_PACKAGES.format(install_command("site"), error)) from None
 
     with stored(request.results) as store:
         return write_site(
@@ -57,6 +57,6 @@ def serve_site(request: ServeSite, on: OnEvent = ignore) -> None:
     try:
         from arena.site.serve import LiveSite, serve  # noqa: PLC0415 - packages of an extra
     except ModuleNotFoundError as error:
-        raise SpecError(_LACK.format(install_command("site"), error)) from None
+        raise SpecError(_MISSING_PACKAGES.format(install_command("site"), error)) from None
     site = LiveSite(request.results, request.leagues, request.private)
     serve(site, request.host, request.port, lambda url: on(Serving(url)))

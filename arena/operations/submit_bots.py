@@ -13,8 +13,8 @@ from arena.errors import SpecError
 from arena.league.progress import Progress
 from arena.match.secret_luck import Secret
 from arena.operations.events import Counted, Event, OnEvent, Warned, ignore
-from arena.operations.examination import Examined, Trial, examine_all, examine_bot
-from arena.operations.playing import local_workers, option_named
+from arena.operations.examination import Examination, Trial, examine_all, examine_bot
+from arena.operations.playing import local_workers, naming_option
 from arena.operations.trials import TrialRequest, Trials, choose_luck
 from arena.process.limits import Limits
 from arena.process.manifest import MANIFEST, BotSpec
@@ -41,7 +41,7 @@ class SubmitBots(TrialRequest, frozen=True, kw_only=True):
     workers: int | None = None
 
 
-class Verdict(StrEnum):
+class SubmissionVerdict(StrEnum):
     """The result of a submission."""
 
     ACCEPTED = "accepted"
@@ -50,7 +50,7 @@ class Verdict(StrEnum):
     NOT_EXAMINED = "not examined"
 
 
-class Submission(msgspec.Struct):
+class SubmittedBot(msgspec.Struct):
     """A submitted bot: `text` as the user gave it, the bot as far as it could be read, and the verdict.
 
     `reason` is for the organiser; `for_author`, `details` and `events` are for the author of the bot.
@@ -59,7 +59,7 @@ class Submission(msgspec.Struct):
     text: str
     bot: BotSpec | None = None
     owner: str = ""
-    verdict: Verdict = Verdict.NOT_EXAMINED
+    verdict: SubmissionVerdict = SubmissionVerdict.NOT_EXAMINED
     reason: str = ""
     for_author: str = ""
     details: str = ""
@@ -67,7 +67,7 @@ class Submission(msgspec.Struct):
 
     def refuse(self, error: SpecError | str) -> None:
         """Refuse the bot. The reason for the author does not contain the name of another owner."""
-        self.verdict, self.reason = Verdict.REFUSED, str(error)
+        self.verdict, self.reason = SubmissionVerdict.REFUSED, str(error)
         self.for_author = error.for_author if isinstance(error, NameTaken) else str(error)
 
 
@@ -80,7 +80,7 @@ class BotsExamined(Counted, frozen=True):
 class Submissions(Event, frozen=True):
     """The end of `submit_bots`, also if an error ends it; accepted bots are on the list."""
 
-    submissions: tuple[Submission, ...]
+    submissions: tuple[SubmittedBot, ...]
 
 
 def submit_bot(request: SubmitBots, on: OnEvent = ignore) -> tuple[BotSpec, str]:
@@ -88,7 +88,7 @@ def submit_bot(request: SubmitBots, on: OnEvent = ignore) -> tuple[BotSpec, str]
 
     SpecError or CheckFailed if it is refused.
     """
-    submitting = _Submitting(request)
+    submitting = _SubmissionRun(request)
     text = request.bots[0]
     bot = submitting.trials.bots.find(text, is_handed_in=True)
     submitting.trials.plans(bot, Secret.random())  # a mistake in the options is reported first
@@ -101,16 +101,16 @@ def submit_bot(request: SubmitBots, on: OnEvent = ignore) -> tuple[BotSpec, str]
     return bot, ""
 
 
-def submit_bots(request: SubmitBots, on: OnEvent = ignore) -> tuple[Submission, ...]:
+def submit_bots(request: SubmitBots, on: OnEvent = ignore) -> tuple[SubmittedBot, ...]:
     """Submit many bots, each independent of the others; after Ctrl-C the rest are marked as not examined."""
-    submitting = _Submitting(request)
-    submissions = [Submission(text) for text in _without_notes(request.bots, on)]
+    submitting = _SubmissionRun(request)
+    submissions = [SubmittedBot(text) for text in _without_notes(request.bots, on)]
     for submission in submissions:
         submitting.read(submission)
     for submission in submissions:
         submitting.claim(submission)
     _refuse_same_names(submissions)
-    waiting = [submission for submission in submissions if submission.verdict is Verdict.NOT_EXAMINED]
+    waiting = [submission for submission in submissions if submission.verdict is SubmissionVerdict.NOT_EXAMINED]
     submitting.trials.prepare(submission.bot for submission in waiting if submission.bot is not None)
     try:
         if waiting:
@@ -122,20 +122,20 @@ def submit_bots(request: SubmitBots, on: OnEvent = ignore) -> tuple[Submission, 
     return (*submissions,)
 
 
-class _Submitting:
+class _SubmissionRun:
     """The bots of a request on their way in, with the names and owners that are known."""
 
     def __init__(self, request: SubmitBots) -> None:
         self.trials = Trials(request)
         self._bots, self._request = self.trials.bots, request
-        with option_named("--baseline"):
-            self._rival = self._bots.find(request.baseline)
-        with option_named("--owner"):
+        with naming_option("--baseline"):
+            self._baseline = self._bots.find(request.baseline)
+        with naming_option("--owner"):
             self._owner = request.owner and owner_named(request.owner)
         self._owned = self._bots.owned_names()
         self._owners = set[str]()
 
-    def read(self, submission: Submission) -> None:
+    def read(self, submission: SubmittedBot) -> None:
         """Read a bot, and find its owner, which refuses the name to others even if the bot is unreadable."""
         text = submission.text
         try:
@@ -148,9 +148,9 @@ class _Submitting:
         except SpecError as error:
             submission.refuse(error)
 
-    def claim(self, submission: Submission) -> None:
+    def claim(self, submission: SubmittedBot) -> None:
         """Refuse a bot that has no right to its name; mark one that is there already as unchanged."""
-        if submission.verdict is Verdict.REFUSED or submission.bot is None:
+        if submission.verdict is SubmissionVerdict.REFUSED or submission.bot is None:
             return
         try:
             place = self.place_of(submission.bot, submission.owner)
@@ -158,27 +158,27 @@ class _Submitting:
             submission.refuse(error)
             return
         if place:
-            submission.verdict = Verdict.UNCHANGED
+            submission.verdict = SubmissionVerdict.UNCHANGED
             submission.reason = submission.for_author = f"{submission.bot.label} is there already: {place}"
 
-    def examine(self, submissions: Sequence[Submission], on: OnEvent) -> None:
+    def examine(self, submissions: Sequence[SubmittedBot], on: OnEvent) -> None:
         """Examine these bots, and put each on the list as soon as it is accepted."""
         workers = min(local_workers(self._request.workers, [Limits()] * 2, on), len(submissions))
         secret = choose_luck(self._request, on)
         progress = Progress(total=len(submissions))
 
         def report() -> None:
-            refused = sum(submission.verdict is Verdict.REFUSED for submission in submissions)
+            refused = sum(submission.verdict is SubmissionVerdict.REFUSED for submission in submissions)
             on(BotsExamined.of(progress.counts, refused, task="bots"))
 
         trials = [self.trial(entry.bot, secret) for entry in submissions if entry.bot is not None]
         with contextlib.closing(examine_all(trials, workers, report)) as results:
             for number, result in results:
-                self._take(submissions[number], result)
+                self._apply(submissions[number], result)
                 progress.add(1, 0)
             report()
 
-    def _take(self, submission: Submission, result: Examined) -> None:
+    def _apply(self, submission: SubmittedBot, result: Examination) -> None:
         """Note the result of an examination; put an accepted bot on the list."""
         submission.details, submission.events = result.details, result.events
         if result.bot is None:
@@ -187,10 +187,10 @@ class _Submitting:
             return
         try:
             self.register(result.bot, submission.owner)
-        except NameTaken as taken:  # another command was quicker
-            submission.refuse(taken)
+        except NameTaken as error:  # another command was quicker
+            submission.refuse(error)
             return
-        submission.verdict, submission.reason = Verdict.ACCEPTED, result.bot.label
+        submission.verdict, submission.reason = SubmissionVerdict.ACCEPTED, result.bot.label
         submission.for_author = result.bot.label
 
     def owner_of(self, text: str, bot: BotSpec | None) -> str:
@@ -216,8 +216,8 @@ class _Submitting:
         if (entry := self._bots.namesake(bot)) is not None:
             namesake, place = entry
             if namesake.digest != bot.digest:
-                taken = f'the name "{bot.name}" is that of a bot of this arena; {advice}'
-                raise NameTaken(f'the name "{bot.name}" belongs to {place}; {advice}', taken)
+                for_author = f'the name "{bot.name}" is that of a bot of this arena; {advice}'
+                raise NameTaken(f'the name "{bot.name}" belongs to {place}; {advice}', for_author)
             return str(place)
         if not self._request.take_over:
             require_free(bot.name, owner, self._owned, self._owners)
@@ -232,8 +232,8 @@ class _Submitting:
 
     def trial(self, bot: BotSpec, secret: Secret) -> Trial:
         """Return the trial of a bot, with one block against the baseline."""
-        meeting = self.trials.meeting(bot, self._rival, secret)
-        return Trial(bot, self._bots, self.trials.plans(bot, secret), meeting)
+        job = self.trials.baseline_job(bot, self._baseline, secret)
+        return Trial(bot, self._bots, self.trials.plans(bot, secret), job)
 
     def register(self, bot: BotSpec, owner: str) -> None:
         """Put a bot on the list. NameTaken if another command was quicker."""
@@ -252,9 +252,13 @@ def _without_notes(texts: Iterable[str], on: OnEvent) -> list[str]:
     return bots
 
 
-def _refuse_same_names(submissions: Sequence[Submission]) -> None:
+def _refuse_same_names(submissions: Sequence[SubmittedBot]) -> None:
     """Refuse bots of one call with the same name, or with names of two owners that look alike."""
-    named = [(each, each.bot.name) for each in submissions if each.bot is not None and each.verdict != Verdict.REFUSED]
+    named = [
+        (entry, entry.bot.name)
+        for entry in submissions
+        if entry.bot is not None and entry.verdict != SubmissionVerdict.REFUSED
+    ]
     rivals = [
         [
             other.text

@@ -30,7 +30,7 @@ from arena.match.settings import ClockSettings, MatchSettings, clock_for, confin
 from arena.operations.events import Event, OnEvent
 from arena.operations.playing import (
     BotRequest,
-    option_named,
+    naming_option,
     prepare_isolation,
     require_games,
     require_options,
@@ -96,7 +96,7 @@ class Trials:
             game = self.request.game or DEFAULT_GAME
             require_games([bot], game)
             return (game,)
-        with option_named(f"{bot.name}: games"):
+        with naming_option(f"{bot.name}: games"):
             for game in bot.manifest.games:
                 load_game(game)
         return tuple(dict.fromkeys(bot.manifest.games))
@@ -110,11 +110,11 @@ class Trials:
         """Return the checks of a bot, one for each game. SpecError if a game does not have the options."""
         return tuple(self._plan(game, secret) for game in self.games(bot))
 
-    def meeting(self, bot: BotSpec, rival: BotSpec, secret: Secret) -> Job:
-        """Return a job of one block in the bot's first game, with the rival in all other seats."""
+    def baseline_job(self, bot: BotSpec, baseline: BotSpec, secret: Secret) -> Job:
+        """Return a job of one block in the bot's first game, with the baseline in all other seats."""
         settings = self._settings(self.games(bot)[0])
-        names = rival_names(bot.name, rival.name, self._seats(settings.game) - 1)
-        players = (Player(name=bot.name, bot=bot), *(Player(name=name, bot=rival) for name in names))
+        names = baseline_names(bot.name, baseline.name, self._seats(settings.game) - 1)
+        players = (Player(name=bot.name, bot=bot), *(Player(name=name, bot=baseline) for name in names))
         table = exhibition(
             players, game=settings.game, options=settings.options, clock=settings.clock, secret=secret, blocks=1
         )
@@ -159,10 +159,10 @@ def require_conformance(bot: BotSpec, plan: CheckPlan, isolation: Isolation, on:
             raise StepFailed(bot.label, step)
 
 
-def rival_names(bot: str, rival: str, count: int) -> list[str]:
-    """Return `count` names for the seats of the rival, none of which is the bot's."""
-    names = [rival, *(f"{rival}-{number}" for number in range(2, count + 1))]
-    return rival_names(bot, f"{rival}-baseline", count) if bot in names else names
+def baseline_names(bot: str, baseline: str, count: int) -> list[str]:
+    """Return `count` names for the seats of the baseline, none of which is the bot's."""
+    names = [baseline, *(f"{baseline}-{number}" for number in range(2, count + 1))]
+    return baseline_names(bot, f"{baseline}-baseline", count) if bot in names else names
 
 
 def _other_tables(game: str, seats: int, secret: Secret) -> Iterator[TrialTable]:
@@ -186,7 +186,7 @@ def _read(request: TrialRequest) -> TournamentFile:
     }
     for option in filter(chosen.get, chosen):
         raise SpecError(f"give either --for or {option}: the tournament says it")
-    with option_named("--for"):
+    with naming_option("--for"):
         file = read_yaml(find_tournament(str(request.tournament)), TournamentFile, limit=TOURNAMENT_FILE_LIMIT)
         require_table(file)
         return file

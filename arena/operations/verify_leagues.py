@@ -48,7 +48,7 @@ class Found(Event, frozen=True):
 
 def verify_leagues(request: VerifyLeagues, on: OnEvent = ignore) -> tuple[str, ...]:
     """Verify leagues, and report each finding; return the problems."""
-    cluster = request.cluster.chosen(UNSET, request.workers)
+    cluster = request.cluster.select(UNSET, request.workers)
     with stored(request.results) as store:
         leagues = request.leagues or tuple(store.leagues())
         for name in leagues if request.replays else ():

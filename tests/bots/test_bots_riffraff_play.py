@@ -16,13 +16,13 @@ from arena.games.riffraff.actions import Load
 from arena.games.riffraff.scene import KINDS
 from arena.match.participant import LookAhead
 from arena.match.record import ActionStep, MatchRecord
-from arena.operations.new_bot import OF_A_GAME
+from arena.operations.new_bot import GAME_TEMPLATES
 from arena.protocol import messages as m
 from arena.site.replay import match_data
 
 pytestmark = pytest.mark.process
 WAYS = ("lookahead", "tidy", "random")
-LANGUAGES_OF_RIFFRAFF = [each.removesuffix("-riffraff") for each in OF_A_GAME]
+LANGUAGES_OF_RIFFRAFF = [each.removesuffix("-riffraff") for each in GAME_TEMPLATES]
 
 
 @pytest.fixture(scope="module")

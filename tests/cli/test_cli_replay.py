@@ -9,7 +9,7 @@ from support.bot_source import bot_script
 from support.cli_arena import Terminal
 
 from arena.match.secret_luck import Secret
-from arena.operations.leagues import one_league
+from arena.operations.leagues import load_league
 from arena.store.bots import BotStore
 from arena.store.folder import stored
 from arena.verify.replay import audit_by_replay
@@ -84,7 +84,7 @@ def test_blocks_that_no_worker_could_play_are_no_difference(terminal: Terminal) 
 
     with stored(terminal.results) as store:
         bots = BotStore(terminal.results, terminal.folder)
-        league, secrets = one_league(store, None), [Secret.public("1")]
+        league, secrets = load_league(store, None), [Secret.public("1")]
         told = [text for _, text in audit_by_replay(store, bots, league, secrets, 1, "none", Dying())]
 
     assert len(told) == 2

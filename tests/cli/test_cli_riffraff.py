@@ -172,7 +172,7 @@ def test_another_version_of_the_engine_is_not_compared(played: Terminal) -> None
 def test_blocks_of_four_are_played_on_all_cores(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
     """In processes as well as one by one: four matches a block, everybody once in each seat."""
     Path("passer.py").write_text(PASSER)
-    monkeypatch.setattr("arena.operations.play_matches.SHOWN_ONE_BY_ONE", 1)
+    monkeypatch.setattr("arena.operations.play_matches.MOST_BLOCKS_ONE_BY_ONE", 1)
 
     said = terminal.arena(f"match {'./passer.py ' * 4} --game riffraff --blocks 2")
 

@@ -15,7 +15,7 @@ from arena.operations.check_bot import CheckBot, check_bot
 from arena.operations.events import Event
 from arena.operations.examination import BaselineMet
 from arena.operations.submit_bots import SubmitBots, submit_bot
-from arena.operations.trials import CheckBegun, LuckChosen, StepTaken, rival_names
+from arena.operations.trials import CheckBegun, LuckChosen, StepTaken, baseline_names
 
 pytestmark = pytest.mark.process
 CAREFREE = bot_script(asked="assert 'expansions' not in m['view'], 'never heard of expansions'")
@@ -180,4 +180,4 @@ def test_a_check_leaves_nothing_behind() -> None:
 )
 def test_no_rival_has_the_name_of_the_bot(name: str, names: list[str]) -> None:
     """Or one of the two would sit in the seats of both."""
-    assert rival_names(name, "random", 3) == names
+    assert baseline_names(name, "random", 3) == names

@@ -102,8 +102,12 @@ def test_a_match_is_played_on_by_the_bots_that_played_it(match: str) -> None:
 
     same, other = play_on(request), play_on(replace(request, bot="./later.py"))
 
-    assert outcome(same.went_on) == outcome(same.record)
-    assert (other.bot[:7], other.player, outcome(other.went_on) != outcome(same.went_on)) == ("later 1", "mine", True)
+    assert outcome(same.continuation) == outcome(same.record)
+    assert (other.bot[:7], other.player, outcome(other.continuation) != outcome(same.continuation)) == (
+        "later 1",
+        "mine",
+        True,
+    )
     assert verify_leagues(VerifyLeagues()) == ()
 
 
@@ -177,7 +181,7 @@ def test_a_set_is_saved_and_run_without_the_results(terminal: Terminal, match: s
     assert passes("./last.py") == [False] * (len(steps) + 1)
     assert sorted(passes("./frail.py"), reverse=True) == [True] * 2 + [False] * (len(steps) - 1)
     found = run_positions(RunPositions(bot="./frail.py")).results
-    assert "crash: the bot ended with exit code 1" in "".join(result.found for result in found)
+    assert "crash: the bot ended with exit code 1" in "".join(result.reply for result in found)
     assert {result.name for result in found} == {"either", *(file.stem for file in files)}
 
 

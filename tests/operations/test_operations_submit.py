@@ -12,9 +12,9 @@ from support.bot_source import bot_script
 
 from arena.errors import SpecError
 from arena.operations.events import Event
-from arena.operations.examination import Examined, Trial
+from arena.operations.examination import Examination, Trial
 from arena.operations.list_bots import ListBots, WithdrawBot, list_bots, withdraw_bot
-from arena.operations.submit_bots import Submission, SubmitBots, Verdict, submit_bot, submit_bots
+from arena.operations.submit_bots import SubmissionVerdict, SubmitBots, SubmittedBot, submit_bot, submit_bots
 from arena.store.owners import NameTaken
 
 CRASHES = "raise SystemExit('no such module: torch')\n"
@@ -30,8 +30,8 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def sound(monkeypatch: pytest.MonkeyPatch) -> None:
     """Bots that nobody doubts: none is started."""
 
-    def examine_all(trials: Sequence[Trial], _workers: int, _tick: object) -> Iterator[tuple[int, Examined]]:
-        yield from ((number, Examined(trial.bot)) for number, trial in enumerate(trials))
+    def examine_all(trials: Sequence[Trial], _workers: int, _tick: object) -> Iterator[tuple[int, Examination]]:
+        yield from ((number, Examination(trial.bot)) for number, trial in enumerate(trials))
 
     monkeypatch.setattr("arena.operations.submit_bots.examine_all", examine_all)
     monkeypatch.setattr("arena.operations.submit_bots.examine_bot", lambda trial, _on: trial.bot)
@@ -55,7 +55,7 @@ def request(*bots: str, **choices: Any) -> SubmitBots:
     return SubmitBots(bots=bots, game="nim", **{"isolation": "none", **choices})
 
 
-def verdict(text: str, **choices: Any) -> Verdict:
+def verdict(text: str, **choices: Any) -> SubmissionVerdict:
     (submission,) = submit_bots(request(text, **choices))
     return submission.verdict
 
@@ -65,7 +65,7 @@ def owners() -> dict[str, str]:
     return {row.bot: row.owner for row in list_bots(ListBots()) if row.place.startswith("submitted")}
 
 
-def by_name(submissions: Sequence[Submission]) -> dict[str, Submission]:
+def by_name(submissions: Sequence[SubmittedBot]) -> dict[str, SubmittedBot]:
     return {Path(submission.text).name: submission for submission in submissions}
 
 
@@ -94,25 +94,25 @@ def test_no_bot_takes_the_name_of_another_folder(bots: dict[str, str], accepted:
     for number, order in enumerate(itertools.permutations(texts)):
         found = by_name(submit_bots(request(*order, results=Path(f"results{number}"))))
 
-        assert {name for name, each in found.items() if each.verdict is Verdict.ACCEPTED} == accepted
+        assert {name for name, each in found.items() if each.verdict is SubmissionVerdict.ACCEPTED} == accepted
         assert set(found) == set(bots)
 
 
 @pytest.mark.usefixtures("sound")
 def test_another_owner_replaces_nothing() -> None:
     """Neither by a later hand-in nor by one that looks the same; the owner does, also after a withdrawal."""
-    assert verdict(bot("gina")) is Verdict.ACCEPTED
+    assert verdict(bot("gina")) is SubmissionVerdict.ACCEPTED
     for name in ("gina", "Gina", "g.ina"):
         with pytest.raises(NameTaken, match="belongs to gina; choose another name, or give --owner"):
             submit_bot(request(version("tina", name, "mine now"), replace=True))
     withdraw_bot(WithdrawBot(bot="gina"))
-    assert verdict(bot("tina", "gina")) is Verdict.REFUSED
-    assert verdict(version("gina", "gina", "better")) is Verdict.ACCEPTED
-    assert verdict(version("gina", "gina", "best")) is Verdict.REFUSED
-    assert verdict(version("gina", "gina", "best"), replace=True) is Verdict.ACCEPTED
+    assert verdict(bot("tina", "gina")) is SubmissionVerdict.REFUSED
+    assert verdict(version("gina", "gina", "better")) is SubmissionVerdict.ACCEPTED
+    assert verdict(version("gina", "gina", "best")) is SubmissionVerdict.REFUSED
+    assert verdict(version("gina", "gina", "best"), replace=True) is SubmissionVerdict.ACCEPTED
     moved = str(Path("in/gina").rename("in/gina-week-2"))
-    assert verdict(moved, replace=True) is Verdict.REFUSED
-    assert verdict(moved, replace=True, owner="gina") is Verdict.ACCEPTED
+    assert verdict(moved, replace=True) is SubmissionVerdict.REFUSED
+    assert verdict(moved, replace=True, owner="gina") is SubmissionVerdict.ACCEPTED
 
     assert owners() == {"gina": "gina"}
 
@@ -120,10 +120,10 @@ def test_another_owner_replaces_nothing() -> None:
 @pytest.mark.usefixtures("sound")
 def test_the_organiser_gives_a_name_to_somebody_else() -> None:
     """By a choice, and from then on the former owner is the other one."""
-    assert verdict(bot("tina", "shark")) is Verdict.ACCEPTED
-    assert verdict(version("gina", "shark", "new"), replace=True, take_over=True) is Verdict.ACCEPTED
+    assert verdict(bot("tina", "shark")) is SubmissionVerdict.ACCEPTED
+    assert verdict(version("gina", "shark", "new"), replace=True, take_over=True) is SubmissionVerdict.ACCEPTED
     assert owners() == {"shark": "gina"}
-    assert verdict(version("tina", "shark", "again"), replace=True) is Verdict.REFUSED
+    assert verdict(version("tina", "shark", "again"), replace=True) is SubmissionVerdict.REFUSED
 
 
 @pytest.mark.usefixtures("sound")
@@ -134,9 +134,9 @@ def test_a_file_belongs_to_the_user(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("USER", "gina")
     monkeypatch.setenv("LOGNAME", "gina")
 
-    assert verdict("./shark.py") is Verdict.ACCEPTED
-    assert verdict("./whale.py", owner="ann") is Verdict.ACCEPTED
-    assert verdict(version("root", "shark", "x"), replace=True) is Verdict.REFUSED
+    assert verdict("./shark.py") is SubmissionVerdict.ACCEPTED
+    assert verdict("./whale.py", owner="ann") is SubmissionVerdict.ACCEPTED
+    assert verdict(version("root", "shark", "x"), replace=True) is SubmissionVerdict.REFUSED
     assert owners() == {"shark": f"user/{pwd.getpwuid(os.getuid()).pw_name}", "whale": "ann"}
     with pytest.raises(SpecError, match="--owner: 'user/ann' cannot be an owner"):
         submit_bots(request("./whale.py", owner="user/ann"))
@@ -145,14 +145,14 @@ def test_a_file_belongs_to_the_user(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("sound")
 def test_two_commands_at_once_give_a_name_to_one(monkeypatch: pytest.MonkeyPatch) -> None:
     """The name is looked at once more when the bot comes onto the list."""
-    assert verdict(version("gina", "shark", "other")) is Verdict.ACCEPTED
+    assert verdict(version("gina", "shark", "other")) is SubmissionVerdict.ACCEPTED
     with monkeypatch.context() as patch:
         patch.setattr("arena.store.bots.BotStore.owned_names", lambda _: {})
         patch.setattr("arena.store.bots.BotStore.submitted", lambda _: [])
 
         with pytest.raises(NameTaken, match='the name "shark" belongs to gina'):
             submit_bot(request(bot("tina", "shark")))
-        assert verdict("in/tina") is Verdict.REFUSED
+        assert verdict("in/tina") is SubmissionVerdict.REFUSED
 
 
 @pytest.mark.usefixtures("sound")
@@ -163,7 +163,7 @@ def test_a_bundled_bot_keeps_its_name() -> None:
     found, place = submit_bot(request("random"))
 
     assert (found.name, Path(place).name, owners()) == ("random", "random", {})
-    assert verdict("random") is Verdict.UNCHANGED
+    assert verdict("random") is SubmissionVerdict.UNCHANGED
 
 
 @pytest.mark.process
@@ -199,8 +199,12 @@ def test_many_bots_are_judged_each_by_itself() -> None:
 
     found = by_name(submit_bots(request(*sorted(map(str, Path("in").iterdir())), workers=3), events.append))
 
-    assert [name for name, each in found.items() if each.verdict is Verdict.ACCEPTED] == ["ada", "ben"] == [*owners()]
-    reasons = {name: each.reason for name, each in found.items() if each.verdict is Verdict.REFUSED}
+    assert (
+        [name for name, each in found.items() if each.verdict is SubmissionVerdict.ACCEPTED]
+        == ["ada", "ben"]
+        == [*owners()]
+    )
+    reasons = {name: each.reason for name, each in found.items() if each.verdict is SubmissionVerdict.REFUSED}
     assert reasons["crash"].startswith("crash: the bot ended with exit code 1")
     assert reasons["hang"].startswith('timeout: no "hello" within 0.1 s')
     assert reasons["cheat"].startswith("illegal_action: action 99 is not an index")
@@ -249,7 +253,7 @@ def test_a_hand_in_that_is_a_link_copies_nothing(attack: str) -> None:
         (submission,) = submit_bots(request(given, isolation="sandbox"))
         with pytest.raises(SpecError) as error:
             submit_bot(request(given, isolation="sandbox"))
-        assert submission.verdict is Verdict.REFUSED
+        assert submission.verdict is SubmissionVerdict.REFUSED
         assert SECRET not in str(error.value) + repr(submission)
     copies = [path for path in Path("results").rglob("*") if path.is_file()]
     assert SECRET not in "".join(path.read_text(errors="replace") for path in copies)

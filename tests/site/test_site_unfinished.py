@@ -12,7 +12,7 @@ from support.tampering import delete_match
 
 from arena.league.schedule import Pairing, pairings
 from arena.league.schedules.settings import Swiss
-from arena.operations.leagues import one_league
+from arena.operations.leagues import load_league
 from arena.site.build import site_pages, write_site
 from arena.site.leagues import league_view
 from arena.site.pages import Pages
@@ -26,7 +26,7 @@ SWISS = {"schedule": Swiss(rounds=2), "cycles": 0}
 
 def missing_blocks(store: MatchStore, name: str) -> list[Missing]:
     """The blocks of the open round that are not stored, in the order of the schedule."""
-    state = one_league(store, name)
+    state = load_league(store, name)
     planned, stored = state.rounds[-1], state.finished
     return [
         (pairing, block)

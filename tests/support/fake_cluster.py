@@ -34,7 +34,7 @@ from arena.league.schedule import Fixture, Job, jobs
 from arena.league.tournament import Tournament
 from arena.league.worker import OnFinished
 from arena.match.columns import Machine, PlayedBlock
-from arena.operations.leagues import installed
+from arena.operations.leagues import with_installed_bots
 from arena.store.bots import BotStore
 from support.league_made import all_blocks, numbers, played_block, real_tournament
 
@@ -341,7 +341,7 @@ OPENING = Opening("s", "league", "nim", "none", lease_s=600.0)
 def jobs_and_bots(folder: Path, **changes: Any) -> tuple[list[Job], dict[str, bytes]]:
     """The jobs of a league between real bots, and what is sent of these, by hash."""
     bots = BotStore(folder / "results", folder / "none", "none")
-    found = list(jobs(installed(real_tournament(folder, **changes), bots), {}))
+    found = list(jobs(with_installed_bots(real_tournament(folder, **changes), bots), {}))
     return found, {player.bot.digest: bots.packed(player.bot.digest) for player in found[0].pairing.players}
 
 
