@@ -156,9 +156,9 @@ def test_the_page_names_every_promise_that_it_makes() -> None:
     [("connect_four", [{"column": 3}]), ("kuhn_poker", [{"do": "check"}])],
     ids=lambda value: str(value)[:12],
 )
-def test_the_protocol_shows_views_and_actions_of_the_small_games(name: str, moves: list[dict[str, object]]) -> None:
+def test_the_pages_of_small_games_show_views_and_actions(name: str, moves: list[dict[str, object]]) -> None:
     """The view of seat 1 after the first action, and one of its actions."""
-    shown = {block.words: json.loads(block.text) for block in blocks("protocol.md") if name in block.words}
+    shown = {block.words: json.loads(block.text) for block in blocks(f"docs/{name}.md") if name in block.words}
     game = load_game(name)
     state = game.setup({}, 2)
     if name == "kuhn_poker":

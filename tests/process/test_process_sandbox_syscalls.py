@@ -385,4 +385,6 @@ def test_a_bot_that_ends_by_a_missing_call_hears_where_they_are_named(tmp_path: 
 
     assert 'protocol.md names them under "The process"' in caught.value.hint
     text = (Path(__file__).parents[2] / "protocol.md").read_text(encoding="utf-8")
-    assert "`MAP_SHARED | MAP_ANONYMOUS`" in text.partition("## The process")[2]
+    assert "(docs/process.md#system-calls)" in text.partition("## The process")[2].partition("\n## ")[0]
+    page = (Path(__file__).parents[2] / "docs" / "process.md").read_text(encoding="utf-8")
+    assert "`MAP_SHARED | MAP_ANONYMOUS`" in page.partition("## System calls")[2]

@@ -1,4 +1,4 @@
-"""protocol.md is true and whole: its tables name what the code has, with the code's numbers."""
+"""The protocol's pages are true and whole: their tables name what the code has, with the code's numbers."""
 
 import re
 import shutil
@@ -8,7 +8,7 @@ from types import ModuleType
 import msgspec
 import pytest
 import yaml
-from support.protocol_pages import PROTOCOL, TEXT, blocks_of, section_of
+from support.protocol_pages import FAULTS, LUCK, MANIFEST, PROCESS, PROTOCOL, blocks_of, section_of
 
 from arena import validation, yaml_file
 from arena.errors import SpecError
@@ -71,7 +71,7 @@ EVENTS = (messages.ActionEvent, messages.ChanceEvent, messages.SimulationEvent)
 )
 def test_every_field_is_described(heading: str, kinds: list[type[msgspec.Struct]]) -> None:
     """The page mentions every field of every message."""
-    section = section_of(heading)
+    section = section_of(heading, FAULTS if "simulate" in heading else PROTOCOL)
 
     missing = [field for kind in kinds for field in kind.__struct_encode_fields__ if f"`{field}`" not in section]
     assert missing == []
@@ -92,12 +92,12 @@ def test_the_limits_are_those_of_the_code() -> None:
     assert f"{codec.LINE_FROM_BOT_LIMIT:,} bytes".replace(",", " ") in section
     assert f"{codec.DEEPEST} levels" in section
     assert f"last {KEPT_STDERR >> 10} KiB" in section
-    assert f"{SOURCE_SIZE_LIMIT >> 20} MiB, {SOURCE_FILE_LIMIT} files" in section
+    assert f"{SOURCE_SIZE_LIMIT >> 20} MiB, {SOURCE_FILE_LIMIT} files" in section_of("## Limits", PROCESS)
 
 
 def test_the_bounds_of_a_manifest_are_those_of_its_reader() -> None:
     """The page has the limits of the code for size, depth and words of a manifest."""
-    section = section_of("## bot.yaml")
+    section = MANIFEST.read_text(encoding="utf-8")
 
     assert f"up to {MANIFEST_LIMIT >> 10} KiB" in section
     assert f"up to {yaml_file._DEEPEST} deep" in " ".join(section.split())
@@ -117,8 +117,8 @@ def is_manifest(text: bytes) -> bool:
 
 def test_the_manifest_on_the_page_is_one() -> None:
     """The example of bot.yaml is read without complaint, and every key is in the table and in the example."""
-    (example,) = [block.text for block in blocks_of(PROTOCOL) if block.info.startswith("yaml")]
-    section = section_of("## bot.yaml")
+    (example,) = [block.text for block in blocks_of(MANIFEST) if block.info.startswith("yaml")]
+    section = MANIFEST.read_text(encoding="utf-8")
 
     manifest = read_yaml(example)
     assert manifest.name == "mybot"
@@ -129,12 +129,12 @@ def test_the_manifest_on_the_page_is_one() -> None:
 
 
 def read_yaml(text: str) -> Manifest:
-    return validation.read_struct(yaml.safe_load(text), Manifest, place="protocol.md")
+    return validation.read_struct(yaml.safe_load(text), Manifest, place="manifest.md")
 
 
 def test_the_environment_is_listed_whole() -> None:
     """The page lists each variable of a bot's environment."""
-    section = section_of("## The process")
+    section = section_of("## What is there", PROCESS)
 
     assert all(f"`{name}" in section for name in launch.clean_environment("", ""))
 
@@ -151,7 +151,7 @@ def test_the_clocks_default_as_described() -> None:
 @pytest.mark.parametrize(("begins", "module"), [("word(seed", luck), ("commitment ", secret_luck)])
 def test_the_recipes_of_luck_are_those_in_the_code(begins: str, module: ModuleType) -> None:
     """The page has the recipes of the module's docstring."""
-    recipe = next(block.text for block in blocks_of(PROTOCOL) if block.text.startswith(begins))
+    recipe = next(block.text for block in blocks_of(LUCK) if block.text.startswith(begins))
 
     assert [line.strip() for line in recipe.splitlines()] == [
         line.strip() for line in (module.__doc__ or "").splitlines() if line.strip() in recipe and line.strip()
@@ -161,8 +161,8 @@ def test_the_recipes_of_luck_are_those_in_the_code(begins: str, module: ModuleTy
 @pytest.mark.skipif(shutil.which("openssl") is None, reason="no openssl here")
 def test_a_shell_recomputes_what_a_secret_gives() -> None:
     """The shell commands of the page print what the code computes."""
-    commands = next(block.text for block in blocks_of(PROTOCOL) if "hexkey:$S" in block.text)
-    told = re.search(r"It prints `(\w+)`, `(\w+)` and `(\w+)`", " ".join(TEXT.split()))
+    commands = next(block.text for block in blocks_of(LUCK) if "hexkey:$S" in block.text)
+    told = re.search(r"It prints `(\w+)`, `(\w+)` and `(\w+)`", " ".join(LUCK.read_text(encoding="utf-8").split()))
     (value,) = re.findall(r"^S=(\w+)$", commands, re.MULTILINE)
     secret = secret_luck.Secret(bytes.fromhex(value))
     drawn = secret_luck.draw_block(secret, "5f0c1d7e2a94-7", 2)

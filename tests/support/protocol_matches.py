@@ -1,4 +1,4 @@
-"""The matches that protocol.md quotes, played by bots without processes: the same lines every time."""
+"""The matches that the pages quote, played by bots without processes: the same lines every time."""
 
 import json
 from functools import cache

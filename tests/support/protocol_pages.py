@@ -7,9 +7,10 @@ from typing import Any, NamedTuple
 
 ROOT = Path(__file__).parents[2]
 PROTOCOL = ROOT / "protocol.md"
-RULES = ROOT / "docs" / "shanghaien.md"
+NIM, RULES, RIFFRAFF, FAULTS, LUCK, MANIFEST, PROCESS = (
+    ROOT / "docs" / f"{name}.md" for name in ("nim", "shanghaien", "riffraff", "faults", "luck", "manifest", "process")
+)
 PAGES = [path for path in (PROTOCOL, ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))) if path.exists()]
-TEXT = PROTOCOL.read_text(encoding="utf-8")
 
 
 class Block(NamedTuple):
@@ -41,13 +42,14 @@ def inline_actions(page: Path) -> list[dict[str, Any]]:
 
 
 def only(info: str) -> str:
-    """The text of the first block of protocol.md with these words behind its fence."""
-    return next(block.text for block in blocks_of(PROTOCOL) if block.info == info)
+    """The text of the first block with these words behind its fence; those of protocol.md come first."""
+    return next(block.text for block in BLOCKS if block.info == info)
 
 
-def section_of(heading: str) -> str:
-    """The text from a heading of protocol.md to the next one of the same or a higher level."""
-    assert TEXT.count(f"\n{heading}") == 1, heading
-    rest = TEXT.split(f"\n{heading}", 1)[1]
+def section_of(heading: str, page: Path = PROTOCOL) -> str:
+    """The text from a heading of a page to the next one of the same or a higher level."""
+    text = page.read_text(encoding="utf-8")
+    assert text.count(f"\n{heading}") == 1, heading
+    rest = text.split(f"\n{heading}", 1)[1]
     level = heading.index(" ")
     return re.split(rf"^#{{2,{level}}} ", rest, maxsplit=1, flags=re.MULTILINE)[0]
