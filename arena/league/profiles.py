@@ -13,7 +13,7 @@ from arena.league.tournament import Tournament
 from arena.match.results import MatchResult
 from arena.standings.luck_adjustment import ADJUSTABLE_SEATS, common_luck_version
 from arena.standings.match_table import match_table
-from arena.standings.profile import Profile, ProfileLine, luck_adjusted, profile
+from arena.standings.profile import Profile, ProfileLine, adjust_for_luck, profile
 from arena.standings.rows import Row
 from arena.standings.sums import PairingSums, sums_of
 from arena.standings.table import Standings, Timing, timing
@@ -62,7 +62,7 @@ def player_profile(
     numbers = profile(row, sums.table.of_player(name))
     if measured is not None and not common_luck_version(sums, name):
         sums = sums_of(match_table(measured(blocks, row.matches)))
-    numbers = luck_adjusted(numbers, name, sums)
+    numbers = adjust_for_luck(numbers, name, sums)
     reason = without_luck(state.tournament) or (
         "other blocks of these matches do not show that it tells more than the plain one"
         if common_luck_version(sums, name)

@@ -9,7 +9,7 @@ from arena.league.tournament import Tournament, luck_origin
 from arena.match.results import MatchResult, PairingRanks
 from arena.standings.match_table import match_table
 from arena.standings.ranks import in_schedule_order
-from arena.standings.ratings import Rating, advance, newcomers, rate, recentred
+from arena.standings.ratings import Rating, advance, newcomers, rate, recentre
 from arena.standings.rows import Entrant
 from arena.standings.sums import PairingSums, sums_of
 from arena.standings.table import Standings, Timing, standings, timing
@@ -60,17 +60,17 @@ def ratings_over_time(state: LeagueState, parts: int) -> Iterator[tuple[int, dic
     settings = state.tournament.rating
     results = [*in_schedule_order(state.ranks.values())]
     beliefs = newcomers((player.name for player in state.tournament.players), settings)
-    yield 0, recentred(beliefs, settings)
+    yield 0, recentre(beliefs, settings)
     ends = sorted({len(results) * part // parts for part in range(1, parts + 1)} - {0})
     for start, end in pairwise([0, *ends]):
         beliefs = advance(beliefs, results[start:end], settings)
-        yield end, recentred(beliefs, settings)
+        yield end, recentre(beliefs, settings)
 
 
 def matrix_of(state: LeagueState, *, top: int | None, only: Sequence[str]) -> "HeadToHead":
     """Return the results of the best `top` players of a league, or of those in `only`, against each other."""
-    from arena.standings.matrix import compared  # noqa: PLC0415 - no league that runs asks for it
+    from arena.standings.matrix import compare_players  # noqa: PLC0415 - no league that runs asks for it
 
     tournament, ranks = state.tournament, [span.ranks for span in state.spans]
     names = [player.name for player in tournament.players]
-    return compared(tournament.name, names, ranks, tournament.rating, top=top, only=tuple(only))
+    return compare_players(tournament.name, names, ranks, tournament.rating, top=top, only=tuple(only))

@@ -23,7 +23,7 @@ from arena.report.formats import Style, clipped, half_width, percent, some
 from arena.report.luck_origin import luck_description
 from arena.report.page import Page, Records
 from arena.standings.luck_audit import LEVEL, PlayerLuck
-from arena.standings.rows import Row, inverted_by_mu, record
+from arena.standings.rows import Row, inverted_by_mu, row_fields
 from arena.standings.skills import score_of_beta
 from arena.standings.table import Standings, Timing, standings_json
 from arena.statistics.probit import SeatAdvantage
@@ -67,7 +67,7 @@ def leaderboard_page(standings: Standings, timing: Sequence[Timing] | None, news
 def table_rows(standings: Standings, timing: Sequence[Timing] | None) -> list[dict[str, object]]:
     """Return the rows for programs, with their use of time."""
     by_name = {times.name: times for times in timing or ()}
-    return [record(row) | _times(by_name.get(row.name)) for row in standings.rows]
+    return [row_fields(row) | _times(by_name.get(row.name)) for row in standings.rows]
 
 
 def _times(timing: Timing | None) -> dict[str, object]:
@@ -94,7 +94,7 @@ def _records(standings: Standings, timing: Sequence[Timing] | None) -> Records:
 
 def _spread_out(row: Row, timing: Timing | None) -> dict[str, object]:
     """Return all columns of a row by name, with a column for each of several values."""
-    columns = record(row)
+    columns = row_fields(row)
     for name in ("score_by_seat", "faults", "pardoned", "luck"):
         del columns[name]
     for field in PlayerLuck.__struct_fields__:

@@ -13,7 +13,7 @@ import msgspec
 from arena.errors import SpecError
 from arena.report.formats import Column, Style, clipped, fixed, in_parts, some
 from arena.report.page import Page, Records
-from arena.standings.matrix import WRONG, HeadToHead, Meeting, Ranked
+from arena.standings.matrix import WRONG, HeadToHead, Meeting, RankedPlayer
 from arena.text import counted
 
 NOBODY: Final = "·"
@@ -55,7 +55,7 @@ def matrix_page(found: HeadToHead, luck: str | None = None, *, is_coloured: bool
         return [*tables, style.sentences(matrix_sentences(found))]
 
     def records() -> Records:
-        kind, values = (Ranked, found.players) if rows == "players" else (Meeting, found.meetings)
+        kind, values = (RankedPlayer, found.players) if rows == "players" else (Meeting, found.meetings)
         return kind.__struct_fields__, map(msgspec.structs.asdict, values)
 
     return Page(text, records, lambda: msgspec.structs.asdict(found), luck)

@@ -13,7 +13,7 @@ from arena.report.columns import LUCK_ADJUSTED, SHOWN, Definition, chosen, expla
 from arena.report.formats import Column, Style, fixed, half_width, percent, plain_number
 from arena.report.page import Page, Records
 from arena.standings.profile import Extreme, Fault, ProfileLine
-from arena.standings.rows import ends
+from arena.standings.rows import interval_fields
 from arena.standings.scores import Mean
 from arena.statistics.drift import LEAST_BLOCKS_FOR_DRIFT, LEAST_UNUSUAL, Drift
 from arena.text import counted
@@ -181,12 +181,12 @@ def _extremes(title: str, found: Sequence[Extreme]) -> Iterator[str]:
 def _records(page: ProfilePage) -> Iterator[dict[str, Any]]:
     """Yield a row per line of a table, per time, per fault's match and per extreme match."""
     profile = page.profile
-    skill = ends("value", page.row.rating)
+    skill = interval_fields("value", page.row.rating)
     yield _record("all", msgspec.structs.replace(page.profile.total, name=page.row.name)) | skill
     for section, lines in page.sections:
         yield from (_record(section, line) for line in lines)
     if profile.drift:
-        yield {"section": "drift", "name": "change"} | ends("value", profile.drift.change)
+        yield {"section": "drift", "name": "change"} | interval_fields("value", profile.drift.change)
         for name in ("p_trend", "p_tenths"):
             yield {"section": "drift", "name": name, "value": getattr(profile.drift, name)}
     for name, value in _time_values(page).items():
@@ -220,9 +220,9 @@ def _record(section: str, line: ProfileLine) -> dict[str, Any]:
         "matches": line.matches,
         "blocks": line.score.blocks if line.score else 0,
         **{name: getattr(line, name) for name in ("wins", "draws", "losses")},
-        **ends("score", line.score),
-        **ends("margin", line.margin),
-        **ends("luck_adjusted", line.luck_adjusted),
+        **interval_fields("score", line.score),
+        **interval_fields("margin", line.margin),
+        **interval_fields("luck_adjusted", line.luck_adjusted),
         "forfeits": line.forfeits,
         "value": None,
         "match": None,
@@ -235,7 +235,7 @@ def _document(page: ProfilePage) -> dict[str, Any]:
     standing = {
         "rank": row.rank,
         "players": page.ranked,
-        **ends("rating", row.rating),
+        **interval_fields("rating", row.rating),
     }
     percentiles = {name: getattr(profile.times, name) for name in ("means_ms", "slowest_decisions_ms")}
     match = profile.times.slowest_match and str(profile.times.slowest_match)

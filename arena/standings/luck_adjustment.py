@@ -20,7 +20,7 @@ import msgspec
 import numpy as np
 
 from arena.match.results import LUCK_UNIT
-from arena.standings.match_table import NOT_MET, Array, Met
+from arena.standings.match_table import NO_PAIRINGS, Array, PlayerPairings
 from arena.standings.ranks import full_score
 from arena.standings.scores import Mean, mean_of
 from arena.standings.sums import HALVES, LuckSums, PairingSums, Shares
@@ -52,7 +52,7 @@ class LuckAdjustment:
             for products, factors in zip(self._products, self._factors, strict=True):
                 factors[is_of_version] = slopes(_part(products, is_of_version))
 
-    def score(self, where: Met, plain: Mean) -> Mean | None:
+    def score(self, where: PlayerPairings, plain: Mean) -> Mean | None:
         """Compute the score without luck of a player over pairings; None if luck is better not taken off.
 
         `where` gives the pairings and the player's place in each, `plain` is the score in them. None as well if the
@@ -84,7 +84,7 @@ def luck_versions(sums: PairingSums) -> Array:
 def common_luck_version(sums: PairingSums, player: str = "") -> str:
     """Return the version of the value under which all matches (of a player) have luck; empty without one."""
     versions = luck_versions(sums)
-    distinct = set(versions[sums.table.met.get(player, NOT_MET)[0]] if player else versions)
+    distinct = set(versions[sums.table.pairings_of_player.get(player, NO_PAIRINGS)[0]] if player else versions)
     return distinct.pop() if len(distinct) == 1 else ""
 
 
@@ -123,7 +123,7 @@ def _pays(products: Products, factors: Array, places: Array) -> bool:
     return is_narrower(products, factors, fsum(np.abs(places - products.score) * products.matches) / matches)
 
 
-def _shares(luck: tuple[LuckSums, ...], where: Met, factors: list[Array]) -> Shares:
+def _shares(luck: tuple[LuckSums, ...], where: PlayerPairings, factors: list[Array]) -> Shares:
     """Replace y by z = y - b l in the player's blocks, in parts of 1 / `_UNIT`, with b the factor of the half."""
     columns = []
     for half, factor in zip(luck, factors, strict=True):

@@ -17,7 +17,7 @@ import msgspec
 
 from arena.match.luck import LEAST
 from arena.match.results import LUCK_UNIT
-from arena.standings.match_table import Met
+from arena.standings.match_table import PlayerPairings
 from arena.standings.sums import PairingSums, total
 from arena.statistics.confidence_sequence import holm, lower_bound, p_value
 
@@ -49,18 +49,20 @@ class _Sums(msgspec.Struct):
     squares: float = 0.0
 
 
-def audited(sums: PairingSums, met: Mapping[str, Met]) -> dict[str, PlayerLuck]:
-    """Audit the luck of each player who has any; `met` gives the pairings of each player, and their place in each."""
+def audit_luck(sums: PairingSums, pairings_of_player: Mapping[str, PlayerPairings]) -> dict[str, PlayerLuck]:
+    """Audit the luck of each player who has any."""
     most_lost = max(1, sums.table.seats) * -LEAST
-    known = {name: _sums(sums, where, round(most_lost * LUCK_UNIT)) for name, where in met.items()}
+    known = {name: _sums(sums, where, round(most_lost * LUCK_UNIT)) for name, where in pairings_of_player.items()}
     # Players without luck count as well: they may have some later, and Holm's number of tests must not grow.
     adjusted = holm([p_value(luck.luck, luck.squares) if luck.matches else 1.0 for luck in known.values()])
     return {
-        name: _luck(luck, p, most_lost) for (name, luck), p in zip(known.items(), adjusted, strict=True) if luck.matches
+        name: _audit(luck, p, most_lost)
+        for (name, luck), p in zip(known.items(), adjusted, strict=True)
+        if luck.matches
     }
 
 
-def _sums(sums: PairingSums, where: Met, unit: int) -> _Sums:
+def _sums(sums: PairingSums, where: PlayerPairings, unit: int) -> _Sums:
     """Add up the luck of a player; `unit` is the most that a block can lose.
 
     Numbers are whole up to the last division, so that no order matters.
@@ -74,7 +76,7 @@ def _sums(sums: PairingSums, where: Met, unit: int) -> _Sums:
     )
 
 
-def _luck(sums: _Sums, p: float, most_lost: float) -> PlayerLuck:
+def _audit(sums: _Sums, p: float, most_lost: float) -> PlayerLuck:
     a_match = most_lost * sums.blocks / sums.matches
     return PlayerLuck(
         matches=sums.matches,

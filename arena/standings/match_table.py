@@ -19,9 +19,9 @@ from arena.statistics.pairs import MISSING
 Array = np.ndarray[Any, Any]
 BATCH: Final = 1 << 12
 """The number of blocks unpacked at once, which bounds memory."""
-Met = tuple[Array, Array]
+PlayerPairings = tuple[Array, Array]
 """The numbers of the pairings of a player, and their place in each."""
-NOT_MET: Final[Met] = (np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
+NO_PAIRINGS: Final[PlayerPairings] = (np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ class MatchTable:
         )
 
     @property
-    def met(self) -> dict[str, Met]:
+    def pairings_of_player(self) -> dict[str, PlayerPairings]:
         """The pairings of each player by name, and the player's place in each."""
         number: dict[str, int] = {}
         numbers = np.array([number.setdefault(name, len(number)) for names in self.players for name in names], np.int64)
@@ -96,11 +96,11 @@ class MatchTable:
         """
         return self.numbers[NUMBERS.index(name)]
 
-    def of_ends(self, values: Sequence[Any], dtype: Any = None) -> Array:
+    def map_ends(self, values: Sequence[Any], dtype: Any = None) -> Array:
         """Return, by block and rotation, the value for the end of the match; an arbitrary one without a match."""
         return np.array([*values, None] if dtype is object else [*values, 0], dtype=dtype)[self.end]
 
-    def added(self, by_block: Array) -> Array:
+    def sum_pairings(self, by_block: Array) -> Array:
         """Add up the blocks of each pairing."""
         sums: Array = np.add.reduceat(by_block, self.starts, axis=0)
         return sums
@@ -156,7 +156,7 @@ def table_of_blocks(blocks: Iterable[PlayedBlock]) -> MatchTable:
     return MatchTable(tuple(numbers), tuple(players.values()), pairing, number, known, end, ranks, tuple(columns))
 
 
-def summed(values: Array) -> Array:
+def sum_matches(values: Array) -> Array:
     """Add up the matches of each block: `values` are by block, rotation and place."""
     totals: Array = np.einsum("brp->bp", values, dtype=object if values.dtype == object else np.int64)
     return totals

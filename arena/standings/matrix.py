@@ -20,7 +20,7 @@ import numpy as np
 from arena.match.results import PairingRanks
 from arena.standings.ratings import RatingSettings
 from arena.standings.scores import Mean, scores_between
-from arena.standings.skills import fitted, points_of, ranking, skills
+from arena.standings.skills import fit_skills, points_of, ranking, skills
 from arena.statistics.comparisons import ComparisonTable, table_of
 from arena.statistics.confidence_sequence import holm
 from arena.statistics.distributions import two_sided_tail
@@ -41,7 +41,7 @@ WRONG: Final = 0.05
 """The largest chance that anybody in a league is wrongly called better."""
 
 
-class Ranked(msgspec.Struct, frozen=True):
+class RankedPlayer(msgspec.Struct, frozen=True):
     """A player's place by rating, and the rating with the ends of its 95 % interval; None without a match.
 
     `rank` is among the players whom matches connect, who are one `group` (from 1).
@@ -117,7 +117,7 @@ class HeadToHead(msgspec.Struct, frozen=True):
     league: str
     matches: int
     field: int
-    players: tuple[Ranked, ...]
+    players: tuple[RankedPlayer, ...]
     groups: tuple[tuple[str, ...], ...]
     meetings: tuple[Meeting, ...]
     pairs: int
@@ -128,7 +128,7 @@ class HeadToHead(msgspec.Struct, frozen=True):
     cycles_by_chance: float
 
 
-def compared(
+def compare_players(
     league: str,
     players: Iterable[str],
     ranks: Sequence[PairingRanks],
@@ -139,21 +139,21 @@ def compared(
 ) -> HeadToHead:
     """Compare all pairs of players; the result has the best `top` players, or `only` the named ones; by default all."""
     table = table_of(players, ranks)
-    names, fit = table.players, fitted(table, settings)
+    names, fit = table.players, fit_skills(table, settings)
     matrix = head_to_head(fit) if fit else Matrix((), (), Intransitivity(0.0, 0, None), (), 0, 0.0)
-    ranked = _ranked(names, fit, settings)
-    chosen = [player for player in ranked if not only or player.name in only][: None if only else top]
-    tests = _tests(fit) if fit else {}
+    ranked = _rank_players(names, fit, settings)
+    shown = [player for player in ranked if not only or player.name in only][: None if only else top]
+    tests = _test_pairs(fit) if fit else {}
     return HeadToHead(
         league=league,
         matches=sum(pairing.matches for pairing in ranks),
         field=len(names),
-        players=tuple(chosen),
+        players=tuple(shown),
         groups=tuple(group for group in fit.groups if len(group) > 1) if fit else (),
-        meetings=tuple(_meetings([player.name for player in chosen], matrix, tests, table)),
+        meetings=tuple(_meetings([player.name for player in shown], matrix, tests, table)),
         pairs=len(tests),
         decided=sum(test.p_holm <= WRONG for test in tests.values()),
-        intransitivity=_tested(matrix, table, settings),
+        intransitivity=_test_intransitivity(matrix, table, settings),
         cycles=tuple(_cycle(matrix, cycle) for cycle in matrix.cycles),
         cycles_found=matrix.cycles_found,
         cycles_by_chance=matrix.cycles_by_chance,
@@ -168,10 +168,10 @@ class _Test(msgspec.Struct, frozen=True, gc=False):
     p_holm: float
 
 
-def _tests(found: ProbitFit) -> dict[tuple[str, str], _Test]:
+def _test_pairs(fit: ProbitFit) -> dict[tuple[str, str], _Test]:
     """Test each pair of players within a group for a difference of ratings."""
-    pairs = [pair for group in found.groups for pair in combinations(sorted(group), 2)]
-    differences = [found.difference(one, other) for one, other in pairs]
+    pairs = [pair for group in fit.groups for pair in combinations(sorted(group), 2)]
+    differences = [fit.difference(one, other) for one, other in pairs]
     p = [two_sided_tail(value / error) if error > 0.0 else 1.0 for value, error in differences]
     return {
         pair: _Test(interval(value, error), plain, adjusted)
@@ -179,20 +179,20 @@ def _tests(found: ProbitFit) -> dict[tuple[str, str], _Test]:
     }
 
 
-def _ranked(names: Sequence[str], found: ProbitFit | None, settings: RatingSettings) -> list[Ranked]:
+def _rank_players(names: Sequence[str], fit: ProbitFit | None, settings: RatingSettings) -> list[RankedPlayer]:
     """List all players in order of rank; players without a match come last, by name."""
-    played = points_of(found.table, found.table.counts()) if found else {}
-    known = skills(found, settings) if found else {}
+    played = points_of(fit.table, fit.table.counts()) if fit else {}
+    known = skills(fit, settings) if fit else {}
     order = ranking(
-        found.groups if found else (),
+        fit.groups if fit else (),
         {name: skill.value for name, skill in known.items()},
         {name: points.score for name, points in played.items()},
     )
+    rated = [(place, played[place.name].matches, known[place.name]) for place in order]
     return [
-        Ranked(place.rank, place.group, place.name, played[place.name].matches, skill.value, skill.low, skill.high)
-        for place in order
-        for skill in (known[place.name],)
-    ] + [Ranked(None, None, name, 0, *(None,) * 3) for name in names if name not in played]
+        RankedPlayer(place.rank, place.group, place.name, matches, skill.value, skill.low, skill.high)
+        for place, matches, skill in rated
+    ] + [RankedPlayer(None, None, name, 0, *(None,) * 3) for name in names if name not in played]
 
 
 def _meetings(
@@ -227,38 +227,38 @@ def _meeting(player: str, opponent: str, cell: Cell | None, score: Mean | None, 
     )
 
 
-def _tested(matrix: Matrix, table: ComparisonTable, settings: RatingSettings) -> Intransitive:
+def _test_intransitivity(matrix: Matrix, table: ComparisonTable, settings: RatingSettings) -> Intransitive:
     if table.seats > 2:
-        return _untested("with more than two seats the comparisons of a match are not independent")
+        return _no_test("with more than two seats the comparisons of a match are not independent")
     if matrix.intransitivity.p is None:
-        return _untested("nobody met in a circle, so that any results fit one skill per player")
-    left_out = _lopsided(matrix)
+        return _no_test("nobody met in a circle, so that any results fit one skill per player")
+    left_out = _players_to_leave_out(matrix)
     remaining = [player for player in matrix.players if player not in left_out]
     subtable = table.select_players(remaining)
     if len(remaining) < 3:
-        return _untested("hardly anybody's matches with the others are close enough")
+        return _no_test("hardly anybody's matches with the others are close enough")
     fewest = int(np.bincount(subtable.pairing, subtable.times, 1).min())
     if fewest < LEAST_BLOCKS_OF_PAIR:
-        return _untested(f"it takes {LEAST_BLOCKS_OF_PAIR} blocks of every pair, and one has {fewest}")
-    refitted = fitted(subtable, settings) if left_out else None
-    among = head_to_head(refitted, most_cycles=0) if refitted else matrix
+        return _no_test(f"it takes {LEAST_BLOCKS_OF_PAIR} blocks of every pair, and one has {fewest}")
+    fit_of_others = fit_skills(subtable, settings) if left_out else None
+    among = head_to_head(fit_of_others, most_cycles=0) if fit_of_others else matrix
     test = among.intransitivity
     if test.p is None:
-        return _untested("where matches are close, nobody met in a circle")
+        return _no_test("where matches are close, nobody met in a circle")
     return Intransitive(tuple(sorted(left_out)), test.chi_square, test.degrees, test.p, "")
 
 
-def _untested(why_not: str) -> Intransitive:
+def _no_test(why_not: str) -> Intransitive:
     return Intransitive((), None, None, None, why_not)
 
 
-def _lopsided(matrix: Matrix) -> set[str]:
+def _players_to_leave_out(matrix: Matrix) -> set[str]:
     """Choose the players to leave out so that the pairs of the others are close enough for the test."""
     least: defaultdict[str, dict[str, float]] = defaultdict(dict)
     for cell in matrix.cells:
         points = cell.matches * min(cell.expected, 1.0 - cell.expected)
         least[cell.first][cell.second] = least[cell.second][cell.first] = points
-    lacking = {name: math.fsum(_lacking(points) for points in row.values()) for name, row in least.items()}
+    lacking = {name: math.fsum(_shortfall(points) for points in row.values()) for name, row in least.items()}
     left_out: set[str] = set()
     limits = (math.inf, USUAL_POINTS, LEAST_POINTS)
     counts = [sum(points < limit for row in least.values() for points in row.values()) // 2 for limit in limits]
@@ -267,13 +267,13 @@ def _lopsided(matrix: Matrix) -> set[str]:
         left_out.add(worst)
         for other, points in least.pop(worst).items():
             del least[other][worst]
-            lacking[other] -= _lacking(points)
+            lacking[other] -= _shortfall(points)
             for place, limit in enumerate(limits):
                 counts[place] -= points < limit
     return left_out
 
 
-def _lacking(points: float) -> float:
+def _shortfall(points: float) -> float:
     return max(0.0, 1.0 - points / USUAL_POINTS)
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from arena.match.record import FAULTS, PARDONABLE
 from arena.match.results import MatchKey, rotate
 from arena.standings.luck_adjustment import LuckAdjustment
-from arena.standings.match_table import NOT_MET, Array, MatchTable
+from arena.standings.match_table import NO_PAIRINGS, Array, MatchTable
 from arena.standings.ranks import full_score
 from arena.standings.rows import Row
 from arena.standings.scores import Mean, mean_of, shares_of
@@ -116,25 +116,25 @@ def profile(row: Row, table: MatchTable) -> Profile:
     return _PlayedMatches(row.name, table).profile(total) if table.keys else Profile(total)
 
 
-def luck_adjusted(found: Profile, player: str, sums: PairingSums) -> Profile:
+def adjust_for_luck(plain: Profile, player: str, sums: PairingSums) -> Profile:
     """Add scores without luck to a profile, in all and by opponent, where they are more precise than the plain ones.
 
     `sums` cover all pairings whose luck was measured: the factor on luck is pooled over them.
     """
     adjustment = LuckAdjustment(sums)
-    pairings, places = sums.table.met.get(player, NOT_MET)
+    pairings, places = sums.table.pairings_of_player.get(player, NO_PAIRINGS)
     against: defaultdict[str, list[int]] = defaultdict(list)
     for number, pairing in enumerate(pairings.tolist()):
         for name in sums.table.players[pairing]:
             against[name].append(number)
 
-    def adjusted(line: ProfileLine, name: str) -> ProfileLine:
-        met = against[name]
-        score = adjustment.score((pairings[met], places[met]), line.score) if line.score and met else None
+    def adjust(line: ProfileLine, name: str) -> ProfileLine:
+        entries = against[name]
+        score = adjustment.score((pairings[entries], places[entries]), line.score) if line.score and entries else None
         return msgspec.structs.replace(line, luck_adjusted=score)
 
-    opponents = tuple(adjusted(line, line.name) for line in found.opponents)
-    return msgspec.structs.replace(found, total=adjusted(found.total, player), opponents=opponents)
+    opponents = tuple(adjust(line, line.name) for line in plain.opponents)
+    return msgspec.structs.replace(plain, total=adjust(plain.total, player), opponents=opponents)
 
 
 class _Part(NamedTuple):

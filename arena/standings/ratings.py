@@ -99,7 +99,7 @@ def rate(players: Iterable[str], results: Iterable[Result], settings: RatingSett
     Raises SpecError for settings that cannot be used, ValueError for a result without two different players, and
     KeyError for a result of somebody who is none of `players`.
     """
-    return recentred(advance(newcomers(players, settings), results, settings), settings)
+    return recentre(advance(newcomers(players, settings), results, settings), settings)
 
 
 def rate_by_factor_graph(
@@ -110,7 +110,7 @@ def rate_by_factor_graph(
     graph = _factor_graph(settings)
     for seats, ranks in results:
         _update(beliefs, seats, ranks, graph)
-    return recentred(beliefs, settings)
+    return recentre(beliefs, settings)
 
 
 def newcomers(players: Iterable[str], settings: RatingSettings) -> dict[str, Belief]:
@@ -144,11 +144,11 @@ def advance(beliefs: Mapping[str, Belief], results: Iterable[Result], settings: 
         scale = sqrt(square)
         gap = (mean - other_mean) / scale
         if first == second:
-            push, shrink = _drawn(gap, margin / scale)
+            push, shrink = _draw_terms(gap, margin / scale)
         else:
             x = (gap if first < second else -gap) - margin / scale
             if x < -_TAIL:
-                push, shrink = _win(x)
+                push, shrink = _win_terms(x)
             else:
                 push = root_of_2_over_pi * exp(-0.5 * x * x) / erfc(-x / root_of_2)
                 shrink = push * (push + x)
@@ -159,7 +159,7 @@ def advance(beliefs: Mapping[str, Belief], results: Iterable[Result], settings: 
     return now
 
 
-def recentred(beliefs: Mapping[str, Belief], settings: RatingSettings) -> dict[str, Rating]:
+def recentre(beliefs: Mapping[str, Belief], settings: RatingSettings) -> dict[str, Rating]:
     """Shift all ratings by one amount to the common level: results determine only differences."""
     if not beliefs:
         return {}
@@ -177,7 +177,7 @@ def _update(beliefs: dict[str, Belief], seats: Sequence[str], ranks: Sequence[in
     beliefs.update(zip(seats, update([beliefs[player] for player in seats], ranks), strict=True))
 
 
-def _win(x: float) -> tuple[float, float]:
+def _win_terms(x: float) -> tuple[float, float]:
     """Compute the update terms of a win by more than the margin: v and w of the TrueSkill paper at x = gap - margin."""
     if x < -_TAIL:
         excess = _excess(-x)
@@ -186,7 +186,7 @@ def _win(x: float) -> tuple[float, float]:
     return v, v * (v + x)
 
 
-def _drawn(gap: float, margin: float) -> tuple[float, float]:
+def _draw_terms(gap: float, margin: float) -> tuple[float, float]:
     """Compute the update terms of a draw: v and w, which is 1 - the variance that the draw leaves."""
     near, far = abs(gap) - margin, abs(gap) + margin
     if margin < _NARROW and margin * far < _EVEN:
@@ -233,16 +233,16 @@ class _Environment(trueskill.TrueSkill):  # type: ignore[misc]  # the package ha
     """The package's environment; its v and w lose no digits at gaps of over 38 standard deviations."""
 
     def v_win(self, diff: float, margin: float) -> float:
-        return _win(diff - margin)[0]
+        return _win_terms(diff - margin)[0]
 
     def w_win(self, diff: float, margin: float) -> float:
-        return _win(diff - margin)[1]
+        return _win_terms(diff - margin)[1]
 
     def v_draw(self, diff: float, margin: float) -> float:
-        return _drawn(diff, margin)[0]
+        return _draw_terms(diff, margin)[0]
 
     def w_draw(self, diff: float, margin: float) -> float:
-        return _drawn(diff, margin)[1]
+        return _draw_terms(diff, margin)[1]
 
 
 def _environment(settings: RatingSettings) -> _Environment:

@@ -14,8 +14,8 @@ import msgspec
 
 from arena.match.record import FAULTS
 from arena.standings.luck_adjustment import LuckAdjustment, common_luck_version
-from arena.standings.luck_audit import PlayerLuck, audited
-from arena.standings.match_table import NOT_MET, Array, Met
+from arena.standings.luck_audit import PlayerLuck, audit_luck
+from arena.standings.match_table import NO_PAIRINGS, Array, PlayerPairings
 from arena.standings.ranks import full_score
 from arena.standings.ratings import Rating, RatingSettings
 from arena.standings.scores import Mean, Scores, mean_of, scores
@@ -83,72 +83,72 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     luck: PlayerLuck | None
 
 
-def rows_of(field: Iterable[Entrant], played: PairingSums, ratings: Mapping[str, Rating]) -> tuple[list[Row], int]:
+def rows_of(field: Iterable[Entrant], sums: PairingSums, ratings: Mapping[str, Rating]) -> tuple[list[Row], int]:
     """Make the rows without ranks and without values of the fit; count the matches with a shared first place, too."""
-    counted, where = scores(played.table), played.table.met
-    adjustment = LuckAdjustment(played) if common_luck_version(played) else None
-    audit = audited(played, where) if played.luck_versions else {}
+    results, where = scores(sums.table), sums.table.pairings_of_player
+    adjustment = LuckAdjustment(sums) if common_luck_version(sums) else None
+    audit = audit_luck(sums, where) if sums.luck_versions else {}
     rows = [
         _row(
             entrant,
-            played,
-            counted,
-            where.get(entrant.name, NOT_MET),
+            sums,
+            results,
+            where.get(entrant.name, NO_PAIRINGS),
             ratings[entrant.name],
             luck=audit.get(entrant.name),
             adjustment=adjustment,
         )
         for entrant in field
     ]
-    return rows, counted.drawn
+    return rows, results.drawn
 
 
 def _row(
     entrant: Entrant,
-    played: PairingSums,
-    counted: Scores,
-    where: Met,
+    sums: PairingSums,
+    results: Scores,
+    where: PlayerPairings,
     rating: Rating,
     *,
     luck: PlayerLuck | None,
     adjustment: LuckAdjustment | None,
 ) -> Row:
-    seats = played.table.seats
-    score = mean_of(counted.shares.at(*where), unit=max(1, full_score(seats)), lowest=0.0, highest=1.0)
+    seats = sums.table.seats
+    score = mean_of(results.shares.at(*where), unit=max(1, full_score(seats)), lowest=0.0, highest=1.0)
     return Row(
         **msgspec.structs.asdict(entrant),
-        matches=int(counted.shares.matches[where[0]].sum()),
-        wins=int(counted.wins[where].sum()),
-        draws=int(counted.draws[where].sum()),
-        losses=int(counted.losses[where].sum()),
+        matches=int(results.shares.matches[where[0]].sum()),
+        wins=int(results.wins[where].sum()),
+        draws=int(results.draws[where].sum()),
+        losses=int(results.losses[where].sum()),
         score=score,
         luck_adjusted=adjustment.score(where, score) if adjustment and score else None,
-        margin=mean_of(played.margins.at(*where)),
+        margin=mean_of(sums.margins.at(*where)),
         mu=rating.mu,
         sigma=rating.sigma,
         mu_3s=rating.exposure,
-        score_by_seat=tuple(_score_at(seat, counted, where, seats) for seat in range(seats)),
-        faults=_faults(played.faults, where),
-        pardoned=_faults(played.pardoned, where),
+        score_by_seat=tuple(_score_at(seat, results, where, seats) for seat in range(seats)),
+        faults=_faults(sums.faults, where),
+        pardoned=_faults(sums.pardoned, where),
         luck=luck,
     )
 
 
-def _score_at(seat: int, counted: Scores, where: Met, seats: int) -> float | None:
+def _score_at(seat: int, results: Scores, where: PlayerPairings, seats: int) -> float | None:
     pairings, places = where
     rotations = (places - seat) % seats
-    matches = int(counted.matches[pairings, rotations].sum())
-    points = int(counted.points[pairings, rotations, places].sum())
+    matches = int(results.matches[pairings, rotations].sum())
+    points = int(results.points[pairings, rotations, places].sum())
     return points / (full_score(seats) * matches) if matches else None
 
 
-def _faults(by_code: Mapping[str, Array], where: Met) -> dict[str, int]:
+def _faults(by_code: Mapping[str, Array], where: PlayerPairings) -> dict[str, int]:
     """Add up counts by kind and place; return the kinds that occurred in the order of the terminations."""
     counts = {code: int(column[where].sum()) for code, column in by_code.items()}
     return {kind.value: counts[kind] for kind in FAULTS if counts.get(kind)}
 
 
-def ranked(
+def rank_rows(
     rows: Iterable[Row], groups: Sequence[Sequence[str]], fit: ProbitFit | None, settings: RatingSettings
 ) -> tuple[Row, ...]:
     """Add ranks and the values of the fit to rows, and sort them, best first.
@@ -200,27 +200,27 @@ def _superiority(one: Row, other: Row, fit: ProbitFit | None) -> float | None:
     return fit.likelihood_better(one.name, other.name) if fit and one.matches and other.matches else None
 
 
-def record(row: Row) -> dict[str, object]:
+def row_fields(row: Row) -> dict[str, object]:
     """Return a row for programs, by the names of the columns; an interval is a value with its `_low` and `_high`."""
     return {
         "rank": row.rank,
         "group": row.group,
         "player": row.name,
         **{name: getattr(row, name) for name in ("bot", "version", "hash", "matches", "wins", "draws", "losses")},
-        **ends("score", row.score),
-        **ends("luck_adjusted", row.luck_adjusted),
-        **ends("margin", row.margin),
-        **ends("rating", row.rating),
+        **interval_fields("score", row.score),
+        **interval_fields("luck_adjusted", row.luck_adjusted),
+        **interval_fields("margin", row.margin),
+        **interval_fields("rating", row.rating),
         **{name: getattr(row, name) for name in ("los", "ahead", "mu", "sigma", "mu_3s")},
         **{name: getattr(row, name) for name in ("score_by_seat", "faults", "pardoned", "luck")},
     }
 
 
-def ends(name: str, found: Mean | Interval | None) -> dict[str, float | None]:
+def interval_fields(name: str, estimate: Mean | Interval | None) -> dict[str, float | None]:
     """Return a value with both ends of its interval, by name; None for an end that is not known."""
-    if isinstance(found, Mean):
-        found = found.interval
-    if found is None:
+    if isinstance(estimate, Mean):
+        estimate = estimate.interval
+    if estimate is None:
         return {name: None, f"{name}_low": None, f"{name}_high": None}
-    low, high = (end if math.isfinite(end) else None for end in (found.low, found.high))
-    return {name: found.value, f"{name}_low": low, f"{name}_high": high}
+    low, high = (end if math.isfinite(end) else None for end in (estimate.low, estimate.high))
+    return {name: estimate.value, f"{name}_low": low, f"{name}_high": high}

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 import msgspec
 import numpy as np
 
-from arena.standings.match_table import Array, MatchTable, summed
+from arena.standings.match_table import Array, MatchTable, sum_matches
 from arena.standings.sums import ExactNumber, Shares, add_blocks
 from arena.statistics.comparisons import ComparisonTable
 from arena.statistics.interval import Interval, degrees_of_freedom, equal_blocks, interval
@@ -62,19 +62,19 @@ def scores(table: MatchTable) -> Scores:
     is_first, present = table.ranks == ord("0"), table.present
     is_shared = (np.einsum("brp->br", is_first.astype(np.int64)) > 1)[:, :, None]
     wins, draws = (
-        table.added(kind.astype(np.int64)).sum(axis=1) for kind in (is_first & ~is_shared, is_first & is_shared)
+        table.sum_pairings(kind.astype(np.int64)).sum(axis=1) for kind in (is_first & ~is_shared, is_first & is_shared)
     )
-    m, y = present.sum(axis=1), summed(table.points)
+    m, y = present.sum(axis=1), sum_matches(table.points)
     sums = add_blocks(table, m, y)
-    fourths = np.stack([table.added(y**power * m[:, None] ** (4 - power)) for power in (4, 3, 2, 1, 0)], axis=2)
+    fourths = np.stack([table.sum_pairings(y**power * m[:, None] ** (4 - power)) for power in (4, 3, 2, 1, 0)], axis=2)
     return Scores(
         shares=sums._replace(fourths=fourths),
         wins=wins,
         draws=draws,
         losses=sums.matches[:, None] - wins - draws,
         drawn=int((is_shared[:, :, 0] & present).sum()),
-        points=table.added(table.points.astype(np.int64)),
-        matches=table.added(present.astype(np.int64)),
+        points=table.sum_pairings(table.points.astype(np.int64)),
+        matches=table.sum_pairings(present.astype(np.int64)),
     )
 
 
@@ -143,7 +143,7 @@ def mean_of(
     known = parts if parts.blocks.all() else parts.at(parts.blocks > 0)
     if not len(known.blocks):
         return None
-    whole = known.joined()
+    whole = known.pool()
     blocks, matches = int(whole.blocks[0]), int(whole.matches[0])
     value = float(whole.total[0] / (unit * matches))
     has_fourths = math.isfinite(lowest) and math.isfinite(highest) and known.fourths is not None
@@ -160,13 +160,17 @@ def mean_of(
     if error:
         bounds = interval(value, error, degrees=degrees, blocks=blocks, lowest=lowest, highest=highest)
     else:
-        values = (known.total / (unit * known.matches)).astype(np.float64)
-        strata = list(zip(known.blocks.tolist(), values.tolist(), strict=True))
-        bound = equal_blocks(strata, lowest=lowest, highest=highest)
-        # blocks that lack matches weigh less in the value than in the bound
-        ends = [min(max(value + (end - bound.value), lowest), highest) for end in (bound.low, bound.high)]
-        bounds = Interval(value, ends[0], ends[1])
+        bounds = _interval_without_spread(known, value, unit, lowest, highest)
     return Mean(value, error, degrees, blocks, bounds)
+
+
+def _interval_without_spread(known: Shares, value: float, unit: int, lowest: float, highest: float) -> Interval:
+    values = (known.total / (unit * known.matches)).astype(np.float64)
+    strata = list(zip(known.blocks.tolist(), values.tolist(), strict=True))
+    bound = equal_blocks(strata, lowest=lowest, highest=highest)
+    # blocks that lack matches weigh less in the value than in the bound
+    low, high = (min(max(value + (end - bound.value), lowest), highest) for end in (bound.low, bound.high))
+    return Interval(value, low, high)
 
 
 def _spreads(known: Shares, *, has_fourths: bool) -> tuple[list[tuple[float, float]], float]:

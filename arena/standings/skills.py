@@ -39,29 +39,29 @@ def score_of_beta(settings: RatingSettings) -> float:
     return chances_at(settings.beta, model.scale, model.margin).score
 
 
-def fitted(table: ComparisonTable, settings: RatingSettings) -> ProbitFit | None:
+def fit_skills(table: ComparisonTable, settings: RatingSettings) -> ProbitFit | None:
     """Estimate the skills of all players at once from all matches; None without a match, or with too many players."""
     if not len(table.places) or len(table.players) > MOST_PLAYERS:
         return None
     return fit(table, model_of(settings))
 
 
-def skills(found: ProbitFit, settings: RatingSettings) -> dict[str, Interval]:
+def skills(fit: ProbitFit, settings: RatingSettings) -> dict[str, Interval]:
     """Return the skill of each player; the 95 % interval is against the mean of all whom matches connect.
 
     With an anchor all skills are shifted so that it stays at mu, and in its group errors are against the anchor.
     Against the mean of all players, one player without a match would make every skill uncertain.
     """
     anchor = settings.anchor
-    shift = 0.0 if anchor is None else settings.mu - found.mean(anchor)
-    at = {name: place for place, name in enumerate(found.players)}
+    shift = 0.0 if anchor is None else settings.mu - fit.mean(anchor)
+    at = {name: place for place, name in enumerate(fit.players)}
     return {
-        name: interval(found.means[at[name]] + shift, error)
-        for group in found.groups
+        name: interval(fit.means[at[name]] + shift, error)
+        for group in fit.groups
         for name, error in zip(
             group,
             _errors(
-                found.covariance,
+                fit.covariance,
                 [at[player] for player in group],
                 [at[anchor]] if anchor is not None and anchor in group else [at[player] for player in group],
             ),
@@ -135,7 +135,7 @@ class GrowingRanking:
         if self._table is None:
             self._table, self._counts, self._design = table, table.counts(), table.design(self._model)
             self._places = {tuple(places): number for number, places in enumerate(table.places.tolist())}
-            self._found = self._design.centre
+            self._skills = self._design.centre
         else:
             for places, counts in zip(table.places.tolist(), table.counts(), strict=True):
                 self._counts[self._places[tuple(places)]] += counts
@@ -148,8 +148,8 @@ class GrowingRanking:
 
     def skills(self) -> dict[str, float]:
         """Fit the skill of each player; only differences mean anything."""
-        self._found = maximise(self._design, self._counts.reshape(-1, 3), self._found).parameters
-        return dict(zip(self._names, self._found.tolist(), strict=False))
+        self._skills = maximise(self._design, self._counts.reshape(-1, 3), self._skills).parameters
+        return dict(zip(self._names, self._skills.tolist(), strict=False))
 
 
 def _errors(covariance: Sequence[Sequence[float]], places: Sequence[int], against: Sequence[int]) -> list[float]:
@@ -162,14 +162,14 @@ def _errors(covariance: Sequence[Sequence[float]], places: Sequence[int], agains
     ]
 
 
-def contradicted(order: Sequence[str], found: ProbitFit) -> tuple[tuple[str, str], ...]:
+def contradicted_pairs(order: Sequence[str], fit: ProbitFit) -> tuple[tuple[str, str], ...]:
     """Return the pairs of `order`, best first, of which the second is better by the estimate at 95 %."""
-    means = [found.mean(name) for name in order]
+    means = [fit.mean(name) for name in order]
     return tuple(
         (order[one], order[other])
         for one, mean in enumerate(means)
         for other in range(one + 1, len(means))
-        if means[other] > mean and (found.likelihood_better(order[other], order[one]) or 0.0) >= SURE_SIGN
+        if means[other] > mean and (fit.likelihood_better(order[other], order[one]) or 0.0) >= SURE_SIGN
     )
 
 

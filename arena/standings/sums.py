@@ -20,7 +20,7 @@ import numpy as np
 
 from arena.match.columns import MatchEnd
 from arena.match.record import fraction_written
-from arena.standings.match_table import Array, MatchTable, summed
+from arena.standings.match_table import Array, MatchTable, sum_matches
 
 ExactNumber = int | Fraction
 HALVES: Final = 2
@@ -51,7 +51,7 @@ class Shares(NamedTuple):
         """Choose pairings by number or by a mask; with a place in each, the shares of a player."""
         return Shares._make([None if column is None else column[which[: column.ndim]] for column in self])
 
-    def joined(self) -> "Shares":
+    def pool(self) -> "Shares":
         """Add up all pairings as if their blocks were of one."""
         sums = [np.array([total(column)], dtype=object) for column in self[:6]]
         fourths = None if self.fourths is None else np.array([[total(power) for power in self.fourths.T]], dtype=object)
@@ -124,49 +124,35 @@ def total(column: Array) -> Any:
 
 def add_blocks(table: MatchTable, m: Array, y: Array) -> Shares:
     """Add up the blocks of each pairing from their matches (B,) and the totals of their places (B, n)."""
-    return Shares(*map(table.added, (*_block_counts(m), y, y * y, y * m[:, None])))
+    return Shares(*map(table.sum_pairings, (*_block_counts(m), y, y * y, y * m[:, None])))
 
 
 def sums_of(table: MatchTable) -> PairingSums:
     """Add up the matches of a table, pairing by pairing."""
     by_pairing, by_place = (len(table.keys),), (len(table.keys), table.ranks.shape[2])
-    counted = [*_ended(table)]
-    pairings, seats = (range(by_pairing[0])), by_place[1]
-    units = [1 for _ in pairings]
-    for end, where, _, _ in counted:
-        if end.score_unit > 1:
-            for number in where.tolist():
-                units[number] = lcm(units[number], end.score_unit)
+    groups = [*_groups_by_end(table)]
+    versions = ((group.end.luck_version, group.pairings, group.matches) for group in groups if group.end.luck_version)
     return PairingSums(
         table=table,
-        margins=_margins(table, units),
+        margins=_margins(table, _score_units(groups, len(table.keys))),
         luck=_luck(table),
-        luck_versions=_counts(
-            by_pairing, ((end.luck_version, which, n) for end, which, _, n in counted if end.luck_version)
-        ),
-        faults=_counts(
-            by_place,
-            (
-                (end.termination.value, (which, (end.at_fault + rotation) % seats), n)
-                for end, which, rotation, n in counted
-                if end.at_fault is not None
-            ),
-        ),
-        pardoned=_counts(
-            by_place,
-            (
-                (code, (which, (seat + rotation) % seats), n * times)
-                for end, which, rotation, n in counted
-                for seat, counts in enumerate(end.pardoned)
-                for code, times in counts.items()
-            ),
-        ),
-        isolation=_counts(by_pairing, ((end.isolation, which, n) for end, which, _, n in counted)),
+        luck_versions=_counts(by_pairing, versions),
+        faults=_counts(by_place, _faults(groups, by_place[1])),
+        pardoned=_counts(by_place, _pardons(groups, by_place[1])),
+        isolation=_counts(by_pairing, ((group.end.isolation, group.pairings, group.matches) for group in groups)),
     )
 
 
-def _ended(table: MatchTable) -> Iterator[tuple[MatchEnd, Array, Array, Array]]:
-    """Yield each end with the pairings and rotations that have such matches, and the number of these."""
+class _EndGroup(NamedTuple):
+    """The pairings and rotations that have matches with this end, and the numbers of these matches."""
+
+    end: MatchEnd
+    pairings: Array
+    rotations: Array
+    matches: Array
+
+
+def _groups_by_end(table: MatchTable) -> Iterator[_EndGroup]:
     blocks, rotations = table.present.nonzero()
     seats, ends = table.ranks.shape[2], max(1, len(table.ends))
     kinds = (table.end[blocks, rotations] * len(table.keys) + table.pairing[blocks]) * seats + rotations
@@ -174,7 +160,32 @@ def _ended(table: MatchTable) -> Iterator[tuple[MatchEnd, Array, Array, Array]]:
     numbers, cells = np.divmod(cells, max(1, len(table.keys) * seats))
     edges = np.searchsorted(numbers, np.arange(ends + 1))
     for end, first, last in zip(table.ends, edges, edges[1:], strict=False):
-        yield end, *np.divmod(cells[first:last], seats), counts[first:last]
+        yield _EndGroup(end, *np.divmod(cells[first:last], seats), counts[first:last])
+
+
+def _score_units(groups: Iterable[_EndGroup], pairings: int) -> list[int]:
+    """Return, by pairing, the least common multiple of the units of its scores."""
+    units = [1] * pairings
+    for group in groups:
+        if group.end.score_unit > 1:
+            for number in group.pairings.tolist():
+                units[number] = lcm(units[number], group.end.score_unit)
+    return units
+
+
+def _faults(groups: Iterable[_EndGroup], seats: int) -> Iterator[tuple[str, Any, Array]]:
+    """Yield termination, place and number of the faults that ended matches."""
+    for end, pairings, rotations, matches in groups:
+        if end.at_fault is not None:
+            yield end.termination.value, (pairings, (end.at_fault + rotations) % seats), matches
+
+
+def _pardons(groups: Iterable[_EndGroup], seats: int) -> Iterator[tuple[str, Any, Array]]:
+    """Yield code, place and number of the faults after which matches went on."""
+    for end, pairings, rotations, matches in groups:
+        for seat, counts in enumerate(end.pardoned):
+            for code, times in counts.items():
+                yield code, (pairings, (seat + rotations) % seats), matches * times
 
 
 def _counts(shape: tuple[int, ...], counted: Iterable[tuple[str, Any, Array]]) -> dict[str, Array]:
@@ -189,15 +200,15 @@ def _margins(table: MatchTable, units: Sequence[int]) -> Shares:
     """Add up margins in points of the game: own score less the best of the others."""
     scores = table.column("scores")
     second, best = np.moveaxis(np.partition(scores, -2, axis=2)[:, :, -2:], 2, 0)[..., None]
-    has = table.present & table.of_ends([end.at_fault is None for end in table.ends], bool)
+    has = table.present & table.map_ends([end.at_fault is None for end in table.ends], bool)
     margins = scores.astype(np.int64) - np.where(scores == best, second, best)
     margins[~has] = 0
     if any(end.score_unit != units[0] for end in table.ends):
         of_pairing = np.array(units, dtype=object)[table.pairing]
-        of_match = table.of_ends([end.score_unit for end in table.ends], object)
+        of_match = table.map_ends([end.score_unit for end in table.ends], object)
         factors = np.where(has, of_pairing[:, None], 1) // np.where(has, of_match, 1)
         margins = margins * factors[:, :, None]
-    sums = add_blocks(table, has.sum(axis=1), summed(_wide(margins)))
+    sums = add_blocks(table, has.sum(axis=1), sum_matches(_widen(margins)))
     squares = [unit * unit for unit in units]
     return sums._replace(
         total=_parts(sums.total, units), total2=_parts(sums.total2, squares), product=_parts(sums.product, units)
@@ -206,16 +217,16 @@ def _margins(table: MatchTable, units: Sequence[int]) -> Shares:
 
 def _luck(table: MatchTable) -> tuple[LuckSums, ...]:
     """Add up the luck of each half of the blocks."""
-    has = table.present & table.of_ends([bool(end.luck_version) for end in table.ends], bool)
-    m, luck = has.sum(axis=1), summed(_wide(table.column("luck")))
-    y = summed(table.points * has[:, :, None])
+    has = table.present & table.map_ends([bool(end.luck_version) for end in table.ends], bool)
+    m, luck = has.sum(axis=1), sum_matches(_widen(table.column("luck")))
+    y = sum_matches(table.points * has[:, :, None])
     matches, ones = m[:, None], np.ones_like(m)[:, None]
     by_place = ((y, ones), (y, y), (y, matches), (luck, ones), (luck, luck), (luck, matches), (y, luck))
     halves = [(table.block % HALVES == half).astype(np.int64) for half in range(HALVES)]
     return tuple(
         LuckSums(
-            *(table.added(column * is_in_half) for column in _block_counts(m)),
-            *(table.added(first * second * is_in_half[:, None]) for first, second in by_place),
+            *(table.sum_pairings(column * is_in_half) for column in _block_counts(m)),
+            *(table.sum_pairings(first * second * is_in_half[:, None]) for first, second in by_place),
         )
         for is_in_half in halves
     )
@@ -226,7 +237,7 @@ def _block_counts(m: Array) -> tuple[Array, Array, Array]:
     return (m > 0).astype(np.int64), m, m * m
 
 
-def _wide(values: Array) -> Array:
+def _widen(values: Array) -> Array:
     """Convert values to whole numbers of any length if the sums of their squares may not fit into 64 bits."""
     if values.dtype == object:
         return values
@@ -268,13 +279,13 @@ def sums_digest(sums: PairingSums) -> str:
         columns = getattr(sums, name)
         digest.update(msgspec.json.encode([name, sorted(columns) if isinstance(columns, dict) else []]))
         for column in _arrays(columns):
-            values = _narrowed(column[order])
+            values = _narrow(column[order])
             text = msgspec.json.encode(values.tolist(), enc_hook=fraction_written) if values.dtype == object else b""
             digest.update(text or values.astype("<i8").tobytes())
     return digest.hexdigest()
 
 
-def _narrowed(column: Array) -> Array:
+def _narrow(column: Array) -> Array:
     """Convert a column to 64 bits if these hold all of it; otherwise make its whole numbers ints."""
     if column.dtype != object:
         return column

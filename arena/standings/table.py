@@ -15,10 +15,10 @@ import numpy as np
 from arena.match.columns import NUMBERS
 from arena.match.secret_luck import UNKNOWN_ORIGIN, LuckOrigin
 from arena.standings.luck_adjustment import common_luck_version
-from arena.standings.match_table import NOT_MET, Array, Met
+from arena.standings.match_table import NO_PAIRINGS, Array, PlayerPairings
 from arena.standings.ratings import Rating, RatingSettings
-from arena.standings.rows import Entrant, Row, ends, ranked, record, rows_of
-from arena.standings.skills import contradicted, fitted
+from arena.standings.rows import Entrant, Row, interval_fields, rank_rows, row_fields, rows_of
+from arena.standings.skills import contradicted_pairs, fit_skills
 from arena.standings.sums import PairingSums, sums_digest, total
 from arena.statistics.comparisons import table_of
 from arena.statistics.model import BlockEffect
@@ -70,7 +70,7 @@ class Timing(msgspec.Struct, frozen=True):
 
 def standings(
     entrants: Iterable[Entrant],
-    played: PairingSums,
+    sums: PairingSums,
     ratings: Mapping[str, Rating],
     settings: RatingSettings,
     *,
@@ -82,12 +82,12 @@ def standings(
     Raises ValueError for results that are not of this league: other players, or too many matches.
     """
     field = tuple(entrants)
-    matches = int(played.matches.sum())
-    _check(field, played, matches, scheduled)
+    matches = int(sums.matches.sum())
+    _require_consistent(field, sums, matches, scheduled)
     names = [entrant.name for entrant in field]
-    compared = table_of(names, played.table.pairing_ranks)
-    fit = fitted(compared, settings)
-    rows, drawn = rows_of(field, played, ratings)
+    comparisons = table_of(names, sums.table.pairing_ranks)
+    fit = fit_skills(comparisons, settings)
+    rows, drawn = rows_of(field, sums, ratings)
     by_mu = [row.name for row in sorted(rows, key=lambda row: (-round(row.mu, 9), row.name))]
     return Standings(
         sorted_by="rating" if fit or not matches else "mu",
@@ -95,43 +95,45 @@ def standings(
         matches=matches,
         scheduled=scheduled,
         draw_rate=drawn / matches if matches else None,
-        isolation=_isolation(played),
+        isolation=_describe_isolation(sums),
         luck=luck,
-        luck_version=common_luck_version(played),
+        luck_version=common_luck_version(sums),
         rating=settings,
-        results=sums_digest(played),
+        results=sums_digest(sums),
         design_effect=fit.effect if fit else None,
         seats=fit.seats if fit else (),
-        groups=compared.groups,
-        contradictions=contradicted(by_mu, fit) if fit else (),
-        rows=ranked(rows, compared.groups, fit, settings),
+        groups=comparisons.groups,
+        contradictions=contradicted_pairs(by_mu, fit) if fit else (),
+        rows=rank_rows(rows, comparisons.groups, fit, settings),
     )
 
 
 def standings_json(table: Standings) -> bytes:
     """Write the canonical form: keys in a fixed order, floats by their shortest exact digits, no spaces."""
     document = {name: getattr(table, name) for name in Standings.__struct_fields__}
-    return msgspec.json.encode(document | {"seats": [*map(_seat, table.seats)], "rows": [*map(record, table.rows)]})
+    seats, rows = [*map(_seat_fields, table.seats)], [*map(row_fields, table.rows)]
+    return msgspec.json.encode(document | {"seats": seats, "rows": rows})
 
 
-def _seat(one: SeatAdvantage) -> dict[str, object]:
+def _seat_fields(seat: SeatAdvantage) -> dict[str, object]:
     """Return the advantage of a seat for programs."""
-    return {"seat": one.seat, **ends("skill", one.skill), **ends("points", one.points)}
+    return {"seat": seat.seat, **interval_fields("skill", seat.skill), **interval_fields("points", seat.points)}
 
 
-def timing(entrants: Iterable[Entrant], played: PairingSums) -> tuple[Timing, ...]:
+def timing(entrants: Iterable[Entrant], sums: PairingSums) -> tuple[Timing, ...]:
     """Add up the use of time of each entrant, in the order given; one that never had to decide spent none."""
-    table = played.table
+    table = sums.table
     moves, spent_us, slowest_us, *others = (table.column(name).astype(np.int64) for name in NUMBERS[2:])
     decides = moves != 0
     slowest = np.maximum.reduceat((slowest_us * decides).max(axis=1), table.starts, axis=0)
-    sums = [table.added(column.sum(axis=1)) for column in (moves, spent_us * decides, *others)]
-    where = table.met
-    return tuple(_timing(one.name, played.matches, slowest, sums, where.get(one.name, NOT_MET)) for one in entrants)
+    columns = [table.sum_pairings(column.sum(axis=1)) for column in (moves, spent_us * decides, *others)]
+    where = table.pairings_of_player
+    names = [entrant.name for entrant in entrants]
+    return tuple(_timing(name, sums.matches, slowest, columns, where.get(name, NO_PAIRINGS)) for name in names)
 
 
-def _timing(name: str, matches: Array, slowest_us: Array, sums: Sequence[Array], where: Met) -> Timing:
-    moves, spent_us, startup_us, idle_us, timeouts_by_load = (total(column[where]) for column in sums)
+def _timing(name: str, matches: Array, slowest_us: Array, columns: Sequence[Array], where: PlayerPairings) -> Timing:
+    moves, spent_us, startup_us, idle_us, timeouts_by_load = (total(column[where]) for column in columns)
     return Timing(
         name=name,
         moves=moves,
@@ -144,20 +146,20 @@ def _timing(name: str, matches: Array, slowest_us: Array, sums: Sequence[Array],
     )
 
 
-def _check(field: Sequence[Entrant], played: PairingSums, matches: int, scheduled: int) -> None:
+def _require_consistent(field: Sequence[Entrant], sums: PairingSums, matches: int, scheduled: int) -> None:
     names = {entrant.name for entrant in field}
     if len(names) != len(field):
         raise ValueError("two entrants have the same name")
     if matches > scheduled:
         raise ValueError(f"{matches} results for {scheduled} scheduled matches")
-    strangers = {player for players in played.table.players for player in players} - names
+    strangers = {player for players in sums.table.players for player in players} - names
     if strangers:
         raise ValueError(f"results of players who are no entrants: {', '.join(sorted(strangers))}")
 
 
-def _isolation(played: PairingSums) -> str:
+def _describe_isolation(sums: PairingSums) -> str:
     """Describe the isolation of the bots: one word, or several with the number of matches of each."""
-    if len(played.isolation) == 1:
-        return next(iter(played.isolation))
-    kinds = sorted(played.isolation.items())
+    if len(sums.isolation) == 1:
+        return next(iter(sums.isolation))
+    kinds = sorted(sums.isolation.items())
     return ", ".join(f"{kind} in {matches.sum()} matches" for kind, matches in kinds) or "not stated"

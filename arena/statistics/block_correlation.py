@@ -226,9 +226,8 @@ def _fit_correlation(table: ComparisonTable, groups: BlockGroups, residuals: Flo
     degrees = np.maximum(groups.blocks - 1.0, 0.0)
     threshold = 1.0 if table.seats >= _MANY_SEATS else 0.5
     row, other = np.nonzero(np.triu(np.abs(pattern.shared_seat)) >= threshold)
-    observed = 0.0
-    for a, b in zip(row, other, strict=True):
-        observed += pattern.shared_seat[a, b] * float((table.times * residuals[:, a] * residuals[:, b]).sum())
+    shared = pattern.shared_seat[row, other]
+    observed = _sum_of_products(table, residuals, row, other, shared)
     observed *= float(degrees.sum() / (degrees.sum() + 1.0))
     masks = table.masks[groups.presence]
     weights = np.stack(
@@ -238,8 +237,7 @@ def _fit_correlation(table: ComparisonTable, groups: BlockGroups, residuals: Flo
         ],
         axis=1,
     )
-
-    shared, sign = pattern.shared_seat[row, other], math.copysign(1.0, observed)
+    sign = math.copysign(1.0, observed)
 
     def excess(angle: float) -> tuple[float, float]:
         """Return the expected sum less the observed one, with its slope, both in the sign of the observed sum.
@@ -258,6 +256,14 @@ def _fit_correlation(table: ComparisonTable, groups: BlockGroups, residuals: Flo
         return sign * MOST_CORRELATED if observed else 0.0
     start = most * abs(observed) / (at_most + abs(observed))
     return sign * math.sin(find_root(excess, 0.0, most, start=start, tolerance=_EXACT))
+
+
+def _sum_of_products(table: ComparisonTable, scores: Floats, row: Indices, other: Indices, shared: Floats) -> float:
+    """Add up the products of the scores of each `row` and `other`, times what they share."""
+    products = 0.0
+    for a, b, part in zip(row, other, shared, strict=True):
+        products += part * float((table.times * scores[:, a] * scores[:, b]).sum())
+    return products
 
 
 def _blocks_by_mask(table: ComparisonTable) -> Floats:

@@ -132,7 +132,7 @@ def _away_from_0(x: float) -> float:
 def _t_quantile(degrees: float, probability: float) -> float:
     z = NORMAL.inv_cdf(probability)
     if degrees >= _ASYMPTOTIC:
-        return _expanded_t(z, degrees)
+        return _expand_t(z, degrees)
     tail = 1.0 - probability
     # the normal quantile is below the root, and the tail is convex: Newton's method never oversteps
     return find_root(
@@ -140,7 +140,7 @@ def _t_quantile(degrees: float, probability: float) -> float:
     )
 
 
-def _expanded_t(z: float, degrees: float) -> float:
+def _expand_t(z: float, degrees: float) -> float:
     """Expand the quantile in powers of 1 / degrees (Abramowitz and Stegun 26.7.5)."""
     square = z * z
     terms = (

@@ -57,8 +57,8 @@ def drift_of(scores: Sequence[float], pairings: Sequence[int]) -> Drift | None:
         return None
     strata = np.asarray(pairings)
     sizes = np.bincount(strata)
-    residuals = _centred(np.asarray(scores, dtype=float), strata, sizes)
-    times = _centred(np.arange(len(scores)) / (len(scores) - 1), strata, sizes)
+    residuals = _centre(np.asarray(scores, dtype=float), strata, sizes)
+    times = _centre(np.arange(len(scores)) / (len(scores) - 1), strata, sizes)
     variances = np.bincount(strata, residuals**2) / np.maximum(1, sizes - 1)
     spread, noise = float(times @ times), float(times**2 @ variances[strata])
     if noise <= 0.0:
@@ -81,7 +81,7 @@ def _unusual(scores: Sequence[float], pairings: Sequence[int]) -> int:
     return len(scores) - sum(modes.values())
 
 
-def _centred(values: Floats, strata: Indices, sizes: Indices) -> Floats:
+def _centre(values: Floats, strata: Indices, sizes: Indices) -> Floats:
     """Subtract the mean of its stratum from each value; exactly 0 where all values of a stratum are equal."""
     samples = np.zeros(len(sizes))
     samples[strata] = values

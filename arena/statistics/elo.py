@@ -89,7 +89,7 @@ def elo_of(score: float) -> float:
     return 400.0 * (math.log10(score) - math.log10(1.0 - score))
 
 
-def standardised(normalised_elo: float, matches: int) -> float:
+def block_deviations(normalised_elo: float, matches: int) -> float:
     """Convert normalised Elo, which is of one match, to standard deviations of a block of `matches`."""
     return math.sqrt(matches) * normalised_elo / NORMALISED_SCALE
 

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from typing import Final
 
-from arena.statistics.elo import expected_score, standardised
+from arena.statistics.elo import block_deviations, expected_score
 from arena.statistics.pentanomial import ZERO_FLOOR, Counts, Moments, moments
 from arena.statistics.roots import find_root
 
@@ -35,7 +35,7 @@ def normalised_llr(counts: Counts, elo0: float, elo1: float) -> float:
         return 0.0
     weights = _shares(counts.floored)
     null, claim = (
-        _likeliest_with_ratio(weights, counts.values, standardised(elo, counts.matches)) for elo in (elo0, elo1)
+        _likeliest_with_ratio(weights, counts.values, block_deviations(elo, counts.matches)) for elo in (elo0, elo1)
     )
     return _ratio(counts.floored, null, claim)
 
@@ -60,7 +60,7 @@ def student_llr(blocks: Moments, elo0: float, elo1: float, *, matches: int) -> f
     The formula has its extremes about one standard deviation from even, and would fall back to 0 beyond, where NEW wins
     nearly every block by nearly the same. There the extreme is returned: more evidence never counts for less.
     """
-    low, high = standardised(elo0, matches), standardised(elo1, matches)
+    low, high = block_deviations(elo0, matches), block_deviations(elo1, matches)
     middle, reach = (low + high) / 2.0, math.hypot(1.0, (high - low) / 2.0)
     ratio = min(max(blocks.ratio, middle - reach), middle + reach)
     return blocks.blocks / 2.0 * (math.log1p((ratio - low) ** 2) - math.log1p((ratio - high) ** 2))

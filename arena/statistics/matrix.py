@@ -61,7 +61,7 @@ class Cell(msgspec.Struct, frozen=True, gc=False):
     z: float
     likelihood_better: float
 
-    def mirrored(self) -> "Cell":
+    def mirror(self) -> "Cell":
         """Return the cell of the same matches seen from the other side."""
         return msgspec.structs.replace(
             self,
@@ -108,16 +108,16 @@ class Matrix:
         if (one, other) in self._by_pair:
             return self._by_pair[one, other]
         mirror = self._by_pair.get((other, one))
-        return None if mirror is None else mirror.mirrored()
+        return None if mirror is None else mirror.mirror()
 
     @cached_property
     def _by_pair(self) -> dict[tuple[str, str], Cell]:
         return {(cell.first, cell.second): cell for cell in self.cells}
 
 
-def head_to_head(fitted: ProbitFit, *, most_cycles: int = MOST_CYCLES) -> Matrix:
+def head_to_head(fit: ProbitFit, *, most_cycles: int = MOST_CYCLES) -> Matrix:
     """Compare the results of each pair with those that the fitted skills expect."""
-    cells, players = _compare_pairs(fitted), fitted.players
+    cells, players = _compare_pairs(fit), fit.players
     places = {name: place for place, name in enumerate(players)}
     first = np.array([places[cell.first] for cell in cells], dtype=np.int64)
     second = np.array([places[cell.second] for cell in cells], dtype=np.int64)
@@ -134,17 +134,17 @@ def head_to_head(fitted: ProbitFit, *, most_cycles: int = MOST_CYCLES) -> Matrix
     return Matrix(
         players=players,
         cells=cells,
-        intransitivity=_intransitivity(fitted, cells),
+        intransitivity=_intransitivity(fit, cells),
         cycles=tuple(cycles),
         cycles_found=cycle_count,
         cycles_by_chance=sum(int(np.count_nonzero(steps)) for steps in _cycles_from(met)) * (1.0 - CONFIDENCE) ** 3,
     )
 
 
-def _intransitivity(fitted: ProbitFit, cells: Sequence[Cell]) -> Intransitivity:
+def _intransitivity(fit: ProbitFit, cells: Sequence[Cell]) -> Intransitivity:
     chi_square = math.fsum(cell.z * cell.z for cell in cells)
-    degrees = len(cells) - len(fitted.players) + len(fitted.groups)
-    p = chi_square_tail(chi_square, degrees) if degrees > 0 and fitted.table.seats == 2 else None
+    degrees = len(cells) - len(fit.players) + len(fit.groups)
+    p = chi_square_tail(chi_square, degrees) if degrees > 0 and fit.table.seats == 2 else None
     return Intransitivity(chi_square, degrees, p)
 
 
@@ -173,9 +173,9 @@ class _Sums(NamedTuple):
     of_matches: Floats
 
 
-def _compare_pairs(fitted: ProbitFit) -> tuple[Cell, ...]:
+def _compare_pairs(fit: ProbitFit) -> tuple[Cell, ...]:
     """Return a cell for each pair that met, in order of name."""
-    table = fitted.table
+    table = fit.table
     if not len(table.places):
         return ()
     rows = comparisons(table.seats)[: table.seats * (table.seats - 1) // 2]
@@ -185,17 +185,17 @@ def _compare_pairs(fitted: ProbitFit) -> tuple[Cell, ...]:
     key = np.minimum(first, second) * size + np.maximum(first, second)
     distinct, pair = np.unique(key.ravel(), return_inverse=True)
     is_turned = (first > second).ravel()
-    sums = _merge_by_players(_sums_of_pairings(fitted, table), pair.ravel(), is_turned, len(distinct))
+    sums = _merge_by_players(_sums_of_pairings(fit, table), pair.ravel(), is_turned, len(distinct))
     is_met = sums.blocks > 0.0
     return _cells(table.players, distinct[is_met], _Sums(*(column[is_met] for column in sums)))
 
 
-def _sums_of_pairings(fitted: ProbitFit, table: ComparisonTable) -> _Sums:
+def _sums_of_pairings(fit: ProbitFit, table: ComparisonTable) -> _Sums:
     """Return the sums of each pairing and two of its places (P, Q), seen from the first place."""
-    settings = fitted.settings
+    settings = fit.settings
     seats = table.seats
     design = table.design(settings)
-    parameters = np.array([*fitted.means, *fitted.seat_effects])
+    parameters = np.array([*fit.means, *fit.seat_effects])
     counts = table.counts()
     differences = design.differences(parameters).reshape(counts.shape[:2])
     chances, _ = outcomes(differences, settings.scale, settings.margin)
@@ -220,22 +220,22 @@ def _sums_of_pairings(fitted: ProbitFit, table: ComparisonTable) -> _Sums:
         blocks=_sum_by_pairing(table, is_there * table.times[:, None]),
         residual=by_pair(residual),
         variance=by_pair(variance),
-        of_model=by_pair(variance) + _shared_variance(fitted, table, differences),
+        of_model=by_pair(variance) + _shared_variance(fit, table, differences),
         of_blocks=_sum_by_pairing(table, table.times[:, None] * by_pair(residuals) ** 2),
         of_matches=_sum_by_pairing(table, table.times[:, None] * by_pair(residuals**2)),
     )
 
 
-def _shared_variance(fitted: ProbitFit, table: ComparisonTable, differences: Floats) -> Floats:
+def _shared_variance(fit: ProbitFit, table: ComparisonTable, differences: Floats) -> Floats:
     """Return what the correlation adds to the variance of the sum of a pair's scores (P, Q)."""
     rows = len(block_pattern(table.seats).projection)
     pairs = rows // table.seats
-    noise = np.triu(noise_correlation(table.seats, fitted.effect.correlation if fitted.effect else 0.0), 1)
+    noise = np.triu(noise_correlation(table.seats, fit.effect.correlation if fit.effect else 0.0), 1)
     is_same_pair = np.arange(rows)[:, None] % pairs == np.arange(rows) % pairs
     first, second = np.nonzero(np.where(is_same_pair, noise, 0.0))
     variance = np.zeros((len(table.places), pairs))
     if len(first):
-        thresholds = Thresholds.of(differences, fitted.settings)
+        thresholds = Thresholds.of(differences, fit.settings)
         masks = table.masks[table.presence]
         present = _sum_by_pairing(table, table.times[:, None] * masks[:, first] * masks[:, second])
         added = 2.0 * present * thresholds.score_covariances(first, second, noise[first, second], joint_excess)

@@ -110,11 +110,11 @@ def fit(table: ComparisonTable, settings: ProbitSettings | None = None) -> Probi
     design, counts = table.design(chosen), table.counts()
     optimum = newton.maximise(design, counts.reshape(-1, 3), _find_start(table, design, counts))
     effect, covariance = _errors(table, design, counts, optimum, chosen)
-    effects = _centred(optimum.parameters[count:].tolist(), 0.0)
+    effects = _centre(optimum.parameters[count:].tolist(), 0.0)
     return ProbitFit(
         settings=chosen,
         players=names,
-        means=_centred(optimum.parameters[:count].tolist(), chosen.mu),
+        means=_centre(optimum.parameters[:count].tolist(), chosen.mu),
         covariance=tuple(map(tuple, covariance[:count, :count].tolist())),
         seat_effects=effects,
         seats=_seat_advantages(effects, covariance[count:, count:], chosen),
@@ -180,7 +180,7 @@ def _widening(table: ComparisonTable, effect: BlockEffect | None) -> float:
     return max(1.0, min(student**2, table.seats / (effect.players if effect else 1.0)))
 
 
-def _centred(values: Sequence[float], centre: float) -> tuple[float, ...]:
+def _centre(values: Sequence[float], centre: float) -> tuple[float, ...]:
     """Shift the values so that their mean is `centre`, where the prior puts it, without the error of rounding."""
     if not values:
         return ()

@@ -20,7 +20,7 @@ from enum import StrEnum
 from typing import Final, Literal, get_args
 
 from arena.errors import SpecError
-from arena.statistics.elo import expected_score, standardised
+from arena.statistics.elo import block_deviations, expected_score
 from arena.statistics.likelihood import logistic_llr, normalised_llr, sample_llr, student_llr
 from arena.statistics.pentanomial import Counts, Moments, Sample
 
@@ -98,7 +98,7 @@ class SequentialSettings:
         """
         if self.model in _LOGISTIC:
             return (expected_score(self.elo1) - expected_score(self.elo0)) * 2.0 * math.sqrt(self.matches)
-        return standardised(self.elo1 - self.elo0, self.matches)
+        return block_deviations(self.elo1 - self.elo0, self.matches)
 
     @property
     def last(self) -> int:

@@ -12,7 +12,7 @@ from arena.league.schedules.decided import until_decided
 from arena.league.schedules.settings import Decided
 from arena.league.schedules.tables import cycle, cycles, gauntlet
 from arena.standings.ratings import RatingSettings
-from arena.standings.skills import GrowingRanking, fitted
+from arena.standings.skills import GrowingRanking, fit_skills
 from arena.statistics.comparisons import table_of
 
 RATING = RatingSettings()
@@ -97,7 +97,7 @@ def test_only_their_own_blocks_decide_about_two() -> None:
         return level({"bob", "cid"})(one, other, block)
 
     found = event(Decided(likelihood=0.95, step_blocks=10, cap_blocks=40), winner, count=20)
-    skills = fitted(table_of(NAMES, found.ranks), RATING)
+    skills = fit_skills(table_of(NAMES, found.ranks), RATING)
 
     assert skills is not None
     assert (skills.likelihood_better("cid", "bob") or 0.0) > 0.9

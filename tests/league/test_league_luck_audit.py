@@ -10,8 +10,8 @@ from support.standings_made import forfeited, played, table
 
 from arena.match.luck import LEAST
 from arena.match.results import LUCK_UNIT, MatchResult, rotate
-from arena.standings.luck_audit import LEVEL, PlayerLuck, audited
-from arena.standings.match_table import NOT_MET, match_table
+from arena.standings.luck_audit import LEVEL, PlayerLuck, audit_luck
+from arena.standings.match_table import NO_PAIRINGS, match_table
 from arena.standings.sums import sums_of
 from arena.statistics.confidence_sequence import lower_bound, p_value
 
@@ -54,7 +54,7 @@ def league(tables: Sequence[str], blocks: int, luck: Luck, *, seed: int = 1) -> 
 def lucks(results: Sequence[MatchResult]) -> dict[str, PlayerLuck]:
     """Return the audit of these matches; the same as in a table (`test_a_table_has_it`), and faster."""
     sums = sums_of(match_table(results))
-    return audited(sums, sums.table.met)
+    return audit_luck(sums, sums.table.pairings_of_player)
 
 
 def named(results: Sequence[MatchResult]) -> list[str]:
@@ -170,9 +170,9 @@ def test_nobody_is_named_where_results_decide_how_long_is_played() -> None:
 def test_players_who_have_not_played_count_from_the_first_look_on() -> None:
     """Holm's number of players must not grow with later players, or every analysis begins a new test."""
     sums = sums_of(match_table(league(["ab"], 120, foreseen)))
-    silent = {f"silent-{number}": NOT_MET for number in range(8)}
+    silent = {f"silent-{number}": NO_PAIRINGS for number in range(8)}
 
-    two, ten = audited(sums, sums.table.met), audited(sums, sums.table.met | silent)
+    two, ten = audit_luck(sums, sums.table.pairings_of_player), audit_luck(sums, sums.table.pairings_of_player | silent)
 
     assert sorted(two) == sorted(ten)
     assert two["ann"].p < 0.2

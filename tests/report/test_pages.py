@@ -27,14 +27,14 @@ from arena.report.leaderboard import leaderboard_page
 from arena.report.matrix import matrix_page
 from arena.report.page import Page
 from arena.report.profile import profile_page
-from arena.standings.matrix import compared
+from arena.standings.matrix import compare_players
 
 UNESCAPED = r"(?<!\\)(?:\\\\)*"
 
 
 def pages(results: list[MatchResult], names: tuple[str, ...], players: tuple[str, ...]) -> list[Page]:
     """The leaderboard, the matrix, and the page of each of `players`."""
-    matrix = compared("test", names, ranks_of(results), SETTINGS)
+    matrix = compare_players("test", names, ranks_of(results), SETTINGS)
     profiles = [profile_page(profile_of(name, results, names)) for name in players]
     return [leaderboard_page(*tables(results, names)), matrix_page(matrix), *profiles]
 

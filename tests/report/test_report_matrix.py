@@ -16,7 +16,7 @@ from arena.match.results import MatchResult
 from arena.report.formats import Style
 from arena.report.matrix import matrix_page, shaded, surprise_mark
 from arena.standings.match_table import match_table
-from arena.standings.matrix import HeadToHead, Intransitive, _lopsided, compared
+from arena.standings.matrix import HeadToHead, Intransitive, _players_to_leave_out, compare_players
 from arena.standings.profile import profile
 from arena.standings.ratings import Rating, RatingSettings
 from arena.standings.rows import Entrant, Row, rows_of
@@ -27,7 +27,7 @@ ROCK_PAPER_SCISSORS = {("rock", "scissors"), ("scissors", "paper"), ("paper", "r
 
 
 def found(results: list[MatchResult], *names: str) -> HeadToHead:
-    return compared("test", names or FOUR, ranks_of(results), SETTINGS)
+    return compare_players("test", names or FOUR, ranks_of(results), SETTINGS)
 
 
 def circle(cycles: int = 30) -> HeadToHead:
@@ -65,7 +65,7 @@ def test_skills_are_moved_like_the_ratings() -> None:
     results = league(dict(zip(FOUR, (22.0, 24.0, 26.0, 28.0), strict=True)), 10, 8)
     anchored = RatingSettings(anchor="bob", mu=100.0)
 
-    free, moved = (compared("test", FOUR, ranks_of(results), chosen) for chosen in (SETTINGS, anchored))
+    free, moved = (compare_players("test", FOUR, ranks_of(results), chosen) for chosen in (SETTINGS, anchored))
 
     gaps = [(one.rating or 0.0) - (other.rating or 0.0) for one, other in zip(moved.players, free.players, strict=True)]
     bob = next(one for one in moved.players if one.name == "bob")
@@ -278,10 +278,10 @@ def test_players_who_never_met_are_compared_through_others() -> None:
 def test_the_best_are_shown_and_the_rest_is_counted() -> None:
     """Ranks and tests are those of the whole league; the page says who is left out."""
     results = ranks_of(league(dict(zip(FOUR, (22.0, 24.0, 26.0, 28.0), strict=True)), 20, 6))
-    whole = compared("test", FOUR, results, SETTINGS)
+    whole = compare_players("test", FOUR, results, SETTINGS)
 
-    two = compared("test", FOUR, results, SETTINGS, top=2)
-    chosen = compared("test", FOUR, results, SETTINGS, top=2, only=("ann", "bob", "dan"))
+    two = compare_players("test", FOUR, results, SETTINGS, top=2)
+    chosen = compare_players("test", FOUR, results, SETTINGS, top=2, only=("ann", "bob", "dan"))
 
     assert two.players == whole.players[:2]
     assert [one.name for one in chosen.players] == [one.name for one in whole.players if one.name != "cid"]
@@ -315,4 +315,4 @@ def test_more_than_a_fifth_of_unusual_pairs_leaves_somebody_out_of_the_test(unus
         for number, (one, other) in enumerate(combinations("abcde", 2))
     )
 
-    assert _lopsided(Matrix(tuple("abcde"), cells, Intransitivity(0.0, 0, None), (), 0, 0.0)) == left_out
+    assert _players_to_leave_out(Matrix(tuple("abcde"), cells, Intransitivity(0.0, 0, None), (), 0, 0.0)) == left_out

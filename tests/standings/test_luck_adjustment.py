@@ -28,7 +28,7 @@ from support.standings_luck import (
 
 from arena.standings.luck_adjustment import LuckAdjustment, common_luck_version, luck_versions
 from arena.standings.luck_adjustment import _products as products
-from arena.standings.match_table import NOT_MET, match_table
+from arena.standings.match_table import NO_PAIRINGS, match_table
 from arena.standings.sums import LuckSums, sums_of
 from arena.statistics.control_variate import slopes
 from arena.statistics.interval import Interval, interval
@@ -325,7 +325,7 @@ def test_luck_must_be_known_of_all_matches_asked_for() -> None:
     )
     assert common_luck_version(three) == ""
     assert LuckAdjustment(three).score((np.zeros(1, dtype=int), np.zeros(1, dtype=int)), score) is None
-    assert LuckAdjustment(sums).score(NOT_MET, score) is None
+    assert LuckAdjustment(sums).score(NO_PAIRINGS, score) is None
 
 
 def require(found: Coverage, what: str, *, varies: bool) -> None:

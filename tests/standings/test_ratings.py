@@ -21,7 +21,7 @@ from arena.standings.ratings import (
     newcomers,
     rate,
     rate_by_factor_graph,
-    recentred,
+    recentre,
     validate,
 )
 
@@ -175,7 +175,7 @@ def test_parts_are_as_good_as_the_whole(results: list[Result], chosen: RatingSet
     first = advance(newcomers(PLAYERS, chosen), results[:cut], chosen)
     before = dict(first)
 
-    found = recentred(advance(first, results[cut:], chosen), chosen)
+    found = recentre(advance(first, results[cut:], chosen), chosen)
 
     assert found == rate(PLAYERS, results, chosen)
     assert first == before
@@ -231,8 +231,8 @@ def test_update_terms_keep_their_digits_in_the_tails(gap: float, margin: float) 
         draw = (mpmath.npdf(low) - mpmath.npdf(high)) / chance
         left = 1 - draw**2 - (high * mpmath.npdf(high) - low * mpmath.npdf(low)) / chance
 
-        v, w = ratings._win(gap - margin)
-        drawn_v, drawn_w = ratings._drawn(gap, margin)
+        v, w = ratings._win_terms(gap - margin)
+        drawn_v, drawn_w = ratings._draw_terms(gap, margin)
 
         assert v == pytest.approx(float(win), rel=1e-11, abs=1e-300)
         assert w == pytest.approx(float(win * (win + x)), abs=1e-9)

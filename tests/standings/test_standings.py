@@ -16,9 +16,9 @@ from support.standings_reference import draw_rate, reference, times
 from arena.match.results import MatchKey, MatchResult
 from arena.standings.match_table import match_table
 from arena.standings.ratings import Rating, RatingSettings, rate
-from arena.standings.rows import Row, ranked
+from arena.standings.rows import Row, rank_rows
 from arena.standings.scores import Mean
-from arena.standings.skills import fitted
+from arena.standings.skills import fit_skills
 from arena.standings.sums import sums_of
 from arena.standings.table import Standings, standings, standings_json, timing
 from arena.statistics.comparisons import table_of
@@ -149,10 +149,10 @@ def test_equal_map_goes_by_the_score() -> None:
     """Players with equal ratings are ordered by score before name."""
     rows = [row(table(played("ab", (1, 0)), played("cd", (1, 0), block=1, pairing=1)), name) for name in ("ann", "bob")]
     alike = [replace(one, matches=1) for one in rows]
-    fit = fitted(table_of(["ann", "bob"], ranks_by_pairing([played("ab", (1, 1))]).values()), SETTINGS)
+    fit = fit_skills(table_of(["ann", "bob"], ranks_by_pairing([played("ab", (1, 1))]).values()), SETTINGS)
     assert fit is not None
 
-    found = ranked(alike[::-1], [("ann", "bob")], fit, SETTINGS)
+    found = rank_rows(alike[::-1], [("ann", "bob")], fit, SETTINGS)
 
     assert [(one.rank, one.name) for one in found] == [(1, "ann"), (2, "bob")]
 

@@ -16,7 +16,7 @@ from support.statistics_leagues import deviations
 from arena.match.results import MatchResult, PairingRanks, rotate
 from arena.standings.match_table import match_table
 from arena.standings.ratings import RatingSettings, rate
-from arena.standings.skills import GrowingRanking, contradicted, fitted, points_of, skills
+from arena.standings.skills import GrowingRanking, contradicted_pairs, fit_skills, points_of, skills
 from arena.standings.sums import sums_of
 from arena.standings.table import standings
 from arena.statistics.comparisons import table_of
@@ -84,7 +84,7 @@ def test_after_each_round_the_skills_are_those_of_a_fit_from_scratch(seed: int, 
         whole += new
         grown.add(new)
 
-        scratch, found = fitted(table_of(NAMES, whole), chosen), grown.skills()
+        scratch, found = fit_skills(table_of(NAMES, whole), chosen), grown.skills()
 
         assert scratch is not None
         middle = sum(found.values()) / len(found)
@@ -108,7 +108,7 @@ def league(seed: int, *, cycles: int = 20, skill: float = 3.0, seats: int = 2) -
 
 
 def fit_of(results: list[MatchResult], chosen: RatingSettings = SETTINGS) -> ProbitFit:
-    found = fitted(table_of(NAMES, ranks_by_pairing(results).values()), chosen)
+    found = fit_skills(table_of(NAMES, ranks_by_pairing(results).values()), chosen)
     assert found is not None
     return found
 
@@ -182,7 +182,7 @@ def test_who_has_not_played_has_no_skill() -> None:
 def test_who_has_not_played_makes_nobody_uncertain() -> None:
     """Errors are against those whom matches connect; with all connected that is the deviation of the fit."""
     results = [one for one in league(5) if "dot" not in one.players]
-    fit_of_three = fitted(table_of(NAMES[:3], ranks_by_pairing(results).values()), SETTINGS)
+    fit_of_three = fit_skills(table_of(NAMES[:3], ranks_by_pairing(results).values()), SETTINGS)
     assert fit_of_three is not None
 
     four, three = skills(fit_of(results), SETTINGS), skills(fit_of_three, SETTINGS)
@@ -222,7 +222,7 @@ def test_an_order_that_all_matches_contradict_is_told() -> None:
 
     assert ("ann", "dot") in wrong.contradictions
     assert table(*results).contradictions == ()
-    assert contradicted(NAMES[::-1], fit_of(results)) == ()
+    assert contradicted_pairs(NAMES[::-1], fit_of(results)) == ()
 
 
 def test_a_field_too_large_for_the_fit_goes_without() -> None:

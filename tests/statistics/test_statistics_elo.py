@@ -12,7 +12,7 @@ from support.statistics_duels import moments_of
 
 from arena.statistics import elo as of_elo
 from arena.statistics.distributions import Z_95, t_quantile
-from arena.statistics.elo import Estimate, elo_of, estimate_margin, expected_score, normalised_elo, standardised
+from arena.statistics.elo import Estimate, block_deviations, elo_of, estimate_margin, expected_score, normalised_elo
 from arena.statistics.interval import Interval
 from arena.statistics.likelihood import normalised_llr
 from arena.statistics.pentanomial import PENTANOMIAL, Counts, Moments, Sample, block_score, category
@@ -97,9 +97,9 @@ def test_scales() -> None:
     assert elo_of(0.75) == pytest.approx(190.848502, abs=1e-6)
     assert expected_score(400.0) == pytest.approx(10.0 / 11.0)
     assert expected_score(elo_of(0.6)) == pytest.approx(0.6)
-    assert standardised(347.435585522601, 1) == pytest.approx(1.0, abs=1e-14)
-    assert standardised(347.435585522601, 2) == pytest.approx(math.sqrt(2.0))
-    assert normalised_elo(standardised(12.0, 4), 4) == pytest.approx(12.0)
+    assert block_deviations(347.435585522601, 1) == pytest.approx(1.0, abs=1e-14)
+    assert block_deviations(347.435585522601, 2) == pytest.approx(math.sqrt(2.0))
+    assert normalised_elo(block_deviations(12.0, 4), 4) == pytest.approx(12.0)
     assert (expected_score(1e6), expected_score(-1e6)) == (1.0, 0.0)
 
 

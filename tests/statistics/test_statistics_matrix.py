@@ -60,7 +60,7 @@ def test_a_cell_counts_and_is_seen_from_both_sides() -> None:
     assert (cell.matches, cell.blocks, cell.wins, cell.draws, cell.losses, cell.score) == (12, 6, 9, 0, 3, 0.75)
     assert (mirror.wins, mirror.losses, mirror.score) == (3, 9, 0.25)
     assert (mirror.expected, mirror.z) == pytest.approx((1 - cell.expected, -cell.z))
-    assert mirror.mirrored() == cell
+    assert mirror.mirror() == cell
     assert found.cell("ann", "zoe") is None
 
 

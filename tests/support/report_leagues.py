@@ -12,7 +12,7 @@ from arena.league.tournament import Player, Tournament
 from arena.match.record import Termination
 from arena.match.results import MatchResult, PairingRanks
 from arena.standings.match_table import match_table
-from arena.standings.profile import luck_adjusted, profile
+from arena.standings.profile import adjust_for_luck, profile
 from arena.standings.ranks import in_schedule_order
 from arena.standings.ratings import rate
 from arena.standings.sums import sums_of
@@ -94,7 +94,7 @@ def profile_of(player: str, results: Sequence[MatchResult], names: Sequence[str]
     (timed,) = (one for one in use if one.name == player)
     ranked = sum(one.group == row.group for one in table.rows)
     found = profile(row, match_table(results).of_player(player))
-    return ProfilePage("test", (), row, ranked, timed, luck_adjusted(found, player, sums_of(match_table(results))))
+    return ProfilePage("test", (), row, ranked, timed, adjust_for_luck(found, player, sums_of(match_table(results))))
 
 
 def ranks_of(results: Sequence[MatchResult]) -> list[PairingRanks]:

@@ -25,7 +25,7 @@ import numpy as np
 
 from arena.match.results import LUCK_UNIT
 from arena.standings.luck_adjustment import LuckAdjustment
-from arena.standings.match_table import Array, Met, match_table
+from arena.standings.match_table import Array, PlayerPairings, match_table
 from arena.standings.ranks import full_score
 from arena.standings.scores import Mean, mean_of, shares_of
 from arena.standings.sums import LuckSums, PairingSums, Shares
@@ -79,7 +79,7 @@ def _half(league: Sequence[Sequence[Block]]) -> LuckSums:
     )
 
 
-def where(league: Mapping[Pair, Sequence[Block]], pairs: Sequence[Pair], places: Sequence[int]) -> Met:
+def where(league: Mapping[Pair, Sequence[Block]], pairs: Sequence[Pair], places: Sequence[int]) -> PlayerPairings:
     """These pairs of a league, each from a place."""
     return np.array([list(league).index(pair) for pair in pairs]), np.array(places)
 

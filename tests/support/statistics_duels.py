@@ -12,7 +12,7 @@ from functools import reduce
 from itertools import accumulate
 from random import Random
 
-from arena.statistics.elo import expected_score, standardised
+from arena.statistics.elo import block_deviations, expected_score
 from arena.statistics.pentanomial import Moments, moments, values
 from arena.statistics.sequential import SequentialSettings, State, Verdict, state_after, steps_to_exit
 
@@ -69,7 +69,7 @@ def tilted(shares: Sequence[float], *, elo: float, model: str) -> list[float]:
         found = [share * math.exp(tilt * (point - 0.5)) for share, point in zip(shares, points, strict=True)]
         mean, variance = moments(found, points)
         reached = mean - expected_score(elo) if model == "logistic" else (mean - 0.5) / math.sqrt(variance)
-        goal = 0.0 if model == "logistic" else standardised(elo, matches)
+        goal = 0.0 if model == "logistic" else block_deviations(elo, matches)
         low, high = (tilt, high) if reached < goal else (low, tilt)
     return found
 
@@ -83,7 +83,7 @@ def counted_blocks(shares: Sequence[float], *, elo: float, model: str, random: R
 
 def margins(*, elo: float, matches: int, random: Random) -> Draw:
     """Draw margins of blocks, normal with a standard deviation of 7."""
-    mean = 7.0 * standardised(elo, matches)
+    mean = 7.0 * block_deviations(elo, matches)
     return lambda: random.gauss(mean, 7.0)
 
 
