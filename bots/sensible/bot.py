@@ -7,7 +7,8 @@ and `expansions.py` turn an action into positions, made by `position.py`. This f
 It does not think of the opponent's tricks, nor of who starts the next round. There is no chance in here: the same
 requests get the same answers, and what is remembered between them only saves time.
 
-With the argument `--plain` it uses no card of an expansion where it has another choice.
+With the argument `--plain` it uses no card of an expansion where it has another choice. With `--shortsighted` it takes
+every round to end once the dice are placed: a weaker opponent, between greedy and this.
 """
 
 import sys
@@ -29,12 +30,13 @@ OF_EXPANSIONS = {
 
 
 IS_PLAIN = "--plain" in sys.argv[1:]
-memory = Worths()
+IS_SHORTSIGHTED = "--shortsighted" in sys.argv[1:]
+memory = Worths(IS_SHORTSIGHTED)
 
 
 def start(match):
     global memory
-    memory = Worths()
+    memory = Worths(IS_SHORTSIGHTED)
 
 
 def choose(view, legal, clock):

@@ -27,8 +27,9 @@ class Terms(NamedTuple):
 class Lookahead:
     """The lookahead for one row of cards; remembers every position it has met."""
 
-    def __init__(self, prospect, terms):
+    def __init__(self, prospect, terms, is_shortsighted=False):
         self.prospect = prospect
+        self.depth, self.exact = (0, 0) if is_shortsighted else (DEPTH, EXACT)
         self.captain, self.is_banned, self.face_down, has_doubles = terms
         self.chances = UNEQUAL if has_doubles else CHANCES
         self.known = {}
@@ -43,7 +44,7 @@ class Lookahead:
     def waiting(self, cells, mine, theirs):
         """I have placed; the opponent moves."""
         left = mine + theirs
-        return self.worth(cells, mine, theirs, is_mine=False, depth=left if left <= EXACT else DEPTH)
+        return self.worth(cells, mine, theirs, is_mine=False, depth=left if left <= self.exact else self.depth)
 
     def worth(self, cells, mine, theirs, is_mine, depth):
         """The position with me or the opponent to move, looking `depth` dice ahead."""

@@ -16,7 +16,8 @@ VETOED = 0.9  # how sure it is that the opponent vetoes what he should: the rest
 class Worths:
     """Worths of actions; what it remembers only saves time."""
 
-    def __init__(self):
+    def __init__(self, is_shortsighted=False):
+        self.is_shortsighted = is_shortsighted
         self.row = None
         self.lookaheads = {}
         self.prospects = {}
@@ -98,5 +99,5 @@ class Worths:
         if key not in self.lookaheads:
             if cards not in self.prospects:
                 self.prospects[cards] = Prospect(position)
-            self.lookaheads[key] = Lookahead(self.prospects[cards], position.terms)
+            self.lookaheads[key] = Lookahead(self.prospects[cards], position.terms, self.is_shortsighted)
         return self.lookaheads[key]
