@@ -46,7 +46,7 @@ def test_the_kit_is_the_same_file_in_each_bundled_bot() -> None:
     """A bot is a folder of its own, so each has a copy; `new-bot` takes the first."""
     kits = [path.read_bytes() for path in BOTS.rglob("arena_kit.py")]
 
-    assert len(kits) == 2
+    assert len(kits) == 3
     assert kits[0] == kits[1]
 
 
