@@ -8,11 +8,10 @@ import math
 from typing import Any, Final
 
 import msgspec
-from tabulate import tabulate
 
 from arena.league.sprt import Compared
 from arena.match.secret_luck import LuckOrigin
-from arena.report.formats import UNKNOWN, fixed, half_width, likelihood_percent, percent
+from arena.report.formats import UNKNOWN, fixed, grid, half_width, likelihood_percent, percent
 from arena.report.luck_origin import luck_description
 from arena.statistics.elo import Estimate, MarginEstimate
 from arena.statistics.interval import Interval
@@ -38,7 +37,7 @@ def state_line(state: State) -> str:
 
 def as_text(compared: Compared, names: tuple[str, str], luck: LuckOrigin) -> str:
     """Return the verdict, the numbers behind it, fishtest's lines, and the origin of the luck."""
-    numbers = tabulate(_rows(compared), tablefmt="plain", disable_numparse=True)
+    numbers = grid(_rows(compared), tablefmt="plain", disable_numparse=True)
     parts = [_sentence(compared.state, names), numbers, "\n".join(_fishtest(compared)), luck_description(luck)]
     return "\n\n".join(filter(None, parts))
 

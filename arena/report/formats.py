@@ -12,10 +12,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
 from functools import lru_cache
 from itertools import islice
-from typing import Final
+from typing import Any, Final
 
 import msgspec
-from tabulate import tabulate
 
 from arena.statistics.interval import Interval
 from arena.text import printable
@@ -98,10 +97,17 @@ class Style(msgspec.Struct, frozen=True):
         return "\n".join(wrapped(printable(line), self.width) for line in ([title, *lines] if title else lines))
 
 
+def grid(rows: Sequence[Sequence[object]], **options: Any) -> str:
+    """Format rows with `tabulate`, which is imported with the first table: most processes print none."""
+    from tabulate import tabulate  # noqa: PLC0415 - see above
+
+    return tabulate(rows, **options)
+
+
 def tabulated(columns: Sequence[Column], style: str = "simple") -> str:
     """Format columns side by side: `simple` for a terminal, `pipe` for Markdown, where a header has one line."""
     is_markdown = style == "pipe"
-    return tabulate(
+    return grid(
         list(zip(*(column.cells for column in columns), strict=True)),
         headers=[column.header.replace("\n", " ") if is_markdown else column.header for column in columns],
         tablefmt=style,
@@ -128,9 +134,9 @@ def in_parts(columns: Sequence[Column], fits: Callable[[list[Column]], bool]) ->
 
 def listing(headers: Sequence[str], rows: Sequence[Sequence[str]], width: int | None) -> str:
     """Format a table whose last column is broken into lines so that it fits into `width`."""
-    before = tabulate([row[:-1] for row in rows], headers=headers[:-1], disable_numparse=True)
+    before = grid([row[:-1] for row in rows], headers=headers[:-1], disable_numparse=True)
     left = None if width is None else max(width - len(before.splitlines()[1]) - 2, LEAST_TEXT)
-    return tabulate(rows, headers=headers, disable_numparse=True, maxcolwidths=[*[None] * (len(headers) - 1), left])
+    return grid(rows, headers=headers, disable_numparse=True, maxcolwidths=[*[None] * (len(headers) - 1), left])
 
 
 def wrapped(text: str, width: int | None) -> str:

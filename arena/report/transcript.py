@@ -11,7 +11,6 @@ from typing import Final
 
 import msgspec
 from msgspec import UNSET
-from tabulate import tabulate
 
 from arena.errors import CheckFailed
 from arena.games import load_game
@@ -23,6 +22,7 @@ from arena.match.record import ActionStep, ChanceStep, MatchRecord, Requests, Se
 from arena.match.replay import ReplayStep, other_rules, replay
 from arena.match.requests import StderrByStep, banks_us, requests_of, stderr_by_step
 from arena.match.results import LUCK_UNIT, MatchResult
+from arena.report.formats import grid
 from arena.report.matches import refusal_sentences
 from arena.text import printable
 
@@ -258,7 +258,7 @@ def time_lines(record: MatchRecord) -> Iterator[str]:
         yield f"seat {seat} {entry.player}, by request: bank, what the bot was told before it; stderr, bytes until then"
         if entry.requests is not UNSET:
             rows = _rows(entry.requests, [bank_us / 1000 for bank_us in banks_us(entry, record.clock)])
-            yield from tabulate(rows, _REQUEST, floatfmt=".3f").splitlines()
+            yield from grid(rows, headers=_REQUEST, floatfmt=".3f").splitlines()
 
 
 def dialogue_lines(record: MatchRecord, seat: int, step: int | None = None) -> Iterator[str]:

@@ -30,7 +30,19 @@ from arena.statistics.roots import find_root
 
 MOST_CORRELATED: Final = 0.99
 """The largest absolute correlation: mirrored matches never share all of their noise."""
-_ROOTS, _WEIGHTS = np.polynomial.legendre.leggauss(16)
+_HALF_RULE: Final = (
+    (0.09501250983763744, 0.18945061045506864),
+    (0.2816035507792589, 0.18260341504492364),
+    (0.45801677765722737, 0.16915651939500265),
+    (0.6178762444026438, 0.1495959888165767),
+    (0.755404408355003, 0.12462897125553407),
+    (0.8656312023878318, 0.0951585116824926),
+    (0.9445750230732326, 0.062253523938647456),
+    (0.9894009349916499, 0.027152459411754176),
+)
+"""Roots above 0 and weights of the Gauss-Legendre rule with 16 points; `numpy.polynomial`, which computes them, takes
+a tenth of the time in which a leaderboard starts."""
+_RULE: Final = (*((-root, share) for root, share in reversed(_HALF_RULE)), *_HALF_RULE)
 _EXACT: Final = 1e-9
 """The tolerance of the arc sine of the correlation."""
 _LEAST_VARIANCE: Final = 1e-200
@@ -172,7 +184,7 @@ def joint_excess(h: Floats, k: Floats, noise: Floats) -> Floats:
         rows = slice(start, start + step)
         squares, product = h[rows] ** 2 + k[rows] ** 2, 2.0 * h[rows] * k[rows]
         total = np.zeros_like(squares)
-        for root, share in zip(_ROOTS, _WEIGHTS, strict=True):
+        for root, share in _RULE:
             total += share * _exponential(squares, product, angle * (root + 1.0) / 2.0)
         covariance[rows] = total * angle / (4.0 * math.pi)
     return covariance
