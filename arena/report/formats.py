@@ -97,7 +97,7 @@ class Style(msgspec.Struct, frozen=True):
         return "\n".join(wrapped(printable(line), self.width) for line in ([title, *lines] if title else lines))
 
 
-def grid(rows: Sequence[Sequence[object]], **options: Any) -> str:
+def grid(rows: Iterable[Sequence[object]], **options: Any) -> str:
     """Format rows with `tabulate`, which is imported with the first table: most processes print none."""
     from tabulate import tabulate  # noqa: PLC0415 - see above
 
