@@ -25,7 +25,7 @@ def test_each_page_has_its_table() -> None:
 @pytest.mark.parametrize(("page", "promise", "tests"), ROWS)
 def test_each_promise_has_tests_that_exist(page: str, promise: str, tests: str) -> None:
     """Files below `tests`, and functions in the file that was named last."""
-    names = re.findall(r"`(test_\w+(?:\.py)?)`", tests)
+    names = re.findall(r"`((?:\w+/)*test_\w+(?:\.py)?)`", tests)
     functions: set[str] = set()
     for name in names:
         if name.endswith(".py"):

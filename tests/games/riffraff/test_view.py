@@ -185,7 +185,7 @@ def test_the_material_is_the_tables_of_the_game_without_loss() -> None:
     assert len(msgspec.json.encode(told)) < 10_000
 
 
-PAGE = (Path(__file__).parents[2] / "docs" / "riffraff.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[3] / "docs" / "riffraff.md").read_text(encoding="utf-8")
 
 
 def rows(heading: str) -> list[list[str]]:

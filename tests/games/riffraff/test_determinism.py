@@ -24,7 +24,7 @@ from arena.games.riffraff.physics import distance
 from arena.games.riffraff.scene import AREAS, KINDS
 from arena.games.riffraff.table import EVEN_KEEL, Fall, Noise, PieceId, Rest, Result, ShipAtRest
 
-_GOLDENS = Path(__file__).with_name("riffraff_physics_goldens.json")
+_GOLDENS = Path(__file__).with_name("physics_goldens.json")
 _Case = tuple[ShipAtRest, int, Load, Noise]
 _SCRIPT = """
 import sys

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.process
 
 ALL: Final = VARIANTS[-1]
 OF_THE_HOUSE = ["random", "greedy", "greedy-c", "sensible"]
-"""The dialogue of test_bots_kits.py says more of templates."""
+"""The dialogue of bots/test_kits.py says more of templates."""
 BOTS = ["random", "greedy", "greedy-c", pytest.param("sensible", marks=pytest.mark.slow), *TEMPLATES]
 """Sensible thinks longer: a lane has its matches."""
 ANY_GAME = ["random", *TEMPLATES]

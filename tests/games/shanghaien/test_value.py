@@ -286,6 +286,6 @@ def digest() -> str:
 
 def test_the_value_is_frozen() -> None:
     """Whoever changes any value gives it a new version, with a digest of its own: luck is stored with its version."""
-    frozen = json.loads((Path(__file__).parent / "shanghaien_value_versions.json").read_text(encoding="utf-8"))
+    frozen = json.loads((Path(__file__).parent / "value_versions.json").read_text(encoding="utf-8"))
 
     assert frozen[ShanghaienValue.version] == digest()
