@@ -10,7 +10,7 @@ from arena.cli.options import format_option, requesting, width_option
 from arena.cli.trials import printed_trial, tournament_option
 from arena.operations.check_bot import CheckBot, check_bot
 from arena.operations.list_bots import ListBots, OfferedBot, WithdrawBot, list_bots, withdraw_bot
-from arena.report.formats import csv_pieces, json_text, listing
+from arena.report.formats import csv_pieces, format_listing, json_text
 from arena.text import printable
 
 
@@ -64,5 +64,5 @@ def bots(request: ListBots, form: str, width: int | None) -> None:
         click.echo("".join(csv_pieces(OfferedBot.__struct_fields__, map(astuple, rows))), nl=False)
     else:
         lines = [[*map(printable, astuple(replace(row, hash=row.hash[:8])))] for row in rows]
-        click.echo(listing(["bot", "version", "hash", "from", "owner", "description"], lines, width))
+        click.echo(format_listing(["bot", "version", "hash", "from", "owner", "description"], lines, width))
         click.echo(f"\nbundled: in {bundled_folder('bots')}")

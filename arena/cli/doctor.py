@@ -13,7 +13,7 @@ from arena.operations.examine_machine import (
     examine_machine,
 )
 from arena.operations.playing import ClusterChoice
-from arena.report.formats import listing
+from arena.report.formats import format_listing
 from arena.text import counted, printable
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def _print_workers(found: ClusterDiagnosis, width: int | None) -> int:
     assert here is not None, "this machine reports itself"
     click.echo(f"{counted(len(workers), 'worker')}, {len(workers) - found.unfit} of them can play.\n")
     headers = ["worker", "host", "arena", "sandbox", "games", "cores", "speed", "clock", "languages"]
-    click.echo(listing(headers, [_worker_row(worker, here) for worker in [*workers, found.here]], width))
+    click.echo(format_listing(headers, [_worker_row(worker, here) for worker in [*workers, found.here]], width))
     for line in (line for results in found.results.values() for result in results for line in result.lines()):
         click.echo(line)
     return 1 if found.unfit or not workers else 0

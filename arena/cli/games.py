@@ -12,7 +12,7 @@ from arena.operations.check_game import CheckGame, check_one_game
 from arena.operations.list_games import list_games
 from arena.operations.new_bot import KITS, NewBot, new_bot
 from arena.operations.new_game import SMALL_GAMES, NewGame, new_game
-from arena.report.formats import listing
+from arena.report.formats import format_listing
 from arena.text import describe_range, printable
 
 
@@ -26,7 +26,7 @@ def games(width: int | None) -> None:
     Example: arena games
     """
     rows = [[*map(printable, (game.name, game.rules, game.seats, game.place))] for game in list_games(print_warning)]
-    click.echo(listing(["game", "rules", "players", "from"], rows, width))
+    click.echo(format_listing(["game", "rules", "players", "from"], rows, width))
 
 
 @click.command("new-game")

@@ -23,7 +23,7 @@ from arena.operations.events import ignore
 from arena.operations.list_matches import ListMatches, list_matches
 from arena.operations.read_status import MachineShare, ReadStatus, read_status
 from arena.operations.reveal_secret import RevealSecret, reveal_secret
-from arena.report.formats import Style, listing
+from arena.report.formats import Style, format_listing
 from arena.report.luck_origin import luck_description, secret_descriptions
 from arena.report.matches import MATCH_FORMATS, match_list
 from arena.text import counted, printable
@@ -55,7 +55,7 @@ def tournaments(width: int | None) -> None:
         description = printable(" ".join(file.description.split()))
         rows.append([path.stem, printable(file.game), str(len(file.players)), place, description])
     headers = ["tournament", "game", "players", "from", "description"]
-    click.echo(listing(headers, rows, width))
+    click.echo(format_listing(headers, rows, width))
     click.echo(f"\nbundled: in {bundled_folder('tournaments')}")
 
 

@@ -19,7 +19,7 @@ from arena.operations.positions import (
     run_positions,
     save_position,
 )
-from arena.report.formats import listing
+from arena.report.formats import format_listing
 from arena.text import counted
 
 
@@ -78,7 +78,7 @@ def run(request: RunPositions, xml: Path | None, width: int | None) -> int:
         outcome = run_positions(request)
     results = outcome.results
     rows = [[row.name, "pass" if row.is_passed else "FAIL", row.reply, _expected_text(row.position)] for row in results]
-    click.echo(listing(["position", "result", "answer", "expected"], rows, width))
+    click.echo(format_listing(["position", "result", "answer", "expected"], rows, width))
     passed, verb = sum(result.is_passed for result in results), "passes" if len(results) == 1 else "pass"
     click.echo(f"\n{passed} of {counted(len(results), 'position')} {verb}")
     if xml is not None:

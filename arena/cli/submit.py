@@ -22,7 +22,7 @@ from arena.operations.submit_bots import (
     submit_bot,
     submit_bots,
 )
-from arena.report.formats import listing
+from arena.report.formats import format_listing
 from arena.text import counted, join_lines, printable
 
 
@@ -92,7 +92,7 @@ def _words(step: BotsExamined) -> str:
 def _print_table(submissions: Sequence[SubmittedBot], reports: Path | None, width: int | None) -> None:
     """Print the table at that width, and write a text for each author into `reports`."""
     rows = [(printable(bot.text), bot.verdict, join_lines(bot.reason)) for bot in submissions]
-    click.echo(listing(["bot", "result", "why"], rows, width))
+    click.echo(format_listing(["bot", "result", "why"], rows, width))
     counts = Counter(submission.verdict for submission in submissions)
     click.echo("\n" + ", ".join(f"{number} {verdict}" for verdict, number in counts.items()))
     if reports is not None:

@@ -8,7 +8,7 @@ from html import escape
 from typing import Any
 
 from arena.report.columns import Definition
-from arena.report.formats import PLAIN, Column, tabulated
+from arena.report.formats import PLAIN, Column, format_table
 
 
 class Table(list[dict[str, Any]]):
@@ -22,7 +22,7 @@ class Table(list[dict[str, Any]]):
         self.title = title
 
     def __str__(self) -> str:
-        return "\n\n".join(filter(None, [self.title, tabulated(self._columns())]))
+        return "\n\n".join(filter(None, [self.title, format_table(self._columns())]))
 
     def _repr_html_(self) -> str:
         """Return the table as HTML for a notebook; names are escaped."""

@@ -54,7 +54,7 @@ from arena.operations.playing import (
     prepare_isolation,
 )
 from arena.process.limits import Isolation
-from arena.report.formats import escaped
+from arena.report.formats import escape
 from arena.store import database, files
 from arena.store.folder import stored, writable
 from arena.store.history import Head
@@ -312,7 +312,7 @@ def _write_leaderboard(table: "tuple[Standings, tuple[Timing, ...]]", state: Lea
     from arena.report.leaderboard import leaderboard_page  # noqa: PLC0415 - numpy is for this page only
 
     page, name = leaderboard_page(*table, state.news), state.tournament.name
-    texts = {".md": f"# {escaped(name)}\n\n{page.render('markdown')}", ".csv": page.render("csv")}
+    texts = {".md": f"# {escape(name)}\n\n{page.render('markdown')}", ".csv": page.render("csv")}
     try:
         files.make_folder(results, "tables")
         for suffix, text in texts.items():

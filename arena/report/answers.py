@@ -7,7 +7,7 @@ from arena.games.api import Seat, describe_for
 from arena.match.asking import BotAnswer
 from arena.match.record import MatchRecord
 from arena.match.replay import state_before
-from arena.report.formats import listing
+from arena.report.formats import format_listing
 from arena.text import counted, printable
 
 
@@ -27,7 +27,7 @@ def difference_lines(answers: Sequence[BotAnswer], asked: int, width: int | None
     """Yield a table of the answers that differ, and how many of `asked` are the same."""
     rows = [[str(answer.step), _recorded(answer), _now(answer)] for answer in answers if not answer.is_same]
     if rows:
-        yield listing(["step", "recorded", "now"], rows, width)
+        yield format_listing(["step", "recorded", "now"], rows, width)
         yield ""
     yield f"{len(answers) - len(rows)} of {counted(asked, 'answer')} {'is' if asked == 1 else 'are'} the same"
     if len(answers) < asked:

@@ -12,7 +12,7 @@ import msgspec
 
 from arena.errors import SpecError
 from arena.match.record import Termination
-from arena.report.formats import UNKNOWN, Column, Style, aligned, escaped, fixed, intervals, likelihood_percent, percent
+from arena.report.formats import UNKNOWN, Column, Style, align, chance_percent, escape, intervals, percent, two_decimals
 from arena.statistics.interval import Interval
 from arena.text import printable, unknown
 
@@ -57,40 +57,41 @@ class Definition(msgspec.Struct, frozen=True):
         return Column(self.header, self.cells(rows, style), self.align, self.meaning, links, is_key=self.is_key)
 
 
-def chosen(definitions: Sequence[Definition], style: Style, shown: int = SHOWN) -> list[Definition]:
+def select_columns(definitions: Sequence[Definition], style: Style, shown: int = SHOWN) -> list[Definition]:
     """Return the columns that a style asks for: those of given names (or fields), all, or the first `shown`.
 
     SpecError for unknown names.
     """
     if not style.columns:
         return list(definitions if style.is_wide else definitions[:shown])
-    known = {typed_name(name): column for column in definitions for name in (*column.fields, column.name)}
+    known = {normalise_name(name): column for column in definitions for name in (*column.fields, column.name)}
     for name in style.columns:
-        if typed_name(name) not in known:
+        if normalise_name(name) not in known:
             raise SpecError(f"--columns: {unknown('column', name, [column.name for column in definitions])}")
-    return list(dict.fromkeys(known[typed_name(name)] for name in style.columns))
+    return list(dict.fromkeys(known[normalise_name(name)] for name in style.columns))
 
 
-def chosen_fields(groups: Mapping[str, Sequence[str]], names: Iterable[str], fields: Sequence[str]) -> list[str]:
+def select_fields(groups: Mapping[str, Sequence[str]], names: Iterable[str], fields: Sequence[str]) -> list[str]:
     """Choose the columns of CSV with these names, or in groups of these names. SpecError for unknown names.
 
     A group has the columns that it lists; a listed name that ends in `_` stands for all columns that begin with it.
     """
-    members = {name: [field for field in fields if _belongs(field, own)] for name, own in groups.items()}
-    known = {typed_name(name): own for name, own in members.items()} | {typed_name(field): [field] for field in fields}
+    members = {name: [field for field in fields if _belongs(field, group)] for name, group in groups.items()}
+    known = {normalise_name(name): group for name, group in members.items()}
+    known |= {normalise_name(field): [field] for field in fields}
     for name in names:
-        if not known.get(typed_name(name)):
+        if not known.get(normalise_name(name)):
             owners = {field: group for group in reversed(members) for field in members[group]}
             listed = dict.fromkeys(owners.get(field, field) for field in fields)
             raise SpecError(f"--columns: {unknown('column', name, listed)}")
-    return list(dict.fromkeys(field for name in names for field in known[typed_name(name)]))
+    return list(dict.fromkeys(field for name in names for field in known[normalise_name(name)]))
 
 
 def _belongs(field: str, names: Sequence[str]) -> bool:
     return any(field == name or (name.endswith("_") and field.startswith(name)) for name in names)
 
 
-def typed_name(name: str) -> str:
+def normalise_name(name: str) -> str:
     """Normalise a name as typed, without case and signs: `W-D-L` may be typed `wdl`."""
     return "".join(filter(str.isalnum, name.lower()))
 
@@ -124,36 +125,36 @@ def _interval(row: Mapping[str, Any], name: str) -> Interval | None:
     return Interval(value, -math.inf if low is None else low, math.inf if high is None else high)
 
 
-def _joined(names: Sequence[str], between: str, text: Callable[[Any], str]) -> Callable[[TableRows, Style], list[str]]:
+def _join(names: Sequence[str], between: str, text: Callable[[Any], str]) -> Callable[[TableRows, Style], list[str]]:
     def cells(rows: TableRows, _style: Style) -> list[str]:
-        return aligned([tuple(text(row.get(name)) for name in names) for row in rows], between) if rows else []
+        return align([tuple(text(row.get(name)) for name in names) for row in rows], between) if rows else []
 
     return cells
 
 
 def _by_seat(rows: TableRows, _style: Style) -> list[str]:
-    return aligned([[percent(score) for score in row.get("score_by_seat", ())] for row in rows], "/") if rows else []
+    return align([[percent(score) for score in row.get("score_by_seat", ())] for row in rows], "/") if rows else []
 
 
 def _faults(rows: TableRows, style: Style) -> list[str]:
-    named = None if style.is_markdown else MOST_FAULTS
-    return [fault_counts(row.get("faults", {}), named) for row in rows]
+    most = None if style.is_markdown else MOST_FAULTS
+    return [fault_counts(row.get("faults", {}), most) for row in rows]
 
 
-def fault_counts(faults: Mapping[str, int], named: int | None = None) -> str:
+def fault_counts(faults: Mapping[str, int], most: int | None = None) -> str:
     """Format counts as `2 timeout, 1 crash`, most frequent first; kinds beyond the first `named` are added up."""
     ordered = sorted(faults.items(), key=lambda item: -item[1])
-    parts = [f"{count} {_SHORT.get(kind, kind)}" for kind, count in ordered[:named]]
-    others = sum(count for _, count in ordered[named:]) if named is not None else 0
+    parts = [f"{count} {_SHORT.get(kind, kind)}" for kind, count in ordered[:most]]
+    others = sum(count for _, count in ordered[most:]) if most is not None else 0
     return ", ".join([*parts, f"{others} more"] if others else parts) or UNKNOWN
 
 
 def _bots(rows: TableRows, style: Style) -> list[str]:
     texts = (f"{row.get('bot')} {row.get('version')} ({str(row.get('hash'))[:8]})" for row in rows)
-    return [escaped(text) if style.is_markdown else printable(text) for text in texts]
+    return [escape(text) if style.is_markdown else printable(text) for text in texts]
 
 
-def _named(name: str) -> Callable[[TableRows, Style], list[str]]:
+def _name_cells(name: str) -> Callable[[TableRows, Style], list[str]]:
     return lambda rows, style: style.names([str(row.get(name)) for row in rows])
 
 
@@ -172,7 +173,7 @@ RESULTS: Final = Definition(
     "W-D-L",
     "W-D-L",
     "matches won, drawn and lost; a forfeit is a loss",
-    _joined(("wins", "draws", "losses"), "-", _whole),
+    _join(("wins", "draws", "losses"), "-", _whole),
     fields=("wins", "draws", "losses"),
 )
 MARGIN: Final = Definition(
@@ -198,7 +199,7 @@ DECISION_TIMES: Final = Definition(
     "ms/move",
     "ms/move\nmean/max",
     "milliseconds a decision took, the mean and the slowest, by the clock that decides; differs from run to run",
-    _joined(("mean_ms", "slowest_ms"), "/", fixed),
+    _join(("mean_ms", "slowest_ms"), "/", two_decimals),
     fields=("mean_ms", "slowest_ms"),
 )
 
@@ -214,7 +215,7 @@ LEADERBOARD: Final = (
         "player",
         "player",
         "name in this tournament; a bot may play under several names, with other arguments",
-        _named("player"),
+        _name_cells("player"),
         align="left",
         is_key=True,
     ),
@@ -225,7 +226,7 @@ LEADERBOARD: Final = (
         "TrueSkill\nmu  sigma",
         "mu, the skill by TrueSkill in one pass over the matches in the order of the schedule, more is better; and"
         " sigma, its standard deviation by TrueSkill's own model, less is surer; a newcomer has 25.00 and 8.33",
-        _joined(("mu", "sigma"), "  ", fixed),
+        _join(("mu", "sigma"), "  ", two_decimals),
         fields=("mu", "sigma"),
     ),
     Definition(
@@ -248,7 +249,7 @@ LEADERBOARD: Final = (
         "LOS\n%",
         "likelihood of superiority in percent: how likely the player is better than the one in the next line; 50 is a"
         " coin (`arena matrix` compares all pairs)",
-        _texts("los", likelihood_percent),
+        _texts("los", chance_percent),
     ),
     MARGIN,
     LUCK_ADJUSTED,
@@ -256,7 +257,7 @@ LEADERBOARD: Final = (
         "mu-3s",
         "mu-3s",
         "TrueSkill's mu less three sigma: a skill that the player has almost surely, more is better",
-        _texts("mu_3s", fixed),
+        _texts("mu_3s", two_decimals),
     ),
     Definition(
         "seats",
@@ -286,7 +287,7 @@ def section_columns(section: str) -> tuple[Definition, ...]:
         "name",
         section,
         "a player it met, a seat (from 0), or a tenth of the schedule (from its first blocks to its last)",
-        _named("name"),
+        _name_cells("name"),
         align="left" if section == "opponent" else "right",
         is_key=True,
     )

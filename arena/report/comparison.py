@@ -11,7 +11,7 @@ import msgspec
 
 from arena.league.sprt import Compared
 from arena.match.secret_luck import LuckOrigin
-from arena.report.formats import UNKNOWN, fixed, grid, half_width, likelihood_percent, percent
+from arena.report.formats import UNKNOWN, chance_percent, grid, half_width, percent, two_decimals
 from arena.report.luck_origin import luck_description
 from arena.statistics.elo import Estimate, MarginEstimate
 from arena.statistics.interval import Interval
@@ -35,17 +35,17 @@ def state_line(state: State) -> str:
     return f"{progress}, about {state.blocks_to_go} more, {state.settings.last} at most"
 
 
-def as_text(compared: Compared, names: tuple[str, str], luck: LuckOrigin) -> str:
+def as_text(result: Compared, names: tuple[str, str], luck: LuckOrigin) -> str:
     """Return the verdict, the numbers behind it, fishtest's lines, and the origin of the luck."""
-    numbers = grid(_rows(compared), tablefmt="plain", disable_numparse=True)
-    parts = [_sentence(compared.state, names), numbers, "\n".join(_fishtest(compared)), luck_description(luck)]
+    numbers = grid(_rows(result), tablefmt="plain", disable_numparse=True)
+    parts = [_sentence(result.state, names), numbers, "\n".join(_fishtest(result)), luck_description(luck)]
     return "\n\n".join(filter(None, parts))
 
 
-def as_json(compared: Compared, names: tuple[str, str], luck: LuckOrigin) -> str:
+def as_json(result: Compared, names: tuple[str, str], luck: LuckOrigin) -> str:
     """Return the result of a test as JSON; the same bytes for the same blocks."""
-    state, counts = compared.state, compared.counts
-    settings, pairs = state.settings, compared.counts.won_by_lost
+    state, counts = result.state, result.counts
+    settings, pairs = state.settings, result.counts.won_by_lost
     document: dict[str, Any] = {
         "new": names[0],
         "old": names[1],
@@ -58,15 +58,15 @@ def as_json(compared: Compared, names: tuple[str, str], luck: LuckOrigin) -> str
         "expected_blocks": state.blocks_to_go,
         "luck": luck_description(luck),
         **msgspec.to_builtins(luck),
-        **{name: getattr(compared, name) for name in ("wins", "draws", "losses")},
+        **{name: getattr(result, name) for name in ("wins", "draws", "losses")},
         "counts": list(counts.numbers),
         "draw_ratio": counts.even,
         "pairs_ratio": None if pairs is None or math.isinf(pairs) else pairs,
-        "score": compared.score and msgspec.to_builtins(compared.score),
-        "fishtest": _fishtest(compared),
+        "score": result.score and msgspec.to_builtins(result.score),
+        "fishtest": _fishtest(result),
     }
-    if compared.estimate:
-        estimate = msgspec.to_builtins(compared.estimate)
+    if result.estimate:
+        estimate = msgspec.to_builtins(result.estimate)
         document["estimate"] = {"los": estimate.pop("superiority")} | estimate
     return msgspec.json.format(msgspec.json.encode(document), indent=2).decode()
 
@@ -87,20 +87,20 @@ def _sentence(state: State, names: tuple[str, str]) -> str:
     return f"Not decided yet between {new} and {old}: {state_line(state)}."
 
 
-def _rows(compared: Compared) -> list[tuple[str, str]]:
-    state, counts = compared.state, compared.counts
+def _rows(result: Compared) -> list[tuple[str, str]]:
+    state, counts = result.state, result.counts
     matches = state.settings.matches
     rows = [("blocks", f"{state.blocks} ({state.blocks * matches} matches; same luck, seats swapped)")]
-    estimate = compared.estimate
-    if compared.score is None or estimate is None:
+    estimate = result.estimate
+    if result.score is None or estimate is None:
         return rows
     labels = PENTANOMIAL if matches > 1 else TRINOMIAL
     rows += [
-        ("W-D-L", f"{compared.wins}-{compared.draws}-{compared.losses}"),
+        ("W-D-L", f"{result.wins}-{result.draws}-{result.losses}"),
         ("results", "  ".join(map("{} {}".format, labels, counts.numbers))),
         ("DrawRatio", f"{percent(counts.even)} % of blocks"),
-        ("PairsRatio", f"{fixed(counts.won_by_lost)} (blocks won by blocks lost)"),
-        ("score", f"{_interval(compared.score, 100.0)} %"),
+        ("PairsRatio", f"{two_decimals(counts.won_by_lost)} (blocks won by blocks lost)"),
+        ("score", f"{_interval(result.score, 100.0)} %"),
     ]
     if isinstance(estimate, MarginEstimate):
         margin = f"{estimate.margin.value:+.2f} {half_width(estimate.margin)}"
@@ -112,26 +112,26 @@ def _rows(compared: Compared) -> list[tuple[str, str]]:
         *rows,
         ("Elo", _interval(estimate.elo)),
         ("normalised Elo", _normalised(estimate)),
-        ("LOS", f"{likelihood_percent(estimate.superiority)} % (likelihood that the first is the better one)"),
+        ("LOS", f"{chance_percent(estimate.superiority)} % (likelihood that the first is the better one)"),
     ]
 
 
-def _normalised(found: Estimate | MarginEstimate) -> str:
-    return UNKNOWN if found.normalised is None else _interval(found.normalised)
+def _normalised(estimate: Estimate | MarginEstimate) -> str:
+    return UNKNOWN if estimate.normalised is None else _interval(estimate.normalised)
 
 
-def _fishtest(compared: Compared) -> list[str]:
+def _fishtest(result: Compared) -> list[str]:
     """Return the result in the lines that fishtest and fastchess print."""
-    settings = compared.state.settings
+    settings = result.state.settings
     lower, upper = settings.bounds
-    wins, draws, losses = compared.wins, compared.draws, compared.losses
+    wins, draws, losses = result.wins, result.draws, result.losses
     return [
-        f"LLR: {compared.state.llr:.2f} ({lower:.2f}, {upper:.2f}) [{settings.elo0:.2f}, {settings.elo1:.2f}]",
+        f"LLR: {result.state.llr:.2f} ({lower:.2f}, {upper:.2f}) [{settings.elo0:.2f}, {settings.elo1:.2f}]",
         f"Total: {wins + draws + losses} W: {wins} L: {losses} D: {draws}",
-        f"Ptnml(0-2): {', '.join(map(str, compared.counts.numbers))}",
+        f"Ptnml(0-2): {', '.join(map(str, result.counts.numbers))}",
     ]
 
 
-def _interval(found: Interval, scale: float = 1.0) -> str:
-    value, low, high = (f"{number * scale:.1f}" for number in (found.value, found.low, found.high))
+def _interval(interval: Interval, scale: float = 1.0) -> str:
+    value, low, high = (f"{number * scale:.1f}" for number in (interval.value, interval.low, interval.high))
     return f"{value} ({low} to {high})"

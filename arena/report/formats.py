@@ -65,21 +65,21 @@ class Style(msgspec.Struct, frozen=True):
     is_explained: bool = False
     longest_name: int = LONGEST_NAME
 
-    def fitted(self, columns: Callable[["Style"], Sequence[Column]]) -> Sequence[Column]:
+    def fit(self, columns: Callable[["Style"], Sequence[Column]]) -> Sequence[Column]:
         """Make columns, with names cut if that makes a table fit that is too wide."""
         made = columns(self)
         lengths = [len(cell) for column in made if column.is_key and column.align == "left" for cell in column.cells]
-        if self.is_markdown or not lengths or self.fits(text := tabulated(made)):
+        if self.is_markdown or not lengths or self.fits(text := format_table(made)):
             return made
         excess = max(map(len, text.splitlines())) - (self.width or 0)
         cut = columns(msgspec.structs.replace(self, longest_name=max(LEAST_NAME, max(lengths) - excess)))
-        return cut if self.fits(tabulated(cut)) else made
+        return cut if self.fits(format_table(cut)) else made
 
     def table(self, columns: Sequence[Column]) -> str:
         """Format columns side by side; a table that is too wide comes in parts, one below the other."""
         if self.is_markdown:
-            return tabulated(columns, "pipe")
-        return "\n\n".join(map(tabulated, in_parts(columns, lambda part: self.fits(tabulated(part)))))
+            return format_table(columns, "pipe")
+        return "\n\n".join(map(format_table, split_columns(columns, lambda part: self.fits(format_table(part)))))
 
     def fits(self, text: str) -> bool:
         """Return True if no line is too long."""
@@ -87,14 +87,14 @@ class Style(msgspec.Struct, frozen=True):
 
     def names(self, names: Sequence[str]) -> list[str]:
         """Format the names of players as cells."""
-        return [escaped(name) for name in names] if self.is_markdown else clipped(names, self.longest_name)
+        return [escape(name) for name in names] if self.is_markdown else clip_names(names, self.longest_name)
 
     def sentences(self, lines: Iterable[str], *, title: str = "") -> str:
         """Format each sentence as a line, in Markdown as a paragraph, below a title."""
         if self.is_markdown:
-            heading = [f"## {escaped(title)}"] if title else []
-            return "\n\n".join([*heading, *(escaped(line.strip()) for line in lines)])
-        return "\n".join(wrapped(printable(line), self.width) for line in ([title, *lines] if title else lines))
+            heading = [f"## {escape(title)}"] if title else []
+            return "\n\n".join([*heading, *(escape(line.strip()) for line in lines)])
+        return "\n".join(wrap_sentence(printable(line), self.width) for line in ([title, *lines] if title else lines))
 
 
 def grid(rows: Iterable[Sequence[object]], **options: Any) -> str:
@@ -104,7 +104,7 @@ def grid(rows: Iterable[Sequence[object]], **options: Any) -> str:
     return tabulate(rows, **options)
 
 
-def tabulated(columns: Sequence[Column], style: str = "simple") -> str:
+def format_table(columns: Sequence[Column], style: str = "simple") -> str:
     """Format columns side by side: `simple` for a terminal, `pipe` for Markdown, where a header has one line."""
     is_markdown = style == "pipe"
     return grid(
@@ -120,7 +120,7 @@ PLAIN: Final = Style()
 """The style without a limit of width, with the default columns."""
 
 
-def in_parts(columns: Sequence[Column], fits: Callable[[list[Column]], bool]) -> list[list[Column]]:
+def split_columns(columns: Sequence[Column], fits: Callable[[list[Column]], bool]) -> list[list[Column]]:
     """Divide columns into parts that fit; each part after the first begins with the key columns."""
     keys = [column for column in columns if column.is_key]
     parts: list[list[Column]] = [[]]
@@ -132,14 +132,14 @@ def in_parts(columns: Sequence[Column], fits: Callable[[list[Column]], bool]) ->
     return parts
 
 
-def listing(headers: Sequence[str], rows: Sequence[Sequence[str]], width: int | None) -> str:
+def format_listing(headers: Sequence[str], rows: Sequence[Sequence[str]], width: int | None) -> str:
     """Format a table whose last column is broken into lines so that it fits into `width`."""
     before = grid([row[:-1] for row in rows], headers=headers[:-1], disable_numparse=True)
     left = None if width is None else max(width - len(before.splitlines()[1]) - 2, LEAST_TEXT)
     return grid(rows, headers=headers, disable_numparse=True, maxcolwidths=[*[None] * (len(headers) - 1), left])
 
 
-def wrapped(text: str, width: int | None) -> str:
+def wrap_sentence(text: str, width: int | None) -> str:
     """Break a sentence into lines and indent those after the first; without a width it stays one line.
 
     A word that is longer than a line stays whole: it may be the id of a match.
@@ -155,12 +155,12 @@ def wrapped(text: str, width: int | None) -> str:
     return "\n".join([*lines, line])
 
 
-def escaped(text: str) -> str:
+def escape(text: str) -> str:
     """Escape `text` so that Markdown shows it as it is."""
     return _MARKUP.sub(lambda sign: "\\" + sign[0], printable(text))
 
 
-def clipped(names: Sequence[str], longest: int = LONGEST_NAME) -> list[str]:
+def clip_names(names: Sequence[str], longest: int = LONGEST_NAME) -> list[str]:
     """Make names printable and cut them to the first length from `longest` on that keeps them distinct."""
     shown = [printable(name) for name in names]
     cut: list[str] = []
@@ -172,13 +172,13 @@ def clipped(names: Sequence[str], longest: int = LONGEST_NAME) -> list[str]:
     return cut
 
 
-def some(names: Sequence[str], most: int = 5) -> str:
+def list_some(names: Sequence[str], most: int = 5) -> str:
     """Format the first `most` of `names`, and the number of the others."""
     more = f" and {len(names) - most} more" if len(names) > most else ""
     return ", ".join(names[:most]) + more
 
 
-def aligned(parts: Sequence[Sequence[str]], between: str) -> list[str]:
+def align(parts: Sequence[Sequence[str]], between: str) -> list[str]:
     """Join the parts of each row, each padded to the widest of its column, so that digits stand below digits."""
     widths = [max(map(len, column)) for column in zip(*parts, strict=True)]
     return [
@@ -189,16 +189,18 @@ def aligned(parts: Sequence[Sequence[str]], between: str) -> list[str]:
     ]
 
 
-def half_width(found: Interval | None, digits: int = 2, scale: float = 1.0) -> str:
+def half_width(interval: Interval | None, digits: int = 2, scale: float = 1.0) -> str:
     """Format the reach of a 95 % interval: `±4.2`; `-8.2/+4.2` if its sides differ; `-13.9` if it has one side.
 
     `±?` if one of its ends is not known.
     """
-    if found is None:
+    if interval is None:
         return UNKNOWN
-    if not found.is_bounded:
+    if not interval.is_bounded:
         return "±?"
-    down, up = (f"{scale * side:.{digits}f}" for side in (found.value - found.low, found.high - found.value))
+    down, up = (
+        f"{scale * side:.{digits}f}" for side in (interval.value - interval.low, interval.high - interval.value)
+    )
     none = f"{0:.{digits}f}"
     if down == up:
         return f"±{up}"
@@ -206,22 +208,22 @@ def half_width(found: Interval | None, digits: int = 2, scale: float = 1.0) -> s
 
 
 def intervals(
-    found: Sequence[Interval | None], digits: int = 2, scale: float = 1.0, *, is_signed: bool = False
+    values: Sequence[Interval | None], digits: int = 2, scale: float = 1.0, *, is_signed: bool = False
 ) -> list[str]:
     """Format values with their intervals as the cells of a column, digits below digits."""
     sign = "+" if is_signed else ""
-    return aligned(
+    return align(
         [
             (UNKNOWN, UNKNOWN)
             if interval is None
             else (f"{scale * interval.value:{sign}.{digits}f}", half_width(interval, digits, scale))
-            for interval in found
+            for interval in values
         ],
         " ",
     )
 
 
-def likelihood_percent(fraction: float | None) -> str:
+def chance_percent(fraction: float | None) -> str:
     """Format a chance in per cent; never 100 or 0, for it is never certain."""
     if fraction is None:
         return UNKNOWN
@@ -233,7 +235,7 @@ def percent(fraction: float | None) -> str:
     return UNKNOWN if fraction is None else f"{100 * fraction:z.1f}"
 
 
-def fixed(value: float | None) -> str:
+def two_decimals(value: float | None) -> str:
     """Format a number with two decimals; `UNKNOWN` for None."""
     return UNKNOWN if value is None else f"{value:z.2f}"
 
@@ -274,17 +276,17 @@ def _cell(value: object) -> object:
     """
     match value:
         case str():
-            return _harmless(value)
+            return _defuse(value)
         case bool():
             return int(value)
         case dict():
             return ", ".join(f"{name} {count}" for name, count in value.items())
         case tuple():
-            return _harmless("; ".join(value))
+            return _defuse("; ".join(value))
     return value
 
 
 @lru_cache(maxsize=4096)
-def _harmless(text: str) -> str:
+def _defuse(text: str) -> str:
     shown = printable(text)
     return f"'{shown}" if shown.lstrip().startswith(_FORMULA) else shown

@@ -15,11 +15,11 @@ from arena.report.columns import (
     LEADERBOARD,
     LUCK_ADJUSTED,
     SHOWN_STANDINGS,
-    chosen,
     explanation,
     fault_counts,
+    select_columns,
 )
-from arena.report.formats import Style, clipped, half_width, percent, some
+from arena.report.formats import Style, clip_names, half_width, list_some, percent
 from arena.report.luck_origin import luck_description
 from arena.report.page import Page, Records
 from arena.standings.luck_audit import LEVEL, PlayerLuck
@@ -47,8 +47,8 @@ def leaderboard_page(standings: Standings, timing: Sequence[Timing] | None, news
     def text(style: Style) -> Iterator[str]:
         rows = table_rows(standings, timing)
         known = [item for item in definitions if item is not LUCK_ADJUSTED or style.columns or _is_adjusted(standings)]
-        shown = chosen(known, style, SHOWN_STANDINGS)
-        yield style.table(style.fitted(lambda style: [item.column(rows, style) for item in shown]))
+        shown = select_columns(known, style, SHOWN_STANDINGS)
+        yield style.table(style.fit(lambda style: [item.column(rows, style) for item in shown]))
         if style.is_explained:
             yield style.sentences(explanation(shown, _more(standings)))
         hint = [] if style != Style(width=style.width) else [_MORE]
@@ -82,17 +82,17 @@ def _is_adjusted(standings: Standings) -> bool:
 def _more(standings: Standings) -> dict[str, str]:
     """Return the explanations of columns that hold for this league only, by the name of the column."""
     version = f"by the game's value function, version {standings.luck_version}" if _is_adjusted(standings) else ""
-    return {"rating": _of_skills(standings), LUCK_ADJUSTED.name: version}
+    return {"rating": _rating_sentence(standings), LUCK_ADJUSTED.name: version}
 
 
 def _records(standings: Standings, timing: Sequence[Timing] | None) -> Records:
     by_name = {times.name: times for times in timing or ()}
     luck = {"luck": luck_description(standings.luck, standings.isolation)}
-    records = [_spread_out(row, by_name.get(row.name)) | luck for row in standings.rows]
+    records = [_flatten(row, by_name.get(row.name)) | luck for row in standings.rows]
     return tuple(records[0]) if records else (), records
 
 
-def _spread_out(row: Row, timing: Timing | None) -> dict[str, object]:
+def _flatten(row: Row, timing: Timing | None) -> dict[str, object]:
     """Return all columns of a row by name, with a column for each of several values."""
     columns = row_fields(row)
     for name in ("score_by_seat", "faults", "pardoned", "luck"):
@@ -133,14 +133,14 @@ def notes(
         _summary(standings),
         *news,
         *([luck] if luck else ()),
-        *(() if "faults" in shown else _of_faults(standings.rows)),
-        *_of_pardons(standings.rows),
-        *_of_waiting(timing),
-        *_of_load(timing),
-        *_of_seats(standings.seats),
+        *(() if "faults" in shown else _fault_sentences(standings.rows)),
+        *_pardon_sentences(standings.rows),
+        *_waiting_sentences(timing),
+        *_load_sentences(timing),
+        *_seat_sentences(standings.seats),
         *(luck_audit(standings) if has_luck_audit else _outliers(standings)),
-        *_one_pass(standings),
-        *_of_groups(standings),
+        *_trueskill_sentences(standings),
+        *_group_sentences(standings),
     ]
 
 
@@ -159,7 +159,7 @@ def luck_audit(standings: Standings) -> list[str]:
 def _outliers(standings: Standings) -> list[str]:
     """Return a warning for each player who is luckier than chance explains."""
     lucky = {row.name: row.luck for row in standings.rows if row.luck is not None and row.luck.stands_out}
-    return [_outlier(name, luck) for name, luck in zip(clipped([*lucky]), lucky.values(), strict=True)]
+    return [_outlier(name, luck) for name, luck in zip(clip_names([*lucky]), lucky.values(), strict=True)]
 
 
 def _outlier(name: str, luck: PlayerLuck) -> str:
@@ -180,7 +180,7 @@ def _summary(standings: Standings) -> str:
     return f"{played}{draws}; isolation: {standings.isolation}{warning}"
 
 
-def _of_skills(standings: Standings) -> str:
+def _rating_sentence(standings: Standings) -> str:
     """Explain the meaning of a point of the rating in this league."""
     if not standings.matches:
         return ""
@@ -193,21 +193,21 @@ def _of_skills(standings: Standings) -> str:
     )
 
 
-def _of_faults(rows: Sequence[Row]) -> Iterator[str]:
+def _fault_sentences(rows: Sequence[Row]) -> Iterator[str]:
     """Yield a sentence with the players who lost matches by their own fault, the worst first."""
     guilty = sorted((row for row in rows if row.faults), key=lambda row: -sum(row.faults.values()))
-    named = zip(clipped([row.name for row in guilty[:_MOST_NAMED]]), guilty, strict=False)
+    named = zip(clip_names([row.name for row in guilty[:_MOST_NAMED]]), guilty, strict=False)
     parts = [f"{name} {sum(row.faults.values())} of {row.matches} ({fault_counts(row.faults)})" for name, row in named]
     if parts:
         more = f" and {counted(len(guilty) - _MOST_NAMED, 'other player')}" if guilty[_MOST_NAMED:] else ""
         yield f"matches lost by the bot's own fault: {', '.join(parts)}{more}"
 
 
-def _of_pardons(rows: Sequence[Row]) -> Iterator[str]:
+def _pardon_sentences(rows: Sequence[Row]) -> Iterator[str]:
     """Yield a sentence for each of the worst players: such faults are no forfeits, so the table lacks them."""
     guilty = sorted((row for row in rows if row.pardoned), key=lambda row: -sum(row.pardoned.values()))
     named = guilty[:_MOST_NAMED]
-    for row, name in zip(named, clipped([row.name for row in named]), strict=True):
+    for row, name in zip(named, clip_names([row.name for row in named]), strict=True):
         kinds = ", ".join(f"{count} {kind}" for kind, count in row.pardoned.items())
         faults = counted(sum(row.pardoned.values()), "fault", "faults")
         yield f"{name}: {faults} in {counted(row.matches, 'match', 'matches')}, after which the game went on ({kinds})"
@@ -215,30 +215,31 @@ def _of_pardons(rows: Sequence[Row]) -> Iterator[str]:
         yield f"{counted(len(guilty) - _MOST_NAMED, 'other player')} had such faults too"
 
 
-def _of_waiting(timing: Sequence[Timing]) -> Iterator[str]:
+def _waiting_sentences(timing: Sequence[Timing]) -> Iterator[str]:
     """Yield sentences on the time in which the league waited for bots that were idle or starting."""
     idle = {row.name: row.idle_s / row.matches for row in timing if row.idle_s > _IDLE_S * row.matches}
     startup = {row.name: row.startup_s / row.matches for row in timing if row.startup_s > _STARTUP_S * row.matches}
     for what, seconds in (("idle while they owed answers", idle), ("start-up", startup)):
         if seconds:
             worst = sorted(seconds, key=lambda name: (-seconds[name], name))
-            pairs = zip(clipped(worst[:_MOST_NAMED]), worst, strict=False)
+            pairs = zip(clip_names(worst[:_MOST_NAMED]), worst, strict=False)
             more = f" and {len(worst) - _MOST_NAMED} more" if worst[_MOST_NAMED:] else ""
             yield f"{what}, seconds a match: {', '.join(f'{shown} {seconds[name]:.1f}' for shown, name in pairs)}{more}"
 
 
-def _of_load(timing: Sequence[Timing]) -> Iterator[str]:
+def _load_sentences(timing: Sequence[Timing]) -> Iterator[str]:
     """Yield a warning of forfeits that a machine with less load would not have caused."""
     late = [row.name for row in timing if row.timeouts_by_load]
     if late:
         count = counted(sum(row.timeouts_by_load for row in timing), "timeout")
         yield (
             f"WARNING: {count} by wall time came while the bot waited for a core for longer than it was late"
-            f" ({some(clipped(late))}): the machine was too busy; play with fewer `--workers`, or let CPU time decide"
+            f" ({list_some(clip_names(late))}): the machine was too busy; play with fewer `--workers`, or let CPU time"
+            " decide"
         )
 
 
-def _of_seats(seats: Sequence[SeatAdvantage]) -> Iterator[str]:
+def _seat_sentences(seats: Sequence[SeatAdvantage]) -> Iterator[str]:
     """Yield the advantage of each seat; of two seats only the first, as the second loses what it wins."""
     rows = seats[:1] if len(seats) == 2 else seats
     if rows:
@@ -246,7 +247,7 @@ def _of_seats(seats: Sequence[SeatAdvantage]) -> Iterator[str]:
         yield f"seat advantage, percentage points of score ±95 %: {listed}"
 
 
-def _one_pass(standings: Standings) -> Iterator[str]:
+def _trueskill_sentences(standings: Standings) -> Iterator[str]:
     """Yield sentences that compare the order of ranks with that of TrueSkill's mu."""
     if standings.sorted_by == "mu" or sum(row.rank is not None for row in standings.rows) < 2:
         return
@@ -257,15 +258,15 @@ def _one_pass(standings: Standings) -> Iterator[str]:
 
 
 def _above(pairs: Iterable[tuple[str, str]]) -> str:
-    return some([" above ".join(clipped(pair)) for pair in pairs])
+    return list_some([" above ".join(clip_names(pair)) for pair in pairs])
 
 
-def _of_groups(standings: Standings) -> Iterator[str]:
+def _group_sentences(standings: Standings) -> Iterator[str]:
     idle = {row.name for row in standings.rows if not row.matches}
     groups = [group for group in standings.groups if not idle.issuperset(group)]
     if len(groups) > 1:
-        named = " | ".join(some(clipped(group)) for group in groups[:_MOST_NAMED])
+        named = " | ".join(list_some(clip_names(group)) for group in groups[:_MOST_NAMED])
         more = f" | {len(groups) - _MOST_NAMED} more" if len(groups) > _MOST_NAMED else ""
         yield f"WARNING: no match connects these groups; nothing compares them, each has its own ranks: {named}{more}"
     if idle and standings.matches:
-        yield f"without a match: {some(clipped(sorted(idle)))}"
+        yield f"without a match: {list_some(clip_names(sorted(idle)))}"

@@ -5,8 +5,8 @@ text that was stored are hostile input, as on every page (see `formats`).
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator
-from functools import lru_cache
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache, partial
 from itertools import chain, islice
 from operator import attrgetter
 from textwrap import wrap
@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 
 from arena.match.record import MatchRecord, SeatRecord
 from arena.match.results import LUCK_UNIT, MatchResult, record_of
-from arena.report.columns import chosen_fields
+from arena.report.columns import select_fields
 from arena.report.formats import PLAIN, UNKNOWN, Style, csv_pieces, json_text, plain_number
 from arena.text import counted, printable
 
@@ -36,6 +36,10 @@ class MatchColumn(NamedTuple):
     def fields(self, seats: int) -> list[str]:
         """Return its columns in CSV."""
         return [f"{self.name}_{seat}" for seat in range(seats)] if self.is_by_seat else [self.name]
+
+    def value(self, match: MatchResult) -> Any:
+        """Return its value in JSON; `reasons` need the record of the match."""
+        return _VALUES[self.key](match)
 
 
 _ABOUT_THE_MATCH: Final = (
@@ -67,6 +71,7 @@ _BY_SEAT: Final = tuple(
 )
 MATCH_COLUMNS: Final = (*_ABOUT_THE_MATCH, *_BY_SEAT)
 _VALUES: Final[dict[str, Callable[[MatchResult], Any]]] = {
+    **{column.key: attrgetter(column.key) for column in MATCH_COLUMNS},
     "id": lambda match: str(match.key),
     "pairing": attrgetter("key.pairing"),
     "block": attrgetter("key.block"),
@@ -75,8 +80,9 @@ _VALUES: Final[dict[str, Callable[[MatchResult], Any]]] = {
     "scores": lambda match: None if match.scores is None else [*map(plain_number, match.scores)],
     "luck": lambda match: [luck / LUCK_UNIT for luck in match.luck] or None,
     "pardoned": lambda match: match.pardoned or [{}] * len(match.players),
+    "reasons": lambda match: fault_reasons(record_of(match)),
 }
-"""How to get the values in JSON that are no attributes of a result, by key."""
+"""The functions that return the values in JSON, by key; most are attributes of a result."""
 _LINE: Final = ("id", "player", "score", "termination", "pardoned", "reasons")
 """The columns in the line of a match for people."""
 
@@ -97,39 +103,39 @@ def match_list(
     With `has_reasons` each match, which then needs its record, has the reasons of its faults: below its line, broken at
     the width of the style; in `csv` and `json` as the last values, by seat.
     """
-    known = MATCH_COLUMNS if has_reasons else MATCH_COLUMNS[:-1]
-    values = [_VALUES.get(column.key, attrgetter(column.key)) for column in known]
-    if has_reasons:
-        values[-1] = lambda match: fault_reasons(record_of(match))
-    fields = [field for column in known for field in column.fields(seats)]
-    groups = {name: column.fields(seats) for column in known for name in (column.name, column.key)}
-    names = chosen_fields(groups, style.columns, fields)
-    places = [fields.index(name) for name in names] or range(len(fields))
-
-    def row(one: MatchResult) -> list[Any]:
-        cells: list[Any] = []
-        for column, value in zip(known, values, strict=True):
-            cells += (value(one) or (None,) * seats) if column.is_by_seat else (value(one),)
-        return [cells[place] for place in places]
-
-    def document(one: MatchResult) -> dict[str, Any]:
-        if names:
-            return dict(zip(names, row(one), strict=True))
-        return {column.key: value(one) for column, value in zip(known, values, strict=True)}
-
+    columns = MATCH_COLUMNS if has_reasons else MATCH_COLUMNS[:-1]
+    fields = [field for column in columns for field in column.fields(seats)]
+    groups = {name: column.fields(seats) for column in columns for name in (column.name, column.key)}
+    names = select_fields(groups, style.columns, fields)
+    row = partial(_row, columns, seats, [fields.index(name) for name in names or fields])
     if form == "csv":
         yield from csv_pieces(names or fields, map(row, results))
+    elif form == "json" and names:
+        yield from _array(json_text(dict(zip(names, row(match), strict=True))) for match in results)
     elif form == "json":
-        yield from _array(json_text(document(match)) for match in results)
+        yield from _array(json_text({column.key: column.value(match) for column in columns}) for match in results)
     elif names or style.is_wide:
         yield from _pieces(f"{'  '.join(map(_text, row(match)))}\n" for match in results)
     else:
         yield from _pieces(f"{line}\n" for match in results for line in _lines(match, style.width))
     if style.is_explained:
-        meanings = {column.name: column.meaning for column in known}
-        shown = dict.fromkeys(re.sub(r"_\d+$", "", name) for name in names or (fields if style.is_wide else _LINE))
-        sentences = (f"{name}: {meanings[name]}" for name in shown if name in meanings)
-        yield f"\n{style.sentences(sentences)}\n"
+        yield f"\n{style.sentences(_meanings(columns, names or (fields if style.is_wide else _LINE)))}\n"
+
+
+def _row(columns: Sequence[MatchColumn], seats: int, places: Sequence[int], match: MatchResult) -> list[Any]:
+    """Return the values of a match in CSV at these places."""
+    cells: list[Any] = []
+    for column in columns:
+        value = column.value(match)
+        cells += (value or (None,) * seats) if column.is_by_seat else (value,)
+    return [cells[place] for place in places]
+
+
+def _meanings(columns: Sequence[MatchColumn], names: Iterable[str]) -> Iterator[str]:
+    """Yield a sentence for each named column; one for the columns of all seats."""
+    meanings = {column.name: column.meaning for column in columns}
+    stems = dict.fromkeys(re.sub(r"_\d+$", "", name) for name in names)
+    return (f"{stem}: {meanings[stem]}" for stem in stems if stem in meanings)
 
 
 def fault_reasons(record: MatchRecord) -> tuple[tuple[str, ...], ...]:
@@ -158,36 +164,36 @@ def refusal_sentences(entry: SeatRecord) -> list[str]:
     return [f"for step {fault.step}: {fault.code}{reason}: {fault.message}" for fault, reason in reasons]
 
 
-def _lines(one: MatchResult, width: int | None) -> list[str]:
+def _lines(match: MatchResult, width: int | None) -> list[str]:
     """Return the line of a match, and below it the reasons of its faults, if it has its record."""
-    lines = [_line(one)]
-    for name, sentences in zip(one.players, fault_reasons(record_of(one)) if one.record else (), strict=False):
+    lines = [_line(match)]
+    for name, sentences in zip(match.players, fault_reasons(record_of(match)) if match.record else (), strict=False):
         for sentence in sentences:
             text = f"    {_printable(name)}: {sentence}"
             lines += [text] if width is None else wrap(text, width, subsequent_indent=" " * 6)
     return lines
 
 
-def _line(one: MatchResult) -> str:
+def _line(match: MatchResult) -> str:
     """Format a match in a line: `82f1...-0-1 greedy v random 12:7 normal`."""
-    return "  ".join([str(one.key), *match_words(one)])
+    return "  ".join([str(match.key), *match_words(match)])
 
 
-def match_words(one: MatchResult) -> tuple[str, ...]:
+def match_words(match: MatchResult) -> tuple[str, ...]:
     """Return the players of a match by seat, the scores, the end, and faults after which it went on, if any.
 
     For example `greedy v random`, `12:7`, `normal`.
     """
-    seats = [_printable(name) for name in one.players]
-    scores = "-" if one.scores is None else ":".join(map(str, one.scores))
-    guilty = "" if one.at_fault is None else f" by {seats[one.at_fault]}"
+    seats = [_printable(name) for name in match.players]
+    scores = "-" if match.scores is None else ":".join(map(str, match.scores))
+    guilty = "" if match.at_fault is None else f" by {seats[match.at_fault]}"
     pardons = [
         f"{count} {code} by {name}"
-        for name, counts in zip(seats, one.pardoned, strict=False)
+        for name, counts in zip(seats, match.pardoned, strict=False)
         for code, count in counts.items()
     ]
     pardoned = (f"went on after {', '.join(pardons)}",) if pardons else ()
-    return " v ".join(seats), scores, f"{one.termination}{guilty}", *pardoned
+    return " v ".join(seats), scores, f"{match.termination}{guilty}", *pardoned
 
 
 def _text(value: object) -> str:

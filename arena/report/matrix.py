@@ -11,19 +11,19 @@ from typing import Final
 import msgspec
 
 from arena.errors import SpecError
-from arena.report.formats import Column, Style, clipped, fixed, in_parts, some
+from arena.report.formats import Column, Style, clip_names, list_some, split_columns, two_decimals
 from arena.report.page import Page, Records
 from arena.standings.matrix import WRONG, HeadToHead, Meeting, RankedPlayer
 from arena.text import counted
 
-NOBODY: Final = "·"
+SELF_CELL: Final = "·"
 """The cell of a player against itself."""
-MARKED: Final = (2.0, 3.0)
+MARK_LIMITS: Final = (2.0, 3.0)
 """The surprise, in standard errors, from which on a cell has one mark, or two."""
 CHANCE_OF_A_MARK: Final = 0.0455
 """The chance that a normal variable is two standard errors or more off, either way."""
 MOST_CYCLES_SHOWN: Final = 10
-SHADED: Final = (1.0, 2.0, 3.0)
+SHADE_LIMITS: Final = (1.0, 2.0, 3.0)
 _BETTER: Final = (195, 117, 75)
 _WORSE: Final = (230, 222, 215)
 _BLACK: Final = 16
@@ -36,7 +36,7 @@ _SHORT: Final = "{:z.1f}"
 _SHORTEST: Final = "{:.0f}"
 
 
-def matrix_page(found: HeadToHead, luck: str | None = None, *, is_coloured: bool = False, rows: str = "pairs") -> Page:
+def matrix_page(matrix: HeadToHead, luck: str | None = None, *, is_coloured: bool = False, rows: str = "pairs") -> Page:
     """Make the page of a league's matrix.
 
     CSV has the table that `rows` names: a line for each pair from both sides (`pairs`), or for each player (`players`).
@@ -48,92 +48,93 @@ def matrix_page(found: HeadToHead, luck: str | None = None, *, is_coloured: bool
         if style.columns:
             raise SpecError("--columns: those of the matrix are its players, --players chooses some of them")
         if style.is_markdown:
-            names = style.names([player.name for player in found.players])
-            tables = [style.table([*_players(found, names), *_scores(found, _LONG, names)])]
+            names = style.names([player.name for player in matrix.players])
+            tables = [style.table([*_players(matrix, names), *_scores(matrix, _LONG, names)])]
         else:
-            tables = _tables(found, style.width, is_shaded=is_coloured)
-        return [*tables, style.sentences(matrix_sentences(found))]
+            tables = _tables(matrix, style.width, is_shaded=is_coloured)
+        return [*tables, style.sentences(matrix_sentences(matrix))]
 
     def records() -> Records:
-        kind, values = (RankedPlayer, found.players) if rows == "players" else (Meeting, found.meetings)
+        kind, values = (RankedPlayer, matrix.players) if rows == "players" else (Meeting, matrix.meetings)
         return kind.__struct_fields__, map(msgspec.structs.asdict, values)
 
-    return Page(text, records, lambda: msgspec.structs.asdict(found), luck)
+    return Page(text, records, lambda: msgspec.structs.asdict(matrix), luck)
 
 
-def matrix_sentences(found: HeadToHead) -> Iterator[str]:
+def matrix_sentences(matrix: HeadToHead) -> Iterator[str]:
     """Yield the sentences below the table."""
     yield (
-        f"{found.league}: {counted(found.matches, 'match', 'matches')}. A cell is the score in % of the player of its"
+        f"{matrix.league}: {counted(matrix.matches, 'match', 'matches')}. A cell is the score in % of the player of its"
         " row against that of its column (matches). The players stand in the order of their rating,"
         " which is by all matches jointly."
     )
-    if len(found.players) < found.field:
-        left = found.field - len(found.players)
+    if len(matrix.players) < matrix.field:
+        left = matrix.field - len(matrix.players)
         yield (
-            f"{counted(left, 'player')} of {found.field} not shown: --top all shows everybody, --players a,b"
+            f"{counted(left, 'player')} of {matrix.field} not shown: --top all shows everybody, --players a,b"
             " some. All sentences below are about the whole league."
         )
-    if not found.meetings:
+    if not matrix.meetings:
         return
     yield (
         f"> or <: the player of the row is surely better, or worse, than that of the column, by their rating."
-        f" Significant for {found.decided} of {counted(found.pairs, 'pair')} (Holm, {100 * WRONG:.0f} %)."
+        f" Significant for {matrix.decided} of {counted(matrix.pairs, 'pair')} (Holm, {100 * WRONG:.0f} %)."
     )
-    cells = sum(meeting.matches > 0 for meeting in found.meetings) // 2
+    cells = sum(meeting.matches > 0 for meeting in matrix.meetings) // 2
     yield (
         "+ or ++ after a score: 2 or 3 standard errors better than the skills expect; - or --: worse. By chance alone"
         f" {cells * CHANCE_OF_A_MARK:.1f} of the {counted(cells, 'pair')} shown would be marked."
     )
-    yield from _groups(found)
-    yield _intransitivity(found)
-    yield from _cycles(found)
+    yield from _groups(matrix)
+    yield _intransitivity(matrix)
+    yield from _cycles(matrix)
 
 
 def surprise_mark(z: float) -> str:
     """Return the mark of a surprise in standard errors: `+`, `++`, `-`, `--`, or nothing."""
-    return ("+" if z > 0 else "-") * sum(abs(z) >= limit for limit in MARKED)
+    return ("+" if z > 0 else "-") * sum(abs(z) >= limit for limit in MARK_LIMITS)
 
 
-def shaded(text: str, z: float) -> str:
+def shade(text: str, z: float) -> str:
     """Colour the background of `text` by its surprise."""
-    depth = sum(abs(z) >= limit for limit in SHADED)
+    depth = sum(abs(z) >= limit for limit in SHADE_LIMITS)
     if not depth:
         return text
     tint = (_BETTER if z > 0 else _WORSE)[depth - 1]
     return f"\x1b[48;5;{tint};38;5;{_BLACK}m{text}\x1b[0m"
 
 
-def _tables(found: HeadToHead, width: int | None, *, is_shaded: bool) -> list[str]:
+def _tables(matrix: HeadToHead, width: int | None, *, is_shaded: bool) -> list[str]:
     """Format a table that fits into `width` with as much detail as possible; else the shortest one in parts."""
-    shown = clipped([player.name for player in found.players])
-    numbers = _numbers(found)
-    players = _players(found, shown)
+    shown = clip_names([player.name for player in matrix.players])
+    numbers = _numbers(matrix)
+    players = _players(matrix, shown)
     scores: list[Column] = []
     for template, headers in ((_LONG, shown), (_LONG, numbers), (_SHORT, numbers), (_SHORTEST, numbers)):
-        scores = _scores(found, template, headers, is_shaded=is_shaded)
+        scores = _scores(matrix, template, headers, is_shaded=is_shaded)
         table = _grid([*players, *scores])
-        if width is None or _visible(table) <= width:
+        if width is None or _visible_width(table) <= width:
             return [table]
-    parts = in_parts([*players[:2], *scores], lambda part: _visible(_grid(part)) <= (width or 0))
+    parts = split_columns([*players[:2], *scores], lambda part: _visible_width(_grid(part)) <= (width or 0))
     return [_grid(columns) for columns in parts]
 
 
-def _players(found: HeadToHead, shown: Sequence[str]) -> list[Column]:
+def _players(matrix: HeadToHead, shown: Sequence[str]) -> list[Column]:
     halves = [
-        None if row.rating is None or row.rating_high is None else row.rating_high - row.rating for row in found.players
+        None if row.rating is None or row.rating_high is None else row.rating_high - row.rating
+        for row in matrix.players
     ]
-    skills = [(fixed(row.rating), fixed(half)) for row, half in zip(found.players, halves, strict=True)]
+    skills = [(two_decimals(row.rating), two_decimals(half)) for row, half in zip(matrix.players, halves, strict=True)]
     return [
-        Column("#", _numbers(found), is_key=True),
+        Column("#", _numbers(matrix), is_key=True),
         Column("player", shown, "left", is_key=True),
         Column("rating\n±95 %", _skill_cells(skills)),
     ]
 
 
-def _numbers(found: HeadToHead) -> list[str]:
+def _numbers(matrix: HeadToHead) -> list[str]:
     """Return the ranks, or places in the list if ranks do not identify players (ties, groups, no match)."""
-    ranks = [player.rank for player in found.players]
+    ranks = [player.rank for player in matrix.players]
     is_one_each = len(set(ranks)) == len(ranks) and None not in ranks
     return [str(rank if is_one_each else place) for place, rank in enumerate(ranks, start=1)]
 
@@ -143,32 +144,34 @@ def _skill_cells(skills: Sequence[tuple[str, str]]) -> list[str]:
     return [f"{skill} ±{error.rjust(width)}" if skill != "-" else "-" for skill, error in skills]
 
 
-def _scores(found: HeadToHead, template: str, headers: Sequence[str], *, is_shaded: bool = False) -> list[Column]:
+def _scores(matrix: HeadToHead, template: str, headers: Sequence[str], *, is_shaded: bool = False) -> list[Column]:
     """Make a column for each player; cells are padded to the right, so that scores stand below scores."""
-    meetings = {(meeting.player, meeting.opponent): meeting for meeting in found.meetings}
-    names = [player.name for player in found.players]
+    meetings = {(meeting.player, meeting.opponent): meeting for meeting in matrix.meetings}
+    names = [player.name for player in matrix.players]
     columns = []
     for header, name in zip(headers, names, strict=True):
-        met = [meetings.get((row, name)) for row in names]
+        column = [meetings.get((row, name)) for row in names]
         texts = [
-            _text(one, template) if one else NOBODY if row == name else "" for one, row in zip(met, names, strict=True)
+            _text(meeting, template) if meeting else SELF_CELL * (row == name)
+            for meeting, row in zip(column, names, strict=True)
         ]
         bare = [text.rstrip(" +-<>") for text in texts]
         marks = max(len(text) - len(score) for text, score in zip(texts, bare, strict=True))
         cells = [score + text[len(score) :].ljust(marks) for text, score in zip(texts, bare, strict=True)]
-        columns.append(Column(header, cells, surprises=[one.z or 0.0 if one and is_shaded else 0.0 for one in met]))
+        surprises = [meeting.z or 0.0 if meeting and is_shaded else 0.0 for meeting in column]
+        columns.append(Column(header, cells, surprises=surprises))
     return columns
 
 
-def _text(one: Meeting, template: str) -> str:
-    score = "" if one.score is None else template.format(100 * one.score, one.matches)
-    return f"{score}{meeting_marks(one)}".rstrip()
+def _text(meeting: Meeting, template: str) -> str:
+    score = "" if meeting.score is None else template.format(100 * meeting.score, meeting.matches)
+    return f"{score}{meeting_marks(meeting)}".rstrip()
 
 
-def meeting_marks(one: Meeting) -> str:
+def meeting_marks(meeting: Meeting) -> str:
     """Return the mark of the significantly better player, then that of a surprising score."""
-    sure = "" if one.p_holm > WRONG else ">" if one.is_better else "<"
-    return sure + surprise_mark(one.z or 0.0)
+    sure = "" if meeting.p_holm > WRONG else ">" if meeting.is_better else "<"
+    return sure + surprise_mark(meeting.z or 0.0)
 
 
 def _grid(columns: Sequence[Column]) -> str:
@@ -183,25 +186,25 @@ def _grid(columns: Sequence[Column]) -> str:
             [
                 *(pad(line, width) for line in head),
                 "-" * width,
-                *(shaded(pad(str(text), width), z) for text, z in cells),
+                *(shade(pad(str(text), width), z) for text, z in cells),
             ]
         )
     return "\n".join("  ".join(row).rstrip() for row in zip(*laid, strict=True))
 
 
-def _visible(table: str) -> int:
+def _visible_width(table: str) -> int:
     """Return the width without the shades: that of the line of dashes."""
     return max(len(line) for line in table.splitlines() if "\x1b" not in line)
 
 
-def _groups(found: HeadToHead) -> Iterator[str]:
-    if len(found.groups) > 1:
-        listed = "; ".join(map(some, found.groups))
+def _groups(matrix: HeadToHead) -> Iterator[str]:
+    if len(matrix.groups) > 1:
+        listed = "; ".join(map(list_some, matrix.groups))
         yield f"No match connects these groups, so that only players of the same one can be compared: {listed}."
 
 
-def _intransitivity(found: HeadToHead) -> str:
-    test = found.intransitivity
+def _intransitivity(matrix: HeadToHead) -> str:
+    test = matrix.intransitivity
     if test.p is None or test.chi_square is None or test.degrees is None:
         return f"Not tested whether one skill per player explains the results: {test.why_not}."
     if test.p < _UNLIKELY:
@@ -212,29 +215,29 @@ def _intransitivity(found: HeadToHead) -> str:
         verdict = "One skill per player explains the results."
     p = "p < 0.001" if test.p < 0.001 else f"p = {test.p:.3f}"
     degrees = counted(test.degrees, "degree of freedom", "degrees of freedom")
-    return f"{verdict} (X² = {test.chi_square:.1f} on {degrees}, {p}{_left_out(test.left_out)})"
+    return f"{verdict} (X² = {test.chi_square:.1f} on {degrees}, {p}{_left_out_words(test.left_out)})"
 
 
-def _left_out(names: Sequence[str]) -> str:
+def _left_out_words(names: Sequence[str]) -> str:
     """Name some of the players without a part in the test; JSON has all of them."""
     count = f"{len(names)} players: " if len(names) > 1 else ""
-    return f"; among the players with close matches, without {count}{some(names)}" if names else ""
+    return f"; among the players with close matches, without {count}{list_some(names)}" if names else ""
 
 
-def _cycles(found: HeadToHead) -> Iterator[str]:
-    if not found.cycles_found:
+def _cycles(matrix: HeadToHead) -> Iterator[str]:
+    if not matrix.cycles_found:
         yield "No cycles: no A beats B beats C beats A with every step surer than 95 % by their direct matches."
         return
     yield (
-        f"{counted(found.cycles_found, 'cycle')} with every step surer than 95 % by direct matches"
-        f" ({found.cycles_by_chance:.2g} expected between equals):"
+        f"{counted(matrix.cycles_found, 'cycle')} with every step surer than 95 % by direct matches"
+        f" ({matrix.cycles_by_chance:.2g} expected between equals):"
     )
-    for cycle in found.cycles[:MOST_CYCLES_SHOWN]:
+    for cycle in matrix.cycles[:MOST_CYCLES_SHOWN]:
         steps = zip(cycle.players, (*cycle.players[1:], cycle.players[0]), cycle.likelihoods, strict=True)
-        yield "; ".join(f"{winner} beats {loser} ({_sure(likelihood)})" for winner, loser, likelihood in steps)
-    if found.cycles_found > MOST_CYCLES_SHOWN:
-        yield f"and {found.cycles_found - MOST_CYCLES_SHOWN} more"
+        yield "; ".join(f"{winner} beats {loser} ({_percent(likelihood)})" for winner, loser, likelihood in steps)
+    if matrix.cycles_found > MOST_CYCLES_SHOWN:
+        yield f"and {matrix.cycles_found - MOST_CYCLES_SHOWN} more"
 
 
-def _sure(likelihood: float) -> str:
+def _percent(likelihood: float) -> str:
     return "> 99.9 %" if likelihood > 0.999 else f"{100 * likelihood:.1f} %"

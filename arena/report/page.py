@@ -9,7 +9,7 @@ import msgspec
 from msgspec.structs import replace
 
 from arena.errors import SpecError
-from arena.report.columns import Definition, chosen_fields
+from arena.report.columns import Definition, select_fields
 from arena.report.formats import FORMATS, PLAIN, Style, csv_pieces, json_text
 from arena.text import unknown
 
@@ -53,4 +53,4 @@ class Page(msgspec.Struct, frozen=True):
         columns, rows = self.records()
         columns = (*columns, *of_luck)
         groups = {column.name: column.fields for column in self.definitions if column.fields}
-        return chosen_fields(groups, names, columns) if names else columns, ({**row, **of_luck} for row in rows)
+        return select_fields(groups, names, columns) if names else columns, ({**row, **of_luck} for row in rows)

@@ -74,14 +74,14 @@ def _seconds(seconds: float) -> str:
     return f"{seconds:.3g} s" if seconds < 100 else duration_text(seconds)
 
 
-def _difference(found: ShownDifference) -> str:
-    blocks = f"{counted(found.blocks, 'block')} of each player"
-    if found.points >= 100.0:
+def _difference(least: ShownDifference) -> str:
+    blocks = f"{counted(least.blocks, 'block')} of each player"
+    if least.points >= 100.0:
         return f"none: {blocks} are too few"
-    elo = "" if found.elo is None else f" ({found.elo:.0f} Elo)"
-    source = "by the spread of the sample" if found.is_measured else "as of chance alone, as the sample is too small"
+    elo = "" if least.elo is None else f" ({least.elo:.0f} Elo)"
+    source = "by the spread of the sample" if least.is_measured else "as of chance alone, as the sample is too small"
     return (
-        f"{found.points:.1f} points of score{elo}: {blocks} tell two players apart at 95 % who differ by this or more"
+        f"{least.points:.1f} points of score{elo}: {blocks} tell two players apart at 95 % who differ by this or more"
         f" ({source}); half of it takes four times the matches"
     )
 

@@ -9,8 +9,8 @@ from typing import Any, Final
 import msgspec
 
 from arena.league.profiles import ProfilePage
-from arena.report.columns import LUCK_ADJUSTED, SHOWN, Definition, chosen, explanation, section_columns
-from arena.report.formats import Column, Style, fixed, half_width, percent, plain_number
+from arena.report.columns import LUCK_ADJUSTED, SHOWN, Definition, explanation, section_columns, select_columns
+from arena.report.formats import Column, Style, half_width, percent, plain_number, two_decimals
 from arena.report.page import Page, Records
 from arena.standings.profile import Extreme, Fault, ProfileLine
 from arena.standings.rows import interval_fields
@@ -57,7 +57,7 @@ def section_table(
     """Return the rows of a section for programs, and the columns of them that a style shows."""
     is_adjusted = any(line.luck_adjusted for _, group in page.sections for line in group)
     known = [item for item in section_columns(section) if item is not LUCK_ADJUSTED or style.columns or is_adjusted]
-    return [_record(section, line) for line in lines], chosen(known, style, SHOWN + page.is_luck_asked)
+    return [_record(section, line) for line in lines], select_columns(known, style, SHOWN + page.is_luck_asked)
 
 
 def head_sentences(page: ProfilePage) -> Iterator[str]:
@@ -79,7 +79,7 @@ def head_sentences(page: ProfilePage) -> Iterator[str]:
         yield f"luck-adjusted score {adjusted}; the rank is by results alone"
     elif page.no_luck_reason:
         yield f"luck-adjusted score: not shown, as {page.no_luck_reason}"
-    skill = f", rating {fixed(row.rating.value)} {half_width(row.rating)}" if row.rating else ""
+    skill = f", rating {two_decimals(row.rating.value)} {half_width(row.rating)}" if row.rating else ""
     yield f"Rank {row.rank} of {page.ranked}{skill}"
 
 
@@ -137,9 +137,9 @@ def time_columns(page: ProfilePage) -> list[Column]:
     means, slowest = times.means_ms, times.slowest_decisions_ms
     return [
         Column("ms/move", ["mean", "max"], "left"),
-        Column("p50", [fixed(means.p50), fixed(slowest.p50)]),
-        Column("p99", [fixed(means.p99), fixed(slowest.p99)]),
-        Column("all", [fixed(timing.mean_ms), fixed(timing.slowest_ms)]),
+        Column("p50", [two_decimals(means.p50), two_decimals(slowest.p50)]),
+        Column("p99", [two_decimals(means.p99), two_decimals(slowest.p99)]),
+        Column("all", [two_decimals(timing.mean_ms), two_decimals(timing.slowest_ms)]),
     ]
 
 
@@ -168,10 +168,10 @@ def _faults(faults: Sequence[Fault], most_ids: int | None) -> Iterator[str]:
         yield f"  {fault.faults} {fault.kind}: {' '.join(map(str, shown))}{f' and {others} more' if others else ''}"
 
 
-def _extremes(title: str, found: Sequence[Extreme]) -> Iterator[str]:
-    if found:
+def _extremes(title: str, games: Sequence[Extreme]) -> Iterator[str]:
+    if games:
         yield f"{title}:"
-    for game in found:
+    for game in games:
         seated = " : ".join(
             f"{name} {plain_number(score)}" for name, score in zip(game.players, game.scores, strict=True)
         )
@@ -281,6 +281,6 @@ def _fault(fault: Fault) -> dict[str, Any]:
     return {"kind": fault.kind, "faults": fault.faults, "matches": listed, "not_listed": fault.matches - len(listed)}
 
 
-def _extreme(one: Extreme) -> dict[str, Any]:
-    scores = [*map(plain_number, one.scores)]
-    return {"match": str(one.match), "players": one.players, "scores": scores, "margin": plain_number(one.margin)}
+def _extreme(game: Extreme) -> dict[str, Any]:
+    scores = [*map(plain_number, game.scores)]
+    return {"match": str(game.match), "players": game.players, "scores": scores, "margin": plain_number(game.margin)}

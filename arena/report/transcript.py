@@ -131,7 +131,7 @@ def refusal_lines(record: MatchRecord) -> Iterator[str]:
     """Yield, for each seat with faults after which the game went on, their number by kind, and the first one."""
     for entry in record.seats:
         sentences = refusal_sentences(entry)
-        if pardoned := _pardoned(entry):
+        if pardoned := _fault_counts(entry):
             first = f"; the first, {sentences[0]}" if sentences else ""
             yield f"  {entry.player}: faults after which the game went on: {pardoned}{first}"
 
@@ -186,16 +186,16 @@ def recorded_text(step: Step) -> str:
     return _text(step, printable(msgspec.json.encode(step.action).decode()) if isinstance(step, ActionStep) else "")
 
 
-def _text(step: Step, told: str) -> str:
-    """Describe a step; `told` is the action, or the simulator's description of the result."""
+def _text(step: Step, outcome: str) -> str:
+    """Describe a step; `outcome` is the action, or the simulator's description of the result."""
     if isinstance(step, ChanceStep):
         outcome = " ".join(map(str, step.outcome)) if len(step.outcome) <= 6 else f"{len(step.outcome)} items"
         return f"chance {step.key}: {outcome}"
     if isinstance(step, SimulationStep):
-        return f"simulation {step.key}{': ' if told else ''}{told}"
+        return f"simulation {step.key}{': ' if outcome else ''}{outcome}"
     # nobody was asked (forced), or a fallback took the place of the bot's answer
     fault = f" (stands in after a fault: {step.fallback_for})" if step.fallback_for else ""
-    return f"{told}{' (forced)' if step.forced else fault}"
+    return f"{outcome}{' (forced)' if step.forced else fault}"
 
 
 def _line(record: MatchRecord, step: Step, text: str) -> str:
@@ -227,7 +227,7 @@ def _tail(record: MatchRecord, stderr: Sequence[StderrByStep]) -> Iterator[str]:
         yield from (f"  {line}" for line in fault.transcript[-6:])
     for seat, entry in enumerate(record.seats):
         ignored = ", ".join(f"{count} {kind} lines ignored" for kind, count in entry.ignored.items())
-        pardoned = _pardoned(entry)
+        pardoned = _fault_counts(entry)
         yield (
             f"seat {seat} {entry.player}: {entry.moves} answers, {entry.cpu_ms:.1f} ms CPU, {entry.wall_ms:.1f} ms wall"
             f", slowest {entry.slowest_ms:.1f} ms{'; ' + ignored if ignored else ''}"
@@ -237,7 +237,7 @@ def _tail(record: MatchRecord, stderr: Sequence[StderrByStep]) -> Iterator[str]:
         yield from (f"  stderr after the last answer | {line}" for line in stderr[seat].rest.splitlines())
 
 
-def _pardoned(entry: SeatRecord) -> str:
+def _fault_counts(entry: SeatRecord) -> str:
     """Format the faults after which the game went on: `2 illegal_action, 1 timeout`."""
     return ", ".join(f"{n} {code}" for code, n in (entry.faults or {}).items())
 
@@ -293,10 +293,10 @@ def _request_heading(entry: SeatRecord, number: int, step: int | None) -> str:
     return f"{place}: {cpu_us / 1000:.3f} ms CPU, {wall_us / 1000:.3f} ms wall"
 
 
-def _exactness(told: SeatTranscript) -> str:
-    if told.left_out:
-        return f"all lines but {told.left_out} of the bot's own, which said more than a record keeps"
-    return f"all lines{'' if told.is_exact else ', but NOT'} as they went over the wire"
+def _exactness(transcript: SeatTranscript) -> str:
+    if transcript.left_out:
+        return f"all lines but {transcript.left_out} of the bot's own, which said more than a record keeps"
+    return f"all lines{'' if transcript.is_exact else ', but NOT'} as they went over the wire"
 
 
 def _rows(requests: Requests, banks: Sequence[float]) -> Iterator[tuple[object, ...]]:

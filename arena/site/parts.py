@@ -14,7 +14,7 @@ from arena.league.profiles import ProfilePage
 from arena.match.record import MatchRecord
 from arena.match.results import MatchResult
 from arena.report.columns import LEADERBOARD, LUCK_ADJUSTED
-from arena.report.formats import UNKNOWN, Column, Style, fixed, percent
+from arena.report.formats import UNKNOWN, Column, Style, percent, two_decimals
 from arena.report.leaderboard import table_rows
 from arena.report.matches import fault_reasons, match_words
 from arena.report.matrix import matrix_sentences, meeting_marks
@@ -67,7 +67,7 @@ def skill_plot(view: LeagueView) -> Plot | None:
     if not rows:
         return None
     names, ratings = [row.name for row in rows], [row.rating for row in rows if row.rating]
-    numbers = "; ".join(f"{row.name} {fixed(row.rating.value)}" for row in rows[:MOST_LINES] if row.rating)
+    numbers = "; ".join(f"{row.name} {two_decimals(row.rating.value)}" for row in rows[:MOST_LINES] if row.rating)
     caption = (
         "The rating, fitted to all matches, with its 95 % interval. Two intervals that overlap do not show who is"
         " better; the column `ahead` and the matrix do."
@@ -81,7 +81,7 @@ def rating_plot(view: LeagueView) -> Plot | None:
     if len(view.ratings) < 2:
         return None
     lines = {name: [by_player[name].mu for _, by_player in view.ratings] for name in names}
-    numbers = "; ".join(f"{name} {fixed(values[-1])}" for name, values in lines.items())
+    numbers = "; ".join(f"{name} {two_decimals(values[-1])}" for name, values in lines.items())
     omission = f" The best {MOST_LINES} are drawn." if len(names) < len(view.players) else ""
     caption = f"TrueSkill's mu, in the order of the schedule; it settles as matches are played.{omission}"
     picture = line_plot([matches for matches, _ in view.ratings], lines, printable(f"Ratings at the end: {numbers}"))

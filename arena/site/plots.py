@@ -16,7 +16,7 @@ from markupsafe import Markup
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from arena.report.formats import clipped
+from arena.report.formats import clip_names
 from arena.statistics.interval import Interval
 
 _INK: Final = "#010203"
@@ -54,7 +54,7 @@ def interval_plot(names: Sequence[str], found: Sequence[Interval], told: str) ->
         ends = [end for end in (interval.low, interval.high) if abs(end) < float("inf")]
         axes.plot([*ends, interval.value], [place] * (len(ends) + 1), color=_COLOURS[0], linewidth=2)
         axes.plot([interval.value], [place], "o", color=_COLOURS[0], markersize=5)
-    axes.set_yticks(range(len(names)), clipped(names))
+    axes.set_yticks(range(len(names)), clip_names(names))
     axes.set_ylim(len(names) - 0.5, -0.5)
     axes.set_xlabel("rating")
     return _drawn(figure, told)
@@ -64,7 +64,7 @@ def interval_plot(names: Sequence[str], found: Sequence[Interval], told: str) ->
 def line_plot(x: Sequence[float], lines: Mapping[str, Sequence[float]], told: str) -> Markup:
     """Draw mu by matches: a line for each name, in its own colour and dashes."""
     figure, axes = _axes(3.8)
-    for place, (name, values) in enumerate(zip(clipped([*lines]), lines.values(), strict=True)):
+    for place, (name, values) in enumerate(zip(clip_names([*lines]), lines.values(), strict=True)):
         style = _STYLES[place // len(_COLOURS) % len(_STYLES)]
         axes.plot(x, values, style, color=_COLOURS[place % len(_COLOURS)], linewidth=1.8, label=f"\u200b{name}")
     axes.set_xlabel("matches")

@@ -3,13 +3,13 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.report.formats import some, wrapped
+from arena.report.formats import list_some, wrap_sentence
 
 
 @given(st.text(st.sampled_from("ab -"), max_size=60), st.integers(1, 30))
 def test_wrapped_sentences_keep_their_words(text: str, width: int) -> None:
     """Lines are within the width unless a word is longer."""
-    lines = wrapped(text, width).splitlines()
+    lines = wrap_sentence(text, width).splitlines()
 
     assert " ".join(lines).split() == text.split()
     assert all(len(line) <= width or len(line.split()) <= 1 for line in lines)
@@ -17,12 +17,12 @@ def test_wrapped_sentences_keep_their_words(text: str, width: int) -> None:
 
 def test_without_a_width_nothing_is_wrapped() -> None:
     """However long."""
-    assert wrapped("  a b " * 100, None).count("\n") == 0
+    assert wrap_sentence("  a b " * 100, None).count("\n") == 0
 
 
 def test_of_many_names_a_few_are_told() -> None:
     """The number of the others follows, unless all names are listed."""
-    assert some(["a"]) == "a"
-    assert some(list("abcde")) == "a, b, c, d, e"
-    assert some(list("abcdefg")) == "a, b, c, d, e and 2 more"
-    assert some(list("abc"), 1) == "a and 2 more"
+    assert list_some(["a"]) == "a"
+    assert list_some(list("abcde")) == "a, b, c, d, e"
+    assert list_some(list("abcdefg")) == "a, b, c, d, e and 2 more"
+    assert list_some(list("abc"), 1) == "a and 2 more"

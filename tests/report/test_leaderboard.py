@@ -13,7 +13,7 @@ from support.made_matches import made_standings
 
 from arena.errors import SpecError
 from arena.report.columns import LEADERBOARD
-from arena.report.formats import FORMATS, LONGEST_NAME, Style, likelihood_percent
+from arena.report.formats import FORMATS, LONGEST_NAME, Style, chance_percent
 from arena.report.leaderboard import leaderboard_page
 from arena.standings.match_table import match_table
 from arena.standings.rows import Entrant
@@ -134,7 +134,7 @@ def test_a_margin_that_does_not_vary_has_no_known_interval() -> None:
 )
 def test_no_likelihood_is_certain(los: float | None, cell: str) -> None:
     """100.0 would be."""
-    assert likelihood_percent(los) == cell
+    assert chance_percent(los) == cell
 
 
 def test_headers_are_the_names_of_the_exports() -> None:

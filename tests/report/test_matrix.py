@@ -14,7 +14,7 @@ from support.report_leagues import FOUR, league, mirrored, odd_leagues, ranks_of
 
 from arena.match.results import MatchResult
 from arena.report.formats import Style
-from arena.report.matrix import matrix_page, shaded, surprise_mark
+from arena.report.matrix import matrix_page, shade, surprise_mark
 from arena.standings.match_table import match_table
 from arena.standings.matrix import HeadToHead, Intransitive, _players_to_leave_out, compare_players
 from arena.standings.profile import profile
@@ -84,11 +84,11 @@ def test_surprises_are_marked_from_two_and_three_errors_on(z: float, expected: s
 
 def test_shades_grow_with_the_surprise() -> None:
     """Three tints either way, and none below one standard error."""
-    tints = {shaded("x", z) for z in (1.0, 2.0, 3.0, -1.0, -2.0, -3.0)}
+    tints = {shade("x", z) for z in (1.0, 2.0, 3.0, -1.0, -2.0, -3.0)}
 
     assert len(tints) == 6
     assert all(plain(tint) == "x" and tint.endswith("\x1b[0m") for tint in tints)
-    assert shaded("x", 0.99) == shaded("x", -0.99) == "x"
+    assert shade("x", 0.99) == shade("x", -0.99) == "x"
 
 
 def test_only_a_table_asked_for_colours_has_any() -> None:
