@@ -1,7 +1,8 @@
 """A tournament and bot-competition harness: referee, leagues, ratings, and the store behind them.
 
-The packages read as one sentence, and imports go only from right to left in it: games, spoken by a protocol,
-over processes, in a match, in a league, kept in a store, shown in a report, driven by a command line or from Python.
+The packages read as one sentence, and imports go only from right to left in it: games are spoken by a protocol, over
+processes, in a match, counted in standings, in a league, kept in a store, shown in reports; operations are what a user
+can ask for, and the command line, the library and the web pages are doors to them. ARCHITECTURE.md has the whole house.
 """
 
 import sys
