@@ -175,19 +175,6 @@ def test_a_key_in_a_comment_of_a_kit_can_be_used(path: Path) -> None:
     assert validation.read_struct(given, Manifest, place=str(path)).description
 
 
-@pytest.mark.parametrize("block", [each for each in BLOCKS if each.language == "yaml" and not each.file])
-def test_a_part_of_a_tournament_can_be_read(block: Block, tmp_path: Path) -> None:
-    """A block without a file name has keys of a tournament."""
-    whole = {
-        "name": "shown",
-        "game": "nim",
-        "players": [{"bot": "random"}, {"bot": "random", "name": "b"}],
-        "cycles": 1,
-    }
-
-    assert tournament_of(yaml.safe_dump(whole | yaml.safe_load(block.text)), tmp_path)
-
-
 @pytest.mark.parametrize(
     "block", [each for each in BLOCKS if each.file.endswith("bot.yaml")], ids=lambda each: each.file
 )
