@@ -13,7 +13,7 @@ from arena.match.record import ActionStep, MatchRecord
 from arena.match.replay import ReplayStep, other_rules, replay
 from arena.operations.read_match import ReadMatch, read_match
 from arena.report.transcript import step_line, transcript
-from arena.site.page import framed, match_page
+from arena.site.page import frame_page, match_page
 
 
 class MatchPage(str):
@@ -22,7 +22,7 @@ class MatchPage(str):
     __slots__ = ()
 
     def _repr_html_(self) -> str:
-        return framed(str(self), _HEIGHT_PX)
+        return frame_page(str(self), _HEIGHT_PX)
 
 
 _HEIGHT_PX: Final = 1000

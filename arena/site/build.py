@@ -15,7 +15,7 @@ from arena.errors import CheckFailed, SpecError
 from arena.league.progress import OnStep, ignore_step, steps_of
 from arena.match.record import MatchRecord, SimulationStep
 from arena.match.results import MatchResult, record_of
-from arena.site.leagues import Chosen, LeagueView, league_views, require_players
+from arena.site.leagues import Highlights, LeagueView, league_views, require_players
 from arena.site.pages import Pages, all_file
 from arena.site.parts import pair_file, player_file, public_reasons
 from arena.site.replay import match_data, script
@@ -26,23 +26,23 @@ MARK: Final = "made-by-arena.txt"
 _FOLDERS: Final = ("assets", "data", "league", "match")
 MOST_SIMULATIONS: Final = 400
 """Simulations that a build makes again, each in as much time as it took in its match."""
-Which = Literal["chosen", "all", "none"]
+MatchChoice = Literal["chosen", "all", "none"]
 """The choice of matches that get a page: the ones worth a look, all, none."""
 
 
-class Gathered(msgspec.Struct, frozen=True):
+class LeagueContents(msgspec.Struct, frozen=True):
     """The contents of a league's pages: its view, the matches worth a look by pair, the ids of matches with a page."""
 
     view: LeagueView
-    chosen: Mapping[tuple[str, str] | None, Chosen]
-    shown: Mapping[str, None]
+    highlights: Mapping[tuple[str, str] | None, Highlights]
+    match_ids: Mapping[str, None]
 
 
 def write_site(
     store: MatchStore,
     names: Sequence[str],
     out: Path,
-    which: Which = "chosen",
+    which: MatchChoice = "chosen",
     private: Sequence[str] = (),
     on_step: OnStep = ignore_step,
 ) -> int:
@@ -56,7 +56,7 @@ def write_site(
     out.mkdir(parents=True, exist_ok=True)
     (out / MARK).write_text("`arena site build` made this folder and writes it anew.\n", encoding="utf-8")
     written = set[Path]()
-    for path, content in _contents(store, names, which, private, on_step):
+    for path, content in _files(store, names, which, private, on_step):
         file = out / path
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(content)
@@ -75,43 +75,45 @@ def assets() -> Iterator[tuple[str, bytes]]:
             yield f"assets/{asset.name}", asset.read_bytes()
 
 
-def gathered(store: MatchStore, view: LeagueView, which: Which, on_step: OnStep = ignore_step) -> Gathered:
+def collect_contents(
+    store: MatchStore, view: LeagueView, which: MatchChoice, on_step: OnStep = ignore_step
+) -> LeagueContents:
     """Collect the contents of the pages of a league."""
     results = steps_of(view.results(store), f"{view.name}: matches read", view.state.stored, on_step)
-    chosen = view.chosen(results, view.pairs)
-    shown = {"all": map(str, view.keys), "chosen": _worth_a_look(view, chosen[None]), "none": ()}[which]
-    return Gathered(view, chosen, dict.fromkeys(shown))
+    highlights = view.highlights(results, view.pairs)
+    match_ids = {"all": map(str, view.keys), "chosen": _highlighted_ids(view, highlights[None]), "none": ()}[which]
+    return LeagueContents(view, highlights, dict.fromkeys(match_ids))
 
 
-def _worth_a_look(view: LeagueView, chosen: Chosen) -> Iterator[str]:
-    """Yield the ids of the chosen matches and of those in profiles, with all matches of their blocks (same luck)."""
-    keys = [match.key for kind in (chosen.latest, chosen.closest, chosen.upsets, chosen.faulty) for match in kind]
+def _highlighted_ids(view: LeagueView, highlights: Highlights) -> Iterator[str]:
+    """Yield the ids of the highlights and of those in profiles, with all matches of their blocks (same luck)."""
+    keys = [match.key for kind in highlights.kinds for match in kind]
     for profile in (view.profile(name).profile for name in view.players):
         keys += [extreme.match for extreme in (*profile.wins, *profile.losses)]
     for key in filter(view.has, keys):
         yield from (str(key._replace(rotation=turn)) for turn in range(view.state.tournament.seats))
 
 
-def _contents(
-    store: MatchStore, names: Sequence[str], which: Which, private: Sequence[str], on_step: OnStep
+def _files(
+    store: MatchStore, names: Sequence[str], which: MatchChoice, private: Sequence[str], on_step: OnStep
 ) -> Iterator[tuple[str, bytes]]:
     yield from assets()
     views = [*league_views(store, names)]
     require_players(views, private)
-    leagues = [gathered(store, view, which, on_step) for view in views]
-    owners = {match: league.view for league in reversed(leagues) for match in league.shown}
+    leagues = [collect_contents(store, view, which, on_step) for view in views]
+    owners = {match: league.view for league in reversed(leagues) for match in league.match_ids}
     pages = Pages(owners.__contains__)
     for path, text in _pages(pages, store, leagues, on_step):
         yield path, text.encode()
-    films = _Films()
+    motions = _MotionBudget()
     for league in leagues:
-        owned = [match_id for match_id in league.shown if owners[match_id] is league.view]
+        owned = [match_id for match_id in league.match_ids if owners[match_id] is league.view]
         for match in steps_of(owned, f"{league.view.name}: matches replayed", len(owned), on_step, every=1):
-            for path, text in match_files(pages, store, league.view, match, private, films):
+            for path, text in match_files(pages, store, league.view, match, private, motions):
                 yield path, text.encode()
 
 
-class _Films:
+class _MotionBudget:
     """A budget of simulations to make again: matches get their movements until it is used up."""
 
     def __init__(self) -> None:
@@ -142,13 +144,15 @@ def match_files(
     yield f"data/match-{match}.js", script(f"match-{match}", data)
 
 
-def _pages(pages: Pages, store: MatchStore, leagues: Sequence[Gathered], on_step: OnStep) -> Iterator[tuple[str, str]]:
+def _pages(
+    pages: Pages, store: MatchStore, leagues: Sequence[LeagueContents], on_step: OnStep
+) -> Iterator[tuple[str, str]]:
     views = [league.view for league in leagues]
     for name, make in site_pages(pages, views).items():
         yield name, make()
     for league in leagues:
         folder = f"league/{league.view.key}"
-        makers = league_pages(pages, store, league.view, views, league.chosen.__getitem__)
+        makers = league_pages(pages, store, league.view, views, league.highlights.__getitem__)
         for name, make in steps_of(makers.items(), f"{league.view.name}: pages", len(makers), on_step, every=1):
             yield f"{folder}/{name}", make()
 
@@ -167,11 +171,11 @@ def league_pages(
     store: MatchStore,
     view: LeagueView,
     leagues: Sequence[LeagueView],
-    chosen: Callable[[tuple[str, str] | None], Chosen],
+    highlights: Callable[[tuple[str, str] | None], Highlights],
 ) -> dict[str, Callable[[], str]]:
     """Return the makers of a league's pages, by file name; `leagues` are all leagues of the site.
 
-    `chosen` gives the matches worth a look of a pair, or of the league for None.
+    `highlights` gives the matches worth a look of a pair, or of the league for None.
     """
 
     def reasons(of: MatchResult) -> list[str]:
@@ -184,18 +188,18 @@ def league_pages(
         return pages.player(view, view.profile(name), leagues)
 
     def pair_page(pair: tuple[str, str]) -> str:
-        return pages.pair(view, pair, chosen(pair))
+        return pages.pair(view, pair, highlights(pair))
 
-    def listed(number: int) -> str:
+    def list_page(number: int) -> str:
         return pages.all_matches(view, number, view.page(store, number))
 
     return {
         "index.html": lambda: pages.league(view),
         "matrix.html": lambda: pages.matrix(view),
-        "matches.html": lambda: pages.chosen(view, chosen(None)),
-        "faults.html": lambda: pages.faults(view, chosen(None), reasons),
-        "wall.html": lambda: pages.wall(view, chosen(None)),
+        "matches.html": lambda: pages.highlights(view, highlights(None)),
+        "faults.html": lambda: pages.faults(view, highlights(None), reasons),
+        "wall.html": lambda: pages.wall(view, highlights(None)),
         **{player_file(name): partial(player, name) for name in view.players},
         **{pair_file(pair): partial(pair_page, pair) for pair in sorted(view.pairs)},
-        **{all_file(number): partial(listed, number) for number in range(1, view.pages + 1)},
+        **{all_file(number): partial(list_page, number) for number in range(1, view.pages + 1)},
     }

@@ -28,11 +28,11 @@ from arena.text import unknown
 MOST_IN_MATRIX: Final = 30
 RATING_STEPS: Final = 60
 MATCHES_ON_A_PAGE: Final = 500
-MOST_CHOSEN: Final = 20
+MOST_HIGHLIGHTS: Final = 20
 """The number of matches listed of each kind: the latest, the closest, the biggest upsets."""
 MOST_FAULTY: Final = 200
 """The number of matches with faults listed; the page gives the number of the others."""
-_MOST: Final = {"latest": MOST_CHOSEN, "closest": MOST_CHOSEN, "upsets": MOST_CHOSEN, "faulty": MOST_FAULTY}
+_MOST: Final = {"latest": MOST_HIGHLIGHTS, "closest": MOST_HIGHLIGHTS, "upsets": MOST_HIGHLIGHTS, "faulty": MOST_FAULTY}
 
 
 def key_of(name: str) -> str:
@@ -45,7 +45,7 @@ def pair_of(one: str, other: str) -> tuple[str, str]:
     return (one, other) if one < other else (other, one)
 
 
-class Chosen(msgspec.Struct, frozen=True):
+class Highlights(msgspec.Struct, frozen=True):
     """The matches worth a look, best first in each list; `faults` counts all matches with a fault, listed or not."""
 
     latest: tuple[MatchResult, ...]
@@ -54,8 +54,13 @@ class Chosen(msgspec.Struct, frozen=True):
     faulty: tuple[MatchResult, ...]
     faults: int
 
+    @property
+    def kinds(self) -> tuple[tuple[MatchResult, ...], ...]:
+        """The lists of matches."""
+        return self.latest, self.closest, self.upsets, self.faulty
 
-class Stretch(msgspec.Struct, frozen=True):
+
+class MatchRange(msgspec.Struct, frozen=True):
     """The part of the list of all matches for one pairing: its whole `blocks`, at least one, from place `start` on."""
 
     pairing: str
@@ -128,27 +133,27 @@ class LeagueView(msgspec.Struct, frozen=True, dict=True):
         return self._whole(store.results(self.state.blocks))
 
     @cached_property
-    def stretches(self) -> tuple[Stretch, ...]:
+    def ranges(self) -> tuple[MatchRange, ...]:
         """The parts of the list of all matches, pairing by pairing; a pairing without a whole block has none."""
-        parts, start = list[Stretch](), 0
+        parts, start = list[MatchRange](), 0
         for span in self.state.spans:
             pairing = span.pairing
             whole = [block for block in span.ranks.blocks if (pairing.key, block) not in self.torn]
             if whole:
-                parts.append(Stretch(pairing.key, pairing.names, start, len(pairing.names), whole))
+                parts.append(MatchRange(pairing.key, pairing.names, start, len(pairing.names), whole))
                 start = parts[-1].end
         return tuple(parts)
 
     @property
     def pages(self) -> int:
         """The number of pages of the list of all matches."""
-        return -(-self.stretches[-1].end // MATCHES_ON_A_PAGE) if self.stretches else 0
+        return -(-self.ranges[-1].end // MATCHES_ON_A_PAGE) if self.ranges else 0
 
     def page(self, store: MatchStore, number: int) -> Iterator[MatchResult]:
         """Yield the matches on a page (from 1) of the list of all matches; no other rows are read."""
         start = MATCHES_ON_A_PAGE * (number - 1)
         end = start + MATCHES_ON_A_PAGE
-        for part in self.stretches:
+        for part in self.ranges:
             if part.start < end and start < part.end:
                 first, last = max(0, start - part.start), min(end, part.end) - part.start
                 blocks = part.blocks[first // part.seats : -(-last // part.seats)]
@@ -158,12 +163,12 @@ class LeagueView(msgspec.Struct, frozen=True, dict=True):
     @property
     def keys(self) -> Iterator[MatchKey]:
         """The keys of all matches of whole blocks."""
-        for part in self.stretches:
+        for part in self.ranges:
             yield from (MatchKey(part.pairing, block, turn) for block in part.blocks for turn in range(part.seats))
 
     def pages_of(self, pair: tuple[str, str]) -> list[int]:
         """Return the numbers of the pages of the list that contain matches of both players."""
-        parts = (part for part in self.stretches if {*pair} <= {*part.players})
+        parts = (part for part in self.ranges if {*pair} <= {*part.players})
         pages = (range(part.start // MATCHES_ON_A_PAGE, (part.end - 1) // MATCHES_ON_A_PAGE + 1) for part in parts)
         return sorted({number + 1 for numbers in pages for number in numbers})
 
@@ -185,7 +190,7 @@ class LeagueView(msgspec.Struct, frozen=True, dict=True):
     def pairs(self) -> frozenset[tuple[str, str]]:
         """The pairs of the best players that have met."""
         best = {*self.players[:MOST_IN_MATRIX]}
-        opponents = (best.intersection(part.players) for part in self.stretches)
+        opponents = (best.intersection(part.players) for part in self.ranges)
         return frozenset(pair for names in opponents for pair in combinations(sorted(names), 2))
 
     def of_pair(self, store: MatchStore, pair: tuple[str, str]) -> Iterator[MatchResult]:
@@ -196,58 +201,58 @@ class LeagueView(msgspec.Struct, frozen=True, dict=True):
     def _whole(self, results: Iterable[MatchResult]) -> Iterator[MatchResult]:
         return (result for result in results if (result.key.pairing, result.key.block) not in self.torn)
 
-    def chosen(
+    def highlights(
         self, results: Iterable[MatchResult], pairs: Iterable[tuple[str, str]] = ()
-    ) -> dict[tuple[str, str] | None, Chosen]:
+    ) -> dict[tuple[str, str] | None, Highlights]:
         """Pick the matches worth a look in one pass: of all `results` under None, and of each pair in `pairs`."""
         skill = {row.name: row.rating.value if row.rating else row.mu for row in self.table.rows}
-        pickers: dict[tuple[str, str] | None, _Picker] = {key: _Picker() for key in (None, *pairs)}
+        pickers: dict[tuple[str, str] | None, _HighlightPicker] = {key: _HighlightPicker() for key in (None, *pairs)}
         for number, result in enumerate(results):
             played_pairs = combinations(sorted(result.players), 2) if len(pickers) > 1 else ()
             for key in (None, *played_pairs):
                 if key in pickers:
                     pickers[key].offer(result, (result.key.block, -number), _surprise(result, skill))
-        return {key: picker.chosen() for key, picker in pickers.items()}
+        return {key: picker.highlights() for key, picker in pickers.items()}
 
 
-class _Picker:
+class _HighlightPicker:
     """A picker of the matches worth a look: it keeps the matches with the largest keys of each kind."""
 
     def __init__(self) -> None:
         self._kept: dict[str, list[tuple[Any, MatchKey, MatchResult]]] = {kind: [] for kind in _MOST}
         self._faults = 0
 
-    def offer(self, one: MatchResult, order: tuple[int, int], surprise: float) -> None:
+    def offer(self, match: MatchResult, order: tuple[int, int], surprise: float) -> None:
         """Take in a match, with its place in time and the surprise of its result."""
-        self._keep("latest", order, one)
-        if one.scores is not None:
-            best, second, *_ = sorted(one.scores, reverse=True)
-            self._keep("closest", (second - best, order), one)
+        self._keep("latest", order, match)
+        if match.scores is not None:
+            best, second, *_ = sorted(match.scores, reverse=True)
+            self._keep("closest", (second - best, order), match)
         if surprise > 0:
-            self._keep("upsets", (surprise, order), one)
-        if one.at_fault is not None or one.pardoned:
+            self._keep("upsets", (surprise, order), match)
+        if match.at_fault is not None or match.pardoned:
             self._faults += 1
-            self._keep("faulty", (one.at_fault is not None, order), one)
+            self._keep("faulty", (match.at_fault is not None, order), match)
 
-    def _keep(self, kind: str, key: object, one: MatchResult) -> None:
+    def _keep(self, kind: str, key: object, match: MatchResult) -> None:
         kept = self._kept[kind]
-        heapq.heappush(kept, (key, one.key, one))
+        heapq.heappush(kept, (key, match.key, match))
         if len(kept) > _MOST[kind]:
             heapq.heappop(kept)
 
-    def chosen(self) -> Chosen:
+    def highlights(self) -> Highlights:
         """Return the matches kept so far, best first in each kind."""
         kinds = {kind: tuple(result for *_, result in sorted(kept, reverse=True)) for kind, kept in self._kept.items()}
-        return Chosen(**kinds, faults=self._faults)
+        return Highlights(**kinds, faults=self._faults)
 
 
-def _surprise(one: MatchResult, skill: Mapping[str, float]) -> float:
+def _surprise(match: MatchResult, skill: Mapping[str, float]) -> float:
     """Return the lead in skill of the strongest loser over the winner; at most 0 if the result is no upset."""
-    if one.at_fault is not None:
+    if match.at_fault is not None:
         return 0.0
-    skills = [skill[name] for name in one.players]
-    beaten = [value for value, rank in zip(skills, one.ranks, strict=True) if rank > 0]
-    return max(beaten) - skills[one.ranks.index(0)] if beaten else 0.0
+    skills = [skill[name] for name in match.players]
+    beaten = [value for value, rank in zip(skills, match.ranks, strict=True) if rank > 0]
+    return max(beaten) - skills[match.ranks.index(0)] if beaten else 0.0
 
 
 def league_views(store: MatchStore, names: Sequence[str]) -> Iterator[LeagueView]:

@@ -59,7 +59,7 @@ def match_page(
     )
 
 
-def framed(page: str, height_px: int) -> str:
+def frame_page(page: str, height_px: int) -> str:
     """Return a page as an HTML element that a notebook shows."""
     style = f"width: 100%; height: {height_px}px; border: 0"
     return f'<iframe sandbox="allow-scripts" style="{style}" title="A match" srcdoc="{escape(page)}"></iframe>'

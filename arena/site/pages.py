@@ -22,7 +22,7 @@ from arena.report.profile import (
     time_columns,
     time_sentences,
 )
-from arena.site.leagues import Chosen, LeagueView
+from arena.site.leagues import Highlights, LeagueView
 from arena.site.parts import (
     MatchLine,
     bot_table,
@@ -60,19 +60,19 @@ def _environment(policy: str) -> jinja2.Environment:
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
-        finalize=_finalized,
+        finalize=_finalize,
     )
-    environment.filters |= {"code": _with_code, "rows": rows_of}
+    environment.filters |= {"code": _mark_code, "rows": rows_of}
     environment.globals.update(policy=policy, version=__version__)
     return environment
 
 
-def _finalized(value: Any) -> Any:
+def _finalize(value: Any) -> Any:
     """Return text without characters that do not print; our own markup passes, it is escaped already."""
     return printable(value, keep="\n") if type(value) is str else value
 
 
-def _with_code(text: str) -> Markup:
+def _mark_code(text: str) -> Markup:
     """Return a sentence of a report as markup, with the words between backticks as code."""
     parts = [escape(printable(part)) for part in text.split("`")]
     is_even = len(parts) % 2
@@ -82,14 +82,14 @@ def _with_code(text: str) -> Markup:
 
 
 class Pages:
-    """A maker of the site's pages; `is_shown` tells if a match, by its id, has a page.
+    """A maker of the site's pages; `has_page` tells if a match, by its id, has a page.
 
     `live`: the stored version that a server shows, so that the page can learn of newer ones; None for files.
     """
 
-    def __init__(self, is_shown: Callable[[str], bool] = lambda _: False, live: str | None = None) -> None:
+    def __init__(self, has_page: Callable[[str], bool] = lambda _: False, live: str | None = None) -> None:
         self._templates = _environment(POLICY if live is None else f"{POLICY}; connect-src 'self'")
-        self._is_shown, self._live = is_shown, live
+        self._has_page, self._live = has_page, live
 
     def _page(self, template: str, root: str = "", scripts: Sequence[str] = (), **values: Any) -> str:
         return str(
@@ -147,36 +147,36 @@ class Pages:
             form=form_plot(page),
             times=time_columns(page) if page.timing.moves else None,
             tail=tail,
-            matches=[(kind, [extreme_line(match, self._is_shown) for match in most]) for kind, most in kinds if most],
+            matches=[(kind, [extreme_line(match, self._has_page) for match in most]) for kind, most in kinds if most],
         )
 
-    def chosen(self, view: LeagueView, chosen: Chosen) -> str:
+    def highlights(self, view: LeagueView, highlights: Highlights) -> str:
         """Return the page of the matches worth a look."""
         sentences = ["An upset: the winner is behind a loser in skill by all matches; the largest difference first."]
-        return self._matches(view, "matches.html", "Matches worth a look", self._kinds(chosen), notes=sentences)
+        return self._matches(view, "matches.html", "Matches worth a look", self._kinds(highlights), notes=sentences)
 
-    def pair(self, view: LeagueView, pair: tuple[str, str], chosen: Chosen) -> str:
+    def pair(self, view: LeagueView, pair: tuple[str, str], highlights: Highlights) -> str:
         """Return the page of two players: matches worth a look, and links to the pages that list all of theirs."""
         links = [(all_file(number), number) for number in view.pages_of(pair)]
         result = [pair_sentence(cell) for cell in view.matrix.meetings if (cell.player, cell.opponent) == pair]
         title = f"{pair[0]} against {pair[1]}"
-        return self._matches(view, pair_file(pair), title, self._kinds(chosen), notes=result, links=links)
+        return self._matches(view, pair_file(pair), title, self._kinds(highlights), notes=result, links=links)
 
-    def faults(self, view: LeagueView, chosen: Chosen, reasons: Callable[[MatchResult], Sequence[str]]) -> str:
+    def faults(self, view: LeagueView, highlights: Highlights, reasons: Callable[[MatchResult], Sequence[str]]) -> str:
         """Return the page of the matches with a fault, forfeits first, with their reasons."""
-        lines = [match_line(result, self._is_shown, reasons(result)) for result in chosen.faulty]
-        unlisted = chosen.faults - len(lines)
+        lines = [match_line(result, self._has_page, reasons(result)) for result in highlights.faulty]
+        unlisted = highlights.faults - len(lines)
         sentences = [f"{counted(unlisted, 'more match', 'more matches')} with faults: `arena league matches --faults`."]
         return self._matches(view, "faults.html", "Faults", [("", lines)], notes=sentences if unlisted else [])
 
-    def all_matches(self, view: LeagueView, page: int, found: Iterable[MatchResult]) -> str:
+    def all_matches(self, view: LeagueView, page: int, results: Iterable[MatchResult]) -> str:
         """Return a page of the list of all matches, pairing by pairing; the first page is 1."""
         title = f"All matches, page {page} of {view.pages}"
-        return self._matches(view, all_file(page), title, [("", self._lines(found))], page=page)
+        return self._matches(view, all_file(page), title, [("", self._lines(results))], page=page)
 
-    def wall(self, view: LeagueView, chosen: Chosen) -> str:
+    def wall(self, view: LeagueView, highlights: Highlights) -> str:
         """Return the page that plays the latest matches in a row."""
-        playlist = [str(result.key) for result in chosen.latest if self._is_shown(str(result.key))]
+        playlist = [str(result.key) for result in highlights.latest if self._has_page(str(result.key))]
         return self._page("wall.html", _IN_A_LEAGUE, _PLAYER if playlist else (), view=view, playlist=playlist)
 
     def match(self, view: LeagueView, match: str, data: Mapping[str, Any]) -> str:
@@ -214,12 +214,12 @@ class Pages:
         values: dict[str, Any] = {"title": title, "sections": sections, "notes": notes, "page": page, "links": links}
         return self._page("matches.html", _IN_A_LEAGUE, view=view, here=here, **values)
 
-    def _kinds(self, chosen: Chosen) -> list[tuple[str, Sequence[MatchLine]]]:
-        kinds = (("Latest", chosen.latest), ("Closest", chosen.closest), ("Biggest upsets", chosen.upsets))
+    def _kinds(self, highlights: Highlights) -> list[tuple[str, Sequence[MatchLine]]]:
+        kinds = (("Latest", highlights.latest), ("Closest", highlights.closest), ("Biggest upsets", highlights.upsets))
         return [(kind, self._lines(results)) for kind, results in kinds]
 
-    def _lines(self, found: Iterable[MatchResult]) -> list[MatchLine]:
-        return [match_line(result, self._is_shown) for result in found]
+    def _lines(self, results: Iterable[MatchResult]) -> list[MatchLine]:
+        return [match_line(result, self._has_page) for result in results]
 
 
 def _step_words(step: Mapping[str, Any], players: Sequence[Mapping[str, Any]]) -> str:

@@ -114,29 +114,29 @@ def heat_map(view: LeagueView) -> dict[str, Any]:
     return {"heads": heads, "rows": rows, "notes": [*matrix_sentences(view.matrix)]}
 
 
-def _heat(view: LeagueView, one: Meeting | None) -> dict[str, str]:
+def _heat(view: LeagueView, meeting: Meeting | None) -> dict[str, str]:
     """Return a cell of the matrix: the score, shaded from 0 to 100 %."""
-    if one is None or one.score is None:
-        return {"text": UNKNOWN if one else "", "shade": "none", "told": "", "href": ""}
-    pair = pair_of(one.player, one.opponent)
+    if meeting is None or meeting.score is None:
+        return {"text": UNKNOWN if meeting else "", "shade": "none", "title": "", "href": ""}
+    pair = pair_of(meeting.player, meeting.opponent)
     return {
-        "text": f"{percent(one.score)} {meeting_marks(one)}".strip(),
-        "shade": f"s{round(_SHADES * one.score)}",
-        "told": pair_sentence(one),
+        "text": f"{percent(meeting.score)} {meeting_marks(meeting)}".strip(),
+        "shade": f"s{round(_SHADES * meeting.score)}",
+        "title": pair_sentence(meeting),
         "href": pair_file(pair) if pair in view.pairs else "",
     }
 
 
-def pair_sentence(one: Meeting) -> str:
+def pair_sentence(meeting: Meeting) -> str:
     """Return the result between two players as a sentence, seen from the first."""
-    matches, result = counted(one.matches, "match", "matches"), f"{one.wins}-{one.draws}-{one.losses}"
-    score = "" if one.score is None else f", score {percent(one.score)} %"
+    matches, result = counted(meeting.matches, "match", "matches"), f"{meeting.wins}-{meeting.draws}-{meeting.losses}"
+    score = "" if meeting.score is None else f", score {percent(meeting.score)} %"
     ends = (
         ""
-        if one.score_low is None or one.score_high is None
-        else f" ({percent(one.score_low)} to {percent(one.score_high)})"
+        if meeting.score_low is None or meeting.score_high is None
+        else f" ({percent(meeting.score_low)} to {percent(meeting.score_high)})"
     )
-    return f"{one.player} against {one.opponent}: {result} in {matches}{score}{ends}"
+    return f"{meeting.player} against {meeting.opponent}: {result} in {matches}{score}{ends}"
 
 
 def bot_table(leagues: Sequence[LeagueView], bot: str = "", root: str = "league/") -> list[Column]:
@@ -187,31 +187,31 @@ def form_plot(page: ProfilePage) -> Plot | None:
 
 
 class MatchLine(msgspec.Struct, frozen=True):
-    """A row of a list of matches; `is_shown`: the match has a page."""
+    """A row of a list of matches; `has_page`: the match has a page."""
 
     id: str
     players: str
     scores: str
     end: str
-    is_shown: bool
+    has_page: bool
     reasons: Sequence[str] = ()
 
 
-def match_line(one: MatchResult, is_shown: Callable[[str], bool], reasons: Sequence[str] = ()) -> MatchLine:
+def match_line(match: MatchResult, has_page: Callable[[str], bool], reasons: Sequence[str] = ()) -> MatchLine:
     """Return the row of a match, with the given reasons of its faults."""
-    players, scores, *end = match_words(one)
-    return MatchLine(str(one.key), players, scores, "; ".join(end), is_shown(str(one.key)), reasons)
+    players, scores, *end = match_words(match)
+    return MatchLine(str(match.key), players, scores, "; ".join(end), has_page(str(match.key)), reasons)
 
 
-def extreme_line(one: Extreme, is_shown: Callable[[str], bool]) -> MatchLine:
+def extreme_line(match: Extreme, has_page: Callable[[str], bool]) -> MatchLine:
     """Return the row of a match that was won or lost by a large margin."""
-    scores = ":".join(map(str, one.scores))
-    margin = f"by {abs(float(one.margin)):g}"
-    return MatchLine(str(one.match), " v ".join(one.players), scores, margin, is_shown(str(one.match)))
+    scores = ":".join(map(str, match.scores))
+    margin = f"by {abs(float(match.margin)):g}"
+    return MatchLine(str(match.match), " v ".join(match.players), scores, margin, has_page(str(match.match)))
 
 
-def public_reasons(one: MatchResult, record: MatchRecord) -> list[str]:
+def public_reasons(match: MatchResult, record: MatchRecord) -> list[str]:
     """Return the reasons of a match's faults, without private output: stderr and the dialogue with the bot."""
     fault = record.fault and replace(record.fault, got="", hint="", stderr="", transcript=())
     reasons = fault_reasons(replace(record, fault=fault))
-    return [f"{name}: {reason}" for name, texts in zip(one.players, reasons, strict=True) for reason in texts]
+    return [f"{name}: {reason}" for name, texts in zip(match.players, reasons, strict=True) for reason in texts]

@@ -47,21 +47,21 @@ class Plot(msgspec.Struct, frozen=True):
 
 
 @mpl.rc_context(_SETTINGS)
-def interval_plot(names: Sequence[str], found: Sequence[Interval], told: str) -> Markup:
-    """Draw the rating of each name with its interval, the first one on top; `told` is the text alternative."""
+def interval_plot(names: Sequence[str], intervals: Sequence[Interval], alternative: str) -> Markup:
+    """Draw the rating of each name with its interval, the first one on top; `alternative` is the text alternative."""
     figure, axes = _axes(0.9 + 0.26 * len(names))
-    for place, interval in enumerate(found):
+    for place, interval in enumerate(intervals):
         ends = [end for end in (interval.low, interval.high) if abs(end) < float("inf")]
         axes.plot([*ends, interval.value], [place] * (len(ends) + 1), color=_COLOURS[0], linewidth=2)
         axes.plot([interval.value], [place], "o", color=_COLOURS[0], markersize=5)
     axes.set_yticks(range(len(names)), clip_names(names))
     axes.set_ylim(len(names) - 0.5, -0.5)
     axes.set_xlabel("rating")
-    return _drawn(figure, told)
+    return _to_svg(figure, alternative)
 
 
 @mpl.rc_context(_SETTINGS)
-def line_plot(x: Sequence[float], lines: Mapping[str, Sequence[float]], told: str) -> Markup:
+def line_plot(x: Sequence[float], lines: Mapping[str, Sequence[float]], alternative: str) -> Markup:
     """Draw mu by matches: a line for each name, in its own colour and dashes."""
     figure, axes = _axes(3.8)
     for place, (name, values) in enumerate(zip(clip_names([*lines]), lines.values(), strict=True)):
@@ -70,23 +70,23 @@ def line_plot(x: Sequence[float], lines: Mapping[str, Sequence[float]], told: st
     axes.set_xlabel("matches")
     axes.set_ylabel("mu")
     axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False, fontsize=9)
-    return _drawn(figure, told)
+    return _to_svg(figure, alternative)
 
 
 @mpl.rc_context(_SETTINGS)
-def bar_plot(names: Sequence[str], found: Sequence[Interval], told: str) -> Markup:
+def bar_plot(names: Sequence[str], scores: Sequence[Interval], alternative: str) -> Markup:
     """Draw the score as a bar with its interval for each tenth of the schedule, from left to right, in percent."""
     figure, axes = _axes(2.6)
-    places, values = range(len(names)), [100.0 * score.value for score in found]
-    below = [100.0 * (score.value - score.low) for score in found]
-    above = [100.0 * (score.high - score.value) for score in found]
+    places, values = range(len(names)), [100.0 * score.value for score in scores]
+    below = [100.0 * (score.value - score.low) for score in scores]
+    above = [100.0 * (score.high - score.value) for score in scores]
     axes.set_ylim(0, 102.0)
     axes.bar(places, values, width=0.6, color=_COLOURS[0])
     axes.errorbar(places, values, yerr=[below, above], fmt="none", ecolor=_INK, elinewidth=1.2)
     axes.set_xticks(places, names)
     axes.set_xlabel("tenth of the schedule")
     axes.set_ylabel("score %")
-    return _drawn(figure, told)
+    return _to_svg(figure, alternative)
 
 
 def _axes(inches: float) -> tuple[Figure, Axes]:
@@ -96,10 +96,10 @@ def _axes(inches: float) -> tuple[Figure, Axes]:
     return figure, axes
 
 
-def _drawn(figure: Figure, told: str) -> Markup:
-    """Return the figure as an SVG element whose text alternative is `told`."""
+def _to_svg(figure: Figure, alternative: str) -> Markup:
+    """Return the figure as an SVG element whose text alternative is `alternative`."""
     text = io.StringIO()
-    with mpl.rc_context({"svg.hashsalt": told}), warnings.catch_warnings():
+    with mpl.rc_context({"svg.hashsalt": alternative}), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of names in scripts that the measuring font does not have
         figure.savefig(
             text, format="svg", transparent=True, bbox_inches="tight", metadata=dict.fromkeys(("Date", "Creator"))
@@ -113,7 +113,7 @@ def _drawn(figure: Figure, told: str) -> Markup:
                 part.remove(child)
     for size in ("width", "height"):
         del root.attrib[size]
-    root.attrib |= {"role": "img", "aria-label": told}
+    root.attrib |= {"role": "img", "aria-label": alternative}
     ET.register_namespace("", _SVG)
     return Markup(ET.tostring(root, encoding="unicode"))  # noqa: S704 - serialised, so escaped
 

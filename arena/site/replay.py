@@ -36,7 +36,7 @@ from arena.match.record import ActionStep, ChanceStep, MatchRecord, SimulationSt
 from arena.match.replay import ReplayStep, other_rules, replay
 from arena.match.results import LUCK_UNIT, MatchResult, partners
 from arena.report.transcript import recorded_text, result_line, step_text
-from arena.site.shown import Mark, MatchData, ShownPlayer, ShownStep, tell_faults, tell_private, tell_time
+from arena.site.data import Mark, MatchData, PlayerData, StepData, add_faults, add_private, add_times
 
 _STILL_BYTES: Final = 1_200_000
 """Bytes of all stills of a match, before compression to about a third; larger stills are fewer, evenly spread."""
@@ -48,20 +48,20 @@ _PLACES: Final = 4
 
 def match_data(
     record: MatchRecord,
-    found: MatchResult | None = None,
+    stored: MatchResult | None = None,
     private: Collection[str] = (),
     *,
     has_motions: bool = True,
 ) -> dict[str, Any]:
     """Return the match as JSON values for `arena_data`; the fields are those of `MatchData`.
 
-    `found` is the stored match, for the luck of one that cannot be replayed. `has_motions`: simulations are made again,
-    in as much time as they took. CheckFailed if the record contradicts the rules.
+    `stored` gives the luck of a match that cannot be replayed. `has_motions`: simulations are made again, in as much
+    time as they took. CheckFailed if the record contradicts the rules.
     """
     other = other_rules(record)
-    data = _as_recorded(record, found, other) if other else _Shown(record, has_motions=has_motions).data()
-    tell_time(data, record)
-    tell_private(data, record, private)
+    data = _as_recorded(record, stored, other) if other else _DataBuilder(record, has_motions=has_motions).data()
+    add_times(data, record)
+    add_private(data, record, private)
     built: dict[str, Any] = msgspec.to_builtins(data)
     return built
 
@@ -80,7 +80,7 @@ def module_of(game: str) -> str:
     return game if (files("arena.site") / "assets" / f"{game}.js").is_file() else ""
 
 
-class _Shown:
+class _DataBuilder:
     """A builder of the page data of one record."""
 
     def __init__(self, record: MatchRecord, *, has_motions: bool) -> None:
@@ -88,8 +88,8 @@ class _Shown:
         self._has_motions = has_motions
         self._game: Game[Any, Any] = load_game(record.game)
         self._moments = list(replay(record))
-        self._states = [self._game.setup(record.options, len(record.seats)), *map(_seen, self._moments)]
-        self._luck = self._measured()
+        self._states = [self._game.setup(record.options, len(record.seats)), *map(_visible_position, self._moments)]
+        self._luck = self._measure_luck()
 
     def data(self) -> MatchData:
         record = self._record
@@ -97,40 +97,40 @@ class _Shown:
         for earlier, step, moment in zip(steps, steps[1:], self._moments, strict=False):
             if not moment.is_complete:
                 step.next = tuple(seat for seat in earlier.next if seat != step.seat)
-        tell_faults(steps, record)
-        module, pictured = module_of(record.game), self._pictured()
+        add_faults(steps, record)
+        module, pictured = module_of(record.game), self._steps_with_stills()
         views = _places(steps, "view", map(self._view, self._states)) if module else []
-        data = _match(record, steps, self._luck, self._left_out(), module)
+        data = _match(record, steps, self._luck, self._motion_notice(), module)
         data.info = game_info_of(self._game, record.options, len(record.seats)) if module else {}
-        data.stills = _packed(
+        data.stills = _pack(
             _places(steps, "still", (self._picture(self._states[number]) for number in pictured), pictured)
         )
         data.pictured = [] if len(pictured) == len(steps) else pictured
-        data.views = _packed(views)
-        data.motions = _packed(self._motions(steps) if module else [])
+        data.views = _pack(views)
+        data.motions = _pack(self._motions(steps) if module else [])
         return data
 
-    def _left_out(self) -> str:
+    def _motion_notice(self) -> str:
         has_simulations = any(isinstance(step, SimulationStep) for step in self._record.steps)
         if self._has_motions or not has_simulations or filming_of(self._game) is None:
             return ""
         return f"Simulations are shown without their movement here; `arena show {self._record.match} --open` has it."
 
-    def _measured(self) -> MatchLuck:
+    def _measure_luck(self) -> MatchLuck:
         meter = LuckMeter(self._game, len(self._record.seats))
         for number, moment in enumerate(self._moments):
             if moment.is_complete:
                 meter.passed(number, moment.before, moment.after, moment.step)
         return meter.luck()
 
-    def _start(self) -> ShownStep:
-        return self._placed(ShownStep("the start", kind="start"), self._states[0])
+    def _start(self) -> StepData:
+        return self._fill_position(StepData("the start", kind="start"), self._states[0])
 
-    def _step(self, number: int, moment: ReplayStep) -> ShownStep:
+    def _step(self, number: int, moment: ReplayStep) -> StepData:
         step = moment.step
         turn = self._game.turn(moment.before)
-        drawn = _drawn(turn, step) if isinstance(turn, Chance) and isinstance(step, ChanceStep) else ""
-        shown = ShownStep(drawn or step_text(self._record, moment), kind=_kind(step))
+        drawn = _describe_draw(turn, step) if isinstance(turn, Chance) and isinstance(step, ChanceStep) else ""
+        shown = StepData(drawn or step_text(self._record, moment), kind=_kind(step))
         if isinstance(step, ActionStep):
             shown.seat = step.seat
         else:
@@ -138,21 +138,21 @@ class _Shown:
         if moment.is_complete:
             lines = news_of(self._game, moment.before, moment.after, self._record.players)
             shown.news = tuple(line for line in lines if not line.startswith(HEADING))
-        return self._placed(shown, self._states[number])
+        return self._fill_position(shown, self._states[number])
 
-    def _placed(self, step: ShownStep, state: Any) -> ShownStep:
+    def _fill_position(self, step: StepData, state: Any) -> StepData:
         """Fill in the fields of `step` that follow from the position after it, and return it."""
         turn, value = self._game.turn(state), value_of(self._game)
         step.next = tuple(turn.seats) if isinstance(turn, Decision) else ()
         step.round = int(self._view(state).get("round") or 0)
-        step.value = () if value is None else _rounded(value(state))
+        step.value = () if value is None else _round(value(state))
         return step
 
     def _view(self, state: Any) -> dict[str, Json]:
         """Return the position as seat 0 sees it without its `you`: nothing hidden except from the other seats."""
         return {name: entry for name, entry in self._game.observe(state, Seat(0)).items() if name != "you"}
 
-    def _pictured(self) -> list[int]:
+    def _steps_with_stills(self) -> list[int]:
         """Return the steps that get a still: all, or the last and others evenly before it, within the byte limit."""
         count, largest = len(self._states), len(self._picture(self._states[-1]))
         kept = max(2, min(count, _STILL_BYTES // max(1, largest)))
@@ -161,7 +161,7 @@ class _Shown:
     def _picture(self, state: Any) -> str:
         return picture_with_names(self._game, state, self._record.players)
 
-    def _motions(self, steps: list[ShownStep]) -> list[Json]:
+    def _motions(self, steps: list[StepData]) -> list[Json]:
         """Return the movements of all simulations that can be made again here and come out as recorded."""
         filming, motions = filming_of(self._game), list[Json]()
         if filming is None or not self._has_motions:
@@ -175,7 +175,7 @@ class _Shown:
         return motions
 
 
-def _drawn(turn: Chance, step: ChanceStep) -> str:
+def _describe_draw(turn: Chance, step: ChanceStep) -> str:
     """Describe a draw in words; its outcome only if everybody at the table sees it."""
     word = {Dice: "dice", Shuffle: "shuffled"}.get(type(turn.kind), "drawn")
     if not turn.is_public:
@@ -184,22 +184,22 @@ def _drawn(turn: Chance, step: ChanceStep) -> str:
     return f"{word}: {' '.join(map(str, step.outcome)) if count <= SHOWN_FACES else f'{count} items'}"
 
 
-def _as_recorded(record: MatchRecord, found: MatchResult | None, notice: str) -> MatchData:
+def _as_recorded(record: MatchRecord, stored: MatchResult | None, notice: str) -> MatchData:
     """Return a match by rules that are not available: its steps as recorded, without positions."""
-    steps = [ShownStep("the start", kind="start")]
+    steps = [StepData("the start", kind="start")]
     for step in record.steps:
         text = f"chance {step.key}" if isinstance(step, ChanceStep) else recorded_text(step)  # it may be hidden luck
-        shown = ShownStep(text, kind=_kind(step))
+        shown = StepData(text, kind=_kind(step))
         if isinstance(step, ActionStep):
             shown.seat = step.seat
         steps.append(shown)
-    tell_faults(steps, record)
-    by_seat = () if found is None else tuple(seat_luck / LUCK_UNIT for seat_luck in found.luck)
-    luck = MatchLuck("" if found is None else found.luck_version, by_seat, ())
+    add_faults(steps, record)
+    by_seat = () if stored is None else tuple(seat_luck / LUCK_UNIT for seat_luck in stored.luck)
+    luck = MatchLuck("" if stored is None else stored.luck_version, by_seat, ())
     return _match(record, steps, luck, notice)
 
 
-def _match(record: MatchRecord, steps: list[ShownStep], luck: MatchLuck, notice: str, module: str = "") -> MatchData:
+def _match(record: MatchRecord, steps: list[StepData], luck: MatchLuck, notice: str, module: str = "") -> MatchData:
     """Return the fields of the match that need no rules; pictures are added later."""
     names = record.players
     return MatchData(
@@ -216,7 +216,7 @@ def _match(record: MatchRecord, steps: list[ShownStep], luck: MatchLuck, notice:
     )
 
 
-def _seen(moment: ReplayStep) -> Any:
+def _visible_position(moment: ReplayStep) -> Any:
     """Return the position to show after a step: a joint decision shows only when all its seats have decided."""
     return moment.after if moment.is_complete else moment.before
 
@@ -226,7 +226,7 @@ def _kind(step: Any) -> str:
 
 
 def _places(
-    steps: list[ShownStep], name: str, values: Iterator[Any], numbers: Sequence[int] | None = None
+    steps: list[StepData], name: str, values: Iterator[Any], numbers: Sequence[int] | None = None
 ) -> list[Json]:
     """Collect `values`, one for each step of `numbers`, without repeats; each step gets the index of the latest."""
     kept: list[Json] = []
@@ -238,17 +238,17 @@ def _places(
     return kept
 
 
-def _packed(values: list[Json]) -> str:
+def _pack(values: list[Json]) -> str:
     return b64encode(zlib.compress(msgspec.json.encode(values), 9)).decode() if values else ""
 
 
-def _rounded(values: Sequence[float]) -> tuple[float, ...]:
+def _round(values: Sequence[float]) -> tuple[float, ...]:
     return tuple(round(value, _PLACES) + 0.0 for value in values)
 
 
-def _players(record: MatchRecord, luck: MatchLuck) -> tuple[ShownPlayer, ...]:
+def _players(record: MatchRecord, luck: MatchLuck) -> tuple[PlayerData, ...]:
     return tuple(
-        ShownPlayer(
+        PlayerData(
             name=entry.player,
             bot=entry.bot[:8],
             score="" if record.scores is None else str(record.scores[seat]),
@@ -260,11 +260,11 @@ def _players(record: MatchRecord, luck: MatchLuck) -> tuple[ShownPlayer, ...]:
     )
 
 
-def _marks(steps: list[ShownStep], luck: MatchLuck, record: MatchRecord) -> list[Mark]:
+def _marks(steps: list[StepData], luck: MatchLuck, record: MatchRecord) -> list[Mark]:
     """Return marks of the luckiest draw, the largest swing of value and every fault; write luck into the steps."""
     marks: list[Mark] = []
     for node in luck.nodes:
-        steps[node.step + 1].luck = _rounded(node.luck)
+        steps[node.step + 1].luck = _round(node.luck)
     if luck.nodes:
         luckiest = max(luck.nodes, key=lambda node: max(node.luck))
         seat = luckiest.luck.index(max(luckiest.luck))

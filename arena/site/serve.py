@@ -30,9 +30,9 @@ from starlette.routing import Route
 from arena.errors import ArenaError, SpecError
 from arena.match.results import MatchKey
 from arena.site.build import assets, league_pages, match_files, site_pages
-from arena.site.leagues import Chosen, LeagueView, league_views, require_players
-from arena.site.opened import Busy, Files, OpenedMatches
+from arena.site.leagues import Highlights, LeagueView, league_views, require_players
 from arena.site.pages import POLICY, Pages
+from arena.site.replay_cache import Busy, Files, ReplayCache
 from arena.store.folder import stored
 from arena.store.matches import MatchStore
 
@@ -46,7 +46,7 @@ _SPARE: Final = 16
 """File descriptors that connections leave free, so that a page can always be made."""
 _PLAYED: Final = re.compile(r"match/([^/]+)\.html|data/match-([^/]+)\.js")
 _LOCAL: Final = ("localhost", "127.0.0.1", "[::1]", "::1")
-_KINDS: Final = {"html": "text/html", "css": "text/css", "js": "text/javascript", "txt": "text/plain"}
+_MEDIA_TYPES: Final = {"html": "text/html", "css": "text/css", "js": "text/javascript", "txt": "text/plain"}
 _HEADERS: Final = {
     "Content-Security-Policy": f"{POLICY.replace(' file:', '')}; connect-src 'self'; frame-ancestors 'none'",
     "Cache-Control": "no-cache",
@@ -62,10 +62,10 @@ class LiveSite:
         self._results, self._names, self._private = results, names, private
         self._lock = threading.Lock()
         self._assets = dict(assets())
-        self._opened = OpenedMatches()
-        self._made: dict[str, bytes] = {}
+        self._opened = ReplayCache()
+        self._files: dict[str, bytes] = {}
         self._views: list[LeagueView] | None = None
-        self._chosen: dict[str, Chosen] = {}
+        self._highlights: dict[str, Highlights] = {}
         self._began_s, self._began_cpu_s = time.monotonic(), self._cpu_s()
         self.version = self._stored()
         if private:
@@ -81,7 +81,7 @@ class LiveSite:
         ):
             return False
         with self._lock:
-            self._made, self._views, self._chosen = {}, None, {}
+            self._files, self._views, self._highlights = {}, None, {}
             self._began_s, self._began_cpu_s, self.version = now_s, now_cpu_s, stored_version
         return True
 
@@ -96,16 +96,16 @@ class LiveSite:
         if played := _PLAYED.fullmatch(path):
             return self._opened.file(path, partial(self._play, played[1] or played[2]))
         with self._lock:
-            if path not in self._made:
+            if path not in self._files:
                 with stored(self._results) as store:
                     self._make(store, path)
-            return self._made.get(path)
+            return self._files.get(path)
 
     def _stored(self) -> str:
         with stored(self._results) as store:
-            return _moment(store)
+            return _version_of(store)
 
-    def _shown(self, store: MatchStore) -> list[LeagueView]:
+    def _league_views(self, store: MatchStore) -> list[LeagueView]:
         """Return the leagues of this version; the caller holds the lock."""
         if self._views is None:
             self._views = [*league_views(store, self._names)]
@@ -113,9 +113,9 @@ class LiveSite:
 
     def _make(self, store: MatchStore, path: str) -> None:
         folder, _, name = path.rpartition("/")
-        make = self._pages(store, folder, self._shown(store)).get(name)
+        make = self._pages(store, folder, self._league_views(store)).get(name)
         if make is not None:
-            self._made[path] = make().encode()
+            self._files[path] = make().encode()
 
     def _pages(self, store: MatchStore, folder: str, views: Sequence[LeagueView]) -> dict[str, Callable[[], str]]:
         pages = Pages(lambda _: True, self.version)
@@ -123,22 +123,22 @@ class LiveSite:
             return site_pages(pages, views)
         for view in views:
             if folder == f"league/{view.key}":
-                return league_pages(pages, store, view, views, partial(self._chosen_of, store, view))
+                return league_pages(pages, store, view, views, partial(self._highlights_of, store, view))
         return {}
 
-    def _chosen_of(self, store: MatchStore, view: LeagueView, pair: tuple[str, str] | None) -> Chosen:
+    def _highlights_of(self, store: MatchStore, view: LeagueView, pair: tuple[str, str] | None) -> Highlights:
         if pair is not None:
-            return view.chosen(view.of_pair(store, pair))[None]
-        if view.key not in self._chosen:
-            self._chosen[view.key] = view.chosen(view.results(store))[None]
-        return self._chosen[view.key]
+            return view.highlights(view.of_pair(store, pair))[None]
+        if view.key not in self._highlights:
+            self._highlights[view.key] = view.highlights(view.results(store))[None]
+        return self._highlights[view.key]
 
     def _play(self, match: str) -> Files:
         """Return both files of a match by path; empty if it is not stored or of another league."""
         with contextlib.suppress(ValueError, ArenaError), stored(self._results) as store:
             key = MatchKey.read(match)
             with self._lock:
-                views = self._shown(store)
+                views = self._league_views(store)
             view = next((league for league in views if str(key) == match and league.has(key)), None)
             if view is not None:
                 files = match_files(Pages(live=self.version), store, view, match, self._private)
@@ -146,7 +146,7 @@ class LiveSite:
         return {}
 
 
-def _moment(store: MatchStore) -> str:
+def _version_of(store: MatchStore) -> str:
     """Return the version of a store: its numbers of matches ever stored and of leagues."""
     return f"{store.head().size}-{len(store.leagues())}"
 
@@ -165,10 +165,10 @@ def application(site: LiveSite, hosts: Sequence[str] = _LOCAL) -> Starlette:
             return Response(text, 503, {**_HEADERS, **headers}, "text/plain")
         if content is None:
             return Response("There is no such page.", 404, _HEADERS, "text/plain")
-        return Response(content, 200, _HEADERS, _KINDS.get(path.rpartition(".")[2], "text/plain"))
+        return Response(content, 200, _HEADERS, _MEDIA_TYPES.get(path.rpartition(".")[2], "text/plain"))
 
     async def events(_request: Request) -> Response:
-        return StreamingResponse(_told(site, news), 200, _HEADERS, "text/event-stream")
+        return StreamingResponse(_event_stream(site, news), 200, _HEADERS, "text/event-stream")
 
     @contextlib.asynccontextmanager
     async def lifespan(_app: Starlette) -> AsyncIterator[None]:
@@ -216,7 +216,7 @@ async def _watch(site: LiveSite, news: asyncio.Condition) -> None:
                     news.notify_all()
 
 
-async def _told(site: LiveSite, news: asyncio.Condition) -> AsyncIterator[str]:
+async def _event_stream(site: LiveSite, news: asyncio.Condition) -> AsyncIterator[str]:
     """Yield server-sent events: the version now and each new one, and comments that keep the connection open."""
     sent_version = None
     while True:

@@ -22,7 +22,7 @@ from arena.match.results import MatchResult
 from arena.report.columns import LEADERBOARD
 from arena.report.formats import Style
 from arena.report.leaderboard import table_rows
-from arena.site.build import MARK, _Films, write_site
+from arena.site.build import MARK, _MotionBudget, write_site
 from arena.site.leagues import key_of, league_view
 from arena.site.pages import Pages
 from arena.site.plots import interval_plot, line_plot
@@ -256,7 +256,7 @@ def test_a_build_makes_few_simulations_again(monkeypatch: pytest.MonkeyPatch) ->
     records = [
         unpack(match.record) for block in blocks_of(tournament("ann", "bob", cycles=2)) for match in block.results
     ]
-    films, simulations = _Films(), (SimulationStep("a", {}), SimulationStep("b", {}))
+    films, simulations = _MotionBudget(), (SimulationStep("a", {}), SimulationStep("b", {}))
 
     asked = [films(replace(record, steps=(*record.steps, *simulations))) for record in records]
 

@@ -25,7 +25,7 @@ from arena.match.participant import ActionRequest
 from arena.match.record import ActionStep, MatchRecord, StderrText
 from arena.match.replay import replay
 from arena.protocol.messages import Answer
-from arena.site.page import framed, match_page
+from arena.site.page import frame_page, match_page
 from arena.site.replay import match_data, script
 
 pytestmark = [pytest.mark.slow, pytest.mark.process]
@@ -236,7 +236,7 @@ def test_hostile_names_notes_and_stderr_stay_text(browser: Any, site: Path) -> N
     )
     alone, notebook = site / "match" / "alone.html", site / "match" / "notebook.html"
     alone.write_text(match_page(evil, origin=HOSTILE, private=[HOSTILE]))
-    notebook.write_text(f"<!doctype html><title>n</title>{framed(match_page(evil, private=[HOSTILE]), 900)}")
+    notebook.write_text(f"<!doctype html><title>n</title>{frame_page(match_page(evil, private=[HOSTILE]), 900)}")
 
     for place in (written(site, evil, private=(HOSTILE,)), alone, notebook):
         with opened(browser, place.as_uri()) as (page, account):

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from arena.league.tournament import Player
-from arena.site.build import Which, write_site
+from arena.site.build import MatchChoice, write_site
 from support.made_matches import bot
 from support.store_made import fill, reading, tournament
 
@@ -28,7 +28,7 @@ LONGEST_S: Final = 60
 VOID: Final = {"meta", "link", "br", "img", "input", "hr"}
 
 
-def made_site(folder: Path, *names: str, which: Which = "chosen", cycles: int = 2) -> Path:
+def made_site(folder: Path, *names: str, which: MatchChoice = "chosen", cycles: int = 2) -> Path:
     """The site of a league of nim between these players, or those of `NAMES`."""
     players = tuple(Player(name, bot(f"bot{number}")) for number, name in enumerate(names or NAMES))
     league = tournament(players=players, name="../evil & <b>", cycles=cycles)

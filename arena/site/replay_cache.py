@@ -29,7 +29,7 @@ class Busy(Exception):
         self.wait_s = wait_s
 
 
-class OpenedMatches:
+class ReplayCache:
     """A cache of the files of replayed matches by path. `spent_s`: CPU seconds of all replays."""
 
     def __init__(
@@ -37,23 +37,23 @@ class OpenedMatches:
     ) -> None:
         self._clock, self._cpu_clock = clock, cpu_clock
         self._turn, self._waiting = threading.Lock(), threading.BoundedSemaphore(MOST_WAITING)
-        self._kept: dict[str, bytes] = {}
+        self._files: dict[str, bytes] = {}
         self._credit_s, self._counted_s = BURST_S, clock()
         self.spent_s = 0.0
 
     def file(self, path: str, make: Callable[[], Files]) -> bytes | None:
         """Return the file at `path` of the match whose files `make` makes; None if it has no such file. Raises Busy."""
-        if (content := self._kept.get(path)) is not None:
+        if (content := self._files.get(path)) is not None:
             return content
         if not self._waiting.acquire(blocking=False):
             raise Busy(1.0)
         try:
             with self._turn:
-                return self._kept.get(path) or self._made(path, make)
+                return self._files.get(path) or self._make(path, make)
         finally:
             self._waiting.release()
 
-    def _made(self, path: str, make: Callable[[], Files]) -> bytes | None:
+    def _make(self, path: str, make: Callable[[], Files]) -> bytes | None:
         now_s = self._clock()
         self._credit_s = min(BURST_S, self._credit_s + SHARE * (now_s - self._counted_s))
         self._counted_s = now_s
@@ -66,7 +66,7 @@ class OpenedMatches:
             used_s = self._cpu_clock() - before_s
             self._credit_s -= used_s
             self.spent_s += used_s
-        for old in [*self._kept][: max(0, len(self._kept) + len(files) - 2 * MOST_KEPT)]:
-            del self._kept[old]
-        self._kept.update(files)
+        for old in [*self._files][: max(0, len(self._files) + len(files) - 2 * MOST_KEPT)]:
+            del self._files[old]
+        self._files.update(files)
         return files.get(path)

@@ -13,7 +13,7 @@ from arena.match.record import ActionStep, MatchRecord
 from arena.match.requests import banks_us, requests_by_step, stderr_by_step
 
 
-class ShownStep(msgspec.Struct, omit_defaults=True):
+class StepData(msgspec.Struct, omit_defaults=True):
     """A step by its number, 0 for the start, and the position after it.
 
     `key` of a draw or simulation. `news`: lines on what the step led to. `next`: seats that must act then. `used_ms`:
@@ -43,7 +43,7 @@ class ShownStep(msgspec.Struct, omit_defaults=True):
     motion: int | None = None
 
 
-class ShownPlayer(msgspec.Struct, omit_defaults=True):
+class PlayerData(msgspec.Struct, omit_defaults=True):
     """A player in a seat; `bot` are 8 digits of its hash, `banks_ms` its bank at the start and the end, if known.
 
     Only of private players: `stderr_before` the first answer, `stderr` after the last, and the `hint` of a forfeit.
@@ -81,9 +81,9 @@ class MatchData(msgspec.Struct):
     title: str
     result: str
     module: str
-    players: tuple[ShownPlayer, ...]
+    players: tuple[PlayerData, ...]
     others: tuple[str, ...]
-    steps: list[ShownStep]
+    steps: list[StepData]
     marks: list[Mark]
     info: dict[str, Json] = {}
     stills: str = ""
@@ -93,7 +93,7 @@ class MatchData(msgspec.Struct):
     notice: str = ""
 
 
-def tell_faults(steps: list[ShownStep], record: MatchRecord) -> None:
+def add_faults(steps: list[StepData], record: MatchRecord) -> None:
     """Write the reason of each fault into the step that it led to."""
     for step, recorded_step in zip(steps[1:], record.steps, strict=True):
         step.fault = recorded_step.fallback_for if isinstance(recorded_step, ActionStep) else ""
@@ -105,7 +105,7 @@ def tell_faults(steps: list[ShownStep], record: MatchRecord) -> None:
         steps[-1].fault = f"{record.termination}: {record.fault.message}"
 
 
-def tell_time(data: MatchData, record: MatchRecord) -> None:
+def add_times(data: MatchData, record: MatchRecord) -> None:
     """Write the time of each action and the bank after it, as far as the record assigns requests to actions.
 
     The time of refused answers is added to the action after them.
@@ -129,7 +129,7 @@ def _spent_us(record: MatchRecord, seat: int) -> tuple[int, ...]:
     return () if entry.requests is UNSET else entry.requests.deciding_us(entry.decides)
 
 
-def tell_private(data: MatchData, record: MatchRecord, private: Collection[str]) -> None:
+def add_private(data: MatchData, record: MatchRecord, private: Collection[str]) -> None:
     """Write the notes, the hints and the kept stderr of the players in `private`, each at the step where it came."""
     for step, recorded_step in zip(data.steps[1:], record.steps, strict=True):
         if isinstance(recorded_step, ActionStep) and record.players[recorded_step.seat] in private:

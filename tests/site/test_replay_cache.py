@@ -10,7 +10,7 @@ import pytest
 from starlette.applications import Starlette
 from support.store_made import fill, tournament
 
-from arena.site.opened import BURST_S, MOST_KEPT, MOST_WAITING, SHARE, Busy, Files, OpenedMatches
+from arena.site.replay_cache import BURST_S, MOST_KEPT, MOST_WAITING, SHARE, Busy, Files, ReplayCache
 from arena.site.serve import LiveSite, application
 
 LONGEST_S = 60
@@ -38,7 +38,7 @@ class Costly:
         self.now_s = self.cpu_s = 0.0
         self.made: list[str] = []
         self._cost_s = cost_s
-        self.matches = OpenedMatches(lambda: self.now_s, lambda: self.cpu_s)
+        self.matches = ReplayCache(lambda: self.now_s, lambda: self.cpu_s)
 
     def open(self, match: str) -> bytes | None:
         return self.matches.file(f"match/{match}.html", lambda: self._make(match))
@@ -109,7 +109,7 @@ def test_a_replay_that_fails_is_paid_for() -> None:
 
 def test_few_wait_for_a_replay_and_the_others_come_again() -> None:
     """Few requests wait for a replay and others get Busy, so that threads for other pages stay free."""
-    matches, started, over = OpenedMatches(), threading.Event(), threading.Event()
+    matches, started, over = ReplayCache(), threading.Event(), threading.Event()
 
     def slow() -> Files:
         started.set()
@@ -131,7 +131,7 @@ def test_few_wait_for_a_replay_and_the_others_come_again() -> None:
 def test_a_viewer_hears_when_to_come_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The browser does it by itself; other pages are there meanwhile, and news do not wait for replays."""
     match = str(fill(tmp_path, tournament("ann", "bob", cycles=1))[0].results[0].key)
-    monkeypatch.setattr("arena.site.opened.BURST_S", 0.0)
+    monkeypatch.setattr("arena.site.replay_cache.BURST_S", 0.0)
     app = application(LiveSite(tmp_path, ()))
 
     status, headers, text = asked(app, f"/match/{match}.html")
