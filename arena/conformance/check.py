@@ -20,6 +20,7 @@ from arena.games import load_game
 from arena.games.api import fault_policy_of, simulator_of
 from arena.match.baseline import BaselinePlayer
 from arena.match.bot_player import GRACE_S, BotPlayer
+from arena.match.line_recorder import split_ignored
 from arena.match.record import REFUSALS_KEPT, ActionStep, MatchRecord, SeatRecord, Termination
 from arena.match.referee import hello_for, play_match
 from arena.match.secret_luck import BlockDraw, Secret, draw_block
@@ -279,8 +280,15 @@ class _Examination:
         return "none was refused"
 
     def _clean(self) -> str:
-        if ignored := _added(bot_seat(record, self._bot.digest).ignored for record in self._records):
-            raise _Remark(f"ignored lines: {ignored} (stray: no JSON; stale: another id; early: before the request)")
+        counts = Counter[str]()
+        for record in self._records:
+            counts.update(bot_seat(record, self._bot.digest).ignored)
+        lines, remarks = split_ignored(counts)
+        if lines:
+            kinds = "stray: no JSON; stale: another id; early: before the request"
+            remarks.insert(0, f"ignored lines: {_added([lines])} ({kinds})")
+        if remarks:
+            raise _Remark("\n".join(remarks))
         return "not one line too many"
 
     def _time(self) -> str:

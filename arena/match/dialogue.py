@@ -224,7 +224,8 @@ class Dialogue:
             if heading is not None and self.session.is_stale(heading.type, heading.id):
                 self._stale(heading.type, heading.id)
                 return None
-            message = codec.decode_strictly(text)
+            message, unknown_fields = codec.decode_strictly(text)
+            self.recorder.ignore_fields(unknown_fields)
         if self.session.receive(message):
             return message
         assert isinstance(message, m.Answer | m.Simulate), "all others are received or refused"

@@ -7,6 +7,7 @@ lines are kept as they came, up to KEPT_BYTES.
 import re
 import zlib
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from msgspec import UNSET, UnsetType
@@ -14,6 +15,8 @@ from msgspec import UNSET, UnsetType
 from arena.errors import BotFault
 from arena.match.record import KEPT_BYTES, Discarded, ReportedFault, Said, StderrText
 from arena.process.channel import BoundedLog
+from arena.protocol.messages import FIELDS_OF_BOTS
+from arena.text import cut, printable, unknown
 
 HELLO: Final = -1
 READY: Final = 0
@@ -23,6 +26,10 @@ _OVERHEAD: Final = 8
 _INDEX_FORM: Final = re.compile(rb"([^0-9]*)[0-9]+([^0-9]*)[0-9]+([^0-9]*)")
 _LONGEST_FORM: Final = 200
 _ALL_BITS: Final = 0xFFFFFFFF
+UNKNOWN_FIELD: Final = "unknown field "
+"""The kind of an ignored field, before its name."""
+_FIELDS_KEPT: Final = 3
+"""Names of unknown fields that a match keeps for a seat; others count under `...`."""
 
 
 class LineRecorder:
@@ -102,6 +109,13 @@ class LineRecorder:
         self._discarded[self.number, kind] += 1
         return is_first
 
+    def ignore_fields(self, names: Sequence[str]) -> None:
+        """Note the fields of the last line that arena/1 does not have; a match keeps the names of a few."""
+        for name in names[:_FIELDS_KEPT]:
+            kind = f"{UNKNOWN_FIELD}{printable(cut(name))}"
+            kinds = {former for _, former in self._discarded if former.startswith(UNKNOWN_FIELD)}
+            self.discard(kind if kind in kinds or len(kinds) < _FIELDS_KEPT else f"{UNKNOWN_FIELD}...")
+
     def lose(self) -> None:
         """Note that the bot's process could not take the last line."""
         self.lost_at = self.sent_in_all
@@ -178,3 +192,10 @@ def _form_of(line: bytes) -> tuple[str, ...]:
         return () if matched is None else tuple(part.decode() for part in matched.groups())
     except UnicodeDecodeError:
         return ()
+
+
+def split_ignored(ignored: Mapping[str, int]) -> tuple[dict[str, int], list[str]]:
+    """Split what was ignored: lines by kind, and a sentence for each unknown field, which says what may be meant."""
+    lines = {kind: count for kind, count in ignored.items() if not kind.startswith(UNKNOWN_FIELD)}
+    names = {kind.removeprefix(UNKNOWN_FIELD): ignored[kind] for kind in ignored if kind not in lines}
+    return lines, [f"ignored {count} x {unknown('field', name, FIELDS_OF_BOTS)}" for name, count in names.items()]

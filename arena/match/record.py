@@ -197,9 +197,10 @@ class SeatRecord(msgspec.Struct, frozen=True):
     """The record of a seat: its player, its use of time in milliseconds, and the lines that did not count.
 
     `ignored` counts lines that were no answer to an open request, by kind: `stray` (not JSON), `stale` (another id),
-    `early` (before the request). `decides`: the time that counted for this bot, and that `slowest_ms` is of; it is
-    wall time for a bot that starts processes, whatever the match says. `faults` counts, by their code, the answers that
-    were refused in a game that goes on after a fault; `refusals` are the first few of them, if there are any.
+    `early` (before the request), and fields that arena/1 does not have, as `unknown field NAME`. `decides`: the time
+    that counted for this bot, and that `slowest_ms` is of: wall time for a bot that starts processes, whatever the
+    match says. `faults` counts, by their code, the answers that were refused in a game that goes on after a fault;
+    `refusals` are the first few of them, if there are any.
 
     `startup_ms` is what `hello` and `ready` took, `idle_ms` the time in which it did nothing while it owed answers.
     `timeouts_by_load`: wall time decided, and it waited for a core for longer than it was late.
@@ -337,6 +338,11 @@ def encoded(record: MatchRecord) -> bytes:
 def decoded(text: bytes) -> MatchRecord:
     """Decode a record from JSON. MsgspecError names what does not fit."""
     return msgspec.json.decode(text, type=MatchRecord, dec_hook=_fraction_read)
+
+
+def plain_number(value: int | Fraction) -> int | float:
+    """Convert a score or margin to a number for people, bots and JSON: 3, 1.5."""
+    return value.numerator if value.denominator == 1 else float(value)
 
 
 def fraction_written(value: Any) -> int | str:

@@ -40,7 +40,7 @@ from arena.match.record import (
     SimulationStep,
     Step,
     Termination,
-    fraction_written,
+    plain_number,
 )
 from arena.match.settings import MatchSpec
 from arena.plugins import describe_error
@@ -242,7 +242,7 @@ class _Table:
         end = m.MatchEnd(
             match=spec.wire_id,
             ranks=ranks,
-            scores=None if scores is None else tuple([fraction_written(score) for score in scores]),
+            scores=None if scores is None else tuple([plain_number(score) for score in scores]),
             termination=termination.value,
             at_fault=None if fault is None else fault.seat,
             events=(),

@@ -49,7 +49,7 @@ _headings: Final = msgspec.json.Decoder(Heading)
 
 def decode(line: bytes) -> FromBot:
     """Decode a line from a bot. MalformedReply says what is wrong with it."""
-    return decode_short(line) or decode_strictly(line)
+    return decode_short(line) or decode_strictly(line)[0]
 
 
 def read_heading(line: bytes) -> Heading | None:
@@ -75,14 +75,15 @@ def decode_short(line: bytes) -> Answer | Ready | None:
         return None
 
 
-def decode_strictly(line: bytes) -> FromBot:
-    """Decode a line by all strict rules."""
+def decode_strictly(line: bytes) -> tuple[FromBot, tuple[str, ...]]:
+    """Decode a line by all strict rules; return the message, and the names of the fields that are none of its own."""
     raw = decode_object(line)
     try:
         message: FromBot = msgspec.convert(raw, type=FromBot)
     except msgspec.ValidationError as error:
         raise MalformedReply(f"not a message of arena/1: {_clean(error)}", hint=_hint(raw), got=excerpt(line)) from None
-    return message
+    fields = (*message.__struct_encode_fields__, "type")
+    return message, tuple([name for name in raw if name not in fields])
 
 
 def decode_object(line: bytes) -> dict[str, Any]:

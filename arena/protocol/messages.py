@@ -1,7 +1,7 @@
 """The messages of `arena/1`, in both directions. protocol.md is this module in prose; the JSON Schema is made from it.
 
-Rule: messages are frozen and strict. A message from a bot has no unknown field; messages to bots may grow, and bots
-ignore unknown fields. Nobody edits docs/arena-1.schema.json by hand:
+Rule: messages are frozen and may grow in both directions. Bots ignore unknown fields; so does the referee, and counts
+them. The inside of `action` and `what` belongs to the game. Nobody edits docs/arena-1.schema.json by hand:
 `python -m arena.protocol.messages > docs/arena-1.schema.json` makes it.
 """
 
@@ -16,7 +16,7 @@ from msgspec import UNSET, Meta, UnsetType
 from arena.games.api import Json
 
 PROTOCOL_MAJORS: Final = (1,)
-PROTOCOL_MINOR: Final = 2
+PROTOCOL_MINOR: Final = 3
 CAPABILITIES: Final = ("events", "simulate")
 """Bots may ask for these; `simulate` is offered only in games with a simulator."""
 
@@ -188,12 +188,12 @@ class TimeUsed(msgspec.Struct, frozen=True):
 class MatchEnd(Message, frozen=True, tag="match_end"):
     """A match is over. `ranks` by seat from 0 (best); `scores` is null when a forfeit ended it.
 
-    A score that is no whole number is a string: `"3/2"`.
+    A score that is no whole number has at most 17 digits: `0.5`, `0.3333333333333333`.
     """
 
     match: str
     ranks: tuple[int, ...]
-    scores: tuple[int | str, ...] | None
+    scores: tuple[int | float, ...] | None
     termination: str
     at_fault: int | None
     events: tuple[AnyEvent, ...]
@@ -207,22 +207,26 @@ class Quit(Message, frozen=True, tag="quit"):
     grace_ms: int
 
 
-class BotHello(Message, frozen=True, tag="hello", forbid_unknown_fields=True):
-    """First line from a bot: the protocol majors it speaks and what it calls itself."""
+class BotHello(Message, frozen=True, tag="hello"):
+    """First line from a bot: the protocol majors it speaks and what it calls itself.
+
+    `rules`: the versions of this game's rules that it knows; empty if it does not say so.
+    """
 
     protocols: tuple[int, ...]
     name: str = ""
     version: str = ""
+    rules: tuple[str, ...] = ()
     capabilities: tuple[str, ...] = ()
 
 
-class Ready(Message, frozen=True, tag="ready", forbid_unknown_fields=True):
+class Ready(Message, frozen=True, tag="ready"):
     """The bot has prepared itself for this match."""
 
     match: str
 
 
-class Answer(Message, frozen=True, tag="action", forbid_unknown_fields=True):
+class Answer(Message, frozen=True, tag="action"):
     """The action for the request of that id: the action object itself, or its index in `legal`."""
 
     id: SafeInt
@@ -230,7 +234,7 @@ class Answer(Message, frozen=True, tag="action", forbid_unknown_fields=True):
     note: Annotated[str, Meta(max_length=1000)] | UnsetType = UNSET
 
 
-class Simulate(Message, frozen=True, tag="simulate", forbid_unknown_fields=True):
+class Simulate(Message, frozen=True, tag="simulate"):
     """A question while request `id` is open: what would come of `what`? Its form is the game's; `query` is repeated."""
 
     id: SafeInt
@@ -240,6 +244,9 @@ class Simulate(Message, frozen=True, tag="simulate", forbid_unknown_fields=True)
 
 ToBot = Hello | MatchStart | Request | Simulated | EventMessage | ErrorMessage | MatchEnd | Quit
 FromBot = BotHello | Ready | Answer | Simulate
+FIELDS_OF_BOTS: Final = tuple(
+    dict.fromkeys(name for kind in (BotHello, Ready, Answer, Simulate) for name in kind.__struct_fields__)
+)
 
 
 def schema() -> dict[str, Any]:

@@ -32,7 +32,6 @@ SENT: Final[dict[tuple[SessionPhase, type[m.Message]], SessionPhase]] = {
     (SessionPhase.PLAYING, m.Request): SessionPhase.THINKING,
     (SessionPhase.THINKING, m.Request): SessionPhase.THINKING,  # the last answer was malformed, or did not come in time
     (SessionPhase.THINKING, m.Simulated): SessionPhase.THINKING,
-    (SessionPhase.PREPARING, m.MatchEnd): SessionPhase.IDLE,
     (SessionPhase.PLAYING, m.MatchEnd): SessionPhase.IDLE,
     (SessionPhase.THINKING, m.MatchEnd): SessionPhase.IDLE,
     **{(phase, m.EventMessage): phase for phase in (SessionPhase.PLAYING, SessionPhase.THINKING)},
@@ -62,6 +61,7 @@ class Session:
         self.wants_events = False
         self.may_simulate = False
         self._offered: tuple[str, ...] = ()
+        self._rules = ""
 
     def send(self, message: m.ToBot) -> None:
         """Advance the state by a message to the bot. AssertionError if the referee breaks the order."""
@@ -73,7 +73,7 @@ class Session:
         elif isinstance(message, m.MatchStart):
             self.match = message.match
         elif isinstance(message, m.Hello):
-            self._offered = message.capabilities
+            self._offered, self._rules = message.capabilities, message.rules
 
     def is_stale(self, kind: str, number: int) -> bool:
         """Return True if a message of that kind from the bot, about request `number`, is to be counted and dropped."""
@@ -103,13 +103,19 @@ class Session:
         return True
 
     def _agree(self, hello: m.BotHello) -> None:
-        """Take the capabilities of the bot. ProtocolViolation if there is no common protocol."""
+        """Take the capabilities of the bot. ProtocolViolation if no protocol or version of the rules is common."""
         if not set(hello.protocols) & set(m.PROTOCOL_MAJORS):
             offered = ", ".join(f"arena/{major}" for major in hello.protocols) or "none"
             known = ", ".join(f"arena/{major}" for major in m.PROTOCOL_MAJORS)
             raise ProtocolViolation(
                 f"no common protocol: the bot speaks {offered}, this referee speaks {known}",
                 hint='answer hello with {"type": "hello", "protocols": [1]}',
+            )
+        if hello.rules and self._rules not in hello.rules:
+            known = ", ".join(map(printable, hello.rules))
+            raise ProtocolViolation(
+                f"no common rules: the bot knows {known[:60]}, this match is played by the rules {self._rules}",
+                hint="the page of the game says what changed; add the version to `rules` of your hello",
             )
         self.wants_events = "events" in hello.capabilities
         self.may_simulate = "simulate" in hello.capabilities and "simulate" in self._offered

@@ -9,7 +9,6 @@ import io
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from fractions import Fraction
 from functools import lru_cache
 from itertools import islice
 from typing import Any, Final
@@ -238,11 +237,6 @@ def percent(fraction: float | None) -> str:
 def two_decimals(value: float | None) -> str:
     """Format a number with two decimals; `UNKNOWN` for None."""
     return UNKNOWN if value is None else f"{value:z.2f}"
-
-
-def plain_number(value: int | Fraction) -> int | float:
-    """Convert a score or margin to a number for people and JSON: 3, 1.5."""
-    return value.numerator if value.denominator == 1 else float(value)
 
 
 def csv_pieces(columns: Sequence[str], rows: Iterable[Iterable[object]]) -> Iterator[str]:

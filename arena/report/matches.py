@@ -12,10 +12,10 @@ from operator import attrgetter
 from textwrap import wrap
 from typing import Any, Final, NamedTuple
 
-from arena.match.record import MatchRecord, SeatRecord
+from arena.match.record import MatchRecord, SeatRecord, plain_number
 from arena.match.results import LUCK_UNIT, MatchResult, record_of
 from arena.report.columns import select_fields
-from arena.report.formats import PLAIN, UNKNOWN, Style, csv_pieces, json_text, plain_number
+from arena.report.formats import PLAIN, UNKNOWN, Style, csv_pieces, json_text
 from arena.text import counted, printable
 
 MATCH_FORMATS: Final = ("table", "csv", "json")

@@ -9,8 +9,9 @@ from typing import Any, Final
 import msgspec
 
 from arena.league.profiles import ProfilePage
+from arena.match.record import plain_number
 from arena.report.columns import LUCK_ADJUSTED, SHOWN, Definition, explanation, section_columns, select_columns
-from arena.report.formats import Column, Style, half_width, percent, plain_number, two_decimals
+from arena.report.formats import Column, Style, half_width, percent, two_decimals
 from arena.report.page import Page, Records
 from arena.standings.profile import Extreme, Fault, ProfileLine
 from arena.standings.rows import interval_fields

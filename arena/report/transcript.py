@@ -15,6 +15,7 @@ from msgspec import UNSET
 from arena.errors import CheckFailed
 from arena.games import load_game
 from arena.games.api import HEADING, news_of, simulator_of
+from arena.match.line_recorder import split_ignored
 from arena.match.luck import SHOWN_FACES, extremes, luck_of
 from arena.match.participant import TranscriptLine
 from arena.match.reconstruction import SeatTranscript, lines_of
@@ -128,12 +129,13 @@ def result_line(record: MatchRecord) -> str:
 
 
 def refusal_lines(record: MatchRecord) -> Iterator[str]:
-    """Yield, for each seat with faults after which the game went on, their number by kind, and the first one."""
+    """Yield by seat the faults after which the game went on, their number by kind and the first, and unknown fields."""
     for entry in record.seats:
         sentences = refusal_sentences(entry)
         if pardoned := _fault_counts(entry):
             first = f"; the first, {sentences[0]}" if sentences else ""
             yield f"  {entry.player}: faults after which the game went on: {pardoned}{first}"
+        yield from (f"  {entry.player}: {sentence}" for sentence in split_ignored(entry.ignored)[1])
 
 
 def stderr_lines(record: MatchRecord) -> Iterator[str]:
@@ -226,14 +228,15 @@ def _tail(record: MatchRecord, stderr: Sequence[StderrByStep]) -> Iterator[str]:
             yield from (f"  stderr | {line}" for line in fault.stderr.splitlines()[-20:])
         yield from (f"  {line}" for line in fault.transcript[-6:])
     for seat, entry in enumerate(record.seats):
-        ignored = ", ".join(f"{count} {kind} lines ignored" for kind, count in entry.ignored.items())
+        lines, fields = split_ignored(entry.ignored)
+        ignored = ", ".join(f"{count} {kind} lines ignored" for kind, count in lines.items())
         pardoned = _fault_counts(entry)
         yield (
             f"seat {seat} {entry.player}: {entry.moves} answers, {entry.cpu_ms:.1f} ms CPU, {entry.wall_ms:.1f} ms wall"
             f", slowest {entry.slowest_ms:.1f} ms{'; ' + ignored if ignored else ''}"
             f"{'; faults after which the game went on: ' + pardoned if pardoned else ''}"
         )
-        yield from (f"  {sentence}" for sentence in refusal_sentences(entry))
+        yield from (f"  {sentence}" for sentence in (*fields, *refusal_sentences(entry)))
         yield from (f"  stderr after the last answer | {line}" for line in stderr[seat].rest.splitlines())
 
 

@@ -340,7 +340,7 @@ def test_a_line_about_another_request_is_not_decoded(monkeypatch: pytest.MonkeyP
     """Decoding takes 30 times as long as reading its id, and the bot needs no time to write it."""
     strictly = codec.decode_strictly
 
-    def decoded(line: bytes) -> FromBot:
+    def decoded(line: bytes) -> tuple[FromBot, tuple[str, ...]]:
         assert line != STALE
         return strictly(line)
 

@@ -63,7 +63,7 @@ class Dialogue(RuleBasedStateMachine):
 
     @rule()
     def end_match(self) -> None:
-        if self.says(END, may=self.place == "table"):
+        if self.says(END, may=self.place == "table" and self.owes != "ready"):
             self.place, self.owes = "hall", ""
 
     @rule()
