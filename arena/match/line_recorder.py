@@ -198,4 +198,4 @@ def split_ignored(ignored: Mapping[str, int]) -> tuple[dict[str, int], list[str]
     """Split what was ignored: lines by kind, and a sentence for each unknown field, which says what may be meant."""
     lines = {kind: count for kind, count in ignored.items() if not kind.startswith(UNKNOWN_FIELD)}
     names = {kind.removeprefix(UNKNOWN_FIELD): ignored[kind] for kind in ignored if kind not in lines}
-    return lines, [f"ignored {count} x {unknown('field', name, FIELDS_OF_BOTS)}" for name, count in names.items()]
+    return lines, [f"ignored {count} times: {unknown('field', name, FIELDS_OF_BOTS)}" for name, count in names.items()]

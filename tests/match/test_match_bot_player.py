@@ -8,6 +8,7 @@ from msgspec import UNSET
 from support.scripted_bot import CLOCK, HELLO, Message, ScriptedBot, answer, house, match_of, only, ready, seated
 
 from arena.errors import HarnessFault
+from arena.match.line_recorder import split_ignored
 from arena.match.record import MatchRecord
 from arena.match.results import result_of
 from arena.process.scripted import Reply, ScriptedChannel
@@ -39,6 +40,25 @@ def test_what_is_no_answer_is_counted_and_not_applied(
 
     assert record.seats[0].ignored == counted
     assert record.steps == plain.steps
+
+
+def test_unknown_fields_are_counted_by_name_and_the_answer_counts() -> None:
+    """A field that arena/1 does not have changes nothing; the record names three of a match, and counts the others."""
+    plain = played(ScriptedBot())
+
+    def with_more(message: Message, number: int) -> list[Reply]:
+        extra = b',"x%d\\n":[1],"y":2' % number if number > 1 else b',"notes":"x"'
+        return [answer(message)[:-1] + extra + b"}"]
+
+    record = played(ScriptedBot(with_more))
+    lines, sentences = split_ignored(record.seats[0].ignored)
+
+    assert record.steps == plain.steps
+    assert lines == {}
+    assert sentences[0].startswith('ignored 1 times: unknown field "notes"; known: ')
+    assert sentences[0].endswith('; did you mean "note"?')
+    assert len(record.seats[0].ignored) == 4
+    assert all(text.isprintable() for text in sentences)
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 """The order of messages: each pair of a phase and a message is in the tables, or refused."""
 
 import pytest
-from support.protocol_messages import FROM_BOT, TO_BOT
+from support.protocol_messages import FROM_BOT, HELLO, TO_BOT
 
 from arena.errors import ProtocolViolation
 from arena.protocol.messages import Answer, BotHello, FromBot, Message, Ready, Simulate, ToBot
@@ -71,6 +71,20 @@ def test_without_a_common_protocol_nothing_is_played(protocols: tuple[int, ...],
 
     assert f"the bot speaks {spoken}, this referee speaks arena/1" in violated.value.message
     assert '"protocols": [1]' in violated.value.hint
+
+
+@pytest.mark.parametrize(("rules", "is_refused"), [((), False), (("1",), False), (("0", "1"), False), (("2\n",), True)])
+def test_a_bot_plays_by_rules_that_it_knows(rules: tuple[str, ...], *, is_refused: bool) -> None:
+    """A bot that names versions of the rules plays no others; the message quotes both in one line."""
+    session = Session()
+    session.send(HELLO)
+    hello = BotHello(protocols=(1,), rules=rules)
+
+    if not is_refused:
+        assert session.receive(hello)
+        return
+    with pytest.raises(ProtocolViolation, match=r"the bot knows 2\\n, this match is played by the rules 1"):
+        session.receive(hello)
 
 
 def test_the_tables_name_every_message() -> None:
