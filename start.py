@@ -27,8 +27,8 @@ COMMON = "not slow and not guest"
 WORKERS = str(min(2 * len(os.sched_getaffinity(0)), 8)) if hasattr(os, "sched_getaffinity") else "2"
 """Processes that share the tests out among them, file by file, in the order of
 tests/conftest.py: many tests wait. Those marked `alone` follow later."""
-ALONE = sorted({str(path.parent) for path in ROOT.glob("tests/*/*.py") if "mark.alone" in path.read_text()})
-"""The folders that have such tests."""
+ALONE = sorted(str(path) for path in ROOT.glob("tests/**/test_*.py") if "mark.alone" in path.read_text())
+"""The files that have such tests."""
 CHECKS = {
     "ruff": ("ruff", "check", "."),
     "format": ("ruff", "format", "--check", "."),

@@ -21,6 +21,8 @@ os.environ.pop("COLUMNS", None)  # those of the terminal of whoever tests, which
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, lambda _number, _frame: None)
 
+gc.disable()  # until all tests are collected: of what imports make there is no garbage worth a search
+
 # The last matches of `arena match` are the user's; those of tests are not.
 _STATE = tempfile.TemporaryDirectory(prefix="arena-tests-state-")
 os.environ["XDG_STATE_HOME"] = _STATE.name
@@ -49,6 +51,7 @@ def pytest_collection_finish() -> None:
     """What is imported by now stays: no search for garbage goes through it again."""
     gc.collect()
     gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture
