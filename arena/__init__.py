@@ -15,15 +15,16 @@ if sys.platform != "linux":
 __version__ = "0.2.0"
 
 if TYPE_CHECKING:
+    from arena.library.comparison import compare
     from arena.library.game import game
-    from arena.library.league import League, compare, play
+    from arena.library.league import League, play
     from arena.library.match import load_match
     from arena.library.training import env, parallel_env
 
 __all__ = ["League", "__version__", "compare", "env", "game", "load_match", "parallel_env", "play"]
 _MODULES: Final = {
     "League": "league",
-    "compare": "league",
+    "compare": "comparison",
     "env": "training",
     "game": "game",
     "load_match": "match",

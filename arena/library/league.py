@@ -23,22 +23,12 @@ from arena.library.callable_bots import CALLABLES, CallableBot, Switchboard, bri
 from arena.library.child import OnCounts, error_of, request_of, run_in_child
 from arena.library.match import Match, load_match
 from arena.library.table import Table
-from arena.match.secret_luck import Secret
-from arena.operations.compare_bots import CompareBots, compare_bots
-from arena.operations.events import OnEvent
 from arena.operations.list_matches import ListMatches, list_matches
-from arena.operations.read_standings import ReadStandings, read_standings
-from arena.operations.read_stats import ReadMatrix, ReadStats, read_matrix, read_stats
 from arena.operations.run_league import run_league
-from arena.operations.verify_leagues import verify_leagues
 from arena.process.scratch import scratch_folder
 from arena.report.columns import LEADERBOARD, SHOWN_STANDINGS
-from arena.report.comparison import as_json
 from arena.report.luck_origin import luck_description
 from arena.report.matches import match_list
-from arena.report.matrix import matrix_page
-from arena.report.profile import profile_page
-from arena.standings.table import standings_json
 from arena.store import files
 from arena.store.folder import stored
 from arena.text import counted, distinguish_names
@@ -61,7 +51,7 @@ class League:
     def __init__(
         self, tournament: str | Path | Mapping[str, Any], *, results: str | Path = "results", bots: str | Path = "bots"
     ) -> None:
-        self._results, self._bots = _absolute(results), _absolute(bots)
+        self._results, self._bots = absolute(results), absolute(bots)
         self._callables: dict[str, tuple[Any, str]] = {}
         self._content: dict[str, Any] | None = None
         if isinstance(tournament, Mapping):
@@ -111,7 +101,7 @@ class League:
             file = self._written()
             request = request_of(run_league, {**self._folders, "tournament": str(file), **choices})
             try:
-                outcome = run_in_child(run_league, request, players=switchboard, heard=_listener(progress))
+                outcome = run_in_child(run_league, request, players=switchboard, heard=listener(progress))
             except SpecError as error:  # a mapping has no place that its author could look at
                 raise error if self._content is None else SpecError(str(error).removeprefix(f"{file}: ")) from None
         if outcome["failure"] is not None:
@@ -122,6 +112,9 @@ class League:
 
         A notebook shows the default columns of the leaderboard.
         """
+        from arena.operations.read_standings import ReadStandings, read_standings  # noqa: PLC0415 - playing needs no numpy
+        from arena.standings.table import standings_json  # noqa: PLC0415 - see above
+
         table = read_standings(ReadStandings(results=self._results, league=self.name))
         document = json.loads(standings_json(table.standings))
         state = "" if document["is_complete"] else f" of {document['scheduled']}"
@@ -132,12 +125,18 @@ class League:
 
     def matrix(self) -> Table:
         """Return a row for each player and each opponent, with all the columns of `arena matrix --format csv`."""
+        from arena.operations.read_stats import ReadMatrix, read_matrix  # noqa: PLC0415 - see `standings`
+        from arena.report.matrix import matrix_page  # noqa: PLC0415 - see `standings`
+
         compared, _ = read_matrix(ReadMatrix(results=self._results, league=self.name, top=None))
         document = json.loads(matrix_page(compared).render("json"))
         return Table(document["meetings"], shown=_MEETING, title=f"{self.name}: {document['matches']} matches")
 
     def stats(self, player: str) -> dict[str, Any]:
         """Return the statistics of a player, as `arena stats --format json` has them. SpecError for an unknown one."""
+        from arena.operations.read_stats import ReadStats, read_stats  # noqa: PLC0415 - see `standings`
+        from arena.report.profile import profile_page  # noqa: PLC0415 - see `standings`
+
         page, luck = read_stats(ReadStats(results=self._results, league=self.name, player=player))
         document: dict[str, Any] = json.loads(profile_page(page, luck=luck_description(luck)).render("json"))
         return document
@@ -154,6 +153,8 @@ class League:
 
     def verify(self) -> list[str]:
         """Recompute what is stored, in a child process; return the findings. CheckFailed lists what does not fit."""
+        from arena.operations.verify_leagues import verify_leagues  # noqa: PLC0415 - see `standings`
+
         findings: list[Mapping[str, Any]] = []
         request = request_of(verify_leagues, {**self._folders, "leagues": [self.name]})
         if problems := run_in_child(verify_leagues, request, on=findings.append):
@@ -233,44 +234,12 @@ def play(  # noqa: PLR0913 - all by name
     return league
 
 
-def compare(
-    new: str | Path,
-    old: str | Path,
-    *,
-    game: str = DEFAULT_GAME,
-    workers: int | None = None,
-    isolation: str = "sandbox",
-    progress: OnCounts | bool = False,
-    results: str | Path = "results",
-    bots: str | Path = "bots",
-    **settings: Any,
-) -> dict[str, Any]:
-    """Play bot `new` against bot `old` until a test has decided whether it is better: `arena compare --format json`.
-
-    `settings` are the other options of that command, such as `elo1=10` or `model="luck-adjusted"`. Blocks are stored:
-    interrupted by Ctrl-C, the same call continues.
-    """
-    folders = {"results": _absolute(results), "bots_folder": _absolute(bots)}
-    seed = settings.pop("seed", None)
-    choices = {"game": game, "workers": workers, "isolation": isolation, "new": str(new), "old": str(old)} | settings
-    choices |= {} if seed is None else {"secret": Secret.public(seed)}
-    request = request_of(compare_bots, folders | choices)
-    document: dict[str, Any] = run_in_child(comparison_document, request, heard=_listener(progress))
-    return document
-
-
-def comparison_document(request: CompareBots, on: OnEvent) -> dict[str, Any]:
-    """Return a comparison as `arena compare --format json` prints it."""
-    result = compare_bots(request, on)
-    document: dict[str, Any] = json.loads(as_json(result.result, (result.new, result.old), result.luck))
-    return document
-
-
-def _listener(progress: OnCounts | bool) -> OnCounts | None:  # noqa: FBT001 - as its callers got it
+def listener(progress: OnCounts | bool) -> OnCounts | None:  # noqa: FBT001 - as its callers got it
+    """Return the listener that the argument `progress` of a call asks for."""
     return progress if callable(progress) else _show if progress else None
 
 
-def _absolute(path: str | Path) -> Path:
+def absolute(path: str | Path) -> Path:
     """Return the path from the root; SpecError if the working folder has been removed."""
     try:
         return Path(path).absolute()
