@@ -27,7 +27,7 @@ from arena.cluster import session as remote
 from arena.cluster.backend import ClusterBackend, cluster_backend
 from arena.cluster.dealer import Terms
 from arena.cluster.messages import Dispatch, Opening, Progressed, Report, Welcome, packed, unpacked
-from arena.league.driver import Backend, Finished, LocalBackend, play_jobs
+from arena.league.driver import Backend, LocalBackend, PlayedBlocks, play_jobs
 from arena.league.schedule import Fixture, Job, Pairing
 from arena.league.tournament import ClusterSettings, Player, Tournament
 from arena.league.worker import OnFinished
@@ -83,7 +83,7 @@ class Counted:
         with contextlib.suppress(KeyboardInterrupt):
             play_jobs([jobs], backend, commit=self._commit, tick=self._tick)
 
-    def _commit(self, blocks: Finished) -> None:
+    def _commit(self, blocks: PlayedBlocks) -> None:
         self._first_s = self._first_s or time.monotonic()
         if self.begun_s and not self.rate:
             self.matches += sum(len(block.records) for block in blocks)
@@ -279,13 +279,13 @@ class _Waiting:
     def __init__(self, _: int) -> None:
         self._loop, self._end_s = asyncio.get_running_loop(), 0.0
 
-    def submit(self, job: Job, on_finished: OnFinished) -> "Future[Finished]":
+    def submit(self, job: Job, on_finished: OnFinished) -> "Future[PlayedBlocks]":
         """See Backend.submit."""
-        future: Future[Finished] = Future()
+        future: Future[PlayedBlocks] = Future()
         self._loop.call_soon_threadsafe(self._begin, job, on_finished, future)
         return future
 
-    def _begin(self, job: Job, on_finished: OnFinished, future: "Future[Finished]") -> None:
+    def _begin(self, job: Job, on_finished: OnFinished, future: "Future[PlayedBlocks]") -> None:
         numbers, names = [fixture.block for fixture in job.fixtures], job.pairing.names
         start_s = max(self._loop.time(), self._end_s)
         for done in range(_REPORTED_BLOCKS, len(numbers), _REPORTED_BLOCKS):

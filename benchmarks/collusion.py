@@ -164,7 +164,7 @@ def _without_signals(limits: Any) -> dict[str, int]:
     return {name: value for name, value in sandbox_rlimits(limits).items() if name != "SIGPENDING"}
 
 
-def _side_by_side(job: Job, **_: object) -> Generator[worker.Played, None, None]:
+def _side_by_side(job: Job, **_: object) -> Generator[worker.PlayedMatch, None, None]:
     """Play a job as arena once did: with a table for each rotation, all open during the whole job."""
     with ExitStack() as ending:
         tables = [worker._seat(job, keep_transcript=False) for _ in job.pairing.players]  # noqa: SLF001

@@ -18,7 +18,7 @@ from benchbots import ours
 from measure import error_of_median
 from tables import Figure, Goal, Table
 
-from arena.league.driver import Finished
+from arena.league.driver import PlayedBlocks
 from arena.league.schedule import Job
 from arena.league.state import ScheduleRunner
 from arena.league.tournament import Player, Tournament
@@ -41,7 +41,7 @@ _ENDS: Final = msgspec.json.encode([("normal", None, "sandbox", "1", 1, ())] * 2
 _NUMBERS: Final = struct.pack("<32i", *(9, 5, 5, 9), *(7, -7) * 2, *(62,) * 4, *(9000,) * 4, *(400,) * 4, *(0,) * 12)
 
 
-def played_by_nobody(job: Job, _: OnFinished) -> Finished:
+def played_by_nobody(job: Job, _: OnFinished) -> PlayedBlocks:
     """Return all blocks of a job at once, with records of random bytes."""
     return [_block(job, fixture.block) for fixture in job.fixtures]
 
@@ -59,7 +59,7 @@ class IdleBackend:
         self._workers = Workers(workers, preload=played_by_nobody.__module__)
         self.slots = workers
 
-    def submit(self, job: Job, on_finished: OnFinished) -> "Future[Finished]":
+    def submit(self, job: Job, on_finished: OnFinished) -> "Future[PlayedBlocks]":
         """See Backend.submit."""
         return self._workers.submit(played_by_nobody, job, on_finished)
 

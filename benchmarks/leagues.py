@@ -23,7 +23,7 @@ from matches import CLOCK, SHANGHAIEN
 from measure import error_of_median, interleaved
 from tables import Figure, Goal, Row, Table
 
-from arena.league.driver import Backend, Finished, LocalBackend, play_jobs
+from arena.league.driver import Backend, LocalBackend, PlayedBlocks, play_jobs
 from arena.league.schedule import Job, jobs
 from arena.league.tournament import Player, Tournament
 from arena.league.worker import OnFinished
@@ -68,7 +68,7 @@ class Timed(NamedTuple):
 
     job: Job
     reports: list[tuple[float, int]]
-    future: "Future[Finished]"
+    future: "Future[PlayedBlocks]"
 
     def between(self, begin_s: float, end_s: float) -> list[MatchResult]:
         """Return the results of the matches reported within that time."""
@@ -90,7 +90,7 @@ class Watched:
         self._backend, self.slots = backend, slots
         self.jobs: list[Timed] = []
 
-    def submit(self, job: Job, on_finished: OnFinished) -> "Future[Finished]":
+    def submit(self, job: Job, on_finished: OnFinished) -> "Future[PlayedBlocks]":
         """See Backend.submit."""
         reports: list[tuple[float, int]] = []
 

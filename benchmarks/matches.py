@@ -7,7 +7,7 @@ from typing import Any, Final
 import msgspec
 
 from arena.league.tournament import Player
-from arena.league.worker import bot_player
+from arena.league.worker import make_bot_player
 from arena.match import settings as match_settings
 from arena.match.bot_player import BotPlayer
 from arena.match.settings import ClockSettings, MatchSpec
@@ -63,7 +63,7 @@ def seated(
     """
     players = [Player(name=f"p{seat}", bot=bot, arguments=arguments) for seat, bot in enumerate(bots)]
     terms = match_settings.MatchSettings(setting.game, setting.options, clock)
-    bot_players = [bot_player(player, terms, isolation) for player in players]
+    bot_players = [make_bot_player(player, terms, isolation) for player in players]
     try:
         yield bot_players
     finally:

@@ -14,7 +14,7 @@ import msgspec
 from tabulate import tabulate
 
 from arena.league.tournament import Player
-from arena.league.worker import bot_player
+from arena.league.worker import make_bot_player
 from arena.match.reconstruction import lines_of
 from arena.match.record import MatchRecord, pack, split_packed
 from arena.match.referee import play_match
@@ -50,7 +50,7 @@ def _played(game: str, number: int) -> MatchRecord:
         Player(name=f"p{seat}", bot=read_bot(BOTS / name), arguments=tuple(more))
         for seat, (name, *more) in enumerate((first, second))
     ]
-    seats = [bot_player(player, setting, "none") for player in players]
+    seats = [make_bot_player(player, setting, "none") for player in players]
     try:
         drawn = draw_block(Secret.public("records"), f"records-{number}", 2)
         record = play_match(spec_of(setting, f"records-{number}-0", drawn, 0, "none"), seats)

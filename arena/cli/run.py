@@ -13,7 +13,7 @@ from arena.cli.completion import complete_tournament
 from arena.cli.edge import print_error, shown_events, stoppable
 from arena.cli.options import WORKERS, format_option, requesting, require_columns, table_options
 from arena.errors import DamagedStore, SpecError
-from arena.league.update import DroppedMatches, drop_sentences
+from arena.league.update import DroppedMatches, describe_drops
 from arena.operations.events import Event
 from arena.operations.plan_league import plan_league
 from arena.operations.run_league import (
@@ -135,7 +135,7 @@ def _update_lines(update: TournamentUpdate) -> Iterator[str]:
 
 def _dropped_lines(league: str, changes: tuple[str, ...], dropped: DroppedMatches) -> Iterator[str]:
     yield f"league {league}: {', '.join(changes) or 'nothing changed'}"
-    for sentence in drop_sentences(dropped):
+    for sentence in describe_drops(dropped):
         yield f"  {sentence}"
 
 

@@ -26,13 +26,13 @@ from arena.text import counted
 
 COMMIT_EVERY_S: Final = 0.2
 """Blocks that arrive within this time are stored in one transaction: a disk takes some milliseconds for each."""
-_NAMED: Final = 3
+_MOST_EXAMPLES: Final = 3
 _CONTINUE: Final = "; what is stored is safe, and the same command continues"
-_WHICH: Final = re.compile(r"^.*?\): |\b[0-9a-f]{12}-\d+-\d+\b")
+_BLOCK_NAMES: Final = re.compile(r"^.*?\): |\b[0-9a-f]{12}-\d+-\d+\b")
 """Parts of the message of a lost block that name the block or its match."""
 log: Final = logging.getLogger("arena.league")
 
-Finished = list[PlayedBlock]
+PlayedBlocks = list[PlayedBlock]
 
 
 class Backend(Protocol):
@@ -42,7 +42,7 @@ class Backend(Protocol):
     def slots(self) -> int:
         """The number of jobs that it takes by now, 1 at least: those in flight, and those that it can begin."""
 
-    def submit(self, job: Job, on_finished: OnFinished) -> "Future[Finished]":
+    def submit(self, job: Job, on_finished: OnFinished) -> "Future[PlayedBlocks]":
         """Play the job; the result is all its blocks. `on_finished` gets the number of its matches that are finished.
 
         The future fails with BrokenExecutor if its worker died; raises it if nothing works.
@@ -60,7 +60,7 @@ class LocalBackend:
         self.slots = workers
         self._play = partial(play_job_alone, may_pin=may_pin)
 
-    def submit(self, job: Job, on_finished: OnFinished) -> "Future[Finished]":
+    def submit(self, job: Job, on_finished: OnFinished) -> "Future[PlayedBlocks]":
         """Play a job. HarnessFault if bots cannot be isolated so here, which is tried once for all workers."""
         self_test.require_isolation(job.isolation)
         return self.workers.submit(self._play, job, on_finished)
@@ -78,7 +78,7 @@ def play_jobs(
     rounds: Iterable[Iterator[Job]],
     backend: Backend,
     *,
-    commit: Callable[[Finished], None],
+    commit: Callable[[PlayedBlocks], None],
     tick: Callable[[int], None] = lambda _: None,
 ) -> None:
     """Play all jobs. `commit` gets finished blocks every COMMIT_EVERY_S, the last ones also after Ctrl-C.
@@ -112,7 +112,7 @@ def play_jobs(
     finally:
         backend.close(is_interrupted=not is_done)
     if run.lost:
-        raise _blocks_lost(run.lost)
+        raise _lost_error(run.lost)
 
 
 class _Run:
@@ -121,14 +121,14 @@ class _Run:
     No job goes out while blocks are committed, so at most the blocks of the jobs in flight wait meanwhile.
     """
 
-    def __init__(self, backend: Backend, commit: Callable[[Finished], None]) -> None:
+    def __init__(self, backend: Backend, commit: Callable[[PlayedBlocks], None]) -> None:
         self.lost: list[str] = []
         self._backend, self._commit = backend, commit
         self._oom_kills = oom_kills()
         self._window = Window(self._submit, lambda: backend.slots)
         self._finished: dict[tuple[str, int], int] = {}
-        self._again: list[Job] = []
-        self._pending: Finished = []
+        self._jobs_to_repeat: list[Job] = []
+        self._pending: PlayedBlocks = []
         self._due_s = time.monotonic()
 
     @property
@@ -138,7 +138,9 @@ class _Run:
 
     def launch(self, jobs: Iterator[Job]) -> bool:
         """Fill the window; return True if any job is in flight."""
-        return self._window.fill(chain(iter(lambda: self._again.pop(0) if self._again else None, None), jobs))
+        return self._window.fill(
+            chain(iter(lambda: self._jobs_to_repeat.pop(0) if self._jobs_to_repeat else None, None), jobs)
+        )
 
     def receive(self) -> None:
         """Wait for a result, but no longer than to the next commit or tick; take in what has arrived."""
@@ -153,7 +155,7 @@ class _Run:
             del self._finished[job.key]
             error = future.exception()
             if fault := self._fault_of_machine(job, error):
-                trouble = MachineFault(f"{_named(job, job.fixtures)}: {fault}{_CONTINUE}")
+                trouble = MachineFault(f"{_describe_blocks(job, job.fixtures)}: {fault}{_CONTINUE}")
             elif error is not None:
                 self._try_again(job, error)
             elif {block.block for block in future.result()} != {fixture.block for fixture in job.fixtures}:
@@ -174,7 +176,7 @@ class _Run:
             self._commit(blocks)
             self._due_s = time.monotonic() + COMMIT_EVERY_S
 
-    def _submit(self, job: Job) -> "Future[Finished]":
+    def _submit(self, job: Job) -> "Future[PlayedBlocks]":
         """Hand a job to the backend. MachineFault if nothing works there."""
         self._finished[job.key] = 0
         try:
@@ -192,44 +194,44 @@ class _Run:
             return f"its worker died {ATTEMPTS} times, and the machine ran out of memory: use fewer --workers"
         return str(as_shortage(error) or "")
 
-    def _take(self, job: Job, blocks: Finished) -> None:
+    def _take(self, job: Job, blocks: PlayedBlocks) -> None:
         """Keep the blocks for the next commit; note void ones as lost."""
         fixtures = {fixture.block: fixture for fixture in job.fixtures}
         for block in blocks:
             if block.void:
-                self.lost.append(f"{_named(job, (fixtures[block.block],))}: {block.void}")
+                self.lost.append(f"{_describe_blocks(job, (fixtures[block.block],))}: {block.void}")
                 log.error("%s", self.lost[-1])
             else:
                 self._pending.append(block)
 
     def _try_again(self, job: Job, error: BaseException) -> None:
         """Queue a failed job again, after its second failure block by block; note a block as lost after the third."""
-        what = _named(job, job.fixtures)
+        what = _describe_blocks(job, job.fixtures)
         reason = "its worker died" if isinstance(error, BrokenExecutor) else f"{type(error).__name__}: {error}"
         if isinstance(error, Undelivered):
             log.warning("%s: %s; it is dealt again", what, error)
-            self._again.append(job)
+            self._jobs_to_repeat.append(job)
             return
         log.error("%s, attempt %d: %s", what, job.attempt, reason, exc_info=error)
         if job.attempt < ATTEMPTS - 1:
-            self._again.append(replace(job, attempt=job.attempt + 1))
+            self._jobs_to_repeat.append(replace(job, attempt=job.attempt + 1))
         elif job.attempt < ATTEMPTS:
-            self._again += [replace(job, fixtures=(fixture,), attempt=ATTEMPTS) for fixture in job.fixtures]
+            self._jobs_to_repeat += [replace(job, fixtures=(fixture,), attempt=ATTEMPTS) for fixture in job.fixtures]
         else:
             self.lost.append(f"{what}: {reason}")
 
 
-def _blocks_lost(lost: list[str]) -> BlocksLost:
+def _lost_error(lost: list[str]) -> BlocksLost:
     """Return the error, with each reason once and the first block that was lost by it."""
     by_reason: dict[str, str] = {}
     for sentence in lost:
-        by_reason.setdefault(_WHICH.sub("", sentence), sentence)
-    examples = [*by_reason.values()][:_NAMED]
+        by_reason.setdefault(_BLOCK_NAMES.sub("", sentence), sentence)
+    examples = [*by_reason.values()][:_MOST_EXAMPLES]
     more = f" and {len(lost) - len(examples)} more (see the log)" if len(lost) > len(examples) else ""
     return BlocksLost(f"{counted(len(lost), 'block')} could not be played, {'; '.join(examples)}{more}")
 
 
-def _named(job: Job, fixtures: tuple[Fixture, ...]) -> str:
+def _describe_blocks(job: Job, fixtures: tuple[Fixture, ...]) -> str:
     """Describe blocks of a job: `league first, 5f0c1d7e2a94 block 3 (greedy v random)`."""
     first, last = fixtures[0].block, fixtures[-1].block
     blocks = f"block {first}" if first == last else f"blocks {first} to {last}"

@@ -13,7 +13,7 @@ from arena.errors import SpecError
 from arena.games import load_game, plugin_package
 from arena.league.schedule import jobs
 from arena.league.tournament import Player, Tournament, require_game
-from arena.league.worker import Played, SeatedBots, play_rotations
+from arena.league.worker import PlayedMatch, SeatedBots, play_rotations
 from arena.match.secret_luck import Secret
 from arena.match.settings import ClockSettings
 from arena.process import reaper
@@ -63,7 +63,7 @@ def require_seats(game: str, players: int) -> None:
         raise SpecError(f"{game} is for {describe_range(counts)} players, found {players}")
 
 
-def named_apart(bots: Sequence[BotSpec]) -> list[Player]:
+def name_players(bots: Sequence[BotSpec]) -> list[Player]:
     """Return the bots as players; bots of one name, such as a bot that meets itself, are numbered."""
     names = distinguish_names([bot.name for bot in bots])
     return [Player(name=name, bot=bot) for name, bot in zip(names, bots, strict=True)]
@@ -76,7 +76,7 @@ def play_here(
     *,
     keep_transcript: bool = False,
     watch: Callable[[SeatedBots], object] = lambda _: None,
-) -> Generator[Played, None, None]:
+) -> Generator[PlayedMatch, None, None]:
     """Play match after match in this process; `watch` gets the bots of each table. Closing it ends the bots."""
     reaper.become_subreaper()
     sweep = partial(reaper.kill_descendants, spare=frozenset(multiprocessing_pids()))

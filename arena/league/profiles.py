@@ -22,14 +22,14 @@ from arena.standings.table import Standings, Timing, timing
 class ProfilePage(msgspec.Struct, frozen=True):
     """A player's profile with their row and their use of time as the leaderboard has them.
 
-    `ranked` is how many players share the ranking of the row: those whom matches connect. `no_luck_reason`
+    `ranking_size` is how many players share the ranking of the row: those whom matches connect. `no_luck_reason`
     says why there is no luck-adjusted score, if there is none; if it `is_luck_asked` for, tables have its column.
     """
 
     league: str
     arguments: tuple[str, ...]
     row: Row
-    ranked: int
+    ranking_size: int
     timing: Timing
     profile: Profile
     no_luck_reason: str = ""
@@ -48,11 +48,11 @@ def player_profile(
     name: str,
     table: Standings,
     sums: PairingSums,
-    measured: Callable[[Mapping[str, int], int], Iterator[MatchResult]] | None = None,
+    measure_luck: Callable[[Mapping[str, int], int], Iterator[MatchResult]] | None = None,
 ) -> ProfilePage:
     """Compute the profile of a player of the league, whose `table` and `sums` are of all its stored matches.
 
-    `measured` replays matches whose luck is not stored, by the blocks of each pairing and their number in all, and
+    `measure_luck` replays matches whose luck is not stored, by the blocks of each pairing and their number in all, and
     gives their results with luck.
     """
     (row,) = (row for row in table.rows if row.name == name)
@@ -60,21 +60,28 @@ def player_profile(
     (use,) = timing([entrant for entrant in entrants(state.tournament) if entrant.name == name], sums)
     blocks = {span.pairing.key: span.blocks for span in state.spans if name in span.pairing.names}
     numbers = profile(row, sums.table.of_player(name))
-    if measured is not None and not common_luck_version(sums, name):
-        sums = sums_of(match_table(measured(blocks, row.matches)))
+    if measure_luck is not None and not common_luck_version(sums, name):
+        sums = sums_of(match_table(measure_luck(blocks, row.matches)))
     numbers = adjust_for_luck(numbers, name, sums)
-    reason = without_luck(state.tournament) or (
+    reason = luck_obstacle(state.tournament) or (
         "other blocks of these matches do not show that it tells more than the plain one"
         if common_luck_version(sums, name)
         else "the luck of all its matches by one value function is not stored; --luck measures it"
     )
-    ranked = sum(other.group == row.group for other in table.rows)
+    ranking_size = sum(other.group == row.group for other in table.rows)
     return ProfilePage(
-        state.tournament.name, player.arguments, row, ranked, use, numbers, reason, is_luck_asked=measured is not None
+        state.tournament.name,
+        player.arguments,
+        row,
+        ranking_size,
+        use,
+        numbers,
+        reason,
+        is_luck_asked=measure_luck is not None,
     )
 
 
-def without_luck(tournament: Tournament) -> str:
+def luck_obstacle(tournament: Tournament) -> str:
     """Return the reason why no match of the league has a luck-adjusted score; empty if there may be one."""
     if tournament.seats > ADJUSTABLE_SEATS:
         return f"that takes matches of {ADJUSTABLE_SEATS} seats, and these have {tournament.seats}"

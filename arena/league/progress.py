@@ -17,8 +17,8 @@ from arena.match.columns import PlayedBlock
 from arena.text import counted, printable
 
 _DAY_H: Final = 24
-_NAMED: Final = 3
-_AT_ONCE: Final = 500
+_MOST_MACHINES: Final = 3
+_REPORT_EVERY: Final = 500
 """Steps of a task between two reports."""
 
 T = TypeVar("T")
@@ -30,7 +30,7 @@ def ignore_step(_words: str, _done: int, _total: int) -> None:
     """Report nothing."""
 
 
-def steps_of(items: Iterable[T], words: str, total: int, on_step: OnStep, *, every: int = _AT_ONCE) -> Iterator[T]:
+def steps_of(items: Iterable[T], words: str, total: int, on_step: OnStep, *, every: int = _REPORT_EVERY) -> Iterator[T]:
     """Yield the items, and report how many of `total` have been taken, each time after `every` of them."""
     for number, item in enumerate(items):
         if number % every == 0:
@@ -38,7 +38,7 @@ def steps_of(items: Iterable[T], words: str, total: int, on_step: OnStep, *, eve
         yield item
 
 
-class Counts(msgspec.Struct, frozen=True):
+class RunCounts(msgspec.Struct, frozen=True):
     """The counts of a run at a moment: `done` of `total` matches are over, `stored` of them kept for good.
 
     `rate` is in matches a second. `round` names the round of a league, `machines` has the number of matches of each
@@ -70,12 +70,12 @@ class Counts(msgspec.Struct, frozen=True):
         """Return `, on a 12, b 10 and 3 other machines`; empty without machines."""
         if not self.machines:
             return ""
-        named = [f"{printable(name)} {count}" for name, count in self.machines[:_NAMED]]
+        named = [f"{printable(name)} {count}" for name, count in self.machines[:_MOST_MACHINES]]
         more = len(self.machines) - len(named)
         return f", on {', '.join(named)}" + (f" and {counted(more, 'other machine')}" if more else "")
 
 
-class Progress:
+class RunProgress:
     """The progress of a run: counts that go on. `finished` matches are over and not stored yet."""
 
     def __init__(
@@ -102,7 +102,7 @@ class Progress:
         self.total = total
         self.add(done - self.done, 0)
 
-    def played(self, blocks: Iterable[PlayedBlock]) -> None:
+    def add_blocks(self, blocks: Iterable[PlayedBlock]) -> None:
         """Count the matches of more blocks as stored."""
         for block in blocks:
             self.add(block.matches, block.forfeits)
@@ -117,11 +117,13 @@ class Progress:
         self.round = f"{round_title(current)}{more}" if current.is_awaited else ""
 
     @property
-    def counts(self) -> Counts:
+    def counts(self) -> RunCounts:
         """The counts of the run by now."""
         done = self.done + self.finished
         rate = (done - self._before) / max(self._clock() - self._start_s, 1e-9)
-        return Counts(done, self.total, self.done, rate, self._forfeits, self.round, tuple(self.machines.most_common()))
+        return RunCounts(
+            done, self.total, self.done, rate, self._forfeits, self.round, tuple(self.machines.most_common())
+        )
 
 
 def whole_text(tournament: Tournament) -> str:
@@ -147,8 +149,8 @@ def progress_of(state: LeagueState) -> str:
 
 def duration_text(seconds: float) -> str:
     """Return a duration as text: `42s`, `3m07s`, `1h02m`, `2d03h`."""
-    minutes, rest = divmod(int(seconds), 60)
+    minutes, seconds = divmod(int(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     if hours >= _DAY_H:
         return f"{hours // _DAY_H}d{hours % _DAY_H:02}h"
-    return f"{hours}h{minutes:02}m" if hours else f"{minutes}m{rest:02}s" if minutes else f"{rest}s"
+    return f"{hours}h{minutes:02}m" if hours else f"{minutes}m{seconds:02}s" if minutes else f"{seconds}s"

@@ -22,7 +22,7 @@ from msgspec.structs import replace
 from arena.games import load_game
 from arena.league.schedules import Plan, ScheduleGenerator, TableNames, tables
 from arena.league.schedules.knockout import knockout
-from arena.league.schedules.settings import Gauntlet, Knockout, Swiss, decided
+from arena.league.schedules.settings import Gauntlet, Knockout, Swiss, stopping_rule
 from arena.league.schedules.swiss import swiss
 from arena.league.tournament import DEFAULT_SEATS, Player, Tournament, luck_origin, public_secret
 from arena.match.secret_luck import BlockDraw, Secret, draw_block
@@ -145,7 +145,7 @@ def jobs(
     finished: Mapping[str, Collection[int]],
     isolation: Isolation = DEFAULT_ISOLATION,
     *,
-    of: Round | None = None,
+    current: Round | None = None,
     secret: Secret | None = None,
 ) -> Iterator[Job]:
     """Yield the blocks of a round that are left to play, as jobs; by default those of the first round.
@@ -161,7 +161,7 @@ def jobs(
     keeps nothing from match to match plays the same in all these cases.
     """
     secret = secret or public_secret(tournament)
-    planned = Planner(tournament).plan(next(generator_of(tournament))) if of is None else of
+    planned = Planner(tournament).add_round(next(generator_of(tournament))) if current is None else current
     size = tournament.chunk_blocks
     last = max((first + planned.blocks for first in planned.first), default=0)
     for start in range(0, last, size):
@@ -185,7 +185,7 @@ def jobs(
 def is_open_ended(tournament: Tournament) -> bool:
     """Return True if the number of matches depends on their results."""
     schedule = tournament.schedule
-    return isinstance(schedule, Knockout) or (not isinstance(schedule, Swiss) and decided(schedule) is not None)
+    return isinstance(schedule, Knockout) or (not isinstance(schedule, Swiss) and stopping_rule(schedule) is not None)
 
 
 def match_count(tournament: Tournament) -> int:
@@ -203,7 +203,7 @@ class Planner:
         self._blocks: dict[str, int] = {}
         self._rounds = 0
         self._players = {player.name: player for player in tournament.players}
-        self._known: dict[TableNames, Pairing] = {}
+        self._pairings: dict[TableNames, Pairing] = {}
         identity = {
             "format": tournament.format,
             "game": tournament.game,
@@ -218,9 +218,9 @@ class Planner:
         before = {name: value for name, value in identity.items() if name <= "players"}
         after = {name: value for name, value in identity.items() if name > "players"}
         # Keys are in the order of their names, as in the whole identity: `{..., "players":[` and `],"rules":...}`.
-        self._start = sha256(_encode(before)[: -len("]}")])
-        self._rest = b"]," + _encode(after)[len("{") :]
-        self._described = {
+        self._hash_before = sha256(_encode(before)[: -len("]}")])
+        self._identity_after = b"]," + _encode(after)[len("{") :]
+        self._player_identities = {
             player.name: _encode([player.name, player.bot.digest, list(player.arguments)])
             for player in tournament.players
         }
@@ -228,15 +228,15 @@ class Planner:
     def pairing(self, table: TableNames) -> Pairing:
         """Return the pairing of the players of a table, the same for every order of their names."""
         names = tuple(sorted(table))
-        if names not in self._known:
-            identity = self._start.copy()
-            identity.update(b",".join([self._described[name] for name in names]) + self._rest)
+        if names not in self._pairings:
+            identity = self._hash_before.copy()
+            identity.update(b",".join([self._player_identities[name] for name in names]) + self._identity_after)
             digest = identity.hexdigest()
             players = tuple([self._players[name] for name in names])
-            self._known[names] = Pairing(key=digest[:KEY_LENGTH], players=_around_the_table(players, digest))
-        return self._known[names]
+            self._pairings[names] = Pairing(key=digest[:KEY_LENGTH], players=_draw_seating(players, digest))
+        return self._pairings[names]
 
-    def plan(self, plan: Plan) -> Round:
+    def add_round(self, plan: Plan) -> Round:
         """Return the plan as the next round, with the number of the first block of each pairing."""
         planned = tuple(map(self.pairing, plan.tables))
         first = tuple([self._blocks.get(pairing.key, 0) for pairing in planned])
@@ -258,7 +258,7 @@ def _encode(value: Any) -> bytes:
     return msgspec.json.encode(value, order="deterministic")
 
 
-def _around_the_table(players: tuple[Player, ...], digest: str) -> tuple[Player, ...]:
+def _draw_seating(players: tuple[Player, ...], digest: str) -> tuple[Player, ...]:
     """Return the players in a drawn order, so that the same names do not always sit together; two stay as they are."""
     if len(players) == DEFAULT_SEATS:
         return players
@@ -275,7 +275,7 @@ def generator_of(tournament: Tournament) -> ScheduleGenerator:
         return swiss(names, schedule.rounds)
     if isinstance(schedule, Knockout):
         return knockout(names, schedule.blocks_per_tie, schedule.cap_blocks or schedule.blocks_per_tie)
-    rule = decided(schedule)
+    rule = stopping_rule(schedule)
     if rule is None:
         return tables.cycles(tables_of(tournament), tournament.cycles)
     from arena.league.schedules.decided import until_decided  # noqa: PLC0415 - numpy is for this schedule only
@@ -299,7 +299,7 @@ def most_blocks(tournament: Tournament) -> int:
         return schedule.rounds * (players // 2)
     if isinstance(schedule, Knockout):
         return (players - 1) * (schedule.cap_blocks or schedule.blocks_per_tie)
-    rule, blocks = decided(schedule), tournament.cycles
+    rule, blocks = stopping_rule(schedule), tournament.cycles
     if rule is not None:
         blocks += (rule.cap_blocks - blocks) // rule.step_blocks * rule.step_blocks
     return len(tables_of(tournament)) * blocks

@@ -25,7 +25,7 @@ from arena.statistics.pentanomial import Counts, Moments, Sample, block_score
 from arena.statistics.sequential import SequentialSettings, State, Verdict, begin, state_after
 
 
-class Compared(msgspec.Struct, frozen=True):
+class ComparisonSummary(msgspec.Struct, frozen=True):
     """The numbers of all blocks that count, from NEW's side.
 
     `counts` are blocks by result, the next three are matches. `score` is the mean of wins and draws, as in the
@@ -65,7 +65,7 @@ class SequentialComparison:
         return self.state.verdict is not Verdict.UNDECIDED
 
     @property
-    def compared(self) -> Compared:
+    def summary(self) -> ComparisonSummary:
         """The numbers of the blocks that count."""
         matches = self.state.settings.matches
         counted = [self._scores[number] for number in range(self.state.blocks)]
@@ -73,7 +73,9 @@ class SequentialComparison:
         scores = [score for block in counted for score in block]
         score = _score(counts) if counted else None
         tested = self._estimate(counts, score) if score else None
-        return Compared(self.state, counts, scores.count(1.0), scores.count(0.5), scores.count(0.0), score, tested)
+        return ComparisonSummary(
+            self.state, counts, scores.count(1.0), scores.count(0.5), scores.count(0.0), score, tested
+        )
 
     def _estimate(self, counts: Counts, score: Interval) -> Estimate | MarginEstimate:
         """Return the estimate of what is tested: margins, luck-adjusted scores, or scores."""
@@ -91,7 +93,7 @@ class SequentialComparison:
         """
         for number, matches in blocks.items():
             self._take(number, matches)
-            if self._is_even(number) and _are_the_same([unpack(match.record) for match in matches]):
+            if self._is_even(number) and _are_identical([unpack(match.record) for match in matches]):
                 self._identical.add(number)
         while self.state.settings.model == "luck-adjusted" and len(self._values) in self._luck:
             self._values[len(self._values)] = next(self._adjusted)
@@ -113,28 +115,28 @@ class SequentialComparison:
         else:
             self._values[number] = block_score(self._scores[number])
 
-    def _score(self, one: MatchResult) -> float:
+    def _score(self, match: MatchResult) -> float:
         """Return NEW's score in a match: 1 a win, 1/2 a draw, 0 a loss."""
-        return one.points[self._seat(one)] / full_score(DEFAULT_SEATS)
+        return match.points[self._seat(match)] / full_score(DEFAULT_SEATS)
 
-    def _luck_of(self, one: MatchResult) -> float:
+    def _luck_of(self, match: MatchResult) -> float:
         """Return NEW's luck in a match, in payoff; measure it if it is not stored under this value of the game."""
-        if one.luck_version == self._luck_version:
-            return one.luck[self._seat(one)] / LUCK_UNIT
-        return round(luck_of(unpack(one.record)).by_seat[self._seat(one)] * LUCK_UNIT) / LUCK_UNIT
+        if match.luck_version == self._luck_version:
+            return match.luck[self._seat(match)] / LUCK_UNIT
+        return round(luck_of(unpack(match.record)).by_seat[self._seat(match)] * LUCK_UNIT) / LUCK_UNIT
 
-    def _margin(self, one: MatchResult) -> float:
+    def _margin(self, match: MatchResult) -> float:
         """Return NEW's margin in a match. CheckFailed after a forfeit."""
-        if one.margins is None:
+        if match.margins is None:
             raise CheckFailed(
-                f"a match ended with a forfeit ({one.termination}), which has no margin: compare by wins instead,"
+                f"a match ended with a forfeit ({match.termination}), which has no margin: compare by wins instead,"
                 " or mend the bot; `arena league matches NAME --faults` tells which"
             )
-        return float(one.margins[self._seat(one)])
+        return float(match.margins[self._seat(match)])
 
-    def _seat(self, one: MatchResult) -> int:
+    def _seat(self, match: MatchResult) -> int:
         """Return the seat of NEW: in rotation r, seat s belongs to player (s + r) mod 2 of the pairing."""
-        return (self._new - one.key.rotation) % DEFAULT_SEATS
+        return (self._new - match.key.rotation) % DEFAULT_SEATS
 
     def _is_even(self, number: int) -> bool:
         """Return True if neither player is ahead in the block."""
@@ -163,6 +165,6 @@ def _adjusted_score(seen: Sample) -> Interval:
     return interval(possible, error, degrees=degrees, blocks=seen.blocks, lowest=0.0, highest=1.0)
 
 
-def _are_the_same(records: list[MatchRecord]) -> bool:
+def _are_identical(records: list[MatchRecord]) -> bool:
     """Return True if the matches of a block went the same way, step by step, whoever sat where."""
     return all(record.steps == records[0].steps and record.scores == records[0].scores for record in records)

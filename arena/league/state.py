@@ -20,7 +20,7 @@ from arena.match.columns import PlayedBlock
 from arena.match.results import PairingRanks
 from arena.statistics.pairs import MISSING
 
-Stored = Callable[[Mapping[str, int]], Mapping[str, PairingRanks]]
+RanksReader = Callable[[Mapping[str, int]], Mapping[str, PairingRanks]]
 """Gets a number of blocks for each of some pairings, by key; returns the ranks of the stored ones below that number."""
 
 
@@ -87,24 +87,24 @@ class LeagueState(msgspec.Struct, frozen=True, dict=True):
         return match_count(self.tournament)
 
 
-def state_of(tournament: Tournament, stored: Stored) -> LeagueState:
-    """Return the state of the tournament's league, with the matches that `stored` has of it."""
-    return ScheduleRunner(tournament, stored).state
+def state_of(tournament: Tournament, read_ranks: RanksReader) -> LeagueState:
+    """Return the state of the tournament's league, with the matches whose ranks `read_ranks` returns."""
+    return ScheduleRunner(tournament, read_ranks).state
 
 
 class ScheduleRunner:
     """A schedule, run against what is stored up to its first open round, and on with every block that is committed."""
 
-    def __init__(self, tournament: Tournament, stored: Stored) -> None:
+    def __init__(self, tournament: Tournament, read_ranks: RanksReader) -> None:
         self.tournament = tournament
-        self._stored = stored
+        self._read_ranks = read_ranks
         self._generator = generator_of(tournament)
         self._planner = Planner(tournament)
         self._rounds: list[Round] = []
         self._news: list[str] = []
         self._spans: dict[str, PairingProgress] = {}
         self._committed: defaultdict[str, dict[int, str]] = defaultdict(dict)
-        self._left = 0
+        self._matches_left = 0
         self._is_complete = False
         self._begin(next(self._generator))
         self._go_on()
@@ -112,7 +112,7 @@ class ScheduleRunner:
     @property
     def state(self) -> LeagueState:
         """The state of the league by now."""
-        self._take_in()
+        self._add_committed()
         rounds, spans, news = tuple(self._rounds), tuple(self._spans.values()), tuple(self._news)
         return LeagueState(self.tournament, rounds, spans, news, self._is_complete)
 
@@ -120,15 +120,15 @@ class ScheduleRunner:
         """Add newly stored blocks of the open round; after the last one begin the next round."""
         for block in blocks:
             self._committed[block.pairing][block.block] = sys.intern(block.ranks)  # few differ, and there are millions
-            self._left -= block.matches
+            self._matches_left -= block.matches
         self._go_on()
 
     def _go_on(self) -> None:
         """Run the schedule on as long as the last round is stored completely."""
-        while self._left <= 0 and not self._is_complete:
-            self._take_in()
+        while self._matches_left <= 0 and not self._is_complete:
+            self._add_committed()
             try:
-                plan = self._generator.send(self._of_round(self._rounds[-1]))
+                plan = self._generator.send(self._ranks_of_round(self._rounds[-1]))
             except StopIteration as end:
                 self._news += end.value
                 self._is_complete = True
@@ -137,23 +137,23 @@ class ScheduleRunner:
 
     def _begin(self, plan: Plan) -> None:
         """Take in the next round, with all that is stored of it."""
-        planned = self._planner.plan(plan)
+        planned = self._planner.add_round(plan)
         self._rounds.append(planned)
         self._news += planned.news
         ends = {pairing.key: first + planned.blocks for pairing, first in planned.parts}
-        stored = self._stored(ends)
+        stored = self._read_ranks(ends)
         for pairing in planned.pairings:
             key = pairing.key
-            self._spans[key] = PairingProgress(pairing, ends[key], _named(pairing, stored.get(key)))
-        self._left = planned.matches - sum([ranks.matches for ranks in self._of_round(planned)])
+            self._spans[key] = PairingProgress(pairing, ends[key], _ranks_of_pairing(pairing, stored.get(key)))
+        self._matches_left = planned.matches - sum([ranks.matches for ranks in self._ranks_of_round(planned)])
 
-    def _of_round(self, planned: Round) -> list[PairingRanks]:
+    def _ranks_of_round(self, planned: Round) -> list[PairingRanks]:
         """Return the stored ranks of a round, in the order of its pairings."""
         return [
             self._spans[pairing.key].ranks.between(first, first + planned.blocks) for pairing, first in planned.parts
         ]
 
-    def _take_in(self) -> None:
+    def _add_committed(self) -> None:
         """Add the committed blocks to those that were stored before."""
         for key, block_ranks in self._committed.items():
             pairing, end, former = msgspec.structs.astuple(self._spans[key])
@@ -163,11 +163,11 @@ class ScheduleRunner:
         self._committed.clear()
 
 
-def _named(pairing: Pairing, found: PairingRanks | None) -> PairingRanks:
+def _ranks_of_pairing(pairing: Pairing, ranks: PairingRanks | None) -> PairingRanks:
     """Return the stored ranks of a pairing, empty if there are none. DamagedStore if they are of other players."""
-    if found is None:
+    if ranks is None:
         return PairingRanks(pairing.names, (), "")
-    if found.players != pairing.names:
-        key, stored, expected = pairing.key, ", ".join(found.players), ", ".join(pairing.names)
+    if ranks.players != pairing.names:
+        key, stored, expected = pairing.key, ", ".join(ranks.players), ", ".join(pairing.names)
         raise DamagedStore(f"pairing {key} is stored as that of {stored}, it is that of {expected}; run `arena verify`")
-    return found
+    return ranks

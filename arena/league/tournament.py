@@ -140,7 +140,7 @@ def largest_limits(tournament: Tournament) -> list[Limits]:
     return sorted(limits, key=lambda bot: (bot.memory_mib, bot.tasks))[-tournament.seats :]
 
 
-def decided_by_wall(tournament: Tournament) -> tuple[str, ...]:
+def wall_time_players(tournament: Tournament) -> tuple[str, ...]:
     """Return the players for whom wall time decides: all, or those whose bots start processes of their own."""
     is_for_all = tournament.clock.decides == "wall"
     return tuple(player.name for player in tournament.players if is_for_all or player.bot.manifest.processes)
@@ -154,12 +154,12 @@ def luck_origin(tournament: Tournament) -> LuckOrigin:
     return LuckOrigin((secret.commitment,), secret.seed)
 
 
-Keep = Callable[[str, PlayerEntry, BotSpec], BotSpec]
+KeepBot = Callable[[str, PlayerEntry, BotSpec], BotSpec]
 """Gets the name of a league, an entry of its players and the bot that it names today; returns the bot that plays."""
 
 
 def read_tournament(
-    path: Path, find_bot: Callable[[str], BotSpec], keep: Keep = lambda _league, _entry, bot: bot
+    path: Path, find_bot: Callable[[str], BotSpec], keep: KeepBot = lambda _league, _entry, bot: bot
 ) -> Tournament:
     """Read the tournament in the file at `path`; `find_bot` resolves what `players[i].bot` says.
 
@@ -172,7 +172,7 @@ def read_tournament(
         raise SpecError(f"{path}: {error}") from None
 
 
-def portable(tournament: Tournament) -> Tournament:
+def without_machine_settings(tournament: Tournament) -> Tournament:
     """Return the tournament without what belongs to one machine: where bots lie, and the workers that play."""
     players = tuple(
         msgspec.structs.replace(player, bot=msgspec.structs.replace(player.bot, source="", folder="", given=""))

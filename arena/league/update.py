@@ -16,7 +16,7 @@ from arena.plugins import Package
 from arena.text import counted
 
 
-def changes(former: Tournament, now: Tournament) -> list[str]:
+def describe_changes(former: Tournament, now: Tournament) -> list[str]:
     """Describe each change in a phrase: `cycles changed from 5 to 6`, `player ann left`."""
     old, new = ({one.name: " ".join([one.bot.label, *one.arguments]) for one in each.players} for each in (former, now))
     fields = ("game", "rules", "package", "options", "seats", "schedule", "cycles")
@@ -26,16 +26,16 @@ def changes(former: Tournament, now: Tournament) -> list[str]:
         for part, value in msgspec.structs.asdict(getattr(former, name)).items()
     )
     return [
-        *_changed((name, getattr(former, name), getattr(now, name)) for name in fields),
-        *_changed([("seed", former.seed or "none", now.seed or "none")]),
-        *_changed(settings),
+        *_describe_differences((name, getattr(former, name), getattr(now, name)) for name in fields),
+        *_describe_differences([("seed", former.seed or "none", now.seed or "none")]),
+        *_describe_differences(settings),
         *(f"player {name} left" for name in old if name not in new),
         *(f"player {name} joined" for name in new if name not in old),
-        *_changed((f"player {name}", old[name], new[name]) for name in old if name in new),
+        *_describe_differences((f"player {name}", old[name], new[name]) for name in old if name in new),
     ]
 
 
-def _changed(pairs: Iterable[tuple[str, Any, Any]]) -> Iterator[str]:
+def _describe_differences(pairs: Iterable[tuple[str, Any, Any]]) -> Iterator[str]:
     """Yield a phrase for each of (name, old value, new value) whose values differ."""
     for name, old, new in pairs:
         if old != new:
@@ -51,14 +51,14 @@ _MOST_NAMED = 20
 
 
 class DroppedMatches(msgspec.Struct, frozen=True):
-    """The matches left behind by a change; `dealt_again` are the numbers of rounds that are no longer known.
+    """The matches left behind by a change; `rounds_dealt_again` are the numbers of rounds that are no longer known.
 
     `by_round`: the title of each round before the change, its stored matches, and those of them that are left behind.
     """
 
     by_player: dict[str, int]
     by_round: tuple[tuple[str, int, int], ...]
-    dealt_again: tuple[int, ...]
+    rounds_dealt_again: tuple[int, ...]
 
     @property
     def stored(self) -> int:
@@ -71,7 +71,7 @@ class DroppedMatches(msgspec.Struct, frozen=True):
         return sum(dropped for *_, dropped in self.by_round)
 
 
-def dropped_matches(former: LeagueState, now: LeagueState) -> DroppedMatches:
+def count_dropped_matches(former: LeagueState, now: LeagueState) -> DroppedMatches:
     """Count the matches that a league leaves behind, by its states before and after a change."""
     by_player: Counter[str] = Counter()
     by_round, again = [], []
@@ -90,7 +90,7 @@ def dropped_matches(former: LeagueState, now: LeagueState) -> DroppedMatches:
     return DroppedMatches(dict(sorted(by_player.items())), tuple(by_round), tuple(again))
 
 
-def drop_sentences(lost: DroppedMatches) -> Iterator[str]:
+def describe_drops(lost: DroppedMatches) -> Iterator[str]:
     """Yield sentences about the dropped matches: how many, by player, and by round where there are several."""
     if not lost.dropped:
         yield f"no stored match is dropped ({lost.stored} are there)"
@@ -105,7 +105,7 @@ def drop_sentences(lost: DroppedMatches) -> Iterator[str]:
     if len(lost.by_round) > 1:
         rounds = [f"{title} {dropped} of {stored}" for title, stored, dropped in lost.by_round if stored]
         yield f"by round: {', '.join(rounds)}"
-    if lost.dealt_again:
-        first, last = lost.dealt_again[0], lost.dealt_again[-1]
+    if lost.rounds_dealt_again:
+        first, last = lost.rounds_dealt_again[0], lost.rounds_dealt_again[-1]
         span = f"round {first} is" if first == last else f"rounds {first} to {last} are"
         yield f"{span} dealt again; where the same players meet again in it, their matches count again"

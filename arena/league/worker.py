@@ -42,18 +42,18 @@ OnFinished = Callable[[int], None]
 """Gets the number of matches of a job that are finished, in any thread."""
 SeatedBots = Sequence[BotPlayer]
 """The players of a rotation, in the order of the pairing."""
-Played = tuple[MatchRecord, MatchResult]
+PlayedMatch = tuple[MatchRecord, MatchResult]
 """The record of a match and its result, which does not contain it."""
 
 
-def _raise(_: Fixture, fault: HarnessFault) -> NoReturn:
+def _raise_fault(_: Fixture, fault: HarnessFault) -> NoReturn:
     """Raise the fault by which a block is lost."""
     raise fault
 
 
-def bot_player(
+def make_bot_player(
     player: Player,
-    setting: MatchSettings,
+    settings: MatchSettings,
     isolation: Isolation,
     *,
     seats: int = 2,
@@ -66,22 +66,22 @@ def bot_player(
 
     SpecError if the bot asks for more than it is allowed.
     """
-    clock = clock_for(player.bot, setting.clock)
-    confinement = confine(player.bot, setting.limits, setting.clock, isolation)
-    seated = BotPlayer(
+    clock = clock_for(player.bot, settings.clock)
+    confinement = confine(player.bot, settings.limits, settings.clock, isolation)
+    bot_player = BotPlayer(
         player=player.name,
         bot=player.bot.digest,
         open_channel=lambda: open_channel(
             player.bot, confinement, player.arguments, may_ponder=clock.ponder, is_last=is_last
         ),
         hello=hello_for(
-            load_game(setting.game), setting.options, clock.startup_ms, confinement.limits.line_bytes, seats
+            load_game(settings.game), settings.options, clock.startup_ms, confinement.limits.line_bytes, seats
         ),
         clock=clock,
         keep_transcript=keep_transcript,
     )
-    seated.kept_stderr = confinement.limits.stderr_bytes if setting.stderr == "keep" else 0
-    return seated
+    bot_player.kept_stderr = confinement.limits.stderr_bytes if settings.stderr == "keep" else 0
+    return bot_player
 
 
 def play_rotations(
@@ -89,55 +89,65 @@ def play_rotations(
     *,
     keep_transcript: bool = False,
     watch: Callable[[SeatedBots], object] = lambda _: None,
-    lose: Callable[[Fixture, HarnessFault], object] = _raise,
+    on_lost: Callable[[Fixture, HarnessFault], object] = _raise_fault,
     sweep: Callable[[], object] = lambda: None,
-) -> Generator[Played, None, None]:
+) -> Generator[PlayedMatch, None, None]:
     """Play the matches of a job: one rotation of all its blocks, then, with new processes, the next one.
 
     The order of the rotations is that which was drawn for its first block. `watch` gets the players of each table
     before its first match; `sweep` ends what they left running, where nothing else runs below this process.
 
-    A match that is void is played again by new players, and so are those after it in its rotation. `lose` gets a block
-    of which matches were void ATTEMPTS times; it is played in the other rotations all the same, so that each process
-    meets the same matches as without a void one. Closing the generator ends the bots.
+    A match that is void is played again by new players, and so are those after it in its rotation. `on_lost` gets a
+    block of which matches were void ATTEMPTS times; it is played in the other rotations all the same, so that each
+    process meets the same matches as without a void one. Closing the generator ends the bots.
 
     A match for which the machine ran short is played again alone on this machine, and for the last time so that the end
     of a bot is its own fault. MachineFault if the limits of its bots do not fit then, or if the machine lacks anything.
     """
     voids: Counter[int] = Counter()
     for rotation in job.fixtures[0].draw.order:
-        left, shortages = list(job.fixtures), 0
-        while left:
+        fixtures, shortages = list(job.fixtures), 0
+        while fixtures:
             with room.alone(limits_of(job)) if shortages else room.beside_others():
                 table = _seat(job, keep_transcript=keep_transcript, is_last=shortages == ATTEMPTS - 1)
                 watch(table)
                 grace_s = 0.0
                 try:
-                    for fixture in left[: 1 if shortages else None]:
+                    for fixture in fixtures[: 1 if shortages else None]:
                         yield _play(job, fixture, rotation, table)
-                        del left[0]
+                        del fixtures[0]
                     grace_s, shortages = GRACE_S, 0
                 except Shortage as shortage:
                     shortages += 1
-                    log.warning("block %s-%d is void: %s", left[0].pairing, left[0].block, shortage)
-                    if shortages == ATTEMPTS:
-                        raise MachineFault(f"{shortage}; with nothing else playing, too") from shortage
+                    _note_shortage(fixtures[0], shortages, shortage)
                 except MachineFault:
                     raise
                 except HarnessFault as fault:
-                    # New players forget failed starts: the next attempt must not depend on which match was void.
-                    fixture = left[0]
-                    voids[fixture.block] += 1
-                    attempt = voids[fixture.block]
-                    log.warning("block %s-%d is void, attempt %d: %s", fixture.pairing, fixture.block, attempt, fault)
-                    if attempt >= ATTEMPTS:
-                        lose(fixture, fault)
-                        del left[0]
+                    if _is_lost(fixtures[0], voids, fault):
+                        on_lost(fixtures.pop(0), fault)
                         shortages = 0
                 finally:
                     for bot in table:
                         bot.close(grace_s=grace_s)
                     sweep()
+
+
+def _note_shortage(fixture: Fixture, count: int, shortage: Shortage) -> None:
+    """Log a match that is void for want of resources. MachineFault at the last of ATTEMPTS shortages in a row."""
+    log.warning("block %s-%d is void: %s", fixture.pairing, fixture.block, shortage)
+    if count == ATTEMPTS:
+        raise MachineFault(f"{shortage}; with nothing else playing, too") from shortage
+
+
+def _is_lost(fixture: Fixture, voids: Counter[int], fault: HarnessFault) -> bool:
+    """Count and log a void match; return True if its block is not played again in this rotation.
+
+    The next attempt has new players, which forget failed starts: so it does not depend on which match was void.
+    """
+    voids[fixture.block] += 1
+    attempt = voids[fixture.block]
+    log.warning("block %s-%d is void, attempt %d: %s", fixture.pairing, fixture.block, attempt, fault)
+    return attempt >= ATTEMPTS
 
 
 def limits_of(job: Job) -> list[Limits]:
@@ -160,20 +170,20 @@ def play_job(
     """
     require_package(job.settings.game, job.package or None)
     matches: dict[int, list[MatchResult]] = {fixture.block: [] for fixture in job.fixtures}
-    lost: dict[int, str] = {}
+    reasons: dict[int, str] = {}
 
-    def lose(fixture: Fixture, fault: HarnessFault) -> None:
-        lost[fixture.block] = f"void {ATTEMPTS} times, the last time because {fault}"
+    def note_lost(fixture: Fixture, fault: HarnessFault) -> None:
+        reasons[fixture.block] = f"void {ATTEMPTS} times, the last time because {fault}"
 
     reported_s = time.monotonic()
-    with contextlib.closing(play_rotations(job, lose=lose, sweep=sweep)) as played:
-        for count, (record, result) in enumerate(played, start=1):
+    with contextlib.closing(play_rotations(job, on_lost=note_lost, sweep=sweep)) as played_matches:
+        for count, (record, result) in enumerate(played_matches, start=1):
             matches[result.key.block].append(replace(result, record=pack(record)))
             if time.monotonic() - reported_s >= _REPORT_EVERY_S:
                 on_finished(count)
                 reported_s = time.monotonic()
     return [
-        PlayedBlock(job.pairing.key, block, void=lost[block]) if block in lost else next(pack_blocks(results))
+        PlayedBlock(job.pairing.key, block, void=reasons[block]) if block in reasons else next(pack_blocks(results))
         for block, results in matches.items()
     ]
 
@@ -183,7 +193,7 @@ def play_job_alone(job: Job, on_finished: OnFinished, *, may_pin: bool) -> list[
 
     With `may_pin` this process and all bots are on one core, where that is enough and one is free.
     """
-    if may_pin and does_on_one_core(job):
+    if may_pin and fits_one_core(job):
         _OWN_CORE.claim()
     else:
         _OWN_CORE.release()
@@ -195,7 +205,7 @@ def play_job_alone(job: Job, on_finished: OnFinished, *, may_pin: bool) -> list[
     return play_job(job, on_finished, sweep)
 
 
-def does_on_one_core(job: Job) -> bool:
+def fits_one_core(job: Job) -> bool:
     """Return True if only one of referee and bots runs at a time, and CPU time decides for all players."""
     manifests = [player.bot.manifest for player in job.pairing.players]
     clock, game = job.settings.clock, load_game(job.settings.game)
@@ -206,14 +216,16 @@ def does_on_one_core(job: Job) -> bool:
 
 def _seat(job: Job, *, keep_transcript: bool, is_last: bool = False) -> SeatedBots:
     """Return new bots for all players of the job. Their processes start with their first match."""
-    players, setting, isolation = job.pairing.players, job.settings, job.isolation
+    players, settings, isolation = job.pairing.players, job.settings, job.isolation
     return [
-        bot_player(player, setting, isolation, seats=len(players), keep_transcript=keep_transcript, is_last=is_last)
+        make_bot_player(
+            player, settings, isolation, seats=len(players), keep_transcript=keep_transcript, is_last=is_last
+        )
         for player in players
     ]
 
 
-def _play(job: Job, fixture: Fixture, rotation: int, table: SeatedBots) -> Played:
+def _play(job: Job, fixture: Fixture, rotation: int, table: SeatedBots) -> PlayedMatch:
     """Play a match of the block at this table; return its record and its result."""
     spec = spec_of(job.settings, fixture.match_id(rotation), fixture.draw, rotation, job.isolation)
     meter = _meter(job)

@@ -9,7 +9,7 @@ from msgspec.structs import asdict, replace
 from arena.errors import SpecError
 from arena.league.schedule import pairing_of
 from arena.league.tournament import Player, require_game
-from arena.league.worker import bot_player
+from arena.league.worker import make_bot_player
 from arena.match.asking import BotAnswer, ask, played_on
 from arena.match.bot_player import BotPlayer
 from arena.match.record import MatchRecord
@@ -137,7 +137,7 @@ def bot_player_for(record: MatchRecord, player: Player, isolation: Isolation, *,
     fields = asdict(record.clock)
     clock = ClockSettings(**fields) if has_clock else ClockSettings(**fields, startup_ms=_DAY_MS, ponder=True)
     settings = MatchSettings(record.game, record.options, clock, stderr="keep")
-    seated = bot_player(player, settings, isolation, seats=len(record.seats))
+    seated = make_bot_player(player, settings, isolation, seats=len(record.seats))
     seated.account.has_clock, seated.account.suspended = has_clock, never_suspended
     return seated
 

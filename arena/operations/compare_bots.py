@@ -12,9 +12,9 @@ from arena.errors import Interrupted, SpecError
 from arena.games import load_game
 from arena.games.api import value_of
 from arena.league.driver import Backend, LocalBackend, play_jobs
-from arena.league.progress import Progress
+from arena.league.progress import RunProgress
 from arena.league.schedule import Job, jobs
-from arena.league.sprt import Compared, SequentialComparison
+from arena.league.sprt import ComparisonSummary, SequentialComparison
 from arena.league.state import state_of
 from arena.league.tournament import DEFAULT_SEATS, Player, Tournament, largest_limits, luck_origin
 from arena.match.columns import PlayedBlock
@@ -78,7 +78,7 @@ class Comparison(msgspec.Struct, frozen=True):
 
     new: str
     old: str
-    result: Compared
+    result: ComparisonSummary
     luck: LuckOrigin
 
 
@@ -108,7 +108,7 @@ def compare_bots(request: CompareBots, on: OnEvent = ignore) -> Comparison:
         local = LocalBackend(1 if cluster else local_workers(request.workers, largest_limits(tournament), on))
         backend = backend_of(cluster, tournament, bots, request.isolation, local, on)
         _play(store, needed, comparison, backend, on)
-    return Comparison(players[0].name, players[1].name, comparison.compared, luck_origin(tournament))
+    return Comparison(players[0].name, players[1].name, comparison.summary, luck_origin(tournament))
 
 
 def _players(new: BotSpec, old: BotSpec) -> tuple[Player, Player]:
@@ -146,7 +146,7 @@ def _play(
     store: MatchStore, needed: Iterator[Job], comparison: SequentialComparison, backend: Backend, on: OnEvent
 ) -> None:
     """Play and store blocks until the test has decided."""
-    progress = Progress(total=_expected_matches(comparison), done=comparison.state.blocks * DEFAULT_SEATS)
+    progress = RunProgress(total=_expected_matches(comparison), done=comparison.state.blocks * DEFAULT_SEATS)
 
     def commit(blocks: list[PlayedBlock]) -> None:
         store.save(blocks)

@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import msgspec
 
-from arena.league.progress import Counts
+from arena.league.progress import RunCounts
 
 
 class Event(msgspec.Struct, frozen=True, tag=True):
@@ -26,10 +26,10 @@ class Progress(Event, frozen=True):
 class Counted(Progress, frozen=True):
     """Progress with its rate; if the steps are matches, `done` of them are finished."""
 
-    counts: Counts
+    counts: RunCounts
 
     @classmethod
-    def of(cls, counts: Counts, *more: Any, task: str = "matches") -> Self:
+    def of(cls, counts: RunCounts, *more: Any, task: str = "matches") -> Self:
         """Return the event of these counts; `more` are the fields of a subclass."""
         return cls(task, counts.done, counts.total, counts, *more)
 

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from arena.errors import DamagedStore, SpecError
 from arena.league.state import LeagueState, ScheduleRunner, state_of
-from arena.league.tournament import PlayerEntry, Tournament, portable
+from arena.league.tournament import PlayerEntry, Tournament, without_machine_settings
 from arena.match.secret_luck import Secret
 from arena.operations.events import Event
 from arena.process.manifest import BotSpec
@@ -147,7 +147,7 @@ class Schedules:
     def runner_of(self, tournament: Tournament) -> ScheduleRunner:
         """Return the schedule of a tournament, run against what is stored."""
         begun = replace(tournament, commitments=tournament.commitments[:1])  # others change no schedule
-        key = msgspec.json.encode(portable(begun))
+        key = msgspec.json.encode(without_machine_settings(begun))
         runner = self._known[key] = self._known.get(key) or ScheduleRunner(tournament, self._store.ranks)
         runner.tournament = tournament
         return runner

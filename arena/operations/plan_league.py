@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from arena.errors import Interrupted, MachineFault, SpecError
-from arena.league.plan import Capacity, LeaguePlan, SampleTimes, shown_difference, take_sample
+from arena.league.forecast import Capacity, LeagueForecast, SampleTimes, shown_difference, take_sample
 from arena.league.state import state_of
 from arena.league.tournament import ClusterSettings, Tournament
 from arena.operations.events import OnEvent, Progress, ignore
@@ -26,7 +26,7 @@ from arena.text import counted
 TIMES: Final = SampleTimes()
 
 
-def plan_league(request: RunLeague, on: OnEvent = ignore) -> LeaguePlan:
+def plan_league(request: RunLeague, on: OnEvent = ignore) -> LeagueForecast:
     """Forecast a league from a sample of matches that is played here, for local workers or for a cluster.
 
     MachineFault if bots cannot play here, or if no worker of the cluster can play.
@@ -56,7 +56,7 @@ def plan_league(request: RunLeague, on: OnEvent = ignore) -> LeaguePlan:
             raise Interrupted("interrupted; nothing was stored") from None
     if kept:
         on(VersionsKept(tournament.name, kept))
-    return LeaguePlan(tournament, played, sample, shown_difference(tournament, sample.results), capacity)
+    return LeagueForecast(tournament, played, sample, shown_difference(tournament, sample.results), capacity)
 
 
 def _capacity_of(cluster: ClusterSettings, game: str, isolation: Isolation) -> Capacity:

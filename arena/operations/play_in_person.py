@@ -6,8 +6,8 @@ import msgspec
 from msgspec.structs import replace
 
 from arena.errors import SpecError
-from arena.league.exhibition import named_apart, require_seats
-from arena.league.worker import bot_player
+from arena.league.exhibition import name_players, require_seats
+from arena.league.worker import make_bot_player
 from arena.match.human import PERSON, HumanPlayer
 from arena.match.participant import Participant
 from arena.match.record import MatchRecord
@@ -49,7 +49,7 @@ def play_in_person(request: PlayInPerson, person: HumanPlayer) -> PersonalMatch:
         raise SpecError(f"--seat {request.seat}: there are seats 0 to {seats - 1}")
     require_options(game, request.options, seats)
     bots = request.bot_store()
-    named = named_apart([bots.find(name) for name in request.bots])
+    named = name_players([bots.find(name) for name in request.bots])
     rivals = [replace(rival, name=f"the-bot-{rival.name}") if rival.name == PERSON else rival for rival in named]
     require_games([rival.bot for rival in rivals], game)
     prepare_isolation(request.isolation, game)
@@ -61,7 +61,7 @@ def play_in_person(request: PlayInPerson, person: HumanPlayer) -> PersonalMatch:
         table: list[Participant] = []
         for rival in rivals:
             installed = replace(rival, bot=bots_here.install(rival.bot))
-            seated = bot_player(installed, settings, request.isolation, seats=seats)
+            seated = make_bot_player(installed, settings, request.isolation, seats=seats)
             seated.account.suspended = never_suspended  # a person who presses Ctrl-Z comes back to the same match
             ending.callback(seated.close, grace_s=0.0)
             table.append(seated)

@@ -10,8 +10,8 @@ import msgspec
 from msgspec.structs import replace
 
 from arena.league.driver import LocalBackend, play_jobs
-from arena.league.exhibition import named_apart, play_here, require_seats
-from arena.league.progress import Progress
+from arena.league.exhibition import name_players, play_here, require_seats
+from arena.league.progress import RunProgress
 from arena.league.schedule import jobs, match_count
 from arena.league.tournament import Tournament, largest_limits
 from arena.league.worker import SeatedBots
@@ -73,7 +73,7 @@ def exhibition_of(request: PlayMatches, secret: Secret | None = None) -> Tournam
     """Return the tournament of a request. SpecError if it cannot be played."""
     require_seats(request.game, len(request.bots))
     bots = request.bot_store()
-    players = named_apart([bots.find(name) for name in request.bots])
+    players = name_players([bots.find(name) for name in request.bots])
     require_games([player.bot for player in players], request.game)
     return request.exhibition(players, secret, request.blocks)
 
@@ -176,14 +176,14 @@ def _play_in_parallel(
     on: OnEvent,
 ) -> None:
     """Play on all cores; the results are in schedule order, also after an interruption."""
-    progress = Progress(total=match_count(tournament))
+    progress = RunProgress(total=match_count(tournament))
     last: deque[bytes] = deque(maxlen=MOST_RECENT)
 
     def commit(blocks: list[PlayedBlock]) -> None:
         for block in blocks:
             last.extend(block.records)
             results.extend(replace(block, records=()).results)
-        progress.played(blocks)
+        progress.add_blocks(blocks)
 
     def report(finished: int) -> None:
         progress.finished = finished

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 
 from arena.errors import SpecError
-from arena.league.profiles import ProfilePage, player_profile, without_luck
+from arena.league.profiles import ProfilePage, luck_obstacle, player_profile
 from arena.league.progress import steps_of
 from arena.league.standings import matrix_of, standings_after
 from arena.league.tournament import luck_origin
@@ -56,7 +56,7 @@ def read_stats(request: ReadStats, on: OnEvent = ignore) -> tuple[ProfilePage, L
         names = [player.name for player in state.tournament.players]
         if request.player not in names:
             raise SpecError(f"league {state.tournament.name}: {unknown('player', request.player, names)}")
-        if request.luck and (reason := without_luck(state.tournament)):
+        if request.luck and (reason := luck_obstacle(state.tournament)):
             raise SpecError(f"--luck: {reason}")
         sums = store.sums(state.blocks)
         measure = partial(_measure_luck, on, store) if request.luck else None

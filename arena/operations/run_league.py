@@ -17,18 +17,18 @@ from arena.bundled import find_tournament
 from arena.doctor.machine import doubt_of_wall_time
 from arena.errors import ArenaError, DamagedStore, Interrupted, SpecError
 from arena.league.driver import Backend, BlocksLost, LocalBackend, play_jobs
-from arena.league.progress import Progress, round_title, whole_text
+from arena.league.progress import RunProgress, round_title, whole_text
 from arena.league.schedule import Job, jobs
 from arena.league.state import LeagueState, ScheduleRunner, state_of
 from arena.league.tournament import (
     Tournament,
-    decided_by_wall,
     largest_limits,
     luck_origin,
-    portable,
     read_tournament,
+    wall_time_players,
+    without_machine_settings,
 )
-from arena.league.update import DroppedMatches, changes, dropped_matches
+from arena.league.update import DroppedMatches, count_dropped_matches, describe_changes
 from arena.match.columns import PlayedBlock
 from arena.match.record import unpack
 from arena.match.results import MatchResult
@@ -147,7 +147,7 @@ def run_league(request: RunLeague, on: OnEvent = ignore) -> LeagueOutcome:
             store, results, tournament, request.secret, lambda known: not schedules.runner_of(known).state.is_complete
         )
         on(LeagueBegins(tournament.name, luck_origin(tournament)))
-        if cluster is None and (doubt := doubt_of_wall_time(decided_by_wall(tournament), count)):
+        if cluster is None and (doubt := doubt_of_wall_time(wall_time_players(tournament), count)):
             on(Warned(doubt))
         run = LeagueRun(store, schedules.runner_of(tournament), secret, request.isolation)
         try:
@@ -168,8 +168,8 @@ def preview_update(request: RunLeague) -> TournamentUpdate:
     with stored(request.results) as store:
         former = store.league(tournament.name)
         now = state_of(with_stored_commitments(store, tournament), store.ranks)
-        dropped = dropped_matches(state_of(former, store.ranks), now)
-        return TournamentUpdate(tournament, tuple(changes(former, tournament)), dropped)
+        dropped = count_dropped_matches(state_of(former, store.ranks), now)
+        return TournamentUpdate(tournament, tuple(describe_changes(former, tournament)), dropped)
 
 
 def tournament_of(request: RunLeague) -> tuple[Tournament, tuple[KeptVersion, ...]]:
@@ -194,7 +194,7 @@ class LeagueRun:
         state = runner.state
         self._forfeits = Counter[str]()
         forfeits = store.forfeits(state.blocks)
-        self.progress = Progress(total=state.scheduled, done=state.stored, forfeits=forfeits)
+        self.progress = RunProgress(total=state.scheduled, done=state.stored, forfeits=forfeits)
 
     @property
     def state(self) -> LeagueState:
@@ -235,14 +235,16 @@ class LeagueRun:
             if block.forfeits:
                 for match in block.results:
                     self._log_forfeit(match)
-        self.progress.played(blocks)
+        self.progress.add_blocks(blocks)
 
     def _rounds(self) -> Iterator[Iterator[Job]]:
         """Yield the remaining jobs of each round; a round is known when all before it are stored."""
         while True:
             state = self.state
             self.progress.begin(state)
-            todo = jobs(state.tournament, state.finished, self._isolation, of=state.rounds[-1], secret=self._secret)
+            todo = jobs(
+                state.tournament, state.finished, self._isolation, current=state.rounds[-1], secret=self._secret
+            )
             first = next(todo, None)
             if first is None:
                 return
@@ -292,19 +294,19 @@ def _require_none_dropped(
         on(Warned(f"{error}; it is stored anew from the file"))
         return
     begun = with_stored_commitments(store, tournament)
-    if msgspec.json.encode(portable(begun)) == msgspec.json.encode(former):
+    if msgspec.json.encode(without_machine_settings(begun)) == msgspec.json.encode(former):
         return
-    lost = dropped_matches(state_of(former, store.ranks), schedules.runner_of(begun).state)
+    lost = count_dropped_matches(state_of(former, store.ranks), schedules.runner_of(begun).state)
     if not lost.dropped:
         return
     if not request.update or (request.may_drop is not None and lost.dropped > request.may_drop):
         matches = counted(lost.dropped, "match does", "matches do")
         raise SpecError(
-            f"league {tournament.name}: {', '.join(changes(former, begun))}: {matches} not belong to it any"
+            f"league {tournament.name}: {', '.join(describe_changes(former, begun))}: {matches} not belong to it any"
             f" more, of {lost.stored} that are stored. `--update` takes the change, `--update --dry-run` only says"
             " what it drops; or undo the change, or give the league another name"
         )
-    on(MatchesDropped(tournament.name, tuple(changes(former, tournament)), lost))
+    on(MatchesDropped(tournament.name, tuple(describe_changes(former, tournament)), lost))
 
 
 def _write_leaderboard(table: "tuple[Standings, tuple[Timing, ...]]", state: LeagueState, results: Path) -> None:

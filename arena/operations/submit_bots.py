@@ -10,7 +10,7 @@ import msgspec
 
 from arena.bundled import is_path
 from arena.errors import SpecError
-from arena.league.progress import Progress
+from arena.league.progress import RunProgress
 from arena.match.secret_luck import Secret
 from arena.operations.events import Counted, Event, OnEvent, Warned, ignore
 from arena.operations.examination import Examination, Trial, examine_all, examine_bot
@@ -165,7 +165,7 @@ class _SubmissionRun:
         """Examine these bots, and put each on the list as soon as it is accepted."""
         workers = min(local_workers(self._request.workers, [Limits()] * 2, on), len(submissions))
         secret = choose_luck(self._request, on)
-        progress = Progress(total=len(submissions))
+        progress = RunProgress(total=len(submissions))
 
         def report() -> None:
             refused = sum(submission.verdict is SubmissionVerdict.REFUSED for submission in submissions)

@@ -9,7 +9,7 @@ from arena.errors import ArenaError
 from arena.games import load_game
 from arena.games.api import simulator_of
 from arena.league.driver import Backend, LocalBackend
-from arena.league.progress import Progress
+from arena.league.progress import RunProgress
 from arena.league.tournament import ClusterSettings, Tournament, largest_limits
 from arena.match.secret_luck import Secret
 from arena.operations.events import Counted, Event, OnEvent, Warned, ignore
@@ -67,10 +67,10 @@ def verify_leagues(request: VerifyLeagues, on: OnEvent = ignore) -> tuple[str, .
             given = [request.secret] if request.secret is not None and request.secret.commitment in listed else []
             return [*given, *keeper.at_hand(listed)]
 
-        runs = dict[str, Progress]()
+        runs = dict[str, RunProgress]()
 
         def watch(league: str, done: int, total: int) -> None:
-            run = runs.setdefault(league, Progress(total=total))
+            run = runs.setdefault(league, RunProgress(total=total))
             run.reach(done, total)
             on(Counted.of(run.counts, task=league))
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import msgspec
 
-from arena.league.sprt import Compared
+from arena.league.sprt import ComparisonSummary
 from arena.match.secret_luck import LuckOrigin
 from arena.report.formats import UNKNOWN, chance_percent, grid, half_width, percent, two_decimals
 from arena.report.luck_origin import luck_description
@@ -35,14 +35,14 @@ def state_line(state: State) -> str:
     return f"{progress}, about {state.blocks_to_go} more, {state.settings.last} at most"
 
 
-def as_text(result: Compared, names: tuple[str, str], luck: LuckOrigin) -> str:
+def as_text(result: ComparisonSummary, names: tuple[str, str], luck: LuckOrigin) -> str:
     """Return the verdict, the numbers behind it, fishtest's lines, and the origin of the luck."""
     numbers = grid(_rows(result), tablefmt="plain", disable_numparse=True)
     parts = [_sentence(result.state, names), numbers, "\n".join(_fishtest(result)), luck_description(luck)]
     return "\n\n".join(filter(None, parts))
 
 
-def as_json(result: Compared, names: tuple[str, str], luck: LuckOrigin) -> str:
+def as_json(result: ComparisonSummary, names: tuple[str, str], luck: LuckOrigin) -> str:
     """Return the result of a test as JSON; the same bytes for the same blocks."""
     state, counts = result.state, result.counts
     settings, pairs = state.settings, result.counts.won_by_lost
@@ -87,7 +87,7 @@ def _sentence(state: State, names: tuple[str, str]) -> str:
     return f"Not decided yet between {new} and {old}: {state_line(state)}."
 
 
-def _rows(result: Compared) -> list[tuple[str, str]]:
+def _rows(result: ComparisonSummary) -> list[tuple[str, str]]:
     state, counts = result.state, result.counts
     matches = state.settings.matches
     rows = [("blocks", f"{state.blocks} ({state.blocks * matches} matches; same luck, seats swapped)")]
@@ -120,7 +120,7 @@ def _normalised(estimate: Estimate | MarginEstimate) -> str:
     return UNKNOWN if estimate.normalised is None else _interval(estimate.normalised)
 
 
-def _fishtest(result: Compared) -> list[str]:
+def _fishtest(result: ComparisonSummary) -> list[str]:
     """Return the result in the lines that fishtest and fastchess print."""
     settings = result.state.settings
     lower, upper = settings.bounds

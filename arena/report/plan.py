@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from textwrap import wrap
 from typing import Final
 
-from arena.league.plan import Capacity, LeaguePlan, LeagueSample, ShownDifference
+from arena.league.forecast import Capacity, LeagueForecast, LeagueSample, ShownDifference
 from arena.league.progress import duration_text, whole_text
 from arena.league.schedule import match_count, tables_of
 from arena.league.tournament import Tournament
@@ -16,7 +16,7 @@ _LABEL: Final = 18
 _NAMED: Final = 5
 
 
-def plan_lines(plan: LeaguePlan, width: int | None) -> Iterator[str]:
+def plan_lines(plan: LeagueForecast, width: int | None) -> Iterator[str]:
     """Yield the lines of a forecast, broken at `width`."""
     for label, text in _parts(plan):
         first, *more = [text] if width is None else wrap(text, max(width - _LABEL, _LABEL))
@@ -31,7 +31,7 @@ def matches_in_words(tournament: Tournament, done: int) -> str:
     return f"{whole}, {max(match_count(tournament) - done, 0)} of them left" if done else whole
 
 
-def _parts(plan: LeaguePlan) -> Iterator[tuple[str, str]]:
+def _parts(plan: LeagueForecast) -> Iterator[tuple[str, str]]:
     tournament, sample, done = plan.tournament, plan.sample, plan.stored
     yield "league", f"{tournament.name}: {counted(len(tournament.players), 'player')}, game {tournament.game}"
     yield "matches", matches_in_words(tournament, done)

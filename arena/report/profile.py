@@ -81,7 +81,7 @@ def head_sentences(page: ProfilePage) -> Iterator[str]:
     elif page.no_luck_reason:
         yield f"luck-adjusted score: not shown, as {page.no_luck_reason}"
     skill = f", rating {two_decimals(row.rating.value)} {half_width(row.rating)}" if row.rating else ""
-    yield f"Rank {row.rank} of {page.ranked}{skill}"
+    yield f"Rank {row.rank} of {page.ranking_size}{skill}"
 
 
 def _tail(page: ProfilePage, *, most_ids: int | None) -> Iterator[str]:
@@ -235,7 +235,7 @@ def _document(page: ProfilePage) -> dict[str, Any]:
     profile, row = page.profile, page.row
     standing = {
         "rank": row.rank,
-        "players": page.ranked,
+        "players": page.ranking_size,
         **interval_fields("rating", row.rating),
     }
     percentiles = {name: getattr(profile.times, name) for name in ("means_ms", "slowest_decisions_ms")}

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from arena.errors import DamagedStore, SpecError
-from arena.league.tournament import Tournament, portable
+from arena.league.tournament import Tournament, without_machine_settings
 from arena.match.columns import Machine, PlayedBlock
 from arena.match.record import split_packed
 from arena.match.results import MatchKey, MatchResult, PairingRanks
@@ -57,7 +57,7 @@ class MatchStore:
 
         Standings published of another version of it are deleted.
         """
-        text = msgspec.json.encode(portable(tournament))
+        text = msgspec.json.encode(without_machine_settings(tournament))
         query = (
             "INSERT INTO league (name, tournament, digest) VALUES (?, ?, ?) ON CONFLICT (name) DO UPDATE SET"
             " standings = CASE WHEN tournament = excluded.tournament THEN standings END,"

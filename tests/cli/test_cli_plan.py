@@ -11,7 +11,7 @@ from support.cli_arena import Terminal
 
 from arena.cluster import survey
 from arena.cluster.survey import SurveyedWorker
-from arena.league.plan import SampleTimes
+from arena.league.forecast import SampleTimes
 from arena.operations import plan_league
 
 pytestmark = pytest.mark.process

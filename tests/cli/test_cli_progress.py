@@ -9,7 +9,7 @@ from support.store_made import fill, tournament
 
 from arena.cli import edge
 from arena.cli.edge import SAID_EVERY_S, TerminalLine, shown_events
-from arena.league.progress import Progress, duration_text, steps_of
+from arena.league.progress import RunProgress, duration_text, steps_of
 from arena.operations import events
 from arena.operations.events import Counted
 
@@ -27,7 +27,7 @@ class Clock:
 def test_a_pipe_gets_a_line_every_half_minute(capsys: pytest.CaptureFixture[str]) -> None:
     """A pipe gets a line every half minute: matches done, their total and the time left, without escape codes."""
     clock = Clock()
-    progress = Progress(total=7200, clock=clock)
+    progress = RunProgress(total=7200, clock=clock)
 
     with shown_events(words=lambda step: step.counts.words(), is_left=True, clock=clock) as on:
         for _ in range(200):  # twice a second
@@ -61,7 +61,7 @@ def test_a_drawn_line_fits_the_terminal(
 
 def test_a_league_that_goes_on_does_not_say_0_s_left() -> None:
     """Before the first match of a run nobody knows."""
-    progress = Progress(total=100, done=40, clock=Clock())
+    progress = RunProgress(total=100, done=40, clock=Clock())
 
     assert progress.counts.words() == "40/100 matches, 0.0/s"
 
@@ -69,7 +69,7 @@ def test_a_league_that_goes_on_does_not_say_0_s_left() -> None:
 def test_finished_matches_are_told_apart_from_stored_ones() -> None:
     """A stop loses those of lives that are not over; they count for the rate and the time that is left."""
     clock = Clock()
-    progress = Progress(total=100, done=40, clock=clock)
+    progress = RunProgress(total=100, done=40, clock=clock)
     clock.now_s += 10.0
 
     progress.finished = 20

@@ -10,7 +10,7 @@ import pytest
 from support.bot_source import bot_script
 from support.cli_arena import Terminal
 
-from arena.league.plan import SampleTimes
+from arena.league.forecast import SampleTimes
 from arena.operations import plan_league
 
 pytestmark = pytest.mark.process

@@ -34,7 +34,7 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> "Counter[str]":
 
     for module in ("state", "schedule"):
         monkeypatch.setattr(f"arena.league.{module}.generator_of", counting("replays", schedule.generator_of))
-    monkeypatch.setattr(schedule, "_around_the_table", counting("hashes", schedule._around_the_table))
+    monkeypatch.setattr(schedule, "_draw_seating", counting("hashes", schedule._draw_seating))
     return counts
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from support.league_events import Event, Winner, better
 
 from arena.league.schedules.decided import until_decided
-from arena.league.schedules.settings import Decided
+from arena.league.schedules.settings import StoppingRule
 from arena.league.schedules.tables import cycle, cycles, gauntlet
 from arena.standings.ratings import RatingSettings
 from arena.standings.skills import GrowingRanking, fit_skills
@@ -19,7 +19,7 @@ RATING = RatingSettings()
 NAMES = ("ann", "bob", "cid", "dot")
 
 
-def event(rule: Decided, winner: Winner, count: int = 4) -> Event:
+def event(rule: StoppingRule, winner: Winner, count: int = 4) -> Event:
     return Event(until_decided(NAMES, cycle(NAMES, 2), count, rule, RATING), winner)
 
 
@@ -43,7 +43,7 @@ def test_plain_cycles_await_nothing() -> None:
 
 def test_a_clear_order_ends_with_the_cycles() -> None:
     """Each player wins ten of ten blocks against the next: one analysis may spend the whole error."""
-    found = event(Decided(likelihood=0.95, step_blocks=5, cap_blocks=14), better, count=10)
+    found = event(StoppingRule(likelihood=0.95, step_blocks=5, cap_blocks=14), better, count=10)
 
     assert len(found.plans) == 1
     assert found.news == tuple(
@@ -54,7 +54,7 @@ def test_a_clear_order_ends_with_the_cycles() -> None:
 
 def test_early_looks_ask_for_more() -> None:
     """At a tenth of the cap ten blocks won of ten do not decide; 21 do."""
-    found = event(Decided(likelihood=0.95, step_blocks=1, cap_blocks=100), better, count=10)
+    found = event(StoppingRule(likelihood=0.95, step_blocks=1, cap_blocks=100), better, count=10)
 
     assert {found.blocks(one, other) for one, other in (("ann", "bob"), ("bob", "cid"), ("cid", "dot"))} == {21}
     assert found.blocks("ann", "cid") == 10
@@ -62,7 +62,7 @@ def test_early_looks_ask_for_more() -> None:
 
 def test_only_the_undecided_pair_plays_on() -> None:
     """Two of four players are level: only they play on, step by step, to the cap, and the news say so."""
-    found = event(Decided(likelihood=0.95, step_blocks=10, cap_blocks=55), level({"bob", "cid"}), count=20)
+    found = event(StoppingRule(likelihood=0.95, step_blocks=10, cap_blocks=55), level({"bob", "cid"}), count=20)
 
     assert [plan.tables for plan in found.plans[1:]] == [(("bob", "cid"),)] * 3
     assert found.blocks("bob", "cid") == 50
@@ -82,7 +82,7 @@ def test_a_pair_that_gets_decided_stops() -> None:
             return "cid"
         return level({"bob", "cid"})(one, other, block)
 
-    found = event(Decided(likelihood=0.95, step_blocks=2, cap_blocks=100), winner, count=10)
+    found = event(StoppingRule(likelihood=0.95, step_blocks=2, cap_blocks=100), winner, count=10)
 
     assert 10 < found.blocks("bob", "cid") < 60
     assert [each for each in found.told if each.startswith("cid is better than bob: decided at block")]
@@ -96,7 +96,7 @@ def test_only_their_own_blocks_decide_about_two() -> None:
             return (one, other)[block % 5 < 2]
         return level({"bob", "cid"})(one, other, block)
 
-    found = event(Decided(likelihood=0.95, step_blocks=10, cap_blocks=40), winner, count=20)
+    found = event(StoppingRule(likelihood=0.95, step_blocks=10, cap_blocks=40), winner, count=20)
     skills = fit_skills(table_of(NAMES, found.ranks), RATING)
 
     assert skills is not None
@@ -108,7 +108,7 @@ def test_only_their_own_blocks_decide_about_two() -> None:
 def test_a_gauntlet_plays_on_with_its_challengers_only() -> None:
     """Neighbours who do not meet in it are left as they are."""
     tables = gauntlet(["ann"], ["bob", "cid"], 2)
-    rule = Decided(likelihood=0.95, step_blocks=2, cap_blocks=8)
+    rule = StoppingRule(likelihood=0.95, step_blocks=2, cap_blocks=8)
 
     found = Event(until_decided(["ann", "bob", "cid"], tables, 2, rule, RATING), level({"ann", "bob"}, {"ann", "cid"}))
 
@@ -120,7 +120,7 @@ def test_a_gauntlet_plays_on_with_its_challengers_only() -> None:
 @given(seed=st.integers(0, 10**6), step=st.integers(1, 4), cap=st.integers(3, 12))
 def test_no_decided_pair_plays_again_and_no_pair_beyond_the_cap(seed: int, step: int, cap: int) -> None:
     """Whatever the results: each extra pair was an undecided pair of neighbours by rating, and it all ends."""
-    rule = Decided(likelihood=0.6, step_blocks=step, cap_blocks=cap)
+    rule = StoppingRule(likelihood=0.6, step_blocks=step, cap_blocks=cap)
 
     found = event(rule, lambda *key: Random(f"{seed}{key}").choice([key[0], key[1], None]), count=3)
 
@@ -142,7 +142,7 @@ def test_two_equals_and_a_league_of_equals() -> None:
 
     Each league picks its neighbours by the results, and some of its pairs never stop.
     """
-    rule, stopped, decided = Decided(likelihood=0.8, step_blocks=5, cap_blocks=30), 0, 0
+    rule, stopped, decided = StoppingRule(likelihood=0.8, step_blocks=5, cap_blocks=30), 0, 0
     for seed in range(40):
         chance = Random(seed)
         found = event(rule, lambda one, other, _: chance.choice((one, other, None)), count=5)  # noqa: B023

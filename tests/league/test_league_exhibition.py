@@ -7,7 +7,7 @@ from support.made_matches import bot
 from support.toy_game import NAME
 
 from arena.errors import SpecError
-from arena.league.exhibition import exhibition, named_apart
+from arena.league.exhibition import exhibition, name_players
 from arena.league.schedule import match_count, pairings
 from arena.league.tournament import Tournament
 from arena.match.secret_luck import Secret
@@ -19,7 +19,7 @@ CLOCK = ClockSettings()
 
 
 def meeting(*names: str, game: str = NAME, **options: int) -> Tournament:
-    players = named_apart([bot(name) for name in names])
+    players = name_players([bot(name) for name in names])
     return exhibition(players, game=game, options=dict(options), clock=CLOCK, secret=Secret.public("1"), blocks=3)
 
 
@@ -36,7 +36,7 @@ def test_all_sit_at_one_table(seats: int) -> None:
 @given(st.lists(st.sampled_from(["a", "a-1", "a-2", "b", "a-1-1"]), min_size=2, max_size=4))
 def test_everybody_has_a_name_of_his_own(names: list[str]) -> None:
     """A bot that meets no other of its name keeps it; a number that is taken is not given again."""
-    players = named_apart([bot(name) for name in names])
+    players = name_players([bot(name) for name in names])
 
     found = [player.name for player in players]
     assert len(set(found)) == len(found)
@@ -46,7 +46,7 @@ def test_everybody_has_a_name_of_his_own(names: list[str]) -> None:
 
 def test_equal_names_are_numbered_in_their_order() -> None:
     """Numbers begin with 1."""
-    assert [player.name for player in named_apart([bot("a"), bot("b"), bot("a")])] == ["a-1", "b", "a-2"]
+    assert [player.name for player in name_players([bot("a"), bot("b"), bot("a")])] == ["a-1", "b", "a-2"]
 
 
 @pytest.mark.parametrize(("names", "found"), [(("ann",), 1), (("ann", "bob", "cid", "dot", "eve"), 5)])

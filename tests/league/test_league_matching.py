@@ -41,7 +41,7 @@ def test_settles_a_pair_if_that_leaves_a_pairing(edges: set[tuple[int, int]], wi
 
     for one, other in wishes:
         if {one, other} <= left and (one, other) in edges:
-            settled = matching.settle(one, other)
+            settled = matching.fix_pair(one, other)
             assert settled == exists(edges, left - {one, other})
             left -= {one, other} if settled else set()
             assert matching.is_perfect

@@ -100,7 +100,7 @@ def test_a_rotation_has_its_players_to_itself(monkeypatch: pytest.MonkeyPatch, s
     def lose(fixture: Fixture, _: HarnessFault) -> None:
         lost.append(fixture.block)
 
-    matches: Iterable[Any] = play_rotations(job, lose=lose, sweep=hall.sweep)
+    matches: Iterable[Any] = play_rotations(job, on_lost=lose, sweep=hall.sweep)
     found = [(rotation, fixture.block) for fixture, rotation in matches]
 
     order = job.fixtures[0].draw.order

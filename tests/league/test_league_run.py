@@ -11,7 +11,7 @@ from support.made_matches import tournament
 
 from arena.errors import HarnessFault
 from arena.league import driver
-from arena.league.driver import BlocksLost, Finished, play_jobs
+from arena.league.driver import BlocksLost, PlayedBlocks, play_jobs
 from arena.league.schedule import Fixture, Job, jobs, pairings
 from arena.league.tournament import Tournament
 from arena.league.worker import ATTEMPTS, OnFinished
@@ -57,13 +57,13 @@ def test_a_round_with_a_lost_block_is_the_last() -> None:
 def test_never_has_more_in_flight_than_slots() -> None:
     """The window holds as many jobs as there are slots, counting what has not been collected."""
     league = tournament(cycles=20)
-    waiting: list[tuple[Future[Finished], Job]] = []
+    waiting: list[tuple[Future[PlayedBlocks], Job]] = []
     most = 0
 
     class Slow(FakeBackend):
-        def submit(self, job: Job, on_finished: OnFinished) -> "Future[Finished]":  # noqa: ARG002 - it shows no progress
+        def submit(self, job: Job, on_finished: OnFinished) -> "Future[PlayedBlocks]":  # noqa: ARG002 - it shows no progress
             nonlocal most
-            future: Future[Finished] = Future()
+            future: Future[PlayedBlocks] = Future()
             waiting.append((future, job))
             most = max(most, len(waiting))
             if len(waiting) == self.slots:
@@ -110,7 +110,7 @@ def test_a_broken_backend_ends_the_league_with_a_sentence() -> None:
     """A backend that takes no more jobs is our fault; committed blocks stay."""
 
     class Broken(FakeBackend):
-        def submit(self, job: Job, on_finished: OnFinished) -> "Future[Finished]":
+        def submit(self, job: Job, on_finished: OnFinished) -> "Future[PlayedBlocks]":
             if self.flights:
                 raise BrokenExecutor("a child process terminated abruptly")
             return super().submit(job, on_finished)
@@ -200,12 +200,12 @@ def test_finished_matches_are_told_before_they_are_stored(monkeypatch: pytest.Mo
     monkeypatch.setattr(driver, "COMMIT_EVERY_S", 3600.0)
     monkeypatch.setattr(driver, "LOOK_EVERY_S", 0.01)
     *_, last = league = list(jobs(tournament("ann", "bob", cycles=6, chunk_blocks=2), {}))
-    waiting: list[Future[Finished]] = []
+    waiting: list[Future[PlayedBlocks]] = []
     told: list[tuple[int, int]] = []
     committed: list[PlayedBlock] = []
 
     class Reporting(FakeBackend):
-        def submit(self, job: Job, on_finished: OnFinished) -> "Future[Finished]":
+        def submit(self, job: Job, on_finished: OnFinished) -> "Future[PlayedBlocks]":
             if job != last:
                 return super().submit(job, on_finished)
             on_finished(3)

@@ -21,7 +21,7 @@ from arena.league import worker
 from arena.league.driver import play_jobs
 from arena.league.schedule import Job, jobs
 from arena.league.tournament import ClusterSettings
-from arena.league.worker import Played, play_rotations
+from arena.league.worker import PlayedMatch, play_rotations
 from arena.operations import playing
 from arena.operations.events import Event, Warned
 from arena.process import room
@@ -60,7 +60,7 @@ class Machine:
         self._how = "last" if is_last else "alone" if alone else "shared"
         return [_Player(), _Player()]
 
-    def _play(self, _job: Job, fixture: Any, rotation: int, _table: object) -> Played:
+    def _play(self, _job: Job, fixture: Any, rotation: int, _table: object) -> PlayedMatch:
         self.played.append((fixture.block, self._how))
         if rotation == 0 and fixture.block == 1 and self.faults:
             raise self.faults.pop(0)

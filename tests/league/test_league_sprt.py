@@ -108,7 +108,7 @@ def test_the_order_of_arrival_changes_nothing(settings: SequentialSettings, orde
         piecewise.add(blocks[number])
 
     assert piecewise.state == whole.state
-    assert piecewise.compared == whole.compared
+    assert piecewise.summary == whole.summary
 
 
 def test_luck_of_another_value_is_measured_anew(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -128,7 +128,7 @@ def test_only_blocks_that_count_are_shown() -> None:
     lost = all_of(block(number, record((1, 3)), record((2, 2))) for number in range(24, 40))
     comparison.add(all_of(won(number) for number in range(24)) | lost)
 
-    found = comparison.compared
+    found = comparison.summary
 
     assert comparison.state.verdict is Verdict.H1
     assert (found.wins, found.draws, found.losses) == (2 * comparison.state.blocks, 0, 0)
@@ -142,7 +142,7 @@ def test_wins_draws_and_losses_of_matches() -> None:
     blocks = [block(0, record((3, 1)), record((3, 1))), block(1, record((2, 2)), record((2, 2)))]
     comparison.add(all_of(blocks + [won(number) for number in range(2, 8)]))
 
-    found = comparison.compared
+    found = comparison.summary
 
     assert (found.wins, found.draws, found.losses) == (13, 2, 1)
     assert found.counts.numbers == (0, 0, 2, 0, 6)

@@ -6,8 +6,8 @@ import pytest
 from support.made_matches import bot, players, tournament
 
 from arena.league.schedules.settings import Swiss
-from arena.league.tournament import Player, portable
-from arena.league.update import changes
+from arena.league.tournament import Player, without_machine_settings
+from arena.league.update import describe_changes
 from arena.match.settings import ClockSettings
 from arena.process.limits import Limits
 
@@ -37,4 +37,4 @@ def test_says_what_changed(changed: dict[str, Any], said: list[str]) -> None:
     """Changes have the words of the file; settings on which no match depends are left out."""
     former, now = tournament("ann", "bob"), tournament("ann", "bob", **changed)
 
-    assert changes(portable(former), now) == said
+    assert describe_changes(without_machine_settings(former), now) == said

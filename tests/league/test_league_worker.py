@@ -16,7 +16,7 @@ from arena.league import worker
 from arena.league.exhibition import play_here
 from arena.league.schedule import Job, jobs
 from arena.league.tournament import Player
-from arena.league.worker import does_on_one_core, play_job
+from arena.league.worker import fits_one_core, play_job
 from arena.match import referee
 from arena.match.columns import PlayedBlock
 from arena.match.participant import Participant
@@ -151,7 +151,7 @@ def test_one_core_is_enough_where_one_runs_at_a_time(
     bot = read_bot(ROOT / "bots" / "random")
     other = msgspec.structs.replace(bot, manifest=msgspec.structs.replace(bot.manifest, **manifest))
 
-    assert does_on_one_core(job_of([bot, other], ClockSettings(**clock), game)) is does
+    assert fits_one_core(job_of([bot, other], ClockSettings(**clock), game)) is does
 
 
 def test_a_bot_that_uses_more_cores_than_it_may_have_threads_is_refused() -> None:

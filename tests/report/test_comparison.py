@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from arena.league.sprt import Compared
+from arena.league.sprt import ComparisonSummary
 from arena.match.secret_luck import LuckOrigin
 from arena.report.comparison import as_json, as_text
 from arena.statistics.elo import estimate
@@ -19,12 +19,12 @@ NUMBERS = (1, 11, 47, 25, 16)
 SCORES = [place / 4 for place, number in enumerate(NUMBERS) for _ in range(number)]
 
 
-def compared(settings: SequentialSettings) -> Compared:
+def compared(settings: SequentialSettings) -> ComparisonSummary:
     """The first result of a public page of fastchess, of which 37 even blocks were two draws."""
     state = state_after(dict(enumerate(SCORES)), settings)
     score = Interval(0.61, 0.57, 0.65)
     seen = state.seen if isinstance(state.seen, Sample) else Counts(NUMBERS)
-    return Compared(state, Counts(NUMBERS), 67, 110, 23, score, estimate(seen, score))
+    return ComparisonSummary(state, Counts(NUMBERS), 67, 110, 23, score, estimate(seen, score))
 
 
 def test_the_lines_of_fishtest_and_fastchess() -> None:
@@ -66,7 +66,7 @@ def test_luck_adjusted_scores_stand_beside_scores() -> None:
 def test_before_any_block_there_are_no_numbers() -> None:
     """The page has neither ratios nor an interval; JSON has null."""
     settings = SequentialSettings()
-    nothing = Compared(begin(settings), Counts.none(2), 0, 0, 0, None, None)
+    nothing = ComparisonSummary(begin(settings), Counts.none(2), 0, 0, 0, None, None)
 
     assert "DrawRatio" not in as_text(nothing, NAMES, SECRET)
     page = json.loads(as_json(nothing, NAMES, SECRET))
@@ -78,7 +78,7 @@ def test_no_block_lost_has_no_finite_ratio() -> None:
     settings = SequentialSettings(elo1=10.0, batch=16)
     state = state_after(dict.fromkeys(range(16), 1.0), settings)
     won, score = Counts((0, 0, 0, 0, 16)), Interval(1.0, 0.8, 1.0)
-    found = Compared(state, won, 32, 0, 0, score, estimate(won, score))
+    found = ComparisonSummary(state, won, 32, 0, 0, score, estimate(won, score))
 
     assert json.loads(as_json(found, NAMES, SECRET))["pairs_ratio"] is None
     assert re.search(r"^PairsRatio +inf ", as_text(found, NAMES, SECRET), re.MULTILINE)

@@ -15,7 +15,7 @@ from support.tampering import execute_sql
 from arena.errors import DamagedStore, SpecError
 from arena.league.schedule import jobs, pairings
 from arena.league.state import state_of
-from arena.league.tournament import Tournament, portable
+from arena.league.tournament import Tournament, without_machine_settings
 from arena.match.columns import Machine, pack_blocks
 from arena.operations.leagues import publish
 from arena.standings.table import standings_json
@@ -216,7 +216,7 @@ def test_a_league_reads_as_it_was_saved(tmp_path: Path) -> None:
     with writing(tmp_path) as store:
         store.save_league(league)
 
-        assert store.league("test") == portable(league)
+        assert store.league("test") == without_machine_settings(league)
         assert store.leagues() == ["test"]
 
 

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 from arena.league.tournament import Player
-from arena.league.worker import bot_player
+from arena.league.worker import make_bot_player
 from arena.match.bot_player import BotPlayer
 from arena.match.settings import MatchSettings
 from arena.process.manifest import read_bot
@@ -46,4 +46,4 @@ def bot_script(
 def scripted_player(path: Path, script: str, settings: MatchSettings) -> BotPlayer:
     """The bot of this source, saved as `path`, on these terms and without a sandbox."""
     path.write_text(script, encoding="utf-8")
-    return bot_player(Player(path.stem, read_bot(path)), settings, "none")
+    return make_bot_player(Player(path.stem, read_bot(path)), settings, "none")

@@ -29,7 +29,7 @@ from arena.cluster.messages import (
 from arena.errors import MachineFault
 from arena.games import fingerprint_of
 from arena.league import driver
-from arena.league.driver import Finished, play_jobs
+from arena.league.driver import PlayedBlocks, play_jobs
 from arena.league.schedule import Fixture, Job, jobs
 from arena.league.tournament import Tournament
 from arena.league.worker import OnFinished
@@ -238,7 +238,7 @@ class FakeCluster:
         self.script: Callable[[FakeCluster], Any] | None = None
         self.wishes: dict[str, dict[str, Any]] = {}
 
-    def commit(self, blocks: Finished) -> None:
+    def commit(self, blocks: PlayedBlocks) -> None:
         """As a store."""
         self.committed += numbers(blocks)
         self.machines.update(each.machine for each in blocks)
@@ -353,7 +353,7 @@ class Waiting:
     def __init__(self) -> None:
         self.begun: list[Job] = []
 
-    def submit(self, job: Job, _: OnFinished) -> "Future[Finished]":
+    def submit(self, job: Job, _: OnFinished) -> "Future[PlayedBlocks]":
         self.begun.append(job)
         return Future()
 

@@ -7,7 +7,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from arena.league.driver import Backend, Finished, play_jobs
+from arena.league.driver import Backend, PlayedBlocks, play_jobs
 from arena.league.schedule import Job, jobs
 from arena.league.state import state_of
 from arena.league.tournament import Player, Tournament
@@ -41,9 +41,9 @@ class InThisProcess:
 
     slots = 1
 
-    def submit(self, job: Job, on_finished: OnFinished) -> "Future[Finished]":  # noqa: ARG002 - it shows no progress
+    def submit(self, job: Job, on_finished: OnFinished) -> "Future[PlayedBlocks]":  # noqa: ARG002 - it shows no progress
         """See Backend.submit."""
-        future: Future[Finished] = Future()
+        future: Future[PlayedBlocks] = Future()
         future.set_result(play_whole_job(job))
         return future
 

@@ -14,7 +14,7 @@ from random import Random
 from statistics import NormalDist
 
 from arena.league.schedules.decided import until_decided
-from arena.league.schedules.settings import Decided
+from arena.league.schedules.settings import StoppingRule
 from arena.league.schedules.tables import cycle
 from arena.match.luck import LEAST
 from arena.standings.luck_audit import LEVEL
@@ -102,7 +102,7 @@ def until_it_is_decided(skills: Iterable[float], random: Random) -> Ledger:
         luck[one, other, block] = 2.0 * (is_won - wins)
         return one if is_won else other
 
-    names, rule = [*field], Decided(likelihood=0.95, step_blocks=5, cap_blocks=100)
+    names, rule = [*field], StoppingRule(likelihood=0.95, step_blocks=5, cap_blocks=100)
     ledger = Ledger()
     play = Event(until_decided(names, cycle(names, 2), 10, rule, RatingSettings()), winner)
     left = iter(luck.items())

@@ -5,7 +5,7 @@ from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
-from arena.league.driver import Finished
+from arena.league.driver import PlayedBlocks
 from arena.league.schedule import Fixture, Job, pairings
 from arena.league.tournament import Player, Tournament
 from arena.league.worker import OnFinished
@@ -31,11 +31,11 @@ class FakeBackend:
     def __init__(self, play: Callable[[Job], list[PlayedBlock]], slots: int = 3) -> None:
         self._play = play
         self.slots = slots
-        self.flights: list[Future[Finished]] = []
+        self.flights: list[Future[PlayedBlocks]] = []
         self.closed: list[bool] = []
 
-    def submit(self, job: Job, on_finished: OnFinished) -> "Future[Finished]":  # noqa: ARG002 - it shows no progress
-        future: Future[Finished] = Future()
+    def submit(self, job: Job, on_finished: OnFinished) -> "Future[PlayedBlocks]":  # noqa: ARG002 - it shows no progress
+        future: Future[PlayedBlocks] = Future()
         self.flights.append(future)
         try:
             future.set_result(self._play(job))

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from arena.league.driver import Finished
+from arena.league.driver import PlayedBlocks
 from arena.league.schedule import Job
 from arena.league.worker import OnFinished, play_job
 from arena.match.columns import PlayedBlock
@@ -24,7 +24,7 @@ class ThreadBackend:
     def __init__(self, executor: Executor | None = None, slots: int = 1) -> None:
         self._executor, self.slots = executor or ThreadPoolExecutor(slots), slots
 
-    def submit(self, job: Job, on_finished: OnFinished) -> "Future[Finished]":  # noqa: ARG002 - it shows no progress
+    def submit(self, job: Job, on_finished: OnFinished) -> "Future[PlayedBlocks]":  # noqa: ARG002 - it shows no progress
         return self._executor.submit(play_whole_job, job)
 
     def close(self, *, is_interrupted: bool) -> None:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from arena.league.schedules import Plan, ScheduleGenerator, TableNames, half_points
-from arena.league.schedules.settings import Decided
+from arena.league.schedules.settings import StoppingRule
 from arena.match.results import PairingRanks
 from arena.standings.ratings import RatingSettings
 from arena.standings.skills import GrowingRanking
@@ -24,7 +24,7 @@ _MOST_LEAD = 2
 
 
 def until_decided(
-    players: Sequence[str], tables: Sequence[TableNames], count: int, rule: Decided, rating: RatingSettings
+    players: Sequence[str], tables: Sequence[TableNames], count: int, rule: StoppingRule, rating: RatingSettings
 ) -> ScheduleGenerator:
     """Plan the cycles, then blocks for undecided neighbours that are among `tables`.
 

@@ -16,7 +16,7 @@ from arena.text import unknown
 Count = Annotated[int, Meta(ge=1, le=10_000_000)]
 Likelihood = Annotated[float, Meta(gt=0.5, lt=1)]
 
-LIKELIHOOD: Final = 0.95
+DEFAULT_LIKELIHOOD: Final = 0.95
 CYCLES_IN_CAP: Final = 10
 BLOCKS_PER_TIE: Final = 4
 TIES_IN_CAP: Final = 3
@@ -71,7 +71,7 @@ Schedule = Annotated[
 ]
 
 
-class Decided(msgspec.Struct, frozen=True):
+class StoppingRule(msgspec.Struct, frozen=True):
     """The settings of `until: decided`, all filled in."""
 
     likelihood: float
@@ -85,7 +85,7 @@ def with_defaults(schedule: Schedule, *, players: Sequence[str], seats: int, cyc
     `cycles` is what the file says, None if it says nothing.
     """
     if isinstance(schedule, RoundRobin | Gauntlet):
-        return _settle_cycles(schedule, players, seats, cycles)
+        return _fill_in_cycles(schedule, players, seats, cycles)
     kind = type(schedule).__name__.lower()
     if cycles is not None:
         length = "ends with its final" if isinstance(schedule, Knockout) else "has rounds"
@@ -107,15 +107,15 @@ def with_defaults(schedule: Schedule, *, players: Sequence[str], seats: int, cyc
     return replace(schedule, cap_blocks=cap)
 
 
-def decided(schedule: RoundRobin | Gauntlet) -> Decided | None:
+def stopping_rule(schedule: RoundRobin | Gauntlet) -> StoppingRule | None:
     """Return the stopping rule of undecided neighbours; None if nobody plays on."""
     likelihood, step, cap = schedule.likelihood, schedule.step_blocks, schedule.cap_blocks
     if schedule.until is None or likelihood is None or step is None or cap is None:
         return None
-    return Decided(likelihood, step, cap)
+    return StoppingRule(likelihood, step, cap)
 
 
-def _settle_cycles(
+def _fill_in_cycles(
     schedule: RoundRobin | Gauntlet, players: Sequence[str], seats: int, cycles: int | None
 ) -> RoundRobin | Gauntlet:
     """Fill in the defaults of a schedule with cycles. SpecError if it cannot be played."""
@@ -134,7 +134,7 @@ def _settle_cycles(
     cap = schedule.cap_blocks or CYCLES_IN_CAP * cycles
     if cap < cycles:
         raise SpecError(f"schedule.cap_blocks: found {cap}, but the cycles alone are {cycles} blocks of each pairing")
-    return replace(schedule, likelihood=schedule.likelihood or LIKELIHOOD, step_blocks=step, cap_blocks=cap)
+    return replace(schedule, likelihood=schedule.likelihood or DEFAULT_LIKELIHOOD, step_blocks=step, cap_blocks=cap)
 
 
 def _refuse_challengers(challengers: Sequence[str], players: Sequence[str], seats: int) -> None:

@@ -51,11 +51,11 @@ def pair_up(
         ]
         matching = Matching(may_meet)
         if matching.is_perfect:
-            return tuple(_settled(order, points, meetings, matching))
+            return tuple(_choose_tables(order, points, meetings, matching))
     raise AssertionError("somebody may be met often enough")
 
 
-def _settled(
+def _choose_tables(
     order: Sequence[str], points: "Counter[str]", meetings: "Counter[frozenset[str]]", matching: "Matching"
 ) -> Iterator[TableNames]:
     """Give each player, best first, the best choice that leaves somebody to meet for all others."""
@@ -64,7 +64,7 @@ def _settled(
     while left:
         first = left[0]
         choices = sorted(_candidates(left, points), key=lambda other: meetings[frozenset((left[0], other))])
-        other = next(choice for choice in choices if matching.settle(place[first], place[choice]))
+        other = next(choice for choice in choices if matching.fix_pair(place[first], place[choice]))
         left = [player for player in left if player not in (first, other)]
         yield first, other
 
@@ -88,7 +88,7 @@ class Matching:
 
     def __init__(self, neighbours: Sequence[Sequence[int]]) -> None:
         self.neighbours = neighbours
-        self.gone = set[int]()
+        self.fixed = set[int]()
         self.partner = [-1] * len(neighbours)
         for node, others in enumerate(neighbours):
             single = (other for other in others if self.partner[other] < 0)
@@ -101,21 +101,21 @@ class Matching:
     @property
     def is_perfect(self) -> bool:
         """True if every node that is left has a partner."""
-        return all(other >= 0 or node in self.gone for node, other in enumerate(self.partner))
+        return all(other >= 0 or node in self.fixed for node, other in enumerate(self.partner))
 
-    def settle(self, one: int, other: int) -> bool:
+    def fix_pair(self, first: int, other: int) -> bool:
         """Take these two out of a perfect matching as a pair, if that leaves a partner for all others."""
-        self.gone |= {one, other}
-        if self.partner[one] == other:
+        self.fixed |= {first, other}
+        if self.partner[first] == other:
             return True
         former = list(self.partner)
-        left, right = self.partner[one], self.partner[other]
-        self.partner[one], self.partner[other] = other, one
+        left, right = self.partner[first], self.partner[other]
+        self.partner[first], self.partner[other] = other, first
         self.partner[left] = self.partner[right] = -1
         if self._grow(left):
             return True
         self.partner = former
-        self.gone -= {one, other}
+        self.fixed -= {first, other}
         return False
 
     def _grow(self, root: int) -> bool:
@@ -144,7 +144,7 @@ class _Search:
         for node in self._ends:  # the list grows meanwhile
             for other in self._matching.neighbours[node]:
                 partner = self._partner[other]
-                if other in self._matching.gone or self._base[node] == self._base[other] or partner == node:
+                if other in self._matching.fixed or self._base[node] == self._base[other] or partner == node:
                     continue
                 if other == self._ends[0] or (partner >= 0 and self.came_from[partner] >= 0):
                     self._shrink(node, other)

@@ -25,7 +25,7 @@ from arena.text import counted
 
 MOST_TABLES: Final = 500
 """The most tables in a cycle of three and more seats; a cycle of pairs always has all of them."""
-_LOOKED_AT: Final = 100
+_MOST_CANDIDATES: Final = 100
 """Tables among which the next one is chosen if there are more than `MOST_TABLES`: thousands would take seconds."""
 
 _Places = tuple[int, ...]
@@ -39,13 +39,13 @@ def cycles(of_cycle: Sequence[TableNames], count: int) -> ScheduleGenerator:
 
 def cycle(players: Sequence[str], seats: int) -> tuple[TableNames, ...]:
     """Return the tables of a cycle, in an order in which nobody waits long."""
-    return _named(_cycle(len(players), seats), players)
+    return _name_places(_cycle(len(players), seats), players)
 
 
 def gauntlet(challengers: Sequence[str], others: Sequence[str], seats: int) -> tuple[TableNames, ...]:
     """Return the tables of each challenger with `others`, all or a balanced part; never two challengers at one."""
     other_places = [(place,) for place in range(len(others))] if seats == 2 else _cycle(len(others), seats - 1)
-    return tuple((name, *table) for table in _named(tuple(other_places), others) for name in challengers)
+    return tuple((name, *table) for table in _name_places(tuple(other_places), others) for name in challengers)
 
 
 def is_complete(players: int, seats: int) -> bool:
@@ -72,19 +72,19 @@ def _cycle(players: int, seats: int) -> tuple[_Places, ...]:
     if seats == 2:
         return tuple(circle_method(players))
     if is_complete(players, seats):
-        return _without_long_waits(list(combinations(range(players), seats)), players)
-    return _without_long_waits(circulant(players, seats), players)
+        return _shorten_waits(list(combinations(range(players), seats)), players)
+    return _shorten_waits(circulant(players, seats), players)
 
 
-def _without_long_waits(tables: list[_Places], players: int) -> tuple[_Places, ...]:
+def _shorten_waits(tables: list[_Places], players: int) -> tuple[_Places, ...]:
     """Order the tables: next is the one whose players have, in sum, played least and then sat out longest."""
     played, last = [0] * players, [0] * players
-    looked_at = len(tables) if len(tables) <= MOST_TABLES else _LOOKED_AT
+    candidates = len(tables) if len(tables) <= MOST_TABLES else _MOST_CANDIDATES
     left = list(tables)
     ordered: list[_Places] = []
     while left:
         chosen = min(
-            left[:looked_at],
+            left[:candidates],
             key=lambda table: (sum([played[place] for place in table]), sum([last[place] for place in table]), table),
         )
         left.remove(chosen)
@@ -95,7 +95,7 @@ def _without_long_waits(tables: list[_Places], players: int) -> tuple[_Places, .
     return tuple(ordered)
 
 
-def _named(tables: tuple[_Places, ...], players: Sequence[str]) -> tuple[TableNames, ...]:
+def _name_places(tables: tuple[_Places, ...], players: Sequence[str]) -> tuple[TableNames, ...]:
     """Return the tables with names in place of numbers."""
     return tuple([tuple([players[place] for place in table]) for table in tables])
 
@@ -132,7 +132,7 @@ class _Search:
     def __init__(self, players: int, seats: int, count: int) -> None:
         self._players, self._seats = players, seats
         self._random = _numbers(f"{players}/{seats}/{count}")
-        self._met = [0] * (players // 2 + 1)
+        self._meetings = [0] * (players // 2 + 1)
         self._bases: list[list[int]] = []
         self._least = max(1, count * seats * (seats - 1) // (players - 1))
         for _ in range(count):
@@ -175,7 +175,7 @@ class _Search:
             apart = abs(first - second)
             distance = min(apart, self._players - apart)
             # a table with two opposite players contains the same two after half a turn around the circle
-            self._met[distance] += step * (2 if 2 * distance == self._players else 1)
+            self._meetings[distance] += step * (2 if 2 * distance == self._players else 1)
 
     def _are_distinct(self) -> bool:
         """Return True if no table comes up twice on its way around."""
@@ -189,7 +189,7 @@ class _Search:
     def _cost(self) -> int:
         """Count the meetings by which the distances miss `least` or `least + 1`."""
         least = self._least
-        return sum(max(least - met, met - least - 1, 0) for met in self._met[1:])
+        return sum(max(least - met, met - least - 1, 0) for met in self._meetings[1:])
 
 
 def _numbers(name: str) -> Iterator[int]:

@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 from support.made_matches import match_result, tournament
 
-from arena.league.plan import LeagueSample, Timed, shown_difference
+from arena.league.forecast import LeagueSample, SampledMatch, shown_difference
 from arena.match.results import MatchKey, MatchResult
 from arena.statistics.elo import elo_of
 
@@ -69,10 +69,10 @@ def test_each_pairing_has_the_same_weight() -> None:
     """A slow pairing has few matches in a sample, but as many as others in the league."""
     quick, slow = block(("ann", "bob"), 0, 1)[0], block(("ann", "cid"), 0, 1)[0]
     timed = [
-        Timed("quick", 0.1, with_pairing(quick, "quick"), is_start=True),
-        *[Timed("quick", 0.1, with_pairing(quick, "quick"))] * 8,
-        Timed("slow", 1.7, with_pairing(slow, "slow"), is_start=True),
-        Timed("slow", 0.2, None),
+        SampledMatch("quick", 0.1, with_pairing(quick, "quick"), is_start=True),
+        *[SampledMatch("quick", 0.1, with_pairing(quick, "quick"))] * 8,
+        SampledMatch("slow", 1.7, with_pairing(slow, "slow"), is_start=True),
+        SampledMatch("slow", 0.2, None),
     ]
 
     sample = LeagueSample(tuple(timed), 3.0, ())
@@ -86,8 +86,8 @@ def test_each_pairing_has_the_same_weight() -> None:
 def test_a_start_counts_as_often_as_the_league_starts_bots() -> None:
     """Two starts of 0.5 s more, with the ends of the bots, in 8 matches; in the league each serves 20 blocks."""
     one = block(("ann", "bob"), 0, 1)[0]
-    start, more = (Timed("pair", seconds, one, seconds > 0.1, 20) for seconds in (0.6, 0.1))
-    sample = LeagueSample((start, more, more, more, start, more, more, more, Timed("pair", 0.0, None)), 3.0, ())
+    start, more = (SampledMatch("pair", seconds, one, seconds > 0.1, 20) for seconds in (0.6, 0.1))
+    sample = LeagueSample((start, more, more, more, start, more, more, more, SampledMatch("pair", 0.0, None)), 3.0, ())
 
     assert sample.seconds == pytest.approx({"pair": 0.1 + 0.5 / 20})
 

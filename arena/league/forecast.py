@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from arena.errors import MachineFault, SpecError
 from arena.league.schedule import Job, jobs, most_blocks
 from arena.league.tournament import Tournament
-from arena.league.worker import Played, SeatedBots, play_rotations
+from arena.league.worker import PlayedMatch, SeatedBots, play_rotations
 from arena.match.results import MatchResult
 from arena.match.secret_luck import Secret
 from arena.process import reaper
@@ -38,7 +38,7 @@ class SampleTimes(msgspec.Struct, frozen=True):
     pairing_s: float = 5.0
 
 
-class Timed(msgspec.Struct, frozen=True):
+class SampledMatch(msgspec.Struct, frozen=True):
     """A match of a pairing and the time of its worker since the match before; without a result, the end of the bots.
 
     `is_start`: new processes began with it. `job_blocks`: the blocks that a league plays with the same processes.
@@ -54,22 +54,22 @@ class Timed(msgspec.Struct, frozen=True):
 class LeagueSample(msgspec.Struct, frozen=True, dict=True):
     """The matches that were played, within `wall_s` seconds; `failures` are the reasons of jobs that broke off."""
 
-    timed: tuple[Timed, ...]
+    matches: tuple[SampledMatch, ...]
     wall_s: float
     failures: tuple[str, ...]
 
     @cached_property
     def results(self) -> list[MatchResult]:
         """The results of the matches."""
-        return [match.result for match in self.timed if match.result is not None]
+        return [match.result for match in self.matches if match.result is not None]
 
     @cached_property
     def seconds(self) -> dict[str, float]:
         """Seconds a match of each sampled pairing in the league, by its key."""
-        by_pairing: defaultdict[str, list[Timed]] = defaultdict(list)
-        for match in self.timed:
+        by_pairing: defaultdict[str, list[SampledMatch]] = defaultdict(list)
+        for match in self.matches:
             by_pairing[match.pairing].append(match)
-        return {key: _match_s(timed) for key, timed in by_pairing.items() if any(match.result for match in timed)}
+        return {key: _match_s(matches) for key, matches in by_pairing.items() if any(match.result for match in matches)}
 
     @property
     def mean_s(self) -> float | None:
@@ -102,7 +102,7 @@ class Capacity(msgspec.Struct, frozen=True):
     unfit: int = 0
 
 
-class LeaguePlan(msgspec.Struct, frozen=True):
+class LeagueForecast(msgspec.Struct, frozen=True):
     """A tournament, `stored` of whose matches are played, and the forecast of the others from a sample."""
 
     tournament: Tournament
@@ -126,23 +126,25 @@ def take_sample(
     """
     self_test.require_isolation(isolation)
     start_s = time.monotonic()
-    timed: list[Timed] = []
+    matches: list[SampledMatch] = []
     left = _first_round(tournament, isolation)
     play = partial(play_for, prepare, times.pairing_s)
     failures: list[str] = []
     with Workers(workers, preload=__name__) as pool:
-        window = Window[Job, None](lambda job: pool.submit(play, job, timed.append), lambda: workers)
+        window = Window[Job, None](lambda job: pool.submit(play, job, matches.append), lambda: workers)
         while window.fill(left if time.monotonic() - start_s < times.begin_s else iter(())):
-            failures += [failure for _, future in window.ended() if (failure := _failure(future))]
-            tick(len(timed))
+            failures += [failure for _, future in window.ended() if (failure := _failure_of(future))]
+            tick(len(matches))
             if time.monotonic() - start_s >= times.end_s:
                 pool.close(is_interrupted=True)
                 break
-    return LeagueSample(tuple(timed), time.monotonic() - start_s, tuple(failures))
+    return LeagueSample(tuple(matches), time.monotonic() - start_s, tuple(failures))
 
 
-def play_for(prepare: Callable[[BotSpec], BotSpec], most_s: float, job: Job, tell: Callable[[Timed], None]) -> None:
-    """Play matches of a job for `most_s` seconds, and report each by `tell`; in a process that plays nothing else.
+def play_for(
+    prepare: Callable[[BotSpec], BotSpec], most_s: float, job: Job, report: Callable[[SampledMatch], None]
+) -> None:
+    """Play matches of a job for `most_s` seconds, and report each by `report`; in a process that plays nothing else.
 
     `prepare` gives the installed copy of a bot.
 
@@ -154,15 +156,15 @@ def play_for(prepare: Callable[[BotSpec], BotSpec], most_s: float, job: Job, tel
     with contextlib.closing(_in_growing_jobs(job, seated.append)) as matches:
         for _, result in matches:
             now_s = time.monotonic()
-            tell(Timed(job.pairing.key, now_s - last_s, result, bool(seated), len(job.fixtures)))
+            report(SampledMatch(job.pairing.key, now_s - last_s, result, bool(seated), len(job.fixtures)))
             seated.clear()
             last_s = now_s
             if now_s - start_s >= most_s:
                 break
-    tell(Timed(job.pairing.key, time.monotonic() - last_s, None))
+    report(SampledMatch(job.pairing.key, time.monotonic() - last_s, None))
 
 
-def _in_growing_jobs(job: Job, watch: Callable[[SeatedBots], object]) -> Generator[Played, None, None]:
+def _in_growing_jobs(job: Job, watch: Callable[[SeatedBots], object]) -> Generator[PlayedMatch, None, None]:
     """Play the blocks of a job as jobs of 1, 2, 4, ... blocks."""
     first, size = 0, 1
     while first < len(job.fixtures):
@@ -171,11 +173,11 @@ def _in_growing_jobs(job: Job, watch: Callable[[SeatedBots], object]) -> Generat
         first, size = first + size, 2 * size
 
 
-def _match_s(timed: Sequence[Timed]) -> float:
+def _match_s(matches: Sequence[SampledMatch]) -> float:
     """Estimate the seconds a match in the league, where fewer matches begin with a start of bots than in a sample."""
-    starts = [match for match in timed if match.is_start]
-    others = [match.seconds for match in timed if not match.is_start and match.result is not None]
-    starts_s = math.fsum(match.seconds for match in timed if match.is_start or match.result is None) / len(starts)
+    starts = [match for match in matches if match.is_start]
+    others = [match.seconds for match in matches if not match.is_start and match.result is not None]
+    starts_s = math.fsum(match.seconds for match in matches if match.is_start or match.result is None) / len(starts)
     match_s = math.fsum(others) / len(others) if others else starts_s
     return match_s + max(0.0, starts_s - match_s) / starts[0].job_blocks
 
@@ -225,9 +227,9 @@ def _first_round(tournament: Tournament, isolation: Isolation) -> Iterator[Job]:
     return jobs(thrown_away, {}, isolation, secret=secret)
 
 
-def _failure(ended: "Future[None]") -> str:
+def _failure_of(future: "Future[None]") -> str:
     """Return the reason why a job broke off; empty if it did not. Raises an error that would end the league."""
-    error = ended.exception()
+    error = future.exception()
     if isinstance(error, SpecError | MachineFault):
         raise error
     return "" if error is None else f"{type(error).__name__}: {error}"
