@@ -14,19 +14,19 @@ _HERE: Final = Path(__file__).resolve().parent
 _BUNDLED: Final = _HERE.parent / "bots"
 
 
-def ours(name: str) -> BotSpec:
+def own_bot(name: str) -> BotSpec:
     """Read a bot of benchmarks/bots, by the name of its file."""
     return read_bot(_HERE / "bots" / name)
 
 
-def shelved(name: str) -> BotSpec:
+def bundled_bot(name: str) -> BotSpec:
     """Read a bundled bot of the project, by its name."""
     return read_bot(_BUNDLED / name)
 
 
 def instant(scratch: Path) -> tuple[dict[str, BotSpec], tuple[str, ...]]:
     """Return the instant bots by language, and notes about missing ones; the C bot is compiled into `scratch`."""
-    python = ours("instant.py")
+    python = own_bot("instant.py")
     compiler = shutil.which("cc")
     if compiler is None:
         return {"Python": python}, ("no C compiler `cc` on this machine: the C bot is left out",)

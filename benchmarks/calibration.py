@@ -113,7 +113,7 @@ def methods(names: Sequence[str], settings: RatingSettings) -> dict[str, Method]
     }
 
 
-def predicted(ranks: Sequence[PairingRanks], method: Method) -> Blocks:
+def predict_halves(ranks: Sequence[PairingRanks], method: Method) -> Blocks:
     """Predict each half of the blocks from a fit to the other half."""
     folds: tuple[list[PairingRanks], list[PairingRanks]] = [], []
     count = 0
@@ -168,7 +168,8 @@ def main() -> None:
     with stored(options.results) as store:
         state = state_of(store.league(options.league), store.ranks)
     ranks, names = [span.ranks for span in state.spans], [player.name for player in state.tournament.players]
-    forecasts = {name: predicted(ranks, method) for name, method in methods(names, state.tournament.rating).items()}
+    all_methods = methods(names, state.tournament.rating)
+    forecasts = {name: predict_halves(ranks, method) for name, method in all_methods.items()}
     losses = {name: [[match.log_loss for match in block] for block in blocks] for name, blocks in forecasts.items()}
     order = sorted(forecasts, key=lambda name: mean(losses[name])[0])
     rows = []

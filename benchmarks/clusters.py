@@ -19,7 +19,7 @@ from statistics import median
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
-from benchbots import ours
+from benchbots import own_bot
 from measure import error_of_median, family_s, interleaved, process_s, ratio
 from tables import Figure, Goal, Row, Table
 
@@ -61,7 +61,7 @@ def measure(scratch: Path, *, is_quick: bool) -> list[Table]:
     return [local, _stubs(12.0 if is_quick else 40.0)]
 
 
-class Counted:
+class TimedRun:
     """A run of an endless backend: the number of matches that arrived within `seconds`, after `warm_s`.
 
     `cpu_s`: CPU seconds of this process meanwhile; `other_s`: growth of the CPU seconds that `other` returns.
@@ -103,12 +103,12 @@ class Counted:
 def _beside_local(scratch: Path, rounds: int, seconds: float) -> Table:
     """Compare two dask workers with TLS and two local ones, with bots that answer at once."""
     bots = BotStore(scratch, scratch)
-    tournament = _tournament("shanghaien", bots.install(ours("instant.py")))
+    tournament = _tournament("shanghaien", bots.install(own_bot("instant.py")))
 
-    def run(backend: Backend) -> Counted:
-        return Counted(backend, endless(tournament), warm_s=5.0, seconds=seconds)
+    def run(backend: Backend) -> TimedRun:
+        return TimedRun(backend, endless(tournament), warm_s=5.0, seconds=seconds)
 
-    def on_dask() -> Counted:
+    def on_dask() -> TimedRun:
         here = ClusterSettings("local:2")
         return run(cluster_backend(here, tournament, "sandbox", bots.packed, lambda _: None))
 
@@ -136,7 +136,7 @@ def _ratio(samples: dict[str, list[float]]) -> Figure:
 def _stubs(seconds: float) -> Table:
     """Measure a hundred stubs behind a scheduler, and a thousand in this process."""
     near = _NearLink(1000)
-    alone = _played(near.opened, seconds)
+    alone = _played(near.open, seconds)
     rows: list[Row] = [(*_row("1000, no network", alone, 1000, near.spent_s), "")]
     with _cluster_of_stubs(100) as (address, scheduler_s):
         from arena.cluster.link import open_link  # noqa: PLC0415 - not for the driver alone
@@ -159,17 +159,17 @@ def _stubs(seconds: float) -> Table:
     return Table(title="Cluster: many workers, one driver", headers=headers, rows=tuple(rows), notes=notes)
 
 
-def _row(name: str, found: Counted, count: int, stubs_s: float) -> Row:
+def _row(name: str, found: TimedRun, count: int, stubs_s: float) -> Row:
     most, cpu_s = count / _MATCH_S, (found.cpu_s - stubs_s) / found.matches
     share, cores = Figure(found.rate / most, 3, _SHARE), Figure(cpu_s * most, 2, _CORE)
     return (name, Figure(found.rate, 0), share, Figure(cpu_s * _US, 0), cores)
 
 
-def _played(opened: Any, seconds: float, other: Callable[[], float] = family_s) -> Counted:
+def _played(open_link: Any, seconds: float, other: Callable[[], float] = family_s) -> TimedRun:
     terms = Terms("bench", "nim", "none", remote.identity_of("nim"))
-    backend = ClusterBackend(opened, terms, lambda _: b"")
-    tournament = _tournament("nim", ours("instant.py"))
-    return Counted(backend, endless(tournament), warm_s=2 * _LIFE_BLOCKS[1] * _BLOCK_S, seconds=seconds, other=other)
+    backend = ClusterBackend(open_link, terms, lambda _: b"")
+    tournament = _tournament("nim", own_bot("instant.py"))
+    return TimedRun(backend, endless(tournament), warm_s=2 * _LIFE_BLOCKS[1] * _BLOCK_S, seconds=seconds, other=other)
 
 
 def _tournament(game: str, bot: BotSpec) -> Tournament:
@@ -239,7 +239,7 @@ class _NearLink:
         self.spent_s = 0.0
         self._count = count
 
-    async def opened(self) -> "_NearLink":
+    async def open_link(self) -> "_NearLink":
         """Create the workers, in the event loop of the driver."""
         self._workers = {f"near://{number}": _NearWorker() for number in range(self._count)}
         return self
@@ -328,7 +328,7 @@ def _process(function: Callable[..., None], *arguments: Any) -> Iterator[tuple[i
         process.join()
 
 
-def _schedule(told: Any) -> None:
+def _schedule(pipe: Any) -> None:
     from distributed import Scheduler  # noqa: PLC0415 - only in the processes of the stubs
 
     from arena.cluster.link import set_up_dask  # noqa: PLC0415 - see above
@@ -336,13 +336,13 @@ def _schedule(told: Any) -> None:
     async def run() -> None:
         set_up_dask()
         async with Scheduler(host="127.0.0.1", port=0, dashboard=False) as scheduler:
-            told.send(scheduler.address)
+            pipe.send(scheduler.address)
             await scheduler.finished()
 
     asyncio.run(run())
 
 
-def _work(told: Any, address: str, count: int) -> None:
+def _work(pipe: Any, address: str, count: int) -> None:
     import dask  # noqa: PLC0415 - only in the processes of the stubs
     from distributed import Worker  # noqa: PLC0415 - see above
 
@@ -356,7 +356,7 @@ def _work(told: Any, address: str, count: int) -> None:
         with TemporaryDirectory() as folder:
             start = partial(Worker, address, nthreads=1, memory_limit=0, local_directory=folder)
             workers = [await start(name=f"w{number}") for number in range(count)]
-            told.send("ready")
+            pipe.send("ready")
             await asyncio.gather(*(worker.finished() for worker in workers))
 
     asyncio.run(run())

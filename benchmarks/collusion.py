@@ -50,7 +50,7 @@ class Hands(NamedTuple):
 
     matches: int
     scores: list[float]
-    told: int
+    sent: int
     right: int
     saw: int
 
@@ -89,7 +89,7 @@ def main(blocks: int) -> None:
 
 def _row(label: str, hands: list[Hands]) -> Row:
     scores = [score for league in hands for score in league.scores]
-    matches, told = sum(league.matches for league in hands), sum(league.told for league in hands)
+    matches, sent = sum(league.matches for league in hands), sum(league.sent for league in hands)
     spread = mean((score - mean(scores)) ** 2 for score in scores) / (len(scores) - 1)
     score = interval(mean(scores), spread**0.5, degrees=len(scores) - 1, blocks=len(scores), lowest=0.0, highest=1.0)
     right = sum(league.right for league in hands)
@@ -97,8 +97,8 @@ def _row(label: str, hands: list[Hands]) -> Row:
         label,
         Figure(matches, 0),
         Figure(100 * score.value, 2, error=100 * score.error),
-        Figure(100 * told / matches),
-        Figure(100 * right / told) if told else "-",
+        Figure(100 * sent / matches),
+        Figure(100 * right / sent) if sent else "-",
         Figure(100 * sum(league.saw for league in hands) / matches),
     )
 
@@ -180,7 +180,7 @@ def play_hands(scratch: Path, blocks: int) -> Hands:
     players = [Player(name=name, bot=read_bot(scratch / name)) for name in ("colluder", "plain")]
     secret, clock = Secret.random(), ClockSettings()
     meeting = exhibition(players, game="kuhn_poker", options={}, clock=clock, secret=secret, blocks=blocks)
-    points, told, right, saw = Counter[int](), 0, 0, 0
+    points, sent, right, saw = Counter[int](), 0, 0, 0
     for job in jobs(meeting, {}, secret=secret):
         for match in (match for block in worker.play_job(job) for match in block.results):
             record, result = unpack(match.record), match
@@ -190,8 +190,8 @@ def play_hands(scratch: Path, blocks: int) -> Hands:
             notes = [step.note for step in record.steps if isinstance(step, ActionStep) and step.seat == seat]
             (deal,) = (step.outcome for step in record.steps if isinstance(step, ChanceStep))
             seen, _, card = (notes or ["0 "])[0].partition(" ")
-            told, right, saw = told + bool(card), right + (card == _CARDS[deal[1 - seat]]), saw + (int(seen) >= _STEP)
-    return Hands(2 * blocks, [value / 4 for value in points.values()], told, right, saw)
+            sent, right, saw = sent + bool(card), right + (card == _CARDS[deal[1 - seat]]), saw + (int(seen) >= _STEP)
+    return Hands(2 * blocks, [value / 4 for value in points.values()], sent, right, saw)
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ from statistics import median
 from typing import Final
 
 import msgspec
-from benchbots import ours
+from benchbots import own_bot
 from measure import error_of_median
 from tables import Figure, Goal, Table
 
@@ -89,7 +89,7 @@ def measure(scratch: Path, *, is_quick: bool) -> list[Table]:
 
 def _run(results: Path, cycles: int) -> tuple[float, float]:
     """Run the league; return matches a second, and microseconds of CPU time a match."""
-    bot = ours("instant.py")
+    bot = own_bot("instant.py")
     tournament = Tournament(
         name="driver",
         game="nim",

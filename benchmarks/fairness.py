@@ -14,7 +14,7 @@ from statistics import median
 from typing import Final
 
 import msgspec
-from benchbots import ours
+from benchbots import own_bot
 from tables import Figure, Goal, Row, Table
 
 from arena.league.driver import LocalBackend, play_jobs
@@ -77,7 +77,7 @@ def _row(workers: int, busy: int, matches: int) -> Row:
 
 def _play(workers: int, matches: int) -> tuple[list[MatchResult], float]:
     """Play the matches; return their results, and the ratio of wall time to CPU time of all moves."""
-    bot = ours("thinker.py")
+    bot = own_bot("thinker.py")
     players = (Player(name="thinker-1", bot=bot), Player(name="thinker-2", bot=bot))
     options = {"heaps": [2, 2, 2]}
     tournament = exhibition(

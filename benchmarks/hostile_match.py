@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 import msgspec
-from benchbots import ours
+from benchbots import own_bot
 from matches import SHANGHAIEN, match_of, seated
 
 from arena.match.participant import TranscriptLine
@@ -48,7 +48,7 @@ class _Transcript(deque[TranscriptLine]):
 
 def ending(manner: str, clock: ClockSettings) -> Ending:
     """Play a match of the bot with this manner against an instant one; return how it ended."""
-    bots = (ours("ill_mannered.py"), ours("instant.py"))  # the second one ignores the argument
+    bots = (own_bot("ill_mannered.py"), own_bot("instant.py"))  # the second one ignores the argument
     with seated(SHANGHAIEN, bots, clock, (manner,)) as bot_players:
         bot_players[0].transcript = transcript = _Transcript(maxlen=_KEPT_LINES)
         before_mb, before_s = _resident_mb("VmRSS"), time.process_time()
@@ -72,7 +72,7 @@ def ending_in_fresh_process(manner: str, clock: ClockSettings) -> Ending:
 
 def _after_one_match(manner: str, clock: ClockSettings) -> Ending:
     """Play a normal match first, which takes the memory that every process needs once; then `ending`."""
-    instant = ours("instant.py")
+    instant = own_bot("instant.py")
     with seated(SHANGHAIEN, (instant, instant)) as bot_players:
         play_match(match_of(SHANGHAIEN), bot_players)
     return ending(manner, clock)

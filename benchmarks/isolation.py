@@ -15,7 +15,7 @@ from statistics import median
 from typing import Final
 
 import msgspec
-from benchbots import instant, ours
+from benchbots import instant, own_bot
 from matches import CLOCK, NIM, match_of, seated
 from measure import error_of_median, interleaved, one_core
 from tables import Figure, Goal, Row, Table
@@ -155,7 +155,7 @@ def _frozen_table(rounds: int) -> Table:
 
 
 def _burnt_s(*, may_ponder: bool) -> float:
-    channel = open_channel(ours("ponderer.py"), Confinement("sandbox", _LIMITS), may_ponder=may_ponder)
+    channel = open_channel(own_bot("ponderer.py"), Confinement("sandbox", _LIMITS), may_ponder=may_ponder)
     clock = MoveClock(cpu=channel.cpu, wall=time.monotonic, budget_s=10.0, wall_s=10.0, decides_cpu=False)
     try:
         channel.send(_HELLO, clock)
@@ -197,7 +197,7 @@ def _meanwhile_table(rounds: int) -> Table:
 
 
 def _opened(stack: ExitStack, name: str, *arguments: str) -> Channel:
-    channel = open_channel(ours(name), Confinement("sandbox", _LIMITS), arguments)
+    channel = open_channel(own_bot(name), Confinement("sandbox", _LIMITS), arguments)
     stack.callback(channel.close, 0.0)
     return channel
 

@@ -28,7 +28,7 @@ from arena.store.folder import stored
 _WORKERS: Final = 2
 
 
-class Killed(NamedTuple):
+class KilledRun(NamedTuple):
     """A run that was killed: matches finished, matches stored, and seconds from the first match on."""
 
     finished: int
@@ -61,7 +61,7 @@ def main(names: tuple[str, ...], kills: int, within: tuple[float, float]) -> Non
     print(Table(title="kill -9", headers=headers, rows=rows, notes=("medians, +- 95 % interval of the median",)).text())
 
 
-def _row(name: str, killed: list[Killed]) -> Row:
+def _row(name: str, killed: list[KilledRun]) -> Row:
     lost, lost_s = [float(run.lost) for run in killed], [run.lost_s for run in killed]
     return (
         name,
@@ -85,7 +85,7 @@ run_league(RunLeague(tournament=sys.argv[2], workers=int(sys.argv[3]), results=p
 """A program that runs a league and writes its counts to a pipe."""
 
 
-def _kill(name: str, after_s: float) -> Killed:
+def _kill(name: str, after_s: float) -> KilledRun:
     """Run the tournament until `after_s` seconds after its first match, then kill it."""
     with tempfile.TemporaryDirectory(prefix="arena-kills-") as folder:
         results, (reading, writing) = Path(folder) / "results", os.pipe()
@@ -109,7 +109,7 @@ def _kill(name: str, after_s: float) -> Killed:
         in_results = 0
         with contextlib.suppress(SpecError), stored(results) as store:
             in_results = load_league(store, None).stored
-        return Killed(finished, in_results, now_s - first_s)
+        return KilledRun(finished, in_results, now_s - first_s)
 
 
 if __name__ == "__main__":

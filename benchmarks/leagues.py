@@ -63,7 +63,7 @@ class Case(NamedTuple):
         return f"{self.language}, {self.workers}{', luck' if self.has_luck else ''}"
 
 
-class Timed(NamedTuple):
+class TimedJob(NamedTuple):
     """A job with the times, in seconds, of its reports of finished matches, and the future of its blocks."""
 
     job: Job
@@ -80,7 +80,7 @@ class Timed(NamedTuple):
         return [blocks[fixture.block][way] for way in fixtures[0].draw.order for fixture in fixtures][first:last]
 
 
-class Watched:
+class WatchedBackend:
     """A backend with some slots of another one, which stays open: workers start once for all measurements.
 
     `jobs` are in the order in which they began.
@@ -88,7 +88,7 @@ class Watched:
 
     def __init__(self, backend: Backend, slots: int) -> None:
         self._backend, self.slots = backend, slots
-        self.jobs: list[Timed] = []
+        self.jobs: list[TimedJob] = []
 
     def submit(self, job: Job, on_finished: OnFinished) -> "Future[PlayedBlocks]":
         """See Backend.submit."""
@@ -101,14 +101,14 @@ class Watched:
         future = self._backend.submit(job, note)
         all_matches = len(job.fixtures) * len(job.pairing.players)
         future.add_done_callback(lambda _: reports.append((time.perf_counter(), all_matches)))
-        self.jobs.append(Timed(job, reports, future))
+        self.jobs.append(TimedJob(job, reports, future))
         return future
 
     def close(self, *, is_interrupted: bool) -> None:
         """Do nothing: the maker of the backend closes it."""
 
 
-class Busy(NamedTuple):
+class BusyTime(NamedTuple):
     """The time in which all workers were busy, and the matches and requests finished in it."""
 
     seconds: float
@@ -124,12 +124,12 @@ def busy_time(jobs: Sequence[Sequence[float]], workers: int) -> tuple[float, flo
     return max(job[0] for job in jobs[:workers]), sorted(job[-1] for job in jobs)[-workers]
 
 
-def _busy(jobs: Sequence[Timed], workers: int) -> Busy:
+def _busy(jobs: Sequence[TimedJob], workers: int) -> BusyTime:
     begin_s, end_s = busy_time([[at_s for at_s, _ in job.reports] for job in jobs], workers)
     results = [result for job in jobs for result in job.between(begin_s, end_s)]
     for match in results:
         assert match.at_fault is None, f"a benchmark's bot forfeits: {match.termination}"
-    return Busy(end_s - begin_s, len(results), sum(sum(match.moves) for match in results))
+    return BusyTime(end_s - begin_s, len(results), sum(sum(match.moves) for match in results))
 
 
 class League:
@@ -144,15 +144,15 @@ class League:
 
     def play(self) -> Sample:
         """Play a league; return wall time of a request and worker, and matches stored a second."""
-        busy = self._stored(self._lives * _DEFAULT_LIFE)
+        busy = self._store_blocks(self._lives * _DEFAULT_LIFE)
         self.requests = busy.requests / busy.matches
         self._lives = max(3, round(self._lives / busy.seconds * self._seconds))
         return Sample(busy.seconds * self._case.workers / busy.requests * _US, busy.matches / busy.seconds)
 
-    def _stored(self, blocks: int) -> Busy:
+    def _store_blocks(self, blocks: int) -> BusyTime:
         """Play and store `blocks` blocks a worker."""
         tournament = self._tournament(blocks)
-        watched = Watched(self._backend, self._case.workers)
+        watched = WatchedBackend(self._backend, self._case.workers)
         with contextlib.closing(database.open_for_writing(self._results)) as connection:
             store = MatchStore(connection, self._results)
             store.save_league(tournament)

@@ -125,7 +125,7 @@ def portion(seed: str, pair: Pair, numbers: range) -> tuple[list[Block], Clock]:
     return [block(f"{seed}/{'/'.join(pair)}/{number}", weak, strong, clock) for number in numbers], clock
 
 
-def played(blocks: int, seed: str, workers: int) -> tuple[dict[Pair, list[Block]], Clock]:
+def play_pairs(blocks: int, seed: str, workers: int) -> tuple[dict[Pair, list[Block]], Clock]:
     """Play `blocks` blocks of each pair in worker processes."""
     parts = [range(start, min(start + _PORTION, blocks)) for start in range(0, blocks, _PORTION)]
     tasks = [(pair, part) for pair in combinations(_BOTS, 2) for part in parts]
@@ -141,7 +141,7 @@ def played(blocks: int, seed: str, workers: int) -> tuple[dict[Pair, list[Block]
     return blocks_by_pair, clock
 
 
-def loaded(file: Path) -> dict[Pair, list[Block]]:
+def load(file: Path) -> dict[Pair, list[Block]]:
     """Read the blocks that `--save` wrote."""
     stored = json.loads(file.read_text())
     return {tuple(key.split()): [Block(*map(tuple, fields)) for fields in blocks] for key, blocks in stored.items()}
@@ -166,7 +166,7 @@ def products(course: Course, matches: int) -> tuple[float, ...]:
     )
 
 
-def left(courses: Sequence[Course], matches: int) -> list[float]:
+def variance_left(courses: Sequence[Course], matches: int) -> list[float]:
     """Return the variance of each series without its luck; each half is fitted by the other half."""
     fitted = [slopes(Products.of(products(course[half::2], matches) for course in courses)) for half in (0, 1)]
     return [
@@ -188,9 +188,9 @@ def factors(league: Sequence[Sequence[Block]]) -> list[Factors]:
     alone = [[_course(blocks, match) for blocks in league] for match in (0, 1)]
     together = [[_sum(*pair) for pair in zip(*courses, strict=True)] for courses in zip(*alone, strict=True)]
     plain = [sum(variance(y for y, _ in course) for course in courses) for courses in zip(*alone, strict=True)]
-    adjusted = [sum(pair) for pair in zip(*(left(courses, 1) for courses in alone), strict=True)]
+    adjusted = [sum(pair) for pair in zip(*(variance_left(courses, 1) for courses in alone), strict=True)]
     mirrored = [variance(y for y, _ in course) for course in together]
-    ways = zip(plain, mirrored, adjusted, left(together, 2), strict=True)
+    ways = zip(plain, mirrored, adjusted, variance_left(together, 2), strict=True)
     return [Factors(*(whole / part if whole and part > 1e-12 else nan for part in parts)) for whole, *parts in ways]
 
 
@@ -252,9 +252,9 @@ def main() -> None:
         report_mean(options.mean, options.seed, clock)
         return
     if options.load:
-        league = loaded(options.load)
+        league = load(options.load)
     else:
-        league, clock = played(options.blocks, options.seed, options.workers)
+        league, clock = play_pairs(options.blocks, options.seed, options.workers)
     if options.save:
         options.save.write_text(json.dumps({" ".join(pair): blocks for pair, blocks in league.items()}))
     headers = ["pair", "score %", "mirrored", "luck-adjusted", "both", "b"]

@@ -35,7 +35,7 @@ def rounds(seed: str, slips: float) -> Iterator[list[State]]:
     players = [Sensible(slips=slips) for _ in range(2)]
     for seat, player in enumerate(players):
         player.start(int(derive("bot", seed, seat)[:13], 16))
-    state, met = game.setup({}, 2), []
+    state, states = game.setup({}, 2), []
     while isinstance(turn := game.turn(state), Decision | Chance):
         if isinstance(turn, Chance):
             state = game.resolve(state, draw(seed, turn))
@@ -43,18 +43,18 @@ def rounds(seed: str, slips: float) -> Iterator[list[State]]:
         seat = turn.seats[0]
         legal = game.legal(state, seat)
         if state.phase == "turn" and state.one_at is not None:
-            met.append(state)
+            states.append(state)
         after = game.apply(state, {seat: legal[0 if len(legal) == 1 else players[seat].act(state, seat, legal)]})
         if after.row != state.row:
-            yield met
-            met = []
+            yield states
+            states = []
         state = after
 
 
-def counted(met: list[State]) -> Iterator[tuple[int, int, int, float]]:
+def count_cards(states: list[State]) -> Iterator[tuple[int, int, int, float]]:
     """Yield for each card: dice placed, standing for the side to move, winner (1, other side -1, or 0), weight."""
-    last = met[-1]
-    for state in met:
+    last = states[-1]
+    for state in states:
         seat = state.to_move
         mine, theirs = state.players[seat], state.players[1 - seat]
         dice = min(CONSTANTS.most_dice, sum(mine.placed) + sum(theirs.placed))
@@ -75,8 +75,8 @@ def main() -> None:
     options = parser.parse_args()
     weights: defaultdict[tuple[int, int, int], float] = defaultdict(float)
     for number in range(options.matches):
-        for met in rounds(f"{options.seed}/{number}", _SLIPS * (number % 2)):
-            for dice, stand, winner, weight in counted(met):
+        for states in rounds(f"{options.seed}/{number}", _SLIPS * (number % 2)):
+            for dice, stand, winner, weight in count_cards(states):
                 weights[dice, stand, winner] += weight
     for dice, row in enumerate(CONSTANTS.chances):
         pairs = []

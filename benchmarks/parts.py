@@ -37,7 +37,7 @@ _BOT: Final[dict[str, Callable[[Any], bytes]]] = {
 }
 
 
-class First(Participant):
+class FirstAction(Participant):
     """A participant in this process that takes the first action."""
 
     def __init__(self) -> None:
@@ -49,7 +49,7 @@ class First(Participant):
         return Answer(id=self.moves, action=0)
 
 
-class Unseen(Shanghaien):
+class GameWithoutViews(Shanghaien):
     """The game without views."""
 
     view_for_bots = staticmethod(lambda _state, _seat: None)  # type: ignore[assignment]
@@ -62,10 +62,10 @@ def measure(scratch: Path, *, is_quick: bool) -> list[Table]:
     lines = [line for line in _lines_of_a_match(game) if line.startswith(b'{"type":"request"')]
     with ExitStack() as stack:
         stack.enter_context(one_core())
-        tables: dict[str, Sequence[Participant]] = {"rules": [First(), First()], "view": [First(), First()]}
+        tables: dict[str, Sequence[Participant]] = {name: [FirstAction(), FirstAction()] for name in ("rules", "view")}
         tables["dialogue"] = [_scripted(game)[0], _scripted(game)[0]]
         tables |= {name: stack.enter_context(seated(SHANGHAIEN, (bot, bot))) for name, bot in bots.items()}
-        games = {"rules": Unseen()}
+        games = {"rules": GameWithoutViews()}
         plays = {name: partial(_played_s, games.get(name, game), pair) for name, pair in tables.items()}
         samples = interleaved(plays, 20 if is_quick else 200)
     own = {name: [pair[0] for pair in pairs] for name, pairs in samples.items()}
@@ -153,5 +153,5 @@ def _scripted(game: Game[Any, Any]) -> tuple[BotPlayer, list[ScriptedChannel]]:
 def _lines_of_a_match(game: Game[Any, Any]) -> list[bytes]:
     """Return the lines to the bot of seat 0 in the match that all measurements play."""
     bot, opened = _scripted(game)
-    play_match(match_of(SHANGHAIEN), [bot, First()])
+    play_match(match_of(SHANGHAIEN), [bot, FirstAction()])
     return opened[0].sent

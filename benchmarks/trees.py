@@ -106,16 +106,16 @@ class Tree:
         """Store a league that the reading commands ask about."""
         self.league("nim", 300)
 
-    def league(self, game: str, cycles: int, results: Path | None = None, *, told: str = TOURNAMENT) -> float:
+    def league(self, game: str, cycles: int, results: Path | None = None, *, template: str = TOURNAMENT) -> float:
         """Run a new league; return its CPU seconds."""
         file = self._scratch / f"{game}.yaml"
-        file.write_text(told.format(game=game, cycles=cycles), encoding="utf-8")
+        file.write_text(template.format(game=game, cycles=cycles), encoding="utf-8")
         return self.arena("league", "run", str(file), "--workers", "1", results=results)
 
-    def fresh_league(self, game: str, cycles: int, told: str = TOURNAMENT) -> float:
+    def fresh_league(self, game: str, cycles: int, template: str = TOURNAMENT) -> float:
         """Run a new league into an empty folder; return its CPU seconds."""
         with tempfile.TemporaryDirectory(dir=self._scratch) as folder:
-            return self.league(game, cycles, Path(folder) / "results", told=told)
+            return self.league(game, cycles, Path(folder) / "results", template=template)
 
     def arena(self, *arguments: str, results: Path | None = None) -> float:
         """Run a command on stored results; return its CPU seconds."""
@@ -125,20 +125,20 @@ class Tree:
         """Run `arena --help`; return its CPU seconds."""
         return self._cpu_s([self._bin / "arena", "--help"])
 
-    def told(self, program: str) -> float:
+    def measure(self, program: str) -> float:
         """Run a program; return the CPU seconds that it prints at its end."""
-        return float(self._ran([self._bin / "python", "-c", program]))
+        return float(self._run([self._bin / "python", "-c", program]))
 
     def _cpu_s(self, command: Sequence[str | Path]) -> float:
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        self._ran(command)
+        self._run(command)
         with contextlib.suppress(ChildProcessError):
             while True:
                 os.wait()  # workers and bots that the command leaves to us
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
-    def _ran(self, command: Sequence[str | Path]) -> str:
+    def _run(self, command: Sequence[str | Path]) -> str:
         """Run a command; return its output. ClickException if it fails."""
         # an installed program is compiled once, not at each start: otherwise the ratio is one of lines of code
         environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
@@ -152,8 +152,8 @@ class Tree:
 
 BENCHMARKS: Final[Mapping[str, Callable[[Tree], float]]] = {
     "help": Tree.help,
-    "playouts": lambda tree: tree.told(PLAYOUTS),
-    "luck": lambda tree: tree.told(LUCK),
+    "playouts": lambda tree: tree.measure(PLAYOUTS),
+    "luck": lambda tree: tree.measure(LUCK),
     "league of nim": lambda tree: tree.fresh_league("nim", 60),
     "league of Shanghaien": lambda tree: tree.fresh_league("shanghaien", 10),
     "league of Riff Raff": lambda tree: tree.fresh_league("riffraff", 2),
@@ -177,11 +177,11 @@ def main(other: Path, only: tuple[str, ...]) -> None:
         there.prepare()
         print(f"machine before: {machine_speed()}", flush=True)
         for name in only or BENCHMARKS:
-            print(f"{name:22} {compared(BENCHMARKS[name], here, there)}", flush=True)
+            print(f"{name:22} {compare(BENCHMARKS[name], here, there)}", flush=True)
         print(f"machine after: {machine_speed()}")
 
 
-def compared(measure: Callable[[Tree], float], here: Tree, there: Tree) -> str:
+def compare(measure: Callable[[Tree], float], here: Tree, there: Tree) -> str:
     """Measure the ratio this / other; return it as text with its 95 % interval and the number of rounds."""
     logs: list[float] = []
     for tree in (here, there):

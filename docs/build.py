@@ -70,11 +70,11 @@ def sources() -> dict[str, Path]:
 def page(source: Path, names: dict[Path, str]) -> str:
     """Return the text of a page for the site: links lead to its pages, and fences name only language and file."""
 
-    def linked(found: re.Match[str]) -> str:
-        mark, text, target = found.groups()
+    def link(match: re.Match[str]) -> str:
+        mark, text, target = match.groups()
         name, hash_sign, anchor = target.partition("#")
         if "://" in target or not name:
-            return found[0]
+            return match[0]
         file = (source.parent / name).resolve()
         if not file.exists():
             raise BrokenDocs(f"{source.relative_to(ROOT)}: {target} leads nowhere")
@@ -85,15 +85,15 @@ def page(source: Path, names: dict[Path, str]) -> str:
         return f"`{text}`" if "`" not in text else text
 
     parts = re.split(r"(^```.*?^```$)", source.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
-    parts[::2] = [LINK.sub(linked, part) for part in parts[::2]]
+    parts[::2] = [LINK.sub(link, part) for part in parts[::2]]
     parts[1::2] = [FENCE.sub(fence, part) for part in parts[1::2]]
     return "".join(parts)
 
 
-def fence(found: re.Match[str]) -> str:
+def fence(match: re.Match[str]) -> str:
     """Return the first line of a fenced block: the language, and the name of a file as its title."""
-    files = [word for word in found[3].split() if "." in word]
-    return f'{found[1]}{found[2]} title="{files[0]}"' if files else found[1] + found[2]
+    files = [word for word in match[3].split() if "." in word]
+    return f'{match[1]}{match[2]} title="{files[0]}"' if files else match[1] + match[2]
 
 
 def commands_page() -> str:
@@ -102,7 +102,7 @@ def commands_page() -> str:
         "# Commands\n\nThis page is made from the command line itself; `arena COMMAND --help` prints the same. "
         "[Exit codes](results.md#exit-codes) are the same for all commands.\n"
     )
-    return "\n".join([head, *(described(words, command) for words, command in commands(cli, "arena"))])
+    return "\n".join([head, *(describe_command(words, command) for words, command in commands(cli, "arena"))])
 
 
 def commands(group: click.Group, words: str) -> Iterator[tuple[str, click.Command]]:
@@ -116,7 +116,7 @@ def commands(group: click.Group, words: str) -> Iterator[tuple[str, click.Comman
             yield f"{words} {name}", command
 
 
-def described(words: str, command: click.Command) -> str:
+def describe_command(words: str, command: click.Command) -> str:
     """Return the section of a command; BrokenDocs if it or one of its options lacks a help text."""
     context = click.Context(command, info_name=words)
     text, _, example = inspect.cleandoc(command.help or "").partition("Example: ")
@@ -140,27 +140,27 @@ def described(words: str, command: click.Command) -> str:
 def api_page() -> str:
     """Return the page of the functions and classes of the library with their docstrings."""
     head = "# Library\n\nThis page is made from the docstrings. [From Python](python.md) has examples.\n"
-    return "\n".join([head, *(section for entry in LIBRARY for section in documented(entry, entry.__name__, "##"))])
+    return "\n".join([head, *(section for entry in LIBRARY for section in document(entry, entry.__name__, "##"))])
 
 
-def documented(each: Any, name: str, level: str) -> Iterator[str]:
+def document(member: Any, name: str, level: str) -> Iterator[str]:
     """Yield the section of a function or a class, and of its methods; BrokenDocs without a docstring."""
-    text = inspect.getdoc(each)
+    text = inspect.getdoc(member)
     if not text:
         raise BrokenDocs(f"`{name}` lacks a docstring")
-    signature = "" if isinstance(each, property) else declaration(each)
+    signature = "" if isinstance(member, property) else declaration(member)
     yield (
         f"{level} {name}\n\n" + (f"```text\n{name}{signature}\n```\n\n" if signature else "") + f"{paragraphs(text)}\n"
     )
-    if inspect.isclass(each):
-        for method, value in vars(each).items():
+    if inspect.isclass(member):
+        for method, value in vars(member).items():
             if not method.startswith("_") and (inspect.isfunction(value) or isinstance(value, property)):
-                yield from documented(value, f"{name}.{method}", "###")
+                yield from document(value, f"{name}.{method}", "###")
 
 
-def declaration(each: Any) -> str:
+def declaration(member: Any) -> str:
     """Return the signature without module names, with a line for each parameter if it is long."""
-    signature = inspect.signature(each)
+    signature = inspect.signature(member)
     parts = [re.sub(r"\b(?:\w+\.)+(?=[A-Z])", "", str(part)) for part in signature.parameters.values()]
     kinds = [part.kind for part in signature.parameters.values()]
     if inspect.Parameter.KEYWORD_ONLY in kinds and inspect.Parameter.VAR_POSITIONAL not in kinds:
@@ -172,17 +172,17 @@ def declaration(each: Any) -> str:
 
 def paragraphs(text: str) -> str:
     """Return a help text as Markdown: its placeholders are words, and its lines flow."""
-    return re.sub(r"(?<!\n)\n(?!\n)", " ", escaped(text.replace("\b", "").strip()))
+    return re.sub(r"(?<!\n)\n(?!\n)", " ", escape(text.replace("\b", "").strip()))
 
 
-def escaped(text: str) -> str:
+def escape(text: str) -> str:
     """Return a text whose `<` begins no tag; code stays as it is."""
-    return re.sub("`[^`]*`|<", lambda found: found[0] if found[0] != "<" else "&lt;", text)
+    return re.sub("`[^`]*`|<", lambda match: match[0] if match[0] != "<" else "&lt;", text)
 
 
 def cell(text: str) -> str:
     """Return a text for a cell of a table."""
-    return escaped(text).replace("|", "\\|")
+    return escape(text).replace("|", "\\|")
 
 
 def build(site: Path) -> int:

@@ -29,12 +29,12 @@ def main() -> None:
     """Write the pages whose generated parts differ from the code."""
     for page in PAGES:
         text = page.read_text(encoding="utf-8")
-        if filled(text) != text:
-            page.write_text(filled(text), encoding="utf-8")
+        if fill_page(text) != text:
+            page.write_text(fill_page(text), encoding="utf-8")
             print(page.relative_to(ROOT))
 
 
-def filled(text: str) -> str:
+def fill_page(text: str) -> str:
     """Return a page with the tables and texts of the current code."""
     return PART.sub(lambda found: found[1] + part(found[2], found[3]) + found[4], text)
 
@@ -124,11 +124,11 @@ def contracts() -> list[str]:
     return [
         "| contract | it holds |",
         "|---|---|",
-        *(f"| {contract['name']} | {held(contract)} |" for contract in import_contracts()),
+        *(f"| {contract['name']} | {rule_of(contract)} |" for contract in import_contracts()),
     ]
 
 
-def held(contract: Mapping[str, Any]) -> str:
+def rule_of(contract: Mapping[str, Any]) -> str:
     """Return the rule of a contract as a sentence."""
     if contract["type"] == "layers":
         return "each package imports only those that stand below it in the table above"

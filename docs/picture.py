@@ -53,7 +53,7 @@ def main() -> None:
         secret = str(ROOT / "tournaments" / "first.secret")
         league = ("league", "run", str(ROOT / "tournaments" / "first.yaml"), "--secret-file", secret)
         table = json.loads(arena(*league, "--format", "json", "--results", f"{folder}/first"))["standings"]
-        PICTURE.write_text(drawn(ship, table), encoding="utf-8")
+        PICTURE.write_text(draw(ship, table), encoding="utf-8")
 
 
 def arena(*words: str) -> str:
@@ -71,7 +71,7 @@ def most_tilted(match: Match) -> str:
     return match.picture(max(range(len(match.steps()) + 1), key=heel))
 
 
-def drawn(ship: str, table: dict[str, Any]) -> str:
+def draw(ship: str, table: dict[str, Any]) -> str:
     """Return the whole document."""
     size = f'width="{WIDTH}" height="{HEIGHT}" viewBox="0 0 {WIDTH} {HEIGHT}"'
     box = f'x="0.5" y="0.5" width="{WIDTH - 1}" height="{HEIGHT - 1}" rx="10" fill="{PAPER}" stroke="{LINE}"'

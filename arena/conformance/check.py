@@ -166,14 +166,14 @@ class _Examination:
     def steps(self) -> list[tuple[str, Callable[[], str]]]:
         """Return the steps in order, each with its title."""
         # without a fault policy a refused answer has ended its match, and with it the check
-        refusals = [("gives answers that count", self._refused)] if fault_policy_of(self._rules) is not None else []
+        refusals = [("gives answers that count", self._refusals)] if fault_policy_of(self._rules) is not None else []
         return [
             ("starts, says hello, is ready, plays a whole match in seat 0", lambda: self._match(seat=0, number=0)),
             ("plays a whole match in seat 1 in the same process", lambda: self._match(seat=1, number=0)),
-            (f"plays {counted(self._in_a_row, 'more match', 'more matches')} in the same process", self._several),
+            (f"plays {counted(self._in_a_row, 'more match', 'more matches')} in the same process", self._play_several),
             ("ignores unknown messages and unknown fields", self._noise),
-            ("plays the same again with the same bot_seed, in a used process", self._again),
-            *((self._title(table), partial(self._at, table)) for table in self._plan.others),
+            ("plays the same again with the same bot_seed, in a used process", self._repeat_first),
+            *((self._title(table), partial(self._play_at, table)) for table in self._plan.others),
             *refusals,
             ("prints nothing but the protocol to stdout, answers once", self._clean),
             ("stays within the clock", self._time),
@@ -202,9 +202,9 @@ class _Examination:
     def _match(self, *, seat: int, number: int, bot_player: BotPlayer | None = None) -> str:
         record = self._play(bot_player or self._player, seat=seat, number=number)
         self._records.append(record)
-        asked = record.seats[seat].moves
+        answers = record.seats[seat].moves
         baseline = "the baseline" if self._records[1:] else "the baseline, which plays random legal actions"
-        return f"{asked} answers, {outcome_text(record, seat)} against {baseline}"
+        return f"{answers} answers, {outcome_text(record, seat)} against {baseline}"
 
     def _play(
         self, bot_player: BotPlayer, *, seat: int, number: int = 0, table: TrialTable | None = None
@@ -222,7 +222,7 @@ class _Examination:
             raise _Failure("\n".join(details), fault.stderr)
         return record
 
-    def _several(self) -> str:
+    def _play_several(self) -> str:
         for number in range(1, self._in_a_row + 1):
             self._match(seat=(number + 1) % self._seats, number=number)
         return f"{sum(bot_seat(record, self._bot.digest).moves for record in self._records)} answers so far"
@@ -237,7 +237,7 @@ class _Examination:
             noisy.close(grace_s=0.0)
         return "new fields and messages may come with later versions of the protocol"
 
-    def _again(self) -> str:
+    def _repeat_first(self) -> str:
         """Play the first match again, now in a used process, and compare the actions."""
         first = _actions(self._records[0])
         used = _actions(self._play(self._player, seat=0, number=0))
@@ -260,9 +260,9 @@ class _Examination:
 
     def _title(self, table: TrialTable) -> str:
         seats = f" at a table of {table.seats}" if table.seats != self._seats else ""
-        return f"plays{f' with {_written(table.options)}' if table.options else ''}{seats}"
+        return f"plays{f' with {_options_text(table.options)}' if table.options else ''}{seats}"
 
-    def _at(self, table: TrialTable) -> str:
+    def _play_at(self, table: TrialTable) -> str:
         """Play in the first and the last seat; a simulated game, whose matches take seconds, in the last only."""
         bot_player, outcomes, last = self._enter(self._open, table), list[str](), table.seats - 1
         try:
@@ -274,7 +274,7 @@ class _Examination:
             bot_player.close(grace_s=0.0)
         return f"{', '.join(outcomes)} against the baseline"
 
-    def _refused(self) -> str:
+    def _refusals(self) -> str:
         if remark := refusals_remark(self._records, self._bot.digest):
             raise _Remark(remark)
         return "none was refused"
@@ -286,7 +286,7 @@ class _Examination:
         lines, remarks = split_ignored(counts)
         if lines:
             kinds = "stray: no JSON; stale: another id; early: before the request"
-            remarks.insert(0, f"ignored lines: {_added([lines])} ({kinds})")
+            remarks.insert(0, f"ignored lines: {_add_counts([lines])} ({kinds})")
         if remarks:
             raise _Remark("\n".join(remarks))
         return "not one line too many"
@@ -346,7 +346,7 @@ def outcome_text(record: MatchRecord, seat: int) -> str:
     return f"{word} {record.scores[seat]} to {', '.join(scores)}"
 
 
-def _written(options: dict[str, Any]) -> str:
+def _options_text(options: dict[str, Any]) -> str:
     return msgspec.json.encode(options).decode()
 
 
@@ -368,7 +368,7 @@ def bot_seat(record: MatchRecord, bot: str) -> SeatRecord:
 
 def timeouts_remark(records: Sequence[MatchRecord], bot: str) -> str:
     """Return a remark with the number of late answers that did not end a match; empty for none."""
-    late = _pardoned(records, bot)[Termination.TIMEOUT]
+    late = _fault_counts(records, bot)[Termination.TIMEOUT]
     if not late:
         return ""
     timeouts = "1 timeout" if late == 1 else f"{late} timeouts"
@@ -388,22 +388,22 @@ def idle_remark(seats: Iterable[SeatRecord], terms: ClockTerms) -> str:
 
 def refusals_remark(records: Sequence[MatchRecord], bot: str) -> str:
     """Return a remark on refused answers: their number, reasons (as far as kept), and the first in full."""
-    counts = _pardoned(records, bot)
+    counts = _fault_counts(records, bot)
     del counts[Termination.TIMEOUT]
     if not counts:
         return ""
     kept = [(record, refusal) for record in records for refusal in bot_seat(record, bot).refusals or ()]
     refused = [(record, refusal) for record, refusal in kept if refusal.code in counts]
-    reasons = _added({refusal.reason or refusal.code: 1} for _, refusal in refused)
+    reasons = _add_counts({refusal.reason or refusal.code: 1} for _, refusal in refused)
     which = "" if len(refused) == counts.total() else f", of the first {REFUSALS_KEPT} of each match"
     record, first = refused[0]
     return (
-        f"refused answers: {_added([counts])}; by reason{which}: {reasons}\n"
+        f"refused answers: {_add_counts([counts])}; by reason{which}: {reasons}\n"
         f"{record.match}, step {first.step}: {first.message}"
     )
 
 
-def _pardoned(records: Sequence[MatchRecord], bot: str) -> Counter[str]:
+def _fault_counts(records: Sequence[MatchRecord], bot: str) -> Counter[str]:
     """Count by code the faults after which a match went on."""
     counts = Counter[str]()
     for record in records:
@@ -411,7 +411,7 @@ def _pardoned(records: Sequence[MatchRecord], bot: str) -> Counter[str]:
     return counts
 
 
-def _added(counts: Iterable[Mapping[str, int]]) -> str:
+def _add_counts(counts: Iterable[Mapping[str, int]]) -> str:
     """Add up counts by name, as text: `2 stale, 1 stray`."""
     total: Counter[str] = sum(map(Counter, counts), Counter())
     return ", ".join(f"{total[kind]} {kind}" for kind in sorted(total))

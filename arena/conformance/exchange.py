@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any, Final, NamedTuple, TypeVar
 
-from arena.conformance.hidden import looks_alike, swapped, walked
+from arena.conformance.hidden import looks_alike, replay_steps, swap_items
 from arena.conformance.play import HiddenDraw, PlayedTable
 from arena.games.api import Dice, Over, Seat, Shuffle, Weighted, may_know_of
 from arena.text import shorten
@@ -39,7 +39,7 @@ class Change(NamedTuple):
     outcome: tuple[int, ...]
 
 
-class Comparison(NamedTuple):
+class PlayComparison(NamedTuple):
     """The comparison of a play with the same play after a change.
 
     `seen`: by seat, the first step, from 1, at which its views differ before it may know the items. `end` is the step
@@ -70,28 +70,28 @@ def sightings(table: PlayedTable) -> Iterator[str]:
 
     For a game that declares `may_know`, yield only the items that no change can follow to the end.
     """
-    compared = defaultdict[str, defaultdict[int, list[Comparison]]](lambda: defaultdict(list))
+    comparisons = defaultdict[str, defaultdict[int, list[PlayComparison]]](lambda: defaultdict(list))
     for change in _changes(table, 1):
-        compared[change.draw.turn.key][change.items[0]].append(_compare(table, change))
+        comparisons[change.draw.turn.key][change.items[0]].append(_compare(table, change))
     if may_know_of(table.game) is not None:
-        yield from _unfollowed(compared)
+        yield from _dead_ends(comparisons)
         return
-    for seat in table.all_seats() if compared else ():
-        phrases = [phrase for key, by_item in compared.items() for phrase in _phrases(seat, key, by_item)]
+    for seat in table.all_seats() if comparisons else ():
+        phrases = [phrase for key, by_item in comparisons.items() for phrase in _phrases(seat, key, by_item)]
         yield shorten(f"seat {seat} sees {', '.join(phrases)}", _LONGEST)
 
 
-def _unfollowed(compared: Mapping[str, Mapping[int, Sequence[Comparison]]]) -> Iterator[str]:
-    for key, by_item in compared.items():
+def _dead_ends(comparisons: Mapping[str, Mapping[int, Sequence[PlayComparison]]]) -> Iterator[str]:
+    for key, by_item in comparisons.items():
         ends = {item: max(plays, key=lambda play: play.end or math.inf) for item, plays in by_item.items()}
         for (end, reason), items in groupby(ends, key=lambda item: (ends[item].end, ends[item].reason)):
             if end is not None:
                 yield f"{_items([*items])} of `{key}` cannot be followed beyond step {end}: there {reason}"
 
 
-def _phrases(seat: Seat, key: str, compared: Mapping[int, Sequence[Comparison]]) -> Iterator[str]:
+def _phrases(seat: Seat, key: str, comparisons: Mapping[int, Sequence[PlayComparison]]) -> Iterator[str]:
     """Yield the items that a seat sees at one step, such as `item 5 of prizes at step 8`."""
-    for step, items in groupby(compared, key=lambda item: _sighting(seat, compared[item])):
+    for step, items in groupby(comparisons, key=lambda item: _describe_sighting(seat, comparisons[item])):
         yield f"{_items([*items])} of `{key}` {step}"
 
 
@@ -99,7 +99,7 @@ def _items(places: Sequence[int]) -> str:
     return f"item{'s' if len(places) > 1 else ''} {' and '.join(map(str, places))}"
 
 
-def _sighting(seat: Seat, compared: Sequence[Comparison]) -> str:
+def _describe_sighting(seat: Seat, comparisons: Sequence[PlayComparison]) -> str:
     """Return the step at which a seat sees an item, in words.
 
     The latest difference counts: an exchange with an item that the seat saw earlier shows earlier, and an exchange of
@@ -107,7 +107,7 @@ def _sighting(seat: Seat, compared: Sequence[Comparison]) -> str:
     """
     steps = [
         (comparison.seen.get(seat, comparison.end or math.inf), seat not in comparison.seen, comparison.reason)
-        for comparison in compared
+        for comparison in comparisons
         if comparison.seen or comparison.end or comparison.is_visible
     ]
     step, is_unseen, reason = max(steps, default=(math.inf, True, ""))
@@ -127,7 +127,7 @@ def _changes(table: PlayedTable, number: int) -> Iterator[Change]:
                 last = len(drawn) - 1
                 others = {item - 1, *(item + distance for distance in _DISTANCES), last}
                 for other in sorted(other for other in others if 0 <= other <= last and other != item):
-                    yield Change(draw, (item, other), swapped(drawn, item, other))
+                    yield Change(draw, (item, other), swap_items(drawn, item, other))
             else:
                 for outcome in _other_outcomes(kind, drawn[item]):
                     yield Change(draw, (item,), (*drawn[:item], outcome, *drawn[item + 1 :]))
@@ -145,7 +145,7 @@ def _other_outcomes(kind: Dice | Weighted, drawn: int) -> list[int]:
     return [face for face in possible if face != drawn][:_OTHER_OUTCOMES]
 
 
-def _compare(table: PlayedTable, change: Change) -> Comparison:
+def _compare(table: PlayedTable, change: Change) -> PlayComparison:
     """Repeat the play with a change, until every seat has seen it or may know the items."""
     game, may_know, draw = table.game, may_know_of(table.game), change.draw
     changed = game.resolve(draw.step.state, change.outcome)
@@ -155,7 +155,7 @@ def _compare(table: PlayedTable, change: Change) -> Comparison:
         items = ((now, item) for now in states for item in change.items)
         return may_know is not None and any(may_know(now, seat, draw.turn.key, item) for now, item in items)
 
-    for number, (step, state, reason) in enumerate(walked(game, changed, draw.rest), start=draw.at + 1):
+    for number, (step, state, reason) in enumerate(replay_steps(game, changed, draw.later_steps), start=draw.at + 1):
         unaware -= {seat for seat in unaware if may(seat, (step.state, state))}
         differing = {seat for seat in unaware if not looks_alike(table, seat, step.state, state)}
         seen |= dict.fromkeys(sorted(differing), number)
@@ -164,5 +164,5 @@ def _compare(table: PlayedTable, change: Change) -> Comparison:
         if reason:  # an action may be legal no more because it shows the item
             unaware -= {seat for seat in unaware if may(seat, (step.after,))}
         if not unaware or reason or isinstance(step.turn, Over):
-            return Comparison(seen, number if unaware and reason else None, reason, is_visible)
+            return PlayComparison(seen, number if unaware and reason else None, reason, is_visible)
     raise ValueError("a play without an end")

@@ -20,7 +20,7 @@ import msgspec
 from arena.conformance.exchange import early_views, sightings
 from arena.conformance.hidden import hidden_draws, hidden_legal, hidden_texts, private_actions
 from arena.conformance.play import AnyGame, GameStep, PlayedTable, played_table
-from arena.conformance.training import encoded_views, learned_from, numbered_actions
+from arena.conformance.training import encoded_views, numbered_actions, training_data
 from arena.conformance.value import fair_values, sound_values, unknowing_values
 from arena.errors import BotFault, SpecError
 from arena.games import api, load_game
@@ -246,7 +246,7 @@ def spoil(value: api.Json) -> None:
 
 def _texts(table: PlayedTable) -> Iterator[str]:
     game = table.game
-    for place, step in _pictured(table):
+    for place, step in _steps_to_draw(table):
         text, drawing = game.describe(step.state), ET.fromstring(game.picture(step.state))  # noqa: S314 - our own process
         if not text.strip() or not all(printable(line) == line for line in text.splitlines()):
             yield f"{place}: describe gives no text, or characters that do not print"
@@ -254,7 +254,7 @@ def _texts(table: PlayedTable) -> Iterator[str]:
             yield f"{place}: picture gives no SVG document with width and height"
 
 
-def _pictured(table: PlayedTable) -> list[tuple[str, GameStep]]:
+def _steps_to_draw(table: PlayedTable) -> list[tuple[str, GameStep]]:
     """Return all steps; with a simulator, whose drawings take long, every eleventh and the last."""
     steps = list(table.steps())
     return steps if table.simulator is None else [*steps[::11], steps[-1]]
@@ -322,7 +322,7 @@ def play_digest(name: str, options: Mapping[str, api.Json]) -> str:
     game, digest = load_game(name), sha256()
     for seats in game.seat_counts:
         table = played_table(game, seats, options=options, plays=1)
-        digest.update(learned_from(table))
+        digest.update(training_data(table))
         for _, step in table.steps():
             views = [game.observe(step.state, seat) for seat in table.all_seats()]
             digest.update(msgspec.json.encode((views, list(step.actions.values()), step.drawn)))

@@ -26,7 +26,7 @@ def private_actions(table: PlayedTable) -> Iterator[str]:
     game, heard = table.game, heard_of(table.game)
     for place, step, seat, sampled in table.decisions():
         after = [
-            (act, game.apply(step.state, {**step.actions, seat: act})) for act in _several(table, step, seat, sampled)
+            (act, game.apply(step.state, {**step.actions, seat: act})) for act in _actions(table, step, seat, sampled)
         ]
         for other in set(table.all_seats()) - {seat}:
             seen: dict[bytes, tuple[Any, Any, bytes]] = {}
@@ -41,7 +41,7 @@ def private_actions(table: PlayedTable) -> Iterator[str]:
                     )
 
 
-def _several(table: PlayedTable, step: GameStep, seat: Seat, sampled: Any) -> Sequence[Any]:
+def _actions(table: PlayedTable, step: GameStep, seat: Seat, sampled: Any) -> Sequence[Any]:
     """Return the first and last legal actions, or the sampled one if the game cannot list them."""
     legal = table.game.legal(step.state, seat)
     if legal is not None:
@@ -55,7 +55,7 @@ def hidden_draws(table: PlayedTable) -> Iterator[str]:
         return
     for draw in table.hidden_draws():
         after = draw.step.after
-        others = [state for state in drawn_otherwise(table.game, draw) if state != after]
+        others = [state for state in alternative_states(table.game, draw) if state != after]
         if others and not any(looks_alike(table, seat, after, state) for seat in table.all_seats() for state in others):
             yield (
                 f"play {draw.play}, step {draw.at}: {draw.turn.key} is not public, and every seat sees all of it: hide"
@@ -78,7 +78,7 @@ def hidden_texts(table: PlayedTable) -> Iterator[str]:
     """Check that the text for the person at the table follows from their view."""
     game = table.game
     for draw in table.hidden_draws():
-        for state in drawn_otherwise(game, draw):
+        for state in alternative_states(game, draw):
             for seat in table.all_seats():
                 texts = {describe_for(game, shown, seat, ()) for shown in (state, draw.step.after)}
                 if len(texts) > 1 and looks_alike(table, seat, draw.step.after, state):
@@ -88,13 +88,13 @@ def hidden_texts(table: PlayedTable) -> Iterator[str]:
                     )
 
 
-def drawn_otherwise(game: AnyGame, draw: HiddenDraw) -> list[Any]:
+def alternative_states(game: AnyGame, draw: HiddenDraw) -> list[Any]:
     """Return the states after some other outcomes of a draw, each changed as little as possible."""
     turn, drawn = draw.turn, draw.step.drawn
     places = range(len(drawn))
     if isinstance(turn.kind, Shuffle):
         pairs = islice(((i, j) for i in reversed(places) for j in places[:i]), _DRAWN_AGAIN)
-        changed = [swapped(drawn, *pair) for pair in pairs]
+        changed = [swap_items(drawn, *pair) for pair in pairs]
     elif isinstance(turn.kind, Dice):
         faces = range(1, min(turn.kind.faces, _DRAWN_AGAIN) + 1)
         changed = [(*drawn[:at], face, *drawn[at + 1 :]) for at in places for face in faces]
@@ -103,7 +103,7 @@ def drawn_otherwise(game: AnyGame, draw: HiddenDraw) -> list[Any]:
     return [game.resolve(draw.step.state, outcome) for outcome in changed]
 
 
-def swapped(drawn: tuple[int, ...], i: int, j: int) -> tuple[int, ...]:
+def swap_items(drawn: tuple[int, ...], i: int, j: int) -> tuple[int, ...]:
     """Return the outcome of a shuffle with the items at two places exchanged."""
     items = list(drawn)
     items[i], items[j] = items[j], items[i]
@@ -118,18 +118,18 @@ def looks_alike(table: PlayedTable, seat: Seat, one: Any, other: Any) -> bool:
 def hidden_legal(table: PlayedTable) -> Iterator[str]:
     """Check that legal actions tell nothing that a view hides: equal views with other luck allow the same."""
     for draw in table.hidden_draws():
-        for state in drawn_otherwise(table.game, draw)[:_WALKS]:
-            for place, seat in _told_apart(table, state, draw.rest):
+        for state in alternative_states(table.game, draw)[:_WALKS]:
+            for place, seat in _find_leak(table, state, draw.later_steps):
                 yield (
                     f"play {draw.play}, {place} steps after {draw.turn.key}: with other hidden luck seat {seat}"
                     " has the same view and other legal actions, which tell it what is hidden"
                 )
 
 
-def _told_apart(table: PlayedTable, state: Any, rest: Sequence[GameStep]) -> Iterator[tuple[int, Seat]]:
+def _find_leak(table: PlayedTable, state: Any, later_steps: Sequence[GameStep]) -> Iterator[tuple[int, Seat]]:
     """Repeat a play with other hidden luck; yield the first decision whose legal actions reveal it, and the seat."""
     game, unaware = table.game, set(table.all_seats())
-    for number, (step, other, _) in enumerate(walked(game, state, rest), start=1):
+    for number, (step, other, _) in enumerate(replay_steps(game, state, later_steps), start=1):
         unaware = {seat for seat in unaware if looks_alike(table, seat, other, step.state)}
         if not unaware or type(game.turn(other)) is not type(step.turn):
             return
@@ -139,12 +139,12 @@ def _told_apart(table: PlayedTable, state: Any, rest: Sequence[GameStep]) -> Ite
                 return
 
 
-def walked(game: AnyGame, state: Any, rest: Sequence[GameStep]) -> Iterator[tuple[GameStep, Any, str]]:
+def replay_steps(game: AnyGame, state: Any, later_steps: Sequence[GameStep]) -> Iterator[tuple[GameStep, Any, str]]:
     """Yield each step of a play with the state in its place, from another state on, while actions and draws fit.
 
     The last item has the reason why the play cannot go on, empty at its end.
     """
-    for step in rest:
+    for step in later_steps:
         reason = _departure(game, state, step)
         yield step, state, reason
         if reason or isinstance(step.turn, Over):

@@ -26,13 +26,13 @@ class GameStep(NamedTuple):
 
 
 class HiddenDraw(NamedTuple):
-    """A draw that is not public: the numbers of its play and of its step, from 1, and the `rest` of the play."""
+    """A draw that is not public: the numbers of its play and of its step, from 1, and the `later_steps` of the play."""
 
     play: int
     at: int
     turn: api.Chance
     step: GameStep
-    rest: Sequence[GameStep]
+    later_steps: Sequence[GameStep]
 
 
 class PlayedTable(NamedTuple):

@@ -52,7 +52,7 @@ def encoded_views(table: PlayedTable) -> Iterator[str]:
             yield f"{place}: encode gives other numbers for the same view as a bot reads it, or when it is asked again"
 
 
-def learned_from(table: PlayedTable) -> bytes:
+def training_data(table: PlayedTable) -> bytes:
     """Return the numbered actions and the encoded views of the plays as JSON, to compare across processes."""
     numbers, encode = action_numbers_of(table.game, table.options, table.seats), encoder_of(table.game)
     views = [table.game.observe(step.state, seat) for _, step in table.steps() for seat in table.all_seats()]
@@ -69,12 +69,12 @@ def _has_numbers(table: PlayedTable, encode: Callable[[Json], Json]) -> bool:
     return True
 
 
-def shape_of(found: Json) -> tuple[int, ...]:
+def shape_of(value: Json) -> tuple[int, ...]:
     """Return the numpy shape of lists of finite numbers; `()` for any other value."""
     import numpy as np  # noqa: PLC0415 - it takes 0.1 s that most commands do not need
 
     try:
-        array = np.asarray(found, dtype=float)
+        array = np.asarray(value, dtype=float)
     except (TypeError, ValueError):
         return ()
     return array.shape if array.size and np.isfinite(array).all() else ()

@@ -11,7 +11,7 @@ from math import factorial, fsum, isfinite, sqrt
 from random import Random
 from typing import Any, Final, NamedTuple
 
-from arena.conformance.hidden import is_allowed, looks_alike, swapped, walked
+from arena.conformance.hidden import is_allowed, looks_alike, replay_steps, swap_items
 from arena.conformance.play import AnyGame, GameStep, HiddenDraw, PlayedTable
 from arena.games.api import LEAST_VALUE, Chance, Dice, Over, Shuffle, ValueFunction, value_of
 
@@ -47,7 +47,7 @@ def sound_values(table: PlayedTable) -> Iterator[str]:
         if (mistake := _mistake(payoffs, table.seats)) or repr(step.state) != before:
             yield f"{place}: {mistake or 'the value changes the state that it looks at'}"
         elif isinstance(step.turn, Over) and not _equal(payoffs, expected := _payoffs_of(table.game, step.state)):
-            yield f"{place}: the match is over, so its value is the payoff {_shown(expected)}; found {_shown(payoffs)}"
+            yield f"{place}: the match is over, so its value is the payoff {_text(expected)}; found {_text(payoffs)}"
     for (place, step), payoffs in zip(reversed(steps), reversed(kept), strict=True):
         if value(step.state) != payoffs:
             yield f"{place}: the value is another one when it is asked again; it must follow from the state alone"
@@ -60,9 +60,9 @@ def _mistake(payoffs: Any, seats: int) -> str:
     if not all(map(isfinite, payoffs)):
         return f"the value is {payoffs}, expected finite numbers"
     if abs(fsum(payoffs) - 1) > _CLOSE:
-        return f"the value is {_shown(payoffs)}, in all {fsum(payoffs):.6g}; all seats together are worth 1"
+        return f"the value is {_text(payoffs)}, in all {fsum(payoffs):.6g}; all seats together are worth 1"
     if min(payoffs) < LEAST_VALUE:
-        return f"the value is {_shown(payoffs)}; no seat may be worth less than {LEAST_VALUE}"
+        return f"the value is {_text(payoffs)}; no seat may be worth less than {LEAST_VALUE}"
     return ""
 
 
@@ -86,7 +86,7 @@ def fair_values(table: PlayedTable) -> Iterator[str]:
             if budget < 0:
                 break
             after_draw = [(value(table.game.resolve(step.state, drawn)), ways) for drawn, ways in outcomes.items()]
-            if text := _unfair(value(step.state), after_draw, is_whole=_count_of(step.turn) <= _ENUMERATED):
+            if text := _describe_bias(value(step.state), after_draw, is_whole=_count_of(step.turn) <= _ENUMERATED):
                 yield f"play {number}, step {at}: before the draw {step.turn.key} {text}"
 
 
@@ -118,12 +118,12 @@ def _outcomes(turn: Chance) -> Mapping[tuple[int, ...], int]:
     return Counter(every if is_whole else (tuple(some()) for _ in range(_SAMPLED)))
 
 
-def _unfair(expected: _Payoffs, found: Sequence[tuple[_Payoffs, int]], *, is_whole: bool) -> str:
+def _describe_bias(expected: _Payoffs, values: Sequence[tuple[_Payoffs, int]], *, is_whole: bool) -> str:
     """Return a phrase if the weighted mean of the values after a draw is not the expected one; empty if it is."""
-    total = sum(ways for _, ways in found)
+    total = sum(ways for _, ways in values)
     for seat, worth in enumerate(expected):
-        mean = fsum([payoffs[seat] * ways for payoffs, ways in found]) / total
-        spread = sqrt(fsum([(payoffs[seat] - mean) ** 2 * ways for payoffs, ways in found]) / total)
+        mean = fsum([payoffs[seat] * ways for payoffs, ways in values]) / total
+        spread = sqrt(fsum([(payoffs[seat] - mean) ** 2 * ways for payoffs, ways in values]) / total)
         allowed = _CLOSE if is_whole else _UNSEEN + _DEVIATIONS * spread / sqrt(total)
         if abs(mean - worth) > allowed:
             what = f"{mean:.10g}, the mean over all" if is_whole else f"about {mean:.3g}, the mean over {total} of the"
@@ -143,16 +143,16 @@ def unknowing_values(table: PlayedTable) -> Iterator[str]:
     if (value := value_of(table.game)) is None:
         return
     for draw in table.hidden_draws():
-        for place, text in _known(table, value, draw):
+        for place, text in _leaks(table, value, draw):
             yield f"play {draw.play}, step {draw.at + 1 + place}, after {draw.turn.key}: {text}"
 
 
-def _known(table: PlayedTable, value: ValueFunction[Any], draw: HiddenDraw) -> Iterator[tuple[int, str]]:
+def _leaks(table: PlayedTable, value: ValueFunction[Any], draw: HiddenDraw) -> Iterator[tuple[int, str]]:
     """Yield a sentence for each thing that the value knows too early, with the step in the rest of the play."""
-    worlds, steps, is_whole = _worlds(table, draw), draw.rest, _count_of(draw.turn) <= _ENUMERATED
+    worlds, steps, is_whole = _worlds(table, draw), draw.later_steps, _count_of(draw.turn) <= _ENUMERATED
     turned_up: dict[int, list[tuple[_Payoffs, int]]] = defaultdict(list)
     for world in worlds:
-        for place, (step, state, _) in enumerate(walked(table.game, world.state, steps)):
+        for place, (step, state, _) in enumerate(replay_steps(table.game, world.state, steps)):
             if not _is_alike(table, state, step.state):
                 break
             if value(state) != value(step.state):
@@ -166,7 +166,7 @@ def _known(table: PlayedTable, value: ValueFunction[Any], draw: HiddenDraw) -> I
     for place, values in turned_up.items():
         hidden = _hidden_worth(value, steps[place].state, steps[place].after)
         is_of_all = 0 < sum(ways for _, ways in values) == sum(world.ways for world in worlds)
-        if hidden is not None and is_of_all and (text := _unfair(hidden, values, is_whole=is_whole)):
+        if hidden is not None and is_of_all and (text := _describe_bias(hidden, values, is_whole=is_whole)):
             yield place, f"with all that was turned up hidden by before_reveal, {text}"
 
 
@@ -184,8 +184,8 @@ def _worlds(table: PlayedTable, draw: HiddenDraw) -> list[_World]:
     elif isinstance(turn.kind, Shuffle):
         groups, rng = _alike_places(table, step), Random(turn.key)  # noqa: S311 - a sample
         pairs = [pair for group in groups for pair in pairwise(group)]
-        orders += [(_mixed(step.drawn, groups, rng), 1) for _ in range(_WORLDS)]
-        orders += [(swapped(step.drawn, *pair), 0) for pair in pairs[:: 1 + len(pairs) // _SWAPPED]]
+        orders += [(_shuffle_groups(step.drawn, groups, rng), 1) for _ in range(_WORLDS)]
+        orders += [(swap_items(step.drawn, *pair), 0) for pair in pairs[:: 1 + len(pairs) // _SWAPPED]]
     worlds = [_World(table.game.resolve(step.state, drawn), ways) for drawn, ways in orders]
     return [world for world in worlds if _is_alike(table, world.state, step.after)]
 
@@ -195,7 +195,7 @@ def _alike_places(table: PlayedTable, step: GameStep) -> list[list[int]]:
     groups: list[list[int]] = []
     for place in range(len(step.drawn)):
         for group in groups:
-            other = table.game.resolve(step.state, swapped(step.drawn, group[0], place))
+            other = table.game.resolve(step.state, swap_items(step.drawn, group[0], place))
             if _is_alike(table, other, step.after):
                 group.append(place)
                 break
@@ -204,7 +204,7 @@ def _alike_places(table: PlayedTable, step: GameStep) -> list[list[int]]:
     return groups
 
 
-def _mixed(drawn: tuple[int, ...], groups: Sequence[Sequence[int]], rng: Random) -> tuple[int, ...]:
+def _shuffle_groups(drawn: tuple[int, ...], groups: Sequence[Sequence[int]], rng: Random) -> tuple[int, ...]:
     """Return the order with the items of each group shuffled."""
     order = list(drawn)
     for group in groups:
@@ -221,5 +221,5 @@ def _equal(one: _Payoffs, other: _Payoffs) -> bool:
     return all(abs(a - b) <= _CLOSE for a, b in zip(one, other, strict=True))
 
 
-def _shown(payoffs: _Payoffs) -> str:
+def _text(payoffs: _Payoffs) -> str:
     return ", ".join([f"{payoff:.6g}" for payoff in payoffs])

@@ -42,9 +42,9 @@ def test_a_command_or_an_option_without_help_ends_the_build() -> None:
     told = click.Command("x", params=[option], help="Do it.\n\nExample: arena x")
 
     with pytest.raises(build.BrokenDocs, match=r"`arena x` lacks .* \['--silent'\]"):
-        build.described("arena x", told)
+        build.describe_command("arena x", told)
     with pytest.raises(build.BrokenDocs, match="`arena y` lacks a help text"):
-        build.described("arena y", click.Command("y"))
+        build.describe_command("arena y", click.Command("y"))
 
 
 def test_every_command_and_option_is_on_the_page_of_commands() -> None:
@@ -66,7 +66,7 @@ def test_every_name_of_the_library_is_on_its_page() -> None:
     assert [name for name in names if f"## {name}\n" not in page] == []
     assert "### League.run\n" in page
     with pytest.raises(build.BrokenDocs, match="`silent` lacks a docstring"):
-        list(build.documented(lambda: None, "silent", "##"))
+        list(build.document(lambda: None, "silent", "##"))
 
 
 def test_a_page_that_no_menu_has_ends_the_build(tmp_path: Path) -> None:

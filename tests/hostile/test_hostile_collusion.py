@@ -30,7 +30,7 @@ def test_the_trick_works_where_nothing_is_against_it(scratch: Path) -> None:
     """Without this control the others would prove nothing: the second of two matches knows the other card each time."""
     (hands,) = play_as_ordinary_user(scratch, BLOCKS, beside=True, limit=False)
 
-    assert hands.told == hands.right == BLOCKS
+    assert hands.sent == hands.right == BLOCKS
     assert sum(hands.scores) > BLOCKS / 2
 
 
@@ -38,5 +38,5 @@ def test_the_trick_works_where_nothing_is_against_it(scratch: Path) -> None:
 def test_it_gains_nothing(scratch: Path, beside: bool, limit: bool) -> None:
     """One rotation at a time, a limit on queued signals, and both."""
     assert play_as_ordinary_user(scratch, BLOCKS, beside=beside, limit=limit) == [
-        Hands(2 * BLOCKS, [0.5] * BLOCKS, told=0, right=0, saw=0)
+        Hands(2 * BLOCKS, [0.5] * BLOCKS, sent=0, right=0, saw=0)
     ]

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from itertools import combinations
 
 import pytest
-from calibration import LEAST_CHANCE, Forecaster, Method, mean, methods, predicted, tenths
+from calibration import LEAST_CHANCE, Forecaster, Method, mean, methods, predict_halves, tenths
 from support.made_matches import pairing_ranks
 
 from arena.match.results import PairingRanks
@@ -52,7 +52,7 @@ def saying(win: float, draw: float = 0.0) -> Method:
     ids=["by-hand", "coin", "draw", "impossible"],
 )
 def test_the_scores_of_a_forecast_by_hand(courses: list[str], method: Method, log_loss: float, brier: float) -> None:
-    found = predicted([pairing_ranks(("ann", "bob"), courses)], method)
+    found = predict_halves([pairing_ranks(("ann", "bob"), courses)], method)
 
     assert mean([[each.log_loss for each in block] for block in found])[0] == pytest.approx(log_loss)
     assert mean([[each.brier for each in block] for block in found])[0] == pytest.approx(brier)
@@ -67,7 +67,7 @@ def test_nobody_sees_the_matches_that_they_predict() -> None:
         seen.append({one.players: set(one.blocks) for one in learnt})
         return lambda _one, _other, _seats: Chances(0.5, 0.0, 0.5)
 
-    assert sum(map(len, predicted(played, method))) == 150
+    assert sum(map(len, predict_halves(played, method))) == 150
     for one in played:
         first, second = (own[one.players] for own in seen)
         assert first | second == set(one.blocks)
@@ -77,7 +77,7 @@ def test_nobody_sees_the_matches_that_they_predict() -> None:
 def test_the_model_that_made_the_matches_is_calibrated() -> None:
     """Its tenths come true; without seats it is as good as TrueSkill and behind; a coin is last."""
     played = league(SKILLS, random.Random(5), blocks=60, first_seat=4.0)
-    found = {name: predicted(played, method) for name, method in methods([*SKILLS], SETTINGS).items()}
+    found = {name: predict_halves(played, method) for name, method in methods([*SKILLS], SETTINGS).items()}
 
     losses = {name: mean([[each.log_loss for each in block] for block in own])[0] for name, own in found.items()}
 
