@@ -239,7 +239,7 @@ class _NearLink:
         self.spent_s = 0.0
         self._count = count
 
-    async def open_link(self) -> "_NearLink":
+    async def open(self) -> "_NearLink":
         """Create the workers, in the event loop of the driver."""
         self._workers = {f"near://{number}": _NearWorker() for number in range(self._count)}
         return self

@@ -58,12 +58,13 @@ RIDDLES = re.compile(r"(All|By|Each|Of|One|That|The same|Those|Whether)\b")
 
 
 def test_a_docstring_begins_with_a_verb_or_a_noun() -> None:
-    """Ruff's D401 passes words that leave out what is meant."""
-    functions = [
+    """Ruff's D401 passes words that leave out what is meant, and does not look at classes and modules."""
+    documented = [
         (path, node)
         for path in sorted((ROOT / "arena").rglob("*.py"))
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Module)
     ]
+    riddles = [(path, node) for path, node in documented if RIDDLES.match(ast.get_docstring(node) or "")]
 
-    assert [f"{path}:{node.lineno}" for path, node in functions if RIDDLES.match(ast.get_docstring(node) or "")] == []
+    assert [f"{path}:{getattr(node, 'name', 'module')}" for path, node in riddles] == []

@@ -52,7 +52,7 @@ class Shuffle(msgspec.Struct, frozen=True):
 
 
 class Weighted(msgspec.Struct, frozen=True):
-    """One of several results, with probabilities in proportion to `weights`: whole numbers, 2^63 together at most.
+    """A choice of one result, with probabilities in proportion to `weights`: whole numbers, 2^63 together at most.
 
     The outcome lists its index only, from 0. A result of weight 0 never comes.
     """

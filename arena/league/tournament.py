@@ -30,7 +30,7 @@ DEFAULT_SEATS: Final = 2
 
 
 class PlayerEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One entry of `players`: `bot` is a bot's name, `name@hash` or path; `name` what the table calls the player."""
+    """An entry of `players`: `bot` is a bot's name, `name@hash` or path; `name` what the table calls the player."""
 
     bot: str
     name: Name | None = None

@@ -1,4 +1,4 @@
-"""One decision: each seat that must act is asked; its answer becomes a step, is given once more, or ends the match.
+"""A decision: each seat that must act is asked; its answer becomes a step, is given once more, or ends the match.
 
 Rule: all requests are fixed before the first is sent, and nobody hears of another's action before all have answered.
 Faults are taken in the order of the seats, so that no fault depends on who was faster. Only the waiting is done

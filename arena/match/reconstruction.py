@@ -1,4 +1,4 @@
-"""All lines of a stored match, both ways, made again from its record alone.
+"""The lines of a stored match, both ways, made again from its record alone.
 
 Rule: the referee itself plays the match once more, with bots that repeat the record on clocks that show its times; so
 no line is written by a second program. A checksum over all lines shows whether they equal the original ones.

@@ -1,4 +1,4 @@
-"""One match, from set-up to outcome: the rules ask, chance is drawn, players answer, everything is recorded.
+"""A match, from set-up to outcome: the rules ask, chance is drawn, players answer, everything is recorded.
 
 Rule: `play_match` always returns a record. A fault of a bot is pardoned by the game, or forfeits the match; only a
 `HarnessFault` leaves this module, and then there is no record and the match is played again. (Before anything is played

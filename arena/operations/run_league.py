@@ -186,7 +186,7 @@ def local_slots(request: RunLeague, tournament: Tournament, on: OnEvent = ignore
 
 
 class LeagueRun:
-    """One run of a league, which plays the remaining matches and stores each block as it ends."""
+    """A run of a league, which plays the remaining matches and stores each block as it ends."""
 
     def __init__(self, store: MatchStore, runner: ScheduleRunner, secret: Secret | None, isolation: Isolation) -> None:
         self.name = runner.tournament.name

@@ -1,4 +1,4 @@
-"""One core for a worker and its bots, claimed on this machine.
+"""A core for a worker and its bots, claimed on this machine.
 
 Rule: where only one of them runs at a time, a wake-up on the same core is the cheapest. A claim is a lock on a file of
 that number, in a folder that only this user may enter: one process can hold it, and the kernel takes it back when that

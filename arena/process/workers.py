@@ -156,7 +156,7 @@ class Window(Generic[T, R]):
 
 
 class _Worker:
-    """One worker process, its pipe, and the thread that waits for it."""
+    """A worker process, its pipe, and the thread that waits for it."""
 
     def __init__(self, name: str, process: Any, pipe: "Connection[Any, Any]", logs: logging.Handler) -> None:
         self.process, self.pid = process, int(process.pid)

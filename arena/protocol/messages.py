@@ -24,7 +24,7 @@ SafeInt = Annotated[int, Meta(ge=-(2**53), le=2**53)]
 
 
 class Message(msgspec.Struct, frozen=True, tag_field="type"):
-    """One line. The tag `type` tells which message it is."""
+    """A line. The tag `type` tells which message it is."""
 
 
 class LineLimits(msgspec.Struct, frozen=True):
@@ -156,7 +156,7 @@ class Simulated(Message, frozen=True, tag="simulated"):
 
 
 class EventMessage(Message, frozen=True, tag="event"):
-    """One event as it happens; only for bots that asked for the capability `events`. No answer."""
+    """An event as it happens; only for bots that asked for the capability `events`. No answer."""
 
     match: str
     what: AnyEvent

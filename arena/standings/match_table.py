@@ -26,7 +26,7 @@ NO_PAIRINGS: Final[PlayerPairings] = (np.zeros(0, dtype=np.int64), np.zeros(0, d
 
 @dataclass(frozen=True)
 class MatchTable:
-    """All matches of P pairings of n places: B blocks, those of a pairing one after the other.
+    """The matches of P pairings of n places: B blocks, those of a pairing one after the other.
 
     By pairing: its key, and its players by place. By block (B,): the number of its pairing, and its own number `block`.
     By block and rotation (B, n): `end`, a number among `ends`, -1 for a match that is not there. By block, rotation and

@@ -1,4 +1,4 @@
-"""One stored match against its record, its seed, its rules and its simulator; here or in a worker process.
+"""A stored match against its record, its seed, its rules and its simulator; here or in a worker process.
 
 Rule: tasks are self-contained; workers need no database.
 """

@@ -80,7 +80,7 @@ class Trick:
 
 @dataclass(slots=True, kw_only=True)
 class Expansion:
-    """One expansion: its card, its decisions, and hooks into a turn; unused fields keep their defaults.
+    """An expansion: its card, its decisions, and hooks into a turn; unused fields keep their defaults.
 
     `trick`: its dirty trick. `is_dealt`: each player starts with one card; otherwise a single card starts beside the
     row. `start`: its memory at the beginning, the entry in `State.extras`. `effects` carries out the actions

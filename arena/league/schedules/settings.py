@@ -43,7 +43,7 @@ class RoundRobin(_Cycles, frozen=True, kw_only=True, tag="round_robin"):
 
 
 class Gauntlet(_Cycles, frozen=True, tag="gauntlet"):
-    """Each of `challengers` meets all the others, `cycles` times over; neither side plays among itself."""
+    """A schedule in which each of `challengers` meets all the others, `cycles` times; neither side plays itself."""
 
     challengers: tuple[str, ...]
 

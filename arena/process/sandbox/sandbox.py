@@ -1,4 +1,4 @@
-"""One bot in its sandbox: the start handshake, its processes, and its end.
+"""A bot in its sandbox: the start handshake, its processes, and its end.
 
 Rule: nothing of the bot runs before its limits stand. bwrap builds the sandbox and tells the process id of its first
 process; limits are set on that; only then bwrap gets what the bot's own program waits for.
