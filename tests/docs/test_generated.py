@@ -16,7 +16,7 @@ def test_pages_say_what_the_code_says(page: Path) -> None:
     """Else `python docs/generated.py` writes them anew; each end of a part has its beginning."""
     text = page.read_text(encoding="utf-8")
 
-    assert PROGRAM["filled"](text) == text
+    assert PROGRAM["fill_page"](text) == text
     assert text.count("<!-- end -->") == len(PROGRAM["PART"].findall(text))
 
 
