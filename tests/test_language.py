@@ -68,3 +68,27 @@ def test_a_docstring_begins_with_a_verb_or_a_noun() -> None:
     riddles = [(path, node) for path, node in documented if RIDDLES.match(ast.get_docstring(node) or "")]
 
     assert [f"{path}:{getattr(node, 'name', 'module')}" for path, node in riddles] == []
+
+
+PAGES = [path for pattern in ("*.md", "benchmarks/README.md", "docs/*.md") for path in sorted(ROOT.glob(pattern))]
+PAGE_TERMS = {
+    "in flight": "in play",
+    "lenient": "a game with faults that do not forfeit",
+    "pardons": "faults that do not forfeit",
+    "process life": "job",
+    "strangers' bots": "untrusted bots",
+}
+"""Words that no page has, and the term of the field in their place."""
+LONGEST_AVERAGE = 25
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_a_page_is_in_plain_words(page: Path) -> None:
+    """No page has a banned word, and its sentences have 25 words on average at most."""
+    prose = re.sub(r"^```.*?^```$|<!--.*?-->", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    prose = re.sub(r"^[|#].*$", "", prose, flags=re.MULTILINE)
+    paragraphs = [" ".join(part.split()) for part in re.split(r"\n\s*\n|\n\s*(?=- |\d+\. )", prose)]
+    sentences = [part for text in paragraphs for part in re.split(r"(?<=[.!?:;])\s+(?=[A-Z*\[`])", text) if part]
+
+    assert re.findall(rf"\b({'|'.join(PAGE_TERMS)})\b", " ".join(paragraphs), re.IGNORECASE) == []
+    assert sum(len(part.split()) for part in sentences) <= LONGEST_AVERAGE * len(sentences)
