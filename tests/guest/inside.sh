@@ -6,7 +6,7 @@ cd /opt/arena
 export PYTHONPATH=/opt/python:/opt/arena PYTHONDONTWRITEBYTECODE=1 COLUMNS=100 ARENA_CGROUP=auto
 pytest="python3 -m pytest -q -m guest -p no:cacheprovider --tb=short --color=no"
 arena="python3 -c 'import sys; from arena.cli import main; sys.argv[0] = \"arena\"; main()'"
-groups=tests/process/test_process_guest_groups.py
+groups=tests/process/test_guest_groups.py
 few='beside or shared or children'
 failed=()
 

@@ -80,7 +80,7 @@ def test_hostile_manifests_need_little_memory() -> None:
     """All are read in one process with little more memory than Python and its libraries need."""
     program = (
         f"import sys; sys.path[:0] = [{str(Path(__file__).parent)!r}, {str(Path(__file__).parents[1])!r}]\n"
-        "import resource, test_process_manifest_bytes as tests\n"
+        "import resource, test_manifest_bytes as tests\n"
         "resource.setrlimit(resource.RLIMIT_AS, (tests.virtual() + tests.MOST_MEMORY,) * 2)\n"
         "for content in tests.HOSTILE.values(): tests.parsed(content)\n"
     )

@@ -33,7 +33,7 @@ THREAD = (
 
 
 def test_a_frozen_bot_uses_no_time(tmp_path: Path) -> None:
-    """Its threads use none either; test_process_sandbox_stop.py has those that leave its group or would wake it."""
+    """Its threads use none either; test_sandbox_stop.py has those that leave its group or would wake it."""
     with talking(folder_of(tmp_path, bot_py=THREAD)) as (channel, process):
         ask(channel)
         before_s = cpu_of_all_s(process)

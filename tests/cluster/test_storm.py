@@ -1,7 +1,7 @@
 """Leagues in a storm: every kind of process is killed or stopped at random moments, and the bytes come out equal.
 
 ARENA_STORM is the number of blows, ARENA_SEED their seed: `ARENA_STORM=40 python3 start.py test -m slow
-tests/cluster/test_cluster_storm.py -rP` prints a line for each.
+tests/cluster/test_storm.py -rP` prints a line for each.
 """
 
 import contextlib
