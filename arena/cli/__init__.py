@@ -51,7 +51,7 @@ COMMAND_MODULES: Final = {
     "doctor": ("arena.cli.doctor", "Tell what this machine can do."),
 }
 
-_MEANT: Final = {
+_SUGGESTIONS: Final = {
     "run": "arena league run NAME",
     "start": "arena league run NAME",
     "standings": "arena leaderboard",
@@ -79,7 +79,7 @@ class SuggestingGroup(click.Group):
         if args and args[0] not in names and not args[0].startswith("-"):
             from arena.text import unknown  # noqa: PLC0415 - only for this message
 
-            meant = _MEANT.get(args[0], "").replace("NAME", args[1] if args[1:] else "NAME")
+            meant = _SUGGESTIONS.get(args[0], "").replace("NAME", args[1] if args[1:] else "NAME")
             ctx.fail(f'no command "{args[0]}"; try: {meant}' if meant else unknown("command", args[0], names))
         return super().resolve_command(ctx, args)
 

@@ -7,7 +7,7 @@ from arena.bundled import bundled_folder
 from arena.cli.completion import complete_bot
 from arena.cli.edge import print_warning
 from arena.cli.options import format_option, requesting, width_option
-from arena.cli.trials import printed_trial, tournament_option
+from arena.cli.trials import print_trial, tournament_option
 from arena.operations.check_bot import CheckBot, check_bot
 from arena.operations.list_bots import ListBots, OfferedBot, WithdrawBot, list_bots, withdraw_bot
 from arena.report.formats import csv_pieces, format_listing, json_text
@@ -28,7 +28,7 @@ def check(request: CheckBot) -> None:
 
     Example: arena check ./mybot
     """
-    with printed_trial() as on:
+    with print_trial() as on:
         check_bot(request, on)
 
 

@@ -21,7 +21,7 @@ _VARIABLE: Final = "_ARENA_COMPLETE"
 Complete = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
 
 
-def _completing(names: Callable[[Path], Iterable[str]], *, or_path: bool = False) -> Complete:
+def _completer(names: Callable[[Path], Iterable[str]], *, or_path: bool = False) -> Complete:
     """Return a completion by the names that `names` finds in a results folder; with `or_path` also by paths."""
 
     def complete(context: click.Context, _parameter: click.Parameter, begun: str) -> list[CompletionItem]:
@@ -44,9 +44,9 @@ def _leagues(results: Path) -> list[str]:
         return store.leagues()
 
 
-complete_bot: Final = _completing(_bots, or_path=True)
-complete_league: Final = _completing(_leagues)
-complete_tournament: Final = _completing(
+complete_bot: Final = _completer(_bots, or_path=True)
+complete_league: Final = _completer(_leagues)
+complete_tournament: Final = _completer(
     lambda _results: sorted({path.stem for path, _place in list_tournaments()}), or_path=True
 )
 

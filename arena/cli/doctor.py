@@ -41,29 +41,29 @@ def doctor(request: ExamineMachine, width: int | None) -> int:
     return _print_workers(examine_cluster(request), width)
 
 
-def _print_diagnosis(found: Diagnosis) -> int:
+def _print_diagnosis(diagnosis: Diagnosis) -> int:
     """Print the diagnosis of this machine; return the exit code."""
     click.echo(
-        "Bots can be run safely here." if found.is_safe else "Bots cannot be run safely here, so they are not run."
+        "Bots can be run safely here." if diagnosis.is_safe else "Bots cannot be run safely here, so they are not run."
     )
-    for title, results in (("Sandbox", found.sandbox), ("Machine", found.machine)):
+    for title, results in (("Sandbox", diagnosis.sandbox), ("Machine", diagnosis.machine)):
         click.echo("\n".join(["", title, *(line for result in results for line in result.lines())]))
-        if title == "Sandbox" and not found.is_safe:
+        if title == "Sandbox" and not diagnosis.is_safe:
             click.echo("        then run `arena doctor` again")
     click.echo(_COMMANDS)
-    return 0 if found.is_safe else 1
+    return 0 if diagnosis.is_safe else 1
 
 
-def _print_workers(found: ClusterDiagnosis, width: int | None) -> int:
+def _print_workers(diagnosis: ClusterDiagnosis, width: int | None) -> int:
     """Print a table of the workers and their problems; return the exit code."""
-    workers, here = found.workers, found.here.report
+    workers, here = diagnosis.workers, diagnosis.here.report
     assert here is not None, "this machine reports itself"
-    click.echo(f"{counted(len(workers), 'worker')}, {len(workers) - found.unfit} of them can play.\n")
+    click.echo(f"{counted(len(workers), 'worker')}, {len(workers) - diagnosis.unfit} of them can play.\n")
     headers = ["worker", "host", "arena", "sandbox", "games", "cores", "speed", "clock", "languages"]
-    click.echo(format_listing(headers, [_worker_row(worker, here) for worker in [*workers, found.here]], width))
-    for line in (line for results in found.results.values() for result in results for line in result.lines()):
+    click.echo(format_listing(headers, [_worker_row(worker, here) for worker in [*workers, diagnosis.here]], width))
+    for line in (line for results in diagnosis.results.values() for result in results for line in result.lines()):
         click.echo(line)
-    return 1 if found.unfit or not workers else 0
+    return 1 if diagnosis.unfit or not workers else 0
 
 
 def _worker_row(worker: "SurveyedWorker", here: "WorkerReport") -> list[str]:

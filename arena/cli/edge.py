@@ -30,7 +30,7 @@ from arena.text import shorten
 if TYPE_CHECKING:
     from arena.operations.events import Event, OnEvent, Progress
 
-_OF_THE_MACHINE: Final = {
+_MACHINE_ERRNOS: Final = {
     errno.ENOSPC: "make room, and give the same command again",
     errno.EDQUOT: "your share of the disk is used up: make room, and give the same command again",
     errno.EFBIG: "no larger files are allowed here (`ulimit -f`)",
@@ -39,14 +39,14 @@ _OF_THE_MACHINE: Final = {
     **SHORTAGES,
 }
 """Errors that show a lack of the machine, by errno, and what to do about each."""
-_MISTAKES: Final = {errno.EBADF, errno.EINVAL, errno.EFAULT, errno.ENOTTY, errno.ECHILD, errno.ESRCH}
+_OUR_ERRNOS: Final = {errno.EBADF, errno.EINVAL, errno.EFAULT, errno.ENOTTY, errno.ECHILD, errno.ESRCH}
 """Errors (errno) that are a mistake of ours unless they name a file."""
 
 
 _LONGEST_LINE: Final = 2000
 """The most characters of a line of an error, which may quote a path, a key or a value of any length."""
 _OTHERS_RIGHTS: Final = 0o077
-_OTHERS: Final = (
+_PYTHON_ERRORS: Final = (
     (EOFError, "the input ended before the command had all it needs", SpecError.exit_code),
     (
         UnicodeEncodeError,
@@ -70,9 +70,9 @@ def secure_streams() -> None:
         except OSError:
             assert os.open(os.devnull, os.O_RDWR) == number, "the lowest free number is taken"
             closed.append(number)
-    sys.stdin = sys.stdin or _opened(0, "r")
-    sys.stdout = sys.stdout or _opened(1, "w")
-    sys.stderr = sys.stderr or _opened(2, "w")
+    sys.stdin = sys.stdin or _open_stream(0, "r")
+    sys.stdout = sys.stdout or _open_stream(1, "w")
+    sys.stderr = sys.stderr or _open_stream(2, "w")
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
@@ -115,15 +115,15 @@ def explain(error: BaseException) -> tuple[str, int]:
             return str(error), error.exit_code
         case ArenaError():
             return f"error: {error}", error.exit_code
-        case OSError() if error.filename is not None or error.errno not in _MISTAKES:
-            return _of_the_system(error)
-    for kind, text, exit_code in _OTHERS:
+        case OSError() if error.filename is not None or error.errno not in _OUR_ERRNOS:
+            return _explain_os_error(error)
+    for kind, text, exit_code in _PYTHON_ERRORS:
         if isinstance(error, kind):
             return f"error: {text}", exit_code
-    return _unexpected(error)
+    return _explain_unexpected(error)
 
 
-def _unexpected(error: BaseException) -> tuple[str, int]:
+def _explain_unexpected(error: BaseException) -> tuple[str, int]:
     """Explain an unexpected error: a shortage of the machine, a failure of a plug-in's code, or a mistake of ours."""
     from arena.plugins import describe_error, place_of_failure  # noqa: PLC0415 - only for this message
 
@@ -134,7 +134,7 @@ def _unexpected(error: BaseException) -> tuple[str, int]:
     return f"{''.join(traceback.format_exception(error))}error: a mistake in arena itself, please report it", 4
 
 
-def _of_the_system(error: OSError) -> tuple[str, int]:
+def _explain_os_error(error: OSError) -> tuple[str, int]:
     """Explain an OSError: its place, and what to do if the machine lacks something."""
     place = os.fsdecode(error.filename) if isinstance(error.filename, bytes) else error.filename
     frames = traceback.extract_tb(error.__traceback__)
@@ -143,8 +143,8 @@ def _of_the_system(error: OSError) -> tuple[str, int]:
     if error.errno == errno.ENOENT and not Path(place or "").is_absolute() and not _has_working_folder():
         return "error: the folder in which this command was typed does not exist any more", SpecError.exit_code
     what = f"error: {f'{place}: ' if place else ''}{error.strerror or error or type(error).__name__}"
-    if error.errno in _OF_THE_MACHINE:
-        return f"{what}; {_OF_THE_MACHINE[error.errno]}", MachineFault.exit_code
+    if error.errno in _MACHINE_ERRNOS:
+        return f"{what}; {_MACHINE_ERRNOS[error.errno]}", MachineFault.exit_code
     return what, SpecError.exit_code if place else MachineFault.exit_code
 
 
@@ -164,13 +164,13 @@ def _silence() -> None:
         os.close(number)
 
 
-def _opened(number: int, mode: str) -> TextIO:
+def _open_stream(number: int, mode: str) -> TextIO:
     return os.fdopen(number, mode, encoding="utf-8", errors="backslashreplace", closefd=False)  # type: ignore[return-value]
 
 
-SAID_EVERY_S: Final = 30.0
+LINE_EVERY_S: Final = 30.0
 """Seconds between two lines of progress where stderr is no terminal."""
-_DRAWN_EVERY_S: Final = 0.2
+_DRAW_EVERY_S: Final = 0.2
 _WIDEST_BAR: Final = 30
 _NARROWEST_BAR: Final = 8
 _STOPS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -229,13 +229,13 @@ class TerminalLine:
     def __init__(self, words: Callable[[Any], str], clock: Callable[[], float] = time.monotonic) -> None:
         self._words, self._clock = words, clock
         self._step: Progress | None = None
-        self._drawn_s = self._said_s = clock()
+        self._drawn_s = self._line_s = clock()
         self._is_shown = sys.stderr is not None and sys.stderr.isatty()
 
     def show(self, step: "Progress") -> None:
         """Draw a step, at most five times a second."""
         self._step = step
-        if self._clock() - self._drawn_s >= _DRAWN_EVERY_S:
+        if self._clock() - self._drawn_s >= _DRAW_EVERY_S:
             self._drawn_s = self._clock()
             self._draw(step)
 
@@ -252,12 +252,12 @@ class TerminalLine:
 
     def _draw(self, step: "Progress") -> None:
         if self._is_shown:
-            self._write(f"\r{self._drawn(step)}\x1b[K")
-        elif self._clock() - self._said_s >= SAID_EVERY_S:
-            self._said_s = self._clock()
+            self._write(f"\r{self._text(step)}\x1b[K")
+        elif self._clock() - self._line_s >= LINE_EVERY_S:
+            self._line_s = self._clock()
             print_error(self._words(step))
 
-    def _drawn(self, step: "Progress") -> str:
+    def _text(self, step: "Progress") -> str:
         """Return the words behind a bar, cut to the terminal's width: a wrapped line cannot be redrawn."""
         words, columns = self._words(step), shutil.get_terminal_size().columns - 1
         width = min(_WIDEST_BAR, columns - len(words) - len("[] "))
@@ -284,7 +284,7 @@ def print_warning(event: "Event") -> None:
 
 
 @contextlib.contextmanager
-def shown_events(
+def show_events(
     other: "Callable[[Event], object]" = lambda _: None,
     words: Callable[[Any], str] = lambda step: f"{step.task}: {step.done} of {step.total}",
     *,

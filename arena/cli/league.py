@@ -9,7 +9,7 @@ import click
 from arena.bundled import bundled_folder, list_tournaments
 from arena.cli import SuggestingGroup
 from arena.cli.completion import complete_league
-from arena.cli.edge import shown_events
+from arena.cli.edge import show_events
 from arena.cli.options import FILE_PATH, format_option, requesting, table_options, width_option
 from arena.cli.run import run
 from arena.errors import DamagedStore, SpecError
@@ -134,7 +134,7 @@ def matches(request: ListMatches, form: str, style: Style) -> None:
 
     Example: arena league matches first --format csv
     """
-    showing = contextlib.nullcontext(ignore) if sys.stdout.isatty() else shown_events()
+    showing = contextlib.nullcontext(ignore) if sys.stdout.isatty() else show_events()
     with showing as on, list_matches(request, on) as (seats, results):
         for piece in match_list(results, seats=seats, form=form, has_reasons=request.faults, style=style):
             click.echo(piece, nl=False)

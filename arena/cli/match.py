@@ -11,7 +11,7 @@ import click
 from msgspec.structs import replace
 
 from arena.cli.completion import complete_bot
-from arena.cli.edge import shown_events, stoppable
+from arena.cli.edge import show_events, stoppable
 from arena.cli.options import FILE_PATH, requesting, require_columns, table_options
 from arena.errors import Interrupted
 from arena.games import DEFAULT_GAME
@@ -28,7 +28,7 @@ from arena.report.luck_origin import secret_description
 from arena.report.transcript import refusal_lines, result_line, stderr_lines, transcript
 from arena.text import counted, wrap_lines
 
-_GOES_ON: Final = " \\"
+_LINE_END: Final = " \\"
 LEAST_BLOCKS_OF_A_TABLE: Final = 10
 """The least number of blocks for which a table with intervals is printed."""
 
@@ -63,7 +63,7 @@ def match(request: PlayMatches, style: Style) -> None:
             lines = [result_line(record), *refusal_lines(record), *stderr_lines(record)]
             click.echo("\n".join([*transcript(record, every_state=False), ""] if request.one_by_one else lines))
 
-    with stoppable(), shown_events(show, lambda step: step.counts.words(), is_left=True) as on:
+    with stoppable(), show_events(show, lambda step: step.counts.words(), is_left=True) as on:
         played = play_matches(request, on)
     if printed and not played.is_interrupted:
         click.echo("")
@@ -122,28 +122,28 @@ def play(request: PlayInPerson) -> None:
 
     Example: arena play greedy --seat 1
     """
-    person = HumanPlayer(say=_for_a_person(click.echo), prompt=_for_a_person(partial(click.prompt, prompt_suffix="> ")))
+    person = HumanPlayer(say=_for_terminal(click.echo), prompt=_for_terminal(partial(click.prompt, prompt_suffix="> ")))
     played = play_in_person(request, person)
-    click.echo(wrap_lines(_result(played.record, request.seat), TERMINAL_COLUMNS))
+    click.echo(wrap_lines(_result_text(played.record, request.seat), TERMINAL_COLUMNS))
     click.echo(wrap_lines(secret_description(played.secret, is_chosen=request.secret is not None), TERMINAL_COLUMNS))
-    click.echo(f"the same luck again:\n{_again(request, played.secret)}")
+    click.echo(f"the same luck again:\n{_repeat_command(request, played.secret)}")
 
 
-def _for_a_person(told: Callable[[str], Any]) -> Callable[[str], Any]:
-    """Wrap `told`: a stop by the person, or a closed terminal or pipe, is no fault of match or game."""
+def _for_terminal(function: Callable[[str], Any]) -> Callable[[str], Any]:
+    """Wrap a function: a stop by the person, or a closed terminal or pipe, is no fault of match or game."""
 
-    def tell(text: str) -> Any:
+    def call(text: str) -> Any:
         try:
-            return told(text)
+            return function(text)
         except click.Abort:
             raise KeyboardInterrupt from None
         except BrokenPipeError:
             raise SystemExit from None
 
-    return tell
+    return call
 
 
-def _again(request: PlayInPerson, secret: Secret) -> str:
+def _repeat_command(request: PlayInPerson, secret: Secret) -> str:
     """Return the command that plays this match again, without defaults, wrapped with backslashes."""
     luck = ["--secret-file", "FILE"] if secret.seed is None else ["--seed", secret.seed]
     words = ["arena", "play", *request.bots, *luck]
@@ -152,14 +152,14 @@ def _again(request: PlayInPerson, secret: Secret) -> str:
     words += ["--options", json.dumps(request.options)] if request.options else []
     lines = [words[0]]
     for word in map(shlex.quote, words[1:]):
-        if len(lines[-1]) + len(word) + len(_GOES_ON) >= TERMINAL_COLUMNS:
+        if len(lines[-1]) + len(word) + len(_LINE_END) >= TERMINAL_COLUMNS:
             lines.append(f"   {word}")
         else:
             lines[-1] += f" {word}"
-    return f"{_GOES_ON}\n".join(lines)
+    return f"{_LINE_END}\n".join(lines)
 
 
-def _result(record: MatchRecord, seat: int) -> str:
+def _result_text(record: MatchRecord, seat: int) -> str:
     if record.fault is not None:
         who = "you" if record.fault.seat == seat else record.seats[record.fault.seat].player
         return f"\n{who} forfeited: {record.fault.message}"

@@ -47,10 +47,10 @@ def requesting(request: type[Request], *, without: Collection[str] = ()) -> Call
 
     def decorate(command: F) -> F:
         @functools.wraps(command)
-        def with_request(**given: Any) -> object:
-            _combine(given)
-            chosen = {name: given.pop(name) for name in fields if name in given}
-            return command(request=request(**chosen), **given)
+        def with_request(**options: Any) -> object:
+            _combine(options)
+            fields_given = {name: options.pop(name) for name in fields if name in options}
+            return command(request=request(**fields_given), **options)
 
         decorated: Any = with_request
         parameters: list[click.Parameter] = vars(decorated).setdefault("__click_params__", [])  # the last one first
@@ -65,19 +65,19 @@ def requesting(request: type[Request], *, without: Collection[str] = ()) -> Call
     return decorate
 
 
-def _combine(given: dict[str, Any]) -> None:
+def _combine(options: dict[str, Any]) -> None:
     """Replace options that are one choice by one value, in place."""
-    take = given.pop
-    if "secret_file" in given:
-        given["secret"] = _chosen_secret(take("seed", None), take("secret_file"))
-    if "move_ms" in given:
-        given["clock"] = validation.read_options({name: take(name) for name in ("move_ms", "bank_ms")}, ClockSettings)
-    if "trust_network" in given:
+    take = options.pop
+    if "secret_file" in options:
+        options["secret"] = _secret_of(take("seed", None), take("secret_file"))
+    if "move_ms" in options:
+        options["clock"] = validation.read_options({name: take(name) for name in ("move_ms", "bank_ms")}, ClockSettings)
+    if "trust_network" in options:
         settings = ClusterSettings(take("cluster"), **{name: take(name) for name in _CLUSTER_FILES})
-        given["cluster"] = ClusterChoice(settings, take("trust_network"))
+        options["cluster"] = ClusterChoice(settings, take("trust_network"))
 
 
-def _chosen_secret(seed: str | None, secret_file: Path | None) -> Secret | None:
+def _secret_of(seed: str | None, secret_file: Path | None) -> Secret | None:
     """Return the secret of these two options, None without both; SpecError for both, or for a file without a secret."""
     if seed is not None and secret_file is not None:
         raise SpecError("give either --seed or --secret-file: luck cannot follow from both")
@@ -87,7 +87,7 @@ def _chosen_secret(seed: str | None, secret_file: Path | None) -> Secret | None:
     return None if seed is None else Secret.public(seed)
 
 
-def _known_game(_context: click.Context, _parameter: click.Parameter, name: str | None) -> str | None:
+def _game_name(_context: click.Context, _parameter: click.Parameter, name: str | None) -> str | None:
     if name is not None:
         with naming_option("--game"):
             load_game(name)
@@ -153,7 +153,7 @@ _SHARED: Final = (
         is_flag=True,
         help="Use a cluster without TLS: all on its network can run code.",
     ),
-    _option("game", "--game", callback=_known_game, help="The game to play."),
+    _option("game", "--game", callback=_game_name, help="The game to play."),
     _option(
         "options",
         "--options",
@@ -255,12 +255,12 @@ def table_options(command: F) -> F:
     """Add the options of a command that prints a table with many columns; it gets them as `style`."""
 
     @functools.wraps(command)
-    def with_style(*, wide: bool, columns: tuple[str, ...], explain: bool, width: int | None, **given: Any) -> object:
+    def with_style(*, wide: bool, columns: tuple[str, ...], explain: bool, width: int | None, **options: Any) -> object:
         if wide and columns:
             raise SpecError("give either --wide or --columns: the one is all columns, the other some")
-        if explain and given.get("form") in {"csv", "json"}:
+        if explain and options.get("form") in {"csv", "json"}:
             raise SpecError("--explain goes with tables; docs/numbers.md says what the columns of csv and json mean")
-        return command(style=Style(width=width, columns=columns, is_wide=wide, is_explained=explain), **given)
+        return command(style=Style(width=width, columns=columns, is_wide=wide, is_explained=explain), **options)
 
     decorated: Any = functools.reduce(lambda made, option: option(made), reversed(_table_options), with_style)
     return decorated  # type: ignore[no-any-return]

@@ -31,7 +31,7 @@ def positions() -> None:
     """
 
 
-def _expected(_context: click.Context, parameter: click.Parameter, texts: tuple[str, ...]) -> tuple[object, ...]:
+def _parse_expected(_context: click.Context, parameter: click.Parameter, texts: tuple[str, ...]) -> tuple[object, ...]:
     try:
         return tuple(json.loads(text) for text in texts)
     except ValueError as error:
@@ -47,7 +47,7 @@ def _expected(_context: click.Context, parameter: click.Parameter, texts: tuple[
     "--expect",
     multiple=True,
     metavar="JSON",
-    callback=_expected,
+    callback=_parse_expected,
     help="An answer that is right there: an action, or its index in `legal`; also several. Default: the recorded one.",
 )
 @click.option("--to", "folder", type=FOLDER_PATH, help="Folder of the set.")
@@ -86,11 +86,11 @@ def run(request: RunPositions, xml: Path | None, width: int | None) -> int:
     return int(passed < len(results))
 
 
-def _junit(found: PositionResults) -> str:
+def _junit(run: PositionResults) -> str:
     """Return the results as JUnit XML, for the CI of a forge."""
-    failures = sum(not result.is_passed for result in found.results)
-    suite = ET.Element("testsuite", name=found.bot, tests=str(len(found.results)), failures=str(failures), errors="0")
-    for result in found.results:
+    failures = sum(not result.is_passed for result in run.results)
+    suite = ET.Element("testsuite", name=run.bot, tests=str(len(run.results)), failures=str(failures), errors="0")
+    for result in run.results:
         time_s = 0.0 if result.answer is None else result.answer.cpu_ms / 1000
         case = ET.SubElement(suite, "testcase", classname=result.position.match, name=result.name, time=f"{time_s:.6f}")
         if not result.is_passed:

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from arena.bundled import find_tournament
 from arena.cli.completion import complete_tournament
-from arena.cli.edge import print_error, shown_events, stoppable
+from arena.cli.edge import print_error, show_events, stoppable
 from arena.cli.options import WORKERS, format_option, requesting, require_columns, table_options
 from arena.errors import DamagedStore, SpecError
 from arena.league.update import DroppedMatches, describe_drops
@@ -71,13 +71,13 @@ def run(request: RunLeague, *, form: str, style: Style, yes: bool, dry_run: bool
     if dry_run:
         click.echo("\n".join(_update_lines(preview_update(request))))
     elif plan:
-        with stoppable(), shown_events(_print_news, lambda step: f"{step.done} {step.task}, at most a minute") as on:
+        with stoppable(), show_events(_print_news, lambda step: f"{step.done} {step.task}, at most a minute") as on:
             forecast = plan_league(request, on)
         click.echo("\n".join(plan_lines(forecast, style.width)))
     else:
         if style.columns:
             require_columns(style, form, tournament_of(request)[0])
-        request = replace(request, may_drop=None) if yes else _agreed(request)
+        request = replace(request, may_drop=None) if yes else _ask_to_drop(request)
         outcome = _play(request, is_agreed=not yes)
         from arena.report.leaderboard import leaderboard_page  # noqa: PLC0415 - numpy, after the machine was checked
 
@@ -99,11 +99,11 @@ def _play(request: RunLeague, *, is_agreed: bool) -> LeagueOutcome:
                 _print_news(event)
 
         ending.enter_context(stoppable())
-        on = ending.enter_context(shown_events(tell, lambda step: step.counts.words(), is_left=True))
+        on = ending.enter_context(show_events(tell, lambda step: step.counts.words(), is_left=True))
         return run_league(request, on)
 
 
-def _agreed(request: RunLeague) -> RunLeague:
+def _ask_to_drop(request: RunLeague) -> RunLeague:
     """Ask a person whether to drop matches; return the request with the agreed number."""
     if not request.update:
         return request
@@ -130,10 +130,10 @@ def _update_lines(update: TournamentUpdate) -> Iterator[str]:
         yield f"  to be played: {matches_in_words(league, 0)} matches of {players}, game {league.game}"
         yield "  `--plan` in place of `--update --dry-run` plays a sample and tells the time that it will take"
         return
-    yield from _dropped_lines(league.name, update.changes, update.dropped)
+    yield from _drop_lines(league.name, update.changes, update.dropped)
 
 
-def _dropped_lines(league: str, changes: tuple[str, ...], dropped: DroppedMatches) -> Iterator[str]:
+def _drop_lines(league: str, changes: tuple[str, ...], dropped: DroppedMatches) -> Iterator[str]:
     yield f"league {league}: {', '.join(changes) or 'nothing changed'}"
     for sentence in describe_drops(dropped):
         yield f"  {sentence}"
@@ -153,4 +153,4 @@ def _print_news(event: Event) -> None:
         case LeagueBegins() if event.luck.public_seed is None:
             print_error(f"league {event.league}: {luck_description(event.luck)}")
         case MatchesDropped():
-            print_error("\n".join(_dropped_lines(event.league, event.changes, event.dropped)))
+            print_error("\n".join(_drop_lines(event.league, event.changes, event.dropped)))

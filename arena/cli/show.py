@@ -1,8 +1,8 @@
 """`arena show` and `arena dialogue`: one match as text, as a picture, as a page that plays it, and line by line."""
 
-import itertools
 import tempfile
 import webbrowser
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
@@ -16,7 +16,7 @@ from arena.match.reconstruction import lines_of
 from arena.match.record import MatchRecord
 from arena.match.replay import other_rules, state_before
 from arena.match.requests import requests_of
-from arena.operations.read_match import ReadMatch, ReadSeat, read_match, read_seat
+from arena.operations.read_match import MatchDetails, ReadMatch, ReadSeat, read_match, read_seat
 from arena.report.luck_origin import match_luck_description
 from arena.report.transcript import dialogue_lines, luck_lines, step_lines, time_lines, transcript
 from arena.site.page import match_page
@@ -78,11 +78,9 @@ def show(
         _require_players(record, private)
         _write_page(match_page(record, match.block, origin=origin, private=private), html, is_opened=is_opened)
     if step is not None and svg is None:
-        click.echo("\n".join(step_lines(record, _checked(record, step))))
+        click.echo("\n".join(step_lines(record, _require_step(record, step))))
         return
-    luck = luck_lines(record, match.result if other_rules(record) else None)
-    requests = time_lines(record) if times else ()
-    for line in itertools.chain(transcript(record, every_state=states, luck=origin), luck, requests):
+    for line in _match_lines(match, origin, states=states, times=times):
         click.echo(line)
 
 
@@ -111,6 +109,12 @@ def print_dialogue(request: ReadSeat, *, raw: bool) -> None:
         click.echo(line)
 
 
+def _match_lines(match: MatchDetails, origin: str, *, states: bool, times: bool) -> Iterator[str]:
+    yield from transcript(match.record, every_state=states, luck=origin)
+    yield from luck_lines(match.record, match.result if other_rules(match.record) else None)
+    yield from time_lines(match.record) if times else ()
+
+
 def _require_use(svg: Path | None, private: tuple[str, ...], *, has_page: bool) -> None:
     """Raise SpecError for options without effect or with a wrong file name."""
     if svg is not None and svg.suffix != ".svg":
@@ -135,7 +139,7 @@ def _write_page(page: str, path: Path | None, *, is_opened: bool) -> None:
     click.echo(f"the match plays in {path}: open it in a browser", err=True)
 
 
-def _checked(record: MatchRecord, step: int) -> int:
+def _require_step(record: MatchRecord, step: int) -> int:
     """Return the step; SpecError if the match does not have it."""
     if step > len(record.steps):
         raise SpecError(f"--step {step}: the match has {len(record.steps)} steps")
@@ -146,5 +150,5 @@ def _picture(record: MatchRecord, step: int | None) -> str:
     """Draw the position after a step, or at the end; SpecError for a match by other rules than this arena's."""
     if other := other_rules(record):
         raise SpecError(f"match {record.match}: no picture without a replay: {other}")
-    last = len(record.steps) if step is None else _checked(record, step)
+    last = len(record.steps) if step is None else _require_step(record, step)
     return picture_with_names(load_game(record.game), state_before(record, last + 1), record.players)

@@ -4,7 +4,7 @@ import click
 
 from arena.cli import SuggestingGroup
 from arena.cli.completion import complete_league
-from arena.cli.edge import shown_events
+from arena.cli.edge import show_events
 from arena.cli.options import FOLDER_PATH, requesting
 from arena.operations.events import Event
 from arena.operations.sites import BuildSite, ServeSite, Serving, build_site, serve_site
@@ -34,7 +34,7 @@ def build(request: BuildSite) -> None:
 
     Example: arena site build first --out site
     """
-    with shown_events() as on:
+    with show_events() as on:
         written = build_site(request, on)
     click.echo(f"{counted(written, 'file')} in {request.out}; open {request.out / 'index.html'} in a browser", err=True)
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import click
 
 from arena.cli.completion import complete_league
-from arena.cli.edge import shown_events
+from arena.cli.edge import show_events
 from arena.cli.options import column_names, format_option, requesting, table_options, width_option
 from arena.errors import SpecError
 from arena.operations.read_standings import ReadStandings, read_standings
@@ -95,6 +95,6 @@ def stats(request: ReadStats, form: str, style: Style) -> None:
 
     Example: arena stats greedy first
     """
-    with shown_events() as on:
+    with show_events() as on:
         page, luck = read_stats(request, on)
     click.echo(profile_page(page, luck=luck_description(luck)).render(form, style))

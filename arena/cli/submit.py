@@ -8,9 +8,9 @@ from pathlib import Path
 import click
 
 from arena.cli.completion import complete_bot
-from arena.cli.edge import shown_events, stoppable
+from arena.cli.edge import show_events, stoppable
 from arena.cli.options import FOLDER_PATH, WORKERS, requesting, width_option
-from arena.cli.trials import printed_trial, tournament_option, trial_lines
+from arena.cli.trials import print_trial, tournament_option, trial_lines
 from arena.errors import CheckFailed, Interrupted
 from arena.operations.events import Event
 from arena.operations.submit_bots import (
@@ -56,15 +56,15 @@ def submit(request: SubmitBots, reports: Path | None, width: int | None) -> None
         return
     submissions: list[SubmittedBot] = []
     try:
-        with stoppable(), printed_trial() as print_trial:
+        with stoppable(), print_trial() as on_trial:
 
             def hear(event: Event) -> None:
                 if isinstance(event, Submissions):
                     submissions.extend(event.submissions)
                 else:
-                    print_trial(event)
+                    on_trial(event)
 
-            with shown_events(hear, _words, is_left=True) as on:
+            with show_events(hear, _words, is_left=True) as on:
                 submit_bots(request, on)
     finally:
         if submissions:
@@ -77,7 +77,7 @@ def submit(request: SubmitBots, reports: Path | None, width: int | None) -> None
 
 
 def _submit_one(request: SubmitBots) -> None:
-    with printed_trial() as on:
+    with print_trial() as on:
         bot, place = submit_bot(request, on)
     if place:
         click.echo(f"{bot.label} is there already: {place}")

@@ -27,7 +27,7 @@ tournament_option: Final = click.option(
 
 
 @contextlib.contextmanager
-def printed_trial() -> Iterator[OnEvent]:
+def print_trial() -> Iterator[OnEvent]:
     """Yield a listener that prints the events of a trial; print a new secret at the end, to repeat a failure."""
     luck: list[LuckChosen] = []
 

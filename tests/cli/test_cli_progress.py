@@ -8,7 +8,7 @@ from support.cli_arena import Terminal
 from support.store_made import fill, tournament
 
 from arena.cli import edge
-from arena.cli.edge import SAID_EVERY_S, TerminalLine, shown_events
+from arena.cli.edge import LINE_EVERY_S, TerminalLine, show_events
 from arena.league.progress import RunProgress, duration_text, steps_of
 from arena.operations import events
 from arena.operations.events import Counted
@@ -29,13 +29,13 @@ def test_a_pipe_gets_a_line_every_half_minute(capsys: pytest.CaptureFixture[str]
     clock = Clock()
     progress = RunProgress(total=7200, clock=clock)
 
-    with shown_events(words=lambda step: step.counts.words(), is_left=True, clock=clock) as on:
+    with show_events(words=lambda step: step.counts.words(), is_left=True, clock=clock) as on:
         for _ in range(200):  # twice a second
             on(Counted.of(progress.counts))
             clock.now_s += 0.5
             progress.add(1, 0)
 
-    assert SAID_EVERY_S == 30
+    assert LINE_EVERY_S == 30
     assert capsys.readouterr().err.splitlines() == [
         "60/7200 matches, 2.0/s, 59m30s left",
         "120/7200 matches, 2.0/s, 59m00s left",
@@ -51,7 +51,7 @@ def test_a_drawn_line_fits_the_terminal(
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
     monkeypatch.setenv("COLUMNS", columns)
 
-    monkeypatch.setattr(edge, "_DRAWN_EVERY_S", 0.0)
+    monkeypatch.setattr(edge, "_DRAW_EVERY_S", 0.0)
     TerminalLine(lambda _: "6/12 matches, 2.0/s, 3s left").show(events.Progress("matches", 6, 12))
 
     drawn = capsys.readouterr().err.removeprefix("\r").removesuffix("\x1b[K")
@@ -91,8 +91,8 @@ def test_durations(seconds: float, told: str) -> None:
 @pytest.mark.process
 def test_commands_that_play_tell_their_progress_in_a_pipe(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
     """`league run`, `compare`, `match` with many blocks, and `verify` with the batches that it plays again."""
-    monkeypatch.setattr(edge, "SAID_EVERY_S", 0.0)
-    monkeypatch.setattr(edge, "_DRAWN_EVERY_S", 0.0)
+    monkeypatch.setattr(edge, "LINE_EVERY_S", 0.0)
+    monkeypatch.setattr(edge, "_DRAW_EVERY_S", 0.0)
     assert not sys.stderr.isatty()
 
     league = terminal.league()
@@ -114,7 +114,7 @@ def test_a_long_task_shows_its_steps_and_leaves_no_line(
     clock = Clock()
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
 
-    with shown_events(clock=clock) as on:
+    with show_events(clock=clock) as on:
         for _ in steps_of(range(2500), "test: matches read", 2500, lambda *step: on(events.Progress(*step))):
             clock.now_s += 0.001
 
@@ -137,7 +137,7 @@ def test_commands_that_read_all_matches_tell_how_far_they_are(
     """Commands that read all matches show progress; a site of a million matches took a silent minute."""
     fill(terminal.results, tournament("ann", "bob", cycles=2))
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
-    monkeypatch.setattr("arena.cli.edge._DRAWN_EVERY_S", 0.0)
+    monkeypatch.setattr("arena.cli.edge._DRAW_EVERY_S", 0.0)
 
     found = terminal.arena(command)
 
