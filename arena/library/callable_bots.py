@@ -52,7 +52,7 @@ class CallableBot:
             expected = "a bot's name, a path, a function, or an object with `act` (no class, no `async def`)"
             raise SpecError(f"player {name}: expected {expected}, found {player!r:.80}")
         self.name = name
-        self._act = getattr(player, "act", None) or self._by_choice(player)
+        self._act = getattr(player, "act", None) or self._wrap_choose(player)
         self._start, self._end = getattr(player, "start", None), getattr(player, "end", None)
 
     def answer(self, message: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -65,22 +65,22 @@ class CallableBot:
                     self._start(message)
                 return {"type": "ready", "match": message["match"]}
             case "request":
-                return {"type": "action", "id": message["id"], "action": self._plain(self._act(message))}
+                return {"type": "action", "id": message["id"], "action": self._to_json(self._act(message))}
             case "match_end" if self._end:
                 self._end(message)
         return None
 
-    def _by_choice(self, choose: Callable[[Any, Any], Any]) -> Callable[[Mapping[str, Any]], Any]:
+    def _wrap_choose(self, choose: Callable[[Any, Any], Any]) -> Callable[[Mapping[str, Any]], Any]:
         """Return `act` for a plain function; a listed action is sent by its index."""
 
         def act(request: Mapping[str, Any]) -> Any:
             legal = request["legal"]
-            action = self._plain(choose(request["view"], legal))
+            action = self._to_json(choose(request["view"], legal))
             return legal.index(action) if legal is not None and action in legal else action
 
         return act
 
-    def _plain(self, action: Any) -> Any:
+    def _to_json(self, action: Any) -> Any:
         """Return the action as plain JSON values; TypeError if it has no JSON form."""
         try:
             return msgspec.json.decode(msgspec.json.encode(action, enc_hook=_number))
@@ -101,7 +101,7 @@ class Switchboard:
     def __enter__(self) -> Self:
         if self._bots:
             files.make_folder(self._folder.parent, CALLABLES)
-            self._stack.enter_context(_only_run(self._folder.parent))
+            self._stack.enter_context(_lock_run(self._folder.parent))
         for name, bot in self._bots.items():
             self.listening[self._stack.enter_context(_listener(self._folder / f"{name}.socket"))] = bot
         return self
@@ -147,7 +147,7 @@ def _number(value: Any) -> Any:
 
 
 @contextlib.contextmanager
-def _only_run(results: Path) -> Iterator[None]:
+def _lock_run(results: Path) -> Iterator[None]:
     """Hold the lock of callable players in a results folder; SpecError if another run holds it (and their sockets)."""
     with os.fdopen(files.open_file(results, f"{CALLABLES}/lock", os.O_RDWR | os.O_CREAT), "rb") as lock:
         try:

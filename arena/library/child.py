@@ -36,7 +36,7 @@ OnCounts = Callable[[int, int], object]
 OnFrame = Callable[[Mapping[str, Any]], object]
 """A listener: gets the fields of an event; `type` is its name."""
 log: Final = logging.getLogger("arena.library")
-_LOOK_EVERY_S: Final = 0.5
+_POLL_S: Final = 0.5
 _END_WITHIN_S: Final = 10.0
 _LENGTH: Final = 4
 
@@ -46,12 +46,12 @@ def run_in_child(
     request: Any,
     *,
     players: "Switchboard | None" = None,
-    heard: OnCounts | None = None,
+    on_counts: OnCounts | None = None,
     on: OnFrame = lambda _: None,
 ) -> Any:
     """Run an operation; return its value as dicts, lists and plain values, or raise its error.
 
-    `players` answer in this process meanwhile. An exception of a player, `heard` or `on`, or Ctrl-C, first ends the
+    `players` answer in this process meanwhile. An exception of a player, `on_counts` or `on`, or Ctrl-C, first ends the
     child and its bots.
     """
     read_end, write_end = os.pipe()
@@ -65,11 +65,11 @@ def run_in_child(
             start_new_session=True,
         )
         os.close(write_end)
-        caller = _Caller(pipe, heard, on)
+        caller = _Caller(pipe, on_counts, on)
         try:
             assert child.stdin is not None, "it is a pipe"
             with contextlib.suppress(BrokenPipeError), child.stdin as stdin:
-                stdin.write(_encoded([operation.__module__, operation.__name__, request]))
+                stdin.write(_encode([operation.__module__, operation.__name__, request]))
             caller.listen(child, players)
             child.wait()
         except BaseException:
@@ -91,10 +91,10 @@ def error_of(failure: Mapping[str, str]) -> ArenaError:
 class _Caller:
     """The caller's end of the pipe."""
 
-    def __init__(self, pipe: IO[bytes], heard: OnCounts | None, on: OnFrame) -> None:
+    def __init__(self, pipe: IO[bytes], on_counts: OnCounts | None, on: OnFrame) -> None:
         self.outcome: dict[str, Any] | None = None
-        self._pipe, self._heard, self._on = pipe, heard, on
-        self._held = bytearray()
+        self._pipe, self._on_counts, self._on = pipe, on_counts, on
+        self._buffer = bytearray()
 
     def listen(self, child: "subprocess.Popen[bytes]", players: "Switchboard | None") -> None:
         """Receive frames and serve the players until the child closes its end, or has exited and no frame is left."""
@@ -103,7 +103,7 @@ class _Caller:
             with selectors.DefaultSelector() as selector:
                 for file in (self._pipe, *(players.sockets if players else ())):
                     selector.register(file, selectors.EVENT_READ)
-                for key, _ in selector.select(0 if is_gone else _LOOK_EVERY_S):
+                for key, _ in selector.select(0 if is_gone else _POLL_S):
                     if key.fileobj is not self._pipe:
                         assert players is not None, "only players have sockets"
                         players.serve(key.fileobj)  # type: ignore[arg-type]
@@ -116,14 +116,14 @@ class _Caller:
     def _hear(self) -> bool:
         """Pass on the frames that have arrived, of progress the latest; return True if there may be more."""
         data = os.read(self._pipe.fileno(), 1 << 16)
-        self._held += data
+        self._buffer += data
         counts: Mapping[str, Any] | None = None
-        while len(self._held) >= _LENGTH:
-            end = _LENGTH + int.from_bytes(self._held[:_LENGTH])
-            if len(self._held) < end:
+        while len(self._buffer) >= _LENGTH:
+            end = _LENGTH + int.from_bytes(self._buffer[:_LENGTH])
+            if len(self._buffer) < end:
                 break
-            frame = msgspec.msgpack.decode(bytes(self._held[_LENGTH:end]))
-            del self._held[:end]
+            frame = msgspec.msgpack.decode(bytes(self._buffer[_LENGTH:end]))
+            del self._buffer[:end]
             if "event" not in frame:
                 self.outcome = frame
             elif "done" in frame["event"]:
@@ -136,8 +136,8 @@ class _Caller:
                 self._on(frame["event"])
         if counts is not None:
             self._on(counts)
-            if self._heard is not None:
-                self._heard(counts["done"], counts["total"])
+            if self._on_counts is not None:
+                self._on_counts(counts["done"], counts["total"])
         return bool(data)
 
 
@@ -151,11 +151,11 @@ def _end(child: "subprocess.Popen[bytes]") -> None:
         child.wait()
 
 
-def _encoded(value: Any) -> bytes:
-    return msgspec.msgpack.encode(value, enc_hook=_plain)
+def _encode(value: Any) -> bytes:
+    return msgspec.msgpack.encode(value, enc_hook=_to_plain)
 
 
-def _plain(value: Any) -> Any:
+def _to_plain(value: Any) -> Any:
     match value:
         case Secret():
             return [value.reveal(), value.seed]
@@ -164,7 +164,7 @@ def _plain(value: Any) -> Any:
     return str(value)
 
 
-def _made(kind: type, value: Any) -> Any:
+def _from_plain(kind: type, value: Any) -> Any:
     """Return a value of a request in the type of its field."""
     if kind is Secret:
         return Secret(bytes.fromhex(value[0]), value[1])
@@ -178,7 +178,7 @@ def request_of(operation: Callable[..., Any], choices: Mapping[str, Any]) -> Any
     if unknown:
         raise SpecError(f"{kind.__name__} has no {', '.join(sorted(unknown))}; {', '.join(kind.__struct_fields__)}")
     try:
-        return msgspec.convert(msgspec.msgpack.decode(_encoded(choices)), kind, dec_hook=_made)
+        return msgspec.convert(msgspec.msgpack.decode(_encode(choices)), kind, dec_hook=_from_plain)
     except msgspec.ValidationError as error:
         raise SpecError(str(error)) from None
 
@@ -227,7 +227,7 @@ class _Child:
             self._send({"event": event})
 
     def _send(self, frame: Any) -> None:
-        data = _encoded(frame)
+        data = _encode(frame)
         try:
             written = memoryview(len(data).to_bytes(_LENGTH) + data)
             while written:

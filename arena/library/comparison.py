@@ -35,7 +35,7 @@ def compare(
     choices = {"game": game, "workers": workers, "isolation": isolation, "new": str(new), "old": str(old)} | settings
     choices |= {} if seed is None else {"secret": Secret.public(seed)}
     request = request_of(compare_bots, folders | choices)
-    document: dict[str, Any] = run_in_child(comparison_document, request, heard=listener(progress))
+    document: dict[str, Any] = run_in_child(comparison_document, request, on_counts=listener(progress))
     return document
 
 

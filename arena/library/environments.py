@@ -11,7 +11,7 @@ from arena.games.api import Seat
 from arena.library.learning_table import LearningTable
 
 
-class _Seated:
+class _EnvironmentParts:
     """The parts common to both kinds of environment: names, spaces, the table; `seat_0` is the agent of seat 0."""
 
     def __init__(self, table: LearningTable) -> None:
@@ -56,13 +56,13 @@ class _Seated:
 
     def _rewards(self) -> dict[str, float]:
         """Return the rewards by agent; zeros before the end."""
-        is_over = not self.table.asked
+        is_over = not self.table.deciding
         return dict(
             zip(self.possible_agents, self.table.rewards() if is_over else (0.0,) * self.table.seats, strict=True)
         )
 
 
-class ArenaEnv(_Seated, AECEnv):  # type: ignore[misc]
+class ArenaEnv(_EnvironmentParts, AECEnv):  # type: ignore[misc]
     """A PettingZoo environment (AEC): one seat acts at a time; joint decisions are taken in turn, each unseen."""
 
     agent_selection: str
@@ -84,9 +84,9 @@ class ArenaEnv(_Seated, AECEnv):  # type: ignore[misc]
             self._was_dead_step(action)
             return
         seat = self._seat(agent)
-        self._chosen[seat] = self.table.checked(seat, action)
+        self._chosen[seat] = self.table.require_legal(seat, action)
         self._cumulative_rewards[agent] = 0.0
-        if len(self._chosen) < len(self.table.asked):
+        if len(self._chosen) < len(self.table.deciding):
             self._clear_rewards()
             self.agent_selection = self._next()
             return
@@ -98,15 +98,15 @@ class ArenaEnv(_Seated, AECEnv):  # type: ignore[misc]
         """Select the first seat with a choice, after the end the first of all; set rewards and terminations."""
         self._chosen: dict[Seat, int] = {}
         self.rewards = self._rewards()
-        self.terminations = dict.fromkeys(self.agents, not self.table.asked)
+        self.terminations = dict.fromkeys(self.agents, not self.table.deciding)
         self.agent_selection = self._next()
 
     def _next(self) -> str:
-        waiting = [seat for seat in self.table.asked if seat not in self._chosen]
+        waiting = [seat for seat in self.table.deciding if seat not in self._chosen]
         return self.possible_agents[waiting[0] if waiting else 0]
 
 
-class ArenaParallelEnv(_Seated, ParallelEnv):  # type: ignore[misc]
+class ArenaParallelEnv(_EnvironmentParts, ParallelEnv):  # type: ignore[misc]
     """A parallel PettingZoo environment: all seats act in each step; actions of seats without a choice are ignored."""
 
     def reset(
@@ -125,8 +125,8 @@ class ArenaParallelEnv(_Seated, ParallelEnv):  # type: ignore[misc]
         IllegalAction if an action is not legal.
         """
         table = self.table
-        table.play({seat: table.checked(seat, actions[self.possible_agents[seat]]) for seat in table.asked})
-        agents, is_over = self.agents, not self.table.asked
+        table.play({seat: table.require_legal(seat, actions[self.possible_agents[seat]]) for seat in table.deciding})
+        agents, is_over = self.agents, not self.table.deciding
         self.agents = [] if is_over else agents
         observations = {agent: self.observe(agent) for agent in agents}
         ended, cut = dict.fromkeys(agents, is_over), dict.fromkeys(agents, False)

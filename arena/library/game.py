@@ -63,7 +63,7 @@ class Rules:
         """
         seats = self._deciding(state)
         by_seat = {Seat(seat): move for seat, move in action.items()} if len(seats) > 1 else {seats[0]: action}
-        return self._game.apply(state, {seat: self._parsed(state, seat, move) for seat, move in by_seat.items()})
+        return self._game.apply(state, {seat: self._parse(state, seat, move) for seat, move in by_seat.items()})
 
     def resolve(self, state: Any, drawn: tuple[int, ...] | None = None, *, rng: random.Random | None = None) -> Any:
         """Return the state after chance came out as `drawn`, or as `rng` draws it; or after a simulation."""
@@ -74,7 +74,7 @@ class Rules:
                 assert simulator is not None, "only a game with a simulator asks for it"
                 return simulator.apply_result(state, simulator.simulate(state))
             case Chance(kind=kind):
-                return self._game.resolve(state, _drawn(kind, rng or random.Random()) if drawn is None else drawn)  # noqa: S311
+                return self._game.resolve(state, _draw(kind, rng or random.Random()) if drawn is None else drawn)  # noqa: S311
         raise SpecError(f"nothing is drawn in this state of {self.name}: {self.turn(state)}")
 
     def is_over(self, state: Any) -> bool:
@@ -115,7 +115,7 @@ class Rules:
     def _seat(self, state: Any) -> Seat:
         return self._deciding(state)[0]
 
-    def _parsed(self, state: Any, seat: Seat, action: Any) -> Any:
+    def _parse(self, state: Any, seat: Seat, action: Any) -> Any:
         return self._game.parse(state, seat, action) if isinstance(action, dict) else action
 
 
@@ -124,7 +124,7 @@ def game(name: str) -> Rules:
     return Rules(name)
 
 
-def _drawn(kind: Any, rng: random.Random) -> tuple[int, ...]:
+def _draw(kind: Any, rng: random.Random) -> tuple[int, ...]:
     if isinstance(kind, Dice):
         return tuple(rng.randint(1, kind.faces) for _ in range(kind.count))
     if isinstance(kind, Weighted):

@@ -36,8 +36,8 @@ from arena.yaml_file import read_yaml
 
 AnyPlayer = str | Path | Callable[[Any, Any], Any] | Any
 """A bot by its name or path, a function `view, legal -> action`, or an object with `act(request)`."""
-_MEETING: Final = ("player", "opponent", "matches", "score", "likelihood_better", "is_better")
-_PATIENT: Final = {"move_ms": 60_000, "bank_ms": 600_000}
+_MATRIX_COLUMNS: Final = ("player", "opponent", "matches", "score", "likelihood_better", "is_better")
+_LONG_CLOCK: Final = {"move_ms": 60_000, "bank_ms": 600_000}
 """The default clock in milliseconds where a function plays: a notebook may take its time."""
 
 
@@ -56,7 +56,7 @@ class League:
         self._content: dict[str, Any] | None = None
         if isinstance(tournament, Mapping):
             players = tournament.get("players", ())
-            entries = [self._entry(player) for player in players] if isinstance(players, list | tuple) else players
+            entries = [self._register(player) for player in players] if isinstance(players, list | tuple) else players
             self._content = {**tournament, "players": entries}
             self.name = str(tournament.get("name", "league"))
         else:
@@ -98,10 +98,10 @@ class League:
         with Switchboard(self._results, players) as switchboard:
             if not update:
                 self._require_versions()
-            file = self._written()
+            file = self._write_file()
             request = request_of(run_league, {**self._folders, "tournament": str(file), **choices})
             try:
-                outcome = run_in_child(run_league, request, players=switchboard, heard=listener(progress))
+                outcome = run_in_child(run_league, request, players=switchboard, on_counts=listener(progress))
             except SpecError as error:  # a mapping has no place that its author could look at
                 raise error if self._content is None else SpecError(str(error).removeprefix(f"{file}: ")) from None
         if outcome["failure"] is not None:
@@ -121,7 +121,7 @@ class League:
         title = f"{self.name}: {document['matches']}{state} matches, isolation {document['isolation']}"
         faulty = [f"{row['player']} {sum(row['faults'].values())}" for row in document["rows"] if row["faults"]]
         title += f", faults: {', '.join(faulty)}" if faulty else ""
-        return Table(document["rows"], shown=LEADERBOARD[:SHOWN_STANDINGS], title=title)
+        return Table(document["rows"], columns=LEADERBOARD[:SHOWN_STANDINGS], title=title)
 
     def matrix(self) -> Table:
         """Return a row for each player and each opponent, with all the columns of `arena matrix --format csv`."""
@@ -130,7 +130,7 @@ class League:
 
         compared, _ = read_matrix(ReadMatrix(results=self._results, league=self.name, top=None))
         document = json.loads(matrix_page(compared).render("json"))
-        return Table(document["meetings"], shown=_MEETING, title=f"{self.name}: {document['matches']} matches")
+        return Table(document["meetings"], columns=_MATRIX_COLUMNS, title=f"{self.name}: {document['matches']} matches")
 
     def stats(self, player: str) -> dict[str, Any]:
         """Return the statistics of a player, as `arena stats --format json` has them. SpecError for an unknown one."""
@@ -145,7 +145,7 @@ class League:
         """Return a row for each stored match, with all the columns of `arena league matches --format json`."""
         with list_matches(ListMatches(results=self._results, league=self.name)) as (seats, matches):
             text = "".join(match_list(matches, seats=seats, form="json"))
-        return Table(json.loads(text), shown=("id", "players", "scores", "ranks", "termination"))
+        return Table(json.loads(text), columns=("id", "players", "scores", "ranks", "termination"))
 
     def match(self, match_id: str) -> Match:
         """Return a match by its id, step by step."""
@@ -168,7 +168,7 @@ class League:
     def _folders(self) -> dict[str, Path]:
         return {"results": self._results, "bots_folder": self._bots}
 
-    def _entry(self, entry: Any) -> Any:
+    def _register(self, entry: Any) -> Any:
         """Return an entry of `players` as a tournament file can have it; SpecError if none can."""
         if callable(entry):
             raise SpecError(f"players: expected mappings with the key bot, found {entry!r:.80}")
@@ -192,7 +192,7 @@ class League:
                 change = f"{name} began as version {former[name]}, this is {version}"
                 raise SpecError(f"{change}: `run(update=True)` takes it and drops its matches; or give it another name")
 
-    def _written(self) -> Path:
+    def _write_file(self) -> Path:
         """Return the file of the tournament; write it beside the results if it came as a mapping."""
         if self._content is None:
             return self._file
@@ -222,9 +222,9 @@ def play(  # noqa: PLR0913 - all by name
     """
     entries = [player if isinstance(player, Mapping) else {"bot": player} for player in players]
     content = {"name": "match", "game": game, "seats": len(players), "cycles": blocks, "options": dict(options or {})}
-    content |= {"players": _named_apart(entries)}
+    content |= {"players": _name_apart(entries)}
     if clock or any(not isinstance(player.get("bot", ""), str | Path) for player in entries):
-        content["clock"] = dict(clock or _PATIENT)
+        content["clock"] = dict(clock or _LONG_CLOCK)
     if seed is not None:
         content["seed"] = seed
     with contextlib.ExitStack() as ending:
@@ -236,7 +236,7 @@ def play(  # noqa: PLR0913 - all by name
 
 def listener(progress: OnCounts | bool) -> OnCounts | None:  # noqa: FBT001 - as its callers got it
     """Return the listener that the argument `progress` of a call asks for."""
-    return progress if callable(progress) else _show if progress else None
+    return progress if callable(progress) else _print_progress if progress else None
 
 
 def absolute(path: str | Path) -> Path:
@@ -247,7 +247,7 @@ def absolute(path: str | Path) -> Path:
         raise SpecError(f"{path}: the working folder has been removed; go to one that is there") from None
 
 
-def _named_apart(entries: list[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def _name_apart(entries: list[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Return the entries with distinct names: a bot that plays against itself is numbered."""
     names = distinguish_names([entry.get("name") or _name_of(entry.get("bot", "player")) for entry in entries])
     return [{**entry, "name": name} for entry, name in zip(entries, names, strict=True)]
@@ -259,7 +259,7 @@ def _name_of(player: AnyPlayer) -> str:
     return re.sub(r"[^A-Za-z0-9_.+-]|^[_.+-]+", "", named)[:36] or "player"
 
 
-def _show(done: int, total: int) -> None:
+def _print_progress(done: int, total: int) -> None:
     """Write the progress as a line on stderr, over the line before."""
     sys.stderr.write(f"\r{done} of {total} matches{'' if done < total else chr(10)}")
     sys.stderr.flush()

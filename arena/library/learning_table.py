@@ -23,7 +23,7 @@ _SEED_BITS: Final = 64
 class LearningTable:
     """A game that stops where a seat has a choice, with numbered actions and encoded views.
 
-    `asked`: the seats that decide now, none after the end. `actions`: all actions of the variant by their number.
+    `deciding`: the seats that decide now, none after the end. `actions`: all actions of the variant by their number.
     """
 
     def __init__(self, name: str, options: Mapping[str, Json], seats: int | None) -> None:
@@ -42,15 +42,15 @@ class LearningTable:
         self.actions = tuple(numbers)
         self.is_simultaneous = is_simultaneous(self._game)
         try:
-            self.shape = self._encoded(Seat(0)).shape
+            self.shape = self._encode_view(Seat(0)).shape
         except ValueError as error:
             raise SpecError(f"{name} cannot be learned with these options: {error}") from None
         self._seed, self._episode = SystemRandom().getrandbits(_SEED_BITS), 0
         self._legal: dict[Seat, dict[int, Any]] = {}
-        self._forced: dict[Seat, Any] = {}
+        self._single_actions: dict[Seat, Any] = {}
 
     @property
-    def asked(self) -> tuple[Seat, ...]:
+    def deciding(self) -> tuple[Seat, ...]:
         """The seats that have a choice now."""
         return tuple(self._legal)
 
@@ -67,9 +67,9 @@ class LearningTable:
         """Return the encoded view of the seat (float32) and the mask of its legal actions (int8)."""
         mask = np.zeros(len(self.actions), np.int8)
         mask[[*self._legal.get(seat, ())]] = 1
-        return {"observation": self._encoded(seat), "action_mask": mask}
+        return {"observation": self._encode_view(seat), "action_mask": mask}
 
-    def checked(self, seat: Seat, action: SupportsIndex) -> int:
+    def require_legal(self, seat: Seat, action: SupportsIndex) -> int:
         """Return the number of an action; IllegalAction unless it is a legal action of the seat."""
         number = index(action)
         if number not in self._legal[seat]:
@@ -78,10 +78,11 @@ class LearningTable:
             raise IllegalAction(f"seat {seat}: action {number}{action_text} is not legal now; legal are {legal}")
         return number
 
-    def play(self, chosen: Mapping[Seat, int]) -> None:
-        """Play an action, by its number, for each seat in `asked`, and go on to the next choice."""
+    def play(self, actions_by_seat: Mapping[Seat, int]) -> None:
+        """Play an action, by its number, for each seat in `deciding`, and go on to the next choice."""
         self.state = self._game.apply(
-            self.state, self._forced | {seat: self._legal[seat][number] for seat, number in chosen.items()}
+            self.state,
+            self._single_actions | {seat: self._legal[seat][number] for seat, number in actions_by_seat.items()},
         )
         self._go_on()
 
@@ -94,7 +95,7 @@ class LearningTable:
         """Return the position as text; nothing is hidden."""
         return self._rules.describe(self.state)
 
-    def _encoded(self, seat: Seat) -> Any:
+    def _encode_view(self, seat: Seat) -> Any:
         return np.asarray(self._encode(self._game.observe(self.state, seat)), dtype=np.float32)
 
     def _go_on(self) -> None:
@@ -106,12 +107,12 @@ class LearningTable:
                 self.state = self._rules.resolve(self.state, drawn)
                 continue
             legal = {seat: self._game.legal(self.state, seat) or () for seat in turn.seats}
-            self._forced = {seat: actions[0] for seat, actions in legal.items() if len(actions) == 1}
+            self._single_actions = {seat: actions[0] for seat, actions in legal.items() if len(actions) == 1}
             self._legal = {
                 seat: {self._numbers[action]: action for action in actions}
                 for seat, actions in legal.items()
-                if seat not in self._forced
+                if seat not in self._single_actions
             }
             if self._legal:
                 return
-            self.state = self._game.apply(self.state, self._forced)
+            self.state = self._game.apply(self.state, self._single_actions)

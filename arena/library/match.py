@@ -41,17 +41,17 @@ class Match:
     def steps(self) -> Table:
         """Return the steps: number, seat and player (None for luck), the recorded action, its text, the bot's note."""
         return Table(
-            map(self._row, range(1, len(self._replayed) + 1), self._replayed), shown=("step", "player", "text")
+            map(self._row, range(1, len(self._moments) + 1), self._moments), columns=("step", "player", "text")
         )
 
     def state(self, step: int | None = None) -> Any:
         """Return the state after a step, from 1; 0 for the first state, None for the last; a state of `arena.game`."""
-        number = len(self._replayed) if step is None else step
-        if not 0 <= number <= len(self._replayed):
-            raise IndexError(f"step {number}: the match has {len(self._replayed)}")
+        number = len(self._moments) if step is None else step
+        if not 0 <= number <= len(self._moments):
+            raise IndexError(f"step {number}: the match has {len(self._moments)}")
         if not number:
             return load_game(self.game).setup(self.options, len(self.players))
-        return self._replayed[number - 1].after
+        return self._moments[number - 1].after
 
     def picture(self, step: int | None = None) -> Picture:
         """Return the position after a step as an SVG document, which a notebook draws."""
@@ -85,7 +85,7 @@ class Match:
         return None if other_rules(self.record) else str(self.picture())
 
     @cached_property
-    def _replayed(self) -> tuple[ReplayStep, ...]:
+    def _moments(self) -> tuple[ReplayStep, ...]:
         return tuple(replay(self.record))
 
     def _row(self, number: int, moment: ReplayStep) -> dict[str, Any]:

@@ -12,13 +12,13 @@ from arena.report.formats import PLAIN, Column, format_table
 
 
 class Table(list[dict[str, Any]]):
-    """Rows by column. A notebook or a terminal shows the columns `shown`, by default all, and `title` above them."""
+    """Rows by column. A notebook or a terminal shows the columns `columns`, by default all, and `title` above them."""
 
     def __init__(
-        self, rows: Iterable[dict[str, Any]], *, shown: Sequence[Definition | str] = (), title: str = ""
+        self, rows: Iterable[dict[str, Any]], *, columns: Sequence[Definition | str] = (), title: str = ""
     ) -> None:
         super().__init__(rows)
-        self.shown = tuple(shown) or tuple(dict.fromkeys(name for row in self for name in row))
+        self.columns = tuple(columns) or tuple(dict.fromkeys(name for row in self for name in row))
         self.title = title
 
     def __str__(self) -> str:
@@ -34,10 +34,10 @@ class Table(list[dict[str, Any]]):
 
     def _columns(self) -> list[Column]:
         return [
-            shown.column(self, PLAIN)
-            if isinstance(shown, Definition)
-            else Column(shown, [_cell(row.get(shown)) for row in self], "left")
-            for shown in self.shown
+            column.column(self, PLAIN)
+            if isinstance(column, Definition)
+            else Column(column, [_cell(row.get(column)) for row in self], "left")
+            for column in self.columns
         ]
 
 

@@ -76,7 +76,7 @@ def test_many_events_block_nobody() -> None:
         time.sleep(0.02)
 
     start_s = time.monotonic()
-    assert run_in_child(count, Play(), heard=slowly) == MANY
+    assert run_in_child(count, Play(), on_counts=slowly) == MANY
 
     assert heard[-1] == (MANY, MANY)
     assert len(heard) < MANY / 100
@@ -105,7 +105,7 @@ def test_an_exception_of_the_listener_ends_the_child() -> None:
         raise ValueError("on purpose")
 
     with pytest.raises(ValueError, match="on purpose"):
-        run_in_child(wait, Play(), heard=heard)
+        run_in_child(wait, Play(), on_counts=heard)
 
     with pytest.raises(ProcessLookupError):
         os.kill(int(Path("pid").read_text()), 0)
@@ -124,7 +124,7 @@ CALLER = """
 import test_library_child as here
 from arena.library.child import run_in_child
 def heard(done, total): print("heard", flush=True)
-run_in_child(here.wait, here.Play(), heard=heard)
+run_in_child(here.wait, here.Play(), on_counts=heard)
 """
 
 
