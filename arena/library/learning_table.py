@@ -78,12 +78,10 @@ class LearningTable:
             raise IllegalAction(f"seat {seat}: action {number}{action_text} is not legal now; legal are {legal}")
         return number
 
-    def play(self, actions_by_seat: Mapping[Seat, int]) -> None:
+    def play(self, numbers: Mapping[Seat, int]) -> None:
         """Play an action, by its number, for each seat in `deciding`, and go on to the next choice."""
-        self.state = self._game.apply(
-            self.state,
-            self._single_actions | {seat: self._legal[seat][number] for seat, number in actions_by_seat.items()},
-        )
+        actions = {seat: self._legal[seat][number] for seat, number in numbers.items()}
+        self.state = self._game.apply(self.state, self._single_actions | actions)
         self._go_on()
 
     def rewards(self) -> tuple[float, ...]:

@@ -12,7 +12,7 @@ from arena.report.formats import PLAIN, Column, format_table
 
 
 class Table(list[dict[str, Any]]):
-    """Rows by column. A notebook or a terminal shows the columns `columns`, by default all, and `title` above them."""
+    """Rows by column. A notebook or a terminal shows these `columns`, by default all, and `title` above them."""
 
     def __init__(
         self, rows: Iterable[dict[str, Any]], *, columns: Sequence[Definition | str] = (), title: str = ""
