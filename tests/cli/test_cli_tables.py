@@ -117,7 +117,7 @@ def test_an_interrupted_verification_exits_with_3(
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("arena.cli.edge._DRAWN_EVERY_S", 0.0)
+    monkeypatch.setattr("arena.cli.edge._DRAW_EVERY_S", 0.0)
     monkeypatch.setattr("arena.cli.edge.TerminalLine._draw", interrupt)
 
     said = terminal.arena(f"verify --workers {workers}")
@@ -130,7 +130,7 @@ def test_a_verification_shows_on_a_terminal_how_far_it_is(terminal: Terminal, mo
     """On a line that is wiped away before anything else is printed."""
     terminal.played()
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
-    monkeypatch.setattr("arena.cli.edge._DRAWN_EVERY_S", 0.0)
+    monkeypatch.setattr("arena.cli.edge._DRAW_EVERY_S", 0.0)
 
     said = terminal.arena("verify")
 
