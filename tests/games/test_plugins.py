@@ -109,13 +109,12 @@ def test_any_byte_of_the_package_changes_its_hash(site: Installer) -> None:
     ("code", "told"),
     [
         ("import no_such_module", "ModuleNotFoundError: No module named 'no_such_module'"),
-        ("1 / 0", "ZeroDivisionError"),
         ("raise SystemExit(3)", "SystemExit: 3"),
         ("def (", "cannot be loaded: SyntaxError: invalid syntax (/"),
         ("class Another: pass", "__init__.py has no Other"),
         ("class Other:\n    def __init__(self): raise ValueError('no board')", "ValueError: no board"),
     ],
-    ids=["import", "error", "exit", "syntax", "missing", "constructor"],
+    ids=["import", "exit", "syntax", "missing", "constructor"],
 )
 def test_a_package_that_cannot_be_imported_is_named(site: Installer, code: str, told: str) -> None:
     """The refusal names the entry point; other games and their list still work."""

@@ -5,11 +5,9 @@ import re
 from typing import Any
 
 import msgspec
-import pytest
 from support.leaderboard_made import below, league, one
 from support.made_matches import made_standings
 
-from arena.report.columns import LEADERBOARD, Definition, section_columns
 from arena.report.formats import Style
 from arena.report.leaderboard import leaderboard_page
 from arena.standings.ratings import RatingSettings
@@ -31,16 +29,6 @@ def test_what_the_columns_mean_stands_below_them_on_request() -> None:
     assert re.search(r"seat advantage.*: seat 0\s+[+-]\d+\.\d\s+(±\d+\.\d|-\d+\.\d/\+\d+\.\d)", explained[-1])
     chosen = page.render("table", Style(columns=("bot", "mu"), is_explained=True)).split("\n\n")[-2]
     assert [line.split(":")[0] for line in chosen.splitlines()] == ["bot", "TrueSkill"]
-
-
-@pytest.mark.parametrize("each", [*LEADERBOARD, *section_columns("seat")], ids=lambda each: each.name)
-def test_a_meaning_is_plain(each: Definition) -> None:
-    """A meaning is a short paragraph without a full stop at the end, which states which direction is better."""
-    assert 10 < len(each.meaning) < 4 * 80
-    assert "\n" not in each.meaning
-    assert not each.meaning.endswith(".")
-    is_measure = "±" in each.header or each.name in {"TrueSkill", "mu-3s"}
-    assert not is_measure or any(word in each.meaning for word in ("more is better", "less is surer", "narrower"))
 
 
 def test_a_point_of_the_rating_is_explained() -> None:
@@ -144,17 +132,6 @@ def test_who_lets_others_wait_is_told() -> None:
     assert "start-up, seconds a match: slow 2.2" in told
     assert not any("seconds a match" in line for line in below(leaderboard_page(found, times).render("table")))
     assert not any("seconds a match" in line for line in below(leaderboard_page(found, None).render("table")))
-
-
-def test_many_who_let_others_wait_are_counted() -> None:
-    """Five by name."""
-    names = [f"p{number}" for number in range(7)]
-    found, times = league(names)
-    lazy = [msgspec.structs.replace(one, matches=1, idle_s=1.0 + rank) for rank, one in enumerate(times)]
-
-    told = below(leaderboard_page(found, lazy).render("table"))
-
-    assert "idle while they owed answers, seconds a match: p6 7.0, p5 6.0, p4 5.0, p3 4.0, p2 3.0 and 2 more" in told
 
 
 def test_timeouts_by_load_are_a_warning() -> None:

@@ -7,7 +7,6 @@ import re
 from itertools import combinations
 from statistics import NormalDist
 
-import msgspec
 import pytest
 from support.made_matches import SETTINGS
 from support.report_leagues import FOUR, league, mirrored, odd_leagues, ranks_of, result
@@ -16,7 +15,7 @@ from arena.match.results import MatchResult
 from arena.report.formats import Style
 from arena.report.matrix import matrix_page, shade, surprise_mark
 from arena.standings.match_table import match_table
-from arena.standings.matrix import HeadToHead, Intransitive, _players_to_leave_out, compare_players
+from arena.standings.matrix import HeadToHead, _players_to_leave_out, compare_players
 from arena.standings.profile import profile
 from arena.standings.ratings import Rating, RatingSettings
 from arena.standings.rows import Entrant, Row, rows_of
@@ -179,15 +178,6 @@ def test_a_table_fits_its_terminal(width: int) -> None:
     assert [head for head in above if head.isdigit()] == ([str(number) for number in range(1, 13)])
 
 
-def test_scores_stand_below_scores() -> None:
-    """Marks do not move the scores of a column."""
-    lines = matrix_page(circle()).render("table").splitlines()[3:9]
-
-    ends = [[match.end() for match in re.finditer(r"\(60\)", line)] for line in lines]
-    columns = {end for line in ends for end in line}
-    assert len(columns) == 6
-
-
 def test_csv_has_a_row_for_each_cell() -> None:
     """CSV has each pair from both sides, so that a spreadsheet can build the matrix."""
     page = found(mirrored(0, "ann", "bob", 1, 0))
@@ -292,19 +282,6 @@ def test_the_best_are_shown_and_the_rest_is_counted() -> None:
     assert [line.split()[0] for line in matrix_page(chosen).render("table").splitlines()[3:6]] == [
         str(one.rank) for one in chosen.players
     ]
-
-
-def test_many_names_are_counted_not_listed() -> None:
-    """Eighty players who are left out of the test, and groups of as many: five of each are named, JSON has all."""
-    names = tuple(f"b{number:02}" for number in range(80))
-    page = found(mirrored(0, "ann", "bob", 1, 0))
-    crowded = msgspec.structs.replace(page, groups=(names, FOUR), intransitivity=Intransitive(names, 9.0, 3, 0.5, ""))
-
-    text = " ".join(matrix_page(crowded).render("table").split())
-
-    assert "among the players with close matches, without 80 players: b00, b01, b02, b03, b04 and 75 more)" in text
-    assert f"can be compared: b00, b01, b02, b03, b04 and 75 more; {', '.join(FOUR)}." in text
-    assert json.loads(matrix_page(crowded).render("json"))["intransitivity"]["left_out"] == [*names]
 
 
 @pytest.mark.parametrize(("unusual", "left_out"), [(2, set()), (3, {"a"})])

@@ -87,11 +87,6 @@ def test_drift_and_its_absence() -> None:
     assert {row["name"] for row in rows if row["section"] == "drift"} == {"change", "p_trend", "p_tenths"}
 
 
-def test_who_never_decided_took_no_time() -> None:
-    """A bot that did not start."""
-    assert "it never had to decide" in page("ann", [forfeit(0, ("ann", "bob"), 0, "crash", moves=(0, 0))])
-
-
 def test_start_up_and_idle_time_are_told_a_match() -> None:
     """Both times are in seconds."""
     results = [

@@ -1,10 +1,7 @@
 """The match player in a real browser, from the first to the last step of a match of each game."""
 
-import json
 import re
 import shutil
-import zlib
-from base64 import b64decode, b64encode
 from collections.abc import Callable
 from functools import cache
 from html import escape
@@ -311,46 +308,6 @@ def test_the_ship_moves_while_a_load_settles_and_can_be_turned(browser: Any, sit
 
     assert len({before, rest, turned}) == 3
     assert "Aboard: " in told
-
-
-ENDS: Final = """async (png) => {
-  const image = new Image();
-  image.src = `data:image/png;base64,${png}`;
-  await image.decode();
-  const { width, height } = image;
-  const context = Object.assign(document.createElement("canvas"), { width, height }).getContext("2d");
-  context.drawImage(image, 0, 0);
-  const { data } = context.getImageData(0, 0, width, height);
-  const wood = [];
-  for (let at = 0; at < width * height; at += 1)
-    if (data[4 * at] > data[4 * at + 2] + 20) wood.push([at % width, Math.floor(at / width)]);
-  wood.sort(([one], [other]) => one - other);
-  return [wood[0][1], wood.at(-1)[1]];
-}"""
-"""The heights, in pixels from the top, at which the leftmost and the rightmost wood of a screenshot is."""
-
-
-def test_each_yard_tips_as_the_view_says(browser: Any, site: Path) -> None:
-    """In words and in the drawing: from the bow, port is on the right, and a positive angle lifts that end."""
-    place, data = written(site, record("simulated")), match_data(record("simulated"), has_motions=False)
-    views, name = json.loads(zlib.decompress(b64decode(data["views"]))), f"match-{record('simulated').match}"
-    seen = {}
-    for tip in (8.0, 0.0, -8.0):
-        ship = {"roll_deg": 0.0, "pitch_deg": 0.0, "yards_deg": [tip, 0.0, -tip]}
-        changed = json.dumps([{**view, "ship": ship, "cargo": [], "last": []} for view in views])
-        packed = b64encode(zlib.compress(changed.encode())).decode()
-        (site / "data" / f"{name}.js").write_text(script(name, {**data, "views": packed}))
-        with opened(browser, place.as_uri()) as (page, _):
-            ready(page)
-            page.click("[aria-label='View from the bow']")
-            canvas = b64encode(page.locator(".harbour canvas").screenshot()).decode()
-            seen[tip] = (page.locator(".told").text_content(), *page.evaluate(ENDS, canvas))
-
-    assert "yards from the lowest: 8.0° starboard, level, 8.0° port" in seen[8.0][0]
-    assert "yards from the lowest: level, level, level" in seen[0.0][0]
-    assert seen[8.0][1] - seen[8.0][2] > 20
-    assert abs(seen[0.0][1] - seen[0.0][2]) < 5
-    assert seen[-8.0][2] - seen[-8.0][1] > 20
 
 
 def test_a_screen_on_the_wall_plays_one_match_after_the_other(browser: Any, site: Path) -> None:

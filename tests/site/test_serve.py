@@ -13,10 +13,9 @@ from typing import Any, Final
 
 import pytest
 from support.site_made import LONGEST_S, NAMES, made_site, serving
-from support.store_made import block_of, blocks_of, fill, reading, tournament, writing
+from support.store_made import block_of, blocks_of, fill, tournament, writing
 
 from arena.league.schedule import pairings
-from arena.site.build import write_site
 from arena.site.leagues import key_of
 from arena.site.serve import LiveSite
 
@@ -152,22 +151,6 @@ def test_a_port_that_is_taken_is_told(tmp_path: Path, capsys: pytest.CaptureFixt
 
     assert code == 2
     assert f"--port {port}" in capsys.readouterr().err
-
-
-def test_the_files_of_a_server_and_of_a_build_share_the_store(tmp_path: Path) -> None:
-    """Neither holds a lock: a writer commits while both read."""
-    league = tournament("ann", "bob", cycles=2)
-    with writing(tmp_path) as store:
-        store.save_league(league)
-    site = LiveSite(tmp_path, ())
-    with reading(tmp_path) as store, writing(tmp_path) as writer:
-        with store.snapshot():
-            assert site.file("index.html")
-            writer.save([block_of(league, pairings(league)[0], 0)])
-        with reading(tmp_path) as later:
-            write_site(later, (), tmp_path / "out")
-
-    assert "2 of 4 matches" in (tmp_path / "out" / "index.html").read_text(encoding="utf-8")
 
 
 @contextlib.contextmanager

@@ -212,13 +212,6 @@ def test_percentiles_of_time_are_over_matches() -> None:
     assert str(times.slowest_match) == "k-199-0"
 
 
-def test_scores_may_be_fractions() -> None:
-    """Three players who share a prize; margins stay exact."""
-    page = page_of("ann", [made("k", 0, 0, ("ann", "bob"), scores=(Fraction(1, 3), Fraction(1, 2)))])
-
-    assert page.losses[0].margin == Fraction(-1, 6)
-
-
 @pytest.mark.parametrize("unit", [1, 3])
 def test_no_score_is_too_large(unit: int) -> None:
     """64 bits hold each score, and neither the margins of a block nor their squares."""

@@ -204,15 +204,6 @@ def test_groups_that_never_met_are_told() -> None:
         assert (one.los is not None) == is_one_group
 
 
-def test_a_league_that_has_not_begun_has_no_skills() -> None:
-    """Nothing is fitted without a match."""
-    found = table(scheduled=10)
-
-    assert (found.design_effect, found.seats, found.contradictions) == (None, (), ())
-    assert found.groups == tuple((name,) for name in NAMES)
-    assert {one.ahead for one in found.rows} == {None}
-
-
 def test_an_order_that_all_matches_contradict_is_told() -> None:
     """Ratings that put the best last: every pair of which the fit is sure; none where they agree."""
     results = league(4, cycles=60, skill=6.0)

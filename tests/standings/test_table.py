@@ -13,7 +13,7 @@ from support.made_matches import SETTINGS, ranks_by_pairing
 from support.standings_made import FIELD, NAMES, block_of, forfeited, leagues, numbers_in, played, row, table
 from support.standings_reference import draw_rate, reference, times
 
-from arena.match.results import MatchKey, MatchResult
+from arena.match.results import MatchResult
 from arena.standings.match_table import match_table
 from arena.standings.ratings import Rating, RatingSettings, rate
 from arena.standings.rows import Row, rank_rows
@@ -59,27 +59,6 @@ def test_a_league_that_has_not_begun_has_a_table() -> None:
     assert (found.draw_rate, found.is_complete, found.sorted_by) == (None, False, "rating")
 
 
-def test_the_error_is_stratified_by_pairing() -> None:
-    """Two blocks against each of two: block means 1, 1/2 and 0, 1/2; se^2 = 2 * (1/2)^2 * (1/8) / 2 = 1/32."""
-    found = table(
-        *block_of(0, 0, "ab", 1, 1),
-        *block_of(0, 1, "ab", 1, 0),
-        *block_of(1, 2, "ac", 0, 0),
-        *block_of(1, 3, "ac", 0, 1),
-    )
-
-    assert value(row(found, "ann").score) == 0.5
-    assert error(row(found, "ann").score) == pytest.approx(math.sqrt(1 / 32))
-    assert error(row(found, "bob").score) == pytest.approx(math.sqrt(1 / 16))
-
-
-def test_a_pairing_with_one_block_borrows_the_spread_of_all() -> None:
-    """Blocks of 2, 1 | 0 points: 1 within the first pairing, 2 / (3 - 1) for the other; se^2 = (1 + 1) / 6^2."""
-    found = table(*block_of(0, 0, "ab", 1, 1), *block_of(0, 1, "ab", 1, 0), *block_of(1, 2, "ac", 0, 0))
-
-    assert error(row(found, "ann").score) == pytest.approx(math.sqrt(2 / 36))
-
-
 def test_one_block_has_no_error() -> None:
     """Two matches with the same luck are one observation."""
     found = table(*block_of(0, 0, "ab", 1, 0))
@@ -91,16 +70,6 @@ def test_one_block_has_no_error() -> None:
     assert (ann.score.interval.low, ann.score.interval.high) == pytest.approx((0.025, 0.975))
     assert ann.margin is not None
     assert ann.margin.interval == Interval(0.0, -math.inf, math.inf)
-
-
-def test_the_margin_has_a_standard_error_over_blocks() -> None:
-    """Block means of 3 and 1: their mean has a standard error of 1, of one degree of freedom."""
-    found = table(played("ab", (5, 2), block=0), played("ab", (4, 3), block=1))
-
-    margin = row(found, "ann").margin
-    assert margin is not None
-    assert (margin.value, margin.standard_error, margin.degrees) == pytest.approx((2.0, 1.0, 1.0))
-    assert margin.interval.error == pytest.approx(12.706, abs=5e-4)
 
 
 def test_a_forfeit_is_a_loss_without_a_margin() -> None:
@@ -304,24 +273,3 @@ def test_the_canonical_form_is_plain_json() -> None:
     assert (first["player"], first["rank"]) == (found.rows[0].name, 1)
     for ends in ("score", "margin", "rating"):
         assert {ends, f"{ends}_low", f"{ends}_high"} <= set(first)
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"key": MatchKey("p0", 9, 0)},
-        {"key": MatchKey("p1", 0, 0)},
-        {"key": MatchKey("p0", 0, 1), "players": ("bob", "ann")},
-        {"ranks": (0, 0)},
-        {"scores": (3, 0)},
-        {"isolation": "sandbox"},
-    ],
-)
-def test_the_digest_notices_every_fact(change: dict[str, Any]) -> None:
-    """The digest changes with every value except times."""
-    result = played("ab", (2, 0))
-
-    changed = msgspec.structs.replace(result, **change)
-
-    assert table(changed).results != table(result).results
-    assert table(slower(result, 3.0)).results == table(result).results

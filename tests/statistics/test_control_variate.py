@@ -70,14 +70,6 @@ def test_before_any_block_the_value_is_taken_as_it_is() -> None:
     assert fitted([Blocks(30, 60, 0.5, 1.0, 0.0, 0.0)]) == [1.0]
 
 
-def test_a_slope_by_hand() -> None:
-    """With 21 blocks (20 degrees) the prior weighs as much as the blocks, for the league and for the pairing."""
-    blocks = Blocks(21, 42, 0.5, 10.0, 1.5, 1.0)
-
-    # League: (1.5 + 1) / (1 + 1) = 1.25; pairing: (1.5 + 1.25) / (1 + 1).
-    assert fitted([blocks]) == [pytest.approx(1.375)]
-
-
 def test_two_slopes_by_hand() -> None:
     """The mean square of luck is 0.1, so that the prior weighs 2; the second pairing's luck counts half."""
     score = 0.5 * (1.0 + math.erf(-math.sqrt(2.0 * math.log(2.0)) / math.sqrt(2.0)))

@@ -121,17 +121,6 @@ def test_a_circle_is_found_and_is_no_accident() -> None:
     assert found.intransitivity.p < 1e-6
 
 
-def test_a_circle_of_a_few_matches_may_be_an_accident() -> None:
-    """Steps of one mirrored block, won twice, are below 95 % and make no cycle."""
-    pairs = [("ann", "bob"), ("bob", "cid"), ("cid", "ann")]
-    found = compared(*(blocks(*pair, [(1, 1)]) for pair in pairs))
-
-    assert found.cycles == ()
-    cell = found.cell("ann", "bob")
-    assert cell is not None
-    assert cell.likelihood_better == pytest.approx(0.921, abs=0.001)
-
-
 def test_the_list_of_cycles_is_capped_and_their_number_is_not() -> None:
     """Seven players in a circle, each beating the next three, make 14 cycles, of which the first are listed."""
     names = [f"p{place}" for place in range(7)]

@@ -117,16 +117,6 @@ def test_players_whom_nothing_connects_are_not_compared() -> None:
     assert better > 0.85
 
 
-def test_a_chain_of_matches_connects_whoever_is_in_it() -> None:
-    """Two who never met are compared through a third, in whichever order their matches come."""
-    found = fit_of(NAMES[:3], pairings_of(repeated("ann", "cid", wins=3) + repeated("bob", "cid", losses=3)))
-
-    assert found.groups == (NAMES[:3],)
-    better = found.likelihood_better("ann", "bob")
-    assert better is not None
-    assert better > 0.9
-
-
 def test_the_likelihoods_of_both_sides_add_up_to_1() -> None:
     """Likelihood to be better: more for the better one, a half against oneself."""
     found = fit_of(NAMES[:2], pairings_of(repeated("ann", "bob", wins=6, losses=4)))

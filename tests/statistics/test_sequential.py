@@ -206,13 +206,6 @@ def test_the_display_always_has_numbers(scores: list[float], model: Model) -> No
         assert state.blocks + state.blocks_to_go <= settings.last
 
 
-def test_no_more_blocks_are_expected_than_the_cap_leaves() -> None:
-    """The blocks to go are at most those up to the cap."""
-    state = state_after(in_order([0.5, 0.75, 0.25, 0.5] * 10), SequentialSettings(elo1=20.0, cap=100))
-
-    assert (state.blocks, state.blocks_to_go) == (40, 60)
-
-
 def test_a_state_of_another_test_is_no_start() -> None:
     """A state of other settings raises ValueError."""
     with pytest.raises(ValueError, match="same settings"):
@@ -235,18 +228,13 @@ def test_a_bad_score_is_named_with_its_block(model: Model, score: float) -> None
     ("wrong", "message"),
     [
         ({"elo0": 20.0, "elo1": 10.0}, "elo1: expected at least 0.01 more than elo0, which is 20, found 10"),
-        ({"elo0": 20.0, "elo1": 20.0}, "elo1: expected at least 0.01 more than elo0, which is 20, found 20"),
         ({"elo0": math.nan}, "elo0: expected -200 to 200, found nan"),
-        ({"elo1": 1000.0}, "elo1: expected -200 to 200, found 1000"),
         ({"alpha": 0.0}, "alpha: expected a chance of error above 0 and below 0.5, found 0"),
-        ({"alpha": math.nan}, "alpha: expected a chance of error above 0 and below 0.5, found nan"),
-        ({"beta": 0.5}, "beta: expected a chance of error above 0 and below 0.5, found 0.5"),
         ({"model": "bayes"}, "model: expected normalised, logistic, luck-adjusted, student, found 'bayes'"),
         ({"matches": 3}, "matches: expected 1 or 2 with the model normalised, found 3"),
         ({"matches": 0, "model": "student"}, "matches: expected 1 or more, found 0"),
         ({"batch": 0}, "batch: expected 1 block or more, found 0"),
         ({"cap": 15}, "cap: expected 16 blocks or more, found 15"),
-        ({"cap": 29, "model": "student"}, "cap: expected 30 blocks or more, found 29"),
     ],
 )
 def test_settings_that_nobody_can_test(wrong: dict[str, Any], message: str) -> None:

@@ -7,7 +7,6 @@ from random import Random
 from typing import Any
 
 import msgspec
-import pytest
 from msgspec.structs import replace
 from support.riffraff_scenes import CROWDED
 
@@ -97,9 +96,3 @@ def test_only_a_result_that_comes_out_again_has_a_movement() -> None:
     assert filming.frames(state, result)["seconds"] == result["t_s"]
     assert filming.frames(state, {**result, "t_s": result["t_s"] + 1}) is None
     assert filming.frames(replace(state, table=replace(state.table, roll=0.1)), result) is None
-
-
-@pytest.mark.usefixtures("toy_game")
-def test_a_simulator_without_frames_has_none() -> None:
-    """The capability is optional."""
-    assert filming_of(load_game("toy")) is None

@@ -39,16 +39,13 @@ REFUSALS: dict[str, list[tuple[State, Json, str]]] = {
     Reason.NOT_A_CHOICE: [
         (TIED_FIRST, {"seat": 2}, "the highest card was played by seats 0 and 1"),
         (TIED_BELOW, {"seats": [0, 0]}, "each of seats 0 and 1 once; found 0, 0"),
-        (TIED_BELOW, {"seats": [0]}, "found 0"),
         (TIED_BELOW, {"seats": []}, "found nothing"),
         (TIED_BELOW, {"seats": [0, 1] * 8}, "found 0, 1, 0, 1, 0, 1, 0, 1..."),
         (TWO, {"pieces": 3}, "1 or 2 pieces can be announced, not 3"),
     ],
     Reason.NOT_ASKED: [
         (CARDS, {"pass": True}, "found a pass, but a card is asked for now (phase card)"),
-        (YARD, {"card": 3}, "found a card, but a load"),
         (TIED_FIRST, {"seats": [0, 1]}, "found an order of seats, but the seat of the new captain"),
-        (TIED_BELOW, {"seat": 1}, "found the seat of the new captain, but an order of seats"),
         (TWO, load(YARD), "found a load, but an announcement"),
         (YARD, {"pieces": 2}, "only 1 piece can be loaded in this turn: nothing lies on area 7; now load it"),
         (DECK, {"pieces": 2}, "area 3 is a part of the deck"),
@@ -69,7 +66,6 @@ REFUSALS: dict[str, list[tuple[State, Json, str]]] = {
     ],
     Reason.INTO_OTHER_AREA: [
         (YARD, load(YARD, "crate", v_mm=6), "reaches 8.0 mm over v = 0 into another area; it needs v 14 or more"),
-        (YARD, load(YARD, "crate", v_mm=13.9), "reaches 0.1 mm"),
         (
             DECK,
             load(DECK, "plank", u_mm=-20, yaw_deg=0),
@@ -79,11 +75,8 @@ REFUSALS: dict[str, list[tuple[State, Json, str]]] = {
     ],
     Reason.BAD_NUMBER: [
         (YARD, load(YARD, u_mm=NAN), "`u_mm` must be a finite number, found nan"),
-        (YARD, load(YARD, v_mm=-INF), "`v_mm` must be a finite number, found -inf"),
-        (YARD, load(YARD, yaw_deg=NAN), "found nan"),
         (YARD, load(YARD, yaw_deg=-360.5), "from -360 to 360, found -360.5"),
         (YARD, load(YARD, drop_mm=20.1), "from 0 to 20, found 20.1"),
-        (YARD, load(YARD, drop_mm=-0.4), "found -0.4"),
         (YARD, load(YARD, hands_mm=[[0, 0]] * 3), "3 hands; you have 2"),
         (YARD, load(YARD, hands_mm=[[0, 0], [1, 1000.1]]), "both must be from -1000 to 1000"),
         (YARD, load(YARD, hands_mm=[[NAN, 0]]), "a hand at x nan, y 0"),
@@ -126,7 +119,6 @@ def test_each_reason_of_rules_and_geometry_is_met() -> None:
         (YARD, 1, "seat 1 is not to move; seat 0 is"),
         (CARDS, 4, "seat 4 is not to move; seats 0, 1, 2 and 3 are"),
         (under_way(YARD), 0, "seat 0 is not to move; nobody is"),
-        (loaded(ONE_RAT), 0, "seat 0 is not to move; nobody is"),
     ],
 )
 def test_a_seat_that_is_not_to_move_is_told_who_is(state: State, seat: int, sentence: str) -> None:
@@ -143,7 +135,6 @@ def test_a_seat_that_is_not_to_move_is_told_who_is(state: State, seat: int, sent
         (CARDS, {"card": 7, "seat": 1}, 'not a card: unknown field "seat"; known: card'),
         (TIED_FIRST, {"seat": True}, "not the seat of the new captain: "),
         (TIED_BELOW, {"seats": [1] * 17}, "not an order of seats: seats: expected a list of length <= 16"),
-        (TWO, {"pieces": None}, "not an announcement: "),
         (YARD, {"pass": False}, "not a pass: pass: expected true, found false"),
         (YARD, {"kind": "rat"}, 'not a load: the field "face" is missing'),
         (YARD, load(YARD, u_mm=10**400), "not a load: u_mm: number out of range, found a number of 20 digits or more"),
@@ -175,10 +166,7 @@ def test_a_long_message_of_a_bot_is_told_in_a_short_one(word: str) -> None:
     [
         ({"u_mm": 1.26, "v_mm": 46}, {"u_mm": 1.3, "v_mm": 46.0}),
         ({"u_mm": -0.04}, {"u_mm": 0.0}),
-        ({"u_mm": 9.04}, {"u_mm": 9.0}),
         ({"yaw_deg": 359.6}, {"yaw_deg": 0.0}),
-        ({"yaw_deg": -90}, {"yaw_deg": 270.0}),
-        ({"yaw_deg": 360}, {"yaw_deg": 0.0}),
         ({"yaw_deg": -360}, {"yaw_deg": 0.0}),
         ({"drop_mm": 1.4}, {"drop_mm": 1.0}),
         ({"hands_mm": [[44.96, -0.01]]}, {"hands_mm": ((45.0, 0.0),)}),

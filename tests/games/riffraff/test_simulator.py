@@ -88,24 +88,16 @@ def test_a_placement_is_simulated_with_the_noise_that_was_drawn() -> None:
     ("changes", "sentence"),
     [
         ({"id": "k03"}, "the result is of piece k03, but k02 was placed"),
-        ({"rests": (rest("k01"),)}, "pieces at rest or fallen: k01; expected once each: k01, k02"),
         ({"fallen": (fall("k02"),)}, "pieces at rest or fallen: k01, k02, k02; expected once each: k01, k02"),
-        ({"rests": (rest("k01"), rest("k09"))}, "pieces at rest or fallen: k01, k09; expected once each: k01, k02"),
-        ({"rests": (rest("k01"), rest("k01"))}, "pieces at rest or fallen: k01, k01; expected once each: k01, k02"),
         ({"rests": (rest("k02"), rest("k01"))}, "the pieces at rest are not in order: k02, k01"),
         ({"roll": 0.1}, "the digest [0-9a-f]{16} is not that of the table it is said to be of, [0-9a-f]{16}"),
-        ({"digest": "0" * 16}, "the digest 0{16} is not that of the table"),
         ({"pitch": float("nan")}, "the number nan in the result cannot be true"),
-        ({"roll": 1e308}, "the number 1e\\+308 in the result cannot be true"),
         ({"t_s": -0.1}, "a time, a tilt or a count in the result is negative"),
-        ({"halved": -1}, "a time, a tilt or a count in the result is negative"),
         ({"pitch": 0.123456}, "the number 0.123456 of the table after it has more than 5 decimals"),
         ({"rests": (rest("k01", (0, 0, -5, 1, 0, 0, 0)), rest("k02"))}, "piece k01 is said to rest where nothing can"),
         ({"rests": (rest("k01"), rest("k02", (0, 0, 0.1, 0, 0, 0, 0)))}, "piece k02 is said to rest where nothing can"),
-        (
-            {"rests": (rest("k01"), rest("k02", (float("inf"), *POSE[1:])))},
-            "the number inf in the result cannot be true",
-        ),
+        ({"roll": 1e308}, "the number 1e\\+308 in the result cannot be true"),
+        ({"halved": -1}, "a time, a tilt or a count in the result is negative"),
         (
             {"rests": (rest("k01"),), "fallen": (fall("k02", hand=0),)},
             "piece k02 is said to be in hand 0; by where it fell it is None",
@@ -115,7 +107,6 @@ def test_a_placement_is_simulated_with_the_noise_that_was_drawn() -> None:
             "the pieces that fell are not in the order of falling",
         ),
         ({"end": "tired"}, "not the result of a placement: Invalid enum value 'tired'"),
-        ({"t_s": "long"}, "not the result of a placement: Expected `float`, got `str`"),
     ],
 )
 def test_a_result_that_cannot_be_is_a_value_error(changes: dict[str, object], sentence: str) -> None:
@@ -272,20 +263,15 @@ def lying(**changes: Json) -> dict[str, Json]:
     ("changes", "reason", "sentence"),
     [
         ({"area": 11}, Reason.NOT_A_CHOICE, "there is no area 11; the areas are 1 to 10"),
-        ({"load": QUESTION["load"] | {"kind": "monkey"}}, Reason.NOT_IN_SUPPLY, 'there is no kind "monkey"'),
         ({"load": QUESTION["load"] | {"face": "edge"}}, Reason.BAD_FACE, 'a crate has no face "edge"'),
         ({"load": QUESTION["load"] | {"u_mm": 20}}, Reason.OUTSIDE_AREA, "u 20, v 46 is outside area 7"),
-        ({"load": QUESTION["load"] | {"v_mm": 6}}, Reason.INTO_OTHER_AREA, "at v 6 the crate"),
-        ({"load": QUESTION["load"] | {"yaw_deg": 1e6}}, Reason.BAD_NUMBER, "`yaw_deg` must be from -360 to 360"),
         ({"noise": [50.1, 0, 0, 0, 0]}, Reason.BAD_NUMBER, "u_mm in `noise` must be from -50 to 50, found 50.1"),
         ({"noise": [0, 0, 0, 0, float("nan")]}, Reason.BAD_NUMBER, "pitch_rad_s in `noise` must be from -2 to 2"),
         ({"ship": LEVEL | {"roll_deg": 41}}, Reason.BAD_NUMBER, "`roll_deg` of the ship must be from -40 to 40"),
         ({"ship": LEVEL | {"yards_deg": [0, -30, 0]}}, Reason.BAD_NUMBER, "`yards_deg` of the ship must be from -"),
         ({"cargo": [lying(), lying()]}, Reason.NOT_A_CHOICE, "two pieces of `cargo` have the id k01"),
         ({"cargo": [lying(pos_mm=[0, 501, 0])]}, Reason.BAD_NUMBER, f"y {IN_POSITION} -500 to 500, found 501"),
-        ({"cargo": [lying(pos_mm=[0, 0, -21])]}, Reason.BAD_NUMBER, f"z {IN_POSITION} -20 to 500"),
         ({"cargo": [lying(quat=[1, 1, 0, 0])]}, Reason.BAD_NUMBER, f"{LENGTH}, found 1.41421"),
-        ({"cargo": [lying(quat=[float("nan"), 0, 0, 0])]}, Reason.BAD_NUMBER, f"{LENGTH}, found nan"),
     ],
 )
 def test_what_cannot_be_imagined_is_refused(changes: dict[str, Json], reason: str, sentence: str) -> None:
@@ -305,7 +291,6 @@ def test_what_cannot_be_imagined_is_refused(changes: dict[str, Json], reason: st
     [
         ({}, 'the field "load" is missing'),
         (QUESTION | {"wind": 1}, 'unknown field "wind"; known: load, area, noise, ship, cargo'),
-        (QUESTION | {"noise": [0]}, "noise: expected a list of length 5"),
         (QUESTION | {"cargo": [lying(kind="monkey")]}, 'cargo[0].kind: unknown value "monkey"'),
         (QUESTION | {"cargo": [lying(id="k01\n")]}, "cargo[0].id: expected an id from k00 to k99"),
         (QUESTION | {"cargo": [lying()] * 33}, "cargo: expected a list of length <= 32"),

@@ -11,8 +11,6 @@ from support.games_positions import (
     LAST_ROW,
     SECOND,
     cards,
-    chance_key,
-    decider,
     every_card,
     go,
     options,
@@ -25,7 +23,7 @@ from support.games_positions import (
 
 from arena.games.shanghaien.actions import Action, Adjust, Both, Joker, Place, Reroll, Roll, Shanghai
 from arena.games.shanghaien.cards import card_winners
-from arena.games.shanghaien.state import ENDS, Player
+from arena.games.shanghaien.state import Player
 
 PLAIN = (Place(dice=(2,)), Place(dice=(5,)))
 
@@ -67,13 +65,6 @@ def test_every_trick_card_can_be_a_joker_of_a_nation_on_the_own_side(kind: str) 
     assert jokers == [Joker(card=kind, nation="french"), Joker(card=kind, nation="dutch")]
 
 
-def test_no_joker_without_a_sailor_card() -> None:
-    """A joker cannot replace a missing nation, even one of which the opponent has sailors."""
-    state = rolled((2, 5), player(tricks=("both",)), player(sailors=("german 4",)))
-
-    assert tricks(state) == (Both(),)
-
-
 def test_a_joker_counts_as_two_sailors_for_good() -> None:
     """The card leaves the tricks and is not gone; then one die is placed as usual."""
     state = rolled((2, 5), player(tricks=("reroll", "both"), sailors=("dutch 3",)))
@@ -85,17 +76,6 @@ def test_a_joker_counts_as_two_sailors_for_good() -> None:
     assert (side.tricks, side.jokers) == (cards("both"), ((cards("reroll")[0], 4),))
     assert after.gone == ()
     assert options(after) == PLAIN
-
-
-def test_a_joker_stays_through_the_rounds() -> None:
-    """And counts at the end as two sailors, not as an unused trick."""
-    state = to_move(player(dice=(1, 2), sailors=("dutch 3",), jokers=(("both", "dutch"),)), round_=8)
-    state = replace(state, row=cards("dutch 1", "dutch 4", "german 1", "german 2", "german 3", "german 4"))
-
-    ended = go(state, Shanghai())
-
-    assert ended.players[0].strength == (0, 0, 0, 0, 10, 0, 0, 0)
-    assert GAME.outcome(ended).scores == (10, 0)
 
 
 # --- adjust -------------------------------------------------------------------------------------------------------
@@ -145,35 +125,7 @@ def test_the_view_tells_a_right_from_a_duty() -> None:
     assert [(view["to_place"], view["must_place"]) for view in views] == [(2, 1), (1, 1)]
 
 
-def test_both_in_the_first_turn_of_a_round_chooses_the_numbering_too() -> None:
-    """One end is chosen for both dice, or for the one."""
-    state = replace(rolled((5, 2), player(tricks=("both",))), one_at=None)
-
-    assert options(go(state, Both())) == tuple(
-        Place(dice=dice, one=end) for dice in ((2, 5), (5,), (2,)) for end in ENDS
-    )
-
-
-def test_both_players_may_use_up_their_supplies() -> None:
-    """With both supplies empty the player to move ends the round."""
-    state = rolled((1, 6), player(dice=(2, 3, 4, 5), tricks=("both",)), player(dice=(1, 2, 3, 4, 5, 6)))
-
-    state = go(state, Both(), Place(dice=(1, 6)))
-
-    assert [side.supply for side in state.players] == [0, 0]
-    assert options(state) == (Shanghai(),)
-    assert decider(go(state, Shanghai())) == 0
-
-
 # --- reroll -------------------------------------------------------------------------------------------------------
-
-
-def test_reroll_asks_for_two_new_dice_under_a_new_key() -> None:
-    """The second roll of the same turn; the card leaves the game."""
-    after = go(rolled((2, 5), player(tricks=("reroll",))), Reroll())
-
-    assert chance_key(after) == "roll/1/0/1/2"
-    assert (after.dice, after.gone) == ((), cards("reroll"))
 
 
 # --- unused -------------------------------------------------------------------------------------------------------

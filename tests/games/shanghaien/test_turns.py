@@ -6,9 +6,7 @@ from support.games_positions import (
     FIRST,
     FRESH,
     GAME,
-    SECOND,
     cards,
-    chance_key,
     decider,
     go,
     options,
@@ -18,10 +16,10 @@ from support.games_positions import (
 )
 
 from arena.errors import SpecError
-from arena.games.api import Chance, Dice, Json, Shuffle
+from arena.games.api import Chance, Json, Shuffle
 from arena.games.shanghaien.actions import End, Roll, Shanghai
 from arena.games.shanghaien.cards import NATIONS
-from arena.games.shanghaien.state import Player, State
+from arena.games.shanghaien.state import State
 
 EIGHT = "none may be negative and together they must be 8"
 
@@ -69,13 +67,6 @@ def test_a_turn_begins_with_a_roll_or_shanghai(placed: tuple[int, ...], choices:
     assert options(to_move(player(dice=placed), player(dice=(1, 2, 3, 4)))) == choices
 
 
-def test_a_roll_asks_for_two_public_dice_under_a_key_of_its_own() -> None:
-    """Round, seat, turn of this seat in this round, roll of this turn."""
-    state = go(dealt(), Roll())
-
-    assert GAME.turn(state) == Chance(key="roll/1/0/1/1", kind=Dice(2), is_public=True)
-
-
 @pytest.mark.parametrize(("one", "won"), [("left", (1, 1, 4)), ("right", (4, 4, 1))])
 def test_the_numbering_decides_which_card_a_number_is(one: End, won: tuple[int, int, int]) -> None:
     """Dice on 2, 2 and 5 win the second and fifth card from the end that is 1."""
@@ -84,19 +75,6 @@ def test_the_numbering_decides_which_card_a_number_is(one: End, won: tuple[int, 
     ended = go(state, Shanghai())
 
     assert ended.players[0].sailors == tuple(dict.fromkeys(won))
-
-
-def test_a_new_round_starts_afresh() -> None:
-    """All dice back, the next six cards, the numbering open, tricks allowed again, turns counted from 1."""
-    state = replace(to_move(player(dice=(1, 2), used=True), player(dice=(3,), used=True)), turns=(2, 1))
-
-    ended = go(state, Shanghai())
-
-    assert [side.supply for side in ended.players] == [6, 6]
-    assert not any(side.has_used_trick for side in ended.players)
-    assert (ended.row, ended.pile) == (state.pile[:6], state.pile[6:])
-    assert (ended.round, ended.one_at) == (2, None)
-    assert chance_key(go(ended, Roll())) == "roll/2/1/1/1"
 
 
 def test_cards_go_to_their_winners_or_out_of_the_game() -> None:
@@ -111,24 +89,6 @@ def test_cards_go_to_their_winners_or_out_of_the_game() -> None:
     assert (second.sailors, second.tricks) == (cards("french 4"), cards("both"))
     assert ended.gone == cards("german 2", "dutch 3")
     assert (first.strength, second.strength) == ((1, 0, 0, 0, 0, 0, 0, 0), (0, 4, 0, 0, 0, 0, 0, 0))
-
-
-def test_a_round_ends_the_same_whoever_calls_shanghai() -> None:
-    """The caller has no advantage in the awards."""
-    sides = player(dice=(1, 2, 2)), player(dice=(2, 2, 5))
-
-    ended = [go(to_move(*sides, seat=seat), Shanghai()).players for seat in (FIRST, SECOND)]
-
-    assert ended[0] == ended[1]
-
-
-def test_equal_points_are_a_draw() -> None:
-    """The texts have no tie-break."""
-    over = replace(
-        to_move(Player()), phase="over", players=(player(sailors=("dutch 3",)), player(sailors=("german 3",)))
-    )
-
-    assert GAME.outcome(over).ranks == (0, 0)
 
 
 @pytest.mark.parametrize(

@@ -20,12 +20,10 @@ from hypothesis import strategies as st
 from msgspec.structs import asdict
 from support.expansions_positions import VARIANTS
 from support.games_play import Step, steps
-from support.games_positions import FRESH, GAME, cards, player, replace, rolled, to_move
+from support.games_positions import GAME, cards, player, replace, to_move
 
 from arena.games.api import LEAST_VALUE, Chance, Decision, Dice, Over, Seat
-from arena.games.shanghaien.cards import Card
 from arena.games.shanghaien.state import State
-from arena.games.shanghaien.value import stakes
 from arena.games.shanghaien.value.constants import CONSTANTS
 from arena.games.shanghaien.value.position import ShanghaienValue
 
@@ -192,13 +190,6 @@ def test_seats_are_alike(number: int) -> None:
         assert VALUE(swapped(step.state)) == pytest.approx(VALUE(step.state)[::-1], abs=1e-12)
 
 
-def test_before_the_shuffle_only_the_start_counts() -> None:
-    """Before the shuffle only the start counts, which is worth a little to seat 0."""
-    first, _ = VALUE(FRESH)
-
-    assert 0.5 <= first < 0.52
-
-
 def test_the_last_shanghai_decides() -> None:
     """In round 8, with five dice each and the cards decided, the value is the outcome."""
     mine = player(dice=(1, 1, 2, 2, 3), sailors=("spanish 4",))
@@ -238,37 +229,6 @@ def test_adjusted_payoffs_have_the_mean_of_the_payoffs() -> None:
     for part in (0.5, 1.0, 3.0):
         adjusted = fsum([(payoff - part * luck) * float(chance) for luck, payoff, chance in ends])
         assert adjusted == pytest.approx(payoff, abs=1e-12)
-
-
-def test_a_better_roll_is_worth_more() -> None:
-    """The die on the card that I need beats the one on a card that I have won."""
-    row = cards("french 4", "american 1", "reroll", "german 1", "dutch 1", "turkish 1")
-    mine, theirs = player(dice=(2, 2), sailors=("french 3",)), player(dice=(5,), sailors=("french 3", "french 1"))
-
-    good, bad = (VALUE(replace(rolled(dice, mine, theirs), row=row))[0] for dice in ((1, 2), (2, 2)))
-
-    assert good > bad
-
-
-def test_a_joker_that_gains_less_than_its_trick_is_worth_is_not_laid() -> None:
-    """A crew of 3 against 1, with 2 to come: the joker gains 0.99 of a point, and the unused trick is worth 1."""
-    other = stakes.Side((1, *[0] * 7), 0, 0, has_used=False)
-    payoffs = [
-        stakes.Endings(7, (), cards("american 2"), (stakes.Side((3, *[0] * 7), 1, jokers, has_used=False), other))
-        for jokers in (0, 1)
-    ]
-
-    assert payoffs[0].payoff(0, 0) == payoffs[1].payoff(0, 0)
-
-
-def test_nobody_lays_a_joker_in_their_last_turn_who_cannot_roll_again() -> None:
-    """After the fifth die of round 8 a trick with a joker side is worth no more than one without."""
-    mine = player(dice=(5, 5, 6, 6), sailors=("spanish 1", "french 3"), tricks=("both",))
-    theirs = player(dice=(2, 2, 3, 3), sailors=("spanish 2", "french 2"))
-
-    with_joker, without = (to_move(replace(mine, tricks=held), theirs, round_=8) for held in (mine.tricks, (Card(48),)))
-
-    assert VALUE(with_joker) == VALUE(without)
 
 
 def digest() -> str:

@@ -2,10 +2,9 @@
 
 import pytest
 from support.expansions_positions import CAPTAIN, asked, both_or_one, captained, card_of, place, rolled, table
-from support.games_positions import FIRST, GAME, SECOND, cards, chance_key, every_card, go, options, player, tricks
+from support.games_positions import FIRST, GAME, SECOND, cards, chance_key, go, options, player, tricks
 
-from arena.games.api import Seat
-from arena.games.shanghaien.actions import Action, Adjust, Both, Joker, Place, Roll, Shanghai
+from arena.games.shanghaien.actions import Action, Adjust, Both, Joker, Roll, Shanghai
 from arena.games.shanghaien.expansions.crazy_captain import Allow, PlayCaptain, Veto
 
 # --- playing him --------------------------------------------------------------------------------------------------
@@ -31,34 +30,7 @@ def test_he_is_not_playable_while_the_opponents_is_in_force() -> None:
     assert tricks(rolled(state, 2, 5)) == (Both(),)
 
 
-@pytest.mark.parametrize("owner", [FIRST, SECOND])
-def test_he_leaves_the_game_with_the_round(owner: Seat) -> None:
-    """Nobody gets a point for him, and in the next round nobody is asked."""
-    state = table((CAPTAIN,), player(dice=(1, 2)), player(dice=(3, 4)), lying=((CAPTAIN, owner),), seat=owner)
-
-    ended = go(state, Shanghai())
-
-    assert (ended.table, ended.players[owner].tricks) == ((), ())
-    assert card_of(state, CAPTAIN, owner) in ended.gone
-    assert every_card(ended) == list(range(50))
-    assert asked(go(ended, Roll(), (2, 5), Place(dice=(2,), one="left"))) == ("turn", owner)
-
-
 # --- who is asked, and when ---------------------------------------------------------------------------------------
-
-
-def test_what_is_allowed_happens_and_the_veto_is_still_to_be_had() -> None:
-    """First the trick is asked about, then the placement."""
-    state = rolled(captained(player(tricks=("both",))), 2, 5)
-
-    announced = go(state, Both())
-    allowed = go(announced, Allow())
-    placing = go(allowed, place(2, 5))
-
-    assert asked(announced) == ("veto", 1)
-    assert (asked(allowed), options(allowed)) == (("rolled", 0), both_or_one(2, 5))
-    assert asked(placing) == ("veto", 1)
-    assert go(placing, Allow()).players[0].placed == (0, 1, 0, 0, 1, 0)
 
 
 def test_the_asked_seat_sees_what_is_announced_with_its_choices() -> None:

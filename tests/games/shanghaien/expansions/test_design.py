@@ -11,8 +11,7 @@ from support.expansions_quiz import NAME, QUIZ, Farewell, Greet, Guess, PlayQuiz
 from support.games_play import steps
 from support.games_positions import FIRST, GAME, SECOND, every_card, replace
 
-from arena.errors import IllegalAction, SpecError
-from arena.games import load_game
+from arena.errors import IllegalAction
 from arena.games.api import Chance, Decision, Dice, Seat
 from arena.games.luck import draw
 from arena.games.shanghaien.actions import Action, Joker, Place, Reroll, Roll, Shanghai
@@ -148,13 +147,6 @@ def test_an_expansion_may_share_an_action_of_the_base_game() -> None:
         LAST_OF_ALL.parse(state, FIRST, {"do": "joker", "card": "both", "nation": "dutch"})
     with pytest.raises(IllegalAction, match="belongs to the expansion quiz, which is off"):
         LAST_OF_ALL.parse(state, FIRST, {"do": "greet"})
-
-
-def test_the_game_on_offer_does_not_know_it() -> None:
-    """The game on offer does not know the expansion of the test."""
-    with pytest.raises(SpecError, match='unknown expansion "quiz"'):
-        load_game("shanghaien").setup({"expansions": [NAME]}, 2)
-    assert NAME not in EXPANSIONS
 
 
 def test_an_expansion_may_be_nothing_but_a_card() -> None:

@@ -76,7 +76,6 @@ def test_an_action_of_an_expansion_that_is_off_is_refused(owner: str) -> None:
         (ROLLED, do("crazy_captain"), 'no trick "crazy_captain" to play; you hold both, no_shanghai, sharks'),
         (rolled(WATCHED, 2, 5), do("crazy_captain"), "the Crazy Captain of seat 1 is in force in this round"),
         (rolled(LAST, 2, 5), do("crazy_captain"), "the Crazy Captain cannot be played in round 8"),
-        (ROLLED, do("veto"), '"veto": nothing is announced that you have the right to veto now'),
         (CALM, do("allow"), '"allow": nothing is announced that you have the right to veto now'),
         (go(rolled(WATCHED, 2, 5), Both(), Veto()), do("both"), "both was vetoed in this turn"),
         (go(WATCHED, Shanghai(), Veto()), do("shanghai"), "shanghai was vetoed in this turn"),
@@ -86,12 +85,8 @@ def test_an_action_of_an_expansion_that_is_off_is_refused(owner: str) -> None:
         (MANY, do("keep_back", die=5), "a 5 cannot be kept back; the dice show 2 x 3, 1 x 4, 1 x 6"),
         (MANY, do("keep_back", die=3, one="left"), NUMBERED),
         (FIRST_MANY, do("keep_back", die=3), UNNUMBERED),
-        (MANY, do("place", dice=[3]), "place does not answer the question keep_back"),
         (ROLLED, do("exchange", back=3), "no own die lies on number 3, so none can be taken back from there"),
         (ROLLED, do("exchange", back=-1), "there is no number -1; the numbers are 1 to 6"),
-        (ROLLED, do("exchange", back=7), "there is no number 7; the numbers are 1 to 6"),
-        (rolled(BANNED, 2, 5), do("feed"), 'no trick "sharks" to play; you hold both'),
-        (ROLLED, do("doubles"), 'no trick "doubles" to play; you hold both, no_shanghai, sharks'),
         (ROLLED, do("roll_one"), '"roll_one" answers a roll of two equal dice, and there is none'),
         (CALM, do("take_doubles"), '"take_doubles" answers a roll of two equal dice, and there is none'),
         (OWN_EQUAL, do("take_doubles"), "the doubles card is yours already; roll one die again"),
@@ -99,19 +94,11 @@ def test_an_action_of_an_expansion_that_is_off_is_refused(owner: str) -> None:
         (go(unnumbered(CALM), Roll(), (4, 4)), do("take_doubles"), UNNUMBERED),
         (EQUAL, do("place", dice=[4]), "place does not answer the question doubles"),
         (go(EQUAL, RollOne()), do("take_doubles"), "take_doubles: no action is asked for now"),
-        (EQUAL, do("veto"), "veto does not answer the question doubles"),
-        (EQUAL, do("exchange", back=5), "exchange does not answer the question doubles"),
     ],
 )
 def test_a_refusal_names_what_stands_against_the_action(state: State, raw: Json, expected: str) -> None:
     """Each way to be wrong has a sentence of its own."""
     assert refused(state, raw) == expected
-
-
-@pytest.mark.parametrize("raw", [do("place", dice=[2]), do("exchange", back=3), do("roll")])
-def test_who_is_asked_for_a_veto_can_only_answer_that(raw: dict[str, Json]) -> None:
-    """The other seat's dice are none of its business."""
-    assert refused(ASKED, raw, seat=SECOND) == f"{raw['do']} does not answer the question veto"
 
 
 @pytest.mark.parametrize("answer", ["veto", "allow"])

@@ -59,19 +59,6 @@ def test_the_ban_leaves_the_game_with_the_round() -> None:
     assert options(two_placed) == (Roll(), Shanghai())
 
 
-def test_both_cards_can_lie_there_in_one_round() -> None:
-    """A second ban changes nothing; both cards leave with the round."""
-    state = table(
-        (NO_SHANGHAI,), player(dice=(1, 2, 3, 4)), player(dice=(1, 2)), hands=HELD, lying=((NO_SHANGHAI, SECOND),)
-    )
-
-    both = go(rolled(state, 2, 5), Ban(), Place(dice=(2,)))
-    ended = go(both, Roll(), (1, 2), Place(dice=(1,)), Shanghai())
-
-    assert (len(both.table), options(both)) == (2, (Roll(),))
-    assert (ended.table, {48, 49} <= set(ended.gone)) == ((), True)
-
-
 # --- 2. reroll all ------------------------------------------------------------------------------------------------
 
 

@@ -16,7 +16,7 @@ from support.expansions_positions import (
 from support.games_positions import FIRST, GAME, SECOND, cards, chance_key, go, options, player, replace, tricks
 
 from arena.games.api import Json
-from arena.games.shanghaien.actions import Action, Both, Roll, Shanghai
+from arena.games.shanghaien.actions import Action, Both, Roll
 from arena.games.shanghaien.expansions.crazy_captain import Allow, Veto
 from arena.games.shanghaien.expansions.doubles import PlayDoubles, RollOne, TakeDoubles
 from arena.games.shanghaien.expansions.no_shanghai import Ban, KeepBack, RerollAll
@@ -83,19 +83,6 @@ def test_a_vetoed_card_is_unplayable_on_either_side(action: Action) -> None:
     assert shown(state, NO_SHANGHAI) == {"ban": False}
     assert state.players[0].placed == holder.placed
     assert tricks(state) == (Feed(), Exchange(back=1), Exchange(back=2), PlayDoubles())
-
-
-def test_under_the_ban_there_is_no_shanghai_to_veto() -> None:
-    """Who can roll must roll; who has to call it cannot be stopped."""
-    beside = ((CAPTAIN, SECOND), (NO_SHANGHAI, SECOND))
-    free = table(ALL, player(dice=(1, 2)), lying=beside)
-    forced = table(ALL, player(dice=(1, 2, 3, 4, 5)), lying=beside)
-
-    ended = go(forced, Shanghai())
-
-    assert options(free) == (Roll(),)
-    assert ended.round == 2
-    assert [ended.variant.faces[card] for card in ended.table] == [DOUBLES]
 
 
 # --- the captain and the sharks -----------------------------------------------------------------------------------

@@ -5,20 +5,18 @@ from xml.etree import ElementTree as ET
 
 import pytest
 from msgspec.json import encode
-from support.expansions_positions import ALL, DOUBLES, SHARKS, SPENT_ON, VARIANTS, played, rolled, table
+from support.expansions_positions import ALL, DOUBLES, SPENT_ON, VARIANTS, rolled, table
 from support.games_play import steps
-from support.games_positions import FIRST, GAME, SECOND, every_card, go, options, player, replace, tricks
+from support.games_positions import FIRST, GAME, every_card, go, player
 
 from arena.games.api import observer_of, summary_of
-from arena.games.shanghaien.actions import Action, Both, Joker, Roll, Shanghai
+from arena.games.shanghaien.actions import Action, Both
 from arena.games.shanghaien.expansions.crazy_captain import PlayCaptain
 from arena.games.shanghaien.expansions.doubles import PlayDoubles
 from arena.games.shanghaien.expansions.no_shanghai import Ban, RerollAll
 from arena.games.shanghaien.expansions.sharks import Exchange, Feed
 from arena.games.shanghaien.state import Choice, ExtraRoll, Player, State
-from arena.games.shanghaien.value.position import ShanghaienValue
 
-VALUE = ShanghaienValue()
 EACH: list[Action] = [PlayCaptain(), Ban(), RerollAll(), Feed(), Exchange(back=3), PlayDoubles()]
 
 
@@ -43,40 +41,6 @@ def test_any_set_of_expansions_can_be_played(chosen: tuple[str, ...]) -> None:
     assert encode(observer_of(GAME)(state, FIRST)) == encode(GAME.observe(state, FIRST))
 
 
-@pytest.mark.parametrize("chosen", VARIANTS, ids="+".join)
-def test_no_step_changes_the_state_that_it_began_in(chosen: tuple[str, ...]) -> None:
-    """Neither a step nor any other possible action changes a state or an earlier one."""
-    play = played(chosen, 7)
-    seen = [repr(step.state) for step in play]
-
-    for step in play:
-        for seat in step.actions:
-            for action in GAME.legal(step.state, seat) or ():
-                GAME.apply(step.state, {seat: action})
-        if step.drawn:
-            GAME.resolve(step.state, step.drawn)
-        VALUE(step.state)
-        VALUE.before_reveal(step.state, step.after)
-
-    assert [repr(step.state) for step in play] == seen
-
-
-@pytest.mark.parametrize("trick", EACH, ids=lambda trick: type(trick).__name__)
-def test_one_trick_in_a_round_counts_all_kinds_together(trick: Action) -> None:
-    """After any of them no other is playable, in this turn or a later one; in the next round one is."""
-    state = rolled(full(player(dice=(3, 4), tricks=("both",), sailors=("dutch 3",))), 2, 5)
-
-    used = go(state, trick).players[0]
-    later = rolled(replace(state, players=(used, state.players[1]), phase=table(ALL).phase), 2, 5)
-    two_each = (player(dice=(1, 2)), player(dice=(3, 4)))
-    ended = replace(table(ALL, *two_each, hands=((SHARKS,), ()), seat=SECOND), round=2)
-    ended = replace(ended, players=(replace(ended.players[0], has_used_trick=True), ended.players[1]))
-
-    assert used.has_used_trick
-    assert tricks(later) == ()
-    assert tricks(go(ended, Shanghai(), Roll(), (2, 5))) == (Feed(),)
-
-
 @pytest.mark.parametrize("trick", [*EACH, Both()], ids=lambda trick: type(trick).__name__)
 def test_each_trick_spends_its_own_card(trick: Action) -> None:
     """A trick takes one card from the hand; no card is lost."""
@@ -87,13 +51,6 @@ def test_each_trick_spends_its_own_card(trick: Action) -> None:
     kinds = [state.variant.faces[card] for card in {*state.players[0].tricks} - {*after.players[0].tricks}]
     assert kinds == [SPENT_ON.get(type(trick), "both")]
     assert every_card(after) == list(range(55))
-
-
-def test_their_cards_have_no_joker_side() -> None:
-    """The texts name two actions, or one; the card of the tavern in the same hand has one."""
-    state = rolled(full(player(dice=(3,), tricks=("both",), sailors=("dutch 3",))), 2, 5)
-
-    assert [action for action in options(state) if isinstance(action, Joker)] == [Joker(card="both", nation="dutch")]
 
 
 def test_the_cards_are_numbered_in_the_order_of_play() -> None:
