@@ -22,19 +22,15 @@ from arena.store.bots import BotStore
 pytestmark = in_a_box
 
 C = '#include <stdio.h>\nint main(void) { puts("built"); }\n'
-CPP = '#include <iostream>\nint main() { std::cout << "built\\n"; }\n'
 JAVA = 'class Bot { public static void main(String[] a) { System.out.println("built"); } }\n'
-RUST = 'fn main() { println!("built"); }\n'
 
 
 @pytest.mark.parametrize(
     ("program", "name", "code", "command", "made"),
     [
         ("cc", "bot.c", C, "cc -O2 -o bot bot.c", "bot"),
-        ("g++", "bot.cc", CPP, "g++ -O1 -o bot bot.cc", "bot"),
         ("javac", "Bot.java", JAVA, "javac Bot.java", "Bot.class"),
         ("make", "bot.c", C, "make bot", "bot"),
-        ("rustc", "bot.rs", RUST, "rustc bot.rs", "bot"),
         ("python3", "bot.py", "x = 1\n", "python3 -m compileall -q . && touch bot", "bot"),
     ],
 )
@@ -186,23 +182,11 @@ def test_special_bits_vanish(tmp_path: Path) -> None:
     assert {path.lstat().st_uid for path in (folder, *folder.iterdir())} == {os.geteuid()}
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
-        "mkfifo thing",
-        "python3 -c 'import socket; socket.socket(socket.AF_UNIX).bind(\"thing\")'",
-    ],
-)
-def test_what_is_no_file_is_refused(tmp_path: Path, command: str) -> None:
+def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
     """A reader of a fifo would wait for ever."""
-    assert (
-        refusal(folder_of(tmp_path / "run"), command) == "the build made thing, which is no plain file, folder or link"
-    )
+    said = refusal(folder_of(tmp_path / "run"), "mkfifo thing")
 
-
-def test_devices_cannot_be_made(tmp_path: Path) -> None:
-    """The kernel refuses mknod."""
-    assert "Operation not permitted" in refusal(folder_of(tmp_path / "run"), "mknod sda b 8 0")
+    assert said == "the build made thing, which is no plain file, folder or link"
 
 
 @pytest.mark.parametrize("mode", ["0", "100", "300", "600"])

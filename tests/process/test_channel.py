@@ -1,4 +1,4 @@
-"""What a channel keeps of an endless stream, and how a script stands in for a process."""
+"""What a channel keeps of an endless stream."""
 
 import contextlib
 
@@ -7,10 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.match_fuzz_pipes import piped
 
-from arena.errors import Crashed, MalformedReply, OutOfTime
+from arena.errors import MalformedReply
 from arena.process.channel import BoundedLog
-from arena.process.clock import MoveClock
-from arena.process.scripted import ScriptedChannel
 
 CHUNKS = st.lists(st.text(alphabet="abcdefgh \n", max_size=40).map(str.encode), max_size=12)
 
@@ -36,41 +34,6 @@ def test_what_a_terminal_would_obey_is_made_visible() -> None:
     kept.add("für\tx\n\x1b[2J\r\0".encode() + b"\xff")
 
     assert kept.text() == "für\tx\n\\x1b[2J\\r\\x00\\xff"
-
-
-def clock(wall_s: float = 1.0) -> MoveClock:
-    ticks = iter(range(100))
-    return MoveClock(cpu=lambda: 0.0, wall=lambda: float(next(ticks)), budget_s=wall_s, wall_s=wall_s, decides_cpu=True)
-
-
-def test_a_script_answers_in_order() -> None:
-    """A line sent may bring several replies; they are read in order."""
-    channel = ScriptedChannel(lambda line: [line + b"1", line + b"2"])
-    channel.send(b"a", clock())
-    channel.send(b"b", clock())
-
-    assert [channel.receive(clock()) for _ in range(4)] == [b"a1", b"a2", b"b1", b"b2"]
-    assert channel.sent == [b"a", b"b"]
-
-
-def test_a_script_that_is_silent_runs_into_the_clock() -> None:
-    """It times out as a process would, but without a sleep."""
-    channel = ScriptedChannel(lambda _: [])
-    channel.send(b"a", clock())
-
-    with pytest.raises(OutOfTime):
-        channel.receive(clock(5.0))
-
-
-def test_a_script_can_crash() -> None:
-    """The lines before the crash are read first, and the crash is not taken for a line."""
-    channel = ScriptedChannel(lambda _: [b"x", Crashed("gone")])
-    channel.send(b"a", clock())
-
-    assert channel.pending() == [b"x"]
-    with pytest.raises(Crashed, match="gone"):
-        channel.receive(clock())
-    assert channel.close(0.0) == "ended with exit code 0"
 
 
 @pytest.mark.parametrize(

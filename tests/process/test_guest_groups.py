@@ -232,17 +232,6 @@ print(shared[:5])
     assert ran(tmp_path / "bot", code, limits=SMALL).out == "b'hello'\n"
 
 
-def test_shared_memory_ends_at_the_limit(tmp_path: Path, base: Path) -> None:
-    """It counts although no process has it resident; the bot has its filter of system calls."""
-    hog = f"{HOG.replace('sys.argv[1]', repr('shared_and_dropped')).replace('sys.argv[2]', repr(WANTED_MIB))}"
-    with started(folder_of(tmp_path / "bot", bot_py=hog), limits=SMALL) as process:
-        assert eventually(lambda: bool(process.ending()))
-        said, excess = os.read(process.stdout, 100), process.group.limit_violation()
-
-    assert (said, excess) == (b"", f"it used all of the {LIMIT_MIB} MiB of memory it is allowed")
-    assert groups(base) == []
-
-
 def test_files_are_counted_as_without_a_group(tmp_path: Path, base: Path) -> None:
     """A tmpfs takes any number of empty files, so they are limited."""
     assert base

@@ -3,14 +3,12 @@
 import ctypes
 import json
 import os
-import shutil
 import threading
 from pathlib import Path
 
-import pytest
-from support.process_boxes import Ran, ask, folder_of, in_a_box, ran, ran_command, talking
+from support.process_boxes import ask, folder_of, in_a_box, ran, talking
 
-from arena.process.sandbox import kernel_files, runtimes
+from arena.process.sandbox import kernel_files
 
 pytestmark = in_a_box
 
@@ -93,18 +91,6 @@ def test_synthetic_tell_of_the_cores_and_of_the_memory_allowed(tmp_path: Path) -
     assert said.splitlines() == [f"{os.cpu_count()} {{0}}", f"{128 << 10} False"]
 
 
-def test_node_finds_the_cores_in_the_synthetic(tmp_path: Path) -> None:
-    """It reads /proc/stat, /proc/cpuinfo and /proc/meminfo itself."""
-    node = shutil.which("node", path=runtimes.search_path())
-    if node is None:
-        pytest.skip("no node for bots here")
-    code = "const os = require('os'); console.log(os.cpus().length, os.totalmem() >> 20, os.loadavg().length)"
-
-    found = ran_command(folder_of(tmp_path), node, "-e", code)
-
-    assert found.out.split() == [str(os.cpu_count()), "128", "3"], found.err
-
-
 def test_devices_are_those_that_need_no_terminal(tmp_path: Path) -> None:
     """The devices exist and work."""
     said = ran(
@@ -119,36 +105,3 @@ def test_devices_are_those_that_need_no_terminal(tmp_path: Path) -> None:
         "8",
         "1 /proc/",
     ]
-
-
-LIBRARY = Path("/usr/lib/os-release")
-FUTEX = {"x86_64": 202, "aarch64": 98}.get(os.uname().machine, 98)
-RENDEZVOUS = f"""
-import ctypes, mmap, os, time
-libc = ctypes.CDLL(None, use_errno=True)
-libc.mmap.restype = ctypes.c_void_p
-file = os.open("{LIBRARY}", os.O_RDONLY)
-place = libc.mmap(None, ctypes.c_size_t(4096), mmap.PROT_READ, mmap.MAP_PRIVATE, file, ctypes.c_long(0))
-word = ctypes.c_uint32.from_address(place).value
-def futex(operation, value, patience=None):
-    return libc.syscall({FUTEX}, ctypes.c_void_p(place), operation, value, patience, None, 0)
-"""
-WAIT = f"{RENDEZVOUS}print(futex(0, word, (ctypes.c_long * 2)(10, 0)))\n"
-WAKE = f"""{RENDEZVOUS}
-end = time.monotonic() + 10
-while not (woken := futex(1, 1)) and time.monotonic() < end: time.sleep(0.01)
-print(woken)
-"""
-
-
-@pytest.mark.skipif(not LIBRARY.exists() or ctypes.sizeof(ctypes.c_long) != 8, reason="of 64-bit Debian and its like")
-def test_two_bots_that_are_awake_wake_each_other(tmp_path: Path) -> None:
-    """They notice each other's load through a file that both can read and neither can write."""
-    found: list[Ran] = []
-    waiting = threading.Thread(target=lambda: found.append(ran(tmp_path / "a", WAIT)))
-    waiting.start()
-
-    woken = ran(folder_of(tmp_path / "b"), WAKE)
-    waiting.join()
-
-    assert (woken.out, found[0].out) == ("1\n", "0\n")

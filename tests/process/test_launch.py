@@ -33,13 +33,6 @@ def refusal(folder: Path, *command: str, roots: tuple[Path, ...] | None = None) 
     return caught.value
 
 
-def test_a_path_is_meant_from_the_bots_folder(tmp_path: Path) -> None:
-    """A relative path starts there, as in a shell in that folder."""
-    script(tmp_path)
-
-    assert found(tmp_path, "./bot") == f"{tmp_path}/./bot"
-
-
 def test_a_name_is_looked_up_on_the_path(tmp_path: Path) -> None:
     """It is not looked up in the folder, even if a file of that name lies there."""
     script(tmp_path, "sh")
@@ -84,10 +77,7 @@ def test_a_file_of_a_bot_that_nobody_gave_a_path_for(tmp_path: Path) -> None:
         ("#!none", "asks for the interpreter none, which is not on this machine"),
         ("print('hello')", "is neither a program for Linux (ELF) nor a script that begins with #!"),
         ("", "is neither a program for Linux (ELF) nor a script that begins with #!"),
-        ("MZ", "is neither a program for Linux (ELF) nor a script that begins with #!"),
-        ("\ufeff#!/bin/sh", "is neither a program for Linux (ELF) nor a script that begins with #!"),
     ],
-    ids=["no-interpreter", "carriage-return", "relative", "text", "empty", "windows", "byte-order-mark"],
 )
 def test_a_file_that_the_kernel_would_not_run(tmp_path: Path, first: str, reason: str) -> None:
     """It is refused before the start, with a hint."""

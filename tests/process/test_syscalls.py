@@ -298,31 +298,6 @@ def test_every_number_from_inside_a_build(tmp_path: Path) -> None:
     tried(json.loads((built(folder, "python3 try.py > found") / "found").read_text()), "build")
 
 
-FAMILIES = ("AF_UNIX", "AF_INET", "AF_INET6", "AF_NETLINK", "AF_VSOCK", "AF_ALG", "AF_PACKET")
-
-
-@pytest.mark.parametrize(("limits", "open_families"), [(BOT, set()), (FORKING, {"AF_UNIX"})])
-def test_families_of_sockets(tmp_path: Path, limits: Limits, open_families: set[str]) -> None:
-    """A pair is open to all bots, a socket that others could call only to those with processes."""
-    code = f"""
-import json, socket
-found = {{}}
-for family in {FAMILIES}:
-    try:
-        socket.socket(getattr(socket, family), socket.SOCK_RAW if family == "AF_NETLINK" else socket.SOCK_STREAM)
-        found[family] = 0
-    except OSError as error:
-        found[family] = error.errno
-here, there = socket.socketpair()
-here.send(b"x")
-assert there.recv(1) == b"x"
-print(json.dumps(found))
-"""
-    answers = json.loads(ran(tmp_path, code, limits=limits).out)
-
-    assert answers == {name: 0 if name in open_families else errno.EAFNOSUPPORT for name in FAMILIES}
-
-
 def test_what_is_written_to_scratch_is_safe_at_once(tmp_path: Path) -> None:
     """`fsync` and its like succeed, because there is nothing to do: scratch is memory."""
     code = """

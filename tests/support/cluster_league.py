@@ -79,9 +79,9 @@ class Cluster:
         self._equip(host)
         return host
 
-    def start_worker(self, host: Host, count: int = 1, **environment: str) -> "subprocess.Popen[str]":
+    def start_worker(self, host: Host, **environment: str) -> "subprocess.Popen[str]":
         """`arena worker` on that machine."""
-        words = ["worker", self.address, "--workers", str(count), "--name", host.name, "--cache", "cache", *self.tls()]
+        words = ["worker", self.address, "--workers", "1", "--name", host.name, "--cache", "cache", *self.tls()]
         log = self.log(host, "worker")
         process = host.start(sys.executable, "-m", "arena", *words, environment=environment, log=log)
         self._nannies[host.name] = process

@@ -80,11 +80,9 @@ def to_move(first: Player, second: Player | None = None, *, seat: Seat = FIRST, 
     )
 
 
-def rolled(dice: tuple[int, int], first: Player, second: Player | None = None, *, seat: Seat = FIRST) -> State:
-    """`seat` has just rolled `dice`."""
-    turns = (1, 0) if seat == FIRST else (0, 1)
-    state = to_move(first, second, seat=seat)
-    return replace(state, phase="rolled", dice=dice, turns=turns, roll=1)
+def rolled(dice: tuple[int, int], first: Player, second: Player | None = None) -> State:
+    """Return a position in which the first seat has just rolled `dice`."""
+    return replace(to_move(first, second, seat=FIRST), phase="rolled", dice=dice, turns=(1, 0), roll=1)
 
 
 def go(state: State, *events: Event) -> State:

@@ -55,10 +55,10 @@ def key_of(pairing: str, block: int, players: Sequence[str]) -> MatchKey:
     return MatchKey(pairing, block, -players.index(min(players)) % len(players))
 
 
-def pairing_ranks(players: Sequence[str], courses: Iterable[str], *, first: int = 0) -> PairingRanks:
-    """Blocks numbered from `first`, by the ranks of each as `PairingRanks` has them."""
+def pairing_ranks(players: Sequence[str], courses: Iterable[str]) -> PairingRanks:
+    """Blocks numbered from 0, by the ranks of each as `PairingRanks` has them."""
     listed = list(courses)
-    return PairingRanks(tuple(players), range(first, first + len(listed)), "".join(listed))
+    return PairingRanks(tuple(players), range(len(listed)), "".join(listed))
 
 
 def ranks_by_pairing(results: Iterable[MatchResult]) -> dict[str, PairingRanks]:

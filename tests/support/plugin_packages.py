@@ -18,16 +18,14 @@ class Other(Nim):
 """A module with a game that plays like nim."""
 
 
-def install(
-    site: Path, module: str, code: str, *, entries: dict[str, str], version: str = "1.0", name: str | None = None
-) -> Path:
+def install(site: Path, module: str, code: str, *, entries: dict[str, str]) -> Path:
     """The file of a package `module`, with the entry points `entries` in the group of games."""
     package = site / module
     package.mkdir(parents=True)
     (package / "__init__.py").write_text(code)
-    info = site / f"{module}-{version}.dist-info"
+    info = site / f"{module}-1.0.dist-info"
     info.mkdir()
-    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name or module}\nVersion: {version}\n")
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {module}\nVersion: 1.0\n")
     points = "".join(f"{key} = {value}\n" for key, value in entries.items())
     (info / "entry_points.txt").write_text(f"[arena.games]\n{points}")
     (info / "top_level.txt").write_text(f"{module}\n")

@@ -274,10 +274,10 @@ on_x86_64 = pytest.mark.skipif(os.uname().machine != "x86_64", reason="the attac
 
 
 @contextmanager
-def boxed(start: sandbox.Start, folder: Path, limits: Limits = BOT) -> Iterator[tuple[ProcessChannel, BotProcess]]:
+def boxed(start: sandbox.Start, folder: Path) -> Iterator[tuple[ProcessChannel, BotProcess]]:
     """The bot of a folder in a box of one's own making, and a channel to it."""
     environment = {"PATH": runtimes.search_path()}
-    popen, body = start([runtimes.require_python(), "bot.py"], folder, environment, limits)
+    popen, body = start([runtimes.require_python(), "bot.py"], folder, environment, BOT)
     process = BotProcess(popen, body, "a bot")
     try:
         yield ProcessChannel(process, limit=1 << 16), process

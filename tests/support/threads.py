@@ -19,10 +19,12 @@ def play_whole_job(job: Job) -> list[PlayedBlock]:
 
 
 class ThreadBackend:
-    """Plays whole lives on an executor."""
+    """A backend that plays whole jobs on an executor."""
 
-    def __init__(self, executor: Executor | None = None, slots: int = 1) -> None:
-        self._executor, self.slots = executor or ThreadPoolExecutor(slots), slots
+    slots = 1
+
+    def __init__(self, executor: Executor | None = None) -> None:
+        self._executor = executor or ThreadPoolExecutor(1)
 
     def submit(self, job: Job, on_finished: OnFinished) -> "Future[PlayedBlocks]":  # noqa: ARG002 - it shows no progress
         return self._executor.submit(play_whole_job, job)
