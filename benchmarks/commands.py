@@ -80,14 +80,14 @@ def _starts(*, is_quick: bool) -> Table:
 
 
 def _lost_match(scratch: Path, *, is_quick: bool) -> Table:
-    """Measure the median CPU time of `arena dialogue` and `arena ask --all` for a match of instant bots."""
+    """Measure the median CPU time of `arena show --lines` and `arena ask --all` for a match of instant bots."""
     file, results = scratch / "lost.yaml", ("--results", str(scratch / "lost"))
     file.write_text(_LEAGUE, encoding="utf-8")
     wall_s(*ARENA, "league", "run", str(file), *results)
     listed = subprocess.run((*ARENA, "league", "matches", "lost", *results), capture_output=True, text=True, check=True)
     match = listed.stdout.split()[0]
     commands = {
-        "arena dialogue MATCH one": (*ARENA, "dialogue", match, "one", *results),
+        "arena show MATCH --lines one": (*ARENA, "show", match, "--lines", "one", *results),
         "arena ask random MATCH --as one --all": (*ARENA, "ask", "random", match, "--as", "one", "--all", *results),
     }
     rounds = 5 if is_quick else 15

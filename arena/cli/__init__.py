@@ -23,37 +23,51 @@ from arena.cli.edge import (
 )
 from arena.errors import Interrupted
 
-COMMAND_MODULES: Final = {
-    "submit": ("arena.cli.submit", "Check bots, let each play a baseline, and put them on the list."),
-    "check": ("arena.cli.bots", "Check step by step that a bot speaks the protocol."),
-    "withdraw": ("arena.cli.bots", "Take a submitted bot off the list."),
-    "bots": ("arena.cli.bots", "List the bots on offer."),
-    "new-bot": ("arena.cli.games", "Start a bot of your own, in one of nine languages."),
-    "games": ("arena.cli.games", "List the games on offer."),
-    "new-game": ("arena.cli.games", "Start a game of your own from a small one."),
-    "check-game": ("arena.cli.games", "Check that a game keeps the contract."),
-    "match": ("arena.cli.match", "Play a few matches between bots."),
-    "compare": ("arena.cli.compare", "Play two bots until it is decided which is better."),
-    "play": ("arena.cli.match", "Play against bots in the terminal."),
-    "league": ("arena.cli.league", "Run a tournament file, see how far it is."),
-    "tournaments": ("arena.cli.league", "List the tournaments that have a name here."),
-    "leaderboard": ("arena.cli.stats", "Print the standings of a league."),
-    "stats": ("arena.cli.stats", "Print all that a league tells of one bot."),
-    "matrix": ("arena.cli.stats", "Print who scored what against whom."),
-    "show": ("arena.cli.show", "Replay a stored match step by step."),
-    "dialogue": ("arena.cli.show", "Print every line between the referee and a bot in a stored match."),
-    "ask": ("arena.cli.ask", "Ask a bot for its answers in a stored match, and compare."),
-    "positions": ("arena.cli.positions", "Keep positions of stored matches with the answers expected there."),
-    "site": ("arena.cli.site", "Make web pages of leagues."),
-    "worker": ("arena.cli.worker", "Play matches for leagues that run on other machines."),
-    "verify": ("arena.cli.verify", "Recompute stored matches and standings."),
-    "completion": ("arena.cli.completion", "Print the script with which a shell completes names."),
-    "doctor": ("arena.cli.doctor", "Tell what this machine can do."),
+COMMAND_GROUPS: Final = {
+    "Play": {
+        "match": ("arena.cli.match", "Play a few matches between bots."),
+        "play": ("arena.cli.match", "Play against bots in the terminal."),
+        "compare": ("arena.cli.compare", "Play two bots until it is decided which is better."),
+        "games": ("arena.cli.games", "List the games on offer."),
+        "bots": ("arena.cli.bots", "List the bots on offer."),
+    },
+    "Write a bot": {
+        "new-bot": ("arena.cli.games", "Start a bot of your own, in one of nine languages."),
+        "check": ("arena.cli.bots", "Check step by step that a bot speaks the protocol."),
+        "submit": ("arena.cli.submit", "Check bots, let each play a baseline, and put them on the list."),
+        "withdraw": ("arena.cli.bots", "Take a submitted bot off the list."),
+    },
+    "Run a league": {
+        "league": ("arena.cli.league", "Run a tournament file, see how far it is."),
+        "tournaments": ("arena.cli.league", "List the tournaments that have a name here."),
+        "worker": ("arena.cli.worker", "Play matches for leagues that run on other machines."),
+    },
+    "Read results": {
+        "leaderboard": ("arena.cli.stats", "Print the standings of a league."),
+        "stats": ("arena.cli.stats", "Print all results of one bot."),
+        "matrix": ("arena.cli.stats", "Print who scored what against whom."),
+        "site": ("arena.cli.site", "Make web pages of leagues."),
+    },
+    "Look into a match": {
+        "show": ("arena.cli.show", "Replay a stored match step by step."),
+        "ask": ("arena.cli.ask", "Ask a bot for its answers in a stored match."),
+        "positions": ("arena.cli.positions", "Keep positions as tests, with the answers expected."),
+    },
+    "Check and administer": {
+        "verify": ("arena.cli.verify", "Recompute stored matches and standings."),
+        "doctor": ("arena.cli.doctor", "Examine what this machine can do."),
+        "new-game": ("arena.cli.games", "Start a game of your own from a small one."),
+        "check-game": ("arena.cli.games", "Check that a game keeps the contract."),
+        "completion": ("arena.cli.completion", "Print the script with which a shell completes names."),
+    },
 }
+"""The module and the summary of each command, by what one wants to do."""
+COMMAND_MODULES: Final = {name: module for group in COMMAND_GROUPS.values() for name, (module, _) in group.items()}
 
 _SUGGESTIONS: Final = {
     "run": "arena league run NAME",
     "start": "arena league run NAME",
+    "dialogue": "arena show MATCH --lines PLAYER",
     "standings": "arena leaderboard",
     "table": "arena leaderboard",
     "list": "arena tournaments, arena games or arena bots",
@@ -64,6 +78,7 @@ _SUGGESTIONS: Final = {
 }
 """Names that people try, and the command to suggest."""
 
+_WIDTH: Final = max(map(len, COMMAND_MODULES))
 _NEW_OBJECTS: Final = 50_000
 """New objects between two garbage collections; with Python's 700 they take a fifth of the time of a large table."""
 
@@ -93,12 +108,13 @@ class _Commands(SuggestingGroup):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMAND_MODULES:
             return None
-        module = import_module(COMMAND_MODULES[cmd_name][0])
+        module = import_module(COMMAND_MODULES[cmd_name])
         return next(item for item in vars(module).values() if isinstance(item, click.Command) and item.name == cmd_name)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, summary) for name, (_, summary) in COMMAND_MODULES.items()])
+        for title, commands in COMMAND_GROUPS.items():
+            with formatter.section(title):
+                formatter.write_dl([(f"{name:<{_WIDTH}}", summary) for name, (_, summary) in commands.items()])
 
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "show_default": True})

@@ -8,14 +8,14 @@ import click
 from arena.cli.completion import complete_bot
 from arena.cli.edge import print_error, show_events, stoppable
 from arena.cli.options import WORKERS, format_option, requesting
-from arena.errors import SpecError
+from arena.errors import CheckFailed, SpecError
 from arena.operations.compare_bots import CompareBots, ComparisonLuck, TestProgressed, compare_bots
 from arena.operations.events import Event
-from arena.report.comparison import as_json, as_text, state_line
+from arena.report.comparison import as_json, as_markdown, as_text, state_line
 from arena.report.luck_origin import luck_description
-from arena.statistics.sequential import Model
+from arena.statistics.sequential import Model, Verdict
 
-_FORMATS = {"text": as_text, "json": as_json}
+_FORMATS = {"text": as_text, "json": as_json, "markdown": as_markdown}
 
 
 @click.command("compare")
@@ -36,11 +36,14 @@ _FORMATS = {"text": as_text, "json": as_json}
 @click.option("--cap", type=click.IntRange(1, 10_000_000), help="Blocks after which it is given up; default: computed.")
 @click.option("--workers", type=WORKERS, help="Matches played at once; default: all cores.")
 @format_option(tuple(_FORMATS))
-def compare(request: CompareBots, form: str) -> None:
+def compare(request: CompareBots, form: str) -> int:
     """Play NEW against OLD in blocks until a sequential test has decided whether NEW is better.
 
     Matches are stored, and the secret under which their luck is drawn. Interrupted, the same command continues, and
     comes to the same verdict as without the stop, at any number of workers.
+
+    The exit code is 0 if H1 was accepted or both play identically, else 1. With --format markdown a job of a forge can
+    print the result on a page.
 
     Example: arena compare ./mybot mybot --elo1 30
     """
@@ -50,6 +53,8 @@ def compare(request: CompareBots, form: str) -> None:
     except SpecError as error:
         raise SpecError(re.sub(r"\b(?<!--)(?=(elo[01]|alpha|beta|cap)\b)", "--", str(error))) from None
     click.echo(_FORMATS[form](outcome.result, (outcome.new, outcome.old), outcome.luck))
+    is_passed = outcome.result.state.verdict in (Verdict.H1, Verdict.IDENTICAL)
+    return 0 if is_passed else CheckFailed.exit_code
 
 
 def _line(step: TestProgressed) -> str:

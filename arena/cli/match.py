@@ -48,7 +48,7 @@ def match(request: PlayMatches, style: Style) -> None:
     """Play each BOT, by name or path, against the others at one table, and print who won.
 
     From 10 blocks on there is a table. Nothing is stored in results; the last 50 matches are kept for
-    `arena show`, `arena dialogue` and `arena ask`.
+    `arena show` and `arena ask`.
 
     Example: arena match ./mybot greedy --blocks 50
     """

@@ -1,4 +1,4 @@
-"""`arena show` and `arena dialogue`: one match as text, as a picture, as a page that plays it, and line by line."""
+"""`arena show`: one match as text, as a picture, as a page that plays it, and line by line."""
 
 import tempfile
 import webbrowser
@@ -30,7 +30,8 @@ from arena.site.page import match_page
 @click.option(
     "--step",
     type=click.IntRange(1),
-    help="Only this step, with the table before it. With --svg: the step after which the picture is taken.",
+    help="Only this step, with the table before it. With --svg: the step after which the picture is taken."
+    " With --lines: only the lines for this step.",
 )
 @click.option("--html", type=FILE_PATH, help="Write a page that plays the match, in one file.")
 @click.option("--open", "is_opened", is_flag=True, help="Open that page in a browser.")
@@ -41,6 +42,8 @@ from arena.site.page import match_page
     help="Show the notes of PLAYER on that page, and stderr after a fault; may be given several times.",
 )
 @click.option("--times", is_flag=True, help="Print the use of time by request: CPU, wall, idle, bank, bytes of stderr.")
+@click.option("--lines", "player", metavar="PLAYER", help="Print every line between the referee and PLAYER instead.")
+@click.option("--raw", is_flag=True, help="Of --lines only the referee's, byte for byte, from `hello` on: for a pipe.")
 def show(
     request: ReadMatch,
     *,
@@ -51,6 +54,8 @@ def show(
     is_opened: bool,
     private: tuple[str, ...],
     times: bool,
+    player: str | None,
+    raw: bool,
 ) -> None:
     """Replay the match MATCH_ID step by step; `arena league matches NAME` lists the ids of stored ones.
 
@@ -63,13 +68,18 @@ def show(
     The page of --html and --open plays the match: its table, the chance of winning, jumps to its moments, and the other
     matches of its block beside it, on the same luck.
 
-    `arena dialogue MATCH PLAYER` prints every line that went to a bot and came from it; `arena ask BOT MATCH` what
+    --lines prints the dialogue with a bot request by request: its step, the time it took, the bot's stderr if the match
+    keeps it, `>` a line to the bot, `<` a line from it. A number as PLAYER means that seat. With --raw the lines can be
+    piped into a program; with --step, too, they end with the request of that step. `arena ask BOT MATCH` prints what
     another version answers there.
 
     Example: arena show 3f9a2c41d07b-0-1 --states
     """
     has_page = html is not None or is_opened
     _require_use(svg, private, has_page=has_page)
+    if player is not None:
+        _print_lines(ReadSeat(results=request.results, match=request.match, player=player, step=step), raw=raw)
+        return
     match = read_match(replace(request, has_block=has_page))
     record, origin = match.record, match_luck_description(match.record, match.secret)
     if svg is not None:
@@ -84,23 +94,10 @@ def show(
         click.echo(line)
 
 
-@click.command("dialogue")
-@requesting(ReadSeat)
-@click.argument("match", metavar="MATCH")
-@click.argument("player")
-@click.option("--step", type=click.IntRange(1), help="Only the lines for this step, as `arena show` numbers them.")
-@click.option("--raw", is_flag=True, help="Only the referee's lines, byte for byte, from `hello` on: for a pipe.")
-def print_dialogue(request: ReadSeat, *, raw: bool) -> None:
-    """Print every line between the referee and PLAYER in MATCH, stored or of `arena match`, request by request.
-
-    With each request: its step, the time it took, the bot's stderr if the match keeps it, `>` a line to the bot, `<` a
-    line from it. A number as PLAYER means that seat.
-
-    With --raw the lines can be piped into a program; with --step, too, they end with the request of that step.
-
-    Example: arena dialogue 3f9a2c41d07b-0-1 mybot --step 12
-    """
-    record, seat = read_seat(request)
+def _print_lines(request: ReadSeat, *, raw: bool) -> None:
+    """Print the dialogue with a bot, or only what a program in its place would read."""
+    with naming_option("--lines"):
+        record, seat = read_seat(request)
     if raw:
         last = None if request.step is None else requests_of(record, seat)[request.step - 1][-1]
         click.echo(lines_of(record)[seat].for_bot(last), nl=False)

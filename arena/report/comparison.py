@@ -42,6 +42,13 @@ def as_text(result: ComparisonSummary, names: tuple[str, str], luck: LuckOrigin)
     return "\n\n".join(filter(None, parts))
 
 
+def as_markdown(result: ComparisonSummary, names: tuple[str, str], luck: LuckOrigin) -> str:
+    """Return the verdict in bold, the numbers as a Markdown table, and the origin of the luck."""
+    header = ("", " against ".join(names))
+    table = grid(_rows(result), headers=header, tablefmt="github", disable_numparse=True)
+    return "\n\n".join(filter(None, [f"**{_sentence(result.state, names)}**", table, luck_description(luck)]))
+
+
 def as_json(result: ComparisonSummary, names: tuple[str, str], luck: LuckOrigin) -> str:
     """Return the result of a test as JSON; the same bytes for the same blocks."""
     state, counts = result.state, result.counts

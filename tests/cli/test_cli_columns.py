@@ -175,7 +175,6 @@ ARGUMENTS = {
     "league reveal": "test",
     "stats": "p0",
     "show": "MATCH",
-    "dialogue": "MATCH p0",
     "ask": "random MATCH --as p0",
     "positions save": "MATCH p0 --step 1 --to set",
     "positions run": "random set",

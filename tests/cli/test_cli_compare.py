@@ -21,12 +21,17 @@ def terminal(terminal: Terminal) -> Terminal:
 
 
 def test_a_better_bot_is_found_to_be_better(terminal: Terminal) -> None:
-    """The verdict is a sentence, and all numbers are there for programs."""
+    """The verdict is a sentence, and the exit code; all numbers are there for programs, and for a page in Markdown."""
     ran = terminal.arena(f"compare ./good.py ./poor.py {NIM} --elo1 100 --seed 0")
     again = terminal.arena(f"compare ./good.py ./poor.py {NIM} --elo1 100 --seed 0 --format json")
 
-    assert (ran.code, ran.err, again.code) == (0, "", 0)
+    page = terminal.arena(f"compare ./good.py ./poor.py {NIM} --elo1 100 --seed 0 --format markdown")
+
     found = json.loads(again.out)
+    exit_code = 0 if found["verdict"] in {"accept H1", "identical"} else 1
+    assert (ran.code, ran.err, again.code, page.code) == (exit_code, "", exit_code, exit_code)
+    assert page.out.startswith(f"**{ran.out.splitlines()[0]}**\n\n| ")
+    assert f"{found['blocks']} ({found['matches']} matches" in page.out
     assert found["verdict"] in {"accept H1", "accept H0", "identical", "inconclusive"}
     assert (found["new"], found["old"]) == ("good", "poor")
     assert f"{found['blocks']} ({found['matches']} matches" in ran.out

@@ -43,7 +43,7 @@ def test_a_few_matches_say_who_won_and_where_to_look(terminal: Terminal) -> None
     assert terminal.arena(commands[0]).code == 0
     asked = terminal.arena(commands[1].replace("BOT", "./first.py"))
     assert (asked.code, asked.err) == (0, "")
-    assert terminal.arena(f"dialogue {commands[0].split()[1]} first").out.count("< ") > 2
+    assert terminal.arena(f"show {commands[0].split()[1]} --lines first").out.count("< ") > 2
     assert not terminal.results.exists()
 
 

@@ -84,7 +84,7 @@ def test_options_that_contradict_each_other(terminal: Terminal, match: str, word
 
 def test_positions_pass_or_fail(terminal: Terminal, match: str) -> None:
     """The CI gets an exit code and JUnit XML."""
-    step = re.findall(r"^step (\d+)", terminal.arena(f"dialogue {match} mine").out, re.MULTILINE)[1]
+    step = re.findall(r"^step (\d+)", terminal.arena(f"show {match} --lines mine").out, re.MULTILINE)[1]
     made = terminal.arena(f"positions save {match} mine --step {step}")
     assert re.fullmatch(rf"positions/{match}-{step}.yaml: mine at step {step}, expected {{.*}}\n", made.out)
 
@@ -105,7 +105,7 @@ def test_a_stored_match_is_told_line_by_line(terminal: Terminal) -> None:
     assert terminal.league("./printer.py", "random", flags="--workers 1", seed=None, chunk_blocks=2).code == 0
     matches = re.findall(r"^\w+-\d-\d", terminal.arena("league matches test").out, re.MULTILINE)
     told = [terminal.arena(f"show {match} --times").out for match in matches]
-    lines = [terminal.arena(f"dialogue {match} {player}").out for match in matches for player in ("p0", "p1")]
+    lines = [terminal.arena(f"show {match} --lines {player}").out for match in matches for player in ("p0", "p1")]
 
     assert all("all lines as they went over the wire:" in said for said in lines)
     assert ['> {"type":"hello"' in said for said in lines] == [True] * 4 + [False] * 4
@@ -132,11 +132,13 @@ def test_the_dialogue_is_what_went_over_the_wire(terminal: Terminal) -> None:
     }
 
     ids = re.findall(r"^\w+-\d-\d", terminal.arena("league matches test").out, re.MULTILINE)
-    told = [terminal.arena(f"dialogue {match} p0 --raw").out for match in ids]
+    told = [terminal.arena(f"show {match} --lines p0 --raw").out for match in ids]
     assert (len(wires), set(told)) == (2, heard)
 
-    steps = re.findall(r"^step (\d+), request", terminal.arena(f"dialogue {ids[0]} p0").out, re.MULTILINE)
-    part, ended = (terminal.arena(f"dialogue {ids[0]} p0 --raw --step {step}").out for step in (steps[1], steps[-1]))
+    steps = re.findall(r"^step (\d+), request", terminal.arena(f"show {ids[0]} --lines p0").out, re.MULTILINE)
+    part, ended = (
+        terminal.arena(f"show {ids[0]} --lines p0 --raw --step {step}").out for step in (steps[1], steps[-1])
+    )
     assert told[0].startswith(part)
     assert part.count('"type":"request"') == 2
     assert [json.loads(line)["type"] for line in ended.splitlines()][-1] == "request"

@@ -14,6 +14,7 @@ from support.docs_pages import BLOCKS, NAMES, ROOT, Block, anchors, blocks, link
 
 from arena import validation
 from arena.cli import cli
+from arena.cli.compare import compare
 from arena.league.tournament import ClusterSettings, TournamentFile, read_tournament
 from arena.match.settings import ClockSettings
 from arena.process.limits import Limits
@@ -123,6 +124,17 @@ def tournament_of(text: str, folder: Path) -> list[str]:
     path.write_text(text, encoding="utf-8")
     tournament = read_tournament(path, BotStore(folder / "results", ROOT / "bots").find)
     return [player.name for player in tournament.players]
+
+
+def test_the_workflow_to_copy_is_one_with_options_that_compare_has() -> None:
+    """The last step of the workflow on the page of versions is a command line that `arena compare` takes."""
+    (text,) = [block.text for block in blocks("docs/author.md") if block.file.endswith("better.yml")]
+    line = yaml.safe_load(text)["jobs"]["compare"]["steps"][-1]["run"].partition(" >> ")[0]
+
+    context = compare.make_context("compare", shlex.split(line)[2:])
+
+    assert context.params["form"] == "markdown"
+    assert context.params["elo1"] > context.params["elo0"]
 
 
 TEMPLATES = ROOT / "arena" / "operations" / "templates"
