@@ -96,8 +96,7 @@ def show(
 
 def _print_lines(request: ReadSeat, *, raw: bool) -> None:
     """Print the dialogue with a bot, or only what a program in its place would read."""
-    with naming_option("--lines"):
-        record, seat = read_seat(request)
+    record, seat = read_seat(request)
     if raw:
         last = None if request.step is None else requests_of(record, seat)[request.step - 1][-1]
         click.echo(lines_of(record)[seat].for_bot(last), nl=False)

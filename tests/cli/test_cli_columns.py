@@ -182,7 +182,7 @@ ARGUMENTS = {
     "site build": "--out site",
     "worker": "tls://127.0.0.1:1",
 }
-ANY_TEXT = {"--seed", "--html", "--out", "--name", "--owner"}  # a file or a folder of that name is made
+ANY_TEXT = {"--seed", "--html", "--out", "--name", "--owner", "--lines"}  # it is taken, or named as a player
 
 
 def valued_options() -> list[tuple[str, str]]:
