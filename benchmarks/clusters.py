@@ -25,8 +25,8 @@ from tables import Figure, Goal, Row, Table
 
 from arena.cluster import session as remote
 from arena.cluster.backend import ClusterBackend, cluster_backend
-from arena.cluster.dealer import Terms
-from arena.cluster.messages import Dispatch, Opening, Progressed, Report, Welcome, packed, unpacked
+from arena.cluster.dealer import WorkerRequirements
+from arena.cluster.messages import AttemptProgress, Dispatch, Opening, Report, Welcome, decode_message, encode_message
 from arena.league.driver import Backend, LocalBackend, PlayedBlocks, play_jobs
 from arena.league.schedule import Fixture, Job, Pairing
 from arena.league.tournament import ClusterSettings, Player, Tournament
@@ -166,7 +166,7 @@ def _row(name: str, found: TimedRun, count: int, stubs_s: float) -> Row:
 
 
 def _played(open_link: Any, seconds: float, other: Callable[[], float] = family_s) -> TimedRun:
-    terms = Terms("bench", "nim", "none", remote.identity_of("nim"))
+    terms = WorkerRequirements("bench", "nim", "none", remote.identity_of("nim"))
     backend = ClusterBackend(open_link, terms, lambda _: b"")
     tournament = _tournament("nim", own_bot("instant.py"))
     return TimedRun(backend, endless(tournament), warm_s=2 * _LIFE_BLOCKS[1] * _BLOCK_S, seconds=seconds, other=other)
@@ -220,7 +220,7 @@ class _NearWorker:
             self.jobs[attempt] = (start_s, job.pairing.key, job.pairing.names, numbers)
             self.end_s = start_s + _BLOCK_S * len(numbers)
 
-    def news(self, now_s: float) -> dict[str, Progressed]:
+    def news(self, now_s: float) -> dict[str, AttemptProgress]:
         """Return the progress of all jobs that have begun, with the blocks of finished ones."""
         news = {}
         for attempt, (start_s, pairing, names, numbers) in self.jobs.items():
@@ -228,7 +228,7 @@ class _NearWorker:
             is_over = done == len(numbers)
             blocks = tuple(played_by_nobody(pairing, names, number) for number in numbers) if is_over else ()
             if done > 0:
-                news[attempt] = Progressed(len(names) * done, "played" if is_over else "", blocks)
+                news[attempt] = AttemptProgress(len(names) * done, "played" if is_over else "", blocks)
         return news
 
 
@@ -251,18 +251,18 @@ class _NearLink:
         return await getattr(self, function.__name__)(address, argument)
 
     async def meet(self, address: str, opening: bytes) -> bytes:
-        unpacked(opening, Opening)
-        return packed(Welcome(remote.identity_of("nim"), address, 1.0))
+        decode_message(opening, Opening)
+        return encode_message(Welcome(remote.identity_of("nim"), address, 1.0))
 
     async def exchange(self, address: str, request: bytes) -> bytes:
         worker, loop = self._workers[address], asyncio.get_running_loop()
-        begun_s, dispatch = time.thread_time(), unpacked(request, Dispatch)
+        begun_s, dispatch = time.thread_time(), decode_message(request, Dispatch)
         worker.take(dispatch, loop.time())
         self.spent_s += time.thread_time() - begun_s
         enough_s = worker.end_s - _MATCH_S * max(0, dispatch.enough - len(worker.jobs))
         await asyncio.sleep(min(dispatch.wait_s, max(0.0, enough_s - loop.time())))
         begun_s = time.thread_time()
-        answer = packed(Report(attempts=worker.news(loop.time()), match_s=_MATCH_S))
+        answer = encode_message(Report(attempts=worker.news(loop.time()), match_s=_MATCH_S))
         self.spent_s += time.thread_time() - begun_s
         return answer
 

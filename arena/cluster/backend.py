@@ -8,7 +8,7 @@ from concurrent.futures import BrokenExecutor, Future
 from functools import partial
 from typing import Any, Final, Self, TypeVar
 
-from arena.cluster.dealer import USUAL_TIMES, Dealer, DealingTimes, Link, Terms
+from arena.cluster.dealer import DEFAULT_TIMES, Dealer, DealingTimes, Link, WorkerRequirements
 from arena.cluster.messages import AnyJob
 from arena.cluster.peers import OpenJob
 from arena.cluster.session import hear_no_ctrl_c, identity_of
@@ -62,16 +62,16 @@ class ClusterBackend:
     def __init__(
         self,
         open_link: Callable[[], Coroutine[Any, Any, Link]],
-        terms: Terms,
+        requirements: WorkerRequirements,
         archive_of: Callable[[str], bytes],
         *,
-        times: DealingTimes = USUAL_TIMES,
+        times: DealingTimes = DEFAULT_TIMES,
         say: Callable[[str], object] = lambda _: None,
         new_loop: Callable[[], asyncio.AbstractEventLoop] = asyncio.new_event_loop,
     ) -> None:
         self.dealer: Dealer | None = None
         self._open_link, self._new_loop = open_link, new_loop
-        self._deal = partial(Dealer, terms=terms, archive_of=archive_of, times=times, say=say)
+        self._deal = partial(Dealer, requirements=requirements, archive_of=archive_of, times=times, say=say)
 
     @property
     def slots(self) -> int:
@@ -80,7 +80,7 @@ class ClusterBackend:
 
     def submit(self, job: AnyJob, on_finished: OnFinished) -> "Future[Any]":
         """Queue a job; raises BrokenExecutor if the cluster is gone."""
-        dealer = self.dealer or self._started()
+        dealer = self.dealer or self._start()
         if dealer.broken:
             raise BrokenExecutor(dealer.broken)
         future: Future[Any] = Future()
@@ -100,7 +100,7 @@ class ClusterBackend:
         finally:
             self._thread.__exit__()
 
-    def _started(self) -> Dealer:
+    def _start(self) -> Dealer:
         with contextlib.ExitStack() as stack:
             self._thread = stack.enter_context(LoopThread(self._new_loop))
             self.dealer = self._deal(self._thread.run(self._open_link()).result())
@@ -119,5 +119,5 @@ def cluster_backend(
     """Make the backend for a cluster with checked settings; `say` gets sentences about workers."""
     from arena.cluster.link import open_link  # noqa: PLC0415 - dask is slow to import
 
-    terms = Terms(tournament.name, tournament.game, isolation, identity_of(tournament.game))
-    return ClusterBackend(partial(open_link, settings), terms, archive_of, say=say)
+    requirements = WorkerRequirements(tournament.name, tournament.game, isolation, identity_of(tournament.game))
+    return ClusterBackend(partial(open_link, settings), requirements, archive_of, say=say)

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from arena.cluster.backend import ClusterBackend, LoopThread
 from arena.cluster.checks import CheckJob, check_job
-from arena.cluster.dealer import USUAL_TIMES, DealingTimes, Terms
+from arena.cluster.dealer import DEFAULT_TIMES, DealingTimes, WorkerRequirements
 from arena.cluster.link import open_link
 from arena.cluster.session import identity_of
 from arena.errors import ArenaError, HarnessFault, MachineFault
@@ -25,7 +25,7 @@ from arena.league.tournament import ClusterSettings
 from arena.league.worker import ATTEMPTS
 from arena.process.workers import Undelivered
 from arena.text import counted
-from arena.verify.match import Batch, Checked, Checker, Task, check_here, in_order
+from arena.verify.match import Batch, CheckedMatch, Checker, CheckTask, check_batches, check_here
 
 _BATCH: Final = 16
 """Matches in a job of a game without a simulator; with one, a match takes seconds and is a job by itself."""
@@ -33,7 +33,7 @@ _BATCH: Final = 16
 
 @contextlib.contextmanager
 def cluster_checker(
-    settings: ClusterSettings, say: Callable[[str], object], times: DealingTimes = USUAL_TIMES
+    settings: ClusterSettings, say: Callable[[str], object], times: DealingTimes = DEFAULT_TIMES
 ) -> Iterator[Checker]:
     """Yield a checker of matches on all workers whose game equals the one here; `say` gets sentences about workers.
 
@@ -42,8 +42,8 @@ def cluster_checker(
     with LoopThread() as loop:
         link = loop.run(open_link(settings)).result()  # open for all leagues, so that workers on this machine stay
 
-        def open_backend(terms: Terms) -> ClusterBackend:
-            return ClusterBackend(partial(open_link, settings), terms, lambda _: b"", times=times, say=say)
+        def open_backend(requirements: WorkerRequirements) -> ClusterBackend:
+            return ClusterBackend(partial(open_link, settings), requirements, lambda _: b"", times=times, say=say)
 
         try:
             yield partial(_check, open_backend)
@@ -51,53 +51,55 @@ def cluster_checker(
             loop.run(link.close()).result()
 
 
-def _check(open_backend: Callable[[Terms], ClusterBackend], tasks: Iterable[Task]) -> Iterator[Checked]:
+def _check(
+    open_backend: Callable[[WorkerRequirements], ClusterBackend], tasks: Iterable[CheckTask]
+) -> Iterator[CheckedMatch]:
     """Check the matches of one league, or matches of no league."""
     following = iter(tasks)
     first = next(following, None)
     if first is None:
         return
-    whole, terms = chain((first,), following), _terms(first)
-    if terms is None:
+    whole, requirements = chain((first,), following), _requirements(first)
+    if requirements is None:
         yield from check_here(whole)
         return
-    size = 1 if simulator_of(load_game(terms.game)) is not None else _BATCH
-    backend = open_backend(terms)
+    size = 1 if simulator_of(load_game(requirements.game)) is not None else _BATCH
+    backend = open_backend(requirements)
     try:
-        yield from in_order(partial(_sent, backend), whole, lambda: backend.slots, lambda: size)
+        yield from check_batches(partial(_send, backend), whole, lambda: backend.slots, lambda: size)
     finally:
         backend.close(is_interrupted=True)
 
 
-def _terms(task: Task) -> Terms | None:
-    """Return the terms for workers that check the league of a match; None if it is checked on this machine."""
+def _requirements(task: CheckTask) -> WorkerRequirements | None:
+    """Return the requirements for workers that check the league of a match; None if it is checked on this machine."""
     if task.expected is None:
         return None
     try:
-        return Terms("arena verify", task.expected.game, "none", identity_of(task.expected.game))
+        return WorkerRequirements("arena verify", task.expected.game, "none", identity_of(task.expected.game))
     except ArenaError:  # the game lacks its simulator here
         return None
 
 
-def _sent(backend: ClusterBackend, batch: Batch) -> Callable[[], list[Checked]]:
+def _send(backend: ClusterBackend, batch: Batch) -> Callable[[], list[CheckedMatch]]:
     """Send a batch; return the function that waits for its findings."""
     job = check_job(batch)
-    return partial(_findings, backend, job, _submitted(backend, job))
+    return partial(_wait_for_findings, backend, job, _submit(backend, job))
 
 
-def _findings(backend: ClusterBackend, job: CheckJob, future: "Future[Any]") -> list[Checked]:
+def _wait_for_findings(backend: ClusterBackend, job: CheckJob, future: "Future[Any]") -> list[CheckedMatch]:
     """Wait for the findings of a job, which is sent again if its worker is lost; raises HarnessFault at the end."""
     while isinstance(error := future.exception(), BrokenExecutor):
         attempt = job.attempt + (not isinstance(error, Undelivered))
         if attempt > ATTEMPTS:
             raise HarnessFault(f"{counted(ATTEMPTS, 'worker')} died of the same matches; try again")
         job = replace(job, attempt=attempt)
-        future = _submitted(backend, job)
-    findings: list[Checked] = future.result()
+        future = _submit(backend, job)
+    findings: list[CheckedMatch] = future.result()
     return findings
 
 
-def _submitted(backend: ClusterBackend, job: CheckJob) -> "Future[Any]":
+def _submit(backend: ClusterBackend, job: CheckJob) -> "Future[Any]":
     try:
         return backend.submit(job, lambda _: None)
     except BrokenExecutor as error:

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Self
 import msgspec
 
 from arena.process.manifest import BotSpec
-from arena.verify.match import Batch, Checked, Task, check_match
+from arena.verify.match import Batch, CheckedMatch, CheckTask, check_match
 
 
 class CheckJob(msgspec.Struct, frozen=True, tag=True):
@@ -43,10 +43,10 @@ def check_job(batch: Batch) -> CheckJob:
     return CheckJob(tuple(str(task.match.key) for task in batch), tasks)
 
 
-def check_alone(job: CheckJob, on_finished: Callable[[int], None]) -> list[Checked]:
+def check_alone(job: CheckJob, on_finished: Callable[[int], None]) -> list[CheckedMatch]:
     """Check the matches of a job; `on_finished` gets the number of matches checked so far."""
-    checked: list[Checked] = []
-    for task in msgspec.msgpack.decode(job.tasks, type=list[Task], dec_hook=_fraction):
+    checked: list[CheckedMatch] = []
+    for task in msgspec.msgpack.decode(job.tasks, type=list[CheckTask], dec_hook=_fraction):
         checked.append(check_match(task))
         on_finished(len(checked))
     return checked

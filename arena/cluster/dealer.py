@@ -22,19 +22,19 @@ from msgspec.structs import replace
 from arena.cluster import session as remote
 from arena.cluster.messages import (
     AnyJob,
+    AttemptProgress,
     Dispatch,
     Identity,
     LogLine,
     Opening,
-    Progressed,
     Report,
     Welcome,
-    difference_from,
-    identity_differences,
-    packed,
-    unpacked,
+    decode_message,
+    describe_differences,
+    describe_mismatch,
+    encode_message,
 )
-from arena.cluster.peers import Lost, OpenJob, Patience, Peer
+from arena.cluster.peers import MatchTimeLimit, OpenJob, Peer, WorkerLost
 from arena.errors import ArenaError, HarnessFault
 from arena.process.limits import Isolation
 from arena.process.manifest import BotSpec
@@ -44,7 +44,7 @@ from arena.text import printable
 _MOST_JOBS: Final = 64
 """Most jobs with one worker at once."""
 _SPARE: Final = 8
-_LOOKED_AT_A_SECOND: Final = 100
+_WORKERS_LISTED_PER_S: Final = 100
 """Workers that may be listed in a second: the scheduler takes a while to list a thousand."""
 _PART_S: Final = 2.0
 _FAILURES: Final = 3
@@ -58,8 +58,9 @@ class DealingTimes(msgspec.Struct, frozen=True):
 
     A worker gets jobs until it has work for `ahead_s`; it answers after `wait_s` at the latest. A worker that does not
     answer is asked again for `retry_s`, then gets no message for `silent_s`, which is longer than its lease, and is
-    lost. A worker that answers but finishes no match is lost after `quiet_s` or longer (`Patience`). The scheduler is
-    asked for its workers every `look_s`; without workers or scheduler the driver gives up after `patience_s`.
+    lost. A worker that answers but finishes no match is lost after `quiet_s` or longer (`MatchTimeLimit`). The
+    scheduler is asked for its workers every `look_s`; without workers or scheduler the driver gives up after
+    `patience_s`.
     """
 
     ahead_s: float = 5.0
@@ -75,10 +76,10 @@ class DealingTimes(msgspec.Struct, frozen=True):
     patience_s: float = 600.0
 
 
-USUAL_TIMES: Final = DealingTimes()
+DEFAULT_TIMES: Final = DealingTimes()
 
 
-class Terms(msgspec.Struct, frozen=True):
+class WorkerRequirements(msgspec.Struct, frozen=True):
     """The conditions for a worker: isolation of bots and the identity it must have; `league` is a name for messages."""
 
     league: str
@@ -94,13 +95,13 @@ class Link(Protocol):
         """Return the id of the scheduler, and the name of each worker by its address; raises OSError without one."""
 
     async def call(self, function: Callable[..., Awaitable[Returned]], address: str, argument: Any) -> Returned:
-        """Call a function of `session` in the event loop of a worker; return its result. Raises Unfit if it fails."""
+        """Call a function of `session` in the event loop of a worker; return its result. Raises CallFailed."""
 
     async def close(self) -> None:
         """Close the connection to the scheduler."""
 
 
-class Unfit(Exception):
+class CallFailed(Exception):
     """The error of a worker on which a function fails; the message is a sentence."""
 
 
@@ -110,23 +111,23 @@ class Dealer:
     def __init__(
         self,
         link: Link,
-        terms: Terms,
+        requirements: WorkerRequirements,
         archive_of: Callable[[str], bytes],
         *,
-        times: DealingTimes = USUAL_TIMES,
+        times: DealingTimes = DEFAULT_TIMES,
         say: Callable[[str], object] = lambda _: None,
     ) -> None:
         self.broken = ""
         self.peers: dict[str, Peer] = {}
         self.left_out: dict[str, str] = {}
-        self._link, self._terms, self._times, self._say = link, terms, times, say
+        self._link, self._requirements, self._times, self._say = link, requirements, times, say
         self._backlog: deque[OpenJob] = deque()
         self._work = asyncio.Event()
         self._numbers, self._open = itertools.count(), 0
         self._idle: set[Peer] = set()
         self._failures: dict[str, int] = {}
-        self._patience = Patience(times.quiet_s)
-        self._partings: set[asyncio.Task[None]] = set()
+        self._match_limit = MatchTimeLimit(times.quiet_s)
+        self._endings: set[asyncio.Task[None]] = set()
         self._archive_of = lru_cache(maxsize=8)(archive_of)
 
     @property
@@ -145,11 +146,11 @@ class Dealer:
     async def run(self) -> None:
         """Watch for workers and run a task for each, until cancelled."""
         try:
-            trouble = await watched(self._link, self._times, self.left_out, self._compare)
+            trouble = await watch_workers(self._link, self._times, self.left_out, self._update_peers)
         except Exception as error:  # a bug, there or here, must not let the driver wait for ever
             log.exception("the scheduler")
             trouble = f"the scheduler: {type(error).__name__}: {error}"
-        self._break(trouble)
+        self._refuse_jobs(trouble)
 
     async def close(self) -> None:
         """End all sessions, with the jobs in flight, and close the link."""
@@ -166,26 +167,26 @@ class Dealer:
         except Exception:
             log.exception("the end of the cluster")  # all results are stored, so the caller goes on
 
-    def _compare(self, scheduler: str, found: dict[str, str]) -> None:
+    def _update_peers(self, scheduler: str, workers: dict[str, str]) -> None:
         """Start a task for each new worker, and mark those that are gone."""
         for address, peer in self.peers.items():
-            if address not in found or peer.scheduler != scheduler:
+            if address not in workers or peer.scheduler != scheduler:
                 peer.gone.set()
-        for address, name in found.items():
+        for address, name in workers.items():
             if address not in self.peers and name not in self.left_out:
                 peer = self.peers[address] = Peer(address, name, scheduler)
-                peer.task = asyncio.create_task(self._talk(peer))
+                peer.task = asyncio.create_task(self._run_session(peer))
 
-    def _break(self, trouble: str) -> None:
+    def _refuse_jobs(self, trouble: str) -> None:
         """Refuse all further jobs, and return those in the backlog as undelivered."""
         self.broken = trouble
         while self._backlog:
             self._backlog.popleft().future.set_exception(Undelivered(trouble))
 
-    async def _talk(self, peer: Peer) -> None:
+    async def _run_session(self, peer: Peer) -> None:
         """Run the session with a worker from its opening to the loss of the worker."""
         try:
-            await self._meet(peer)
+            await self._open_session(peer)
             peer.is_ready = True
             self._idle.add(peer)
             while True:
@@ -193,31 +194,31 @@ class Dealer:
                 if not peer.jobs:
                     await _wait(self._work, self._times.lease_s / 4)  # short enough to renew the lease
                     request = self._request(peer)
-                self._take_in(peer, await self._exchanged(peer, request))
-        except Lost as lost:
+                self._take_in(peer, await self._exchange(peer, request))
+        except WorkerLost as lost:
             self._lose(peer, lost)
         except Exception as error:  # a bug, there or here, must not keep jobs for ever
             log.exception("worker %s", peer.name)
-            with contextlib.suppress(Lost):
+            with contextlib.suppress(WorkerLost):
                 self._leave_out(peer, f"{type(error).__name__}: {error}")
-            self._lose(peer, Lost(f"{type(error).__name__}: {error}", is_death=False))
+            self._lose(peer, WorkerLost(f"{type(error).__name__}: {error}", is_death=False))
 
-    async def _meet(self, peer: Peer) -> None:
-        """Open a session as soon as no other driver has the worker; raises Lost if the worker is left out."""
-        terms, times = self._terms, self._times
-        hello = Opening(peer.session, terms.league, terms.game, terms.isolation, times.lease_s)
-        message, is_told = packed(hello), False
+    async def _open_session(self, peer: Peer) -> None:
+        """Open a session as soon as no other driver has the worker; raises WorkerLost if the worker is left out."""
+        requirements, times = self._requirements, self._times
+        hello = Opening(peer.session, requirements.league, requirements.game, requirements.isolation, times.lease_s)
+        message, is_told = encode_message(hello), False
         while True:
             answer = await self._answer(peer, remote.meet, message)
-            welcome = unpacked(answer, Welcome)
+            welcome = decode_message(answer, Welcome)
             if not welcome.is_busy:
                 break
             if not is_told:
-                self._tell(f"worker {peer.name}: {welcome.refusal}; it is asked again when that is over")
+                self._report(f"worker {peer.name}: {welcome.refusal}; it is asked again when that is over")
                 is_told = True
             await _wait(peer.gone, times.busy_s)
         peer.machine = welcome.machine
-        if sentence := welcome.refusal or identity_differences(welcome.identity, terms.identity):
+        if sentence := welcome.refusal or describe_differences(welcome.identity, requirements.identity):
             self._leave_out(peer, sentence)
 
     def _request(self, peer: Peer) -> Dispatch:
@@ -238,15 +239,15 @@ class Dealer:
     def _archives(self, peer: Peer) -> dict[str, bytes]:
         """Return the archive of one bot that a worker lacks, by hash: it installs one while the next is in transit.
 
-        If the bot cannot be read here, refuses all further jobs, which ends the league, and raises Lost.
+        If the bot cannot be read here, refuses all further jobs, which ends the league, and raises WorkerLost.
         """
         due = {digest for open_job in peer.jobs.values() for digest in open_job.job.digests}
-        wanted, peer.wanted = [digest for digest in peer.wanted if digest in due], ()
+        digests, peer.missing_bots = [digest for digest in peer.missing_bots if digest in due], ()
         try:
-            return {digest: self._archive_of(digest) for digest in wanted[:1]}
+            return {digest: self._archive_of(digest) for digest in digests[:1]}
         except (ArenaError, OSError) as error:
-            self._break(str(error))
-            raise Lost(str(error), is_death=False) from error
+            self._refuse_jobs(str(error))
+            raise WorkerLost(str(error), is_death=False) from error
 
     def _deal(self, peer: Peer) -> dict[str, AnyJob]:
         """Take jobs from the backlog for a worker: one if it has none, more if it may take them; return them by id."""
@@ -260,7 +261,7 @@ class Dealer:
             attempt = str(next(self._numbers))
             peer.jobs[attempt] = open_job
             self._open += 1
-            dealt[attempt] = open_job.job.with_bots(_without_places)
+            dealt[attempt] = open_job.job.with_bots(_without_paths)
         if dealt and len(dealt) == len(peer.jobs):
             peer.heard_s = asyncio.get_running_loop().time()
         if dealt:
@@ -275,78 +276,78 @@ class Dealer:
         is_little = 0.0 < peer.match_s * peer.left < self._times.ahead_s
         return is_little and len(peer.jobs) < _MOST_JOBS and len(self._backlog) > idle
 
-    async def _exchanged(self, peer: Peer, request: Dispatch) -> Report:
-        reply = unpacked(await self._answer(peer, remote.exchange, packed(request)), Report)
+    async def _exchange(self, peer: Peer, request: Dispatch) -> Report:
+        reply = decode_message(await self._answer(peer, remote.exchange, encode_message(request)), Report)
         if not reply.is_known:
-            raise Lost("its session has ended, as after a lease without a word from here", is_death=False)
+            raise WorkerLost("its session has ended, as after a lease without a word from here", is_death=False)
         return reply
 
     async def _answer(self, peer: Peer, function: Callable[..., Awaitable[bytes]], message: bytes) -> bytes:
-        """Send a message until a worker answers; return the answer. Raises Lost if it is gone or does not answer."""
+        """Send a message until a worker answers; return the answer. Raises WorkerLost."""
         loop, times = asyncio.get_running_loop(), self._times
         give_up_s = math.inf
         while not peer.gone.is_set():
             try:
                 call = self._link.call(function, peer.address, message)
                 return await asyncio.wait_for(call, times.wait_s + times.answer_s)
-            except Unfit as error:
+            except CallFailed as error:
                 self._leave_out(peer, str(error))
             except OSError as error:  # or its subclass TimeoutError
                 log.info("worker %s does not answer: %s", peer.name, error)
             give_up_s = min(give_up_s, loop.time() + times.retry_s)  # from here on: the driver may have been suspended
-            scheduler = await self._look_again()
+            scheduler = await self._list_workers()
             if peer.gone.is_set():
                 break
             if loop.time() > give_up_s:
                 await _wait(peer.gone, times.silent_s)
-                raise Lost("it does not answer", is_death=bool(scheduler))
+                raise WorkerLost("it does not answer", is_death=bool(scheduler))
             await _wait(peer.gone, times.pause_s)
-        raise Lost("the scheduler has lost it", is_death=await self._look_again() == peer.scheduler)
+        raise WorkerLost("the scheduler has lost it", is_death=await self._list_workers() == peer.scheduler)
 
-    async def _look_again(self) -> str:
+    async def _list_workers(self) -> str:
         """Ask the scheduler for its workers; return its id, empty if it does not answer."""
         try:
             scheduler, workers = await self._link.workers()
         except OSError:
             return ""
-        self._compare(scheduler, workers)
+        self._update_peers(scheduler, workers)
         return scheduler
 
     def _take_in(self, peer: Peer, reply: Report) -> None:
         for line in reply.log:
             _log_again(peer, line)
-        peer.match_s, peer.wanted = reply.match_s or peer.match_s, reply.missing
-        self._patience.learn(peer.match_s)
-        for attempt, progressed in reply.attempts.items():
+        peer.match_s, peer.missing_bots = reply.match_s or peer.match_s, reply.missing
+        self._match_limit.note_match(peer.match_s)
+        for attempt, progress in reply.attempts.items():
             if attempt in peer.jobs:
-                self._advance(peer, attempt, progressed)
+                self._advance(peer, attempt, progress)
         if reply.refusal:
             self._leave_out(peer, reply.refusal)
-        self._look_at_silence(peer)
+        self._check_silence(peer)
 
-    def _look_at_silence(self, peer: Peer) -> None:
-        """Raise Lost for a worker that answers but finishes no match for far longer than a match takes."""
+    def _check_silence(self, peer: Peer) -> None:
+        """Raise WorkerLost for a worker that answers but finishes no match for far longer than a match takes."""
         open_job = next(iter(peer.jobs.values()), None)
         quiet_s = asyncio.get_running_loop().time() - peer.heard_s
-        if open_job is not None and quiet_s > self._patience.for_job(open_job):
-            self._patience.lose(open_job)
+        if open_job is not None and quiet_s > self._match_limit.for_job(open_job):
+            self._match_limit.double(open_job)
             sentence = f"it has finished no match for {quiet_s:.0f} s"
-            self._tell(f"worker {peer.name}: {sentence}; what it has is played again")
+            self._report(f"worker {peer.name}: {sentence}; what it has is played again")
             self._count_failure(peer, sentence)
-            raise Lost(sentence, is_death=False)
+            raise WorkerLost(sentence, is_death=False)
 
-    def _advance(self, peer: Peer, attempt: str, progressed: Progressed) -> None:
+    def _advance(self, peer: Peer, attempt: str, progress: AttemptProgress) -> None:
         """Record the progress of an attempt; if it has ended, set the result or the error of its job."""
         open_job = peer.jobs[attempt]
-        if progressed.ending or progressed.finished > open_job.finished:
+        if progress.ending or progress.finished > open_job.finished:
             peer.heard_s = asyncio.get_running_loop().time()
-        open_job.progress(progressed.finished)
-        if not progressed.ending:
+        open_job.progress(progress.finished)
+        if not progress.ending:
             return
-        if progressed.ending == "lacking":
-            self._leave_out(peer, progressed.error)
-        is_played = progressed.ending == "played"
-        if is_played and (sentence := difference_from(open_job.job, progressed)):
+        if progress.ending == "lacking":
+            self._leave_out(peer, progress.error)
+        is_played = progress.ending == "played"
+        if is_played and (sentence := describe_mismatch(open_job.job, progress)):
             self._leave_out(peer, sentence)
         del peer.jobs[attempt]
         self._open -= 1
@@ -354,13 +355,13 @@ class Dealer:
             self._idle.add(peer)
         if is_played:
             self._failures.pop(peer.name, None)
-            blocks = [replace(block, machine=peer.machine) for block in progressed.blocks]
-            open_job.future.set_result(blocks or [*progressed.checked])
+            blocks = [replace(block, machine=peer.machine) for block in progress.blocks]
+            open_job.future.set_result(blocks or [*progress.checked])
             return
-        kind = {"died": BrokenExecutor, "undelivered": Undelivered}.get(progressed.ending, HarnessFault)
-        open_job.future.set_exception(kind(f"{peer.name}: {progressed.error}"))
+        kind = {"died": BrokenExecutor, "undelivered": Undelivered}.get(progress.ending, HarnessFault)
+        open_job.future.set_exception(kind(f"{peer.name}: {progress.error}"))
         if open_job.job.attempt == 1 and kind is not Undelivered:
-            self._count_failure(peer, progressed.error)
+            self._count_failure(peer, progress.error)
 
     def _count_failure(self, peer: Peer, error: str) -> None:
         """Count a failure of a worker, and leave it out after three in a row."""
@@ -370,10 +371,10 @@ class Dealer:
 
     def _leave_out(self, peer: Peer, sentence: str) -> None:
         self.left_out[peer.name] = printable(f"worker {peer.name} is left out: {sentence}")
-        self._tell(self.left_out[peer.name])
-        raise Lost(sentence, is_death=False)
+        self._report(self.left_out[peer.name])
+        raise WorkerLost(sentence, is_death=False)
 
-    def _lose(self, peer: Peer, lost: Lost) -> None:
+    def _lose(self, peer: Peer, lost: WorkerLost) -> None:
         """Remove a worker, return its jobs with an error, and end its session."""
         del self.peers[peer.address]
         log.warning("worker %s is lost: %s", peer.name, lost)
@@ -386,22 +387,22 @@ class Dealer:
             died, back = BrokenExecutor(f"{peer.name} died"), Undelivered(f"{peer.name}: {lost}")
             job.future.set_exception(died if job in begun else back)
         if not lost.is_death and not peer.gone.is_set():
-            parting = asyncio.create_task(self._part(peer))
-            self._partings.add(parting)  # a task without a reference may be collected
-            parting.add_done_callback(self._partings.discard)
+            parting = asyncio.create_task(self._end_session(peer))
+            self._endings.add(parting)  # a task without a reference may be collected
+            parting.add_done_callback(self._endings.discard)
         if lost.is_death and (not peer.is_ready or any(open_job.job.attempt == 1 for open_job in open_jobs)):
             try:
                 self._count_failure(peer, str(lost))
-            except Lost:
+            except WorkerLost:
                 return
 
-    async def _part(self, peer: Peer) -> None:
+    async def _end_session(self, peer: Peer) -> None:
         try:
             await asyncio.wait_for(self._link.call(remote.part, peer.address, peer.session), self._times.answer_s)
-        except (OSError, Unfit) as error:
+        except (OSError, CallFailed) as error:
             log.info("worker %s does not hear that it is left: %s", peer.name, error)
 
-    def _tell(self, sentence: str) -> None:
+    def _report(self, sentence: str) -> None:
         log.warning("%s", sentence)
         self._say(printable(sentence))
 
@@ -411,7 +412,7 @@ async def _wait(event: asyncio.Event, most_s: float) -> None:
         await asyncio.wait_for(event.wait(), most_s)
 
 
-async def watched(
+async def watch_workers(
     link: Link, times: DealingTimes, left_out: Mapping[str, str], compare: Callable[[str, dict[str, str]], None]
 ) -> str:
     """Pass scheduler and workers to `compare` at intervals; return why, when no worker could play for too long.
@@ -434,10 +435,10 @@ async def watched(
         bad_s = min(bad_s, loop.time()) if trouble else math.inf
         if loop.time() - bad_s > patience_s:
             return trouble
-        await asyncio.sleep(max(times.look_s, len(workers) / _LOOKED_AT_A_SECOND))
+        await asyncio.sleep(max(times.look_s, len(workers) / _WORKERS_LISTED_PER_S))
 
 
-def _without_places(bot: BotSpec) -> BotSpec:
+def _without_paths(bot: BotSpec) -> BotSpec:
     """Return a copy of the bot without its paths on this machine."""
     return replace(bot, source="", folder="", given="")
 

@@ -18,7 +18,7 @@ from distributed import Client, LocalCluster, Security
 
 from arena.cluster import session as remote
 from arena.cluster.address import workers_here
-from arena.cluster.dealer import Unfit
+from arena.cluster.dealer import CallFailed
 from arena.errors import MachineFault
 from arena.league.tournament import ClusterSettings
 from arena.process.scratch import own_folder
@@ -31,9 +31,9 @@ _CLOSE_S: Final = 5
 _START_ATTEMPTS: Final = 3
 PRELOAD: Final = [remote.__name__]
 """Modules that a dask worker imports at its start to prepare for matches."""
-_HERE: Final[list[tuple[str, Security]]] = []
+_WORKERS_HERE: Final[list[tuple[str, Security]]] = []
 """Address and certificates of the scheduler that this process has started, if any, for further links to it."""
-_LOUD: Final = (
+_NOISY_LOGGERS: Final = (
     "distributed.nanny",
     "distributed.worker",
     "distributed.core",
@@ -67,7 +67,7 @@ def set_up_dask() -> None:
             "distributed.scheduler.http.routes": [],
         }
     )
-    for name in _LOUD:
+    for name in _NOISY_LOGGERS:
         logger = logging.getLogger(name)
         logger.handlers[:] = [logging.NullHandler()]
         logger.propagate, logger.level = True, logging.WARNING
@@ -103,10 +103,10 @@ async def open_link(settings: ClusterSettings) -> "DaskLink":
     count = workers_here(settings)
     cluster, address, security = None, settings.address, security_of(settings)
     if count is not None:
-        if not _HERE:
-            cluster = await _started_here(count)
-            _HERE.append((cluster.scheduler_address, cluster.security))
-        address, security = _HERE[0]
+        if not _WORKERS_HERE:
+            cluster = await _start_workers_here(count)
+            _WORKERS_HERE.append((cluster.scheduler_address, cluster.security))
+        address, security = _WORKERS_HERE[0]
     link = DaskLink(address, security, cluster)
     try:
         await link.workers()
@@ -116,7 +116,7 @@ async def open_link(settings: ClusterSettings) -> "DaskLink":
     return link
 
 
-async def _started_here(count: int) -> LocalCluster:
+async def _start_workers_here(count: int) -> LocalCluster:
     """Start `count` workers on this machine; raises MachineFault if all attempts fail."""
     what = f"{counted(count, 'worker')} of dask did not start here, tried {_START_ATTEMPTS} times"
     for attempt in range(_START_ATTEMPTS):
@@ -152,14 +152,14 @@ class DaskLink:
 
     async def workers(self) -> tuple[str, dict[str, str]]:
         """See Link.workers."""
-        client = await self._connected()
+        client = await self._connect()
         identity = await asyncio.wait_for(client.scheduler.identity(), _CONNECT_S)
         return identity["id"], {address: str(worker["name"]) for address, worker in identity["workers"].items()}
 
     async def close(self) -> None:
         """Close the connection to the scheduler, and end workers that were started for this link."""
         if self._cluster is not None:
-            _HERE.clear()
+            _WORKERS_HERE.clear()
         for part in (self._client, self._cluster):
             if part is not None:
                 with contextlib.suppress(OSError):
@@ -167,20 +167,20 @@ class DaskLink:
 
     async def call(self, function: Callable[..., Awaitable[Returned]], address: str, argument: Any) -> Returned:
         """See Link.call."""
-        client = await self._connected()
+        client = await self._connect()
         try:
             async with self._calls:
                 results = await client.run(function, argument, workers=[address])
         except (OSError, asyncio.CancelledError):
             raise
         except Exception as error:
-            raise Unfit(f"{type(error).__name__}: {error}") from error
+            raise CallFailed(f"{type(error).__name__}: {error}") from error
         if address not in results:  # dask passes over a worker that has just gone
             raise ConnectionError("the worker is gone")
         returned: Returned = results[address]
         return returned
 
-    async def _connected(self) -> Any:
+    async def _connect(self) -> Any:
         """Return a connected client; a new one if dask has given up reconnecting. Raises ConnectionError meanwhile."""
         async with self._connecting:
             if self._client is None or self._client.status in ("closing", "closed"):

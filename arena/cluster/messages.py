@@ -12,16 +12,16 @@ from arena.games import GameFingerprint
 from arena.league.schedule import Job
 from arena.match.columns import Machine, PlayedBlock
 from arena.process.limits import Isolation
-from arena.verify.match import Checked
+from arena.verify.match import CheckedMatch
 
 _MOST_NAME: Final = 64
 _MOST_SPEED: Final = 1e6
 T = TypeVar("T")
 AnyJob = Job | CheckJob
-packed: Final = msgspec.msgpack.encode
+encode_message: Final = msgspec.msgpack.encode
 
 
-def unpacked(message: bytes, kind: type[T]) -> T:
+def decode_message(message: bytes, kind: type[T]) -> T:
     """Decode a message of type `kind`; raises msgspec.ValidationError."""
     return msgspec.msgpack.decode(message, type=kind)
 
@@ -82,7 +82,7 @@ class Dispatch(msgspec.Struct, frozen=True):
 Ending = Literal["", "played", "failed", "died", "undelivered", "lacking"]
 
 
-class Progressed(msgspec.Struct, frozen=True):
+class AttemptProgress(msgspec.Struct, frozen=True):
     """The progress of an attempt: the number of finished matches, and its ending, empty while it runs.
 
     "played" comes with all blocks or, for a check, its findings; the other endings with an `error`. "died": its process
@@ -93,7 +93,7 @@ class Progressed(msgspec.Struct, frozen=True):
     finished: int = 0
     ending: Ending = ""
     blocks: tuple[PlayedBlock, ...] = ()
-    checked: tuple[Checked, ...] = ()
+    checked: tuple[CheckedMatch, ...] = ()
     error: str = ""
 
 
@@ -114,14 +114,14 @@ class Report(msgspec.Struct, frozen=True):
     """
 
     is_known: bool = True
-    attempts: dict[str, Progressed] = {}
+    attempts: dict[str, AttemptProgress] = {}
     missing: tuple[str, ...] = ()
     refusal: str = ""
     match_s: float = 0.0
     log: tuple[LogLine, ...] = ()
 
 
-def identity_differences(found: Identity | None, expected: Identity) -> str:
+def describe_differences(found: Identity | None, expected: Identity) -> str:
     """Return a sentence about the versions that differ, such as `arena 0.2 (here 0.3)`; empty if all are equal."""
     if found is None:
         return "it does not say what it is"
@@ -134,18 +134,18 @@ def identity_differences(found: Identity | None, expected: Identity) -> str:
     return f"it has {', '.join(texts)}; install the same on all machines" if texts else ""
 
 
-def played(job: AnyJob, results: tuple[Any, ...]) -> Progressed:
+def progress_of_success(job: AnyJob, results: tuple[Any, ...]) -> AttemptProgress:
     """Return the progress of an attempt that has ended with all results of its job."""
     is_check = isinstance(job, CheckJob)
     blocks, checked = ((), results) if is_check else (results, ())
-    return Progressed(job.matches, "played", blocks, checked)
+    return AttemptProgress(job.matches, "played", blocks, checked)
 
 
-def difference_from(job: AnyJob, progressed: Progressed) -> str:
+def describe_mismatch(job: AnyJob, progress: AttemptProgress) -> str:
     """Return a sentence if the results of an attempt are not those of the matches of its job; otherwise empty."""
     if isinstance(job, CheckJob):
-        is_asked = job.ids == tuple(checked.match for checked in progressed.checked)
+        is_asked = job.ids == tuple(checked.match for checked in progress.checked)
         return "" if is_asked else "it tells of other matches than it was asked"
     asked = [(fixture.pairing, fixture.block) for fixture in job.fixtures]
-    is_asked = sorted((block.pairing, block.block) for block in progressed.blocks) == asked
+    is_asked = sorted((block.pairing, block.block) for block in progress.blocks) == asked
     return "" if is_asked else f"it sent other blocks of {job.pairing.key} than it was asked for"

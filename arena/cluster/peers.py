@@ -44,7 +44,7 @@ class OpenJob:
         self._on_finished(self.finished)
 
 
-class Lost(Exception):
+class WorkerLost(Exception):
     """The loss of a worker. `is_death`: the worker died, perhaps of its jobs; otherwise its jobs are not to blame."""
 
     def __init__(self, text: str, *, is_death: bool) -> None:
@@ -61,7 +61,7 @@ class Peer:
         self.machine = Machine("", 0.0)
         self.is_ready = False
         self.jobs: dict[str, OpenJob] = {}
-        self.wanted: tuple[str, ...] = ()
+        self.missing_bots: tuple[str, ...] = ()
         self.match_s = 0.0
         self.heard_s = 0.0
         self.gone = asyncio.Event()
@@ -73,14 +73,14 @@ class Peer:
         return sum(job.left for job in self.jobs.values())
 
 
-class Patience:
+class MatchTimeLimit:
     """The rule for the seconds within which a worker has to finish a match."""
 
     def __init__(self, least_s: float) -> None:
         self._least_s, self._slowest_s = least_s, 0.0
-        self._silences: Counter[tuple[str, int]] = Counter()
+        self._losses: Counter[tuple[str, int]] = Counter()
 
-    def learn(self, match_s: float) -> None:
+    def note_match(self, match_s: float) -> None:
         """Record a recent time per match."""
         self._slowest_s = max(self._slowest_s, match_s)
 
@@ -90,8 +90,8 @@ class Patience:
         if isinstance(job, Job):
             clock = job.settings.clock
             moves_s = _MOVES * len(job.pairing.players) * clock.terms().wall_ms / 1000 + clock.startup_ms / 1000
-        return float(max(self._least_s, moves_s, _TIMES * self._slowest_s) * 2 ** self._silences[job.key])
+        return float(max(self._least_s, moves_s, _TIMES * self._slowest_s) * 2 ** self._losses[job.key])
 
-    def lose(self, open_job: OpenJob) -> None:
+    def double(self, open_job: OpenJob) -> None:
         """Record that a worker was given up over this job, which doubles the time allowed."""
-        self._silences[open_job.job.key] += 1
+        self._losses[open_job.job.key] += 1

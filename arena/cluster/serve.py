@@ -88,15 +88,15 @@ async def _keep(settings: ClusterSettings, places: WorkerPlaces, name: str) -> N
             preload=PRELOAD,
         )
         try:
-            await _begun(nanny, settings.address, places.patience_s)
+            await _start(nanny, settings.address, places.patience_s)
             log.info("worker %s is ready", name)
             await nanny.finished()
             log.warning("worker %s has lost its scheduler; a new one looks for it", name)
             give_up_s = loop.time() + places.patience_s
         except RuntimeError as error:  # from dask, for example while the scheduler still has a worker of this name
-            origin = _origin(error)
+            origin = _first_cause(error)
             if loop.time() > give_up_s:
-                raise MachineFault(_why(name, settings.address, origin)) from error
+                raise MachineFault(_describe_failure(name, settings.address, origin)) from error
             log.warning("worker %s does not begin: %s; it tries again", name, origin)
         finally:
             with contextlib.suppress(TimeoutError):  # on a busy machine; the worker then ends with this process
@@ -104,7 +104,7 @@ async def _keep(settings: ClusterSettings, places: WorkerPlaces, name: str) -> N
         await asyncio.sleep(_AGAIN_S)
 
 
-async def _begun(nanny: Any, address: str, patience_s: float) -> None:
+async def _start(nanny: Any, address: str, patience_s: float) -> None:
     try:
         await asyncio.wait_for(nanny.start(), patience_s)
     except OSError as error:
@@ -112,7 +112,7 @@ async def _begun(nanny: Any, address: str, patience_s: float) -> None:
         raise MachineFault(f"no scheduler answers at {address}: {why}") from error
 
 
-def _why(name: str, address: str, origin: BaseException) -> str:
+def _describe_failure(name: str, address: str, origin: BaseException) -> str:
     """Return the sentence about a worker that does not start."""
     if isinstance(origin, ConnectionError | TimeoutError):
         return f"no scheduler answers at {address}: {origin}"
@@ -120,6 +120,6 @@ def _why(name: str, address: str, origin: BaseException) -> str:
     return f"worker {name} does not begin: {origin}{hint}"
 
 
-def _origin(error: BaseException) -> BaseException:
+def _first_cause(error: BaseException) -> BaseException:
     """Return the first error of a chain of causes."""
-    return error if error.__cause__ is None else _origin(error.__cause__)
+    return error if error.__cause__ is None else _first_cause(error.__cause__)

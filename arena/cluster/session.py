@@ -26,16 +26,16 @@ from arena import __version__
 from arena.cluster.checks import CheckJob, check_alone
 from arena.cluster.messages import (
     AnyJob,
+    AttemptProgress,
     Dispatch,
     Identity,
     LogLine,
     Opening,
-    Progressed,
     Report,
     Welcome,
-    packed,
-    played,
-    unpacked,
+    decode_message,
+    encode_message,
+    progress_of_success,
 )
 from arena.doctor.machine import speed
 from arena.errors import ArenaError, MachineFault
@@ -76,12 +76,12 @@ def _is_no_exchange(record: logging.LogRecord) -> bool:
 
 async def meet(hello: bytes, dask_worker: Any) -> bytes:
     """Open a session on this dask worker: take a packed `Opening`, return a packed `Welcome`."""
-    return packed(await _slot_of(dask_worker).meet(unpacked(hello, Opening)))
+    return encode_message(await _slot_of(dask_worker).meet(decode_message(hello, Opening)))
 
 
 async def exchange(request: bytes, dask_worker: Any) -> bytes:
     """Exchange messages with a session: take a packed `Dispatch`, return a packed `Report`."""
-    return packed(await _slot_of(dask_worker).exchange(unpacked(request, Dispatch)))
+    return encode_message(await _slot_of(dask_worker).exchange(decode_message(request, Dispatch)))
 
 
 async def part(session: str, dask_worker: Any) -> None:
@@ -121,7 +121,7 @@ class Slot:
             except ArenaError as error:
                 return Welcome(refusal=str(error))
             session = self._session = WorkerSession(hello, bots, self._open_backend())
-        return await session.look()
+        return await session.check_machine()
 
     async def exchange(self, request: Dispatch) -> Report:
         """Pass an exchange to its session; if that is not open, answer so."""
@@ -158,20 +158,20 @@ class _Attempt:
         return 0 if self.is_over else self.job.matches - self.finished + 1
 
     @property
-    def news(self) -> Progressed:
+    def news(self) -> AttemptProgress:
         """The progress of the attempt for the driver."""
         if self.future is None or not self.future.done():
-            return Progressed(self.finished)
+            return AttemptProgress(self.finished)
         try:
-            return played(self.job, tuple(self.future.result()))
+            return progress_of_success(self.job, tuple(self.future.result()))
         except (Undelivered, CancelledError) as error:
-            return Progressed(0, "undelivered", error=_sentence(error))
+            return AttemptProgress(0, "undelivered", error=_sentence(error))
         except BrokenExecutor as error:
-            return Progressed(self.finished, "died", error=_sentence(error))
+            return AttemptProgress(self.finished, "died", error=_sentence(error))
         except MachineFault as error:
-            return Progressed(0, "lacking", error=_sentence(error))
+            return AttemptProgress(0, "lacking", error=_sentence(error))
         except Exception as error:  # noqa: BLE001 - the edge: the driver gets it, whatever it is
-            return Progressed(self.finished, "failed", error=_sentence(error))
+            return AttemptProgress(self.finished, "failed", error=_sentence(error))
 
 
 class WorkerSession:
@@ -182,8 +182,8 @@ class WorkerSession:
         self._bots, self._backend = bots, backend
         self._checkers = Workers(1, preload=check_alone.__module__)
         self._attempts: dict[str, _Attempt] = {}
-        self._missing: set[str] = set()
-        self._arriving: set[str] = set()
+        self._missing_bots: set[str] = set()
+        self._bots_in_transit: set[str] = set()
         self._refusal = ""
         self._clock = _MatchClock()
         self._lock = threading.RLock()
@@ -195,11 +195,11 @@ class WorkerSession:
         self._log.attach()
         self._renew()
 
-    async def look(self) -> Welcome:
+    async def check_machine(self) -> Welcome:
         """Renew the lease and check this machine; answer with its identity, or close the session with a refusal."""
         self._renew()
         try:
-            welcome = await asyncio.to_thread(_looked, self.hello)
+            welcome = await asyncio.to_thread(_describe_machine, self.hello)
         except (ArenaError, OSError) as error:
             welcome = Welcome(host=platform.node(), refusal=str(error))
         if welcome.refusal:
@@ -251,9 +251,9 @@ class WorkerSession:
             for key, job in request.jobs.items():
                 if key not in self._attempts:
                     self._attempts[key] = _Attempt(job)
-            self._missing.difference_update(request.archives)
+            self._missing_bots.difference_update(request.archives)
             if any(attempt.future is None for attempt in self._attempts.values()):
-                self._arriving.update(request.archives)
+                self._bots_in_transit.update(request.archives)
                 self._admission.submit(self._admit, request.archives)
 
     def _admit(self, archives: dict[str, bytes]) -> None:
@@ -270,8 +270,8 @@ class WorkerSession:
                         self._hold({digest} & due, held)
                 missing = {digest for attempt in waiting for digest in self._begin(attempt)}
             with self._lock:
-                self._arriving.difference_update(archives)
-                self._missing = missing - self._arriving
+                self._bots_in_transit.difference_update(archives)
+                self._missing_bots = missing - self._bots_in_transit
         except Exception as error:  # noqa: BLE001 - the edge: every error goes to the driver
             self._refusal = _sentence(error)
         self._wake()
@@ -282,23 +282,23 @@ class WorkerSession:
             with contextlib.suppress(BotsMissing):
                 stack.enter_context(self._bots.held([digest]))
 
-    def _begin(self, one: _Attempt) -> tuple[str, ...]:
+    def _begin(self, attempt: _Attempt) -> tuple[str, ...]:
         """Queue a job and hold its bots until it is over; if bots are missing, return their hashes instead."""
         with contextlib.ExitStack() as stack:
             try:
-                folders = stack.enter_context(self._bots.held(one.job.digests))
+                folders = stack.enter_context(self._bots.held(attempt.job.digests))
             except BotsMissing as missing:
                 return missing.digests
-            job = one.job.with_bots(lambda bot: replace(bot, folder=folders[bot.digest]))
+            job = attempt.job.with_bots(lambda bot: replace(bot, folder=folders[bot.digest]))
             with self._lock:
                 if not self.is_open:
                     return ()
                 if all(attempt.future is None or attempt.is_over for attempt in self._attempts.values()):
                     self._clock.start()
-                one.future = self._submit(job, partial(self._progress, one))
+                attempt.future = self._submit(job, partial(self._progress, attempt))
                 held = stack.pop_all()
-        one.future.add_done_callback(lambda _: held.close())
-        one.future.add_done_callback(lambda _: self._end(one))
+        attempt.future.add_done_callback(lambda _: held.close())
+        attempt.future.add_done_callback(lambda _: self._end(attempt))
         return ()
 
     def _submit(self, job: AnyJob, on_finished: OnFinished) -> "Future[Any]":
@@ -306,15 +306,15 @@ class WorkerSession:
             return self._checkers.submit(check_alone, job, on_finished)
         return self._backend.submit(job, on_finished)
 
-    def _progress(self, one: _Attempt, finished: int) -> None:
+    def _progress(self, attempt: _Attempt, finished: int) -> None:
         with self._lock:
-            self._clock.count(finished - one.finished)
-            one.finished = finished
+            self._clock.count(finished - attempt.finished)
+            attempt.finished = finished
         self._wake()
 
-    def _end(self, one: _Attempt) -> None:
-        if one.news.ending == "played":
-            self._progress(one, one.job.matches)
+    def _end(self, attempt: _Attempt) -> None:
+        if attempt.news.ending == "played":
+            self._progress(attempt, attempt.job.matches)
         self._wake()
 
     def _wake(self) -> None:
@@ -324,17 +324,17 @@ class WorkerSession:
     def _has_news(self, enough: int) -> bool:
         with self._lock:
             left = sum(attempt.left for attempt in self._attempts.values())
-            return bool(self._refusal or left <= enough or self._missing)
+            return bool(self._refusal or left <= enough or self._missing_bots)
 
     def _reply(self) -> Report:
         with self._lock:
             return Report(
                 is_known=self.is_open,
                 attempts={key: item.news for key, item in self._attempts.items() if item.finished or item.is_over},
-                missing=tuple(sorted(self._missing)),
+                missing=tuple(sorted(self._missing_bots)),
                 refusal=self._refusal,
                 match_s=self._clock.match_s,
-                log=self._log.taken(),
+                log=self._log.take(),
             )
 
 
@@ -380,7 +380,7 @@ class _Records(logging.Handler):
         if record.name.partition(".")[0] == "arena":
             self._lines.append(LogLine(record.name, record.levelno, record.created, self.format(record)))
 
-    def taken(self) -> tuple[LogLine, ...]:
+    def take(self) -> tuple[LogLine, ...]:
         """Return the kept records and forget them."""
         return tuple(self._lines.popleft() for _ in range(len(self._lines)))
 
@@ -390,7 +390,7 @@ def _sentence(error: BaseException) -> str:
     return str(error) if isinstance(error, ArenaError | BrokenExecutor) else repr(error)
 
 
-def _looked(hello: Opening) -> Welcome:
+def _describe_machine(hello: Opening) -> Welcome:
     """Describe this machine for a driver; raises ArenaError if it cannot play."""
     identity = identity_of(hello.game)
     self_test.require_isolation(hello.isolation)

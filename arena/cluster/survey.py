@@ -13,9 +13,9 @@ import msgspec
 
 from arena import __version__
 from arena.cluster.backend import LoopThread
-from arena.cluster.dealer import Unfit
+from arena.cluster.dealer import CallFailed
 from arena.cluster.link import DaskLink, open_link
-from arena.cluster.messages import Identity, identity_differences, packed, unpacked
+from arena.cluster.messages import Identity, decode_message, describe_differences, encode_message
 from arena.cluster.session import identity_of
 from arena.doctor.machine import CheckResult, bad, note, speed
 from arena.doctor.sandbox import languages_in
@@ -64,7 +64,7 @@ class SurveyedWorker(msgspec.Struct, frozen=True):
 
 async def look(_: bytes) -> bytes:
     """Describe this machine, called on a worker; return a packed `WorkerReport`."""
-    return packed(await asyncio.to_thread(report))
+    return encode_message(await asyncio.to_thread(report))
 
 
 def report() -> WorkerReport:
@@ -107,7 +107,7 @@ def faults(worker: SurveyedWorker, here: WorkerReport) -> Iterator[CheckResult]:
     for game, expected in here.identities.items():
         if game in there.lacking:
             yield note(f"{name} cannot play {game}: {there.lacking[game]}")
-        elif difference := identity_differences(there.identities.get(game), expected):
+        elif difference := describe_differences(there.identities.get(game), expected):
             yield bad(f"{name}, {game}: {difference}")
     if abs(worker.ahead_s) > _APART_S:
         skew = f"its clock is {abs(worker.ahead_s):.0f} s {'ahead' if worker.ahead_s > 0 else 'behind'}"
@@ -135,10 +135,10 @@ async def _survey(settings: ClusterSettings) -> list[SurveyedWorker]:
 
 async def _surveyed(link: DaskLink, address: str, name: str) -> SurveyedWorker:
     try:
-        answer = unpacked(await asyncio.wait_for(link.call(look, address, b""), _LATE_S), WorkerReport)
+        answer = decode_message(await asyncio.wait_for(link.call(look, address, b""), _LATE_S), WorkerReport)
     except TimeoutError:
         return SurveyedWorker(name, why=f"no answer within {_LATE_S:.0f} s")
-    except (Unfit, OSError, msgspec.MsgspecError) as error:
+    except (CallFailed, OSError, msgspec.MsgspecError) as error:
         return SurveyedWorker(name, why=f"{type(error).__name__}: {error}")
     return SurveyedWorker(name, answer, ahead_s=answer.clock_s - time.time())
 

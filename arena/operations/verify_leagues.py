@@ -20,7 +20,7 @@ from arena.store.folder import stored
 from arena.store.history import Head
 from arena.store.matches import MatchStore
 from arena.store.secrets import SecretKeeper
-from arena.verify.audit import AuditSettings, audit
+from arena.verify.audit import AuditOptions, audit
 from arena.verify.match import Checker, check_here, parallel_checker
 
 
@@ -76,7 +76,7 @@ def verify_leagues(request: VerifyLeagues, on: OnEvent = ignore) -> tuple[str, .
 
         problems = []
         with _open_checker(cluster, workers, on) as checker:
-            settings = AuditSettings(
+            settings = AuditOptions(
                 checker, watch, secrets, request.roots, request.replays, request.isolation, open_backend
             )
             for is_problem, sentence in audit(store, bots, leagues, settings):

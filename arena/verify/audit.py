@@ -27,9 +27,9 @@ from arena.store.history import Head
 from arena.store.matches import MatchStore
 from arena.text import counted
 from arena.verify.history import AuditLine, audit_history
-from arena.verify.match import Checker, Task, check_here, draws_of, task_of
+from arena.verify.match import Checker, CheckTask, check_here, draws_of, task_of
 from arena.verify.replay import audit_by_replay
-from arena.verify.resimulation import Resimulated
+from arena.verify.resimulation import ResimulationResult
 
 RATING_TOLERANCE: Final = 1e-6
 LATE_DIGITS: Final = 1e-7
@@ -42,15 +42,15 @@ While jobs are played again it is called twice a second.
 """
 
 
-class AuditSettings(NamedTuple):
+class AuditOptions(NamedTuple):
     """Settings of an audit: the checker, the progress listener, the source of secrets, and old roots.
 
     `replays`: the number of jobs of each league to play again, with bots under `isolation`, on the backend that
     `open_backend` returns for its tournament.
     """
 
-    checked: Checker = check_here
-    watch: OnProgress = lambda *_: None
+    checker: Checker = check_here
+    on_progress: OnProgress = lambda *_: None
     secrets: Callable[[Iterable[str]], list[Secret]] = lambda _: []
     roots: tuple[Head, ...] = ()
     replays: int = 0
@@ -58,33 +58,29 @@ class AuditSettings(NamedTuple):
     open_backend: Callable[[Tournament], Backend] = lambda _: LocalBackend(1)
 
 
-HERE: Final = AuditSettings()
+DEFAULT: Final = AuditOptions()
 """The default settings: check in this process, report no progress."""
 
 
 def audit(
-    store: MatchStore, bots: BotStore, leagues: tuple[str, ...], look: AuditSettings = HERE
+    store: MatchStore, bots: BotStore, leagues: tuple[str, ...], options: AuditOptions = DEFAULT
 ) -> Iterator[AuditLine]:
     """Yield findings about the database, each league, and, if these are all leagues, matches of no league."""
-    yield from _about("database", _audit_database(store))
-    yield from _about("history", audit_history(store, look.roots))
-    sound: dict[str, LeagueState] = {}
+    yield from _audit_part("database", _audit_database(store))
+    yield from _audit_part("history", audit_history(store, options.roots))
+    states: dict[str, LeagueState] = {}
     for name in leagues:
-        yield from _about(name, _audit_bots(store, bots, name, sound))
-        if name in sound:
-            yield from _about(name, _audit_matches(store, sound[name], look))
-            yield from _about(name, _audit_standings(store, sound[name]))
-        if name in sound and look.replays:
-            secrets = _secrets_of(sound[name].tournament, look)
-            watch = partial(look.watch, f"{name}, played again")
-            backend = look.open_backend(sound[name].tournament)
-            again = audit_by_replay(store, bots, sound[name], secrets, look.replays, look.isolation, backend, watch)
-            yield from _about(name, again)
+        yield from _audit_part(name, _audit_bots(store, bots, name, states))
+        if name in states:
+            yield from _audit_part(name, _audit_matches(store, states[name], options))
+            yield from _audit_part(name, _audit_standings(store, states[name]))
+        if name in states and options.replays:
+            yield from _audit_part(name, _audit_by_replay(store, bots, states[name], options))
     if set(leagues) == set(store.leagues()):
-        yield from _about("no league", _audit_orphans(store, sound.values(), look))
+        yield from _audit_part("no league", _audit_orphans(store, states.values(), options))
 
 
-def _about(name: str, part: Iterator[AuditLine]) -> Iterator[AuditLine]:
+def _audit_part(name: str, part: Iterator[AuditLine]) -> Iterator[AuditLine]:
     """Yield the findings of a part of the audit; damage that ends the part is one more."""
     try:
         for is_problem, text in part:
@@ -105,8 +101,8 @@ def _audit_database(store: MatchStore) -> Iterator[AuditLine]:
         yield True, f"{counted(bare, 'match has', 'matches have')} no record"
 
 
-def _audit_bots(store: MatchStore, bots: BotStore, name: str, sound: dict[str, LeagueState]) -> Iterator[AuditLine]:
-    """Check the bots of a league; add its state to `sound`."""
+def _audit_bots(store: MatchStore, bots: BotStore, name: str, states: dict[str, LeagueState]) -> Iterator[AuditLine]:
+    """Check the bots of a league; add its state to `states`."""
     tournament = store.league(name)
     changed = set(bots.changed({player.bot.digest for player in tournament.players}))
     for player in tournament.players:
@@ -114,16 +110,16 @@ def _audit_bots(store: MatchStore, bots: BotStore, name: str, sound: dict[str, L
             yield True, f"bot {player.bot.label} is missing or no longer has its hash"
     if not changed:
         yield False, f"{len(tournament.players)} bots have their hashes"
-    sound[name] = state_of(tournament, store.ranks)
+    states[name] = state_of(tournament, store.ranks)
 
 
-def _audit_matches(store: MatchStore, state: LeagueState, look: AuditSettings) -> Iterator[AuditLine]:
+def _audit_matches(store: MatchStore, state: LeagueState, options: AuditOptions) -> Iterator[AuditLine]:
     tournament = state.tournament
     by_key = {span.pairing.key: span.pairing for span in state.spans}
-    secrets = _secrets_of(tournament, look)
+    secrets = _secrets_of(tournament, options)
     tasks = (task_of(tournament, by_key[match.key.pairing], match, secrets) for match in store.matches(state.blocks))
     text = f"{{}} of {counted(state.scheduled, 'match', 'matches')} replayed"
-    checked = yield from _audit_tasks(tournament.name, tasks, look, state.stored, text.format)
+    checked = yield from _audit_tasks(tournament.name, tasks, options, state.stored, text.format)
     seen = Counter(result.key[:2] for result in store.results(state.blocks))
     if seen.total() != checked:
         yield True, f"{counted(seen.total(), 'match has', 'matches have')} {counted(checked, 'record')}"
@@ -132,35 +128,45 @@ def _audit_matches(store: MatchStore, state: LeagueState, look: AuditSettings) -
         yield True, f"{counted(incomplete, 'block lacks', 'blocks lack')} a match"
 
 
-def _secrets_of(tournament: Tournament, look: AuditSettings) -> list[Secret]:
+def _audit_by_replay(
+    store: MatchStore, bots: BotStore, state: LeagueState, options: AuditOptions
+) -> Iterator[AuditLine]:
+    """Play some jobs of a league again, and compare their actions with the stored ones."""
+    secrets, backend = _secrets_of(state.tournament, options), options.open_backend(state.tournament)
+    on_progress = partial(options.on_progress, f"{state.tournament.name}, played again")
+    return audit_by_replay(store, bots, state, secrets, options.replays, options.isolation, backend, on_progress)
+
+
+def _secrets_of(tournament: Tournament, options: AuditOptions) -> list[Secret]:
     """Return the known secrets of the league; a public seed is always known."""
     public = public_secret(tournament)
-    return [public] if public is not None else look.secrets(tournament.commitments)
+    return [public] if public is not None else options.secrets(tournament.commitments)
 
 
-def _audit_orphans(store: MatchStore, leagues: Iterable[LeagueState], look: AuditSettings) -> Iterator[AuditLine]:
+def _audit_orphans(store: MatchStore, leagues: Iterable[LeagueState], options: AuditOptions) -> Iterator[AuditLine]:
     """Check matches of no current league (a changed tournament leaves them), each against its own record."""
     secrets, blocks = list[Secret](), Counter[str]()
     for league in leagues:
-        secrets += _secrets_of(league.tournament, look)
+        secrets += _secrets_of(league.tournament, options)
         blocks |= Counter(league.blocks)
-    tasks = (Task(match, draws_of(match, secrets)) for match in store.orphans(blocks))
+    tasks = (CheckTask(match, draws_of(match, secrets)) for match in store.orphans(blocks))
+    text = "{} of no current league replayed"
     yield from _audit_tasks(
-        "no league", tasks, look, 0, lambda count: f"{counted(count, 'match', 'matches')} of no current league replayed"
+        "no league", tasks, options, 0, lambda count: text.format(counted(count, "match", "matches"))
     )
 
 
 def _audit_tasks(
-    name: str, tasks: Iterable[Task], look: AuditSettings, total: int, summary: Callable[[int], str]
+    name: str, tasks: Iterable[CheckTask], options: AuditOptions, total: int, summary: Callable[[int], str]
 ) -> Generator[AuditLine, None, int]:
     """Yield the problems of each match, and remarks about all of them; return the number of checked matches."""
     checked = replayed = 0
-    remarks, simulated = Counter[str](), dict[str, Resimulated]()
+    remarks, simulated = Counter[str](), dict[str, ResimulationResult]()
     if total:
-        look.watch(name, 0, total)
-    for checked_match in look.checked(tasks):
+        options.on_progress(name, 0, total)
+    for checked_match in options.checker(tasks):
         checked += 1
-        look.watch(name, checked, max(total, checked))
+        options.on_progress(name, checked, max(total, checked))
         yield from ((True, f"match {checked_match.match}: {problem}") for problem in checked_match.problems)
         replayed += checked_match.is_replayed
         remarks.update(checked_match.remarks)
@@ -170,17 +176,17 @@ def _audit_tasks(
         yield False, summary(replayed)
     for text, count in remarks.items():
         yield False, text.replace("{}", counted(count, "match", "matches"), 1)
-    yield from ((False, _simulations(again)) for _, again in sorted(simulated.items()))
+    yield from ((False, _describe_simulations(again)) for _, again in sorted(simulated.items()))
     return checked
 
 
-def _simulations(found: Resimulated) -> str:
+def _describe_simulations(total: ResimulationResult) -> str:
     """Return the results of simulations here, in a sentence for all matches simulated on the same terms."""
-    same, made = found.equal, counted(found.made, "simulation", "simulations")
-    if not found.terms:
-        return f"{made} made again, {'all' if same == found.made else same} as recorded"
-    difference = f"not comparable: simulated by {found.terms}; {same} of {made} come out the same"
-    return f"{difference}; the farthest: {found.farthest.text}" if found.farthest else difference
+    same, made = total.equal, counted(total.made, "simulation", "simulations")
+    if not total.terms:
+        return f"{made} made again, {'all' if same == total.made else same} as recorded"
+    difference = f"not comparable: simulated by {total.terms}; {same} of {made} come out the same"
+    return f"{difference}; the farthest: {total.farthest.text}" if total.farthest else difference
 
 
 def _audit_standings(store: MatchStore, state: LeagueState) -> Iterator[AuditLine]:
@@ -218,16 +224,16 @@ def _audit_ratings(tournament: Tournament, results: list[MatchResult]) -> AuditL
     return False, "ratings agree with the factor graph of the trueskill package"
 
 
-def _agree(one: Any, other: Any) -> bool:
+def _agree(first: Any, second: Any) -> bool:
     """Return True if two JSON values are equal but for late digits, and columns that only one version has."""
-    match one, other:
+    match first, second:
         case (float(), float() | int()) | (int(), float()):
-            return math.isclose(one, other, rel_tol=LATE_DIGITS, abs_tol=LATE_DIGITS)
+            return math.isclose(first, second, rel_tol=LATE_DIGITS, abs_tol=LATE_DIGITS)
         case dict(), dict():
-            return all(_agree(one[key], other[key]) for key in one.keys() & other.keys())
+            return all(_agree(first[key], second[key]) for key in first.keys() & second.keys())
         case list(), list():
-            return len(one) == len(other) and all(map(_agree, one, other))
-    return bool(one == other)
+            return len(first) == len(second) and all(map(_agree, first, second))
+    return bool(first == second)
 
 
 def _matches_in(published: bytes) -> int:

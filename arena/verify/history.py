@@ -16,12 +16,12 @@ AuditLine = tuple[bool, str]
 
 def audit_history(store: MatchStore, roots: Sequence[Head] = ()) -> Iterator[AuditLine]:
     """Yield findings about the history; `roots`, kept by a person, are compared with recomputed ones."""
-    yield from _walked(store, roots)
+    yield from _check_entries(store, roots)
     if strangers := store.orphans_of("record", "history"):
         yield True, f"{counted(strangers, 'stored match is', 'stored matches are')} not in it"
 
 
-def _walked(store: MatchStore, roots: Sequence[Head]) -> Iterator[AuditLine]:
+def _check_entries(store: MatchStore, roots: Sequence[Head]) -> Iterator[AuditLine]:
     tree, heads = Tree(), {root.size: Tree().head() for root in roots}
     proven = max((root.size for root in roots), default=0)
     misfits = 0
@@ -35,7 +35,7 @@ def _walked(store: MatchStore, roots: Sequence[Head]) -> Iterator[AuditLine]:
         what = counted(misfits, "entry does", "entries do")
         yield True, f"{what} not fit what stands beside: the history itself was changed"
     yield False, f"{counted(head.size, 'match', 'matches')} in the order of their commits, {head}"
-    yield from (_compared(root, heads[root.size], head.size) for root in roots)
+    yield from (_compare_root(root, heads[root.size], head.size) for root in roots)
 
 
 def _audit_entry(store: MatchStore, entry: Entry, *, is_proven: bool) -> Iterator[AuditLine]:
@@ -51,7 +51,7 @@ def _audit_entry(store: MatchStore, entry: Entry, *, is_proven: bool) -> Iterato
             yield True, f"match {entry.match}: {error}"
 
 
-def _compared(root: Head, found: Head, size: int) -> AuditLine:
+def _compare_root(root: Head, found: Head, size: int) -> AuditLine:
     """Compare a known root with the root of the first matches of the history."""
     if root.size > size:
         what = counted(size, "match", "matches")

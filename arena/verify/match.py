@@ -26,20 +26,20 @@ from arena.match.secret_luck import BlockDraw, Secret, draw_block
 from arena.plugins import Package
 from arena.process.workers import Workers
 from arena.protocol.messages import ClockTerms
-from arena.verify.resimulation import Resimulated, resimulate
+from arena.verify.resimulation import ResimulationResult, resimulate
 
 LUCK_TOLERANCE: Final = 2
 """Millionths by which luck may differ: it is measured with floats, and machines round the last digit differently."""
-_COMPARED: Final = "the luck of {} compared with the secret or the public seed"
-_NOT_COMPARED: Final = (
+_LUCK_COMPARED: Final = "the luck of {} compared with the secret or the public seed"
+_LUCK_NOT_COMPARED: Final = (
     "the luck of {} not compared with the secret, or the public seed, of commitment %s, which is not here; only the"
     " dice and cards, with the luck in each record"
 )
-_AHEAD: Final = 4
+_BATCHES_IN_FLIGHT: Final = 4
 """Batches in flight for each process: enough that none waits, few enough to bound memory in a large league."""
 
 
-class Expected(msgspec.Struct, frozen=True):
+class PrescribedSettings(msgspec.Struct, frozen=True):
     """The settings of a match that its tournament prescribes, under the field names of a record.
 
     `seats` are players and the hashes of their bots.
@@ -53,7 +53,7 @@ class Expected(msgspec.Struct, frozen=True):
     package: Package | UnsetType = UNSET
 
 
-class Task(msgspec.Struct, frozen=True):
+class CheckTask(msgspec.Struct, frozen=True):
     """A stored match and what its league prescribes; the last two fields are None for a match of no current league.
 
     `draws`: the draw of its block under each known secret. `commitments`: of all secrets of its league.
@@ -61,11 +61,11 @@ class Task(msgspec.Struct, frozen=True):
 
     match: MatchResult
     draws: tuple[BlockDraw, ...] = ()
-    expected: Expected | None = None
+    expected: PrescribedSettings | None = None
     commitments: tuple[str, ...] | None = None
 
 
-class Checked(msgspec.Struct, frozen=True):
+class CheckedMatch(msgspec.Struct, frozen=True):
     """The result of checking a match: its problems, in sentences, and its simulations (None if none were made).
 
     `remarks`: sentences common to several matches, with `{}` for their number. `is_replayed` is False if this arena
@@ -74,17 +74,17 @@ class Checked(msgspec.Struct, frozen=True):
 
     match: str
     problems: tuple[str, ...]
-    resimulated: Resimulated | None = None
+    resimulated: ResimulationResult | None = None
     remarks: tuple[str, ...] = ()
     is_replayed: bool = True
 
 
-Batch = Sequence[Task]
-Checker = Callable[[Iterable[Task]], Iterator[Checked]]
+Batch = Sequence[CheckTask]
+Checker = Callable[[Iterable[CheckTask]], Iterator[CheckedMatch]]
 """A function that checks matches and yields the results in their order."""
 
 
-def check_here(tasks: Iterable[Task]) -> Iterator[Checked]:
+def check_here(tasks: Iterable[CheckTask]) -> Iterator[CheckedMatch]:
     """Check matches one after the other, in this process."""
     return map(check_match, tasks)
 
@@ -94,24 +94,24 @@ def parallel_checker(workers: int) -> Iterator[Checker]:
     """Provide a checker with a pool of `workers` processes, which start with the first task."""
     try:
         with Workers(workers, preload=check_match.__module__) as pool:
-            yield lambda tasks: in_order(
-                lambda batch: pool.submit(check_batch, batch).result, tasks, lambda: workers * _AHEAD
+            yield lambda tasks: check_batches(
+                lambda batch: pool.submit(check_one_batch, batch).result, tasks, lambda: workers * _BATCHES_IN_FLIGHT
             )
     except BrokenExecutor as error:
         raise HarnessFault(f"a process that checked matches died: {error}; try --workers 1") from error
 
 
-def in_order(
-    send: Callable[[Batch], Callable[[], list[Checked]]],
-    tasks: Iterable[Task],
+def check_batches(
+    send: Callable[[Batch], Callable[[], list[CheckedMatch]]],
+    tasks: Iterable[CheckTask],
     most: Callable[[], int],
     size: Callable[[], int] = lambda: 1,
-) -> Iterator[Checked]:
+) -> Iterator[CheckedMatch]:
     """Check up to `most` batches of `size` tasks at once; `send` starts one and returns a function to wait for it.
 
     Results of earlier tasks are still yielded if the store is damaged; then DamagedStore is raised.
     """
-    waiting: deque[Callable[[], list[Checked]]] = deque()
+    waiting: deque[Callable[[], list[CheckedMatch]]] = deque()
     damage: list[DamagedStore] = []
     remaining = _until_damage(tasks, damage)
     while batch := list(islice(remaining, size())):
@@ -124,7 +124,7 @@ def in_order(
         raise damage[0]
 
 
-def _until_damage(tasks: Iterable[Task], damage: list[DamagedStore]) -> Iterator[Task]:
+def _until_damage(tasks: Iterable[CheckTask], damage: list[DamagedStore]) -> Iterator[CheckTask]:
     """Yield the tasks; an error of the store ends them and is appended to `damage`."""
     try:
         yield from tasks
@@ -132,31 +132,31 @@ def _until_damage(tasks: Iterable[Task], damage: list[DamagedStore]) -> Iterator
         damage.append(error)
 
 
-def check_batch(tasks: Batch) -> list[Checked]:
+def check_one_batch(tasks: Batch) -> list[CheckedMatch]:
     """Check some matches, one after the other."""
     return list(map(check_match, tasks))
 
 
-def check_match(task: Task) -> Checked:
+def check_match(task: CheckTask) -> CheckedMatch:
     """Check a match in every respect; any exception becomes a problem, so that the audit goes on."""
     try:
-        return _checked(task)
+        return _check(task)
     except Exception as error:  # noqa: BLE001 - the edge: rules are not made for forged states
-        return Checked(str(task.match.key), (f"it cannot be checked: {error!r:.300}",))
+        return CheckedMatch(str(task.match.key), (f"it cannot be checked: {error!r:.300}",))
 
 
-def _checked(task: Task) -> Checked:
+def _check(task: CheckTask) -> CheckedMatch:
     """Check a match; a record that cannot be replayed is not simulated again."""
     result, match_id = task.match, str(task.match.key)
     try:
         record = unpack(task.match.record)
     except ValueError as error:
-        return Checked(match_id, (str(error),))
+        return CheckedMatch(match_id, (str(error),))
     mistakes = [] if record.match == match_id else [f"its record is that of {record.match}"]
     mistakes += _misfits(task.expected, record) if task.expected else ()
     if result_of(record) != msgspec.structs.replace(result, luck=(), luck_version="", record=b""):
         mistakes.append("its result is not that of its record")
-    wrong, remark = _compared_luck(task, record)
+    wrong, remark = _compare_luck(task, record)
     mistakes += wrong
     remarks = [remark] if remark else []
     resimulated = None
@@ -174,20 +174,20 @@ def _checked(task: Task) -> Checked:
         elif resimulated is not None and (farthest := resimulated.farthest):
             farthest = msgspec.structs.replace(farthest, text=f"match {match_id}, {farthest.text}")
             resimulated = msgspec.structs.replace(resimulated, farthest=farthest)
-        wrong, remark = _measured_luck(result, record)
+        wrong, remark = _compare_measured_luck(result, record)
         mistakes += wrong
         remarks += [remark] if remark else []
-    return Checked(match_id, tuple(mistakes), resimulated, tuple(remarks), is_replayed=not other)
+    return CheckedMatch(match_id, tuple(mistakes), resimulated, tuple(remarks), is_replayed=not other)
 
 
-def task_of(tournament: Tournament, pairing: Pairing, match: MatchResult, secrets: Collection[Secret]) -> Task:
+def task_of(tournament: Tournament, pairing: Pairing, match: MatchResult, secrets: Collection[Secret]) -> CheckTask:
     """Return the task of a match of this pairing, under the known secrets."""
     key = match.key
     seats: tuple[Player, ...] = rotate(pairing.players, key.rotation)
-    return Task(
+    return CheckTask(
         match,
         draws=draws_of(match, secrets),
-        expected=Expected(
+        expected=PrescribedSettings(
             game=tournament.game,
             rules=tournament.rules or load_game(tournament.game).rules_version,
             options=tournament.options,
@@ -205,7 +205,7 @@ def draws_of(match: MatchResult, secrets: Iterable[Secret]) -> tuple[BlockDraw, 
     return tuple(draw_block(secret, f"{key.pairing}-{key.block}", seats) for secret in secrets)
 
 
-def _misfits(expected: Expected, record: MatchRecord) -> Iterator[str]:
+def _misfits(expected: PrescribedSettings, record: MatchRecord) -> Iterator[str]:
     """Yield differences between the settings in the record and those of the tournament."""
     prescribed = msgspec.structs.asdict(expected)
     recorded = {name: getattr(record, name) for name in prescribed}
@@ -219,7 +219,7 @@ def _differences(found: Mapping[str, Any], due: Mapping[str, Any], origin: str) 
             yield f"its {name} is {found[name]}, {origin} gives {value}"
 
 
-def _compared_luck(task: Task, record: MatchRecord) -> tuple[Iterable[str], str]:
+def _compare_luck(task: CheckTask, record: MatchRecord) -> tuple[Iterable[str], str]:
     """Compare the luck in the record with that of its secret or seed; return differences and a remark."""
     commitment = record.commitment
     if commitment is UNSET:
@@ -229,13 +229,15 @@ def _compared_luck(task: Task, record: MatchRecord) -> tuple[Iterable[str], str]
         if drawn.commitment == commitment:
             wire_id = drawn.wire_ids[task.match.key.rotation]
             expected = {"seed": drawn.luck, "bot_seeds": drawn.bot_seeds, "wire_id": wire_id}
-            return _differences({name: getattr(record, name) for name in expected}, expected, "its secret"), _COMPARED
+            return _differences(
+                {name: getattr(record, name) for name in expected}, expected, "its secret"
+            ), _LUCK_COMPARED
     if task.commitments is not None and commitment not in task.commitments:
         return [f"its luck was drawn under the commitment {commitment}, which is none of its league"], ""
-    return [], _NOT_COMPARED % commitment if commitment else ""
+    return [], _LUCK_NOT_COMPARED % commitment if commitment else ""
 
 
-def _measured_luck(stored: MatchResult, record: MatchRecord) -> tuple[list[str], str]:
+def _compare_measured_luck(stored: MatchResult, record: MatchRecord) -> tuple[list[str], str]:
     """Measure the luck again; return the difference from the stored luck, and a remark."""
     if not stored.luck_version:
         return [], ""

@@ -27,7 +27,7 @@ class Difference(msgspec.Struct, frozen=True):
     apart: float
 
 
-class Resimulated(msgspec.Struct, frozen=True):
+class ResimulationResult(msgspec.Struct, frozen=True):
     """The simulations of one match made again, or of several matches on the same terms.
 
     `terms`: the differences between this machine and the record's, empty without any. `made`: the number of
@@ -41,13 +41,13 @@ class Resimulated(msgspec.Struct, frozen=True):
     farthest: Difference | None
     why_not: str = ""
 
-    def __add__(self, other: Self) -> "Resimulated":
+    def __add__(self, other: Self) -> "ResimulationResult":
         differences = [part.farthest for part in (self, other) if part.farthest is not None]
         farthest = max(differences, key=lambda difference: difference.apart, default=None)
-        return Resimulated(self.terms, self.made + other.made, self.equal + other.equal, farthest, self.why_not)
+        return ResimulationResult(self.terms, self.made + other.made, self.equal + other.equal, farthest, self.why_not)
 
 
-def resimulate(record: MatchRecord) -> tuple[Resimulated | None, list[str]]:
+def resimulate(record: MatchRecord) -> tuple[ResimulationResult | None, list[str]]:
     """Make all simulations of a record again; return their results and the problems, in sentences.
 
     The results are None without a simulator. CheckFailed if the record cannot be replayed.
@@ -58,7 +58,7 @@ def resimulate(record: MatchRecord) -> tuple[Resimulated | None, list[str]]:
     try:
         here = simulator.fingerprint()
     except SpecError as error:
-        return Resimulated("", 0, 0, None, str(error)), []
+        return ResimulationResult("", 0, 0, None, str(error)), []
     recorded = {} if record.simulator is UNSET else record.simulator
     terms = _terms(recorded, here)
     made = equal = 0
@@ -70,11 +70,11 @@ def resimulate(record: MatchRecord) -> tuple[Resimulated | None, list[str]]:
             equal += difference is None
         if difference is not None:
             differences.append(Difference(f"step {number}, {difference.text}", difference.apart))
-    farthest = max(differences, key=lambda one: one.apart, default=None)
+    farthest = max(differences, key=lambda difference: difference.apart, default=None)
     wrong = [] if terms else [difference.text for difference in differences]
     if recorded.keys() != here.keys():
         wrong.insert(0, f"the fingerprint tells {_keys(recorded)}; expected {_keys(here)}")
-    return Resimulated(terms, made, equal, farthest), wrong
+    return ResimulationResult(terms, made, equal, farthest), wrong
 
 
 def _difference(simulator: Simulator, moment: ReplayStep) -> Difference | None:
@@ -84,23 +84,23 @@ def _difference(simulator: Simulator, moment: ReplayStep) -> Difference | None:
         if isinstance(step, ActionStep) and step.is_own:
             simulator.require(moment.before, Seat(step.seat), moment.action)
         elif isinstance(step, SimulationStep):
-            return _compared(simulator, moment.before, step)
+            return _simulate_again(simulator, moment.before, step)
     except IllegalAction as refusal:
-        return Difference(f"{_named(step)}: not possible here: {refusal.message}", math.inf)
+        return Difference(f"{_describe_step(step)}: not possible here: {refusal.message}", math.inf)
     except (ArenaError, ArithmeticError, ValueError) as error:
-        return Difference(f"{_named(step)}: cannot be simulated here: {error}", math.inf)
+        return Difference(f"{_describe_step(step)}: cannot be simulated here: {error}", math.inf)
     return None
 
 
-def _compared(simulator: Simulator, before: Any, step: SimulationStep) -> Difference | None:
+def _simulate_again(simulator: Simulator, before: Any, step: SimulationStep) -> Difference | None:
     again = simulator.simulate(before)
     if _bytes(again) == _bytes(step.result):
         return None
     distance = simulator.distance(before, step.result, again) or "in its last digits"
-    return Difference(f"{_named(step)}: comes out otherwise here: {distance}", _apart(step.result, again))
+    return Difference(f"{_describe_step(step)}: comes out otherwise here: {distance}", _distance(step.result, again))
 
 
-def _named(step: Step) -> str:
+def _describe_step(step: Step) -> str:
     return f"seat {step.seat}" if isinstance(step, ActionStep) else step.key
 
 
@@ -121,13 +121,13 @@ def _bytes(result: Json) -> bytes:
     return msgspec.json.encode(result, order="deterministic")
 
 
-def _apart(one: Any, other: Any) -> float:
+def _distance(first: Any, second: Any) -> float:
     """Return the greatest difference between numbers at the same place; inf if anything else differs."""
-    one, other = msgspec.to_builtins(one), msgspec.to_builtins(other)
-    if isinstance(one, dict) and isinstance(other, dict) and one.keys() == other.keys():
-        return max((_apart(one[key], other[key]) for key in one), default=0.0)
-    if isinstance(one, list | tuple) and isinstance(other, list | tuple) and len(one) == len(other):
-        return max(map(_apart, one, other), default=0.0)
-    if all(isinstance(value, int | float) and not isinstance(value, bool) for value in (one, other)):
-        return float(abs(one - other))
-    return 0.0 if one == other else math.inf
+    first, second = msgspec.to_builtins(first), msgspec.to_builtins(second)
+    if isinstance(first, dict) and isinstance(second, dict) and first.keys() == second.keys():
+        return max((_distance(first[key], second[key]) for key in first), default=0.0)
+    if isinstance(first, list | tuple) and isinstance(second, list | tuple) and len(first) == len(second):
+        return max(map(_distance, first, second), default=0.0)
+    if all(isinstance(value, int | float) and not isinstance(value, bool) for value in (first, second)):
+        return float(abs(first - second))
+    return 0.0 if first == second else math.inf

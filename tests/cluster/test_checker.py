@@ -17,12 +17,12 @@ from support.tampering import edit_matches, execute_sql
 from arena.cluster import checker, session
 from arena.cluster.checker import cluster_checker
 from arena.cluster.dealer import DealingTimes
-from arena.cluster.messages import Report, Welcome, packed, unpacked
+from arena.cluster.messages import Report, Welcome, decode_message, encode_message
 from arena.errors import HarnessFault, MachineFault
 from arena.league.tournament import ClusterSettings
 from arena.match.results import MatchKey
 from arena.match.settings import ClockSettings
-from arena.verify.match import Checked, Expected, Task
+from arena.verify.match import CheckedMatch, CheckTask, PrescribedSettings
 
 QUICK = DealingTimes(look_s=0.01, retry_s=0.0, patience_s=0.0)
 
@@ -130,9 +130,9 @@ def test_lost_workers_cost_nothing(terminal: Terminal, link: LinkHere) -> None:
     def after(name: str, answer: Any) -> Any:
         if (name, link.calls[-1][1]) != ("w1", "exchange"):
             return answer
-        report = unpacked(answer, Report)
+        report = decode_message(answer, Report)
         attempts = {key: replace(one, checked=()) for key, one in report.attempts.items()}
-        return packed(replace(report, attempts=attempts))
+        return encode_message(replace(report, attempts=attempts))
 
     link.before, link.after, link.first = before, after, {"w0", "w1"}
     said = terminal.arena(ON_THE_CLUSTER)
@@ -141,12 +141,12 @@ def test_lost_workers_cost_nothing(terminal: Terminal, link: LinkHere) -> None:
     assert said.err == "worker w1 is left out: it tells of other matches than it was asked\n"
 
 
-def checked() -> list[Checked]:
+def checked() -> list[CheckedMatch]:
     """Check a match of nim without a record on the cluster."""
-    expected = Expected("nim", "1", {}, ClockSettings().terms(), ())
+    expected = PrescribedSettings("nim", "1", {}, ClockSettings().terms(), ())
     one = match_result(MatchKey("aaaa", 0, 0), ("ann", "bob"), (Fraction(1, 3), 0))
     with cluster_checker(ClusterSettings("tcp://x:1"), lambda _: None, QUICK) as check:
-        return list(check([Task(one, expected=expected)]))
+        return list(check([CheckTask(one, expected=expected)]))
 
 
 def test_fractions_of_a_score_travel(link: LinkHere) -> None:
@@ -162,8 +162,8 @@ def test_without_a_worker_of_the_same_arena_the_command_ends(link: LinkHere) -> 
     """A sentence names the reason."""
 
     def older(name: str, answer: Any) -> Any:
-        identity = unpacked(answer, Welcome).identity if (name, "exchange") not in link.calls else None
-        return packed(Welcome(replace(identity, arena="0.1"))) if identity else answer
+        identity = decode_message(answer, Welcome).identity if (name, "exchange") not in link.calls else None
+        return encode_message(Welcome(replace(identity, arena="0.1"))) if identity else answer
 
     link.after = older
 

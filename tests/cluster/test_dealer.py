@@ -12,7 +12,7 @@ from support.fake_cluster import IDENTITY, Died, FakeCluster, VirtualLoop, run
 from support.league_made import all_blocks, played_block
 from support.made_matches import tournament
 
-from arena.cluster.messages import Report, packed, unpacked
+from arena.cluster.messages import Report, decode_message, encode_message
 from arena.errors import HarnessFault, MachineFault, SpecError
 from arena.league.driver import BlocksLost, play_jobs
 from arena.league.schedule import Fixture, Job, jobs
@@ -223,11 +223,11 @@ def test_blocks_that_were_not_asked_for_count_nothing(
     exchange = cluster.exchange
 
     async def forging(address: str, dispatch: bytes) -> bytes:
-        report = unpacked(await exchange(address, dispatch), Report)
+        report = decode_message(await exchange(address, dispatch), Report)
         if cluster.at(address).name == "w0":
             forged = {key: replace(one, blocks=forge(one.blocks)) for key, one in report.attempts.items()}
             report = replace(report, attempts=forged)
-        return packed(report)
+        return encode_message(report)
 
     cluster.exchange = forging  # type: ignore[method-assign]
     run(league, cluster)

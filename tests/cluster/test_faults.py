@@ -19,7 +19,7 @@ from support.cluster_league import PATIENCE_S, Cluster, a_cluster, kill, make_ce
 from support.e2e_arena import Place
 from support.waiting import until
 
-from arena.cluster.dealer import USUAL_TIMES
+from arena.cluster.dealer import DEFAULT_TIMES
 
 pytestmark = [pytest.mark.process, pytest.mark.slow, needs_lab]
 
@@ -119,7 +119,7 @@ def test_a_driver_that_was_stopped_for_a_while_goes_on(cluster: Cluster, undistu
     process = cluster.begin_league()
 
     os.kill(process.pid, signal.SIGSTOP)
-    time.sleep(USUAL_TIMES.lease_s + 1.0)
+    time.sleep(DEFAULT_TIMES.lease_s + 1.0)
     until(lambda: not any(map(cluster.bots, hosts)), within_s=PATIENCE_S, what="the end of the leases")
     os.kill(process.pid, signal.SIGCONT)
     cluster.finish(process)

@@ -7,7 +7,7 @@ import pytest
 from msgspec.structs import replace
 from support.cli_arena import Terminal
 
-from arena.cluster.messages import Identity, packed, unpacked
+from arena.cluster.messages import Identity, decode_message, encode_message
 from arena.cluster.survey import SurveyedWorker, WorkerReport, faults, report
 from arena.games import GameFingerprint
 from arena.plugins import Package
@@ -91,7 +91,7 @@ def test_a_report_travels_as_plain_values() -> None:
     """It is equal after packing and unpacking."""
     here = report()
 
-    assert unpacked(packed(here), WorkerReport) == here
+    assert decode_message(encode_message(here), WorkerReport) == here
     assert here.speed > 0
     assert set(here.identities) | set(here.lacking) >= {"nim", "shanghaien"}
 

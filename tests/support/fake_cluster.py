@@ -14,17 +14,17 @@ from msgspec.structs import replace
 
 from arena.cluster import dealer
 from arena.cluster.backend import ClusterBackend
-from arena.cluster.dealer import DealingTimes, Terms
+from arena.cluster.dealer import DealingTimes, WorkerRequirements
 from arena.cluster.messages import (
     AnyJob,
+    AttemptProgress,
     Dispatch,
     Identity,
     Opening,
-    Progressed,
     Report,
     Welcome,
-    packed,
-    unpacked,
+    decode_message,
+    encode_message,
 )
 from arena.errors import MachineFault
 from arena.games import fingerprint_of
@@ -39,7 +39,7 @@ from arena.store.bots import BotStore
 from support.league_made import all_blocks, numbers, played_block, real_tournament
 
 IDENTITY = Identity("1", fingerprint_of("nim"))
-TERMS = Terms("league test", "nim", "none", IDENTITY)
+TERMS = WorkerRequirements("league test", "nim", "none", IDENTITY)
 
 
 class VirtualLoop(asyncio.SelectorEventLoop):
@@ -87,7 +87,7 @@ class FakeWorker:
         self.is_busy_until_s = 0.0
         self.sessions = 0
         self.session, self.has_played = "", False
-        self.attempts: dict[str, Progressed] = {}
+        self.attempts: dict[str, AttemptProgress] = {}
         self.queue: list[tuple[str, Job]] = []
         self.most_lives = 0
         self.playing: asyncio.Task[None] | None = None
@@ -132,7 +132,7 @@ class FakeWorker:
         for attempt, job in dispatch.jobs.items():
             if attempt not in self.attempts:
                 assert isinstance(job, Job)
-                self.attempts[attempt] = Progressed()
+                self.attempts[attempt] = AttemptProgress()
                 self.cluster.attempts.add(job.attempt)
                 self.queue.append((attempt, job))
                 self.queued.set()
@@ -170,26 +170,26 @@ class FakeWorker:
                     return
                 except PlayerDied:
                     for queued, _ in self.queue[1:]:
-                        self.tell(queued, Progressed(ending="undelivered", error="its process was lost"))
+                        self.tell(queued, AttemptProgress(ending="undelivered", error="its process was lost"))
                     del self.queue[1:]
-                    self.tell(attempt, Progressed(ending="died", error="a worker process died"))
+                    self.tell(attempt, AttemptProgress(ending="died", error="a worker process died"))
                     break
                 except Silenced:
                     await asyncio.Event().wait()
                 except MachineFault as error:
-                    self.tell(attempt, Progressed(ending="lacking", error=str(error)))
+                    self.tell(attempt, AttemptProgress(ending="lacking", error=str(error)))
                     break
                 except Exception as error:  # noqa: BLE001 - as a worker tells it
-                    self.tell(attempt, Progressed(ending="failed", error=str(error)))
+                    self.tell(attempt, AttemptProgress(ending="failed", error=str(error)))
                     break
                 blocks = (*self.attempts[attempt].blocks, block)
-                self.tell(attempt, Progressed(2 * len(blocks), blocks=blocks))
+                self.tell(attempt, AttemptProgress(2 * len(blocks), blocks=blocks))
             else:
                 self.tell(attempt, replace(self.attempts[attempt], ending="played"))
             self.queue.pop(0)
             self.changed.set()
 
-    def tell(self, attempt: str, news: Progressed) -> None:
+    def tell(self, attempt: str, news: AttemptProgress) -> None:
         self.attempts[attempt] = news
         self.has_played |= news.finished > 0
         self.changed.set()
@@ -304,14 +304,14 @@ class FakeCluster:
         worker = self.at(address)
         if worker.name in self.hanging:
             await asyncio.Event().wait()
-        return packed(worker.meet(unpacked(opening, Opening)))
+        return encode_message(worker.meet(decode_message(opening, Opening)))
 
     async def exchange(self, address: str, dispatch: bytes) -> bytes:
         worker = self.at(address)
-        report = await worker.exchange(unpacked(dispatch, Dispatch))
+        report = await worker.exchange(decode_message(dispatch, Dispatch))
         if self.at(address).name in self.deaf:
             raise ConnectionError("the answer is lost")
-        return packed(report)
+        return encode_message(report)
 
     async def part(self, address: str, session: str) -> None:
         worker = self.at(address)

@@ -23,7 +23,7 @@ from arena.process.scripted import Reply
 from arena.standings.table import standings_json
 from arena.store import database, history
 from arena.store.history import Head
-from arena.verify.audit import AuditSettings, audit
+from arena.verify.audit import AuditOptions, audit
 
 
 def head_of(kept: Kept) -> Head:
@@ -33,7 +33,7 @@ def head_of(kept: Kept) -> Head:
 
 def problems(kept: Kept, *roots: Head) -> list[str]:
     with kept.reading() as store:
-        found = audit(store, kept.bots, ("test",), AuditSettings(roots=roots))
+        found = audit(store, kept.bots, ("test",), AuditOptions(roots=roots))
         return [text for is_problem, text in found if is_problem]
 
 
@@ -149,7 +149,7 @@ def test_a_root_holds_while_matches_are_added(tmp_path: Path) -> None:
     early = Head(4, nodes[3])
 
     with kept.reading() as store:
-        found = list(audit(store, kept.bots, ("test",), AuditSettings(roots=(early, last))))
+        found = list(audit(store, kept.bots, ("test",), AuditOptions(roots=(early, last))))
 
     assert not [text for is_problem, text in found if is_problem]
     told = [text for _, text in found if "have the root that was given" in text]
@@ -189,7 +189,7 @@ def test_a_root_looks_at_the_bytes_of_all_matches(tmp_path: Path) -> None:
     kept.tamper("UPDATE record SET body = ? WHERE body = ?", bytes(body), kept.body)
 
     with kept.reading() as store:
-        found = [text for is_problem, text in audit(store, kept.bots, (), AuditSettings(roots=(root,))) if is_problem]
+        found = [text for is_problem, text in audit(store, kept.bots, (), AuditOptions(roots=(root,))) if is_problem]
 
     assert len(found) == 1
     assert found[0].startswith("history: match ")

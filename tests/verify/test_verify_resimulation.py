@@ -20,9 +20,9 @@ from arena.match.results import result_of
 from arena.store import database
 from arena.store.bots import BotStore
 from arena.store.matches import MatchStore
-from arena.verify.audit import HERE, AuditSettings, OnProgress, audit
+from arena.verify.audit import DEFAULT, AuditOptions, OnProgress, audit
 from arena.verify.history import AuditLine
-from arena.verify.match import Checked, Task, check_here, parallel_checker
+from arena.verify.match import CheckedMatch, CheckTask, check_here, parallel_checker
 from arena.verify.resimulation import resimulate
 
 pytestmark = pytest.mark.usefixtures("toy_game")
@@ -209,7 +209,7 @@ class Stored:
         with closing(database.open_for_writing(self.results)) as connection:
             MatchStore(connection, self.results).save(block(number, one) for number, one in enumerate(records))
 
-    def findings(self, look: AuditSettings = HERE) -> list[AuditLine]:
+    def findings(self, look: AuditOptions = DEFAULT) -> list[AuditLine]:
         connection = database.open_for_reading(self.results)
         assert connection is not None
         with closing(connection):
@@ -221,9 +221,9 @@ def block(number: int, record: MatchRecord) -> PlayedBlock:
     return next(pack_blocks([replace(result_of(named), record=pack(named))]))
 
 
-def task(number: int, record: MatchRecord | None = None) -> Task:
+def task(number: int, record: MatchRecord | None = None) -> CheckTask:
     (match,) = block(number, record or stored_toy_match()).results
-    return Task(match)
+    return CheckTask(match)
 
 
 def test_the_audit_names_match_and_step_of_a_forgery(tmp_path: Path) -> None:
@@ -268,7 +268,7 @@ def test_the_audit_tells_how_far_it_is(tmp_path: Path) -> None:
     heard: list[tuple[str, int, int]] = []
     watch: OnProgress = lambda *far: heard.append(far)  # noqa: E731
 
-    Stored(tmp_path, stored_toy_match(), stored_toy_match()).findings(AuditSettings(check_here, watch))
+    Stored(tmp_path, stored_toy_match(), stored_toy_match()).findings(AuditOptions(check_here, watch))
 
     assert heard == [("no league", 1, 1), ("no league", 2, 2)]
 
@@ -289,12 +289,12 @@ def test_processes_find_what_one_finds_in_the_same_order() -> None:
 def test_damage_does_not_hide_what_was_checked_before() -> None:
     """Results of matches read before a damaged one are reported first."""
 
-    def damaged() -> Iterator[Task]:
+    def damaged() -> Iterator[CheckTask]:
         yield task(0)
         yield task(1)
         raise DamagedStore("unreadable")
 
-    found: list[Checked] = []
+    found: list[CheckedMatch] = []
     with parallel_checker(2) as checked, pytest.raises(DamagedStore):  # noqa: PT012 - what came before it is the point
         for one in checked(damaged()):
             found.append(one)  # noqa: PERF402
