@@ -36,7 +36,7 @@ def test_a_look_at_the_machine_that_fails_is_told(tmp_path: Path, monkeypatch: p
     def full(_: Opening) -> Welcome:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(session, "_looked", full)
+    monkeypatch.setattr(session, "_describe_machine", full)
 
     assert "No space left on device" in met(Slot(tmp_path, Waiting)).refusal
 
