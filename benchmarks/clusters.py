@@ -110,7 +110,7 @@ def _beside_local(scratch: Path, rounds: int, seconds: float) -> Table:
 
     def on_dask() -> TimedRun:
         here = ClusterSettings("local:2")
-        return run(cluster_backend(here, tournament, "sandbox", bots.packed, lambda _: None))
+        return run(cluster_backend(here, tournament, "sandbox", bots.pack, lambda _: None))
 
     samples = interleaved({"local": lambda: run(LocalBackend(2)), "dask": on_dask}, rounds, warm_ups=0)
     rates = {name: [sample.rate for sample in runs] for name, runs in samples.items()}
@@ -303,7 +303,7 @@ class _EveryBot:
     def __init__(self, *_: object) -> None: ...
 
     def held(self, digests: Any) -> Any:
-        """See BotCache.held."""
+        """See BotCache.hold."""
         return contextlib.nullcontext(dict.fromkeys(digests, "/"))
 
 

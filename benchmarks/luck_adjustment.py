@@ -97,7 +97,7 @@ def play(seed: str, number: int, players: Sequence[InProcess], clock: Clock) -> 
     start_s = time.process_time()
     meter = LuckMeter(game, 2, ShanghaienValue())
     for place, moment in enumerate(passed):
-        meter.passed(place, *moment)
+        meter.note_step(place, *moment)
     luck = meter.luck().by_seat[0]
     clock.spent_s += time.process_time() - start_s
     clock.matches += 1

@@ -24,5 +24,5 @@ longer knows it, after `silent_s` > `lease_s` without an answer, or when it answ
 a match takes (`peers`); only then it gives the jobs to others, as new attempts. An attempt is over when its future is,
 in whichever way, so the driver waits for none that nobody plays.
 
-Bots travel by content: `BotStore.packed` makes what the driver sends, `arena.store.cache` keeps it on the worker.
+Bots travel by content: `BotStore.pack` makes what the driver sends, `arena.store.cache` keeps it on the worker.
 """

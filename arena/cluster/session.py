@@ -280,13 +280,13 @@ class WorkerSession:
         """Hold the bots that are in the cache, until `stack` is closed."""
         for digest in digests:
             with contextlib.suppress(BotsMissing):
-                stack.enter_context(self._bots.held([digest]))
+                stack.enter_context(self._bots.hold([digest]))
 
     def _begin(self, attempt: _Attempt) -> tuple[str, ...]:
         """Queue a job and hold its bots until it is over; if bots are missing, return their hashes instead."""
         with contextlib.ExitStack() as stack:
             try:
-                folders = stack.enter_context(self._bots.held(attempt.job.digests))
+                folders = stack.enter_context(self._bots.hold(attempt.job.digests))
             except BotsMissing as missing:
                 return missing.digests
             job = attempt.job.with_bots(lambda bot: replace(bot, folder=folders[bot.digest]))

@@ -25,7 +25,7 @@ from arena.conformance.value import fair_values, sound_values, unknowing_values
 from arena.errors import BotFault, SpecError
 from arena.games import api, load_game
 from arena.match.baseline import BaselinePlayer
-from arena.match.record import decoded, encoded
+from arena.match.record import decode_record, encode_record
 from arena.match.referee import play_match
 from arena.match.replay import problems
 from arena.match.results import result_of
@@ -297,7 +297,7 @@ def _replays(table: PlayedTable) -> Iterator[str]:
     settings = MatchSettings(table.game.name, dict(table.options), ClockSettings(decides="wall"))
     spec = spec_of(settings, f"{0:012x}-0-0", drawn, 0, "none")
     players = [BaselinePlayer() for _ in table.all_seats()]
-    record = decoded(encoded(play_match(spec, players, game=table.game, simulator=table.simulator)))
+    record = decode_record(encode_record(play_match(spec, players, game=table.game, simulator=table.simulator)))
     yield from (f"played again from its record: {problem}" for problem in problems(record, table.game))
     result_of(record)
 

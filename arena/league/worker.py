@@ -108,7 +108,7 @@ def play_rotations(
     for rotation in job.fixtures[0].draw.order:
         fixtures, shortages = list(job.fixtures), 0
         while fixtures:
-            with room.alone(limits_of(job)) if shortages else room.beside_others():
+            with room.claim_machine(limits_of(job)) if shortages else room.share_machine():
                 table = _seat(job, keep_transcript=keep_transcript, is_last=shortages == ATTEMPTS - 1)
                 watch(table)
                 grace_s = 0.0

@@ -16,7 +16,7 @@ from arena.games.api import Game, Json, Seat, simulator_of
 from arena.match.bot_player import BotPlayer
 from arena.match.decision import Decisions
 from arena.match.participant import ActionRequest, Participant, refusal_of
-from arena.match.reconstruction import RecordedPlayer, replaying
+from arena.match.reconstruction import RecordedPlayer, open_recorded_table
 from arena.match.record import ActionStep, MatchRecord, SeatRecord
 from arena.match.requests import answer_steps, requests_of
 from arena.protocol import messages as m
@@ -78,7 +78,7 @@ def ask(
     return tuple(asking.answers)
 
 
-def played_on(record: MatchRecord, bots: dict[int, BotPlayer], step: int) -> MatchRecord:
+def continue_match(record: MatchRecord, bots: dict[int, BotPlayer], step: int) -> MatchRecord:
     """Play a stored match on with the answers of these bots, by seat, from that step on; return its record.
 
     Until then the bots are asked and the recorded answers are played. All draws are those of the record's luck.
@@ -102,7 +102,7 @@ class _Asking(msgspec.Struct):
     """The state that all seats of one table share; the bots' answers count from the step `live_from` on."""
 
     record: MatchRecord
-    wanted: tuple[int, ...] = ()
+    steps: tuple[int, ...] = ()
     before: Callable[[BotPlayer, int], object] = lambda _bot, _step: None
     live_from: int = _NEVER
     is_live: bool = False
@@ -115,7 +115,7 @@ class _Asking(msgspec.Struct):
 
 def _play(record: MatchRecord, bots: dict[int, BotPlayer], asking: _Asking) -> MatchRecord:
     """Play the match once more, with the bots beside the recorded players of their seats."""
-    with replaying(record, is_live=lambda: asking.is_live) as table:
+    with open_recorded_table(record, is_live=lambda: asking.is_live) as table:
         seats: list[Participant] = [
             _AskedPlayer(player, bots[seat], seat, table.game, asking) if seat in bots else player
             for seat, player in enumerate(table.players)
@@ -185,28 +185,28 @@ class _AskedPlayer(Participant):
         """
         bot, asking = self._bot, self._asking
         number = min(request.step, len(asking.record.steps) + 1)  # also where several seats owe the last one
-        is_wanted, refused = number in asking.wanted, self._refused
+        is_wanted, refused = number in asking.steps, self._refused
         if is_wanted and refused is None:
             asking.before(bot, number)
         bot.account.copy_banks(self._recorded.account)
-        budget = request.look_ahead and request.look_ahead.anew()
+        budget = request.look_ahead and request.look_ahead.renew()
         fault, step = "", None
         reason, self._refused = None if refused is None else refusal_of(refused), None
         try:
             if refused is not None:
                 bot.refuse(refused, number)
-            step = self._decisions.answered(msgspec.structs.replace(request, look_ahead=budget, refused=reason), bot)
+            step = self._decisions.ask_player(msgspec.structs.replace(request, look_ahead=budget, refused=reason), bot)
         except BotFault as error:
             fault = f"{error.code}: {error.message}"
             self._is_over = isinstance(error, Crashed) or not bot.is_reachable
             is_last = refused is not None or isinstance(error, OutOfTime) or number not in self._again
             self._refused = None if self._is_over or is_last else error
         if is_wanted:
-            asking.answers[len(asking.answers) - (refused is not None) :] = [self._compared(request, step, fault)]
-        if self._is_over or (self._refused is None and asking.wanted and number >= asking.wanted[-1]):
+            asking.answers[len(asking.answers) - (refused is not None) :] = [self._compare(request, step, fault)]
+        if self._is_over or (self._refused is None and asking.steps and number >= asking.steps[-1]):
             raise _AllAnswered(f"the bot in place of {bot.player} ended at step {number}: {fault}")
 
-    def _compared(self, request: ActionRequest, step: ActionStep | None, fault: str) -> BotAnswer:
+    def _compare(self, request: ActionRequest, step: ActionStep | None, fault: str) -> BotAnswer:
         """Return the bot's answer beside the recorded one."""
         entry = self._bot.seat_record(self.terms)
         assert entry.requests, "it was asked"
@@ -237,11 +237,11 @@ class _AskedPlayer(Participant):
         """Report the refusal to the participant whose answers count."""
         self._playing.refuse(fault, step)
 
-    def happened(self, event: m.AnyEvent, before: Any, after: Any) -> None:
+    def on_event(self, event: m.AnyEvent, before: Any, after: Any) -> None:
         """Report the event to the bot, and to the recorded player while its answers count."""
         if not self._asking.is_live:
-            self._recorded.happened(event, before, after)
-        self._bot.happened(event, before, after)
+            self._recorded.on_event(event, before, after)
+        self._bot.on_event(event, before, after)
 
     def stop(self) -> None:
         """Stop the bot."""

@@ -147,7 +147,7 @@ class BotPlayer(Participant):
             else:
                 channel.rest()
         except OutOfTime as late:
-            late.hint = talk.discarded.explanation(message.id) or late.hint
+            late.hint = talk.discarded.explain(message.id) or late.hint
             account.timeouts_by_load += late.is_by_load
             raise
         except MalformedReply:
@@ -189,7 +189,7 @@ class BotPlayer(Participant):
         """Let the clock of the open request run out, or of the next one."""
         self.account.abandon()
 
-    def happened(self, event: m.AnyEvent, before: Any, after: Any) -> None:  # noqa: ARG002 - a bot gets observations
+    def on_event(self, event: m.AnyEvent, before: Any, after: Any) -> None:  # noqa: ARG002 - a bot gets observations
         """Report an event to the bot: at once if it asked for that, otherwise with the next request."""
         if self._wants_events and (talk := self._talk) is not None and talk.lost is None:
             talk.tell(m.EventMessage(match=self._match, what=event))

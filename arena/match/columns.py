@@ -32,7 +32,7 @@ class Machine(NamedTuple):
     speed: float
 
 
-class MatchEnd(NamedTuple):
+class MatchSummary(NamedTuple):
     """The values of a match that are not counted by seat; scores are whole multiples of 1 / `score_unit`."""
 
     termination: Termination
@@ -47,9 +47,9 @@ class PlayedBlock(msgspec.Struct, frozen=True):
     """The finished matches of a block; none if it was void each time, for the reason in `void`. `players` by place.
 
     `ranks` has n n characters for n players: by rotation and by seat, a digit for each rank; hyphens for a match that
-    is not there. `ends` is JSON: a `MatchEnd` by rotation, or null. `numbers` are the `NUMBERS` by rotation and seat,
-    little-endian in 4 or 8 bytes each; 0 for a value that is not known. `records` are packed, by rotation, empty for a
-    match that is not there; there are none where only results are asked for.
+    is not there. `ends` is JSON: a `MatchSummary` by rotation, or null. `numbers` are the `NUMBERS` by rotation and
+    seat, little-endian in 4 or 8 bytes each; 0 for a value that is not known. `records` are packed, by rotation, empty
+    for a match that is not there; there are none where only results are asked for.
 
     `machine` is that on which all of them were played, None for the driver's own.
     """
@@ -113,20 +113,20 @@ def pack_blocks(results: Iterable[MatchResult]) -> Iterator[PlayedBlock]:
         matches[result.key.rotation] = result
     for pairing, (players, blocks) in pairings.items():
         for block, matches in sorted(blocks.items()):
-            yield _packed(pairing, block, players, [matches.get(rotation) for rotation in range(len(players))])
+            yield _pack(pairing, block, players, [matches.get(rotation) for rotation in range(len(players))])
 
 
 @lru_cache(maxsize=256)
-def read_ends(text: str) -> tuple[MatchEnd | None, ...]:
+def read_ends(text: str) -> tuple[MatchSummary | None, ...]:
     """Read the ends of the matches of a block. ValueError for any other text."""
-    ends = msgspec.json.decode(text, type=tuple[MatchEnd | None, ...])
+    ends = msgspec.json.decode(text, type=tuple[MatchSummary | None, ...])
     for end in ends:
         if end is not None and not _is_end(end, len(ends)):
             raise ValueError(f"its end cannot be: {end}")
     return ends
 
 
-def _is_end(end: MatchEnd, seats: int) -> bool:
+def _is_end(end: MatchSummary, seats: int) -> bool:
     """Return True if the values fit together at a table of `seats`."""
     if end.termination is Termination.NORMAL:
         is_fit = end.at_fault is None
@@ -143,7 +143,7 @@ def width_of(numbers: bytes, seats: int) -> int:
     return width
 
 
-def _packed(pairing: str, block: int, players: tuple[str, ...], matches: Sequence[MatchResult | None]) -> PlayedBlock:
+def _pack(pairing: str, block: int, players: tuple[str, ...], matches: Sequence[MatchResult | None]) -> PlayedBlock:
     """Pack a block of which some matches may be None."""
     units = [score_unit(match.scores or ()) if match else 1 for match in matches]
     ends = [match and _end(match, unit) for match, unit in zip(matches, units, strict=True)]
@@ -167,16 +167,16 @@ def _packed(pairing: str, block: int, players: tuple[str, ...], matches: Sequenc
     )
 
 
-def _end(match: MatchResult, unit: int) -> MatchEnd:
+def _end(match: MatchResult, unit: int) -> MatchSummary:
     """Return the values of a match that are not counted by seat; `unit` is that of its scores."""
-    return MatchEnd(match.termination, match.at_fault, match.isolation, match.luck_version, unit, match.pardoned)
+    return MatchSummary(match.termination, match.at_fault, match.isolation, match.luck_version, unit, match.pardoned)
 
 
 def _result(
     key: MatchKey,
     players: tuple[str, ...],
     ranks: str,
-    end: MatchEnd,
+    end: MatchSummary,
     columns: Sequence[tuple[int, ...]],
     record: bytes,
 ) -> MatchResult:

@@ -66,12 +66,13 @@ class Decisions:
         others end their processes too.
         """
         if len(seats) == 1:
-            due = self._due(state, seats[0], first, self._run_on)
+            due = self._turn_of(state, seats[0], first, self._run_on)
             result = self._act(due) if isinstance(due, ActionRequest) else due
             if isinstance(result, Forfeited):
                 raise result
             return [result]
-        results = self._act_concurrently([self._due(state, *pair) for pair in zip(seats, count(first), strict=False)])
+        turns = [self._turn_of(state, *pair) for pair in zip(seats, count(first), strict=False)]
+        results = self._act_concurrently(turns)
         forfeits = [result for result in results if isinstance(result, Forfeited)]
         if forfeits:
             for other in forfeits[1:]:
@@ -88,7 +89,7 @@ class Decisions:
         answers = iter(_ask_concurrently(calls))
         return [next(answers) if isinstance(step, ActionRequest) else step for step in due]
 
-    def _due(self, state: Any, seat: Seat, number: int, run_on: RunOn | None = None) -> ActionStep | ActionRequest:
+    def _turn_of(self, state: Any, seat: Seat, number: int, run_on: RunOn | None = None) -> ActionStep | ActionRequest:
         """Return the step of the seat if only one action is legal, else the request for an action."""
         legal = self._game.legal(state, seat)
         if legal is not None and len(legal) == 1:
@@ -104,7 +105,7 @@ class Decisions:
         participant, policy = self._participants[request.seat], self._fault_policy
         while True:
             try:
-                return self.answered(request, participant)
+                return self.ask_player(request, participant)
             except BotFault as fault:
                 last = fault
             if request.run_on is not None:
@@ -120,7 +121,7 @@ class Decisions:
                 return ActionStep(seat=request.seat, action=action, fallback_for=last.code)
             request = msgspec.structs.replace(request, refused=refusal_of(last))
 
-    def answered(self, request: ActionRequest, participant: Participant) -> ActionStep:
+    def ask_player(self, request: ActionRequest, participant: Participant) -> ActionStep:
         """Ask the player; return the step with the chosen action. Raises the player's fault."""
         state, seat, legal = request.state, request.seat, request.legal
         try:

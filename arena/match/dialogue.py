@@ -44,16 +44,16 @@ class DiscardedOutput(msgspec.Struct):
     early_id: str = ""
     has_early: bool = False
 
-    def stray(self, line: bytes) -> None:
+    def note_stray(self, line: bytes) -> None:
         """Note a line that is no JSON object."""
         self.strays += 1
         self.first_stray = self.first_stray or codec.excerpt(line)
 
-    def stale(self, kind: str, number: int) -> None:
+    def note_stale(self, kind: str, number: int) -> None:
         """Note an answer or a question to a request that is not open."""
         self.wrong_id = self.wrong_id or f"{'an' if kind == 'action' else 'a'} {kind} with id {number}"
 
-    def early(self, line: bytes) -> None:
+    def note_early(self, line: bytes) -> None:
         """Note a line that lay there before the request; only the first is decoded, for there may be many."""
         if self.has_early:
             return
@@ -65,7 +65,7 @@ class DiscardedOutput(msgspec.Struct):
         if isinstance(message, m.Answer):
             self.early_id = str(message.id)
 
-    def strays_text(self) -> str:
+    def describe_strays(self) -> str:
         """Describe the stray lines: `3 lines came, none of them a JSON object; the first: blah`; empty without any."""
         if not self.strays:
             return ""
@@ -73,7 +73,7 @@ class DiscardedOutput(msgspec.Struct):
             return f"1 line came, and it is not a JSON object: {self.first_stray}"
         return f"{self.strays} lines came, none of them a JSON object; the first: {self.first_stray}"
 
-    def explanation(self, request_id: int) -> str:
+    def explain(self, request_id: int) -> str:
         """Return the likely reason why request `request_id` has no answer; empty if nothing came."""
         if self.wrong_id:
             return f"{self.wrong_id} came, but the open request is {request_id}: repeat the request's id"
@@ -82,7 +82,7 @@ class DiscardedOutput(msgspec.Struct):
                 f"an action with id {self.early_id} came before request {request_id} was sent, and was dropped:"
                 " answer each request once, after it came"
             )
-        return self.strays_text()
+        return self.describe_strays()
 
 
 class Dialogue:
@@ -235,7 +235,7 @@ class Dialogue:
     def _stale(self, kind: str, number: int) -> None:
         """Note an answer or a question about a request that is not open."""
         self.recorder.discard("stale")
-        self.discarded.stale(kind, number)
+        self.discarded.note_stale(kind, number)
 
     def _stray(self, line: bytes) -> None:
         """Note text on stdout that is no message, usually a forgotten print; with `is_strict` raise a fault."""
@@ -246,7 +246,7 @@ class Dialogue:
         )
         if self._is_strict:
             raise fault
-        self.discarded.stray(line)
+        self.discarded.note_stray(line)
         if self.recorder.discard("stray"):
             self.tell(error_of(fault, is_fatal=False))
 
@@ -258,7 +258,7 @@ class Dialogue:
             text = line.strip()
             if text.startswith(b"{"):
                 self.recorder.discard("early")
-                self.discarded.early(text)
+                self.discarded.note_early(text)
             elif text:
                 self._stray(line)
         self._require_process()

@@ -108,7 +108,7 @@ class HumanPlayer(Participant):
         self.moves -= 1
         self._say(f"not possible: {fault.message}")
 
-    def happened(self, event: AnyEvent, before: Any, after: Any) -> None:
+    def on_event(self, event: AnyEvent, before: Any, after: Any) -> None:
         """Show dice, actions, and the results of simulations in the words of the game."""
         match event:
             case ChanceEvent() if max(event.outcome) <= _LARGEST_DIE:
@@ -125,7 +125,7 @@ class HumanPlayer(Participant):
                 if simulator is not None and (text := simulator.describe_result(before, event.result, after)):
                     self._say(with_names(text, self._players))
 
-    def passed(self, before: Any, after: Any) -> None:
+    def on_turn_end(self, before: Any, after: Any) -> None:
         """Show what a step led to, such as who won what, in the words of the game."""
         self._last = after
         for line in news_of(self._game, before, after, self._players):
@@ -144,7 +144,7 @@ class HumanPlayer(Participant):
     def _choose(self, count: int, table: list[str]) -> int:
         """Ask until one of the `count` listed actions is chosen; return its index."""
         while True:
-            text = self._typed(f"your action, 1 to {count}", [*self._rules(), HELP, *table])
+            text = self._read_line(f"your action, 1 to {count}", [*self._rules(), HELP, *table])
             numbers = [str(number) for number in range(1, count + 1)]
             if text in numbers:
                 return numbers.index(text)
@@ -156,12 +156,12 @@ class HumanPlayer(Participant):
         fallback = None if fault_policy is None else fault_policy.fallback_action(request.state, request.seat)
         prompt = "your action as JSON; s: an example" + ("" if fallback is None else f"; p: {fallback}")
         while True:
-            text = self._typed(prompt, [*self._rules(), HELP_UNLISTED, *table])
+            text = self._read_line(prompt, [*self._rules(), HELP_UNLISTED, *table])
             chosen: Any = None
             if text == "p" and fallback is not None:
                 chosen = fallback
             elif text == "s":
-                chosen = self._confirmed(random_action(self._game, request.state, request.seat, self._random))
+                chosen = self._confirm(random_action(self._game, request.state, request.seat, self._random))
             elif text.startswith("{"):
                 chosen = self._read(text)
             else:
@@ -169,12 +169,11 @@ class HumanPlayer(Participant):
             if chosen is not None:
                 return dict(msgspec.to_builtins(chosen))
 
-    def _confirmed(self, action: Any) -> Any:
+    def _confirm(self, action: Any) -> Any:
         """Show an action; return it if the human wants to play it, else None."""
         self._say(f"{action}: {json.dumps(msgspec.to_builtins(action))}")
-        return (
-            action if self._typed("y to play this, n for no", [f"{action}: {HELP_EXAMPLE}"]) in {"y", "yes"} else None
-        )
+        answer = self._read_line("y to play this, n for no", [f"{action}: {HELP_EXAMPLE}"])
+        return action if answer in {"y", "yes"} else None
 
     def _read(self, text: str) -> dict[str, Json] | None:
         """Decode a JSON object; show the reason and return None if the text is none."""
@@ -184,7 +183,7 @@ class HumanPlayer(Participant):
             self._say(fault.message)
             return None
 
-    def _typed(self, prompt: str, help_lines: list[str]) -> str:
+    def _read_line(self, prompt: str, help_lines: list[str]) -> str:
         """Return a line that the human typed; show the help if they ask for it. Raises Resigned if they give up."""
         while True:
             text = self._prompt(prompt).strip()

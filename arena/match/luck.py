@@ -68,7 +68,7 @@ class LuckMeter:
         self._value = value or value_of(game)
         self._passages: list[tuple[int, Any, Any, Step]] = []
 
-    def passed(self, number: int, before: Any, after: Any, step: Step) -> None:
+    def note_step(self, number: int, before: Any, after: Any, step: Step) -> None:
         """Note that a step led from `before` to `after`; of a decision of several seats note only one step."""
         if self._value is not None:
             self._passages.append((number, before, after, step))
@@ -111,7 +111,7 @@ def luck_of(record: MatchRecord, value: ValueFunction[Any] | None = None) -> Mat
     before: Any = None
     for number, moment in enumerate(replay(record)):
         if moment.before is not before:  # a decision of several seats has a step for each
-            meter.passed(number, moment.before, moment.after, moment.step)
+            meter.note_step(number, moment.before, moment.after, moment.step)
         before = moment.before
     return meter.luck()
 

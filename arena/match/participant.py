@@ -38,7 +38,7 @@ class LookAhead:
         self._simulator, self._state, self._seat = simulator, state, seat
         self.left = 0 if simulator is None else simulator.budget(state)
 
-    def anew(self) -> "LookAhead":
+    def renew(self) -> "LookAhead":
         """Return a fresh simulation budget for the same decision."""
         return LookAhead(self._simulator, self._state, self._seat)
 
@@ -124,10 +124,10 @@ class Participant:
         if len(self.refusals) < REFUSALS_KEPT:
             self.refusals.append(RefusedAnswer(step, fault.code, fault.message, fault.reason))
 
-    def happened(self, event: AnyEvent, before: Any, after: Any) -> None:
+    def on_event(self, event: AnyEvent, before: Any, after: Any) -> None:
         """Note an event that led from the state `before` to the state `after`."""
 
-    def passed(self, before: Any, after: Any) -> None:
+    def on_turn_end(self, before: Any, after: Any) -> None:
         """Note that a turn is over, also the player's own and a hidden draw. Only humans use it."""
 
     def stop(self) -> None:

@@ -68,7 +68,7 @@ def lines_of(record: MatchRecord, *, game: Game[Any, Any] | None = None) -> tupl
     A seat that never heard of the match, because another one failed before, has none. `game` stands in for the one that
     the record names.
     """
-    with replaying(record, game) as table:
+    with open_recorded_table(record, game) as table:
         table.play(table.players)
         return tuple(player.seat_transcript() for player in table.players)
 
@@ -103,7 +103,7 @@ class RecordedTable:
 
 
 @contextlib.contextmanager
-def replaying(
+def open_recorded_table(
     record: MatchRecord, game: Game[Any, Any] | None = None, is_live: Callable[[], bool] | None = None
 ) -> Iterator[RecordedTable]:
     """Give the table of a record. CheckFailed if the record lacks what a replay needs, also for errors inside."""
@@ -196,7 +196,7 @@ class RecordedPlayer(BotPlayer):
         return self._full
 
 
-class _RecordedFatally(BotFault):
+class _FatalFault(BotFault):
     """A fault that ended the match, in the words of the record; nobody adds to them."""
 
     def __init__(self, told: ReportedFault) -> None:
@@ -301,7 +301,7 @@ class _Script(ScriptedChannel):
         due = self._due.popleft() if self._due else ReportedFault(self.number, Crashed.code, "not told", is_fatal=True)
         if due.is_fatal:
             self.is_over = True
-            return _RecordedFatally(due)
+            return _FatalFault(due)
         return _PARDONED[due.code](due.message, hint=due.hint, got=due.got, reason=due.reason)
 
     def _take_time(self, clock: MoveClock) -> None:

@@ -284,13 +284,13 @@ class MatchRecord(msgspec.Struct, frozen=True):
 
 def pack(record: MatchRecord) -> bytes:
     """Compress the record, behind a line with the codec and the digest of the JSON. HarnessFault if it is too large."""
-    text = encoded(record)
+    text = encode_record(record)
     if len(text) > RECORD_BYTES:  # only its stderr and its notes can make a bot's record so large
         seats = tuple(msgspec.structs.replace(seat, stderr=UNSET) for seat in record.seats)
         steps = tuple(
             msgspec.structs.replace(step, note="") if isinstance(step, ActionStep) else step for step in record.steps
         )
-        text = encoded(msgspec.structs.replace(record, seats=seats, steps=steps))
+        text = encode_record(msgspec.structs.replace(record, seats=seats, steps=steps))
     if len(text) > RECORD_BYTES:
         raise HarnessFault(
             f"the record of match {record.match} has {len(text)} bytes, at most {RECORD_BYTES} are stored"
@@ -325,19 +325,19 @@ def unpack(packed: bytes) -> MatchRecord:
     if sha256(text).hexdigest() != digest:
         raise ValueError("the stored bytes do not have the stored digest")
     try:
-        return decoded(text)
+        return decode_record(text)
     except msgspec.MsgspecError as error:
         raise ValueError(f"the stored bytes are no record of a match: {error}") from None
 
 
-def encoded(record: MatchRecord) -> bytes:
+def encode_record(record: MatchRecord) -> bytes:
     """Encode the record as JSON."""
-    return msgspec.json.encode(record, enc_hook=fraction_written)
+    return msgspec.json.encode(record, enc_hook=encode_fraction)
 
 
-def decoded(text: bytes) -> MatchRecord:
+def decode_record(text: bytes) -> MatchRecord:
     """Decode a record from JSON. MsgspecError names what does not fit."""
-    return msgspec.json.decode(text, type=MatchRecord, dec_hook=_fraction_read)
+    return msgspec.json.decode(text, type=MatchRecord, dec_hook=_decode_fraction)
 
 
 def plain_number(value: int | Fraction) -> int | float:
@@ -345,14 +345,14 @@ def plain_number(value: int | Fraction) -> int | float:
     return value.numerator if value.denominator == 1 else float(value)
 
 
-def fraction_written(value: Any) -> int | str:
+def encode_fraction(value: Any) -> int | str:
     """Return a score as it stands in JSON: an integer, or a string such as `3/2`."""
     if not isinstance(value, Fraction):
         raise NotImplementedError(f"expected a Fraction, found {type(value)}")
     return value.numerator if value.denominator == 1 else str(value)
 
 
-def _fraction_read(kind: type, value: Any) -> Fraction:
+def _decode_fraction(kind: type, value: Any) -> Fraction:
     """Read a score from its form in JSON. ValueError for any other value."""
     if kind is Fraction and type(value) is int:
         return Fraction(value)

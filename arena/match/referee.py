@@ -174,13 +174,13 @@ class _Table:
                 state = game.apply(state, {Seat(step.seat): step.action for step in decision})
                 steps += decision
                 for step in decision:
-                    self._tell_action(step, before, state)
+                    self._report_action(step, before, state)
             elif isinstance(turn, Chance):
                 drawn = draw(self._spec.seed, turn)
                 state = game.resolve(state, drawn)
                 steps.append(ChanceStep(key=turn.key, outcome=drawn))
                 if turn.is_public:
-                    self._tell(m.ChanceEvent(key=turn.key, outcome=drawn), before, state)
+                    self._report(m.ChanceEvent(key=turn.key, outcome=drawn), before, state)
             elif isinstance(turn, Over):
                 return state
             elif simulator is None:
@@ -189,13 +189,13 @@ class _Table:
                 result = simulator.simulate(state)
                 state = simulator.apply_result(state, result)
                 steps.append(SimulationStep(key=turn.key, result=result))
-                self._tell(m.SimulationEvent(key=turn.key, result=result), before, state)
+                self._report(m.SimulationEvent(key=turn.key, result=result), before, state)
             if self._meter is not None:
-                self._meter.passed(number, before, state, steps[number])
+                self._meter.note_step(number, before, state, steps[number])
             for human in self._humans:
-                human.passed(before, state)
+                human.on_turn_end(before, state)
 
-    def _tell_action(self, step: ActionStep, before: Any, after: Any) -> None:
+    def _report_action(self, step: ActionStep, before: Any, after: Any) -> None:
         """Report an action to the other seats, as far as they may know it; to its own seat if it did not choose it."""
         whole = m.ActionEvent(step.seat, step.action, step.forced, step.fallback_for)
         heard = None if self._heard is None else self._heard(before, Seat(step.seat), step.action)
@@ -207,12 +207,12 @@ class _Table:
                 reason = step.fallback_for if heard[seat] == step.action else ""
                 event = None if heard[seat] is None else m.ActionEvent(step.seat, heard[seat], fallback_for=reason)
             if event is not None:
-                participant.happened(event, before, after)
+                participant.on_event(event, before, after)
 
-    def _tell(self, event: m.AnyEvent, before: Any, after: Any) -> None:
+    def _report(self, event: m.AnyEvent, before: Any, after: Any) -> None:
         """Report an event to all seats."""
         for participant in self._participants:
-            participant.happened(event, before, after)
+            participant.on_event(event, before, after)
 
     def _forfeit(self, guilty: Seat, fault: BotFault) -> MatchRecord:
         """End the match with a forfeit: the seat at fault is last, the others share the first place."""

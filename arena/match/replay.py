@@ -116,37 +116,37 @@ class _Replay:
         while position < len(steps):
             turn = self._game.turn(state)
             if isinstance(turn, Decision):
-                played = self._decided(state, turn.seats, steps[position : position + len(turn.seats)])
+                played = self._replay_decision(state, turn.seats, steps[position : position + len(turn.seats)])
             else:
-                played = [self._happened(state, turn, steps[position])]
+                played = [self._replay_chance(state, turn, steps[position])]
             yield from played
             position += len(played)
             state = played[-1].after
         self._check_end(state)
 
-    def _happened(self, state: Any, turn: Turn, step: Step) -> ReplayStep:
+    def _replay_chance(self, state: Any, turn: Turn, step: Step) -> ReplayStep:
         """Replay a draw, or a simulation with the recorded result. CheckFailed if it cannot come from this state."""
         match turn:
             case Chance():
                 drawn = draw(self._record.seed, turn)
                 expected = ChanceStep(key=turn.key, outcome=drawn)
                 if step != expected:
-                    raise self._wrong(f"recorded {_shown(step)}, the seed gives {_shown(expected)}")
+                    raise self._error(f"recorded {_encode_step(step)}, the seed gives {_encode_step(expected)}")
                 return ReplayStep(before=state, step=expected, action=None, after=self._game.resolve(state, drawn))
             case Simulation(key=key) if self._simulator is not None:
                 if not isinstance(step, SimulationStep) or step.key != key:
-                    raise self._wrong(f"recorded {_shown(step)} where the simulation {key} was due")
+                    raise self._error(f"recorded {_encode_step(step)} where the simulation {key} was due")
                 try:
                     after = self._simulator.apply_result(state, step.result)
                 except ValueError as error:
-                    raise self._wrong(f"recorded {_shown(step)}, which cannot be: {error}") from None
+                    raise self._error(f"recorded {_encode_step(step)}, which cannot be: {error}") from None
                 return ReplayStep(before=state, step=step, action=None, after=after)
-        raise self._wrong(f"recorded {_shown(step)} after the end of the game")
+        raise self._error(f"recorded {_encode_step(step)} after the end of the game")
 
-    def _decided(self, state: Any, seats: tuple[Seat, ...], steps: tuple[Step, ...]) -> list[ReplayStep]:
+    def _replay_decision(self, state: Any, seats: tuple[Seat, ...], steps: tuple[Step, ...]) -> list[ReplayStep]:
         """Replay a decision, with the steps of all its seats. CheckFailed if one cannot be."""
         if len(steps) < len(seats):
-            raise self._wrong("the record ends in the middle of a decision of several seats")
+            raise self._error("the record ends in the middle of a decision of several seats")
         actions = {seat: self._action(state, seat, step) for seat, step in zip(seats, steps, strict=True)}
         after = self._game.apply(state, actions)
         return [
@@ -157,16 +157,16 @@ class _Replay:
     def _action(self, state: Any, seat: Seat, step: Step) -> Any:
         """Return the recorded action as the game knows it. CheckFailed if the seat could not play it."""
         if not isinstance(step, ActionStep) or step.seat != seat:
-            raise self._wrong(f"recorded {_shown(step)} where seat {seat} had to act")
+            raise self._error(f"recorded {_encode_step(step)} where seat {seat} had to act")
         try:
             # a record that was never stored holds actions of the game itself, and `parse` judges JSON
             action = self._game.parse(state, seat, msgspec.to_builtins(step.action))
         except BotFault as fault:
-            raise self._wrong(f"recorded {_shown(step)}, but {fault.message}") from None
+            raise self._error(f"recorded {_encode_step(step)}, but {fault.message}") from None
         legal = self._game.legal(state, seat)
         if step.forced != (legal is not None and len(legal) == 1):
-            raise self._wrong(
-                f"recorded {_shown(step)} with forced={step.forced}, with {len(legal or ())} legal actions"
+            raise self._error(
+                f"recorded {_encode_step(step)} with forced={step.forced}, with {len(legal or ())} legal actions"
             )
         if step.fallback_for:
             self._check_fallback(state, step, action)
@@ -176,32 +176,32 @@ class _Replay:
         """Check that the fault policy gives this action, for a pardonable fault of a seat that was asked."""
         policy = self._fault_policy
         if policy is None or step.fallback_for not in PARDONABLE or step.forced:
-            raise self._wrong(f"recorded {_shown(step)}, for which nothing stands in")
+            raise self._error(f"recorded {_encode_step(step)}, for which nothing stands in")
         fallback = policy.fallback_action(state, Seat(step.seat))
         if action != fallback:
-            raise self._wrong(f"recorded {_shown(step)}, but {msgspec.json.encode(fallback).decode()} stands in")
+            raise self._error(f"recorded {_encode_step(step)}, but {msgspec.json.encode(fallback).decode()} stands in")
 
     def _check_end(self, state: Any) -> None:
         """Check the end of the record against the state after its last step. Raises CheckFailed."""
         record, awaited = self._record, tuple[Seat, ...]()
         if (record.simulator is UNSET) != (self._simulator is None):
-            raise self._wrong(f"recorded as simulated by {record.simulator or 'nobody knows what'}")
+            raise self._error(f"recorded as simulated by {record.simulator or 'nobody knows what'}")
         if record.termination is Termination.NORMAL:
             self._check_outcome(state)
         else:
             awaited = self._check_forfeit(state)
         problem = answer_count_error(record, awaited, has_policy=self._fault_policy is not None)
         if problem:
-            raise self._wrong(problem)
+            raise self._error(problem)
 
     def _check_outcome(self, state: Any) -> None:
         """Check that the game is over, with the recorded scores and ranks. Raises CheckFailed."""
         record = self._record
         if not isinstance(self._game.turn(state), Over):
-            raise self._wrong("recorded as finished, but the game goes on")
+            raise self._error("recorded as finished, but the game goes on")
         outcome = self._game.outcome(state)
         if (outcome.scores, outcome.ranks) != (record.scores, record.ranks) or record.fault is not None:
-            raise self._wrong(f"recorded scores {record.scores}, ranks {record.ranks}; the rules say {outcome}")
+            raise self._error(f"recorded scores {record.scores}, ranks {record.ranks}; the rules say {outcome}")
 
     def _check_forfeit(self, state: Any) -> tuple[Seat, ...]:
         """Check a forfeit; return the seats that were asked then, or would have been if all had started.
@@ -211,22 +211,22 @@ class _Replay:
         record = self._record
         fault = record.fault
         if fault is None or record.termination not in FAULTS or record.scores is not None:
-            raise self._wrong(f"recorded as {record.termination} without a fault, or with scores")
+            raise self._error(f"recorded as {record.termination} without a fault, or with scores")
         turn = self._game.turn(state)
         awaited = turn.seats if isinstance(turn, Decision) else ()
         if record.steps and fault.seat not in awaited:
-            raise self._wrong(f"recorded as a forfeit of seat {fault.seat}, which did not have to act")
+            raise self._error(f"recorded as a forfeit of seat {fault.seat}, which did not have to act")
         expected = tuple(len(record.seats) - 1 if seat == fault.seat else 0 for seat in range(len(record.seats)))
         if record.ranks != expected or fault.seat not in range(len(record.seats)):
-            raise self._wrong(f"recorded ranks {record.ranks} after a forfeit of seat {fault.seat}")
+            raise self._error(f"recorded ranks {record.ranks} after a forfeit of seat {fault.seat}")
         return awaited
 
-    def _wrong(self, problem: str) -> CheckFailed:
+    def _error(self, problem: str) -> CheckFailed:
         """Return the error for a problem of this record."""
         return CheckFailed(f"{self._record.match}: {problem}")
 
 
-def _shown(step: Step) -> str:
+def _encode_step(step: Step) -> str:
     """Encode a step as JSON, cut to the size of a message."""
     text = msgspec.json.encode(step).decode()
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
@@ -241,17 +241,17 @@ def answer_count_error(record: MatchRecord, awaited: Collection[int], *, has_pol
     """
     for seat, entry in enumerate(record.seats):
         faults = {} if entry.faults is UNSET else entry.faults
-        if problem := _of_seat(record, seat, faults, is_awaited=seat in awaited, has_policy=has_policy):
+        if problem := _seat_error(record, seat, faults, is_awaited=seat in awaited, has_policy=has_policy):
             return problem
         refusals = () if entry.refusals is UNSET else entry.refusals
         if len(refusals) > REFUSALS_KEPT or Counter(refusal.code for refusal in refusals) - Counter(faults):
             return f"recorded {len(refusals)} refusals of seat {seat} with faults {faults}"
-        if problem := _by_request(entry):
+        if problem := _request_error(entry):
             return f"recorded {problem} of seat {seat}"
     return ""
 
 
-def _by_request(entry: SeatRecord) -> str:
+def _request_error(entry: SeatRecord) -> str:
     """Return how the sums of a seat contradict its requests; empty if they fit, and for a human."""
     times = entry.requests
     if times is UNSET:
@@ -264,7 +264,7 @@ def _by_request(entry: SeatRecord) -> str:
     return "" if recorded == sums else f"{recorded}, and by request {sums}"
 
 
-def _of_seat(record: MatchRecord, seat: int, faults: dict[str, int], *, is_awaited: bool, has_policy: bool) -> str:
+def _seat_error(record: MatchRecord, seat: int, faults: dict[str, int], *, is_awaited: bool, has_policy: bool) -> str:
     """Return how the answers and faults of a seat contradict its steps, in a sentence; empty if they fit."""
     if faults and (not has_policy or not set(faults) <= set(PARDONABLE) or min(faults.values()) < 1):
         return f"recorded faults {faults} of seat {seat}, which nobody pardons"

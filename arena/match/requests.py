@@ -19,7 +19,7 @@ def requests_of(record: MatchRecord, seat: int) -> dict[int, tuple[int, ...]]:
     Forced steps have none. The index after the last step has the requests that the seat's fault left without an action.
     A human has no entries.
     """
-    again, moves = _asked_again(record.seats[seat]), record.seats[seat].moves
+    again, moves = _repeated_requests(record.seats[seat]), record.seats[seat].moves
     numbers: dict[int, tuple[int, ...]] = {}
     if again is None:
         return numbers
@@ -86,7 +86,7 @@ def banks_us(entry: SeatRecord, terms: ClockTerms) -> list[int]:
 
     Empty for a human.
     """
-    again = _asked_again(entry)
+    again = _repeated_requests(entry)
     if entry.requests is UNSET or again is None:
         return []
     clock = terms if entry.lines is UNSET else entry.lines.clock or terms
@@ -98,7 +98,7 @@ def banks_us(entry: SeatRecord, terms: ClockTerms) -> list[int]:
     return banks
 
 
-def _asked_again(entry: SeatRecord) -> set[int] | None:
+def _repeated_requests(entry: SeatRecord) -> set[int] | None:
     """Return the requests whose answer was refused and asked for once more, in the rest of the move time.
 
     A timeout and a second refusal in a row are followed by the fallback action. None for a human.

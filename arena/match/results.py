@@ -186,7 +186,7 @@ def result_of(record: MatchRecord, luck: MatchLuck | None = None) -> MatchResult
         timeouts_by_load=tuple([seat.timeouts_by_load or 0 for seat in record.seats]),
         luck=tuple([round(payoff * LUCK_UNIT) for payoff in luck.by_seat]) if luck is not None and version else (),
         luck_version=version,
-        pardoned=_pardoned(record),
+        pardoned=_pardoned_faults(record),
     )
 
 
@@ -249,7 +249,7 @@ def rotate(places: Sequence[T], rotation: int) -> tuple[T, ...]:
     return (*places[rotation:], *places[:rotation])
 
 
-def _pardoned(record: MatchRecord) -> tuple[dict[str, int], ...]:
+def _pardoned_faults(record: MatchRecord) -> tuple[dict[str, int], ...]:
     """Return the faults after which the match went on, by seat, in order of their codes."""
     counts = tuple([dict(sorted((seat.faults or {}).items())) for seat in record.seats])
     return counts if any(counts) else ()

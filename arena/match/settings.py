@@ -94,17 +94,17 @@ class MatchSpec(msgspec.Struct, frozen=True):
     isolation: Isolation = "none"
 
 
-def spec_of(setting: MatchSettings, match: str, drawn: BlockDraw, rotation: int, isolation: Isolation) -> MatchSpec:
+def spec_of(settings: MatchSettings, match: str, draw: BlockDraw, rotation: int, isolation: Isolation) -> MatchSpec:
     """Return the match of a block with that rotation of the seats; `match` is the id under which it is stored."""
     return MatchSpec(
         match=match,
-        game=setting.game,
-        options=setting.options,
-        seed=drawn.luck,
-        clock=setting.clock,
-        wire_id=drawn.wire_ids[rotation],
-        bot_seeds=drawn.bot_seeds,
-        commitment=drawn.commitment,
+        game=settings.game,
+        options=settings.options,
+        seed=draw.luck,
+        clock=settings.clock,
+        wire_id=draw.wire_ids[rotation],
+        bot_seeds=draw.bot_seeds,
+        commitment=draw.commitment,
         isolation=isolation,
     )
 

@@ -95,18 +95,20 @@ class StartUp:
         try:
             cpu_reading = talk.shake_hands(message, owed, clock)
         except OutOfTime:
-            before = f' ({spent_s:.1f} s went to "hello")' if spent_s >= _NAMED_S else ""
-            strays = talk.discarded.strays_text()
-            is_busy = account.decides_cpu and clock.cpu_s > left_s
-            used = f"; its threads used {clock.cpu_s:.1f} s of CPU time" if is_busy else ""
-            more = f"{before} from {channel.origin}{used}{strays and '; ' + strays}"
-            raise OutOfTime(
-                f'no "{word}" within {self._startup_s:.1f} s{more}',
-                hint=f'answer {message.__struct_config__.tag} with "{word}", and flush stdout',
-            ) from None
+            more = self._explain_silence(talk, spent_s, clock.cpu_s)
+            hint = f'answer {message.__struct_config__.tag} with "{word}", and flush stdout'
+            raise OutOfTime(f'no "{word}" within {self._startup_s:.1f} s{more}', hint=hint) from None
         except Crashed as crash:
             started = f'before its "{word}"; it was started as {channel.origin}'
             raise Crashed(f"{crash.message} {started}", hint=crash.hint + crash_hint) from None
         finally:
             talk.recorder.close()
         account.start_up(clock.charged_s if account.decides_cpu else clock.elapsed_s, cpu_reading)
+
+    def _explain_silence(self, talk: Dialogue, spent_s: float, cpu_s: float) -> str:
+        """Return where the time of a start-up went: `hello` before it, CPU time, lines that are no answer."""
+        before = f' ({spent_s:.1f} s went to "hello")' if spent_s >= _NAMED_S else ""
+        is_busy = self._account.decides_cpu and cpu_s > self._startup_s - spent_s
+        used = f"; its threads used {cpu_s:.1f} s of CPU time" if is_busy else ""
+        strays = talk.discarded.describe_strays()
+        return f"{before} from {talk.channel.origin}{used}{strays and '; ' + strays}"

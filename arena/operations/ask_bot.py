@@ -10,7 +10,7 @@ from arena.errors import SpecError
 from arena.league.schedule import pairing_of
 from arena.league.tournament import Player, require_game
 from arena.league.worker import make_bot_player
-from arena.match.asking import BotAnswer, ask, played_on
+from arena.match.asking import BotAnswer, ask, continue_match
 from arena.match.bot_player import BotPlayer
 from arena.match.record import MatchRecord
 from arena.match.requests import answer_steps, require_answer, seat_of
@@ -96,11 +96,11 @@ def play_on(request: AskBot) -> ContinuedMatch:
     record, bots = question.record, question.bots
     seated = {}
     for place, player in enumerate(question.players):
-        bot = bots.install(question.bot) if place == question.seat else bots.installed(player.bot.digest)
+        bot = bots.install(question.bot) if place == question.seat else bots.read_installed(player.bot.digest)
         seat = replace(player, bot=bot)
         seated[place] = bot_player_for(record, seat, request.isolation, has_clock=not request.no_clock)
     name = record.players[question.seat]
-    return ContinuedMatch(record, played_on(record, seated, request.step), question.bot.label, name)
+    return ContinuedMatch(record, continue_match(record, seated, request.step), question.bot.label, name)
 
 
 class _Question:

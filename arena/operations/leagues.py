@@ -86,7 +86,7 @@ def begin_league(
 
     `is_open` returns True if the league of a tournament has blocks left to draw.
     """
-    tournament, secret = SecretKeeper(store, results).settle(tournament, secret, is_open)
+    tournament, secret = SecretKeeper(store, results).choose(tournament, secret, is_open)
     store.save_league(tournament)
     return tournament, secret
 
@@ -115,7 +115,7 @@ class VersionKeeper:
         if former.name != bot.name or former.digest == bot.digest or not self._is_begun(league):
             return bot
         try:
-            version = self._bots.installed(former.digest)
+            version = self._bots.read_installed(former.digest)
         except SpecError as error:
             raise SpecError(
                 f"{error}; league {league} began with it: `--update` takes {bot.label} in its place"

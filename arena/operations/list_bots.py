@@ -37,15 +37,15 @@ class OfferedBot(msgspec.Struct, frozen=True, order=True):
 def list_bots(request: ListBots, on: OnEvent = ignore) -> list[OfferedBot]:
     """List the bots, sorted by name. A bot that cannot be read is a warning."""
     store = BotStore(request.results, request.bots_folder)
-    rows = [_describe(bot, f"{request.bots_folder}/") for bot in store.own()]
+    rows = [_describe(bot, f"{request.bots_folder}/") for bot in store.read_own()]
     names: set[str] = set()
-    for submission in store.submitted():
+    for submission in store.submissions():
         hint = f"an older version: write {submission.name}@{submission.digest[:8]}" if submission.name in names else ""
         names.add(submission.name)
         place = f"submitted {submission.submitted_at[:19]}"
         rows.append(OfferedBot(submission.name, submission.version, submission.digest, place, submission.owner, hint))
     hashes = {row.bot: row.hash for row in rows}
-    for bot in store.bundled():
+    for bot in store.read_bundled():
         is_hidden = hashes.get(bot.name, bot.digest) != bot.digest
         hint = f"hidden by another {bot.name}: write {bot.name}@{bot.digest[:8]}" if is_hidden else ""
         rows.append(_describe(bot, "bundled", hint))
@@ -58,7 +58,7 @@ def withdraw_bot(request: WithdrawBot) -> tuple[Submission, Submission | None]:
     """Take a submission off the list; return it, and the latest other one of its name. SpecError if there is none."""
     store = BotStore(request.results, request.bots_folder)
     gone = store.withdraw(request.bot)
-    return gone, next((other for other in store.submitted() if other.name == gone.name), None)
+    return gone, next((other for other in store.submissions() if other.name == gone.name), None)
 
 
 def _describe(bot: BotSpec, place: str, hint: str = "") -> OfferedBot:

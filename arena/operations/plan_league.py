@@ -83,6 +83,6 @@ def _stored_matches(results: Path, tournament: Tournament) -> int:
 def install_copy(store: BotStore, scratch: Path, isolation: Isolation, bot: BotSpec) -> BotSpec:
     """Return the installed copy of a bot, from the results or else made in the temporary folder."""
     try:
-        return store.installed(bot.digest)
+        return store.read_installed(bot.digest)
     except SpecError:
         return BotStore(scratch, scratch, isolation).install(bot)

@@ -184,4 +184,4 @@ def backend_of(
     if (wanted := workers_here(cluster)) is not None:
         local_workers(wanted, largest_limits(tournament), on)
 
-    return cluster_backend(cluster, tournament, isolation, bots.packed, lambda sentence: on(Warned(sentence)))
+    return cluster_backend(cluster, tournament, isolation, bots.pack, lambda sentence: on(Warned(sentence)))

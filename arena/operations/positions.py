@@ -18,7 +18,7 @@ from arena.games import load_game
 from arena.games.api import Json, Seat
 from arena.league.tournament import Player, require_game
 from arena.match.asking import BotAnswer, ask, plain_action
-from arena.match.record import ActionStep, MatchRecord, decoded, encoded
+from arena.match.record import ActionStep, MatchRecord, decode_record, encode_record
 from arena.match.replay import state_before
 from arena.match.requests import answer_steps
 from arena.operations.ask_bot import bot_player_for, players_of
@@ -120,7 +120,7 @@ def save_position(request: SavePosition) -> tuple[Path, Position]:
     if path.exists():
         raise SpecError(f"{path} is there already; choose another --name")
     match.parent.mkdir(parents=True, exist_ok=True)
-    match.write_bytes(encoded(record))
+    match.write_bytes(encode_record(record))
     values = msgspec.to_builtins(position)
     if not position.arguments:
         del values["arguments"]
@@ -173,7 +173,7 @@ def _read(path: Path) -> NamedPosition:
     position = read_yaml(path, Position, limit=_FILE_LIMIT)
     match = path.parent / _MATCHES / f"{position.match}.json"
     try:
-        record = decoded(match.read_bytes())
+        record = decode_record(match.read_bytes())
     except (OSError, msgspec.MsgspecError) as error:
         raise SpecError(f"{path}: match: {match} cannot be read: {error}") from None
     if position.player not in record.players:

@@ -20,7 +20,7 @@ from arena.process.limits import Limits
 from arena.process.manifest import MANIFEST, BotSpec
 from arena.store import database
 from arena.store.bots import is_note
-from arena.store.owners import NameTaken, look_alike, owner_named, owner_of_folder, owner_of_user, require_free
+from arena.store.owners import NameTaken, look_alike, normalize_owner, owner_of_folder, owner_of_user, require_free
 
 _ONE_EACH: Final = "each bot needs a name of its own, and that of its folder is free for it"
 
@@ -131,7 +131,7 @@ class _SubmissionRun:
         with naming_option("--baseline"):
             self._baseline = self._bots.find(request.baseline)
         with naming_option("--owner"):
-            self._owner = request.owner and owner_named(request.owner)
+            self._owner = request.owner and normalize_owner(request.owner)
         self._owned = self._bots.owned_names()
         self._owners = set[str]()
 
@@ -221,7 +221,7 @@ class _SubmissionRun:
             return str(place)
         if not self._request.take_over:
             require_free(bot.name, owner, self._owned, self._owners)
-        latest = next((other for other in self._bots.submitted() if other.name == bot.name), None)
+        latest = next((other for other in self._bots.submissions() if other.name == bot.name), None)
         if latest is not None and latest.digest != bot.digest and not self._request.replace:
             raise SpecError(
                 f'the name "{bot.name}" is taken: {latest.name} {latest.version} ({latest.digest[:8]}) was submitted at'

@@ -65,7 +65,7 @@ def verify_leagues(request: VerifyLeagues, on: OnEvent = ignore) -> tuple[str, .
         def secrets(commitments: Iterable[str]) -> list[Secret]:
             listed = tuple(commitments)
             given = [request.secret] if request.secret is not None and request.secret.commitment in listed else []
-            return [*given, *keeper.at_hand(listed)]
+            return [*given, *keeper.find_all(listed)]
 
         runs = dict[str, RunProgress]()
 

@@ -64,7 +64,7 @@ def digest_of_folder(folder: Path) -> str:
     A link counts by its target as text.
     """
     total = sha256()
-    for path in _everything(folder):
+    for path in _walk(folder):
         name = os.fsencode(path.relative_to(folder))
         mode = path.lstat().st_mode
         kind = f"{int(bool(mode & stat.S_IXUSR))}{int(stat.S_ISLNK(mode))}"
@@ -130,7 +130,7 @@ def _read(fds: list[int], said: BoundedLog, wait_s: float) -> None:
 def is_too_large(folder: Path) -> bool:
     """Return True if `folder` exceeds BUILT_SIZE_LIMIT or BUILT_FILE_LIMIT; files deleted meanwhile do not count."""
     size = 0
-    for number, path in enumerate(_everything(folder), start=1):
+    for number, path in enumerate(_walk(folder), start=1):
         try:
             size += path.lstat().st_size
         except FileNotFoundError:
@@ -140,7 +140,7 @@ def is_too_large(folder: Path) -> bool:
     return False
 
 
-def _everything(folder: Path) -> Iterator[Path]:
+def _walk(folder: Path) -> Iterator[Path]:
     """Yield the paths of all files and folders below `folder` in a fixed order; links are not followed.
 
     Raises SpecError for folders that are too deep or closed to their owner: they could hide any number of files.
@@ -149,13 +149,13 @@ def _everything(folder: Path) -> Iterator[Path]:
     def refuse(error: OSError) -> None:
         if not isinstance(error, FileNotFoundError):  # deleted meanwhile
             raise SpecError(
-                f"the build made {_shown(Path(error.filename), folder)}, a folder that its owner may not look into"
+                f"the build made {_short_path(Path(error.filename), folder)}, a folder that its owner may not look into"
             )
 
     for name, folders, files in os.walk(folder, onerror=refuse):
         place = Path(name)
         if len(place.relative_to(folder).parts) > _DEEPEST or len(os.fsencode(place)) > _LONGEST_PATH:
-            raise SpecError(f"the build made folders within folders: {_shown(place, folder)}")
+            raise SpecError(f"the build made folders within folders: {_short_path(place, folder)}")
         with contextlib.suppress(FileNotFoundError):
             if place.lstat().st_mode & _OF_OWNER != _OF_OWNER:  # for root, os.walk reports no error
                 refuse(PermissionError(errno.EACCES, "", name))
@@ -163,7 +163,7 @@ def _everything(folder: Path) -> Iterator[Path]:
         yield from (place / entry for entry in sorted(folders + files))
 
 
-def _shown(place: Path, folder: Path) -> str:
+def _short_path(place: Path, folder: Path) -> str:
     """Return the path relative to `folder` for a message, cut after 80 characters."""
     text = str(place.relative_to(folder)).encode("unicode_escape").decode()
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
@@ -178,7 +178,7 @@ def _seal(folder: Path) -> None:
     mask = 0o755 if is_root else 0o700
     if is_too_large(folder):
         raise SpecError(f"the built bot is larger than {BUILT_SIZE_LIMIT >> 20} MiB or {BUILT_FILE_LIMIT} files")
-    for path in (folder, *_everything(folder)):
+    for path in (folder, *_walk(folder)):
         mode = path.lstat().st_mode
         if is_root:
             os.lchown(path, 0, 0)
@@ -187,4 +187,4 @@ def _seal(folder: Path) -> None:
         elif stat.S_ISREG(mode):
             path.chmod(mask if mode & stat.S_IXUSR else mask & 0o666)
         elif not stat.S_ISLNK(mode):
-            raise SpecError(f"the build made {_shown(path, folder)}, which is no plain file, folder or link")
+            raise SpecError(f"the build made {_short_path(path, folder)}, which is no plain file, folder or link")

@@ -259,9 +259,9 @@ class ProcessChannel(Channel):
 
     def wake(self) -> None:
         """Resume the bot: it is on move."""
-        if self._process.is_frozen:
+        if self._process.is_suspended:
             self.taken_s += self._standstill.end()
-            self._process.thaw()
+            self._process.resume()
             self._looked_s += time.monotonic() - self._stopped_s  # a suspended bot takes no memory
 
     def rest(self) -> None:
@@ -285,10 +285,10 @@ class ProcessChannel(Channel):
         """Suspend the bot, unless it may ponder; return False if it has ended (the next request raises Crashed)."""
         if self._may_ponder:
             return self._process.is_there()
-        if self._process.is_frozen:
+        if self._process.is_suspended:
             return True
         self._stopped_s = time.monotonic()
-        is_stopped = self._process.freeze()
+        is_stopped = self._process.suspend()
         if is_stopped:
             self._standstill.begin()
         return is_stopped
@@ -300,7 +300,7 @@ class ProcessChannel(Channel):
     def close(self, grace_s: float) -> str:
         """Close the bot's stdin, wait `grace_s` for its end, kill its process group; return how it ended, in words."""
         if grace_s > 0:
-            self._process.thaw()
+            self._process.resume()
         self._process.close_stdin()
         ending = self._wait_for_end(grace_s)
         self._drain_stderr()
@@ -310,7 +310,7 @@ class ProcessChannel(Channel):
     def _send_rest(self, rest: memoryview, clock: MoveClock) -> None:
         if self._stop_others is not None:
             self._stop_others()
-        was_frozen = self._process.is_frozen
+        was_frozen = self._process.is_suspended
         self.wake()  # a frozen bot would never make room
         stdin = self._process.stdin
         taken_before = self._taken

@@ -58,7 +58,7 @@ _CONTROLS: Final = r"\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069"
 """Characters that act on a terminal instead of being shown: escapes, line ends, changes of the direction of text."""
 _IN_TEXTS: Final = _CONTROLS.replace(r"\x00-\x1f", r"\x00-\x08\x0b-\x1f")
 """_CONTROLS without newline and tab, which texts of several lines contain."""
-_NAME_DESCRIBED: Final = (
+_NAME_DESCRIPTION: Final = (
     "a name of 1 to 40 characters: letters A to Z and a to z, digits, _ . + -, a letter or digit first"
 )
 
@@ -73,7 +73,7 @@ def _text(length: str, least: int, most: int) -> Meta:
     return Meta(pattern=shape, description=f"text of {length} {most} characters, without control characters")
 
 
-Name = Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.+-]{0,39}\Z", description=_NAME_DESCRIBED)]
+Name = Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.+-]{0,39}\Z", description=_NAME_DESCRIPTION)]
 SingleLine = Annotated[str, _line(100)]
 Version = Annotated[str, _line(40)]
 CommandWord = Annotated[str, _text("1 to", 1, 4096)]

@@ -180,7 +180,7 @@ class BotProcess:
     def __init__(self, popen: "subprocess.Popen[bytes]", group: ProcessGroup, origin: str) -> None:
         self._popen = popen
         self._pipes = [pipe for pipe in (popen.stdin, popen.stdout, popen.stderr) if pipe is not None]
-        self.is_frozen = self._is_killed_by_us = False
+        self.is_suspended = self._is_killed_by_us = False
         self.group = group
         self.origin = origin
         self.pid = popen.pid
@@ -218,21 +218,21 @@ class BotProcess:
         names = {known.value: f" ({known.name})" for known in signal.Signals}  # real-time signals have no name
         return _End(f"was ended by signal {number}{names.get(number, '')}", number, is_direct)
 
-    def freeze(self) -> bool:
+    def suspend(self) -> bool:
         """Suspend the bot (SIGSTOP); if its own process is gone, kill its other processes and return False."""
-        if not self.is_frozen:
-            self.is_frozen = self._signal(signal.SIGSTOP)
-        return self.is_frozen
+        if not self.is_suspended:
+            self.is_suspended = self._signal(signal.SIGSTOP)
+        return self.is_suspended
 
     def is_there(self) -> bool:
         """Return True if the bot's own process exists; otherwise kill its other processes."""
         return self._signal(0)
 
-    def thaw(self) -> None:
+    def resume(self) -> None:
         """Resume a suspended bot (SIGCONT)."""
-        if self.is_frozen:
+        if self.is_suspended:
             self._signal(signal.SIGCONT)
-            self.is_frozen = False
+            self.is_suspended = False
 
     def close_stdin(self) -> None:
         """Close the bot's stdin, so that it reads EOF."""

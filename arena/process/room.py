@@ -80,7 +80,7 @@ def require_least() -> None:
 
 
 @contextlib.contextmanager
-def beside_others() -> Iterator[None]:
+def share_machine() -> Iterator[None]:
     """Hold the machine for one match among others."""
     with contextlib.ExitStack() as held:
         with _locked(_ENTRY):
@@ -89,7 +89,7 @@ def beside_others() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def alone(limits: Sequence[Limits]) -> Iterator[None]:
+def claim_machine(limits: Sequence[Limits]) -> Iterator[None]:
     """Hold the machine for one match, without other matches of this user.
 
     Raises MachineFault if the limits of its bots do not fit even then.

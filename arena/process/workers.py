@@ -90,7 +90,7 @@ class Workers:
             self.kill_orphans()
         if worker is None:
             self._logs = self._logs or _LogCollector()
-            worker = self._workers[number] = _started(f"worker-{number}", self._preload, self._logs)
+            worker = self._workers[number] = _start_worker(f"worker-{number}", self._preload, self._logs)
         return worker
 
     def close(self, *, is_interrupted: bool) -> None:
@@ -220,7 +220,7 @@ class _Worker:
         return message.value
 
 
-def _started(name: str, preload: str, logs: logging.Handler) -> _Worker:
+def _start_worker(name: str, preload: str, logs: logging.Handler) -> _Worker:
     try:
         return _start(name, preload, logs)
     except BrokenExecutor:  # multiprocessing has another fork server by now
@@ -237,7 +237,7 @@ def _start(name: str, preload: str, logs: logging.Handler) -> _Worker:
             given = (far_end, logging.getLogger().getEffectiveLevel())
             process = context.Process(target=_serve, args=given, daemon=True)
             # signals wait for the end of the start: a worker interrupted there would print a traceback
-            with _handled_by(lambda number, _: held.append(number), signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            with _handling(lambda number, _: held.append(number), signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
                 process.start()
             return _Worker(name, process, pipe, logs)
     except (EOFError, ConnectionError) as error:
@@ -300,7 +300,7 @@ def _prepare_to_start(preload: str) -> None:
     warnings.filterwarnings("ignore", message="resource_tracker: process died unexpectedly")  # it has nothing to do
     # Processes that start here inherit this, workers until they set their own handlers: so a signal of the terminal
     # ends none during its start, with a traceback.
-    with _handled_by(signal.SIG_IGN, signal.SIGINT, signal.SIGHUP):
+    with _handling(signal.SIG_IGN, signal.SIGINT, signal.SIGHUP):
         forkserver.ensure_running()
 
 
@@ -314,7 +314,7 @@ def _socket_folder() -> str:
 
 
 @contextlib.contextmanager
-def _handled_by(handler: Any, *numbers: signal.Signals) -> Iterator[None]:
+def _handling(handler: Any, *numbers: signal.Signals) -> Iterator[None]:
     """Set another handler for these signals inside the `with`; no effect outside the main thread."""
     is_main = threading.current_thread() is threading.main_thread()
     former = {number: signal.signal(number, handler) for number in numbers if is_main}

@@ -120,7 +120,7 @@ class _DataBuilder:
         meter = LuckMeter(self._game, len(self._record.seats))
         for number, moment in enumerate(self._moments):
             if moment.is_complete:
-                meter.passed(number, moment.before, moment.after, moment.step)
+                meter.note_step(number, moment.before, moment.after, moment.step)
         return meter.luck()
 
     def _start(self) -> StepData:

@@ -12,7 +12,7 @@ from typing import Any, Final
 import msgspec
 import numpy as np
 
-from arena.match.columns import NUMBERS, MatchEnd, PlayedBlock, pack_blocks, read_ends, width_of
+from arena.match.columns import NUMBERS, MatchSummary, PlayedBlock, pack_blocks, read_ends, width_of
 from arena.match.results import MatchResult, PairingRanks
 from arena.statistics.pairs import MISSING
 
@@ -37,7 +37,7 @@ class MatchTable:
     players: tuple[tuple[str, ...], ...]
     pairing: Array
     block: Array
-    ends: tuple[MatchEnd, ...]
+    ends: tuple[MatchSummary, ...]
     end: Array
     ranks: Array
     numbers: tuple[Array, ...]
@@ -131,7 +131,7 @@ def table_of_blocks(blocks: Iterable[PlayedBlock]) -> MatchTable:
     """
     players: dict[str, tuple[str, ...]] = {}
     numbers: dict[str, int] = {}
-    ends: dict[bytes, tuple[int, MatchEnd]] = {}
+    ends: dict[bytes, tuple[int, MatchSummary]] = {}
     codes: dict[str, list[int]] = {}
     parts, left = [], iter(blocks)
     while batch := [*islice(left, BATCH)]:
@@ -162,7 +162,7 @@ def sum_matches(values: Array) -> Array:
     return totals
 
 
-def _code(end: MatchEnd | None, ends: dict[bytes, tuple[int, MatchEnd]]) -> int:
+def _code(end: MatchSummary | None, ends: dict[bytes, tuple[int, MatchSummary]]) -> int:
     """Return the number of an end, and add it to `ends` if it is new; -1 without a match."""
     return -1 if end is None else ends.setdefault(msgspec.json.encode(end), (len(ends), end))[0]
 

@@ -18,8 +18,8 @@ from typing import Any, Final, NamedTuple
 import msgspec
 import numpy as np
 
-from arena.match.columns import MatchEnd
-from arena.match.record import fraction_written
+from arena.match.columns import MatchSummary
+from arena.match.record import encode_fraction
 from arena.standings.match_table import Array, MatchTable, sum_matches
 
 ExactNumber = int | Fraction
@@ -146,7 +146,7 @@ def sums_of(table: MatchTable) -> PairingSums:
 class _EndGroup(NamedTuple):
     """The pairings and rotations that have matches with this end, and the numbers of these matches."""
 
-    end: MatchEnd
+    end: MatchSummary
     pairings: Array
     rotations: Array
     matches: Array
@@ -280,7 +280,7 @@ def sums_digest(sums: PairingSums) -> str:
         digest.update(msgspec.json.encode([name, sorted(columns) if isinstance(columns, dict) else []]))
         for column in _arrays(columns):
             values = _narrow(column[order])
-            text = msgspec.json.encode(values.tolist(), enc_hook=fraction_written) if values.dtype == object else b""
+            text = msgspec.json.encode(values.tolist(), enc_hook=encode_fraction) if values.dtype == object else b""
             digest.update(text or values.astype("<i8").tobytes())
     return digest.hexdigest()
 

@@ -53,25 +53,25 @@ def unpack_bot(archive: bytes, digest: str, folder: Path) -> tuple[BotSpec, str]
     SpecError for an archive that is not that of the bot with this hash; of one whose names lead out of the folder, or
     that is too large, nothing is written.
     """
-    content = _checked(archive)
+    content = _decode(archive)
     for file in content.files:
         write_file(folder, file)
     bot = read_bot(root_of(folder.resolve()), digest[:8])
     if bot.digest != digest:
-        raise _refused(f"it holds the bot with hash {bot.digest[:8]}")
+        raise _refusal(f"it holds the bot with hash {bot.digest[:8]}")
     if pack_bot(bot, content.built) != archive:  # a file that the hash leaves out could still be run
-        raise _refused("it holds more than the files that the hash is made of, or in another order")
+        raise _refusal("it holds more than the files that the hash is made of, or in another order")
     return bot, content.built
 
 
-def _checked(archive: bytes) -> _Archive:
+def _decode(archive: bytes) -> _Archive:
     """Decode an archive and check its names and sizes. SpecError if no bot can have them."""
     if len(archive) > ARCHIVE_SIZE_LIMIT:
-        raise _refused(f"it has {len(archive)} bytes, at most {ARCHIVE_SIZE_LIMIT} are allowed")
+        raise _refusal(f"it has {len(archive)} bytes, at most {ARCHIVE_SIZE_LIMIT} are allowed")
     try:
         content = msgspec.msgpack.decode(archive, type=_Archive)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        raise _refused(str(error)) from None
+        raise _refusal(str(error)) from None
     files = content.files
     names, folders = {file.name for file in files}, set[str]()
     for name in names:
@@ -79,20 +79,20 @@ def _checked(archive: bytes) -> _Archive:
         _check_name(name, parts)
         folders.update("/".join(parts[:count]) for count in range(1, len(parts)))
     if len(names) < len(files) or names & folders:
-        raise _refused("two of its files have one name, or one lies in another")
+        raise _refusal("two of its files have one name, or one lies in another")
     if sum(len(file.content) for file in files) > SOURCE_SIZE_LIMIT or len(names) + len(folders) > SOURCE_FILE_LIMIT:
-        raise _refused(f"it holds more than {SOURCE_SIZE_LIMIT >> 20} MiB, or {SOURCE_FILE_LIMIT} files and folders")
+        raise _refusal(f"it holds more than {SOURCE_SIZE_LIMIT >> 20} MiB, or {SOURCE_FILE_LIMIT} files and folders")
     return content
 
 
 def _check_name(name: str, parts: list[str]) -> None:
     """Raise SpecError for a name that no file of a bot can have."""
     if not name.isprintable() or len(name.encode()) > _LONGEST_NAME or len(parts) > DEEPEST_FOLDER + 1:
-        raise _refused(f"a file is called {safe_path(name[:80])}")
+        raise _refusal(f"a file is called {safe_path(name[:80])}")
     is_part = all(0 < len(part.encode()) <= _LONGEST_PART for part in parts)
     if not is_part or {".", "..", *IGNORED}.intersection(parts):
-        raise _refused(f"no bot has a file {safe_path(name[:80])}")
+        raise _refusal(f"no bot has a file {safe_path(name[:80])}")
 
 
-def _refused(why: str) -> SpecError:
+def _refusal(why: str) -> SpecError:
     return SpecError(f"an archive is refused: {why}; expected what this arena makes of an installed bot")

@@ -55,7 +55,7 @@ class BotStore:
         self._path = database.path_in(results)
         bundled = bundled_folder("bots")
         self._folders = (folder,) if folder.resolve() == bundled.resolve() else (folder, bundled)
-        self._hiding: set[str] = set()
+        self._reported: set[str] = set()
 
     def find(self, text: str, *, given: str = "", is_handed_in: bool = False) -> BotSpec:
         """Find the bot that `text` names: a path (anything with a slash), `name`, or `name@beginning-of-hash`.
@@ -68,53 +68,53 @@ class BotStore:
                 raise SpecError(f"{text}: no such file or folder")  # the text as typed: a Path drops the `./`
             return read_bot(Path(text), given or text.rstrip("/"), is_handed_in=is_handed_in)
         name, _, prefix = text.partition("@")
-        candidates = {
-            bot.digest: bot for bot in self._named(name, is_any_version=bool(prefix)) if bot.digest.startswith(prefix)
-        }
+        namesakes = self._find_by_name(name, is_any_version=bool(prefix))
+        candidates = {bot.digest: bot for bot in namesakes if bot.digest.startswith(prefix)}
         if len(candidates) == 1:
             return next(iter(candidates.values()))
         if not candidates:
-            raise SpecError(self._unknown(text, name))
+            raise SpecError(self._explain_unknown(text, name))
         choices = ", ".join(f"{name}@{digest[:8]} ({candidates[digest].folder})" for digest in candidates)
-        submitted = any(submission.digest in candidates for submission in self.submitted())
+        submitted = any(submission.digest in candidates for submission in self.submissions())
         advice = f"; `arena withdraw {text}` takes the submitted one off the list" if submitted else ""
         raise SpecError(f'more than one bot is called "{name}"; say which: {choices}{advice}')
 
     def namesake(self, bot: BotSpec) -> tuple[BotSpec, Path] | None:
         """Return the bot in a folder that has the name of `bot`, and its path; None without one."""
-        named = [candidate for candidate in (*self.own(), *self.bundled()) if candidate.name == bot.name]
+        named = [candidate for candidate in (*self.read_own(), *self.read_bundled()) if candidate.name == bot.name]
         return (named[0], Path(named[0].given)) if named else None
 
     def owned_names(self) -> dict[str, str]:
         """Return the owner of each known name of a bot; for a bot in a folder, its path."""
-        names = {bot.name: bot.given for bot in (*self.bundled(), *self.own())}
-        return names | dict(self._stored(owners.OWNED_NAMES))
+        names = {bot.name: bot.given for bot in (*self.read_bundled(), *self.read_own())}
+        return names | dict(self._query(owners.OWNED_NAMES))
 
-    def own(self) -> list[BotSpec]:
+    def read_own(self) -> list[BotSpec]:
         """Read the bots in the user's folder, sorted by name; `unreadable` has the errors of the others."""
-        return _sorted(self._entries(self._folders[:-1]))
+        return _sort_bots(self._entries(self._folders[:-1]))
 
-    def bundled(self) -> list[BotSpec]:
+    def read_bundled(self) -> list[BotSpec]:
         """Read the bots that come with arena, sorted by name; in a checkout, all bots in its `bots/`."""
-        return _sorted(self._entries(self._folders[-1:]))
+        return _sort_bots(self._entries(self._folders[-1:]))
 
     def names(self) -> list[str]:
         """Return the names of all bots that `find` knows, sorted."""
-        return sorted({bot.name for bot in (*self.own(), *self.bundled())} | {row.name for row in self.submitted()})
+        names = {bot.name for bot in (*self.read_own(), *self.read_bundled())}
+        return sorted(names | {submission.name for submission in self.submissions()})
 
     def unreadable(self) -> list[SpecError]:
         """Return the errors of the bots in folders that cannot be read; they do not stop other bots."""
         return [error for _path, error in self._entries(self._folders) if isinstance(error, SpecError)]
 
-    def submitted(self) -> list[Submission]:
+    def submissions(self) -> list[Submission]:
         """Return the submitted bots by name, the latest of each name first."""
         query = """
             SELECT name, version, digest, submitted_at, ifnull(owner, '') FROM bot LEFT JOIN owner ON owner.bot = name
             ORDER BY name, submitted_at DESC, digest
         """
-        return [Submission(*row) for row in self._stored(query)]
+        return [Submission(*row) for row in self._query(query)]
 
-    def _stored(self, query: str) -> list[Any]:
+    def _query(self, query: str) -> list[Any]:
         """Return the rows of a query; none before anything is stored."""
         with database.reading(self._results) as connection, database.translating_sqlite_errors(self._path):
             return [] if connection is None else connection.collect(query)
@@ -128,7 +128,7 @@ class BotStore:
         with database.transaction(connection, self._path):
             if not takes_over:
                 owners.require_free(bot.name, owner, dict(connection.collect(owners.OWNED_NAMES)))
-            owners.own(connection, bot.name, owner)
+            owners.set_owner(connection, bot.name, owner)
             connection.execute("INSERT OR REPLACE INTO bot VALUES (?, ?, ?, ?)", row)
 
     def withdraw(self, text: str) -> Submission:
@@ -137,7 +137,7 @@ class BotStore:
         Its installed copy and all stored matches stay. SpecError if no submission, or more than one, is meant.
         """
         name, _, prefix = text.partition("@")
-        submissions = self.submitted()
+        submissions = self.submissions()
         matching = [entry for entry in submissions if entry.name == name and entry.digest.startswith(prefix)]
         if not matching:
             known = ", ".join(f"{entry.name}@{entry.digest[:8]}" for entry in submissions) or "none"
@@ -158,15 +158,15 @@ class BotStore:
         self._homes.install(bot)
         return msgspec.structs.replace(bot, folder=self._homes.run_of(bot.digest))
 
-    def installed(self, digest: str) -> BotSpec:
+    def read_installed(self, digest: str) -> BotSpec:
         """Read the installed bot with this hash. SpecError if it is missing or was changed."""
         return msgspec.structs.replace(self._homes.read(digest), folder=self._homes.run_of(digest), given="")
 
-    def packed(self, digest: str) -> bytes:
-        """Pack the installed bot with this hash for another machine. SpecError as from `installed`."""
-        return pack_bot(self._homes.read(digest), self._homes.built(digest))
+    def pack(self, digest: str) -> bytes:
+        """Pack the installed bot with this hash for another machine. SpecError as from `read_installed`."""
+        return pack_bot(self._homes.read(digest), self._homes.build_digest(digest))
 
-    def changed(self, digests: Iterable[str]) -> list[str]:
+    def find_changed(self, digests: Iterable[str]) -> list[str]:
         """Return the hashes of the bots that are missing, or whose installed source or build was changed."""
         return [digest for digest in digests if self._homes.is_changed(digest)]
 
@@ -179,7 +179,7 @@ class BotStore:
                 except SpecError as error:
                     yield path, error
 
-    def _unknown(self, text: str, name: str) -> str:
+    def _explain_unknown(self, text: str, name: str) -> str:
         """Explain why no bot was found, with the names that may have been meant."""
         parts = [f'no bot "{text}"', unknown("bot", name, self.names()).partition("; ")[2]]
         parts += [str(error) for error in self.unreadable()]
@@ -187,21 +187,21 @@ class BotStore:
             parts.append(f"there is a ./{text} here: write ./{text}")
         return "; ".join(parts)
 
-    def _named(self, name: str, *, is_any_version: bool) -> list[BotSpec]:
+    def _find_by_name(self, name: str, *, is_any_version: bool) -> list[BotSpec]:
         """Return the user's bots of that name, or else the bundled one; all of them if `is_any_version`.
 
         Of the submitted bots of that name, only the latest counts otherwise.
         """
-        submitted = [self.installed(submission.digest) for submission in self.submitted() if submission.name == name]
-        user_bots = [bot for bot in self.own() if bot.name == name]
-        bundled = [bot for bot in self.bundled() if bot.name == name]
+        submitted = [self.read_installed(entry.digest) for entry in self.submissions() if entry.name == name]
+        user_bots = [bot for bot in self.read_own() if bot.name == name]
+        bundled = [bot for bot in self.read_bundled() if bot.name == name]
         if is_any_version:
             return user_bots + bundled + submitted
         user_bots += submitted[:1]
         if bundled and not user_bots:
             self._require_readable(name)
-        elif bundled and all(bot.digest != bundled[0].digest for bot in user_bots) and name not in self._hiding:
-            self._hiding.add(name)
+        elif bundled and all(bot.digest != bundled[0].digest for bot in user_bots) and name not in self._reported:
+            self._reported.add(name)
             place = user_bots[0].given or "a submitted bot"
             log.warning("%s is %s here; it hides the bundled bot %s@%s", name, place, name, bundled[0].digest[:8])
         return user_bots or bundled
@@ -213,7 +213,7 @@ class BotStore:
                 raise entry
 
 
-def _sorted(entries: Iterable[tuple[Path, BotSpec | SpecError]]) -> list[BotSpec]:
+def _sort_bots(entries: Iterable[tuple[Path, BotSpec | SpecError]]) -> list[BotSpec]:
     return sorted((bot for _path, bot in entries if isinstance(bot, BotSpec)), key=lambda bot: bot.name)
 
 

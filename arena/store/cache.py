@@ -79,14 +79,14 @@ class BotCache:
         lacking = []
         for digest in dict.fromkeys(digests):
             try:
-                with self.held([digest]):
+                with self.hold([digest]):
                     pass
             except BotsMissing:
                 lacking.append(digest)
         return lacking
 
     @contextlib.contextmanager
-    def held(self, digests: Iterable[str]) -> Iterator[dict[str, str]]:
+    def hold(self, digests: Iterable[str]) -> Iterator[dict[str, str]]:
         """Lock these bots against removal and yield their folders by hash. BotsMissing names those not here."""
         with contextlib.ExitStack() as stack:
             wanted = dict.fromkeys(digests)
@@ -148,7 +148,7 @@ class BotCache:
                     raise HarnessFault(f"{host} cannot install {bot.label}: {error}") from None
         except OSError as error:
             raise MachineFault(f"{self._folder}: no bot can be put there: {error.strerror}; make room there") from None
-        if (built := self._homes.built(digest)) != expected:
+        if (built := self._homes.build_digest(digest)) != expected:
             how = f"is built otherwise on {host} ({built[:8]}, not {expected[:8]})"
             log.warning("%s %s: another compiler or library, or a build that never repeats", bot.label, how)
 

@@ -36,10 +36,10 @@ _LARGE: Final = {"block": "pairing, number", "record": "pairing, block"}
 """The large tables, with the first columns of their keys."""
 _NO_BOUND: Final = 1 << 62
 _LOOK_S: Final = 0.5
-_IS_BUSY: Final = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL}
-_IS_DAMAGED: Final = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
-_OF_THE_MACHINE: Final = {sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL}
-_OF_THE_PLACE: Final = {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM}
+_BUSY_CODES: Final = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL}
+_DAMAGE_CODES: Final = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
+_MACHINE_CODES: Final = {sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL}
+_FOLDER_CODES: Final = {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM}
 """SQLite's primary error codes by cause: another program, damage, the machine, rights. Others count as damage."""
 _T = TypeVar("_T")
 log: Final = logging.getLogger("arena.store")
@@ -59,7 +59,7 @@ def open_for_writing(results: Path) -> Connection:
     _look_twice(lambda: _require_sound(results))
     os.close(files.open_file(results, view.FILE_NAME, os.O_WRONLY | os.O_CREAT))  # files beside it get its mode
     opened = sqlite3.connect(path, timeout=_LOOK_S, isolation_level=None, check_same_thread=False, factory=Connection)
-    with _translating(path), _closed_on_error(opened) as connection:
+    with _translating(path), _closing_on_error(opened) as connection:
         connection.bound(path.stat().st_size)
         connection.execute(f"PRAGMA page_size={DATABASE_PAGE_BYTES}")
         _execute_when_free(connection, "PRAGMA journal_mode=WAL", path)
@@ -98,7 +98,7 @@ def reading(results: Path) -> Iterator[Connection | None]:
             if not connection.is_changed():
                 raise
         if connection.is_changed():
-            raise SpecError(view.written_into(path_in(results)))
+            raise SpecError(view.describe_change(path_in(results)))
 
 
 def _look_twice(look: Callable[[], _T]) -> _T:
@@ -115,7 +115,7 @@ def _read(results: Path) -> Connection | None:
         opened = view.open_view(results, BUSY_S)
         if opened is None:
             return None
-        with _closed_on_error(opened) as connection:
+        with _closing_on_error(opened) as connection:
             if schema.is_made(connection, path):
                 # A flipped bit in the index of pairings can hide a pairing, and its matches, from a query.
                 if fault := _check(connection, "PRAGMA integrity_check(pairing)"):
@@ -161,7 +161,7 @@ def transaction(connection: Connection, path: Path) -> Iterator[None]:
     with translating_sqlite_errors(path):
         connection.renew(_NO_BOUND)  # no bound: the statements are arena's, as many as there are matches
         connection.execute("BEGIN IMMEDIATE")
-        with _committed(connection):
+        with _commit_or_roll_back(connection):
             yield
         connection.renew(view.size(path.parent, path.name))
         if view.size(path.parent, view.WAL) > WAL_BYTES:
@@ -169,7 +169,7 @@ def transaction(connection: Connection, path: Path) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _committed(connection: Connection) -> Iterator[None]:
+def _commit_or_roll_back(connection: Connection) -> Iterator[None]:
     """Commit the open transaction, or roll it back after an error."""
     try:
         yield
@@ -188,7 +188,7 @@ def translating_sqlite_errors(path: Path) -> Iterator[None]:
             yield
     except DamagedStore as error:
         cause = error.__context__
-        if isinstance(cause, sqlite3.Error) and _primary_code(cause) in _IS_DAMAGED and _is_sound(path.parent):
+        if isinstance(cause, sqlite3.Error) and _primary_code(cause) in _DAMAGE_CODES and _is_sound(path.parent):
             raise MachineFault(
                 f"{path}: it could not be read ({cause}), and is sound at a second look: the disk or its"
                 " driver fails; save a copy of the folder, and give the same command again"
@@ -201,7 +201,7 @@ def _translating(path: Path) -> Iterator[None]:
     try:
         yield
     except sqlite3.Error as error:
-        raise _translated(error, path) from None
+        raise _translate(error, path) from None
     except UnicodeDecodeError:  # of SQLite's own message, which quotes the damage
         raise _damaged(path, "the schema is malformed") from None
 
@@ -244,21 +244,21 @@ def unwritable(results: Path, error: OSError) -> SpecError:
     return SpecError(f"{results}: {error.strerror}; choose another folder for the results with --results")
 
 
-def _translated(error: sqlite3.Error, path: Path) -> BaseException:
+def _translate(error: sqlite3.Error, path: Path) -> BaseException:
     """Translate an error of SQLite into one of arena; into KeyboardInterrupt if a signal stopped the query."""
     code = _primary_code(error)
     if code == sqlite3.SQLITE_INTERRUPT:
         if not view.is_endless():
             return KeyboardInterrupt()
         return _damaged(path, "a query of it does not end, as if its pages led in circles")
-    if code in _IS_BUSY:
-        return SpecError(view.busy(path, BUSY_S))
-    if code in _OF_THE_MACHINE:
+    if code in _BUSY_CODES:
+        return SpecError(view.describe_busy(path, BUSY_S))
+    if code in _MACHINE_CODES:
         advice = "not enough memory" if code == sqlite3.SQLITE_NOMEM else "make room"
         return MachineFault(
             f"{path}: {error}; what was stored before is safe; {advice} and give the same command again"
         )
-    if code in _OF_THE_PLACE:
+    if code in _FOLDER_CODES:
         return SpecError(
             f"{path}: {error}; check who owns it and who may write there, or copy the folder and use --results"
         )
@@ -279,7 +279,7 @@ def _execute_when_free(connection: Connection, statement: str, path: Path) -> No
         try:
             connection.execute(statement)
         except sqlite3.OperationalError as error:
-            if _primary_code(error) not in _IS_BUSY:
+            if _primary_code(error) not in _BUSY_CODES:
                 raise
             return False
         return True
@@ -288,7 +288,7 @@ def _execute_when_free(connection: Connection, statement: str, path: Path) -> No
 
 
 @contextlib.contextmanager
-def _closed_on_error(connection: Connection) -> Iterator[Connection]:
+def _closing_on_error(connection: Connection) -> Iterator[Connection]:
     try:
         yield connection
     except BaseException:
@@ -308,7 +308,7 @@ def _create(connection: Connection, path: Path) -> None:
     if not schema.is_old(connection) and schema.is_made(connection, path):
         return
     _execute_when_free(connection, "BEGIN IMMEDIATE", path)
-    with _committed(connection):
+    with _commit_or_roll_back(connection):
         schema.upgrade(connection)
         if not schema.is_made(connection, path):  # another process may have made it meanwhile
             schema.create(connection)

@@ -24,7 +24,7 @@ from arena.store import files
 
 _BUILT: Final = "built"
 _DIGEST: Final = re.compile(r"[0-9a-f]{64}")
-_IN_THE_MAKING: Final = "new-"
+_UNFINISHED: Final = "new-"
 _NO_ROOM: Final = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
 _ADVICE: Final = "choose another folder with --results"
 log: Final = logging.getLogger("arena.store")
@@ -77,7 +77,7 @@ class Homes:
             files.make_folder(self._folder.parent, self._folder.name)
             sweep(self._folder)
             home = self._folder / bot.digest
-            if home.is_dir() and self.built(bot.digest):
+            if home.is_dir() and self.build_digest(bot.digest):
                 self._check(bot.digest)
                 return
             if home.is_dir():
@@ -100,7 +100,7 @@ class Homes:
             return True
         return False
 
-    def built(self, digest: str) -> str:
+    def build_digest(self, digest: str) -> str:
         """Return the hash of the build in that home; empty if the home does not record it."""
         text = ""
         with contextlib.suppress(OSError, UnicodeDecodeError, DamagedStore):
@@ -112,7 +112,7 @@ class Homes:
     def _check(self, digest: str) -> None:
         """Raise SpecError if the home is missing, or if its source or its build was changed."""
         self.read(digest)
-        home, built = self._folder / digest, self.built(digest)
+        home, built = self._folder / digest, self.build_digest(digest)
         self._require_plain(digest, "run")
         if not built or is_too_large(home / "run") or built != digest_of_folder(home / "run"):
             raise SpecError(
@@ -122,7 +122,7 @@ class Homes:
 
     def _make(self, bot: BotSpec) -> None:
         home = self._folder / bot.digest
-        with scratch_folder(_IN_THE_MAKING, self._folder) as scratch:
+        with scratch_folder(_UNFINISHED, self._folder) as scratch:
             files.make_folder(scratch, "home")
             made = scratch / "home"
             _fill(bot, made)
@@ -130,7 +130,7 @@ class Homes:
             (made / _BUILT).write_text(digest_of_folder(made / "run"), encoding="ascii")
             (made / _BUILT).chmod(0o600)
             _sync_all(made)
-            if home.is_dir() and not self.built(bot.digest):
+            if home.is_dir() and not self.build_digest(bot.digest):
                 home.rename(scratch / "former")
             try:
                 made.rename(home)

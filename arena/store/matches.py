@@ -69,7 +69,7 @@ class MatchStore:
         """Store the standings as they were last published, for `verify` to compare."""
         self._write("UPDATE league SET standings = ? WHERE name = ?", standings, league)
 
-    def published(self, league: str) -> bytes | None:
+    def published_standings(self, league: str) -> bytes | None:
         """Return the standings as they were last published; None before."""
         stored = self._read("SELECT standings FROM league WHERE name = ?", league)
         return stored[0][0] if stored else None
@@ -85,12 +85,12 @@ class MatchStore:
         try:
             tournament = msgspec.json.decode(text, type=Tournament)
         except rows.UNREADABLE as error:
-            raise self._edited(name, f" ({error})") from None
+            raise self._edited_error(name, f" ({error})") from None
         if sha256(text).hexdigest() != digest or tournament.name != name:
-            raise self._edited(name)
+            raise self._edited_error(name)
         return tournament
 
-    def _edited(self, league: str, reason: str = "") -> DamagedStore:
+    def _edited_error(self, league: str, reason: str = "") -> DamagedStore:
         return DamagedStore(
             f"{self._path}: league {league}: the stored tournament is not what was saved: it was edited or damaged"
             f"{reason}; `arena league run FILE` stores it anew from the tournament's file, and its matches are kept"

@@ -25,7 +25,7 @@ OWNED_NAMES: Final = "SELECT bot, owner FROM owner"
 """The owner of each name that a bot was submitted under."""
 OwnerName = Annotated[str, Meta(min_length=1, max_length=100, pattern=r"^[^/]*\Z")]
 _SEPARATORS: Final = re.compile(r"[-_.\s]")
-_DRAWN_ALIKE: Final = (("rn", "m"), ("vv", "w"), ("0", "o"), ("1", "l"), ("|", "l"))
+_LOOK_ALIKES: Final = (("rn", "m"), ("vv", "w"), ("0", "o"), ("1", "l"), ("|", "l"))
 
 
 class NameTaken(SpecError):
@@ -36,7 +36,7 @@ class NameTaken(SpecError):
         self.for_author = for_author
 
 
-def owner_named(text: str) -> str:
+def normalize_owner(text: str) -> str:
     """Normalise the name of an owner. SpecError if it does not print, is too long, or has a slash."""
     name = unicodedata.normalize("NFC", text)
     try:
@@ -50,7 +50,7 @@ def owner_named(text: str) -> str:
 
 def owner_of_folder(folder: Path) -> str:
     """Return the owner of a bot that is handed in as that folder. SpecError if its name cannot be an owner's."""
-    return owner_named(folder.name if folder.name not in {"", ".."} else folder.resolve().name)
+    return normalize_owner(folder.name if folder.name not in {"", ".."} else folder.resolve().name)
 
 
 def owner_of_user() -> str:
@@ -76,7 +76,7 @@ def _skeletons(name: str) -> frozenset[str]:
     skeletons = set()
     for reading in (plain, plain.replace("I", "l")):
         skeleton = _SEPARATORS.sub("", reading).casefold()
-        for drawn, like in _DRAWN_ALIKE:
+        for drawn, like in _LOOK_ALIKES:
             skeleton = skeleton.replace(drawn, like)
         skeletons.add(skeleton)
     return frozenset(skeletons)
@@ -92,15 +92,15 @@ def require_free(name: str, owner: str, owned: Mapping[str, str], owners: Iterab
     for other, holder in sorted(owned.items(), key=lambda entry: entry[0] != name):
         if holder != owner and look_alike(name, other):
             like = "" if other == name else f'looks like "{other}", which '
-            raise _taken(
+            raise _name_taken(
                 name, f"{like}belongs to {holder}", f"{like and 'looks like one that '}belongs to somebody else"
             )
     for other in sorted({*owners, *owned.values()} - {owner}):
         if look_alike(name, other) and not look_alike(name, owner):
-            raise _taken(name, f"is for bots of {other}", "is for bots of somebody else")
+            raise _name_taken(name, f"is for bots of {other}", "is for bots of somebody else")
 
 
-def _taken(name: str, why: str, for_author: str) -> NameTaken:
+def _name_taken(name: str, why: str, for_author: str) -> NameTaken:
     advice = "choose another name"
     options = (
         "give --owner if this bot has that owner, or --take-over if the name shall belong to the owner of this bot"
@@ -108,6 +108,6 @@ def _taken(name: str, why: str, for_author: str) -> NameTaken:
     return NameTaken(f'the name "{name}" {why}; {advice}, or {options}', f'the name "{name}" {for_author}; {advice}')
 
 
-def own(connection: sqlite3.Connection, name: str, owner: str) -> None:
+def set_owner(connection: sqlite3.Connection, name: str, owner: str) -> None:
     """Make `owner` the owner of the name from now on."""
     connection.execute("INSERT OR REPLACE INTO owner VALUES (?, ?)", (name, owner))

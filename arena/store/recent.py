@@ -14,7 +14,7 @@ from typing import Final
 import msgspec
 
 from arena.errors import DamagedStore
-from arena.match.record import MatchRecord, decoded, encoded
+from arena.match.record import MatchRecord, decode_record, encode_record
 from arena.store.matches import LeagueSecret
 
 MOST_RECENT: Final = 50
@@ -47,7 +47,7 @@ def keep_recent(records: Iterable[MatchRecord], origin: str) -> bool:
         for record in records:
             with tempfile.NamedTemporaryFile(dir=folder, delete=False) as file:  # with mode 0600
                 secret = LeagueSecret(str(record.commitment or ""), origin)
-                file.write(msgspec.json.encode(RecentMatch(secret, msgspec.Raw(encoded(record)))))
+                file.write(msgspec.json.encode(RecentMatch(secret, msgspec.Raw(encode_record(record)))))
             Path(file.name).replace(folder / f"{record.match}{_SUFFIX}")
         with contextlib.suppress(FileNotFoundError):  # another `arena match` deletes the oldest at the same time
             kept = sorted(folder.iterdir(), key=lambda path: path.lstat().st_mtime_ns, reverse=True)
@@ -66,7 +66,7 @@ def recent_match(match_id: str) -> tuple[MatchRecord, LeagueSecret] | tuple[None
         path = recent_folder() / f"{match_id}{_SUFFIX}"
         try:
             kept = msgspec.json.decode(path.read_bytes(), type=RecentMatch)
-            return decoded(bytes(kept.record)), kept.secret
+            return decode_record(bytes(kept.record)), kept.secret
         except msgspec.MsgspecError as error:
             raise DamagedStore(f"{path} holds no match: {error}") from None
     return None, None

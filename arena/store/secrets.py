@@ -108,7 +108,7 @@ class SecretKeeper:
         self._store = store
         self._files = SecretFiles(results)
 
-    def settle(
+    def choose(
         self, tournament: Tournament, given: Secret | None, has_work: Callable[[Tournament], bool]
     ) -> tuple[Tournament, Secret | None]:
         """Choose the secret under which a tournament draws new blocks; return the tournament with its commitments, too.
@@ -126,11 +126,12 @@ class SecretKeeper:
             public = Secret.public(tournament.seed)
             self._store.add_secret(tournament.name, public.commitment, "public")
             return tournament, public
-        known = self._with_given(tournament.name, given) if given else self._store.secrets(tournament.name)
-        known = known or self._added(tournament.name, Secret.random(), "drawn")
-        if known[-1].revealed_at and has_work(_under(tournament, known)):
-            known = self._added(tournament.name, Secret.random(), "drawn")
-        return _under(tournament, known), None if known[-1].revealed_at else self._current(tournament.name, known)
+        known = self._add_given(tournament.name, given) if given else self._store.secrets(tournament.name)
+        known = known or self._add(tournament.name, Secret.random(), "drawn")
+        if known[-1].revealed_at and has_work(_with_commitments(tournament, known)):
+            known = self._add(tournament.name, Secret.random(), "drawn")
+        secret = None if known[-1].revealed_at else self._current(tournament.name, known)
+        return _with_commitments(tournament, known), secret
 
     def reveal(self, league: str) -> tuple[LeagueSecret, Secret]:
         """Close the current secret of a league for ever and return it; the last one again if all are revealed."""
@@ -143,17 +144,17 @@ class SecretKeeper:
             self._store.mark_revealed(secret.commitment, datetime.now(UTC).isoformat(timespec="seconds"))
         return self._store.secrets(league)[-1], secret
 
-    def at_hand(self, commitments: Iterable[str]) -> list[Secret]:
+    def find_all(self, commitments: Iterable[str]) -> list[Secret]:
         """Return the secrets of these commitments whose files are here."""
         return [secret for commitment in commitments if (secret := self._files.find(commitment)) is not None]
 
-    def _added(self, league: str, secret: Secret, origin: str) -> tuple[LeagueSecret, ...]:
+    def _add(self, league: str, secret: Secret, origin: str) -> tuple[LeagueSecret, ...]:
         """Write the secret to the disk, then add it to the league as the last one; return the league's secrets."""
         self._files.keep(secret)
         self._store.add_secret(league, secret.commitment, origin)
         return self._store.secrets(league)
 
-    def _with_given(self, league: str, given: Secret) -> tuple[LeagueSecret, ...]:
+    def _add_given(self, league: str, given: Secret) -> tuple[LeagueSecret, ...]:
         """Add the given secret to those of a league, for new blocks. SpecError if it may not be used so."""
         known, former = self._store.secrets(league), self._store.secret(given.commitment)
         if former is not None and former.revealed_at:
@@ -170,7 +171,7 @@ class SecretKeeper:
                 f"league {league} draws its luck under the secret of commitment {known[-1].commitment}; the file holds"
                 f" the one of {given.commitment}: play it in another results folder (--results) or under another name"
             )
-        return self._added(league, given, "file")
+        return self._add(league, given, "file")
 
     def _current(self, league: str, known: tuple[LeagueSecret, ...]) -> Secret:
         commitment = known[-1].commitment
@@ -184,5 +185,5 @@ class SecretKeeper:
         return secret
 
 
-def _under(tournament: Tournament, known: Iterable[LeagueSecret]) -> Tournament:
+def _with_commitments(tournament: Tournament, known: Iterable[LeagueSecret]) -> Tournament:
     return replace(tournament, commitments=tuple(secret.commitment for secret in known))

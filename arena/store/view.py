@@ -170,7 +170,7 @@ def open_view(results: Path, patience_s: float) -> Connection | None:
         _lock(number, _SHARED, _SHARED_BYTES + 1, results / FILE_NAME, patience_s)
         if _status(results, WAL) is None and _status(results, JOURNAL) is None:
             return _in_place(results, number, stack)
-        return _copied(results, number, patience_s)
+        return _open_copy(results, number, patience_s)
 
 
 def require_plain(results: Path) -> None:
@@ -233,7 +233,7 @@ def _connect(path: Path, number: int) -> Connection:
         raise
 
 
-def _copied(results: Path, number: int, patience_s: float) -> Connection | None:
+def _open_copy(results: Path, number: int, patience_s: float) -> Connection | None:
     path = results / FILE_NAME
     with contextlib.ExitStack() as stack:
         sources = {FILE_NAME: number}
@@ -250,8 +250,8 @@ def _copied(results: Path, number: int, patience_s: float) -> Connection | None:
                 for name, source in sources.items():
                     _copy(source, folder / name, path)
                 if _state(results, sources) == before:
-                    return _recovered(folder, path)
-    raise SpecError(written_into(path))
+                    return _open_recovered(folder, path)
+    raise SpecError(describe_change(path))
 
 
 class _State(NamedTuple):
@@ -282,7 +282,7 @@ def _stamp(number: int) -> tuple[int, int]:
     return status.st_size, status.st_mtime_ns
 
 
-def _recovered(folder: Path, path: Path) -> Connection | None:
+def _open_recovered(folder: Path, path: Path) -> Connection | None:
     """Let SQLite bring the copy in `folder` to its last commit, and open it; `path` is for messages."""
     copy = folder / FILE_NAME
     if (folder / JOURNAL).exists():
@@ -402,7 +402,7 @@ def wait_for(attempt: Callable[[], bool], path: Path, patience_s: float) -> None
     while not attempt():
         waited_s = time.monotonic() - begin_s
         if waited_s > patience_s:
-            raise SpecError(busy(path, patience_s))
+            raise SpecError(describe_busy(path, patience_s))
         if waited_s > _SILENT_S and not is_reported:
             log.warning("%s: waiting for another program that is writing into it", path)
             is_reported = True
@@ -416,7 +416,7 @@ def _is_locked(number: int, start: int, count: int, path: Path) -> bool:
         raise MachineFault(f"{path}: it cannot be locked: {error.strerror}; copy the folder to a disk") from None
 
 
-def busy(path: Path, waited_s: float) -> str:
+def describe_busy(path: Path, waited_s: float) -> str:
     """Describe a database that another program keeps busy."""
     return (
         f"{path}: another program was writing into it for over {waited_s:.0f} s; what was stored before is safe:"
@@ -424,7 +424,7 @@ def busy(path: Path, waited_s: float) -> str:
     )
 
 
-def written_into(path: Path) -> str:
+def describe_change(path: Path) -> str:
     """Describe a database that changed while it was read."""
     return f"{path}: another program wrote into it meanwhile; give the same command again"
 

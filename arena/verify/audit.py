@@ -104,7 +104,7 @@ def _audit_database(store: MatchStore) -> Iterator[AuditLine]:
 def _audit_bots(store: MatchStore, bots: BotStore, name: str, states: dict[str, LeagueState]) -> Iterator[AuditLine]:
     """Check the bots of a league; add its state to `states`."""
     tournament = store.league(name)
-    changed = set(bots.changed({player.bot.digest for player in tournament.players}))
+    changed = set(bots.find_changed({player.bot.digest for player in tournament.players}))
     for player in tournament.players:
         if player.bot.digest in changed:
             yield True, f"bot {player.bot.label} is missing or no longer has its hash"
@@ -195,7 +195,7 @@ def _audit_standings(store: MatchStore, state: LeagueState) -> Iterator[AuditLin
     yield _audit_ratings(state.tournament, results)
     table = standings_after(state, sums)
     yield from ((False, sentence) for sentence in luck_audit(table))
-    published = store.published(state.tournament.name)
+    published = store.published_standings(state.tournament.name)
     if published is None:
         yield False, "no standings have been published yet"
         return

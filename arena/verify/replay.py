@@ -49,7 +49,7 @@ def audit_by_replay(
     try:
         whole = _whole_jobs(store, state, secrets, isolation)
         chosen = random.Random().sample(whole, min(count, len(whole)))  # noqa: S311 - other jobs each time
-        kept = {player.bot.digest: bots.installed(player.bot.digest) for player in state.tournament.players}
+        kept = {player.bot.digest: bots.read_installed(player.bot.digest) for player in state.tournament.players}
         blocks, lost = _play_again([job.with_bots(lambda bot: kept[bot.digest]) for job in chosen], backend, watch)
     except ArenaError as error:
         yield False, f"no process life can be played again: {error}"

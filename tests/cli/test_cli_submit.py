@@ -107,7 +107,7 @@ def test_a_stop_leaves_what_is_accepted_on_the_list(terminal: Terminal) -> None:
     words = [sys.executable, "-m", "arena", "submit", "--game", "nim", "--workers", "2", "in/ada", *hanging]
 
     with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as program:
-        while program.poll() is None and not BotStore(Path("results"), Path("bots")).submitted():
+        while program.poll() is None and not BotStore(Path("results"), Path("bots")).submissions():
             time.sleep(0.05)
         program.send_signal(signal.SIGINT)
         out, err = program.communicate(timeout=60)

@@ -32,7 +32,7 @@ def test_a_hostile_bot_costs_nobody_but_itself(rogue: HostileBot, grounds: Groun
     patient = replace(rogue, clock=SLOW_MACHINE)
     honest = honest_players(grounds.honest)
     tournament = league_of((*honest, grounds.player(patient, everywhere=True)), SLOW_MACHINE)
-    base = cgroup.delegated()
+    base = cgroup.delegated_group()
     assert base is not None
 
     records = played(tournament, tmp_path / "results")

@@ -189,10 +189,10 @@ def test_workers_of_a_cluster_here_that_do_not_fit_are_told(monkeypatch: pytest.
 def test_a_match_alone_waits_for_all_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It waits also for matches of other commands, and new ones wait for it."""
     monkeypatch.setattr(room, "claims_folder", lambda: tmp_path)
-    with room.beside_others(), room.beside_others():
+    with room.share_machine(), room.share_machine():
         assert not _can_lock(tmp_path / "tables", exclusive=True)
         assert _can_lock(tmp_path / "entry", exclusive=True)
-    with room.alone([Limits(memory_mib=16)]):
+    with room.claim_machine([Limits(memory_mib=16)]):
         assert not _can_lock(tmp_path / "tables", exclusive=False)
         assert not _can_lock(tmp_path / "entry", exclusive=True)
 

@@ -24,7 +24,7 @@ from support.toy_game import ToyGame, on_offer
 
 from arena.errors import CheckFailed, Crashed, OutOfTime
 from arena.games import load_game
-from arena.match.asking import ask, played_on
+from arena.match.asking import ask, continue_match
 from arena.match.bot_player import BotPlayer
 from arena.match.record import ActionStep, MatchRecord, pack, unpack
 from arena.match.replay import problems
@@ -150,7 +150,7 @@ def test_the_request_that_lost_a_match_can_be_played_on() -> None:
     """The bot's own answer counts there."""
     record = nim(first_is(3, Crashed("gone")), ScriptedBot())
 
-    on = played_on(record, {0: asked(ScriptedBot()), 1: asked(ScriptedBot())}, len(record.steps) + 1)
+    on = continue_match(record, {0: asked(ScriptedBot()), 1: asked(ScriptedBot())}, len(record.steps) + 1)
 
     assert on.fault is None
     assert unpack(pack(on)).steps[: len(record.steps)] == record.steps
@@ -164,7 +164,7 @@ def test_a_match_is_not_played_on_by_a_bot_that_ended_before() -> None:
     with pytest.raises(
         CheckFailed, match=f"cannot be played on from step {last}: the bot .* ended at step .*: crash: gone"
     ):
-        played_on(record, {0: asked(first_is(2, Crashed("gone"))), 1: asked(ScriptedBot())}, last)
+        continue_match(record, {0: asked(first_is(2, Crashed("gone"))), 1: asked(ScriptedBot())}, last)
 
 
 def test_a_bot_that_was_refused_gives_its_answers_again() -> None:
@@ -236,7 +236,7 @@ def test_the_same_bots_play_on_to_the_same_match() -> None:
             for seat, name in enumerate(NAMES)
         }
 
-    again, other = (played_on(record, bots(salt), step) for salt in (0, 7))
+    again, other = (continue_match(record, bots(salt), step) for salt in (0, 7))
 
     assert (plain(again), again.scores, again.seed) == (plain(record), record.scores, record.seed)
     assert plain(other)[: step - 1] == plain(record)[: step - 1]
@@ -252,8 +252,8 @@ def test_a_match_with_simulations_is_played_on_with_new_ones() -> None:
         bots = {seat: at_toy_game(toy_bot(mm=20), ToyGame(), seats=3) for seat in range(3)}
         other = {seat: at_toy_game(toy_bot(mm=40), ToyGame(), seats=3) for seat in range(3)}
 
-        assert plain(played_on(record, bots, step)) == plain(record)
-        went_on = played_on(record, other, step)
+        assert plain(continue_match(record, bots, step)) == plain(record)
+        went_on = continue_match(record, other, step)
 
     assert plain(went_on)[: step - 1] == plain(record)[: step - 1]
     assert plain(went_on) != plain(record)

@@ -29,7 +29,7 @@ from support.scripted_bot import (
 from support.toy_game import HOLD_ON, Lean, ToyGame
 
 from arena.errors import Crashed, MalformedReply
-from arena.match.record import REFUSALS_KEPT, ActionStep, RefusedAnswer, encoded
+from arena.match.record import REFUSALS_KEPT, ActionStep, RefusedAnswer, encode_record
 from arena.match.settings import ClockSettings
 from arena.process.scripted import Reply, ScriptedChannel
 from arena.protocol import codec
@@ -310,7 +310,7 @@ def test_a_game_without_a_fault_policy_forfeits_and_counts_no_faults() -> None:
     record = toy_match(at_toy_game(toy_bot(20, leaning(TOO_FAR)), game), at_toy_game(toy_bot(30), game), game=game)
 
     assert (record.termination.value, record.seats[0].faults) == ("illegal_action", UNSET)
-    assert b'"faults"' not in encoded(record)
+    assert b'"faults"' not in encode_record(record)
     assert match_of(seated(ScriptedBot()), house()).seats[0].faults is UNSET
 
 

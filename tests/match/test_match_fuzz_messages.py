@@ -11,7 +11,7 @@ from support.match_fuzz_depth import fuzzed
 from support.match_fuzz_table import VARIANTS, Scene, Table, scenes
 from support.toy_game import on_offer
 
-from arena.match.record import ActionStep, MatchRecord, Termination, encoded, pack, unpack
+from arena.match.record import ActionStep, MatchRecord, Termination, encode_record, pack, unpack
 from arena.match.replay import problems
 
 LONGEST_STEP = 12_000
@@ -29,7 +29,7 @@ def has_no_wrong_winner(record: MatchRecord, changed: int) -> None:
 
 
 def is_kept_whole(record: MatchRecord) -> None:
-    text = encoded(record)
+    text = encode_record(record)
     assert json.loads(text)["match"] == record.match
     assert len(text) < LONGEST_FAULT + LONGEST_STEP * (1 + len(record.steps))
     packed = pack(record)

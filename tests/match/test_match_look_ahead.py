@@ -28,7 +28,7 @@ from support.toy_game import ToyGame, ToySimulator
 from arena.errors import IllegalAction
 from arena.games.api import ENDLESS, Json, Seat
 from arena.match.participant import NO_SIMULATIONS_LEFT
-from arena.match.record import MatchRecord, SimulationStep, encoded
+from arena.match.record import MatchRecord, SimulationStep, encode_record
 from arena.match.referee import hello_for
 from arena.match.settings import ClockSettings
 from arena.process.scripted import Reply, ScriptedChannel
@@ -325,4 +325,4 @@ def test_simulations_are_recorded_and_told_to_all() -> None:
 
 def test_a_game_without_a_simulator_tells_of_none() -> None:
     """The field is left out of its records."""
-    assert b'"nature"' not in encoded(match_of(seated(ScriptedBot()), house()))
+    assert b'"nature"' not in encode_record(match_of(seated(ScriptedBot()), house()))

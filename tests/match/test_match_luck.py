@@ -132,8 +132,8 @@ def test_luck_is_what_fell_less_what_was_to_be_expected(face: int, luck: float) 
     """A die that decides a match gives half a win, or costs it."""
     meter = LuckMeter(OneDie(), 2, OneDieValue())  # type: ignore[arg-type]
 
-    meter.passed(0, -1, 0, ActionStep(0, None))
-    meter.passed(2, 0, face, ChanceStep("die", (face,)))
+    meter.note_step(0, -1, 0, ActionStep(0, None))
+    meter.note_step(2, 0, face, ChanceStep("die", (face,)))
 
     assert meter.luck() == MatchLuck("die", (luck, -luck), (LuckNode(2, (luck, -luck), "die", (face,)),))
 
@@ -166,7 +166,7 @@ def test_luck_is_bounded_from_below(seat: int) -> None:
     high, low = (0.75, 0.0) if seat == 0 else (0.25, 1.0)
 
     for step in range(10):
-        meter.passed(step, (step, high), (step + 1, low), ChanceStep(f"draw/{step}", (1,)))
+        meter.note_step(step, (step, high), (step + 1, low), ChanceStep(f"draw/{step}", (1,)))
 
     luck = meter.luck()
     assert luck.by_seat[seat] == -1.5
@@ -181,7 +181,7 @@ def test_no_seat_ever_has_less_luck_than_the_bound(numbers: list[float]) -> None
     """Whatever a value expects and whatever falls, as long as it keeps its contract."""
     meter = LuckMeter(Steps(), 2, StepsValue())  # type: ignore[arg-type]
     for step, (before, after) in enumerate(pairwise(numbers)):
-        meter.passed(step, (step % 10, before), (step % 10 + 1, after), ChanceStep(f"draw/{step}", (1,)))
+        meter.note_step(step, (step % 10, before), (step % 10 + 1, after), ChanceStep(f"draw/{step}", (1,)))
 
         assert min(meter.luck().by_seat) >= LEAST
 

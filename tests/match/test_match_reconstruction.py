@@ -25,7 +25,7 @@ from support.toy_game import on_offer
 from arena.errors import CheckFailed, Crashed, OutOfTime
 from arena.match import line_recorder
 from arena.match.reconstruction import lines_of
-from arena.match.record import KEPT_BYTES, MatchRecord, Requests, SeatRecord, encoded, pack, unpack
+from arena.match.record import KEPT_BYTES, MatchRecord, Requests, SeatRecord, encode_record, pack, unpack
 from arena.match.replay import problems
 
 replace = msgspec.structs.replace
@@ -85,7 +85,7 @@ def test_what_a_bot_says_without_end_is_counted_and_not_kept() -> None:
     record = match_of(seated(ScriptedBot(chatter)), house(), options=HEAPS)
     own, other = lines_of(record)
 
-    assert len(encoded(record)) < KEPT_BYTES + 10_000
+    assert len(encode_record(record)) < KEPT_BYTES + 10_000
     assert (own.is_exact, other.is_exact, other.left_out) == (False, True, 0)
     assert own.left_out == 200 + 1 - KEPT_BYTES // (1000 + 8)
     assert sum(way == "<" and b'"action"' in line for _, way, line in own.lines) == record.seats[0].moves

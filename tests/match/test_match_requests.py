@@ -9,7 +9,7 @@ from support.scripted_bot import ScriptedBot, answer, house, match_of, seated, s
 from support.toy_game import on_offer
 
 from arena.errors import Crashed, OutOfTime
-from arena.match.record import ActionStep, MatchRecord, encoded, pack, unpack
+from arena.match.record import ActionStep, MatchRecord, encode_record, pack, unpack
 from arena.match.requests import requests_by_step, stderr_by_step
 from arena.process.channel import BoundedLog
 from arena.process.scripted import Reply
@@ -120,7 +120,7 @@ def test_without_the_wish_nothing_is_kept() -> None:
     silent = played(LoudBot(lambda _number: b"x\n"), 0)
 
     assert silent.seats[0].stderr is UNSET
-    assert b'"stderr":[[' not in encoded(silent)
+    assert b'"stderr":[[' not in encode_record(silent)
     assert stderr_by_step(silent)[0].at == {}
 
 

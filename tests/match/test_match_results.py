@@ -12,7 +12,7 @@ from arena.match.record import (
     MatchRecord,
     SeatRecord,
     Termination,
-    encoded,
+    encode_record,
     join_packed,
     pack,
     unpack,
@@ -76,8 +76,8 @@ def test_fractions_in_a_record() -> None:
     """A whole score is an integer in JSON, another one a string; both come back exactly."""
     whole, split = record((Fraction(4), Fraction(-1))), record()
 
-    assert b'"scores":[4,-1]' in encoded(whole)
-    assert b'"scores":["3/2",1]' in encoded(split)
+    assert b'"scores":[4,-1]' in encode_record(whole)
+    assert b'"scores":["3/2",1]' in encode_record(split)
     assert [unpack(pack(each)) for each in (whole, split)] == [whole, split]
 
 
@@ -86,7 +86,7 @@ def test_fractions_in_a_record() -> None:
 )
 def test_no_other_form_of_a_score_is_read(score: str) -> None:
     """One value has one form, so that no two records with the same content differ in their digests."""
-    text = encoded(record()).replace(b'"3/2"', score.encode())
+    text = encode_record(record()).replace(b'"3/2"', score.encode())
     packed = join_packed("json+zlib", sha256(text).hexdigest(), zlib.compress(text))
 
     with pytest.raises(ValueError, match="no record"):

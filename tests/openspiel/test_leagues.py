@@ -19,7 +19,7 @@ from arena.games import fingerprint_of, load_game, openspiel, plugin_package
 from arena.games.api import Chance
 from arena.games.luck import derive, draw
 from arena.games.openspiel.game import weights_of
-from arena.match.record import ChanceStep, MatchRecord, encoded, pack, unpack
+from arena.match.record import ChanceStep, MatchRecord, encode_record, pack, unpack
 from arena.match.replay import other_package, problems, replay
 from arena.protocol.messages import schema
 
@@ -71,7 +71,7 @@ def test_nothing_but_views_and_the_name_of_the_package_is_of_openspiel(name: str
     validator = jsonschema.Draft202012Validator({**schema(), "anyOf": [{"$ref": "#/$defs/to_bot"}]})
     for message in bots[0].heard:
         validator.validate(message)
-    plain = json.loads(encoded(record))
+    plain = json.loads(encode_record(record))
     for seat in plain["seats"]:
         seat.pop("lines", None)
     told = json.dumps({**plain, "game": "", "package": "", "bots": ""})

@@ -148,7 +148,7 @@ def test_two_commands_at_once_give_a_name_to_one(monkeypatch: pytest.MonkeyPatch
     assert verdict(version("gina", "shark", "other")) is SubmissionVerdict.ACCEPTED
     with monkeypatch.context() as patch:
         patch.setattr("arena.store.bots.BotStore.owned_names", lambda _: {})
-        patch.setattr("arena.store.bots.BotStore.submitted", lambda _: [])
+        patch.setattr("arena.store.bots.BotStore.submissions", lambda _: [])
 
         with pytest.raises(NameTaken, match='the name "shark" belongs to gina'):
             submit_bot(request(bot("tina", "shark")))

@@ -52,7 +52,7 @@ def test_after_a_line_that_was_too_long_the_next_ones_count(pieces: list[bytes])
 
     with piped(limit=10) as (process, channel):
         for piece in pieces:
-            process.thaw()
+            process.resume()
             process.say(piece)
             try:
                 got += channel.pending()
@@ -67,12 +67,12 @@ def test_a_line_without_end_is_not_kept() -> None:
     """After a megabyte of it only the fault remains in memory."""
     with piped(limit=10) as (process, channel):
         for _ in range(20):
-            process.thaw()
+            process.resume()
             process.say(b"x" * 50_000)
             with contextlib.suppress(MalformedReply):
                 channel.pending()
 
         assert len(channel._partial) < 10
-        process.thaw()
+        process.resume()
         process.say(b"\ngood\n")
         assert channel.pending() == [b"good"]

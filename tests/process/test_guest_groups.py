@@ -103,7 +103,7 @@ while True:
 def base() -> Path:
     """Return the delegated part of the tree."""
     assert scope.enter() == ""
-    found = cgroup.delegated()
+    found = cgroup.delegated_group()
     assert found is not None
     assert re.search(os.environ["ARENA_GUEST_BASE"], str(found))
     return found
@@ -186,7 +186,7 @@ def test_a_limit_above_a_bots_group_is_not_its_fault(
     above.mkdir()
     try:
         (above / "cgroup.subtree_control").write_text("+memory +pids")
-        monkeypatch.setattr(cgroup, "delegated", lambda: above)
+        monkeypatch.setattr(cgroup, "delegated_group", lambda: above)
         for most_mib, kind in ((LIMIT_MIB // 2, Shortage), (2 * LIMIT_MIB, Crashed)):
             (above / "memory.max").write_text(str(most_mib << 20))
             code = f"input(); kept = [bytearray(b'x' * (1 << 20)) for _ in range({2 * LIMIT_MIB})]; print(len(kept))"

@@ -31,7 +31,7 @@ def read_all():
 for line in sys.stdin:
     print(json.dumps(read_all()), flush=True)
 """
-STILL_OPEN = kernel_files.CONSTANT | {Path(path).name for path in kernel_files.synthetic(0)}
+STILL_OPEN = kernel_files.CONSTANT | {Path(path).name for path in kernel_files.synthetic_contents(0)}
 TALKATIVE = ("loadavg", "vmstat", "uptime", "interrupts", "softirqs", "sys", "pressure", "buddyinfo", "zoneinfo")
 
 
@@ -58,7 +58,7 @@ def test_no_file_of_the_kernel_changes_with_what_the_machine_does(tmp_path: Path
 
 def test_what_is_covered_here_would_tell() -> None:
     """The list is not empty by mistake: these files show the load of the machine."""
-    covered = {Path(word).name for word in kernel_files.covers() if word.startswith("/proc/")}
+    covered = {Path(word).name for word in kernel_files.cover_arguments() if word.startswith("/proc/")}
 
     assert {name for name in TALKATIVE if Path("/proc", name).exists()} <= covered
     assert not covered & STILL_OPEN

@@ -76,7 +76,7 @@ def bots() -> list[int]:
 
 def alive(token: str) -> list[int]:
     """Return the processes of sandboxes with that mark."""
-    return [pid for pid, found in leftovers.marked().items() if found == token]
+    return [pid for pid, found in leftovers.read_marks().items() if found == token]
 
 
 def settled(token: str) -> list[int]:
@@ -154,7 +154,7 @@ def test_nobody_is_ended_while_an_owner_cannot_be_looked_at(tmp_path: Path, monk
     words = [sys.executable, "-c", "import time; time.sleep(3600)", "--unsetenv", "arena-cage-" + "0" * 16]
     process = subprocess.Popen(words, cwd=tmp_path)
     try:
-        assert eventually(lambda: process.pid in leftovers.marked())
+        assert eventually(lambda: process.pid in leftovers.read_marks())
         monkeypatch.setattr(leftovers, "_identity", lambda _pid: "")
         assert leftovers.end_leftovers() == 0
         assert process.poll() is None

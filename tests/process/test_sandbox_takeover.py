@@ -160,7 +160,7 @@ def test_what_cannot_be_stopped_is_killed(tmp_path: Path) -> None:
         with subprocess.Popen(["true"]) as other:
             body._main_handle = os.pidfd_open(other.pid)
 
-        assert not process.freeze()
+        assert not process.suspend()
         assert eventually(lambda: process.ending() == "was ended by signal 9 (SIGKILL)")
 
 

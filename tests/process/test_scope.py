@@ -320,12 +320,12 @@ def test_an_impossible_setting(monkeypatch: pytest.MonkeyPatch, value: str) -> N
 def test_it_can_be_switched_off(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
     """The delegated group is not used then, and systemd is not asked."""
     monkeypatch.setenv("ARENA_CGROUP", "no")
-    cgroup.delegated.cache_clear()
+    cgroup.delegated_group.cache_clear()
     machine.own("batch", members=str(os.getpid()))
 
     assert "ARENA_CGROUP=no" in scope.enter(machine.root)
-    assert cgroup.delegated() is None
-    cgroup.delegated.cache_clear()
+    assert cgroup.delegated_group() is None
+    cgroup.delegated_group.cache_clear()
 
 
 def test_what_is_required_and_cannot_be_had(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -347,7 +347,7 @@ def test_a_refusal_of_systemd_is_told(machine: Machine, monkeypatch: pytest.Monk
     machine.with_manager()
     machine.own(SESSION)
     monkeypatch.setenv("PATH", str(tmp_path))
-    cgroup.delegated.cache_clear()
+    cgroup.delegated_group.cache_clear()
 
     said = scope._ask()
 

@@ -63,8 +63,8 @@ def test_nothing_is_open_under_the_arguments_of_bots() -> None:
     tried = self_test.attempt_escapes()
 
     assert self_test.breaches(tried) == []
-    assert tried["calls"].keys() == self_test.closed_calls().keys() <= calls.CLOSED
-    assert {f"/proc/{path.name}" for path in kernel_files.changing()} < set(tried["counters of the machine"])
+    assert tried["calls"].keys() == self_test.closed_calls().keys() <= calls.FORBIDDEN_CALLS
+    assert {f"/proc/{path.name}" for path in kernel_files.changing_entries()} < set(tried["counters of the machine"])
     assert set(tried["limits"]) == set(sandbox_rlimits(Limits()))
     assert {"AF_NETLINK", "AF_VSOCK", "AF_ALG"} <= tried["network"].keys()
     assert sum(map(len, tried.values())) > 190
@@ -123,15 +123,16 @@ def test_a_file_of_the_harness_is_seen() -> None:
 
 def test_each_counter_that_is_not_covered_is_seen() -> None:
     """Without the covers exactly those files are readable."""
-    found = breaches(box_with(without(*kernel_files.covers())))
+    found = breaches(box_with(without(*kernel_files.cover_arguments())))
 
-    assert ways(found) == {"counters of the machine": {f"/proc/{path.name}" for path in kernel_files.changing()}}
+    counters = {f"/proc/{path.name}" for path in kernel_files.changing_entries()}
+    assert ways(found) == {"counters of the machine": counters}
 
 
 def test_a_counter_that_no_list_knows_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     """A future kernel could have it, if it were not covered."""
-    covers = kernel_files.covers()
-    monkeypatch.setattr(kernel_files, "changing", list)
+    covers = kernel_files.cover_arguments()
+    monkeypatch.setattr(kernel_files, "changing_entries", list)
 
     found = breaches(box_with(without(*covers)))
 
@@ -140,8 +141,8 @@ def test_a_counter_that_no_list_knows_is_seen(monkeypatch: pytest.MonkeyPatch) -
 
 def test_files_without_a_stand_in_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     """The bot reads the machine's files then."""
-    synthetic = kernel_files.synthetic
-    monkeypatch.setattr(kernel_files, "synthetic", lambda mib: {} if _is_called_by_box() else synthetic(mib))
+    synthetic = kernel_files.synthetic_contents
+    monkeypatch.setattr(kernel_files, "synthetic_contents", lambda mib: {} if _is_called_by_box() else synthetic(mib))
 
     found = breaches(box_with())
 

@@ -185,7 +185,7 @@ THREAD = 0x3D0F00
 THREAD_OF_GO = 0x50F00
 PRIVATE, SHARED, ANONYMOUS = mmap.MAP_PRIVATE, mmap.MAP_SHARED, mmap.MAP_ANONYMOUS
 NAMESPACES = [0x20000, 0x2000000, 0x4000000, 0x8000000, 0x10000000, 0x20000000, 0x40000000]
-ALL, OF_PROCESSES, OF_BUILDS, NONE = ("play", "processes", "build"), ("processes", "build"), ("build",), ()
+ALL, PROCESS_CALLS, BUILD_CALLS, NONE = ("play", "processes", "build"), ("processes", "build"), ("build",), ()
 SIGNALS = [number for number in range(1, 65) if number != signal.SIGCONT]
 CONDITIONS = [
     ("mmap", at(3, PRIVATE, PRIVATE | ANONYMOUS, SHARED, PRIVATE | 0x20000, PRIVATE | 0x4000, PRIVATE | 0x10), ALL),
@@ -196,7 +196,7 @@ CONDITIONS = [
     ("clone", at(0, THREAD, THREAD_OF_GO, THREAD | 0x400000), ALL),
     ("clone", at(0, THREAD & ~0x400, THREAD & ~0x100, THREAD & ~0x800, THREAD | 0x2000, THREAD | 0x800000), NONE),
     ("clone", at(0, *(THREAD | flag for flag in NAMESPACES), *(flag | 17 for flag in NAMESPACES)), NONE),
-    ("clone", at(0, 0x1200011, 0x4111, 0x5111), OF_PROCESSES),
+    ("clone", at(0, 0x1200011, 0x4111, 0x5111), PROCESS_CALLS),
     ("clone", at(0, 0, signal.SIGCONT, 0x4100 | signal.SIGCONT, 0x8000 | 17, 0x2000 | 17), NONE),
     ("openat", at(2, os.O_RDONLY, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, os.O_PATH, os.O_DIRECTORY), ALL),
     ("openat", at(2, os.O_DIRECT, os.O_DIRECT | os.O_RDWR), NONE),
@@ -204,31 +204,31 @@ CONDITIONS = [
     ("fcntl", at(1, fcntl.F_DUPFD, fcntl.F_GETFD, fcntl.F_SETFD, fcntl.F_GETFL, fcntl.F_DUPFD_CLOEXEC), ALL),
     ("fcntl", [(0, fcntl.F_SETFL, os.O_NONBLOCK, 0, 0, 0)], ALL),
     ("fcntl", [(0, fcntl.F_SETFL, os.O_DIRECT, 0, 0, 0), (0, fcntl.F_SETFL, os.O_DIRECT | 2048, 0, 0, 0)], NONE),
-    ("fcntl", at(1, fcntl.F_SETLK, fcntl.F_SETLKW, fcntl.F_OFD_SETLK, fcntl.F_SETPIPE_SZ), OF_BUILDS),
+    ("fcntl", at(1, fcntl.F_SETLK, fcntl.F_SETLKW, fcntl.F_OFD_SETLK, fcntl.F_SETPIPE_SZ), BUILD_CALLS),
     ("fcntl", at(1, fcntl.F_SETLEASE, fcntl.F_NOTIFY, fcntl.F_SETSIG, fcntl.F_SETOWN, 1033, 1036), NONE),
     ("ioctl", at(1, 0x5401, 0x5413, 0x5421, 0x541B), ALL),
-    ("ioctl", at(1, 0x40049409), OF_BUILDS),
+    ("ioctl", at(1, 0x40049409), BUILD_CALLS),
     ("ioctl", at(1, 0x5412, 0x541C, 0x5431, 0x80045430, 0xC020660B), NONE),
     ("prctl", at(0, 15, 16), ALL),
     ("prctl", at(0, 1, 4, 22, 35, 36, 53, 62), NONE),
     ("close_range", at(2, 0, 4), ALL),
     ("close_range", at(2, 2, 6), NONE),
     ("msync", at(2, mmap.PAGESIZE & 0, 1, 2), ALL),
-    ("msync", at(2, 4, 6), OF_BUILDS),
+    ("msync", at(2, 4, 6), BUILD_CALLS),
     ("socketpair", at(0, socket.AF_UNIX), ALL),
     ("socketpair", at(0, socket.AF_INET, 30), NONE),
-    ("socket", at(0, socket.AF_UNIX), OF_PROCESSES),
-    ("socket", at(0, socket.AF_INET, socket.AF_INET6), OF_BUILDS),
+    ("socket", at(0, socket.AF_UNIX), PROCESS_CALLS),
+    ("socket", at(0, socket.AF_INET, socket.AF_INET6), BUILD_CALLS),
     ("socket", at(0, 0, 3, 16, 17, 38, 40, 45, 0x7FFFFFFF), NONE),
     *((name, at(1, 0, *SIGNALS), ALL) for name in ("kill", "tkill")),
     ("tgkill", at(2, 0, *SIGNALS), ALL),
-    ("pidfd_send_signal", at(1, 0, *SIGNALS), OF_PROCESSES),
-    ("rt_sigqueueinfo", at(1, *SIGNALS), OF_BUILDS),
-    ("rt_tgsigqueueinfo", at(2, *SIGNALS), OF_BUILDS),
+    ("pidfd_send_signal", at(1, 0, *SIGNALS), PROCESS_CALLS),
+    ("rt_sigqueueinfo", at(1, *SIGNALS), BUILD_CALLS),
+    ("rt_tgsigqueueinfo", at(2, *SIGNALS), BUILD_CALLS),
     *((name, at(1, signal.SIGCONT), NONE) for name in ("kill", "tkill", "pidfd_send_signal", "rt_sigqueueinfo")),
     *((name, at(2, signal.SIGCONT), NONE) for name in ("tgkill", "rt_tgsigqueueinfo")),
-    ("setsockopt", [(0, socket.SOL_SOCKET, socket.SO_REUSEADDR, 0, 0, 0)], OF_PROCESSES),
-    ("setsockopt", [(0, socket.SOL_SOCKET, socket.SO_SNDBUF, 0, 0, 0), (0, 6, 2, 0, 0, 0)], OF_BUILDS),
+    ("setsockopt", [(0, socket.SOL_SOCKET, socket.SO_REUSEADDR, 0, 0, 0)], PROCESS_CALLS),
+    ("setsockopt", [(0, socket.SOL_SOCKET, socket.SO_SNDBUF, 0, 0, 0), (0, 6, 2, 0, 0, 0)], BUILD_CALLS),
 ]
 
 

@@ -88,7 +88,7 @@ def test_the_standings_do_not_depend_on_what_happened_in_between(
 
         assert first.is_complete
         assert {standings_json(each) for each in (first, second, by_results)} == {standings_json(first)}
-        assert stores[0].published("test") == standings_json(first)
+        assert stores[0].published_standings("test") == standings_json(first)
 
 
 IMPORTS = "import sys, arena.cli.bots, arena.cli.league, arena.cli.match, arena.cli.show; print('numpy' in sys.modules)"

@@ -86,10 +86,10 @@ def test_the_archive_is_that_of_the_installed_copy(tmp_path: Path) -> None:
     expected = pack_bot(read_bot(source), digest_of_folder(source))
     (source / "bot.py").write_text("something else")
 
-    assert bots.packed(installed.digest) == expected
+    assert bots.pack(installed.digest) == expected
     (tmp_path / "results/bots" / installed.digest / "source/bot.py").write_text("stronger")
     with pytest.raises(SpecError, match="is not what was submitted"):
-        bots.packed(installed.digest)
+        bots.pack(installed.digest)
 
 
 NAMES = [

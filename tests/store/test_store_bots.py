@@ -32,7 +32,7 @@ def test_installs_a_copy_that_nobody_edits(tmp_path: Path) -> None:
     home = tmp_path / "results" / "bots" / installed.digest
     assert Path(installed.folder) == (home / "run").resolve()
     assert (home / "run" / "bot.py").read_text() == "print()"
-    assert bots.changed([installed.digest]) == []
+    assert bots.find_changed([installed.digest]) == []
     assert [path.name for path in (tmp_path / "results" / "bots").iterdir()] == [installed.digest]
 
 
@@ -108,8 +108,8 @@ def test_a_single_script_is_a_bot(tmp_path: Path) -> None:
     installed = register(bots, bots.find(str(script)), tmp_path)
 
     assert bots.find("lone").digest == installed.digest
-    assert bots.installed(installed.digest).folder == installed.folder
-    assert bots.changed([installed.digest]) == []
+    assert bots.read_installed(installed.digest).folder == installed.folder
+    assert bots.find_changed([installed.digest]) == []
 
 
 def test_finds_by_path_name_and_hash(tmp_path: Path) -> None:
@@ -158,7 +158,7 @@ def test_the_latest_submission_is_the_one_meant(tmp_path: Path) -> None:
 
     assert bots.find("fox").digest == new.digest
     assert bots.find(f"fox@{old.digest[:8]}").digest == old.digest
-    assert [each.digest for each in bots.submitted()] == [new.digest, old.digest]
+    assert [each.digest for each in bots.submissions()] == [new.digest, old.digest]
 
 
 @pytest.mark.parametrize("text", ["fxo", "fox@ffffffff", "fxo@", ""])
@@ -282,9 +282,9 @@ def test_a_withdrawn_submission_is_off_the_list(tmp_path: Path) -> None:
     second = bots.withdraw("fox")
 
     assert [first.digest, second.digest] == [mid.digest, new.digest]
-    assert [each.digest for each in bots.submitted()] == [old.digest]
+    assert [each.digest for each in bots.submissions()] == [old.digest]
     assert bots.find("fox").digest == old.digest
-    assert bots.changed([mid.digest, new.digest]) == []
+    assert bots.find_changed([mid.digest, new.digest]) == []
     register(bots, new, tmp_path)
     assert bots.find("fox").digest == new.digest
 

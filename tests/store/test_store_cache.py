@@ -33,7 +33,7 @@ def packed(folder: Path, name: str, *, build: str = "", content: str = "print()"
     """A bot that is installed on the machine of the league."""
     bots = BotStore(folder / "results", folder / "bots", "none")
     bot = bots.install(bots.find(str(bot_folder(folder / name, name, build=build, content=content))))
-    return Packed(bot.digest, bots.packed(bot.digest))
+    return Packed(bot.digest, bots.pack(bot.digest))
 
 
 def cache(folder: Path, most_bytes: int = 1 << 30) -> BotCache:
@@ -49,7 +49,7 @@ def test_a_bot_is_sent_once_and_runs_from_its_hash(tmp_path: Path) -> None:
     """A worker without the bot reports it; afterwards no process lacks it, not even a later one."""
     bot, worker = packed(tmp_path, "mine", build=BUILD), cache(tmp_path)
     assert worker.missing([bot.digest, bot.digest]) == [bot.digest]
-    with pytest.raises(BotsMissing) as caught, worker.held([bot.digest]):
+    with pytest.raises(BotsMissing) as caught, worker.hold([bot.digest]):
         pytest.fail("it is not there")
     assert caught.value.digests == (bot.digest,)
     assert pickle.loads(pickle.dumps(caught.value)).digests == (bot.digest,)
@@ -57,7 +57,7 @@ def test_a_bot_is_sent_once_and_runs_from_its_hash(tmp_path: Path) -> None:
     worker.install(*bot)
 
     assert worker.missing([bot.digest]) == cache(tmp_path).missing([bot.digest]) == []
-    with cache(tmp_path).held([bot.digest]) as folders:
+    with cache(tmp_path).hold([bot.digest]) as folders:
         run = Path(folders[bot.digest])
         assert (run / "made").read_text() == "print()"
         assert (run / "link").readlink() == Path("bot.py")
@@ -136,12 +136,12 @@ def test_the_least_recently_used_leaves_first_and_none_in_use(tmp_path: Path) ->
     for bot in bots[:3]:
         worker.install(*bot)
     assert installed(tmp_path) == {first, second, third}
-    with worker.held([first]):
+    with worker.hold([first]):
         pass
     worker.install(*bots[3])
     assert installed(tmp_path) == {first, third, fourth}, "the second was used least recently"
 
-    with worker.held([third]) as folders:
+    with worker.hold([third]) as folders:
         cache(tmp_path, 1).install(*bots[1])
         assert installed(tmp_path) == {third, second}
         assert Path(folders[third], "bot.py").read_text() == "2" * 100_000
@@ -245,7 +245,7 @@ HOLDING = """
 import sys
 from pathlib import Path
 from arena.store.cache import BotCache
-with BotCache(Path(sys.argv[1]), "none").held([sys.argv[2]]):
+with BotCache(Path(sys.argv[1]), "none").hold([sys.argv[2]]):
     print("held", flush=True)
     sys.stdin.read()
 """
@@ -287,7 +287,7 @@ worker = BotCache(folder / "worker", "none")
 worker.install(*first)
 worker.install(*second)
 print(worker.missing([first[0], second[0]]) == [first[0]])
-with worker.held([second[0]]):
+with worker.hold([second[0]]):
     try:
         worker.install(*large)
     except MachineFault as error:

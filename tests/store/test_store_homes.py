@@ -97,10 +97,10 @@ def test_a_damaged_home_never_plays(tmp_path: Path, what: str) -> None:
         bots.install(bot)
 
     assert f"delete {home}" in str(caught.value)
-    assert bots.changed([bot.digest]) == [bot.digest]
+    assert bots.find_changed([bot.digest]) == [bot.digest]
     shutil.rmtree(home)
     bots.install(bot)
-    assert bots.changed([bot.digest]) == []
+    assert bots.find_changed([bot.digest]) == []
 
 
 @pytest.mark.parametrize("built", [None, "", b"\xff\xfe", "0" * 63])
@@ -115,13 +115,13 @@ def test_a_home_that_does_not_tell_its_build_is_built_again(
         (home / "built").write_bytes(built if isinstance(built, bytes) else built.encode())
     if is_truncated:
         truncate(home / "run/bot.py")
-    assert bots.changed([bot.digest]) == [bot.digest]
+    assert bots.find_changed([bot.digest]) == [bot.digest]
 
     bots.install(bot)
 
     assert f"{home}: nothing tells of the build there" in caplog.text
     assert (home / "run/bot.py").read_text() == "print()"
-    assert bots.changed([bot.digest]) == []
+    assert bots.find_changed([bot.digest]) == []
     assert [path.name for path in home.parent.iterdir()] == [bot.digest]
 
 

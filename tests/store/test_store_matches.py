@@ -203,9 +203,9 @@ def test_published_standings_are_kept_until_the_tournament_changes(tmp_path: Pat
         store.save_league(league)
         store.save_standings("test", b"{}")
         store.save_league(league)
-        kept = store.published("test")
+        kept = store.published_standings("test")
         store.save_league(replace(league, cycles=2))
-        forgotten = store.published("test")
+        forgotten = store.published_standings("test")
 
     assert (kept, forgotten) == (b"{}", None)
 
@@ -247,7 +247,7 @@ def test_another_machine_is_no_other_tournament(tmp_path: Path) -> None:
         store.save_standings("test", b"{}")
         store.save_league(elsewhere(league))
 
-        assert store.published("test") == b"{}"
+        assert store.published_standings("test") == b"{}"
         text = bytes(store._connection.execute("SELECT tournament FROM league").fetchone()[0])
     assert not any(part in text for part in (b"/home", b'"workers":7', b'"folder":"/"'))
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from arena.errors import SpecError
-from arena.store.owners import NameTaken, look_alike, owner_named, owner_of_folder, owner_of_user, require_free
+from arena.store.owners import NameTaken, look_alike, normalize_owner, owner_of_folder, owner_of_user, require_free
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,7 @@ def test_two_owners_with_names_that_look_alike_have_their_own_names() -> None:
 def test_an_owner_has_a_name_that_prints(text: str) -> None:
     """An owner's name has no slash: with one it could be that of a user."""
     with pytest.raises(SpecError, match="cannot be an owner"):
-        owner_named(text)
+        normalize_owner(text)
 
 
 def test_an_owner_is_the_folder_as_handed_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -342,7 +342,7 @@ def jobs_and_bots(folder: Path, **changes: Any) -> tuple[list[Job], dict[str, by
     """The jobs of a league between real bots, and what is sent of these, by hash."""
     bots = BotStore(folder / "results", folder / "none", "none")
     found = list(jobs(with_installed_bots(real_tournament(folder, **changes), bots), {}))
-    return found, {player.bot.digest: bots.packed(player.bot.digest) for player in found[0].pairing.players}
+    return found, {player.bot.digest: bots.pack(player.bot.digest) for player in found[0].pairing.players}
 
 
 class Waiting:

@@ -25,7 +25,7 @@ class PipedProcess:
     def __init__(self) -> None:
         self.group = self
         self.cpu = lambda: 0.0
-        self.is_frozen = False
+        self.is_suspended = False
         self._ears, self.stdin = os.pipe()
         self.stdout, self._mouth = os.pipe()
         self.stderr, self._diary = os.pipe()
@@ -73,14 +73,14 @@ class PipedProcess:
         """The same."""
         return not self._ending
 
-    def freeze(self) -> bool:
-        """Until it is thawed it neither hears nor says anything. One that has ended cannot be stopped."""
-        self.is_frozen = not self._ending
-        return self.is_frozen
+    def suspend(self) -> bool:
+        """Until it is resumed it neither hears nor says anything. One that has ended cannot be stopped."""
+        self.is_suspended = not self._ending
+        return self.is_suspended
 
-    def thaw(self) -> None:
-        """See BotProcess.thaw."""
-        self.is_frozen = False
+    def resume(self) -> None:
+        """See BotProcess.resume."""
+        self.is_suspended = False
 
     def limit_violation(self) -> str:
         """It never takes too much."""
@@ -101,7 +101,7 @@ class PipedProcess:
     def hear(self) -> bytes:
         """What the referee wrote since the last time."""
         with contextlib.suppress(BlockingIOError):
-            if self._ears in self._open and not self.is_frozen:
+            if self._ears in self._open and not self.is_suspended:
                 return os.read(self._ears, _AT_ONCE)
         return b""
 
@@ -125,7 +125,7 @@ class PipedProcess:
 
     def _write(self, fd: int, data: bytes) -> int:
         with contextlib.suppress(BlockingIOError, BrokenPipeError):
-            if data and fd in self._open and not self.is_frozen:
+            if data and fd in self._open and not self.is_suspended:
                 return os.write(fd, data)
         return 0
 

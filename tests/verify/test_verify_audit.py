@@ -18,7 +18,7 @@ from support.tampering import delete_match, edit_matches
 
 from arena.errors import DamagedStore
 from arena.games.nim import Nim
-from arena.match.record import encoded, unpack
+from arena.match.record import encode_record, unpack
 from arena.match.results import MatchResult
 from arena.store import database
 from arena.store.matches import MatchStore
@@ -66,7 +66,7 @@ def test_a_clean_store_passes(kept: Kept) -> None:
 
 def first(kept: Kept) -> Any:
     """The record of a normal match, as JSON values."""
-    return msgspec.json.decode(encoded(unpack(kept.normal.record)))
+    return msgspec.json.decode(encode_record(unpack(kept.normal.record)))
 
 
 def put(kept: Kept, record: Any) -> None:
@@ -126,7 +126,7 @@ TAMPERING: dict[str, Callable[[Kept], None]] = {
         'UPDATE league SET tournament = CAST(replace(CAST(tournament AS TEXT), \'"seed":"1"\', \'"seed":"2"\') AS BLOB)'
     ),
     "a record of another match": lambda kept: put(
-        kept, msgspec.json.decode(encoded(unpack(kept.blocks[-1].results[1].record)))
+        kept, msgspec.json.decode(encode_record(unpack(kept.blocks[-1].results[1].record)))
     ),
     "the seed in a record": lambda kept: change_record(kept, lambda record: record.update(seed="other")),
     "the options in a record": lambda kept: change_record(kept, lambda record: record.update(options={"misere": True})),
@@ -260,7 +260,7 @@ def test_added_matches_are_no_problem(kept: Kept) -> None:
 def test_late_digits_are_no_problem(kept: Kept, factor: float, *, is_problem: bool) -> None:
     """Standings that another version of numpy computed; each number of points is changed by that factor."""
     with kept.reading() as store:
-        published = store.published("test") or b""
+        published = store.published_standings("test") or b""
     changed = re.sub(rb'("mu":)([0-9.]+)', lambda found: found[1] + b"%.17g" % (float(found[2]) * factor), published)
     kept.tamper("UPDATE league SET standings = ?", changed)
 
@@ -274,7 +274,7 @@ def test_late_digits_are_no_problem(kept: Kept, factor: float, *, is_problem: bo
 def test_a_column_more_is_no_problem(kept: Kept) -> None:
     """Standings that a version without one of the columns published."""
     with kept.reading() as store:
-        published = store.published("test") or b""
+        published = store.published_standings("test") or b""
     changed = re.sub(rb'"mu":[0-9.]+,', b"", published)
     kept.tamper("UPDATE league SET standings = ?", changed)
 

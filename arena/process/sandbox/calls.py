@@ -77,7 +77,7 @@ CALLS: Final = _names(
 )
 """Calls that a bot may make, with any arguments."""
 
-OF_PROCESSES: Final = _names(
+PROCESS_CALLS: Final = _names(
     """
     fork vfork pidfd_open bind listen accept accept4 connect recvmsg recvmmsg
     setuid setgid setreuid setregid setresuid setresgid
@@ -85,7 +85,7 @@ OF_PROCESSES: Final = _names(
 )
 """More calls for a bot with `processes: true`, and for a build. `make` sets its user ids to their present values."""
 
-OF_BUILDS: Final = _names(
+BUILD_CALLS: Final = _names(
     """
     setsid setpgid setpriority sched_setaffinity sched_setscheduler sched_setparam sched_setattr sched_getattr
     timer_create timer_settime timer_gettime timer_getoverrun timer_delete
@@ -96,7 +96,7 @@ OF_BUILDS: Final = _names(
 )
 """More calls for a build: compilers lock files, lead process groups and write to a disk."""
 
-YOUNG: Final = {
+NEW_CALLS: Final = {
     name: int(number)
     for name, number in (
         word.split("=")
@@ -212,7 +212,7 @@ FAMILIES_OF_BUILDS: Final = (_AF_UNIX, _AF_INET, _AF_INET6)
 NOT_A_THREAD: Final = When(0, _CLONE_THREAD, 0)
 """A `clone` that starts a process: a bot is told that it may not (EPERM), instead of that there is no such thing."""
 
-CLOSED: Final = _names(
+FORBIDDEN_CALLS: Final = _names(
     # other processes
     "ptrace process_vm_readv process_vm_writev process_madvise process_mrelease pidfd_getfd kcmp rt_sigqueueinfo "
     # groups, cores, timers

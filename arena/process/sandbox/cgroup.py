@@ -123,7 +123,7 @@ def audited_clock(
 
 def make_group(limits: Limits) -> Group | None:
     """Make a control group with these limits; None if no part of the tree was delegated."""
-    base = delegated()
+    base = delegated_group()
     return None if base is None else Group(base / f"arena-{os.getpid()}-{next(_numbers)}", limits)
 
 
@@ -136,13 +136,13 @@ def setting() -> str:
 
 
 @cache
-def delegated() -> Path | None:
+def delegated_group() -> Path | None:
     """Return the group in which groups for bots can be made; None if none was delegated or ARENA_CGROUP is `no`."""
     return find() if setting() != "no" else None
 
 
 def find(root: Path = _ROOT) -> Path | None:
-    """Find the delegated group and prepare it, without the cache of `delegated`; `root`: the file system, for tests."""
+    """Find the delegated group and prepare it, past the cache of `delegated_group`; `root` is the file system."""
     try:
         group = own_group(root)
         if group is None:
@@ -150,7 +150,7 @@ def find(root: Path = _ROOT) -> Path | None:
         base = group.parent if group.name == _HARNESS else group
         if not has_limits(base) or not _is_ours(base, group, root):
             return None
-        _make_ready(base, group)
+        _prepare(base, group)
     except OSError:
         return None
     return base
@@ -183,17 +183,17 @@ def _is_ours(base: Path, own: Path, root: Path) -> bool:
     if uid == 0:
         return is_marked
     is_boundary = base.parent.stat().st_uid != uid
-    return base.stat().st_uid == uid and (is_boundary or is_marked or _is_handed_over(base.name, root))
+    return base.stat().st_uid == uid and (is_boundary or is_marked or _is_delegated(base.name, root))
 
 
-def _is_handed_over(unit: str, root: Path) -> bool:
+def _is_delegated(unit: str, root: Path) -> bool:
     """Return True if a unit of the user's own systemd has `Delegate=yes`; an older systemd sets no attribute."""
     units = root / "run/user" / str(os.geteuid()) / "systemd/transient"
     texts = [file.read_text("utf-8") for file in (units / unit, *units.glob(f"{unit}.d/*.conf")) if file.is_file()]
     return any(re.search(r"^Delegate=(yes|.*memory)", text, re.MULTILINE) for text in texts)
 
 
-def _make_ready(base: Path, own: Path) -> None:
+def _prepare(base: Path, own: Path) -> None:
     """Let children of `base` have limits, and move the harness into a child: a group with members cannot do that."""
     if own == base and not _words(base / "cgroup.subtree_control") >= NEEDED:
         (base / _HARNESS).mkdir(exist_ok=True)

@@ -28,20 +28,20 @@ _COUNTERS: Final = "intr 0\nctxt 0\nbtime 0\nprocesses 0\nprocs_running 1\nprocs
 
 
 @cache
-def covers() -> tuple[str, ...]:
+def cover_arguments() -> tuple[str, ...]:
     """Return arguments for bwrap, after `--proc /proc`, that cover all entries but constant ones and the bot's own.
 
     A covered file cannot be opened; a covered folder is empty.
     """
     words: list[str] = []
-    for path in map(str, changing()):
+    for path in map(str, changing_entries()):
         is_folder = Path(path).is_dir()
         words += ("--tmpfs", path, "--remount-ro", path) if is_folder else ("--ro-bind", "/dev/null", path)
     return tuple(words)
 
 
 @cache
-def synthetic(memory_mib: int) -> dict[str, bytes]:
+def synthetic_contents(memory_mib: int) -> dict[str, bytes]:
     """Return constant contents by path: the cores of this machine, always idle, and `memory_mib` of free memory."""
     lines = (_PROC / "stat").read_text(encoding="ascii").splitlines()
     cores = [f"{line.split()[0]}{_COUNTERS_OF_A_CORE}\n" for line in lines if line.startswith("cpu")]
@@ -55,9 +55,9 @@ def synthetic(memory_mib: int) -> dict[str, bytes]:
     }
 
 
-def changing() -> list[Path]:
+def changing_entries() -> list[Path]:
     """Return the entries of /proc to cover: readable by bots, not constant, not empty, without a synthetic copy."""
-    known = OWN | CONSTANT | {Path(path).name for path in synthetic(0)}
+    known = OWN | CONSTANT | {Path(path).name for path in synthetic_contents(0)}
     unknown = sorted(path for path in _PROC.iterdir() if not path.name.isdigit() and path.name not in known)
     return [path for path in unknown if _is_readable(path)]
 

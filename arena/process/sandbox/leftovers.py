@@ -31,7 +31,7 @@ def owner_mark() -> list[str]:
 def end_leftovers() -> int:
     """Kill the sandboxes that killed programs of this user left behind; return the number of their processes."""
     ended = 0
-    for pid in marked():
+    for pid in read_marks():
         with contextlib.suppress(OSError), contextlib.ExitStack() as stack:
             handle = os.pidfd_open(pid)
             stack.callback(os.close, handle)
@@ -43,7 +43,7 @@ def end_leftovers() -> int:
     return ended
 
 
-def marked() -> dict[int, str]:
+def read_marks() -> dict[int, str]:
     """Return the marks of all processes of sandboxes, by process id."""
     pids = [int(place.name) for place in Path("/proc").glob("[0-9]*")]
     return {pid: mark for pid in pids if (mark := _mark(pid))}

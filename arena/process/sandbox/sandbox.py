@@ -205,7 +205,7 @@ def start_sandboxed(
     filters = syscalls.compile_filter(
         is_play=not is_build,
         processes=limits.processes,
-        counts_shared_memory=cgroup.delegated() is not None,
+        counts_shared_memory=cgroup.delegated_group() is not None,
     )
     return start_with(command, arguments, limits, filters)
 
@@ -227,14 +227,10 @@ def start_with(command: list[str], arguments: list[str], limits: Limits, filters
             # bwrap's child waiting for ever.
             info_fd = os.open(f"/proc/self/fd/{info_fd}", os.O_RDWR)
             theirs.callback(os.close, info_fd)
-            contents = {path: _text(text, theirs) for path, text in kernel_files.synthetic(limits.memory_mib).items()}
-            words = [
-                *arguments,
-                "--block-fd" if filters is None else "--seccomp",
-                str(filter_fd),
-                "--info-fd",
-                str(info_fd),
-            ]
+            texts = kernel_files.synthetic_contents(limits.memory_mib)
+            contents = {path: _text(text, theirs) for path, text in texts.items()}
+            gate_option = "--block-fd" if filters is None else "--seccomp"
+            words = [*arguments, gate_option, str(filter_fd), "--info-fd", str(info_fd)]
             words += [word for path, fd in contents.items() for word in ("--ro-bind-data", str(fd), path)]
             listed = _text(b"".join(os.fsencode(word) + b"\0" for word in words), theirs)
             words = [bubblewrap.runnable(), *leftovers.owner_mark(), "--args", str(listed), "--", *command]

@@ -46,12 +46,12 @@ def enter(root: Path = _ROOT) -> str:
     """
     if cgroup.setting() == "no":
         return f"switched off by {cgroup.SETTING}=no"
-    if cgroup.delegated() is not None:
+    if cgroup.delegated_group() is not None:
         return ""
     reason = obstacle(root) or _ask()
     if not reason:
-        cgroup.delegated.cache_clear()
-        if cgroup.delegated() is None:
+        cgroup.delegated_group.cache_clear()
+        if cgroup.delegated_group() is None:
             reason = f"systemd made a scope that cannot be used; try {BY_HAND}"
     return reason
 

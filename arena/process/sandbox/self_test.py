@@ -106,7 +106,7 @@ def _decoys() -> Iterator[dict[str, Any]]:
 
 def _facts() -> dict[str, Any]:
     """Return the facts for the escape attempts: about this kernel, and about what bots may see and use."""
-    synthetic = kernel_files.synthetic(_LIMITS.memory_mib)
+    synthetic = kernel_files.synthetic_contents(_LIMITS.memory_mib)
     home = Path.home()
     is_apart = home != Path("/") and str(home) not in _FOLDERS and not runtimes.is_visible(home)
     return {
@@ -115,16 +115,16 @@ def _facts() -> dict[str, Any]:
         "limits": sandbox_rlimits(_LIMITS),
         "folders": [*_FOLDERS, *([str(home)] if is_apart else [])],
         "runtimes": [str(folder) for folder in runtimes.folders()],
-        "covered": [path.name for path in kernel_files.changing()],
+        "covered": [path.name for path in kernel_files.changing_entries()],
         "constant": sorted(kernel_files.CONSTANT | kernel_files.OWN),
         "synthetic": {path: zlib.crc32(text) for path, text in synthetic.items()},
         "calls": closed_calls(),
         "clone": syscalls.number_of("clone"),
         "tgkill": syscalls.number_of("tgkill"),
-        "counts_shared_memory": cgroup.delegated() is not None,
+        "counts_shared_memory": cgroup.delegated_group() is not None,
     }
 
 
 def closed_calls() -> dict[str, int]:
     """Return the numbers by name of the calls that no bot may make, as far as this processor has them."""
-    return {name: number for name in sorted(calls.CLOSED) if (number := syscalls.number_of(name)) >= 0}
+    return {name: number for name in sorted(calls.FORBIDDEN_CALLS) if (number := syscalls.number_of(name)) >= 0}

@@ -24,7 +24,7 @@ def number_of(name: str) -> int:
     """Return the number of a call on this processor, below 0 if there is none."""
     seccomp = _library()
     number = int(seccomp.resolve_syscall(seccomp.Arch.NATIVE, name))
-    return number if number >= 0 else calls.YOUNG.get(name, -1)
+    return number if number >= 0 else calls.NEW_CALLS.get(name, -1)
 
 
 @cache
@@ -38,8 +38,8 @@ def compile_filter(
     """
     parts = [
         (calls.CALLS, calls.BY_ARGUMENT, True),
-        (calls.OF_PROCESSES, calls.MORE_OF_PROCESSES, processes),
-        (calls.OF_BUILDS, calls.MORE_OF_BUILDS, not is_play),
+        (calls.PROCESS_CALLS, calls.MORE_OF_PROCESSES, processes),
+        (calls.BUILD_CALLS, calls.MORE_OF_BUILDS, not is_play),
         (frozenset[str](), calls.COUNTED_SHARED_MEMORY, counts_shared_memory),
     ]
     names = frozenset[str]().union(*(names for names, _, is_wanted in parts if is_wanted))
@@ -59,7 +59,7 @@ def compile_filter(
         filters.add(seccomp.ERRNO(0), name, *row)
     families = calls.FAMILIES_OF_PROCESSES if processes else ()
     filters.allow_sockets(families if is_play else calls.FAMILIES_OF_BUILDS)
-    return filters.exported()
+    return filters.export()
 
 
 class _Filter:
@@ -84,7 +84,7 @@ class _Filter:
         seccomp = self._seccomp
         native, number = (seccomp.resolve_syscall(arch, name) for arch in (seccomp.Arch.NATIVE, self._arch))
         if number < 0:
-            native = number = calls.YOUNG.get(name, -1)
+            native = number = calls.NEW_CALLS.get(name, -1)
         masked = [
             seccomp.Arg(it.argument, seccomp.MASKED_EQ, *it[1:]) if isinstance(it, When) else it for it in conditions
         ]
@@ -99,7 +99,7 @@ class _Filter:
         for family in range(last + 1):
             self.add(seccomp.ALLOW if family in families else unsupported, "socket", seccomp.Arg(0, seccomp.EQ, family))
 
-    def exported(self) -> bytes:
+    def export(self) -> bytes:
         """Return the filter as bytes for the kernel."""
         with os.fdopen(os.memfd_create("arena-filter"), "rb") as file:
             self._filter.export_bpf(file)

@@ -83,7 +83,7 @@ def reachable(path: Path) -> Path:
     if _allows(path, stat.S_IROTH) and all(_allows(folder, stat.S_IXOTH) for folder in path.parents):
         return path
     if not hasattr(_here, "lent"):
-        _leave_the_mounts_of_others()
+        _unshare_mounts()
         _here.lent = {}
     lent: dict[tuple[Path, int, int], Path] = _here.lent
     key = (path, path.stat().st_dev, path.stat().st_ino)
@@ -114,7 +114,7 @@ def _is_mapped(uid: int) -> bool:
     return any(first <= uid < first + count for first, count in ranges)
 
 
-def _leave_the_mounts_of_others() -> None:
+def _unshare_mounts() -> None:
     """Give this thread a mount namespace of its own, with an empty file system for binds."""
     _LENDING.mkdir(mode=0o755, parents=True, exist_ok=True)
     _require(_libc().unshare(_CLONE_NEWNS), "a mount namespace")
