@@ -25,7 +25,7 @@ from tables import Figure, Goal, Row, Table
 
 from arena.cluster import session as remote
 from arena.cluster.backend import ClusterBackend, cluster_backend
-from arena.cluster.dealer import WorkerRequirements
+from arena.cluster.dealer import Requirements
 from arena.cluster.messages import AttemptProgress, Dispatch, Opening, Report, Welcome, decode_message, encode_message
 from arena.league.driver import Backend, LocalBackend, PlayedBlocks, play_jobs
 from arena.league.schedule import Fixture, Job, Pairing
@@ -166,7 +166,7 @@ def _row(name: str, found: TimedRun, count: int, stubs_s: float) -> Row:
 
 
 def _played(open_link: Any, seconds: float, other: Callable[[], float] = family_s) -> TimedRun:
-    terms = WorkerRequirements("bench", "nim", "none", remote.identity_of("nim"))
+    terms = Requirements("bench", "nim", "none", remote.identity_of("nim"))
     backend = ClusterBackend(open_link, terms, lambda _: b"")
     tournament = _tournament("nim", own_bot("instant.py"))
     return TimedRun(backend, endless(tournament), warm_s=2 * _LIFE_BLOCKS[1] * _BLOCK_S, seconds=seconds, other=other)

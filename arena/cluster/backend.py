@@ -8,7 +8,7 @@ from concurrent.futures import BrokenExecutor, Future
 from functools import partial
 from typing import Any, Final, Self, TypeVar
 
-from arena.cluster.dealer import DEFAULT_TIMES, Dealer, DealingTimes, Link, WorkerRequirements
+from arena.cluster.dealer import DEFAULT_TIMES, Dealer, DealingTimes, Link, Requirements
 from arena.cluster.messages import AnyJob
 from arena.cluster.peers import OpenJob
 from arena.cluster.session import hear_no_ctrl_c, identity_of
@@ -62,7 +62,7 @@ class ClusterBackend:
     def __init__(
         self,
         open_link: Callable[[], Coroutine[Any, Any, Link]],
-        requirements: WorkerRequirements,
+        requirements: Requirements,
         archive_of: Callable[[str], bytes],
         *,
         times: DealingTimes = DEFAULT_TIMES,
@@ -119,5 +119,5 @@ def cluster_backend(
     """Make the backend for a cluster with checked settings; `say` gets sentences about workers."""
     from arena.cluster.link import open_link  # noqa: PLC0415 - dask is slow to import
 
-    requirements = WorkerRequirements(tournament.name, tournament.game, isolation, identity_of(tournament.game))
+    requirements = Requirements(tournament.name, tournament.game, isolation, identity_of(tournament.game))
     return ClusterBackend(partial(open_link, settings), requirements, archive_of, say=say)

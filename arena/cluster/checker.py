@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from arena.cluster.backend import ClusterBackend, LoopThread
 from arena.cluster.checks import CheckJob, check_job
-from arena.cluster.dealer import DEFAULT_TIMES, DealingTimes, WorkerRequirements
+from arena.cluster.dealer import DEFAULT_TIMES, DealingTimes, Requirements
 from arena.cluster.link import open_link
 from arena.cluster.session import identity_of
 from arena.errors import ArenaError, HarnessFault, MachineFault
@@ -42,7 +42,7 @@ def cluster_checker(
     with LoopThread() as loop:
         link = loop.run(open_link(settings)).result()  # open for all leagues, so that workers on this machine stay
 
-        def open_backend(requirements: WorkerRequirements) -> ClusterBackend:
+        def open_backend(requirements: Requirements) -> ClusterBackend:
             return ClusterBackend(partial(open_link, settings), requirements, lambda _: b"", times=times, say=say)
 
         try:
@@ -52,7 +52,7 @@ def cluster_checker(
 
 
 def _check(
-    open_backend: Callable[[WorkerRequirements], ClusterBackend], tasks: Iterable[CheckTask]
+    open_backend: Callable[[Requirements], ClusterBackend], tasks: Iterable[CheckTask]
 ) -> Iterator[CheckedMatch]:
     """Check the matches of one league, or matches of no league."""
     following = iter(tasks)
@@ -71,12 +71,12 @@ def _check(
         backend.close(is_interrupted=True)
 
 
-def _requirements(task: CheckTask) -> WorkerRequirements | None:
+def _requirements(task: CheckTask) -> Requirements | None:
     """Return the requirements for workers that check the league of a match; None if it is checked on this machine."""
     if task.expected is None:
         return None
     try:
-        return WorkerRequirements("arena verify", task.expected.game, "none", identity_of(task.expected.game))
+        return Requirements("arena verify", task.expected.game, "none", identity_of(task.expected.game))
     except ArenaError:  # the game lacks its simulator here
         return None
 
@@ -95,8 +95,7 @@ def _wait_for_findings(backend: ClusterBackend, job: CheckJob, future: "Future[A
             raise HarnessFault(f"{counted(ATTEMPTS, 'worker')} died of the same matches; try again")
         job = replace(job, attempt=attempt)
         future = _submit(backend, job)
-    findings: list[CheckedMatch] = future.result()
-    return findings
+    return [*future.result()]
 
 
 def _submit(backend: ClusterBackend, job: CheckJob) -> "Future[Any]":

@@ -79,7 +79,7 @@ class DealingTimes(msgspec.Struct, frozen=True):
 DEFAULT_TIMES: Final = DealingTimes()
 
 
-class WorkerRequirements(msgspec.Struct, frozen=True):
+class Requirements(msgspec.Struct, frozen=True):
     """The conditions for a worker: isolation of bots and the identity it must have; `league` is a name for messages."""
 
     league: str
@@ -111,7 +111,7 @@ class Dealer:
     def __init__(
         self,
         link: Link,
-        requirements: WorkerRequirements,
+        requirements: Requirements,
         archive_of: Callable[[str], bytes],
         *,
         times: DealingTimes = DEFAULT_TIMES,
@@ -391,10 +391,8 @@ class Dealer:
             self._endings.add(parting)  # a task without a reference may be collected
             parting.add_done_callback(self._endings.discard)
         if lost.is_death and (not peer.is_ready or any(open_job.job.attempt == 1 for open_job in open_jobs)):
-            try:
+            with contextlib.suppress(WorkerLost):
                 self._count_failure(peer, str(lost))
-            except WorkerLost:
-                return
 
     async def _end_session(self, peer: Peer) -> None:
         try:

@@ -127,7 +127,7 @@ class _Run:
         self._oom_kills = oom_kills()
         self._window = Window(self._submit, lambda: backend.slots)
         self._finished: dict[tuple[str, int], int] = {}
-        self._jobs_to_repeat: list[Job] = []
+        self._repeats: list[Job] = []
         self._pending: PlayedBlocks = []
         self._due_s = time.monotonic()
 
@@ -138,9 +138,7 @@ class _Run:
 
     def launch(self, jobs: Iterator[Job]) -> bool:
         """Fill the window; return True if any job is in flight."""
-        return self._window.fill(
-            chain(iter(lambda: self._jobs_to_repeat.pop(0) if self._jobs_to_repeat else None, None), jobs)
-        )
+        return self._window.fill(chain(iter(lambda: self._repeats.pop(0) if self._repeats else None, None), jobs))
 
     def receive(self) -> None:
         """Wait for a result, but no longer than to the next commit or tick; take in what has arrived."""
@@ -210,13 +208,13 @@ class _Run:
         reason = "its worker died" if isinstance(error, BrokenExecutor) else f"{type(error).__name__}: {error}"
         if isinstance(error, Undelivered):
             log.warning("%s: %s; it is dealt again", what, error)
-            self._jobs_to_repeat.append(job)
+            self._repeats.append(job)
             return
         log.error("%s, attempt %d: %s", what, job.attempt, reason, exc_info=error)
         if job.attempt < ATTEMPTS - 1:
-            self._jobs_to_repeat.append(replace(job, attempt=job.attempt + 1))
+            self._repeats.append(replace(job, attempt=job.attempt + 1))
         elif job.attempt < ATTEMPTS:
-            self._jobs_to_repeat += [replace(job, fixtures=(fixture,), attempt=ATTEMPTS) for fixture in job.fixtures]
+            self._repeats += [replace(job, fixtures=(fixture,), attempt=ATTEMPTS) for fixture in job.fixtures]
         else:
             self.lost.append(f"{what}: {reason}")
 

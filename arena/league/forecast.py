@@ -26,6 +26,9 @@ from arena.process.manifest import BotSpec
 from arena.process.sandbox import self_test
 from arena.process.workers import Window, Workers
 
+PrepareBot = Callable[[BotSpec], BotSpec]
+"""Returns the installed copy of a bot."""
+
 
 class SampleTimes(msgspec.Struct, frozen=True):
     """The times of a sample, in seconds: after `begin_s` no pairing is begun, at `end_s` all play is broken off.
@@ -114,7 +117,7 @@ class LeagueForecast(msgspec.Struct, frozen=True):
 
 def take_sample(
     tournament: Tournament,
-    prepare: Callable[[BotSpec], BotSpec],
+    prepare: PrepareBot,
     isolation: Isolation,
     workers: int,
     times: SampleTimes,
@@ -141,9 +144,7 @@ def take_sample(
     return LeagueSample(tuple(matches), time.monotonic() - start_s, tuple(failures))
 
 
-def play_for(
-    prepare: Callable[[BotSpec], BotSpec], most_s: float, job: Job, report: Callable[[SampledMatch], None]
-) -> None:
+def play_for(prepare: PrepareBot, most_s: float, job: Job, report: Callable[[SampledMatch], None]) -> None:
     """Play matches of a job for `most_s` seconds, and report each by `report`; in a process that plays nothing else.
 
     `prepare` gives the installed copy of a bot.

@@ -48,11 +48,11 @@ def player_profile(
     name: str,
     table: Standings,
     sums: PairingSums,
-    measure_luck: Callable[[Mapping[str, int], int], Iterator[MatchResult]] | None = None,
+    measure: Callable[[Mapping[str, int], int], Iterator[MatchResult]] | None = None,
 ) -> ProfilePage:
     """Compute the profile of a player of the league, whose `table` and `sums` are of all its stored matches.
 
-    `measure_luck` replays matches whose luck is not stored, by the blocks of each pairing and their number in all, and
+    `measure` replays matches whose luck is not stored, by the blocks of each pairing and their number in all, and
     gives their results with luck.
     """
     (row,) = (row for row in table.rows if row.name == name)
@@ -60,24 +60,17 @@ def player_profile(
     (use,) = timing([entrant for entrant in entrants(state.tournament) if entrant.name == name], sums)
     blocks = {span.pairing.key: span.blocks for span in state.spans if name in span.pairing.names}
     numbers = profile(row, sums.table.of_player(name))
-    if measure_luck is not None and not common_luck_version(sums, name):
-        sums = sums_of(match_table(measure_luck(blocks, row.matches)))
+    if measure is not None and not common_luck_version(sums, name):
+        sums = sums_of(match_table(measure(blocks, row.matches)))
     numbers = adjust_for_luck(numbers, name, sums)
     reason = luck_obstacle(state.tournament) or (
         "other blocks of these matches do not show that it tells more than the plain one"
         if common_luck_version(sums, name)
         else "the luck of all its matches by one value function is not stored; --luck measures it"
     )
-    ranking_size = sum(other.group == row.group for other in table.rows)
+    size = sum(other.group == row.group for other in table.rows)
     return ProfilePage(
-        state.tournament.name,
-        player.arguments,
-        row,
-        ranking_size,
-        use,
-        numbers,
-        reason,
-        is_luck_asked=measure_luck is not None,
+        state.tournament.name, player.arguments, row, size, use, numbers, reason, is_luck_asked=measure is not None
     )
 
 

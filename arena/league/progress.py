@@ -121,9 +121,8 @@ class RunProgress:
         """The counts of the run by now."""
         done = self.done + self.finished
         rate = (done - self._before) / max(self._clock() - self._start_s, 1e-9)
-        return RunCounts(
-            done, self.total, self.done, rate, self._forfeits, self.round, tuple(self.machines.most_common())
-        )
+        machines = tuple(self.machines.most_common())
+        return RunCounts(done, self.total, self.done, rate, self._forfeits, self.round, machines)
 
 
 def whole_text(tournament: Tournament) -> str:

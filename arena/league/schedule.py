@@ -145,7 +145,7 @@ def jobs(
     finished: Mapping[str, Collection[int]],
     isolation: Isolation = DEFAULT_ISOLATION,
     *,
-    current: Round | None = None,
+    round_: Round | None = None,
     secret: Secret | None = None,
 ) -> Iterator[Job]:
     """Yield the blocks of a round that are left to play, as jobs; by default those of the first round.
@@ -161,7 +161,7 @@ def jobs(
     keeps nothing from match to match plays the same in all these cases.
     """
     secret = secret or public_secret(tournament)
-    planned = Planner(tournament).add_round(next(generator_of(tournament))) if current is None else current
+    planned = Planner(tournament).add_round(next(generator_of(tournament))) if round_ is None else round_
     size = tournament.chunk_blocks
     last = max((first + planned.blocks for first in planned.first), default=0)
     for start in range(0, last, size):

@@ -73,9 +73,8 @@ class SequentialComparison:
         scores = [score for block in counted for score in block]
         score = _score(counts) if counted else None
         tested = self._estimate(counts, score) if score else None
-        return ComparisonSummary(
-            self.state, counts, scores.count(1.0), scores.count(0.5), scores.count(0.0), score, tested
-        )
+        wins, draws, losses = (scores.count(value) for value in (1.0, 0.5, 0.0))
+        return ComparisonSummary(self.state, counts, wins, draws, losses, score, tested)
 
     def _estimate(self, counts: Counts, score: Interval) -> Estimate | MarginEstimate:
         """Return the estimate of what is tested: margins, luck-adjusted scores, or scores."""

@@ -11,6 +11,7 @@ import logging
 import time
 from collections import Counter
 from collections.abc import Callable, Generator, Sequence
+from functools import partial
 from typing import Final, NoReturn
 
 from msgspec import UNSET
@@ -145,17 +146,14 @@ def _is_lost(fixture: Fixture, voids: Counter[int], fault: HarnessFault) -> bool
     The next attempt has new players, which forget failed starts: so it does not depend on which match was void.
     """
     voids[fixture.block] += 1
-    attempt = voids[fixture.block]
-    log.warning("block %s-%d is void, attempt %d: %s", fixture.pairing, fixture.block, attempt, fault)
-    return attempt >= ATTEMPTS
+    log.warning("block %s-%d is void, attempt %d: %s", fixture.pairing, fixture.block, voids[fixture.block], fault)
+    return voids[fixture.block] >= ATTEMPTS
 
 
 def limits_of(job: Job) -> list[Limits]:
     """Return the limits of each bot of a job."""
-    settings = job.settings
-    return [
-        confine(player.bot, settings.limits, settings.clock, job.isolation).limits for player in job.pairing.players
-    ]
+    settings, players = job.settings, job.pairing.players
+    return [confine(player.bot, settings.limits, settings.clock, job.isolation).limits for player in players]
 
 
 def play_job(
@@ -216,13 +214,9 @@ def fits_one_core(job: Job) -> bool:
 
 def _seat(job: Job, *, keep_transcript: bool, is_last: bool = False) -> SeatedBots:
     """Return new bots for all players of the job. Their processes start with their first match."""
-    players, settings, isolation = job.pairing.players, job.settings, job.isolation
-    return [
-        make_bot_player(
-            player, settings, isolation, seats=len(players), keep_transcript=keep_transcript, is_last=is_last
-        )
-        for player in players
-    ]
+    players = job.pairing.players
+    make = partial(make_bot_player, settings=job.settings, isolation=job.isolation, seats=len(players))
+    return [make(player, keep_transcript=keep_transcript, is_last=is_last) for player in players]
 
 
 def _play(job: Job, fixture: Fixture, rotation: int, table: SeatedBots) -> PlayedMatch:

@@ -242,9 +242,7 @@ class LeagueRun:
         while True:
             state = self.state
             self.progress.begin(state)
-            todo = jobs(
-                state.tournament, state.finished, self._isolation, current=state.rounds[-1], secret=self._secret
-            )
+            todo = jobs(state.tournament, state.finished, self._isolation, round_=state.rounds[-1], secret=self._secret)
             first = next(todo, None)
             if first is None:
                 return

@@ -30,8 +30,8 @@ from arena.verify.resimulation import ResimulationResult, resimulate
 
 LUCK_TOLERANCE: Final = 2
 """Millionths by which luck may differ: it is measured with floats, and machines round the last digit differently."""
-_LUCK_COMPARED: Final = "the luck of {} compared with the secret or the public seed"
-_LUCK_NOT_COMPARED: Final = (
+_COMPARED: Final = "the luck of {} compared with the secret or the public seed"
+_NOT_COMPARED: Final = (
     "the luck of {} not compared with the secret, or the public seed, of commitment %s, which is not here; only the"
     " dice and cards, with the luck in each record"
 )
@@ -229,12 +229,10 @@ def _compare_luck(task: CheckTask, record: MatchRecord) -> tuple[Iterable[str], 
         if drawn.commitment == commitment:
             wire_id = drawn.wire_ids[task.match.key.rotation]
             expected = {"seed": drawn.luck, "bot_seeds": drawn.bot_seeds, "wire_id": wire_id}
-            return _differences(
-                {name: getattr(record, name) for name in expected}, expected, "its secret"
-            ), _LUCK_COMPARED
+            return _differences({name: getattr(record, name) for name in expected}, expected, "its secret"), _COMPARED
     if task.commitments is not None and commitment not in task.commitments:
         return [f"its luck was drawn under the commitment {commitment}, which is none of its league"], ""
-    return [], _LUCK_NOT_COMPARED % commitment if commitment else ""
+    return [], _NOT_COMPARED % commitment if commitment else ""
 
 
 def _compare_measured_luck(stored: MatchResult, record: MatchRecord) -> tuple[list[str], str]:

@@ -101,7 +101,7 @@ def _whole_jobs(store: MatchStore, state: LeagueState, secrets: Sequence[Secret]
     by_commitment = {secret.commitment: secret for secret in secrets}
     whole: list[Job] = []
     for planned in state.rounds:
-        for job in jobs(state.tournament, {}, isolation, current=planned, secret=secrets[0]):
+        for job in jobs(state.tournament, {}, isolation, round_=planned, secret=secrets[0]):
             blocks = [planned_block.block for planned_block in job.fixtures]
             if not set(blocks) <= state.finished[job.pairing.key]:
                 continue

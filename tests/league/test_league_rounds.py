@@ -155,13 +155,13 @@ def test_chunks_of_a_round_are_its_own_blocks(kind: str) -> None:
     ledger = finished(league)
 
     for each in ledger.state(league).rounds:
-        planned = {(one.pairing, one.block) for job in jobs(league, {}, current=each) for one in job.fixtures}
+        planned = {(one.pairing, one.block) for job in jobs(league, {}, round_=each) for one in job.fixtures}
         assert planned == {
             (pairing.key, first + block)
             for pairing, first in zip(each.pairings, each.first, strict=True)
             for block in range(each.blocks)
         }
-        for job in jobs(league, {}, current=each):
+        for job in jobs(league, {}, round_=each):
             assert len({one.block // 4 for one in job.fixtures}) == 1
 
 

@@ -48,7 +48,7 @@ def test_a_replay_that_goes_on_is_where_a_new_one_begins(kind: str, seed: int) -
 
     while not runner.state.is_complete:
         state = runner.state
-        left = list(jobs(league, state.finished, current=state.rounds[-1]))
+        left = list(jobs(league, state.finished, round_=state.rounds[-1]))
         for job in rng.sample(left, len(left)):
             ledger.commit(by_luck(job))
             runner.add(by_luck(job))
@@ -70,7 +70,7 @@ def test_a_replay_asks_for_each_round_once(kind: str) -> None:
     runner = ScheduleRunner(league, stored)
     while not runner.state.is_complete:
         state = runner.state
-        for job in jobs(league, state.finished, current=state.rounds[-1]):
+        for job in jobs(league, state.finished, round_=state.rounds[-1]):
             ledger.commit(by_luck(job))
             runner.add(by_luck(job))
 

@@ -59,7 +59,7 @@ def play(store: MatchStore, league: Tournament, rng: Random) -> Standings:
     store.save_league(league)
     while not (state := state_of(league, store.ranks)).is_complete:
         current = state.rounds[-1]
-        planned = [(each, job) for job in jobs(league, {}, current=current) for each in job.fixtures]
+        planned = [(each, job) for job in jobs(league, {}, round_=current) for each in job.fixtures]
         for each, job in rng.sample(planned, len(planned)):
             store.save([played(each, job, Random(f"{each.pairing} {each.block}"))])
             if rng.random() < 0.1:

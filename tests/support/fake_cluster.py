@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from arena.cluster import dealer
 from arena.cluster.backend import ClusterBackend
-from arena.cluster.dealer import DealingTimes, WorkerRequirements
+from arena.cluster.dealer import DealingTimes, Requirements
 from arena.cluster.messages import (
     AnyJob,
     AttemptProgress,
@@ -39,7 +39,7 @@ from arena.store.bots import BotStore
 from support.league_made import all_blocks, numbers, played_block, real_tournament
 
 IDENTITY = Identity("1", fingerprint_of("nim"))
-TERMS = WorkerRequirements("league test", "nim", "none", IDENTITY)
+TERMS = Requirements("league test", "nim", "none", IDENTITY)
 
 
 class VirtualLoop(asyncio.SelectorEventLoop):

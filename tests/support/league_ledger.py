@@ -57,7 +57,7 @@ class Ledger:
 
         def rounds() -> Iterator[Iterator[Job]]:
             while not (state := runner.state).is_complete:
-                yield jobs(league, state.finished, current=state.rounds[-1])
+                yield jobs(league, state.finished, round_=state.rounds[-1])
 
         def commit(blocks: list[PlayedBlock]) -> None:
             nonlocal left
