@@ -28,7 +28,7 @@ PREFIX = re.compile(r"^(?:python3 start\.py|arena)\s+(?!test\b)")
 README_LINES = 70
 DATA = {"sh", "text", "json", "yaml"}
 PLAYED_ELSEWHERE = ("riffraff",)
-"""The kit-free bot of Riff Raff plays in test_protocol_riffraff.py."""
+"""The kit-free bot of Riff Raff plays in protocol/test_riffraff.py."""
 
 
 def commands() -> list[tuple[str, str]]:

@@ -42,7 +42,7 @@ with="export PYTHONPATH=$PYTHONPATH PYTHONDONTWRITEBYTECODE=1 COLUMNS=100 ARENA_
 
 ada='user@1000\.service/app\.slice/arena-[0-9]+-[0-9a-f]+\.scope'
 run "commands of a user who has logged in" \
-    runuser -l ada -c "$with export ARENA_GUEST_BASE='$ada'; $pytest tests/cli/test_cli_guest.py"
+    runuser -l ada -c "$with export ARENA_GUEST_BASE='$ada'; $pytest tests/cli/test_guest.py"
 run "groups of a user who has logged in" runuser -l ada -c "$with export ARENA_GUEST_BASE='$ada'; $pytest $groups"
 run "a league of hostile bots" runuser -l ada -c "$with $pytest tests/hostile/test_hostile_guest.py"
 run "groups of a service that delegates" \
@@ -54,7 +54,7 @@ run "groups of a scope made by hand" \
 root='system\.slice/arena-[0-9]+-[0-9a-f]+\.scope'
 run "groups of root" runuser -l root -c "$with export ARENA_GUEST_BASE='$root'; $pytest $groups -k '$few or together or within or above'"
 run "commands of root" \
-    runuser -l root -c "$with export ARENA_GUEST_BASE='$root'; $pytest tests/cli/test_cli_guest.py -k killed"
+    runuser -l root -c "$with export ARENA_GUEST_BASE='$root'; $pytest tests/cli/test_guest.py -k killed"
 
 has "a command in the background of a user whose systemd ends at logout" "loginctl enable-linger eve" \
     runuser -l eve -c "$with $arena doctor"

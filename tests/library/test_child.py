@@ -121,7 +121,7 @@ def assert_gone(process: int) -> None:
 
 
 CALLER = """
-import test_library_child as here
+import test_child as here
 from arena.library.child import run_in_child
 def heard(done, total): print("heard", flush=True)
 run_in_child(here.wait, here.Play(), on_counts=heard)
