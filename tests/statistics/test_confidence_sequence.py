@@ -7,7 +7,7 @@ from statistics import NormalDist
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from mpmath import exp, log, mp, quad  # type: ignore[import-untyped]
+from mpmath import exp, log, mp, quad
 
 from arena.statistics.confidence_sequence import boundary, holm, log_evidence, lower_bound, p_value
 from arena.statistics.distributions import chi_square_tail, log_front, lower_gamma
@@ -120,3 +120,9 @@ def test_a_smaller_p_value_makes_none_larger(p_values: list[float], data: st.Dat
 
     assert all(after <= before for after, before in zip(holm(lowered), holm(p_values), strict=True))
     assert all(after >= before for after, before in zip(holm(p_values), p_values, strict=True))
+
+
+@pytest.mark.parametrize(("total", "squares"), [(0.0, 0.0), (-5.0, 3.0), (-1e9, 1e9)])
+def test_no_luck_is_no_evidence(total: float, squares: float) -> None:
+    """A sum of 0 or less has a p-value of 1: only positive means are tested for."""
+    assert p_value(total, squares) == 1.0

@@ -251,3 +251,10 @@ def test_a_walk_between_two_bounds() -> None:
     assert steps_to_exit(3.0, 4.0, 1e-4, 1.0) == pytest.approx(12.0, rel=1e-3)
     assert steps_to_exit(3.0, 4.0, 100.0, 1.0) == pytest.approx(0.04)
     assert steps_to_exit(3.0, 4.0, -1.0, 1.0) == pytest.approx(steps_to_exit(4.0, 3.0, 1.0, 1.0))
+
+
+def test_no_more_blocks_are_expected_than_the_cap_leaves() -> None:
+    """The blocks to go are at most those up to the cap."""
+    state = state_after(in_order([0.5, 0.75, 0.25, 0.5] * 10), SequentialSettings(elo1=20.0, cap=100))
+
+    assert (state.blocks, state.blocks_to_go) == (40, 60)

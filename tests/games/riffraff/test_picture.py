@@ -1,5 +1,6 @@
 """Riff Raff as a picture: everything on board is drawn, where it is, and the document stands alone."""
 
+import math
 import re
 from xml.etree import ElementTree as ET
 
@@ -12,7 +13,8 @@ from arena.games.riffraff import GAME
 from arena.games.riffraff.actions import Load
 from arena.games.riffraff.drawing.picture import picture
 from arena.games.riffraff.drawing.svg import words
-from arena.games.riffraff.scene import KINDS
+from arena.games.riffraff.geometry import level_of
+from arena.games.riffraff.scene import AREAS, KINDS
 from arena.games.riffraff.state import Phase, State
 from arena.games.riffraff.table import ShipAtRest, Yards
 
@@ -233,3 +235,37 @@ def test_a_piece_on_its_way_is_drawn_over_its_place() -> None:
         assert not rings(view)
         assert len(list(view.iter(f"{SVG}ellipse"))) == (0 if name == "above" else 1)
     assert not any("held" in str(each.get("class")) for view in views(AT_SEA).values() for each in view.iter())
+
+
+@pytest.mark.parametrize(("tip", "is_hidden"), [(0.14, False), (-0.14, True)])
+def test_the_end_of_a_yard_hides_cargo_only_where_one_looks_up_at_it(tip: float, *, is_hidden: bool) -> None:
+    """Seen from starboard, a crate at a yard's starboard end is hidden unless that end is down."""
+    level = level_of(AREAS[6], ShipAtRest(yards=(tip, 0.0, 0.0)))
+    pose = (*level.to_table((0.0, -0.06, 0.129)), *level.rotation)
+    crate = replace(ONE_CRATE.cargo[0], pose=pose)
+
+    view = views(fresh(ShipAtRest(yards=(tip, 0.0, 0.0), cargo=(crate,))))["side"]
+
+    drawn = list(view)
+    place = next(number for number, each in enumerate(drawn) if each.get("data-id") == "k01")
+    after = [each for each in drawn[place + 1 :] if each.tag == f"{SVG}polygon" and is_wood(each)]
+    assert bool(after) == is_hidden
+
+
+def is_wood(polygon: ET.Element) -> bool:
+    """Return True if it is a face of a yard near the lowest, or of its end."""
+    heights = [float(place.split(",")[1]) for place in str(polygon.get("points")).split()]
+    return min(heights) > 300 and max(heights) < 400
+
+
+@pytest.mark.parametrize("tip", [0.14, 0.0, -0.07])
+def test_a_piece_on_its_way_is_aligned_with_its_yard(tip: float) -> None:
+    """The lower edge of a held crate runs along the yard, as it will be let go."""
+    load = Load(kind="crate", face="flat", u_mm=0, v_mm=60)
+    state = replace(AT_SEA, phase=Phase.SETTLING, pending=load, table=ShipAtRest(yards=(tip, 0.0, 0.0)))
+
+    (held,) = (each for each in views(state)["front"].iter(f"{SVG}g") if each.get("class") == "held")
+
+    corners = [tuple(map(float, place.split(","))) for place in str(held[0].get("points")).split()]
+    (x, y), (a, b) = sorted(corners, key=lambda corner: corner[1])[2:]
+    assert math.atan((y - b) / (a - x)) == pytest.approx(tip, abs=0.005)
