@@ -7,6 +7,7 @@ import re
 from itertools import combinations
 from statistics import NormalDist
 
+import msgspec
 import pytest
 from support.made_matches import SETTINGS
 from support.report_leagues import FOUR, league, mirrored, odd_leagues, ranks_of, result
@@ -15,7 +16,7 @@ from arena.match.results import MatchResult
 from arena.report.formats import Style
 from arena.report.matrix import matrix_page, shade, surprise_mark
 from arena.standings.match_table import match_table
-from arena.standings.matrix import HeadToHead, _players_to_leave_out, compare_players
+from arena.standings.matrix import HeadToHead, Intransitive, _players_to_leave_out, compare_players
 from arena.standings.profile import profile
 from arena.standings.ratings import Rating, RatingSettings
 from arena.standings.rows import Entrant, Row, rows_of
@@ -293,3 +294,16 @@ def test_more_than_a_fifth_of_unusual_pairs_leaves_somebody_out_of_the_test(unus
     )
 
     assert _players_to_leave_out(Matrix(tuple("abcde"), cells, Intransitivity(0.0, 0, None), (), 0, 0.0)) == left_out
+
+
+def test_many_names_are_counted_not_listed() -> None:
+    """Eighty players who are left out of the test, and groups of as many: five of each are named, JSON has all."""
+    names = tuple(f"b{number:02}" for number in range(80))
+    page = found(mirrored(0, "ann", "bob", 1, 0))
+    crowded = msgspec.structs.replace(page, groups=(names, FOUR), intransitivity=Intransitive(names, 9.0, 3, 0.5, ""))
+
+    text = " ".join(matrix_page(crowded).render("table").split())
+
+    assert "among the players with close matches, without 80 players: b00, b01, b02, b03, b04 and 75 more)" in text
+    assert f"can be compared: b00, b01, b02, b03, b04 and 75 more; {', '.join(FOUR)}." in text
+    assert json.loads(matrix_page(crowded).render("json"))["intransitivity"]["left_out"] == [*names]
