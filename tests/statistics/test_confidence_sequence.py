@@ -7,7 +7,7 @@ from statistics import NormalDist
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from mpmath import exp, log, mp, quad
+from mpmath import exp, log, mp, quad  # type: ignore[import-untyped]
 
 from arena.statistics.confidence_sequence import boundary, holm, log_evidence, lower_bound, p_value
 from arena.statistics.distributions import chi_square_tail, log_front, lower_gamma
