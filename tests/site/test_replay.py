@@ -156,6 +156,7 @@ def test_the_time_of_an_action_is_that_of_its_requests() -> None:
             steps = [step for step in data["steps"] if step.get("seat") == seat and "total_ms" in step]
             spent = entry.cpu_ms if entry.decides == "cpu" else entry.wall_ms
             assert not steps or steps[-1]["total_ms"] == pytest.approx(spent)
+            assert not steps or sum(step["used_ms"] for step in steps) == pytest.approx(spent)
             assert steps or entry.requests is None or not entry.requests
 
 

@@ -69,6 +69,7 @@ def test_the_lower_bound_is_below_the_mean_and_closes_in() -> None:
 
     assert bounds == sorted(bounds)
     assert bounds[0] == pytest.approx(0.1 - boundary(0.5, error=0.05) / 10)
+    assert lower_bound(1, 0.1, 0.05, error=0.05) == pytest.approx(0.1 - boundary(0.05, error=0.05))
     assert 0.09 < bounds[-1] < 0.1
 
 

@@ -11,8 +11,8 @@ from support.riffraff_scenes import AT_SEA, CROWDED, EMPTY, ONE_CRATE, TIPPED, f
 from arena.games.api import SHORT_NAME_MAX, picture_with_names
 from arena.games.riffraff import GAME
 from arena.games.riffraff.actions import Load
-from arena.games.riffraff.drawing.picture import picture
-from arena.games.riffraff.drawing.svg import words
+from arena.games.riffraff.drawing.picture import order_of_play, picture
+from arena.games.riffraff.drawing.svg import SEAT_COLOURS, words
 from arena.games.riffraff.geometry import level_of
 from arena.games.riffraff.scene import AREAS, KINDS
 from arena.games.riffraff.state import Phase, State
@@ -172,6 +172,17 @@ def test_text_stays_on_the_paper(state: State) -> None:
 
         assert left >= 0
         assert left + width <= 1280
+
+
+def test_the_seat_that_is_to_move_has_a_ring() -> None:
+    """The ring lies around the disc of that seat, in the order of play."""
+    state = replace(AT_SEA, phase=Phase.ORDER, order=(1, 0), captain=1)
+    circles = list(ET.fromstring("<svg>" + "".join(order_of_play(state, 400, 30)) + "</svg>").iter("circle"))
+
+    places = [(circle.get("cx"), circle.get("fill")) for circle in circles]
+    ringed = next(x for x, fill in places if fill == "none")
+    assert [fill for x, fill in places if x == ringed] == ["none", SEAT_COLOURS[1]]
+    assert len(circles) == 3
 
 
 def test_a_long_name_leaves_the_captain_and_the_winner_readable() -> None:
