@@ -1,5 +1,6 @@
 """`arena submit`, `check`, `withdraw` and `bots`: their tables, the texts for authors, and a stop on the way."""
 
+import json
 import re
 import signal
 import subprocess
@@ -122,7 +123,7 @@ def test_a_stop_leaves_what_is_accepted_on_the_list(terminal: Terminal) -> None:
 
 
 def test_the_list_says_whose_a_name_is(terminal: Terminal) -> None:
-    """The list has owners, as a table and as CSV; an older version is marked, playable by hash, and withdrawn last."""
+    """The list has owners, as a table, as CSV and as JSON; an older version is marked and withdrawn last."""
     for note in ("'one'", "'two'"):
         Path("mine.py").write_text(bot_script(note=note))
         assert terminal.arena("submit ./mine.py --game nim --replace --owner gina").code == 0
@@ -131,6 +132,8 @@ def test_the_list_says_whose_a_name_is(terminal: Terminal) -> None:
     csv = terminal.arena("bots --format csv").out.splitlines()
     assert csv[0] == "bot,version,hash,place,owner,description"
     assert sum(line.startswith("mine,1,") and ",gina," in line for line in csv) == 2
+    listed = json.loads(terminal.arena("bots --format json").out)
+    assert [bot["owner"] for bot in listed if bot["bot"] == "mine"] == ["gina", "gina"]
     assert sum(" an older version: write mine@" in line for line in (new, old)) == 1
     hashes = [line.split()[2] for line in (new, old)]
     assert terminal.league("mine", *(f"mine@{digest}" for digest in hashes), cycles=1).code == 0
