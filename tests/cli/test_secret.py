@@ -204,6 +204,17 @@ def test_verify_checks_each_block_by_its_secret(terminal: Terminal, changes: dic
     assert "its secret gives" in said.out or "which is none of its league" in said.out
 
 
+def test_verify_finds_a_record_without_the_commitment_of_its_league(terminal: Terminal) -> None:
+    """Nobody gets around the comparison with the secret by leaving out which one it was."""
+    begun(terminal)
+    edit_record(terminal.results, "rotation = 1 AND block = 0", lambda record: record.pop("commitment"))
+
+    said = terminal.arena("verify")
+
+    assert said.code == 1
+    assert "has no commitment, and its league has" in said.out
+
+
 def test_verify_says_what_it_cannot_check_on_another_machine(terminal: Terminal) -> None:
     """The results without the secrets: it is no problem, and not silent; with the revealed file it is checked."""
     begun(terminal)
