@@ -1,4 +1,4 @@
-"""What a channel keeps of an endless stream."""
+"""What a channel keeps of an endless stream, and how a script stands in for a process."""
 
 import contextlib
 
@@ -7,8 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.match_fuzz_pipes import piped
 
-from arena.errors import MalformedReply
+from arena.errors import Crashed, MalformedReply
 from arena.process.channel import BoundedLog
+from arena.process.clock import MoveClock
+from arena.process.scripted import ScriptedChannel
 
 CHUNKS = st.lists(st.text(alphabet="abcdefgh \n", max_size=40).map(str.encode), max_size=12)
 
@@ -34,6 +36,22 @@ def test_what_a_terminal_would_obey_is_made_visible() -> None:
     kept.add("für\tx\n\x1b[2J\r\0".encode() + b"\xff")
 
     assert kept.text() == "für\tx\n\\x1b[2J\\r\\x00\\xff"
+
+
+def clock() -> MoveClock:
+    ticks = iter(range(100))
+    return MoveClock(cpu=lambda: 0.0, wall=lambda: float(next(ticks)), budget_s=1.0, wall_s=1.0, decides_cpu=True)
+
+
+def test_a_script_can_crash() -> None:
+    """The lines before the crash are read first, and the crash is not taken for a line."""
+    channel = ScriptedChannel(lambda _: [b"x", Crashed("gone")])
+    channel.send(b"a", clock())
+
+    assert channel.pending() == [b"x"]
+    with pytest.raises(Crashed, match="gone"):
+        channel.receive(clock())
+    assert channel.close(0.0) == "ended with exit code 0"
 
 
 @pytest.mark.parametrize(
