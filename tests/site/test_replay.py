@@ -156,7 +156,6 @@ def test_the_time_of_an_action_is_that_of_its_requests() -> None:
             steps = [step for step in data["steps"] if step.get("seat") == seat and "total_ms" in step]
             spent = entry.cpu_ms if entry.decides == "cpu" else entry.wall_ms
             assert not steps or steps[-1]["total_ms"] == pytest.approx(spent)
-            assert not steps or sum(step["used_ms"] for step in steps) == pytest.approx(spent)
             assert steps or entry.requests is None or not entry.requests
 
 
@@ -175,6 +174,8 @@ def test_the_bank_goes_down_by_what_goes_beyond_the_time_for_a_move() -> None:
     slow_player, quick = data["players"]
     left = [step["bank_ms"] for step in data["steps"] if step.get("seat") == 0 and "bank_ms" in step]
     assert left == [290.0, 220.0, 90.0]
+    timed = [step for step in data["steps"] if step.get("seat") == 0 and "used_ms" in step]
+    assert [(step["used_ms"], step["total_ms"]) for step in timed[:3]] == [(60.0, 60.0), (120.0, 180.0), (180.0, 360.0)]
     assert (slow_player["banks_ms"], quick["banks_ms"]) == ((300.0, 0.0), (300.0, 300.0))
     assert record.termination == "timeout"
 
