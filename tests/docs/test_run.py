@@ -57,7 +57,7 @@ def test_what_a_page_tells_to_type_works(page: str, folder: Path) -> None:
     for block in blocks(page):
         if block.file:
             path = folder / block.file
-            path.parent.mkdir(exist_ok=True)
+            path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(block.text, encoding="utf-8")
         elif block.language == "sh" and "long" not in block.words:
             missing += (lacking := [name for name in block.needs if shutil.which(name) is None])
