@@ -2,18 +2,23 @@
 
 Rule: a column has one definition, in arena/report, a kit of `new-bot` one, in arena/operations/new_bot.py, a contract
 one, in pyproject.toml. A page has a part from `<!-- PART of NAME -->` to `<!-- end -->`: the table of all `columns`,
-the `meaning` of one or several, the `kits`, the `packages` of arena, the `contracts` of imports, their longest `chain`.
+the `meaning` of one or several, the `kits`, the `keys` of tournament files, the `packages` of arena, the `contracts` of
+imports, their longest `chain`.
 """
 
 import ast
+import json
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from textwrap import fill
 from typing import Any
 
+import msgspec
+
+from arena.league.tournament import TournamentFile
 from arena.operations.new_bot import GAME_TEMPLATES, KITS, TEMPLATES, files_elsewhere
 from arena.report.columns import LEADERBOARD, PLUS_MINUS
 from arena.report.matches import MATCH_COLUMNS
@@ -22,6 +27,16 @@ ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "ARCHITECTURE.md", *sorted((ROOT / "docs").glob("*.md"))]
 PART = re.compile(r"(<!-- (\w+) of ([^>\n]+) -->\n\n).*?(\n\n<!-- end -->)", re.DOTALL)
 WIDTH = 125
+YAML_TYPES = {
+    "IntType": "integer",
+    "FloatType": "number",
+    "StrType": "text",
+    "BoolType": "true or false",
+    "DictType": "object",
+    "AnyType": "any value",
+    "VarTupleType": "list",
+    "ListType": "list",
+}
 MEANINGS = {"±": PLUS_MINUS} | {each.name: each.meaning for each in LEADERBOARD}
 
 
@@ -46,6 +61,7 @@ def part(kind: str, name: str) -> str:
             "columns of the leaderboard": leaderboard,
             "columns of league matches": matches,
             "kits of new-bot": kits,
+            "keys of tournaments": tournament_keys,
             "packages of arena": packages,
             "contracts of imports": contracts,
             "chain of packages": chain,
@@ -93,6 +109,72 @@ def kits() -> list[str]:
         riffraff = "yes" * (f"{name}-riffraff" in GAME_TEMPLATES)
         lines.append(f"| {kit.title} | `{name}` | {names} | {packages} | {riffraff} |")
     return lines
+
+
+def tournament_keys() -> list[str]:
+    """Return a line for each key of a tournament file, with its type, default and range."""
+    return [
+        "| Key | Type | Default | Range |",
+        "|---|---|---|---|",
+        *key_lines(msgspec.inspect.type_info(TournamentFile)),
+    ]
+
+
+def key_lines(kind: Any, prefix: str = "") -> Iterator[str]:
+    """Yield the lines of the keys of a section, and of the sections in it."""
+    for field in kind.fields:
+        types = map(plain_type, getattr(plain_type(field.type), "types", (field.type,)))
+        values = [value for value in types if not isinstance(value, msgspec.inspect.NoneType)]
+        items = [plain_type(getattr(value, "item_type", value)) for value in values]
+        sections = [item for item in items if isinstance(item, msgspec.inspect.StructType)]
+        name = f"{prefix}{field.encode_name}"
+        if not sections:
+            limits = "; ".join(dict.fromkeys(filter(None, map(range_of, values))))
+            types_text = " or ".join(dict.fromkeys(map(type_name, values)))
+            yield f"| `{name}` | {types_text} | {default_of(field)} | {limits} |"
+        for section in sections:
+            tag = f", {section.tag}: " if section.tag else ": "
+            yield from key_lines(section, name + tag)
+
+
+def plain_type(kind: Any) -> Any:
+    """Return a type without the metadata around it."""
+    return plain_type(kind.type) if isinstance(kind, msgspec.inspect.Metadata) else kind
+
+
+def default_of(field: Any) -> str:
+    """Return the default of a key for a reader; `required` if it has none."""
+    if field.required:
+        return "required"
+    default = field.default
+    if default in (None, msgspec.UNSET, msgspec.NODEFAULT, "", ()):
+        return ""
+    plain = number(default).replace(" ", "") if type(default) in (int, float) else json.dumps(default)
+    return f"`{default if isinstance(default, str) else plain}`"
+
+
+def number(value: float) -> str:
+    """Write a number without an exponent, in groups of three digits."""
+    return f"{value:.4g}" if value != int(value) else f"{int(value):_}".replace("_", " ")
+
+
+def type_name(kind: Any) -> str:
+    """Return the type of a value as YAML writes it: `integer`, `list of text`, or the choice of words."""
+    if isinstance(kind, msgspec.inspect.LiteralType):
+        return " or ".join(f"`{value}`" for value in kind.values)
+    item = getattr(kind, "item_type", None) and plain_type(kind.item_type)
+    return YAML_TYPES[type(kind).__name__] + (f" of {type_name(item)}" if item else "")
+
+
+def range_of(kind: Any) -> str:
+    """Return the bounds of a number or of the length of a text: `1 to 64`, `above 0`."""
+    if (pattern := getattr(kind, "pattern", None)) is not None:
+        return f"`{pattern}`".replace("|", "\\|")
+    low, high = (getattr(kind, name, None) for name in ("ge", "le"))
+    above, below = (getattr(kind, name, None) for name in ("gt", "lt"))
+    bounds = [f"{number(low)} to {number(high)}"] if low is not None and high is not None else []
+    words = {"at least": low, "above": above, "at most": high, "below": below}
+    return " and ".join(bounds or [f"{word} {number(bound)}" for word, bound in words.items() if bound is not None])
 
 
 @cache
