@@ -147,7 +147,7 @@ def _family(prefix: str) -> GameFamily:
 
 @cache
 def _load_plugin(name: str) -> tuple[Plugin, Game[Any, Any]]:
-    """Load the plug-in of that name, and the game that it is or makes."""
+    """Load the plug-in that an entry point's name, a reference or `FAMILY:NAME` means, and the game it is or makes."""
     if _is_of_family(name):
         return _family(name.partition(":")[0]).load(name)
     if plugins.is_reference(name):

@@ -137,7 +137,7 @@ class _Run:
         return sum([len(block.players) for block in self._pending]) + sum(list(self._finished.values()))
 
     def launch(self, jobs: Iterator[Job]) -> bool:
-        """Fill the window; return True if any job is in flight."""
+        """Fill the window with the jobs to repeat, then with `jobs`; return True if any job is in flight."""
         return self._window.fill(chain(iter(lambda: self._repeats.pop(0) if self._repeats else None, None), jobs))
 
     def receive(self) -> None:

@@ -128,7 +128,7 @@ class BotPlayer(Participant):
     def ask(self, request: ActionRequest) -> m.Answer:
         """Return the bot's answer to a request with this view, these actions, and the events since the last one."""
         talk = self._talking()
-        message = self._message(request, talk)
+        message = self._open_request(request, talk)
         self._recorder.open(self.moves + 1)
         talk.forget()
         self._events.clear()
@@ -161,8 +161,8 @@ class BotPlayer(Participant):
             self._recorder.close(message.id, None if answer is None else answer.action)
         return answer
 
-    def _message(self, request: ActionRequest, talk: Dialogue) -> m.Request:
-        """Build the request message, with the time that the bot has left."""
+    def _open_request(self, request: ActionRequest, talk: Dialogue) -> m.Request:
+        """Allow the time of the next request, and return its message; OutOfTime if the match was broken off."""
         refused, look_ahead = request.refused, request.look_ahead
         time_left = self.account.allow(is_again=refused is not None)
         self._request_id += 1

@@ -156,7 +156,7 @@ class Decisions:
         )
 
     def _example(self, request: ActionRequest) -> str:
-        """Return a hint with an action that the rules allow, always the same in a state."""
+        """Return the hint for an index where nothing is listed: a legal action, always the same in a state."""
         action = self._game.sample(request.state, request.seat, random.Random(0))  # noqa: S311 - an example
         return f"answer with an action of the game, such as {json.dumps(msgspec.to_builtins(action))}"
 

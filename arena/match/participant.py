@@ -39,7 +39,7 @@ class LookAhead:
         self.left = 0 if simulator is None else simulator.budget(state)
 
     def renew(self) -> "LookAhead":
-        """Return a fresh simulation budget for the same decision."""
+        """Return a look-ahead at the same decision with its whole budget, for a second player who is asked."""
         return LookAhead(self._simulator, self._state, self._seat)
 
     def answer(self, asked: Simulate) -> Simulated:

@@ -92,7 +92,7 @@ class OwnCore:
                 return
 
     def release(self) -> None:
-        """Release the core and run on all usable ones."""
+        """Release the core; let this process and its bots run on all usable ones."""
         if self._claim is not None:
             os.close(self._claim)
             self.core = self._claim = None

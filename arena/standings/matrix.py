@@ -198,6 +198,7 @@ def _rank_players(names: Sequence[str], fit: ProbitFit | None, settings: RatingS
 def _meetings(
     order: Sequence[str], matrix: Matrix, tests: Mapping[tuple[str, str], _Test], table: ComparisonTable
 ) -> Iterator[Meeting]:
+    """Yield the meeting of each two tested players, seen from either one, in the order of rank."""
     pairs = [*permutations(order, 2)]
     scores = scores_between(table, pairs)
     for player, opponent in pairs:

@@ -253,7 +253,7 @@ class _PlayedMatches:
         return _Part(pairing, block, *values, has_margin.astype(np.int64), has_forfeited)
 
     def _opponents(self) -> Sequence[ProfileLine]:
-        """Make a line for each opponent, in matches against that player alone."""
+        """Make a line for each opponent, from all matches with that player, scored between the two alone."""
         ranks, scores = self._ranks, self._scores
         sign = np.sign(ranks[:, 1:] - ranks[:, :1])
         part = self._against(1 + sign, sign, scores[:, :1] - scores[:, 1:])

@@ -230,9 +230,10 @@ def deviations(table: ComparisonTable, groups: BlockGroups) -> Floats:
 
 
 def _fit_correlation(table: ComparisonTable, groups: BlockGroups, residuals: Floats, thresholds: Thresholds) -> float:
-    """Return the moment estimate of the correlation within a block.
+    """Return the moment estimate of the correlation of the noise within a block.
 
-    With it, the products of the scores of different matches of a block are expected to sum up to what they do.
+    With it, the products of scores that share a seat, in different matches of a block, are expected to sum to the
+    observed sum.
     """
     pattern = block_pattern(table.seats)
     degrees = np.maximum(groups.blocks - 1.0, 0.0)

@@ -126,7 +126,7 @@ class Moments:
     squares: float = 0.0
 
     def plus(self, value: float) -> Self:
-        """Return the moments with one block more, in schedule order; ValueError for a value that cannot be squared."""
+        """Return the moments with one block more; ValueError for a value whose square overflows or vanishes."""
         if not (value == 0.0 or SMALLEST <= abs(value) <= LARGEST):
             raise ValueError(f"expected a finite value of the block (0, or {SMALLEST:g} to {LARGEST:g}), found {value}")
         blocks = self.blocks + 1

@@ -69,7 +69,7 @@ class Homes:
         return str((self._folder / digest / "run").resolve())
 
     def install(self, bot: BotSpec) -> None:
-        """Make the home of a bot that has none; check the home that is there.
+        """Make the home of a bot that has none, or whose home has no record of its build; otherwise check it.
 
         SpecError if its build fails, or if what lies there is not what was put there. MachineFault without room.
         """

@@ -299,6 +299,7 @@ def _noise(form: RawQuestion) -> Noise:
 
 
 def _radians(name: str, degrees: float, most: float = _TILT_MAX_DEG) -> float:
+    """Return an angle of a question's ship in canonical radians; IllegalAction if it is beyond `most` degrees."""
     require_within(f"`{name}` of the ship", degrees, -most, most)
     return canonical(math.radians(degrees))
 

@@ -49,7 +49,7 @@ class StandardLoad(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def find_load(state: State, require: Callable[[Load], None]) -> Load | None:
-    """Return the first load of the list that `require` accepts; None if it refuses all."""
+    """Return the first standard load of the state that `require` accepts; None if it raises IllegalAction for all."""
     for load in list_loads(state):
         with suppress(IllegalAction):
             require(load)

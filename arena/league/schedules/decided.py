@@ -42,7 +42,7 @@ def until_decided(
         again, news = [], []
         for pair in map(frozenset, pairwise(ranking.order())):
             if pair in duels and not duels[pair].is_over:
-                sentence = duels[pair].describe_end(last)
+                sentence = duels[pair].decide(last)
                 if sentence:
                     news.append(sentence)
                 else:
@@ -64,7 +64,7 @@ class _Duel:
         self._looks: list[InterimData] = []
 
     def add(self, played: PairingRanks) -> None:
-        """Add the blocks of a round, and the data of an interim analysis after it."""
+        """Add the blocks of a round, and keep the data of its interim analysis, which `decide` makes."""
         first, second = self.table
         leads: Counter[int] = Counter()
         for block_ranks, times in Counter(played.block_ranks).items():
@@ -75,8 +75,8 @@ class _Duel:
         sizes = tuple(leads[size] + leads[-size] for size in range(1, _MOST_LEAD + 1))
         self._looks.append(InterimData(self._blocks, self._lead, sizes))
 
-    def describe_end(self, last: int) -> str:
-        """Return why the pair stops, in a sentence; empty if it plays on. `last` is the most blocks of a pair."""
+    def decide(self, last: int) -> str:
+        """Make the analyses due; return why the pair stops, empty if it plays on. `last` is the most blocks of a pair."""
         while self._looks:
             decision = self._test.analyse(self._looks.pop(0))
             if decision.is_decided or decision.blocks == last:

@@ -178,7 +178,7 @@ class _Search:
             self._meetings[distance] += step * (2 if 2 * distance == self._players else 1)
 
     def _are_distinct(self) -> bool:
-        """Return True if no table comes up twice on its way around."""
+        """Return True if the base tables, each at every place of the circle, are all different tables."""
         moved = {
             tuple(sorted((place + turn) % self._players for place in base))
             for base in self._bases

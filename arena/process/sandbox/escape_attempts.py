@@ -84,13 +84,13 @@ def files_outside(facts: Facts) -> Ways:
 def places_to_write(_facts: Facts) -> Ways:
     """Try to write a file in any folder."""
 
-    def write(place: str) -> str:
-        path = os.path.join(place, "arena-escape")
+    def write_into(folder: str) -> str:
+        path = os.path.join(folder, "arena-escape")
         os.close(os.open(path, os.O_CREAT | os.O_WRONLY))
         os.unlink(path)
-        return f"wrote to {place}"
+        return f"wrote to {folder}"
 
-    return {place: got(write, place) for place in PLACES}
+    return {place: got(write_into, place) for place in PLACES}
 
 
 def files_of_processes(_facts: Facts) -> Ways:

@@ -25,7 +25,7 @@ log: Final = logging.getLogger("arena.process")
 
 def owner_mark() -> list[str]:
     """Return arguments for bwrap that mark a sandbox as this process's: they unset a variable that does not exist."""
-    return ["--unsetenv", _PREFIX + _identity("self")]
+    return ["--unsetenv", _PREFIX + _mark_of("self")]
 
 
 def end_leftovers() -> int:
@@ -52,7 +52,7 @@ def read_marks() -> dict[int, str]:
 def _is_left(pid: int) -> bool:
     """Return True if the parent of a process is neither its owner nor in a sandbox; False if that is unknown."""
     mark, parent = _mark(pid), int(_status(pid).get("PPid", 0))
-    owner = _identity(parent)
+    owner = _mark_of(parent)
     return bool(mark and owner) and owner != mark and not _mark(parent)
 
 
@@ -70,8 +70,8 @@ def _mark(pid: int) -> str:
     return marks[0].removeprefix(_PREFIX) if marks and is_ours else ""
 
 
-def _identity(pid: int | str) -> str:
-    """Return a hash of the process id in its own namespace, as in a container; empty if it is unknown."""
+def _mark_of(pid: int | str) -> str:
+    """Return the mark that a process gives its sandboxes: a hash of its id in its own namespace; empty if unknown."""
     number = _status(pid).get("NSpid", "").split()[-1:]
     return sha256(number[0].encode()).hexdigest()[:16] if number else ""
 

@@ -145,7 +145,7 @@ class Sandbox(ProcessGroup):
             signal.pidfd_send_signal(self._handle, signal.SIGKILL)
 
     def release(self) -> None:
-        """See ProcessGroup.release. Waits for the end of the first process, with which all others have ended."""
+        """Free descriptors, user id and control group after the end of the bot, which it awaits for a bounded time."""
         self._is_gone(_GONE_S)
         with contextlib.suppress(ChildProcessError):  # our child only if this process is a subreaper
             os.waitpid(self.id, os.WNOHANG)
