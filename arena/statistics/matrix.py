@@ -227,7 +227,7 @@ def _sums_of_pairings(fit: ProbitFit, table: ComparisonTable) -> _Sums:
 
 
 def _shared_variance(fit: ProbitFit, table: ComparisonTable, differences: Floats) -> Floats:
-    """Return what correlation in blocks adds to the variance of a sum of scores, by pairing and pair of places (P, Q)."""
+    """Return what correlation adds to the variance of the sum of scores, by pairing and pair of places (P, Q)."""
     rows = len(block_pattern(table.seats).projection)
     pairs = rows // table.seats
     noise = np.triu(noise_correlation(table.seats, fit.effect.correlation if fit.effect else 0.0), 1)

@@ -87,7 +87,7 @@ def insert(connection: sqlite3.Connection, blocks: Sequence[tuple[int, PlayedBlo
 
 
 def machines(connection: sqlite3.Connection, blocks: Mapping[str, int]) -> Counter[Machine]:
-    """Count the blocks that name a machine, by machine; `blocks` maps pairings' keys to the end of their block numbers."""
+    """Count the blocks that name a machine, by machine; `blocks` maps keys of pairings to numbers of blocks."""
     counts = Counter[Machine]()
     for block in blocks.items():
         for name, speed, count in connection.execute(_MACHINES, block):

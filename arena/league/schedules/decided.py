@@ -76,7 +76,7 @@ class _Duel:
         self._looks.append(InterimData(self._blocks, self._lead, sizes))
 
     def decide(self, last: int) -> str:
-        """Make the analyses due; return why the pair stops, empty if it plays on. `last` is the most blocks of a pair."""
+        """Make the analyses due; return why the pair stops, empty if it plays on. `last`: the most blocks of a pair."""
         while self._looks:
             decision = self._test.analyse(self._looks.pop(0))
             if decision.is_decided or decision.blocks == last:
