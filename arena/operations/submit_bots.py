@@ -65,6 +65,10 @@ class SubmittedBot(msgspec.Struct):
     details: str = ""
     events: tuple[Event, ...] = ()
 
+    def accept(self, bot: BotSpec) -> None:
+        """Accept the bot, which is on the list."""
+        self.verdict, self.reason, self.for_author = SubmissionVerdict.ACCEPTED, bot.label, bot.label
+
     def refuse(self, error: SpecError | str) -> None:
         """Refuse the bot. The reason for the author does not contain the name of another owner."""
         self.verdict, self.reason = SubmissionVerdict.REFUSED, str(error)
@@ -116,7 +120,7 @@ def submit_bots(request: SubmitBots, on: OnEvent = ignore) -> tuple[SubmittedBot
         if waiting:
             submitting.examine(waiting, on)
     except KeyboardInterrupt:
-        pass
+        submitting.accept_listed(waiting)
     finally:
         on(Submissions((*submissions,)))
     return (*submissions,)
@@ -128,6 +132,7 @@ class _SubmissionRun:
     def __init__(self, request: SubmitBots) -> None:
         self.trials = Trials(request)
         self._bots, self._request = self.trials.bots, request
+        self._listed_before = {bot.digest for bot in self._bots.submissions()}
         with naming_option("--baseline"):
             self._baseline = self._bots.find(request.baseline)
         with naming_option("--owner"):
@@ -190,8 +195,16 @@ class _SubmissionRun:
         except NameTaken as error:  # another command was quicker
             submission.refuse(error)
             return
-        submission.verdict, submission.reason = SubmissionVerdict.ACCEPTED, result.bot.label
-        submission.for_author = result.bot.label
+        submission.accept(result.bot)
+
+    def accept_listed(self, submissions: Iterable[SubmittedBot]) -> None:
+        """Accept the bots that are on the list by now: a stop may come between the list and the verdict."""
+        listed = {bot.digest for bot in self._bots.submissions()} - self._listed_before
+        for submission in submissions:
+            if submission.verdict is SubmissionVerdict.NOT_EXAMINED:
+                assert submission.bot is not None, "it was read"
+                if submission.bot.digest in listed:
+                    submission.accept(submission.bot)
 
     def owner_of(self, text: str, bot: BotSpec | None) -> str:
         """Return the owner of a bot submitted as `text`, and note them. SpecError if nothing names one."""

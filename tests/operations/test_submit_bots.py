@@ -15,6 +15,7 @@ from arena.operations.events import Event
 from arena.operations.examination import Examination, Trial
 from arena.operations.list_bots import ListBots, WithdrawBot, list_bots, withdraw_bot
 from arena.operations.submit_bots import SubmissionVerdict, SubmitBots, SubmittedBot, submit_bot, submit_bots
+from arena.store.bots import BotStore
 from arena.store.owners import NameTaken
 
 CRASHES = "raise SystemExit('no such module: torch')\n"
@@ -153,6 +154,22 @@ def test_two_commands_at_once_give_a_name_to_one(monkeypatch: pytest.MonkeyPatch
         with pytest.raises(NameTaken, match='the name "shark" belongs to gina'):
             submit_bot(request(bot("tina", "shark")))
         assert verdict("in/tina") is SubmissionVerdict.REFUSED
+
+
+@pytest.mark.usefixtures("sound")
+def test_a_bot_on_the_list_is_accepted_whenever_the_stop_comes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ctrl-C between the list and the verdict leaves no bot that is on the list and called not examined."""
+    register = BotStore.register
+
+    def register_and_stop(*arguments: Any, **named: Any) -> None:
+        register(*arguments, **named)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(BotStore, "register", register_and_stop)
+    submissions = by_name(submit_bots(request(bot("ann"), bot("bob"))))
+
+    assert {owner for owner in owners() if submissions[owner].verdict is SubmissionVerdict.ACCEPTED} == {"ann"}
+    assert submissions["bob"].verdict is SubmissionVerdict.NOT_EXAMINED
 
 
 @pytest.mark.usefixtures("sound")

@@ -130,7 +130,7 @@ TIME: Final = [
 LINES: Final = [
     *_ends("lines", "malformed_reply", nan="NaN is not JSON", infinity="Infinity is not JSON", too_large="too large"),
     *_ends("lines", "malformed_reply", deep="nested too deeply", deep_objects="nested too deeply", unclosed="nested"),
-    *_ends("lines", "malformed_reply", digits="beyond 2^53", unknown_field="unknown field winner"),
+    *_ends("lines", "malformed_reply", digits="beyond 2^53"),
     *_ends("lines", "malformed_reply", twice_a_key='"action" is given twice', twice_a_key_hidden="twice"),
     *_ends("lines", "malformed_reply", bad_utf8="UTF-8", overlong_utf8="UTF-8", surrogate="surrogate"),
     *_ends("lines", "malformed_reply", half="not one JSON object", two_in_a_line="not one JSON object"),
@@ -148,12 +148,13 @@ LINES: Final = [
 DIALOGUE: Final = [
     *_harmless("dialogue", "answer-twice", "answer-early", "answer-after-the-end", "chat", "answer-in-pieces"),
     *_harmless("dialogue", "close-stderr", "escapes-in-notes", "longest-notes", "talk-at-quit", "ready-twice"),
+    *_harmless("dialogue", "escapes-in-a-key"),
     *_ends("dialogue", "timeout", answer_another="of wall time", deaf="of wall time"),
     *_ends("dialogue", "protocol_violation", second_hello='a "hello" from a bot that owes its action'),
     *_ends("dialogue", "protocol_violation", hello_twice="hello", answer_to_hello="ready"),
     *_ends("dialogue", "protocol_violation", unknown_protocol="arena/99", ready_for_another="another-0-0"),
     *_ends("dialogue", "malformed_reply", notes_that_pack_well="<= 1000", notes_that_do_not_pack="<= 1000"),
-    *_ends("dialogue", "malformed_reply", no_protocol="protocols", play_referee="match_end", escapes_in_a_key="\\x1b"),
+    *_ends("dialogue", "malformed_reply", no_protocol="protocols", play_referee="match_end"),
     *_ends("dialogue", "normal or crash", quit_between_matches='exit code 4 before its "ready"'),
     *_ends("dialogue", "crash", exit_well="exit code 0", exit_ill="exit code 3", answer_and_exit="exit code 7"),
     *_ends("dialogue", "crash", exit_as_if_killed="SIGKILL", kill_itself="SIGKILL", segfault="signal 11 (SIGSEGV)"),

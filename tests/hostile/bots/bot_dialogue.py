@@ -214,9 +214,8 @@ def escapes_in_stderr(_: Message) -> None:
 
 @instead_of("request")
 def escapes_in_a_key(message: Message) -> None:
-    """The same by what the referee quotes."""
+    """The same by the name of an unknown field, which reports quote."""
     say(**{"type": "action", "id": message["id"], "action": 0, ESCAPES: 1})
-    for_ever()
 
 
 @instead_of("request")

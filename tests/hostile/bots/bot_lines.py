@@ -25,7 +25,6 @@ WORDS: dict[str, bytes] = {
     "no_end": b'{"type":"action","id":ID,"action":0}',
     "two_in_a_line": b'{"type":"action","id":ID,"action":0}{"type":"action","id":ID,"action":1}\n',
     "single_quotes": b"{'type':'action','id':ID,'action':0}\n",
-    "unknown_field": b'{"type":"action","id":ID,"action":0,"winner":0}\n',
     "unknown_type": b'{"type":"resign"}\n',
     "no_type": b'{"id":ID,"action":0}\n',
     "no_action": b'{"type":"action","id":ID}\n',
