@@ -16,7 +16,7 @@ from arena.errors import BotFault
 from arena.match.record import KEPT_BYTES, Discarded, ReportedFault, Said, StderrText
 from arena.process.channel import BoundedLog
 from arena.protocol.messages import FIELDS_OF_BOTS
-from arena.text import cut, printable, unknown
+from arena.text import counted, cut, printable, unknown
 
 HELLO: Final = -1
 READY: Final = 0
@@ -197,5 +197,9 @@ def _form_of(line: bytes) -> tuple[str, ...]:
 def split_ignored(ignored: Mapping[str, int]) -> tuple[dict[str, int], list[str]]:
     """Split what was ignored: lines by kind, and a sentence for each unknown field, which says what may be meant."""
     lines = {kind: count for kind, count in ignored.items() if not kind.startswith(UNKNOWN_FIELD)}
-    names = {kind.removeprefix(UNKNOWN_FIELD): ignored[kind] for kind in ignored if kind not in lines}
-    return lines, [f"ignored {count} times: {unknown('field', name, FIELDS_OF_BOTS)}" for name, count in names.items()]
+    sentences = [
+        f"ignored {counted(count, 'time')}: {unknown('field', kind.removeprefix(UNKNOWN_FIELD), FIELDS_OF_BOTS)}"
+        for kind, count in ignored.items()
+        if kind not in lines
+    ]
+    return lines, sentences

@@ -55,7 +55,7 @@ def test_unknown_fields_are_counted_by_name_and_the_answer_counts() -> None:
 
     assert record.steps == plain.steps
     assert lines == {}
-    assert sentences[0].startswith('ignored 1 times: unknown field "notes"; known: ')
+    assert sentences[0].startswith('ignored 1 time: unknown field "notes"; known: ')
     assert sentences[0].endswith('; did you mean "note"?')
     assert len(record.seats[0].ignored) == 4
     assert all(text.isprintable() for text in sentences)
