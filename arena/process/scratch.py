@@ -57,7 +57,7 @@ def own_folder() -> Path:
 def sweep(place: Path) -> None:
     """Remove scratch folders of this user in `place` whose makers were killed."""
     for leftover in sorted(place.glob(f"*{ENDING}")):
-        with _locked(leftover) as is_held:
+        with _locked(leftover) as is_held, contextlib.suppress(FileNotFoundError):  # another sweep was quicker
             if is_held and leftover.lstat().st_uid == os.geteuid():
                 remove(leftover)
                 log.info("%s: removed; a program that was killed had left it", leftover)

@@ -1,5 +1,6 @@
 """Scratch folders go with their makers, and nothing else goes."""
 
+import fcntl
 import os
 import subprocess
 import sys
@@ -66,3 +67,20 @@ def test_a_file_system_without_locks_has_scratch_folders_too(tmp_path: Path, mon
     with scratch_folder("arena-play-", tmp_path) as folder:
         assert folder.is_dir()
     assert not folder.exists()
+
+
+def test_two_sweeps_at_once_disturb_nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A leftover that another sweep removes between its opening and its lock is nobody's error."""
+    leftover = tmp_path / f"arena-play-abcdefgh{scratch.ENDING}"
+    leftover.mkdir()
+    lock = fcntl.flock
+
+    def remove_first(number: int, how: int) -> None:
+        leftover.rmdir()
+        lock(number, how)
+
+    monkeypatch.setattr("arena.process.scratch.fcntl.flock", remove_first)
+
+    scratch.sweep(tmp_path)
+
+    assert not leftover.exists()
