@@ -155,7 +155,7 @@ def test_nobody_is_ended_while_an_owner_cannot_be_looked_at(tmp_path: Path, monk
     process = subprocess.Popen(words, cwd=tmp_path)
     try:
         assert eventually(lambda: process.pid in leftovers.read_marks())
-        monkeypatch.setattr(leftovers, "_identity", lambda _pid: "")
+        monkeypatch.setattr(leftovers, "_mark_of", lambda _pid: "")
         assert leftovers.end_leftovers() == 0
         assert process.poll() is None
     finally:
