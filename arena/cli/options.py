@@ -21,13 +21,14 @@ from arena import validation
 from arena.cli.completion import complete_columns
 from arena.errors import SpecError
 from arena.games import load_game
-from arena.league.tournament import ClusterSettings, Tournament
+from arena.league.tournament import TOURNAMENT_FILE_LIMIT, ClusterSettings, Tournament
 from arena.match.secret_luck import Secret
 from arena.match.settings import ClockSettings
 from arena.operations.playing import ClusterChoice, naming_option
 from arena.operations.request import Request
 from arena.report.formats import FORMATS, Style
 from arena.store.secrets import read_secret
+from arena.yaml_file import read_yaml
 
 F = TypeVar("F", bound=Callable[..., Any])
 FILE_PATH: Final = click.Path(dir_okay=False, path_type=Path)
@@ -73,8 +74,7 @@ def _combine(options: dict[str, Any]) -> None:
     if "move_ms" in options:
         options["clock"] = validation.read_options({name: take(name) for name in ("move_ms", "bank_ms")}, ClockSettings)
     if "trust_network" in options:
-        settings = ClusterSettings(take("cluster"), **{name: take(name) for name in _CLUSTER_FILES})
-        options["cluster"] = ClusterChoice(settings, take("trust_network"))
+        options["cluster"] = ClusterChoice(_cluster_settings(take("cluster")), take("trust_network"))
 
 
 def _secret_of(seed: str | None, secret_file: Path | None) -> Secret | None:
@@ -121,12 +121,11 @@ def _existing_folder(context: click.Context, parameter: click.Parameter, folder:
     return folder
 
 
-_CLUSTER_FILES: Final = {
-    "scheduler_file": "Use the cluster whose scheduler wrote FILE.",
-    "tls_ca": "Of the cluster: certificates of the authority.",
-    "tls_cert": "Of the cluster: certificate of this program.",
-    "tls_key": "Of the cluster: key of the certificate.",
-}
+def _cluster_settings(text: str) -> ClusterSettings:
+    """Return the settings of a cluster: its address, or all in a YAML file with the keys of `cluster:`."""
+    if not text or ":" in text:
+        return ClusterSettings(text)
+    return read_yaml(Path(text), ClusterSettings, limit=TOURNAMENT_FILE_LIMIT)
 
 
 def _option(needed: str, *names: str, **settings: Any) -> tuple[set[str], Callable[[], click.Option]]:
@@ -138,14 +137,10 @@ _SHARED: Final = (
     _option(
         "cluster",
         "--cluster",
-        metavar="ADDRESS",
+        metavar="ADDRESS|FILE",
         default="",
         show_default=False,
-        help="Use a dask cluster: tls://HOST:PORT or local:N.",
-    ),
-    *(
-        _option("cluster", f"--{name.replace('_', '-')}", metavar="FILE", default="", show_default=False, help=text)
-        for name, text in _CLUSTER_FILES.items()
+        help="Use a dask cluster: local:N for N workers here, or a file with the keys of `cluster:`; docs/cluster.md.",
     ),
     _option(
         "cluster",

@@ -12,18 +12,20 @@ from arena.operations.run_worker import RunWorker, WorkersStarting, run_worker
 
 @click.command()
 @requesting(RunWorker, without={"results"})
-@click.argument("cluster", default="", metavar="[ADDRESS]")
+@click.argument("cluster", metavar="ADDRESS|FILE")
 @click.option("--workers", type=WORKERS, help="Matches played at once; default: all cores.")
-@click.option("--name", metavar="NAME", help="The workers are called NAME-0, NAME-1, ...")
+@click.option(
+    "--name", show_default=False, help="The workers are called NAME-0, NAME-1, ...; default: this machine's name."
+)
 @click.option("--cache", type=FOLDER_PATH, show_default=False, help="Folder of bots; default: one for temporary files.")
-@click.option("--patience", type=click.FloatRange(1, 86_400), help="Seconds to wait for the scheduler.")
 def worker(request: RunWorker) -> None:
-    """Play matches for the dask scheduler at ADDRESS, or of --scheduler-file, until Ctrl-C or SIGTERM.
+    """Play matches for the leagues of a dask cluster until Ctrl-C or SIGTERM.
 
-    Leagues that are run with `--cluster ADDRESS` use all workers of the scheduler. Bots come by themselves, once each.
-    Workers need no results and no secret; everybody who reaches the scheduler can run programs here, as this user.
+    FILE names its scheduler and certificates, by the keys of `cluster:` in a tournament file. Leagues that are run with
+    `--cluster FILE` use all workers. Bots come by themselves, once each. Workers need no results and no secret.
+    Everybody who reaches the scheduler can run programs here, as this user.
 
-    Example: arena worker tls://10.0.0.1:8786 --tls-ca ca.pem --tls-cert host.pem --tls-key host.key
+    Example: arena worker cluster.yaml
     """
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(name)s %(levelname)s %(message)s")
     run_worker(request, _print_names)

@@ -31,7 +31,7 @@ def checked_address(settings: ClusterSettings, *, is_trusted: bool) -> ClusterSe
     checked = settings
     if settings.scheduler_file:
         if settings.address:
-            raise SpecError("give either the address of a scheduler or --scheduler-file, not both")
+            raise SpecError("give either `address:` or `scheduler_file:`, not both")
         checked = replace(settings, address=_address_in(Path(settings.scheduler_file)))
     if workers_here(checked) is not None:
         return checked
@@ -47,7 +47,9 @@ def checked_address(settings: ClusterSettings, *, is_trusted: bool) -> ClusterSe
             " start scheduler and workers with TLS (docs/cluster.md), or type --trust-network if nobody else is there"
         )
     if scheme == "tls" and not (checked.tls_ca and checked.tls_cert and checked.tls_key):
-        raise SpecError(f"{checked.address}: TLS needs three files: --tls-ca, --tls-cert and --tls-key")
+        raise SpecError(
+            f"{checked.address}: TLS needs `tls_ca:`, `tls_cert:` and `tls_key:` in the file of the cluster"
+        )
     for name in ("tls_ca", "tls_cert", "tls_key"):
         if scheme == "tls" and not Path(getattr(checked, name)).is_file():
             raise SpecError(f"{getattr(checked, name)}: no such file")
@@ -71,7 +73,5 @@ def _address_in(file: Path) -> str:
     except OSError as error:
         raise SpecError(f"{file}: {error.strerror}") from None
     except (ValueError, KeyError, TypeError):
-        raise SpecError(
-            f"--scheduler-file {file}: expected the file that a dask scheduler writes, with its address"
-        ) from None
+        raise SpecError(f"{file}: expected the file that a dask scheduler writes, with its address") from None
     return str(address)

@@ -36,7 +36,7 @@ class WorkerPlaces(msgspec.Struct, frozen=True):
     count: int
     name: str
     cache: str
-    patience_s: float
+    patience_s: float = 300.0
 
 
 def keep_workers(settings: ClusterSettings, places: WorkerPlaces) -> None:

@@ -67,17 +67,16 @@ class ClusterChoice(msgspec.Struct, frozen=True):
         no_place = {"address": "", "scheduler_file": ""} if is_placed else {}
         settings = structs.replace(of_file or ClusterSettings(), **(no_place | named))
         if not settings.address and not settings.scheduler_file:
-            if named or self.is_trusted:
-                options = [f"--{name.replace('_', '-')}" for name in named] or ["--trust-network"]
-                raise SpecError(f"{', '.join(options)}: goes with --cluster ADDRESS or --scheduler-file FILE")
-            if of_file is not UNSET:
+            if named or of_file is not UNSET:
                 raise SpecError("cluster: found no address; expected `address:` or `scheduler_file:`")
+            if self.is_trusted:
+                raise SpecError("--trust-network: goes with --cluster")
             return None
         if workers is not None:
             raise SpecError("--workers is for this machine; a cluster plays with all its workers")
         from arena.cluster.address import checked_address  # noqa: PLC0415 - only for a cluster
 
-        with naming_option("--cluster" if "address" in named else "--scheduler-file" if is_placed else "cluster"):
+        with naming_option("--cluster" if is_placed else "cluster"):
             return checked_address(settings, is_trusted=self.is_trusted)
 
 

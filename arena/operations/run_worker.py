@@ -13,14 +13,13 @@ from arena.process.limits import Limits
 class RunWorker(Request, frozen=True, kw_only=True):
     """Workers for a cluster, called `name`-0 and so on: `workers` of them, by default one on each core.
 
-    `cache` is a folder for bots, by default a temporary one. The workers wait `patience` seconds for the scheduler.
+    `cache` is a folder for bots, by default a temporary one.
     """
 
     cluster: ClusterChoice
     workers: int | None = None
     name: str = platform.node()
     cache: Path | None = None
-    patience: float = 300.0
 
 
 class WorkersStarting(Event, frozen=True):
@@ -44,7 +43,7 @@ def run_worker(request: RunWorker, on: OnEvent = ignore) -> None:
 
     count = local_workers(request.workers, [Limits()] * 2, on)
     on(WorkersStarting(f"{request.name}-0", f"{request.name}-{count - 1}", cluster.address))
-    keep_workers(cluster, WorkerPlaces(count, request.name, str(request.cache or ""), request.patience))
+    keep_workers(cluster, WorkerPlaces(count, request.name, str(request.cache or "")))
 
 
 def _make_folder(folder: Path) -> None:

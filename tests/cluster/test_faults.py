@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 from support.cluster_lab import needs_lab
-from support.cluster_league import PATIENCE_S, Cluster, a_cluster, kill, make_certificates
+from support.cluster_league import CLUSTER_FILE, PATIENCE_S, Cluster, a_cluster, kill, make_certificates
 from support.e2e_arena import Place
 from support.waiting import until
 
@@ -139,8 +139,12 @@ def test_ctrl_c_ends_the_bots_on_all_machines(cluster: Cluster, undisturbed: str
     until(lambda: not any(map(cluster.bots, hosts)), within_s=PATIENCE_S, what="the end of the bots")
     cluster.finish(cluster.start_league())
     assert_sound(cluster, undisturbed)
-    line = "compare random random --game nim --seed 1 --cap 20 --scheduler-file scheduler.json"
-    cluster.driver.run(*line.split(), *cluster.tls())
+    described = (cluster.head.folder / CLUSTER_FILE).read_text()
+    cluster.head.write(
+        "other.yaml", described.replace(f"address: {cluster.address}", "scheduler_file: scheduler.json").encode()
+    )
+    line = "compare random random --game nim --seed 1 --cap 20 --cluster other.yaml"
+    cluster.driver.run(*line.split())
 
 
 def test_a_machine_that_is_cut_off_ends_its_matches(cluster: Cluster, undisturbed: str) -> None:
@@ -191,7 +195,7 @@ def test_a_worker_without_a_sandbox_is_left_out_with_the_reason(cluster: Cluster
     bare = cluster.host()
     cluster.start_worker(bare, ARENA_BWRAP="/none")
     cluster.wait_for_workers(2)
-    told, _ = cluster.driver.run("doctor", "--cluster", cluster.address, *cluster.tls(), exit_code=1)
+    told, _ = cluster.driver.run("doctor", "--cluster", CLUSTER_FILE, exit_code=1)
 
     err = cluster.finish(cluster.start_league())
 
@@ -207,7 +211,7 @@ def test_clocks_that_are_apart_change_nothing(cluster: Cluster, undisturbed: str
     cluster.start_worker(cluster.host(), LD_PRELOAD=str(faketime()), FAKETIME="+7200s")
     cluster.start_worker(cluster.host(clock_s=1_000_000))
     cluster.wait_for_workers(2)
-    told, _ = cluster.driver.run("doctor", "--cluster", cluster.address, *cluster.tls())
+    told, _ = cluster.driver.run("doctor", "--cluster", CLUSTER_FILE)
 
     cluster.finish(cluster.start_league())
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from support.cli_arena import ROOT
 from support.cluster_lab import BIN, Host, Lab, a_lab, needs_lab
-from support.cluster_league import PATIENCE_S, Cluster, Driver, a_cluster, make_certificates
+from support.cluster_league import CLUSTER_FILE, PATIENCE_S, Cluster, Driver, a_cluster, make_certificates
 from support.docs_pages import blocks
 from support.e2e_arena import Place
 from support.waiting import until
@@ -240,7 +240,7 @@ case $python in /root/*)  # root's folder, without which this Python cannot be s
     mkdir -p "$python" && mount --move python "$python" ;;
 esac
 for uid in "$@"; do
-    mkdir -m 700 /home/w$uid && cp ca.pem cert.pem key.pem /home/w$uid && chown -R $uid:$uid /home/w$uid
+    mkdir -m 700 /home/w$uid && cp cluster.yaml ca.pem cert.pem key.pem /home/w$uid && chown -R $uid:$uid /home/w$uid
 done
 """
 
@@ -264,10 +264,10 @@ def test_two_users_of_one_machine_play_for_one_league(tmp_path: Path) -> None:
             pytest.skip("other users cannot read this checkout")
         for uid in uids:
             home = f"/home/w{uid}"
-            words = ["worker", cluster.address, "--workers", "1", "--name", f"w{uid}", "--cache", f"{home}/bots"]
+            words = ["worker", CLUSTER_FILE, "--workers", "1", "--name", f"w{uid}", "--cache", f"{home}/bots"]
             host.start(
                 *as_user(uid, home),
-                *(sys.executable, "-m", "arena", *words, *cluster.tls()),
+                *(sys.executable, "-m", "arena", *words),
                 environment={"HOME": home, "TMPDIR": home},
                 log=cluster.log(host, f"worker-{uid}"),
             )

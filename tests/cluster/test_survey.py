@@ -115,12 +115,12 @@ def test_the_doctor_looks_at_each_worker(terminal: Terminal) -> None:
     ("line", "expected"),
     [
         ("doctor --cluster tcp://127.0.0.1:1", "without TLS anybody on the network can run programs"),
-        ("doctor --cluster tls://127.0.0.1:1", "TLS needs three files"),
+        ("doctor --cluster tls://127.0.0.1:1", "TLS needs `tls_ca:`"),
         ("doctor --cluster local:0", "expected local:N"),
         ("doctor --cluster foo://127.0.0.1:1 --trust-network", 'found "foo://127.0.0.1:1", expected tls://HOST:PORT'),
         ("doctor --cluster tcp://127.0.0.1 --trust-network", 'found "tcp://127.0.0.1", expected tls://HOST:PORT'),
         ("doctor --trust-network", "--trust-network: goes with --cluster"),
-        ("doctor --tls-ca x.pem", "goes with --cluster ADDRESS or --scheduler-file FILE"),
+        ("doctor --cluster none.yaml", "none.yaml: No such file or directory"),
         ("league run first --cluster local:2 --workers 2", "--workers is for this machine"),
     ],
 )

@@ -22,6 +22,7 @@ PATIENCE_S = 240.0
 _PORT = 8786
 _TOKEN = "player-of-a-cluster"
 """A word in the command line of each bot."""
+CLUSTER_FILE = "cluster.yaml"
 _TLS = ("ca.pem", "cert.pem", "key.pem")
 
 
@@ -81,7 +82,7 @@ class Cluster:
 
     def start_worker(self, host: Host, **environment: str) -> "subprocess.Popen[str]":
         """`arena worker` on that machine."""
-        words = ["worker", self.address, "--workers", "1", "--name", host.name, "--cache", "cache", *self.tls()]
+        words = ["worker", CLUSTER_FILE, "--workers", "1", "--name", host.name, "--cache", "cache"]
         log = self.log(host, "worker")
         process = host.start(sys.executable, "-m", "arena", *words, environment=environment, log=log)
         self._nannies[host.name] = process
@@ -96,11 +97,7 @@ class Cluster:
 
     def start_league(self) -> "subprocess.Popen[str]":
         """The league; the same call continues it."""
-        return self.driver.start_league("--cluster", self.address, *self.tls())
-
-    def tls(self) -> list[str]:
-        """The options of the three files."""
-        return ["--tls-ca", "ca.pem", "--tls-cert", "cert.pem", "--tls-key", "key.pem"]
+        return self.driver.start_league("--cluster", CLUSTER_FILE)
 
     def finish(self, process: "subprocess.Popen[str]", exit_code: int = 0) -> str:
         """Wait for its end; what it said to the person who waits."""
@@ -151,6 +148,8 @@ class Cluster:
     def _equip(self, host: Host) -> None:
         for name in _TLS:
             host.write(name, (self._certificates / name).read_bytes())
+        files = {f"tls_{name.removesuffix('.pem')}": name for name in _TLS}
+        host.write(CLUSTER_FILE, yaml.safe_dump({"address": self.address, **files}).encode())
 
     def log(self, host: Host, name: str) -> Path:
         """The file to which a program of that name writes on that machine; it lies outside of the lab."""
