@@ -133,7 +133,7 @@ def load_entry_point(entry: "EntryPoint") -> Plugin:
     if not is_reference(entry.value):
         raise SpecError(f"{place}: expected module:Class, found {cut(printable(entry.value))}")
     dist = ("", "") if entry.dist is None else (entry.dist.name, entry.dist.version)
-    return _load(entry.value, place, dist)
+    return _load_object(entry.value, place, dist)
 
 
 def load_reference(name: str) -> Plugin:
@@ -144,12 +144,12 @@ def load_reference(name: str) -> Plugin:
     spec = None if top in {*sys.stdlib_module_names, "arena"} else find_spec(top)
     places = [] if spec is None else [*(spec.submodule_search_locations or ()), spec.origin or ""]
     if not places:
-        raise SpecError(f"{name}: {_not_found(top)}")
+        raise SpecError(f"{name}: {_describe_missing_module(top)}")
     where = Path(places[0]).resolve()
     if dist := _distribution_of(top, where):
-        return _load(name, f"{name} of {dist.name} {dist.version}", (dist.name, dist.version))
+        return _load_object(name, f"{name} of {dist.name} {dist.version}", (dist.name, dist.version))
     if folder and where.is_relative_to(Path(folder).resolve()):
-        return _load(name, f"{name} in {folder}", ("", ""))
+        return _load_object(name, f"{name} in {folder}", ("", ""))
     raise SpecError(f"{name}: {where} belongs to no installed package; {_HOW_TO_TRUST}")
 
 
@@ -159,7 +159,8 @@ _HOW_TO_TRUST: Final = (
 )
 
 
-def _not_found(top: str) -> str:
+def _describe_missing_module(top: str) -> str:
+    """Return why a module with a game was not found, and how to install or trust one."""
     if top in sys.stdlib_module_names or top == "arena":
         return f"{top} is a part of {'arena' if top == 'arena' else 'Python'}, not a package with a game"
     return f"there is no module {top} here; {_HOW_TO_TRUST}"
@@ -176,6 +177,7 @@ def _distribution_of(top: str, where: Path) -> "Distribution | None":
 
 
 def _is_editable_at(dist: "Distribution", where: Path) -> bool:
+    """Return True if the distribution is installed in editable mode from a folder that contains `where`."""
     text = dist.read_text("direct_url.json")
     origin = msgspec.json.decode(text) if text else {}
     if not origin.get("dir_info", {}).get("editable"):
@@ -193,12 +195,12 @@ def place_of_failure(error: BaseException) -> str:
     return next((place for root, place in _PLACES.items() if any(file.is_relative_to(root) for file in files)), "")
 
 
-def _load(reference: str, place: str, dist: tuple[str, str]) -> Plugin:
-    """Import the module, and take the object from it."""
+def _load_object(reference: str, place: str, dist: tuple[str, str]) -> Plugin:
+    """Import the module of `module:Class`, and take the object from it; SpecError names `place` if that fails."""
     module, _, name = reference.partition(":")
     try:
         loaded = import_module(module)
-        root = _root(module)
+        root = _outermost_package(module)
         files = _hash_files(root)
     except (Exception, SystemExit) as error:
         raise SpecError(f"{place} cannot be loaded: {describe_error(error)}") from error
@@ -223,7 +225,7 @@ def describe_error(error: BaseException) -> str:
     return printable(" ".join(f"{type(error).__name__}: {error}".split())) + place
 
 
-def _root(module: str) -> ModuleType:
+def _outermost_package(module: str) -> ModuleType:
     """Return the outermost package of a module that has files; above it are namespaces that packages share."""
     words = module.split(".")
     names = [".".join(words[:length]) for length in range(1, len(words) + 1)]
@@ -233,12 +235,12 @@ def _root(module: str) -> ModuleType:
 def _hash_files(root: ModuleType) -> str:
     """Return the SHA-256 over the names and contents of all files of a package, or of a module that is one file."""
     file = Path(str(root.__file__))
-    files = _files(file.parent) if hasattr(root, "__path__") else [file]
+    files = _source_files(file.parent) if hasattr(root, "__path__") else [file]
     lines = [f"{path.relative_to(file.parent).as_posix()}\0{sha256(path.read_bytes()).hexdigest()}" for path in files]
     return sha256("\n".join(sorted(lines)).encode("utf-8", "surrogateescape")).hexdigest()
 
 
-def _files(folder: Path) -> Iterator[Path]:
+def _source_files(folder: Path) -> Iterator[Path]:
     """Yield the files of a folder, but not those that Python or a compiler made from others there."""
     for path in folder.rglob("*"):
         stem = next((path.name.removesuffix(end) for end in EXTENSION_SUFFIXES if path.name.endswith(end)), "")

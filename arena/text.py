@@ -57,6 +57,7 @@ def wrap_lines(text: str, width: int) -> str:
 
 
 def _wrap_line(line: str, width: int) -> list[str]:
+    """Return the parts of a line of at most `width` characters each; the second and later ones are indented."""
     if len(line) <= width:
         return [line]
     indent = " " * (len(line) - len(line.lstrip()) + 4)
@@ -101,7 +102,10 @@ def join_lines(text: str) -> str:
 
 
 def unknown(what: str, found: str, known: Iterable[str]) -> str:
-    """Return `unknown option "wnd"; known: wind, sail; did you mean "wind"?`, for all such messages."""
+    """Return the message about an unknown word: `unknown option "wnd"; known: wind, sail; did you mean "wind"?`.
+
+    `what` is the kind of word. Of more than 30 known words only 5 are listed, the similar ones first.
+    """
     names = list(known)
     found = printable(cut(found))
     similar = difflib.get_close_matches(found, names, n=_NAMED_OF_MANY)
@@ -114,5 +118,5 @@ def unknown(what: str, found: str, known: Iterable[str]) -> str:
 
 
 def cut(text: str) -> str:
-    """Return the beginning of a long text."""
+    """Return a text of at most 60 characters: a longer one ends with `...`."""
     return text if len(text) <= _SHOWN_MAX else text[: _SHOWN_MAX - 3] + "..."

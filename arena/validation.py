@@ -51,6 +51,7 @@ def read_options(raw: dict[str, object], kind: type[T]) -> T:
 
 
 def _read(raw: object, kind: type[T], where: "_Place") -> T:
+    """Convert `raw` to a `kind`; SpecError lists all its mistakes, each once."""
     if mistakes := list(dict.fromkeys(_mistakes(raw, kind, where))):
         raise SpecError(where.list_mistakes(mistakes))
     return msgspec.convert(raw, type=kind)
@@ -96,7 +97,7 @@ class _Place:
 
 
 class _CommandLine(_Place):
-    """Options of the command line."""
+    """The options of a command line, as a source of data."""
 
     key = "option"
 
@@ -105,7 +106,7 @@ class _CommandLine(_Place):
 
 
 class _Message(_Place):
-    """A message of a bot: JSON, in ASCII."""
+    """A message of a bot, as a source of data: JSON, described in ASCII."""
 
     key = "field"
     no_text = "a text in it is no UTF-8"
@@ -114,6 +115,7 @@ class _Message(_Place):
         return json.dumps(value)[1:-1] if isinstance(value, str) else self.show(value)
 
     def show(self, value: object) -> str:
+        """Return a value as JSON, cut where it is long; of objects, lists and huge numbers only the kind."""
         match value:
             case dict():
                 return "an object"
@@ -160,6 +162,7 @@ def _alternatives(kind: Any) -> list[Any]:
 
 
 def _structs(kind: Any) -> list[type[msgspec.Struct]]:
+    """Return the structs among the types that a value of `kind` may have."""
     return [cls for cls in _alternatives(kind) if isinstance(cls, type) and issubclass(cls, msgspec.Struct)]
 
 
@@ -171,6 +174,7 @@ def _has_keys(kind: Any) -> bool:
 
 @lru_cache(maxsize=256)
 def _fields(struct: type[msgspec.Struct]) -> dict[str, msgspec.structs.FieldInfo]:
+    """Return the fields of a struct by their key in the data."""
     return {field.encode_name: field for field in msgspec.structs.fields(struct)}
 
 
@@ -214,7 +218,7 @@ def _key_mistakes(raw: Any, struct: type[msgspec.Struct], place: _Place, path: s
 
 
 def _describe_refusal(raw: Any, kind: Any, refusal: Exception, place: _Place, path: str) -> str:
-    """Return the message of msgspec about `raw`, to which `path` leads, in the words of the author of `raw`."""
+    """Return msgspec's refusal of `raw`, to which `path` leads, as a sentence in the words of the author of `raw`."""
     problem = str(refusal).partition(" - at `$")[0]
     if missing := re.match(r"Object missing required field `(.*)`", problem):
         return f'{place.at(path)}the {place.key} "{missing[1]}" is missing'
@@ -273,4 +277,5 @@ def _choices(kind: Any) -> list[Any]:
 
 
 def _takes_text(kind: Any) -> bool:
+    """Return True if a value of this type may be text, freely or as one of its choices."""
     return any(cls is str or any(isinstance(choice, str) for choice in _choices(cls)) for cls in _alternatives(kind))

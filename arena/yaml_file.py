@@ -46,7 +46,7 @@ def parse_yaml(content: bytes, kind: type[T], *, place: str, limit: int) -> T:
     except UnicodeDecodeError as error:
         raise SpecError(f"{where}: not UTF-8 text: byte {error.start} is {error.object[error.start]:#04x}") from None
     except yaml.YAMLError as error:
-        raise SpecError(f"{where}: {_sentence(error)}") from None
+        raise SpecError(f"{where}: {_describe_yaml_error(error)}") from None
     return validation.read_struct(raw, kind, place=place)
 
 
@@ -71,21 +71,22 @@ class _Loader(yaml.SafeLoader):
             node = super().compose_node(parent, index)
             if id(node) not in self._sizes:
                 raise _error("an alias within the value that it stands for", mark)
-            self._grow(self._sizes[id(node)], self._depth + self._heights[id(node)], mark)
+            self._count_size(self._sizes[id(node)], self._depth + self._heights[id(node)], mark)
             return node
         size, deepest, self._deepest = self._size, self._deepest, self._depth
         self._depth += 1
-        self._grow(1, self._depth, mark)
+        self._count_size(1, self._depth, mark)
         node = super().compose_node(parent, index)
         if isinstance(node, yaml.ScalarNode):
-            self._grow(len(node.value), self._depth, mark)
+            self._count_size(len(node.value), self._depth, mark)
         self._depth -= 1
         self._sizes[id(node)] = self._size - size
         self._heights[id(node)] = self._deepest - self._depth
         self._deepest = max(self._deepest, deepest)
         return node
 
-    def _grow(self, size: int, depth: int, mark: yaml.Mark) -> None:
+    def _count_size(self, size: int, depth: int, mark: yaml.Mark) -> None:
+        """Count `size` more characters and a value at `depth`; raise a YAML error at `mark` beyond a limit."""
         self._size += size
         self._deepest = max(self._deepest, depth)
         if self._deepest > _DEEPEST:
@@ -130,10 +131,12 @@ _TAGS: Final = {f"tag:yaml.org,2002:{kind}" for kind in _PLAIN_TAGS}
 
 
 def _error(problem: str, mark: yaml.Mark) -> yaml.MarkedYAMLError:
+    """Return a YAML error with the place of the mistake."""
     return yaml.MarkedYAMLError(problem=problem, problem_mark=mark)
 
 
-def _sentence(error: yaml.YAMLError) -> str:
+def _describe_yaml_error(error: yaml.YAMLError) -> str:
+    """Return what is wrong and where, in words for the author of the file, with the usual cause if it is known."""
     mark = getattr(error, "problem_mark", None)
     problem = getattr(error, "problem", None) or " ".join(str(error).split())
     if "'\\t'" in problem:

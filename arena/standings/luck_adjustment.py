@@ -45,12 +45,12 @@ class LuckAdjustment:
 
     def __init__(self, sums: PairingSums) -> None:
         self._sums, self._versions = sums, luck_versions(sums)
-        self._products = [_products(half) for half in sums.luck] if sums.table.seats == ADJUSTABLE_SEATS else []
-        self._factors = [np.zeros(len(sums.table.keys)) for _ in self._products]
+        self._products_of = [_products_of(half) for half in sums.luck] if sums.table.seats == ADJUSTABLE_SEATS else []
+        self._factors = [np.zeros(len(sums.table.keys)) for _ in self._products_of]
         for version in set(self._versions) - {""}:
             is_of_version = self._versions == version
-            for products, factors in zip(self._products, self._factors, strict=True):
-                factors[is_of_version] = slopes(_part(products, is_of_version))
+            for products, factors in zip(self._products_of, self._factors, strict=True):
+                factors[is_of_version] = slopes(_select_pairings(products, is_of_version))
 
     def score(self, where: PlayerPairings, plain: Mean) -> Mean | None:
         """Compute the score without luck of a player over pairings; None if luck is better not taken off.
@@ -62,14 +62,14 @@ class LuckAdjustment:
         versions = set(self._versions[which])
         if len(versions) != 1 or "" in versions:
             return None
-        products = [_part(half, which) for half in self._products]
+        products = [_select_pairings(half, which) for half in self._products_of]
         factors = [half[which] for half in self._factors]
-        is_used = [_pays(products[1 - half], factors[1 - half], places) for half in range(HALVES)]
+        is_used = [_narrows_interval(products[1 - half], factors[1 - half], places) for half in range(HALVES)]
         if not any(is_used):
             return None
         used = [is_used[half] * factors[1 - half] for half in range(HALVES)]
-        adjusted = mean_of(_shares(self._sums.luck, where, used), unit=_UNIT)
-        return _narrower(adjusted, plain) if adjusted else None
+        adjusted = mean_of(_adjusted_shares(self._sums.luck, where, used), unit=_UNIT)
+        return _with_interval(adjusted, plain) if adjusted else None
 
 
 def luck_versions(sums: PairingSums) -> Array:
@@ -88,11 +88,12 @@ def common_luck_version(sums: PairingSums, player: str = "") -> str:
     return distinct.pop() if len(distinct) == 1 else ""
 
 
-def _part(products: Products, which: Array) -> Products:
+def _select_pairings(products: Products, which: Array) -> Products:
+    """Return the products of some pairings, given by numbers or by a mask."""
     return Products(*(column[which] for column in products))
 
 
-def _products(sums: LuckSums) -> Products:
+def _products_of(sums: LuckSums) -> Products:
     """Compute the products of points and luck that the factor is fitted to, seen from place 0; 0 without a block."""
     by_place = [column[:, 0] for column in sums[3:]]
     largest = max(int(np.abs(column).max(initial=0)) for column in by_place)
@@ -114,8 +115,11 @@ def _products(sums: LuckSums) -> Products:
     return Products(*columns[:2], *(column.astype(np.float64) for column in columns[2:]))
 
 
-def _pays(products: Products, factors: Array, places: Array) -> bool:
-    """Return True if taking off luck narrows the interval in this half of the pairings beyond chance."""
+def _narrows_interval(products: Products, factors: Array, places: Array) -> bool:
+    """Return True if taking off luck narrows the interval in this half of the blocks beyond chance.
+
+    `factors` are those of the other half; `places` are the player's, by pairing. False without a match.
+    """
     matches = int(products.matches.sum())
     if not matches:
         return False
@@ -123,8 +127,11 @@ def _pays(products: Products, factors: Array, places: Array) -> bool:
     return is_narrower(products, factors, fsum(np.abs(places - products.score) * products.matches) / matches)
 
 
-def _shares(luck: tuple[LuckSums, ...], where: PlayerPairings, factors: list[Array]) -> Shares:
-    """Replace y by z = y - b l in the player's blocks, in parts of 1 / `_UNIT`, with b the factor of the half."""
+def _adjusted_shares(luck: tuple[LuckSums, ...], where: PlayerPairings, factors: list[Array]) -> Shares:
+    """Return a player's shares over both halves, with z = y - b l for the total y of each block.
+
+    l is the luck of the block, b the factor for its half; totals are in parts of 1 / `_UNIT`.
+    """
     columns = []
     for half, factor in zip(luck, factors, strict=True):
         b = np.array([round(_FACTOR_UNIT * value) for value in factor.tolist()], dtype=object)
@@ -135,10 +142,11 @@ def _shares(luck: tuple[LuckSums, ...], where: PlayerPairings, factors: list[Arr
     return Shares._make([*map(sum, zip(*columns, strict=True)), None])
 
 
-def _narrower(without: Mean, plain: Mean) -> Mean | None:
-    """Give a score an interval with at most the degrees of freedom of `plain`; None if it is no narrower.
+def _with_interval(without: Mean, plain: Mean) -> Mean | None:
+    """Add the interval to a score without luck, with at most the degrees of freedom of `plain`.
 
-    A block that has not been seen yet counts with the part of its square that luck would not explain.
+    None if it is no narrower than that of `plain`. A block that has not been seen yet counts with the part of its
+    square that luck would not explain.
     """
     value, error = min(max(without.value, 0.0), 1.0), without.standard_error
     if error is None or not plain.standard_error:

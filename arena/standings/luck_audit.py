@@ -40,7 +40,7 @@ class PlayerLuck(msgspec.Struct, frozen=True):
     stands_out: bool
 
 
-class _Sums(msgspec.Struct):
+class _LuckOfBlocks(msgspec.Struct):
     """Sums over blocks; the unit of luck is the most that a block can lose."""
 
     blocks: int = 0
@@ -52,23 +52,23 @@ class _Sums(msgspec.Struct):
 def audit_luck(sums: PairingSums, pairings_of_player: Mapping[str, PlayerPairings]) -> dict[str, PlayerLuck]:
     """Audit the luck of each player who has any."""
     most_lost = max(1, sums.table.seats) * -LEAST
-    known = {name: _sums(sums, where, round(most_lost * LUCK_UNIT)) for name, where in pairings_of_player.items()}
+    known = {name: _sum_luck(sums, where, round(most_lost * LUCK_UNIT)) for name, where in pairings_of_player.items()}
     # Players without luck count as well: they may have some later, and Holm's number of tests must not grow.
     adjusted = holm([p_value(luck.luck, luck.squares) if luck.matches else 1.0 for luck in known.values()])
     return {
-        name: _audit(luck, p, most_lost)
+        name: _describe_luck(luck, p, most_lost)
         for (name, luck), p in zip(known.items(), adjusted, strict=True)
         if luck.matches
     }
 
 
-def _sums(sums: PairingSums, where: PlayerPairings, unit: int) -> _Sums:
+def _sum_luck(sums: PairingSums, where: PlayerPairings, unit: int) -> _LuckOfBlocks:
     """Add up the luck of a player; `unit` is the most that a block can lose.
 
     Numbers are whole up to the last division, so that no order matters.
     """
     pairings, _ = where
-    return _Sums(
+    return _LuckOfBlocks(
         blocks=sum(total(half.blocks[pairings]) for half in sums.luck),
         matches=sum(total(half.matches[pairings]) for half in sums.luck),
         luck=sum(total(half.luck[where]) for half in sums.luck) / unit,
@@ -76,7 +76,8 @@ def _sums(sums: PairingSums, where: PlayerPairings, unit: int) -> _Sums:
     )
 
 
-def _audit(sums: _Sums, p: float, most_lost: float) -> PlayerLuck:
+def _describe_luck(sums: _LuckOfBlocks, p: float, most_lost: float) -> PlayerLuck:
+    """Return a player's luck in payoff a match, from sums in units of `most_lost` and the p of the test of all."""
     a_match = most_lost * sums.blocks / sums.matches
     return PlayerLuck(
         matches=sums.matches,

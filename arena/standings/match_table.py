@@ -70,7 +70,7 @@ class MatchTable:
     def pairing_ranks(self) -> tuple[PairingRanks, ...]:
         """The ranks of each pairing, block by block."""
         seats = self.ranks.shape[2]
-        _, seated = _rotations(seats)
+        _, seated = _seats_and_places(seats)
         text = self.ranks[:, np.arange(seats)[:, None], seated].tobytes().decode("ascii")
         edges = [*self.starts.tolist(), len(self.block)]
         return tuple(
@@ -139,13 +139,13 @@ def table_of_blocks(blocks: Iterable[PlayedBlock]) -> MatchTable:
             if block.pairing not in numbers:
                 numbers[block.pairing], players[block.pairing] = len(numbers), block.players
             if block.ends not in codes:
-                codes[block.ends] = [_code(end, ends) for end in read_ends(block.ends)]
+                codes[block.ends] = [_number_of_end(end, ends) for end in read_ends(block.ends)]
         sizes = sorted({*map(len, players.values())})
         if len(sizes) > 1:
             raise ValueError(f"matches of {' and of '.join(map(str, sizes))} players cannot share one table")
         pairing = np.array([numbers[block.pairing] for block in batch], dtype=np.int64)
         end = np.array([codes[block.ends] for block in batch], dtype=np.int64)
-        parts.append((pairing, np.array([block.block for block in batch], np.int64), end, *_by_place(batch, sizes[0])))
+        parts.append((pairing, np.array([block.block for block in batch], np.int64), end, *_unpack(batch, sizes[0])))
         if not np.array_equal(end >= 0, parts[-1][3][:, :, 0] != ord(MISSING)):
             raise ValueError("its ranks do not fit its ends")
     if not parts:
@@ -162,12 +162,12 @@ def sum_matches(values: Array) -> Array:
     return totals
 
 
-def _code(end: MatchSummary | None, ends: dict[bytes, tuple[int, MatchSummary]]) -> int:
+def _number_of_end(end: MatchSummary | None, ends: dict[bytes, tuple[int, MatchSummary]]) -> int:
     """Return the number of an end, and add it to `ends` if it is new; -1 without a match."""
     return -1 if end is None else ends.setdefault(msgspec.json.encode(end), (len(ends), end))[0]
 
 
-def _by_place(batch: Sequence[PlayedBlock], seats: int) -> Iterator[Array]:
+def _unpack(batch: Sequence[PlayedBlock], seats: int) -> Iterator[Array]:
     """Yield the ranks by block, rotation and place, then each column of numbers in the smallest type that holds it."""
     text = "".join([block.ranks for block in batch]).encode("ascii")
     widths = [width_of(block.numbers, seats) for block in batch]
@@ -182,14 +182,14 @@ def _by_place(batch: Sequence[PlayedBlock], seats: int) -> Iterator[Array]:
     ranks = np.frombuffer(text, dtype=np.uint8).reshape(len(batch), seats, seats)
     columns = np.frombuffer(content, dtype=kind).reshape(len(batch), len(NUMBERS), seats, seats)
     rotations = np.arange(seats)[:, None]
-    seat_of, _ = _rotations(seats)
+    seat_of, _ = _seats_and_places(seats)
     yield ranks[:, rotations, seat_of]
     for column in np.moveaxis(columns, 1, 0):
         ends = [np.min_scalar_type(int(end)) for end in (column.min(), column.max())]
         yield column[:, rotations, seat_of].astype(np.result_type(*ends) if widest < np.int64().itemsize else np.int64)
 
 
-def _rotations(seats: int) -> tuple[Array, Array]:
+def _seats_and_places(seats: int) -> tuple[Array, Array]:
     """Return the seat of each place, and the place of each seat, by rotation."""
     rotations = np.arange(seats)[:, None]
     return (np.arange(seats) - rotations) % seats, (np.arange(seats) + rotations) % seats

@@ -154,7 +154,7 @@ def compare_players(
         pairs=len(tests),
         decided=sum(test.p_holm <= WRONG for test in tests.values()),
         intransitivity=_test_intransitivity(matrix, table, settings),
-        cycles=tuple(_cycle(matrix, cycle) for cycle in matrix.cycles),
+        cycles=tuple(_describe_cycle(matrix, cycle) for cycle in matrix.cycles),
         cycles_found=matrix.cycles_found,
         cycles_by_chance=matrix.cycles_by_chance,
     )
@@ -208,6 +208,7 @@ def _meetings(
 
 
 def _meeting(player: str, opponent: str, cell: Cell | None, score: Mean | None, test: _Test) -> Meeting:
+    """Return the meeting of two players, seen from the first; `test` is of the two in order of name."""
     sign, difference = (1.0 if player < opponent else -1.0), test.difference
     low, high = sorted((sign * difference.low, sign * difference.high))
     of_cell: dict[str, Any] = {name: getattr(cell, name, 0) for name in _COUNTS}
@@ -229,6 +230,7 @@ def _meeting(player: str, opponent: str, cell: Cell | None, score: Mean | None, 
 
 
 def _test_intransitivity(matrix: Matrix, table: ComparisonTable, settings: RatingSettings) -> Intransitive:
+    """Test whether one skill per player explains the results of all players whose matches are close enough."""
     if table.seats > 2:
         return _no_test("with more than two seats the comparisons of a match are not independent")
     if matrix.intransitivity.p is None:
@@ -250,6 +252,7 @@ def _test_intransitivity(matrix: Matrix, table: ComparisonTable, settings: Ratin
 
 
 def _no_test(why_not: str) -> Intransitive:
+    """Return the result of a test that cannot be trusted."""
     return Intransitive((), None, None, None, why_not)
 
 
@@ -275,10 +278,12 @@ def _players_to_leave_out(matrix: Matrix) -> set[str]:
 
 
 def _shortfall(points: float) -> float:
+    """Return by how much the expected points fall short of the usual ones, as a share: 0 to 1."""
     return max(0.0, 1.0 - points / USUAL_POINTS)
 
 
-def _cycle(matrix: Matrix, players: tuple[str, str, str]) -> Cycle:
+def _describe_cycle(matrix: Matrix, players: tuple[str, str, str]) -> Cycle:
+    """Return a cycle with the likelihood of each of its three steps; 1/2 for two who did not meet."""
     a, b, c = (
         0.5 if (cell := matrix.cell(one, other)) is None else cell.likelihood_better
         for one, other in zip(players, (*players[1:], players[0]), strict=True)

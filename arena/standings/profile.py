@@ -137,8 +137,8 @@ def adjust_for_luck(plain: Profile, player: str, sums: PairingSums) -> Profile:
     return msgspec.structs.replace(plain, total=adjust(plain.total, player), opponents=opponents)
 
 
-class _Part(NamedTuple):
-    """The player's part in matches in schedule order, with a column for each value.
+class _Outcomes(NamedTuple):
+    """The outcomes of matches for one player, in schedule order, with a column for each value.
 
     `sign` is -1 to 1 for lost to won; the margin counts where `has_margin` is 1, and is 0 elsewhere.
     """
@@ -161,7 +161,8 @@ class _Part(NamedTuple):
         """Make a line for each label, a number among `names` that each match has."""
         masks = {label: labels == label for label in np.unique(labels).tolist()}
         return tuple(
-            _Part(*[column[rows] for column in self]).line(names[label], full, unit) for label, rows in masks.items()
+            _Outcomes(*[column[rows] for column in self]).line(names[label], full, unit)
+            for label, rows in masks.items()
         )
 
     def line(self, name: str, full: int, unit: int) -> ProfileLine:
@@ -184,7 +185,7 @@ class _Part(NamedTuple):
         counts: defaultdict[int, dict[tuple[int, ExactNumber], int]] = defaultdict(dict)
         for (pairing, m, y), times in Counter(zip(*[column.tolist() for column in columns], strict=True)).items():
             if m:
-                counts[pairing][m, _exact(y, unit)] = times
+                counts[pairing][m, _quotient(y, unit)] = times
         return shares_of(counts.values())
 
 
@@ -212,13 +213,14 @@ class _PlayedMatches:
         self._at_fault = np.array([-1 if end.at_fault is None else end.at_fault for end in table.ends])[self._end]
         self._has_forfeited = self._at_fault == self._seat
         own, others = self._ranks[:, :1], self._ranks[:, 1:]
-        self._part = self._against(
+        self._outcomes = self._make_outcomes(
             points=table.points[self._own].astype(np.int64),
             sign=np.where(own[:, 0] > 0, -1, (others > 0).all(axis=1)),
             margin=self._scores[:, 0] - self._scores[:, 1:].max(axis=1),
         )
 
     def _scores_by_place(self, places: Array) -> Array:
+        """Return the scores of each match, the player's first, in parts of 1 / unit."""
         row, rotation, _ = self._own
         scores = np.take_along_axis(self._table.column("scores")[row, rotation].astype(np.int64), places, axis=1)
         factors = np.array([self._unit // end.score_unit for end in self._table.ends], dtype=object)
@@ -229,48 +231,51 @@ class _PlayedMatches:
     def profile(self, total: ProfileLine) -> Profile:
         """Compute the profile around its line `total`."""
         full, unit = full_score(self._table.seats), self._unit
-        tenths, drift = self._in_time(full)
+        tenths, drift = self._tenths_and_drift(full)
         return Profile(
             total=total,
-            opponents=tuple(sorted(self._opponents(), key=lambda one: (one.score.value if one.score else 0, one.name))),
-            seats=self._part.lines(self._seat, [*map(str, range(self._table.seats))], full, unit),
-            tenths=self._part.lines(tenths, [*map(str, range(1, TENTHS + 1))], full, unit) if len(tenths) else (),
+            opponents=tuple(
+                sorted(self._opponent_lines(), key=lambda one: (one.score.value if one.score else 0, one.name))
+            ),
+            seats=self._outcomes.lines(self._seat, [*map(str, range(self._table.seats))], full, unit),
+            tenths=self._outcomes.lines(tenths, [*map(str, range(1, TENTHS + 1))], full, unit) if len(tenths) else (),
             drift=drift,
             times=self._times(),
             faults=tuple(self._faults()),
             pardons=tuple(self._pardons()),
             opponents_forfeits=int((self._at_fault >= 0).sum() - self._has_forfeited.sum()),
-            wins=self._extremes(1),
-            losses=self._extremes(-1),
+            wins=self._largest_margins(1),
+            losses=self._largest_margins(-1),
         )
 
-    def _against(self, points: Array, sign: Array, margin: Array) -> _Part:
-        """Build the player's part in each match, against all others at once, or one by one if values have columns."""
+    def _make_outcomes(self, points: Array, sign: Array, margin: Array) -> _Outcomes:
+        """Make the player's outcomes, against all others at once, or one by one if values have a column for each."""
         times = points.size // len(points)
         same = (self._pairing, self._block, self._at_fault < 0, self._has_forfeited)
         pairing, block, has_margin, has_forfeited = (np.repeat(column, times) for column in same)
         values = (points.ravel(), sign.ravel(), margin.ravel())
-        return _Part(pairing, block, *values, has_margin.astype(np.int64), has_forfeited)
+        return _Outcomes(pairing, block, *values, has_margin.astype(np.int64), has_forfeited)
 
-    def _opponents(self) -> Sequence[ProfileLine]:
+    def _opponent_lines(self) -> Sequence[ProfileLine]:
         """Make a line for each opponent, from all matches with that player, scored between the two alone."""
         ranks, scores = self._ranks, self._scores
         sign = np.sign(ranks[:, 1:] - ranks[:, :1])
-        part = self._against(1 + sign, sign, scores[:, :1] - scores[:, 1:])
+        part = self._make_outcomes(1 + sign, sign, scores[:, :1] - scores[:, 1:])
         known = sorted({name for names in self._names for name in names[1:]})
         numbers = np.array([[known.index(name) for name in names[1:]] for names in self._names])
         return part.lines(numbers[self._pairing].ravel(), known, 2, self._unit)
 
-    def _in_time(self, full: int) -> tuple[Array, Drift | None]:
+    def _tenths_and_drift(self, full: int) -> tuple[Array, Drift | None]:
         """Return the tenth of each match from 0 (empty with too few blocks), and the drift of the scores of blocks."""
-        starts = self._part.starts
+        starts = self._outcomes.starts
         sizes = np.diff(starts, append=len(self._block))
-        scores = np.add.reduceat(self._part.points, starts) / (full * sizes)
+        scores = np.add.reduceat(self._outcomes.points, starts) / (full * sizes)
         tenths = np.repeat(np.arange(len(starts)) * TENTHS // len(starts), sizes)
         drift = drift_of(scores.tolist(), self._pairing[starts].tolist())
         return tenths[: len(tenths) if len(starts) >= TENTHS else 0], drift
 
     def _times(self) -> Times:
+        """Return the player's use of time over the matches in which they decided."""
         moves, time_us, slowest_us = (
             self._table.column(name)[self._own].astype(np.int64) for name in ("moves", "time_us", "slowest_us")
         )
@@ -280,43 +285,53 @@ class _PlayedMatches:
             matches=len(rows),
             means_ms=_percentiles(time_us[rows] / moves[rows]),
             slowest_decisions_ms=_percentiles(slowest),
-            slowest_match=self._key(rows[slowest.argmax()]) if len(rows) else None,
+            slowest_match=self._match_key(rows[slowest.argmax()]) if len(rows) else None,
         )
 
     def _faults(self) -> Iterator[Fault]:
+        """Yield each kind of fault with which the player forfeited, in the order of terminations."""
         rows = np.flatnonzero(self._has_forfeited)
         for kind in FAULTS:
             is_kind = np.array([end.termination is kind for end in self._table.ends])
             hits = rows[is_kind[self._end[rows]]]
             if len(hits):
-                yield Fault(kind.value, len(hits), len(hits), tuple(map(self._key, hits[:MOST_MATCH_IDS])))
+                yield Fault(kind.value, len(hits), len(hits), tuple(map(self._match_key, hits[:MOST_MATCH_IDS])))
 
     def _pardons(self) -> Iterator[Fault]:
+        """Yield each kind of the player's faults after which the game went on."""
         ends, seats = self._table.ends, self._seat
         rows = np.flatnonzero(np.array([bool(end.pardoned) for end in ends])[self._end]).tolist()
         for kind in PARDONABLE:
             counts = {row: ends[self._end[row]].pardoned[seats[row]].get(kind.value, 0) for row in rows}
             hits = [row for row, count in counts.items() if count]
             if hits:
-                yield Fault(kind.value, sum(counts.values()), len(hits), tuple(map(self._key, hits[:MOST_MATCH_IDS])))
+                yield Fault(
+                    kind.value, sum(counts.values()), len(hits), tuple(map(self._match_key, hits[:MOST_MATCH_IDS]))
+                )
 
-    def _extremes(self, sign: int) -> tuple[Extreme, ...]:
-        """Return the biggest wins, or losses if `sign` is -1; of equal ones the first."""
-        margins = sign * self._part.margin
+    def _largest_margins(self, sign: int) -> tuple[Extreme, ...]:
+        """Return the wins by the largest margins, or the losses if `sign` is -1; of equal ones the first."""
+        margins = sign * self._outcomes.margin
         rows = np.flatnonzero(margins > 0)
-        return tuple(map(self._extreme, rows[np.argsort(-margins[rows], kind="stable")][:MOST_EXTREMES]))
+        return tuple(map(self._describe_extreme, rows[np.argsort(-margins[rows], kind="stable")][:MOST_EXTREMES]))
 
-    def _extreme(self, row: int) -> Extreme:
+    def _describe_extreme(self, row: int) -> Extreme:
+        """Return the match of a row, with players and scores by seat."""
         first = -int(self._seat[row]) % self._table.seats
-        scores = [_exact(score, self._unit) for score in self._scores[row].tolist()]
+        scores = [_quotient(score, self._unit) for score in self._scores[row].tolist()]
         players = rotate(self._names[self._pairing[row]], first)
-        return Extreme(self._key(row), players, rotate(scores, first), _exact(int(self._part.margin[row]), self._unit))
+        return Extreme(
+            self._match_key(row),
+            players,
+            rotate(scores, first),
+            _quotient(int(self._outcomes.margin[row]), self._unit),
+        )
 
-    def _key(self, row: int) -> MatchKey:
+    def _match_key(self, row: int) -> MatchKey:
         return MatchKey(self._table.keys[self._pairing[row]], int(self._block[row]), int(self._rotation[row]))
 
 
-def _exact(parts: int, unit: int) -> ExactNumber:
+def _quotient(parts: int, unit: int) -> ExactNumber:
     """Return `parts` / `unit` exactly, as an int if it is whole."""
     value = Fraction(parts, unit)
     return value.numerator if value.denominator == 1 else value

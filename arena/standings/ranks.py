@@ -23,7 +23,7 @@ def matches_of(block_ranks: str, seats: int) -> tuple[tuple[int, ...] | None, ..
 
 
 def full_score(seats: int) -> int:
-    """Return the points of a win over all others, which is a score of 1."""
+    """Return the points of a win over all others in one match, which is a score of 1."""
     return 2 * (seats - 1)
 
 
@@ -39,5 +39,6 @@ def in_schedule_order(pairings: Iterable[PairingRanks]) -> Iterator[Ranking]:
 
 
 def _rankings(players: tuple[str, ...], block_ranks: str) -> tuple[Ranking, ...]:
+    """Return players and ranks, both by seat, of each match of a block that is there."""
     ranks = matches_of(block_ranks, len(players))
     return tuple([(rotate(players, turn), match) for turn, match in enumerate(ranks) if match is not None])

@@ -109,7 +109,7 @@ def rate_by_factor_graph(
     beliefs = newcomers(players, settings)
     graph = _factor_graph(settings)
     for seats, ranks in results:
-        _update(beliefs, seats, ranks, graph)
+        _rate_match(beliefs, seats, ranks, graph)
     return recentre(beliefs, settings)
 
 
@@ -134,7 +134,7 @@ def advance(beliefs: Mapping[str, Belief], results: Iterable[Result], settings: 
     sqrt, exp, erfc, root_of_2, root_of_2_over_pi = math.sqrt, math.exp, math.erfc, _ROOT_OF_2, _ROOT_OF_2_OVER_PI
     for seats, ranks in results:
         if len(seats) != 2 or seats[0] == seats[1]:
-            _update(now, seats, ranks, graph)
+            _rate_match(now, seats, ranks, graph)
             continue
         (one, other), (first, second) = seats, ranks
         (mean, variance), (other_mean, other_variance) = now[one], now[other]
@@ -171,7 +171,8 @@ def recentre(beliefs: Mapping[str, Belief], settings: RatingSettings) -> dict[st
     return {player: Rating(mean + shift, math.sqrt(variance)) for player, (mean, variance) in beliefs.items()}
 
 
-def _update(beliefs: dict[str, Belief], seats: Sequence[str], ranks: Sequence[int], update: _Update) -> None:
+def _rate_match(beliefs: dict[str, Belief], seats: Sequence[str], ranks: Sequence[int], update: _Update) -> None:
+    """Replace the beliefs about the players of one match; ValueError without two different players."""
     if len(seats) < 2 or len(set(seats)) != len(seats):
         raise ValueError(f"a result needs two or more different players, found {seats}")
     beliefs.update(zip(seats, update([beliefs[player] for player in seats], ranks), strict=True))
@@ -180,7 +181,7 @@ def _update(beliefs: dict[str, Belief], seats: Sequence[str], ranks: Sequence[in
 def _win_terms(x: float) -> tuple[float, float]:
     """Compute the update terms of a win by more than the margin: v and w of the TrueSkill paper at x = gap - margin."""
     if x < -_TAIL:
-        excess = _excess(-x)
+        excess = _tail_excess(-x)
         return excess - x, (excess - x) * excess
     v = _pdf(x) / normal_cdf(x)
     return v, v * (v + x)
@@ -193,7 +194,7 @@ def _draw_terms(gap: float, margin: float) -> tuple[float, float]:
         v, w = -abs(gap) * (1.0 - margin * margin / 3.0), 1.0 - margin * margin / 3.0
     elif near > _TAIL:  # densities and chances as multiples of the density at `near`
         fall = math.exp(-2.0 * margin * abs(gap))
-        more, less, width = _excess(near), _excess(far), 2.0 * margin
+        more, less, width = _tail_excess(near), _tail_excess(far), 2.0 * margin
         high, low = near + more, far + less
         chance = 1.0 / high - fall / low
         v = math.expm1(-2.0 * margin * abs(gap)) / chance
@@ -206,7 +207,7 @@ def _draw_terms(gap: float, margin: float) -> tuple[float, float]:
     return (-v if gap < 0.0 else v), w
 
 
-def _excess(t: float) -> float:
+def _tail_excess(t: float) -> float:
     """Compute `pdf(t) / cdf(-t) - t` for large t, by the continued fraction of Laplace."""
     fraction = t
     for term in range(20, 1, -1):
@@ -215,7 +216,7 @@ def _excess(t: float) -> float:
 
 
 def _factor_graph(settings: RatingSettings) -> _Update:
-    """Make the package's own update, for any number of players.
+    """Return the package's own update of beliefs by a match, for any number of players.
 
     Tied players of equal rating get slightly different results, by their place in the list (a known limit of the
     package). They stand in seat order here: seats rotate within a block, so that the difference evens out.

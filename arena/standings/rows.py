@@ -113,6 +113,7 @@ def _row(
     luck: PlayerLuck | None,
     adjustment: LuckAdjustment | None,
 ) -> Row:
+    """Return the row of one entrant, without rank and without values of the fit; `where` are their pairings."""
     seats = sums.table.seats
     score = mean_of(results.shares.at(*where), unit=max(1, full_score(seats)), lowest=0.0, highest=1.0)
     return Row(
@@ -127,14 +128,15 @@ def _row(
         mu=rating.mu,
         sigma=rating.sigma,
         mu_3s=rating.exposure,
-        score_by_seat=tuple(_score_at(seat, results, where, seats) for seat in range(seats)),
-        faults=_faults(sums.faults, where),
-        pardoned=_faults(sums.pardoned, where),
+        score_by_seat=tuple(_score_in_seat(seat, results, where, seats) for seat in range(seats)),
+        faults=_faults_by_kind(sums.faults, where),
+        pardoned=_faults_by_kind(sums.pardoned, where),
         luck=luck,
     )
 
 
-def _score_at(seat: int, results: Scores, where: PlayerPairings, seats: int) -> float | None:
+def _score_in_seat(seat: int, results: Scores, where: PlayerPairings, seats: int) -> float | None:
+    """Return the mean score of a player in one seat; None without a match there."""
     pairings, places = where
     rotations = (places - seat) % seats
     matches = int(results.matches[pairings, rotations].sum())
@@ -142,7 +144,7 @@ def _score_at(seat: int, results: Scores, where: PlayerPairings, seats: int) -> 
     return points / (full_score(seats) * matches) if matches else None
 
 
-def _faults(by_code: Mapping[str, Array], where: PlayerPairings) -> dict[str, int]:
+def _faults_by_kind(by_code: Mapping[str, Array], where: PlayerPairings) -> dict[str, int]:
     """Add up counts by kind and place; return the kinds that occurred in the order of the terminations."""
     counts = {code: int(column[where].sum()) for code, column in by_code.items()}
     return {kind.value: counts[kind] for kind in FAULTS if counts.get(kind)}
@@ -161,7 +163,7 @@ def rank_rows(
     score = {name: row.score.value for name, row in by_name.items() if row.score}
     places = {place.name: place for place in ranking(groups, strength, score)}
     ordered = [by_name[name] for name in (*places, *sorted(by_name.keys() - places.keys()))]
-    los = {row.name: _superiority(row, next_row, fit) for row, next_row in pairwise(ordered)}
+    los = {row.name: _likelihood_better(row, next_row, fit) for row, next_row in pairwise(ordered)}
     pairs = {name for group in groups if len(group) == _PAIR for name in group}
     return tuple(
         msgspec.structs.replace(
@@ -187,16 +189,17 @@ def inverted_by_mu(rows: Iterable[Row]) -> list[tuple[str, str]]:
 
 
 def _is_ahead(row: Row, los: float | None, *, is_in_pair: bool) -> bool | None:
-    """Return True if the 95 % interval of the difference excludes 0, and that of the score 1/2 in a group of two.
+    """Return True if a player is significantly better than the next one; None if `los` is.
 
-    None if `los` is.
+    The 95 % interval of their difference must exclude 0 and, in a group of two, that of the score 1/2.
     """
     if los is None:
         return None
     return los >= SURE_SIGN and not (is_in_pair and row.score and row.score.interval.low <= _EVEN)
 
 
-def _superiority(one: Row, other: Row, fit: ProbitFit | None) -> float | None:
+def _likelihood_better(one: Row, other: Row, fit: ProbitFit | None) -> float | None:
+    """Return the likelihood that `one` is better than `other`; None if matches do not tell."""
     return fit.likelihood_better(one.name, other.name) if fit and one.matches and other.matches else None
 
 

@@ -104,7 +104,7 @@ def _mean_score(strata: tuple[tuple[int, ...], ...]) -> Mean:
 
     Pairs of few blocks are often alike, so each combination is computed once.
     """
-    mean = mean_of(_of_powers(strata), unit=2, lowest=0.0, highest=1.0)
+    mean = mean_of(_shares_of_powers(strata), unit=2, lowest=0.0, highest=1.0)
     assert mean is not None, "there is a block"
     return mean
 
@@ -114,7 +114,8 @@ def _powers(m: Any, y: Any) -> tuple[Any, ...]:
     return (m > 0) + 0, m, m * m, y, y * y, m * y, y**4, m * y**3, m * m * y * y, m**3 * y, m**4
 
 
-def _of_powers(rows: Sequence[Sequence[ExactNumber]]) -> Shares:
+def _shares_of_powers(rows: Sequence[Sequence[ExactNumber]]) -> Shares:
+    """Make shares from rows of the sums of `_powers`, a row for each pairing."""
     columns = np.array(rows, dtype=object).reshape(len(rows), 11)
     return Shares._make([*columns.T[:6], columns[:, 6:]])
 
@@ -125,7 +126,7 @@ def shares_of(strata: Iterable[Iterable[tuple[int, ExactNumber]] | Mapping[tuple
     for blocks in map(Counter, strata):
         columns = zip(*[[times * power for power in _powers(m, y)] for (m, y), times in blocks.items()], strict=True)
         rows.append([*map(sum, columns)])
-    return _of_powers(rows)
+    return _shares_of_powers(rows)
 
 
 def mean_of(
@@ -147,7 +148,7 @@ def mean_of(
     blocks, matches = int(whole.blocks[0]), int(whole.matches[0])
     value = float(whole.total[0] / (unit * matches))
     has_fourths = math.isfinite(lowest) and math.isfinite(highest) and known.fourths is not None
-    spreads, fourth = _spreads(known.at(known.blocks > 1), has_fourths=has_fourths)
+    spreads, fourth = _pairing_variances(known.at(known.blocks > 1), has_fourths=has_fourths)
     singles = int((known.blocks == 1).sum())
     if singles and blocks > 1:
         scale = 1.0 / (blocks - 1)
@@ -165,6 +166,7 @@ def mean_of(
 
 
 def _interval_without_spread(known: Shares, value: float, unit: int, lowest: float, highest: float) -> Interval:
+    """Return the interval of a mean `value` whose blocks are equal within each pairing: see `equal_blocks`."""
     values = (known.total / (unit * known.matches)).astype(np.float64)
     strata = list(zip(known.blocks.tolist(), values.tolist(), strict=True))
     bound = equal_blocks(strata, lowest=lowest, highest=highest)
@@ -173,7 +175,7 @@ def _interval_without_spread(known: Shares, value: float, unit: int, lowest: flo
     return Interval(value, low, high)
 
 
-def _spreads(known: Shares, *, has_fourths: bool) -> tuple[list[tuple[float, float]], float]:
+def _pairing_variances(known: Shares, *, has_fourths: bool) -> tuple[list[tuple[float, float]], float]:
     """Compute each pairing's part of the total's variance with its degrees of freedom; two blocks or more each.
 
     The second value is the sum of the fourth powers, 0 if they are not known.

@@ -60,7 +60,7 @@ def skills(fit: ProbitFit, settings: RatingSettings) -> dict[str, Interval]:
         for group in fit.groups
         for name, error in zip(
             group,
-            _errors(
+            _standard_errors(
                 fit.covariance,
                 [at[player] for player in group],
                 [at[anchor]] if anchor is not None and anchor in group else [at[player] for player in group],
@@ -152,7 +152,9 @@ class GrowingRanking:
         return dict(zip(self._names, self._skills.tolist(), strict=False))
 
 
-def _errors(covariance: Sequence[Sequence[float]], places: Sequence[int], against: Sequence[int]) -> list[float]:
+def _standard_errors(
+    covariance: Sequence[Sequence[float]], places: Sequence[int], against: Sequence[int]
+) -> list[float]:
     """Compute the standard deviation of each of `places` minus the mean of the players at `against`."""
     count = len(against)
     of_mean = math.fsum(covariance[one][other] for one in against for other in against) / count**2
@@ -174,4 +176,5 @@ def contradicted_pairs(order: Sequence[str], fit: ProbitFit) -> tuple[tuple[str,
 
 
 def _root(variance: float) -> float:
+    """Return the square root of a variance, which rounding may have made negative: then 0."""
     return math.sqrt(max(0.0, variance))

@@ -134,12 +134,12 @@ def sums_of(table: MatchTable) -> PairingSums:
     versions = ((group.end.luck_version, group.pairings, group.matches) for group in groups if group.end.luck_version)
     return PairingSums(
         table=table,
-        margins=_margins(table, _score_units(groups, len(table.keys))),
-        luck=_luck(table),
-        luck_versions=_counts(by_pairing, versions),
-        faults=_counts(by_place, _faults(groups, by_place[1])),
-        pardoned=_counts(by_place, _pardons(groups, by_place[1])),
-        isolation=_counts(by_pairing, ((group.end.isolation, group.pairings, group.matches) for group in groups)),
+        margins=_sum_margins(table, _score_units(groups, len(table.keys))),
+        luck=_sum_luck(table),
+        luck_versions=_add_counts(by_pairing, versions),
+        faults=_add_counts(by_place, _faults_by_place(groups, by_place[1])),
+        pardoned=_add_counts(by_place, _pardons_by_place(groups, by_place[1])),
+        isolation=_add_counts(by_pairing, ((group.end.isolation, group.pairings, group.matches) for group in groups)),
     )
 
 
@@ -153,6 +153,7 @@ class _EndGroup(NamedTuple):
 
 
 def _groups_by_end(table: MatchTable) -> Iterator[_EndGroup]:
+    """Yield the matches of the table by their end: each end with its pairings, rotations and numbers of matches."""
     blocks, rotations = table.present.nonzero()
     seats, ends = table.ranks.shape[2], max(1, len(table.ends))
     kinds = (table.end[blocks, rotations] * len(table.keys) + table.pairing[blocks]) * seats + rotations
@@ -173,14 +174,14 @@ def _score_units(groups: Iterable[_EndGroup], pairings: int) -> list[int]:
     return units
 
 
-def _faults(groups: Iterable[_EndGroup], seats: int) -> Iterator[tuple[str, Any, Array]]:
+def _faults_by_place(groups: Iterable[_EndGroup], seats: int) -> Iterator[tuple[str, Any, Array]]:
     """Yield termination, place and number of the faults that ended matches."""
     for end, pairings, rotations, matches in groups:
         if end.at_fault is not None:
             yield end.termination.value, (pairings, (end.at_fault + rotations) % seats), matches
 
 
-def _pardons(groups: Iterable[_EndGroup], seats: int) -> Iterator[tuple[str, Any, Array]]:
+def _pardons_by_place(groups: Iterable[_EndGroup], seats: int) -> Iterator[tuple[str, Any, Array]]:
     """Yield code, place and number of the faults after which matches went on."""
     for end, pairings, rotations, matches in groups:
         for seat, counts in enumerate(end.pardoned):
@@ -188,7 +189,7 @@ def _pardons(groups: Iterable[_EndGroup], seats: int) -> Iterator[tuple[str, Any
                 yield code, (pairings, (seat + rotations) % seats), matches * times
 
 
-def _counts(shape: tuple[int, ...], counted: Iterable[tuple[str, Any, Array]]) -> dict[str, Array]:
+def _add_counts(shape: tuple[int, ...], counted: Iterable[tuple[str, Any, Array]]) -> dict[str, Array]:
     """Add up counts by code, each at its places in a column of that shape."""
     columns: defaultdict[str, Array] = defaultdict(lambda: np.zeros(shape, dtype=np.int64))
     for code, places, counts in counted:
@@ -196,8 +197,8 @@ def _counts(shape: tuple[int, ...], counted: Iterable[tuple[str, Any, Array]]) -
     return dict(columns)
 
 
-def _margins(table: MatchTable, units: Sequence[int]) -> Shares:
-    """Add up margins in points of the game: own score less the best of the others."""
+def _sum_margins(table: MatchTable, units: Sequence[int]) -> Shares:
+    """Add up margins in points of the game: own score less the best of the others; none for matches with a forfeit."""
     scores = table.column("scores")
     second, best = np.moveaxis(np.partition(scores, -2, axis=2)[:, :, -2:], 2, 0)[..., None]
     has = table.present & table.map_ends([end.at_fault is None for end in table.ends], bool)
@@ -211,11 +212,13 @@ def _margins(table: MatchTable, units: Sequence[int]) -> Shares:
     sums = add_blocks(table, has.sum(axis=1), sum_matches(_widen(margins)))
     squares = [unit * unit for unit in units]
     return sums._replace(
-        total=_parts(sums.total, units), total2=_parts(sums.total2, squares), product=_parts(sums.product, units)
+        total=_divide(sums.total, units),
+        total2=_divide(sums.total2, squares),
+        product=_divide(sums.product, units),
     )
 
 
-def _luck(table: MatchTable) -> tuple[LuckSums, ...]:
+def _sum_luck(table: MatchTable) -> tuple[LuckSums, ...]:
     """Add up the luck of each half of the blocks."""
     has = table.present & table.map_ends([bool(end.luck_version) for end in table.ends], bool)
     m, luck = has.sum(axis=1), sum_matches(_widen(table.column("luck")))
@@ -233,7 +236,7 @@ def _luck(table: MatchTable) -> tuple[LuckSums, ...]:
 
 
 def _block_counts(m: Array) -> tuple[Array, Array, Array]:
-    """Return, by block with m matches, the terms of the sums of blocks, of matches and of their squares."""
+    """Return, for blocks of m matches, the terms of three sums: of blocks, of matches, and of their squares."""
     return (m > 0).astype(np.int64), m, m * m
 
 
@@ -247,7 +250,7 @@ def _widen(values: Array) -> Array:
     return values if per_block * per_block * max(1, len(values)) < LARGEST_WHOLE else values.astype(object)
 
 
-def _parts(values: Array, units: Sequence[int]) -> Array:
+def _divide(values: Array, units: Sequence[int]) -> Array:
     """Divide whole numbers by the unit of their pairing, exactly."""
     if all(unit == 1 for unit in units):
         return values
@@ -255,12 +258,12 @@ def _parts(values: Array, units: Sequence[int]) -> Array:
     return np.array([[int(part) if part.denominator == 1 else part for part in row] for row in exact], dtype=object)
 
 
-def _arrays(columns: Any) -> Iterator[Array]:
+def _flatten_arrays(columns: Any) -> Iterator[Array]:
     """Yield the arrays in nested tuples and dicts; those of a dict in order of name."""
     if isinstance(columns, dict):
         columns = tuple([column for _, column in sorted(columns.items())])
     if isinstance(columns, tuple):
-        yield from chain.from_iterable(map(_arrays, columns))
+        yield from chain.from_iterable(map(_flatten_arrays, columns))
     elif columns is not None:
         yield columns
 
@@ -278,7 +281,7 @@ def sums_digest(sums: PairingSums) -> str:
     for name in PairingSums._fields[1:]:
         columns = getattr(sums, name)
         digest.update(msgspec.json.encode([name, sorted(columns) if isinstance(columns, dict) else []]))
-        for column in _arrays(columns):
+        for column in _flatten_arrays(columns):
             values = _narrow(column[order])
             text = msgspec.json.encode(values.tolist(), enc_hook=encode_fraction) if values.dtype == object else b""
             digest.update(text or values.astype("<i8").tobytes())

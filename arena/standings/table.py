@@ -133,6 +133,7 @@ def timing(entrants: Iterable[Entrant], sums: PairingSums) -> tuple[Timing, ...]
 
 
 def _timing(name: str, matches: Array, slowest_us: Array, columns: Sequence[Array], where: PlayerPairings) -> Timing:
+    """Return the use of time of one entrant, in the units of `Timing`; `where` are their pairings."""
     moves, spent_us, startup_us, idle_us, timeouts_by_load = (total(column[where]) for column in columns)
     return Timing(
         name=name,
@@ -147,6 +148,7 @@ def _timing(name: str, matches: Array, slowest_us: Array, columns: Sequence[Arra
 
 
 def _require_consistent(field: Sequence[Entrant], sums: PairingSums, matches: int, scheduled: int) -> None:
+    """Raise ValueError if names repeat, if there are too many matches, or if somebody is no entrant."""
     names = {entrant.name for entrant in field}
     if len(names) != len(field):
         raise ValueError("two entrants have the same name")

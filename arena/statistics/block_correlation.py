@@ -94,7 +94,7 @@ def estimate_block_effect(table: ComparisonTable, differences: Floats, settings:
 def score_covariance(
     table: ComparisonTable, differences: Floats, information: Floats, correlation: float, settings: ProbitSettings
 ) -> Floats:
-    """Return the covariance of the slope of the log likelihood, in all parameters (players, then seats unless fixed).
+    """Return the covariance of the slope of the log likelihood, for all parameters (players, then seats unless fixed).
 
     `information` (P, R) is that of the rows, as if all were independent. With two seats and no correlation the result
     is the information itself.
@@ -198,6 +198,7 @@ def _density(h: Floats, k: Floats, noise: Floats) -> Floats:
 
 
 def _exponential(squares: Floats, product: Floats, angle: Floats) -> Floats:
+    """Return the integrand of the formula at the top, at this angle: `squares` is h h + k k, `product` is 2 h k."""
     value: Floats = np.exp((product * np.sin(angle) - squares) / (2.0 * np.cos(angle) ** 2))
     return value
 
@@ -272,7 +273,7 @@ def _fit_correlation(table: ComparisonTable, groups: BlockGroups, residuals: Flo
 
 
 def _sum_of_products(table: ComparisonTable, scores: Floats, row: Indices, other: Indices, shared: Floats) -> float:
-    """Add up the products of the scores of each `row` and `other`, times what they share."""
+    """Add up, over all blocks, the products of the scores of each `row` and `other`, times their part of `shared`."""
     products = 0.0
     for a, b, part in zip(row, other, shared, strict=True):
         products += part * float((table.times * scores[:, a] * scores[:, b]).sum())

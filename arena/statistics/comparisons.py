@@ -73,6 +73,7 @@ class ComparisonTable:
         leader = list(range(len(self.players)))
 
         def find(place: int) -> int:
+            """Return the player who stands for the group of a player, and shorten the way there."""
             while leader[place] != place:
                 leader[place] = leader[leader[place]]
                 place = leader[place]

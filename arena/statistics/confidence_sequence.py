@@ -39,10 +39,10 @@ def log_evidence(total: float, squares: float) -> float:
 
     For a total of 0 or less, which is no evidence, return 0 instead of the exact value, which is 0 at most.
     """
-    return _evidence(total, squares)[0] if total > 0.0 else 0.0
+    return _log_evidence_and_slope(total, squares)[0] if total > 0.0 else 0.0
 
 
-def _evidence(total: float, squares: float) -> tuple[float, float]:
+def _log_evidence_and_slope(total: float, squares: float) -> tuple[float, float]:
     """Return the log of the supermartingale and its slope over the total, which is the mean of l under the mixture."""
     if squares < 0.0:
         raise ValueError(f"expected a sum of squares of 0 or more, found {squares}")
@@ -71,11 +71,12 @@ def boundary(squares: float, *, error: float) -> float:
     goal = -math.log(error)
     start = goal + math.sqrt(2.0 * goal * (squares + 1.0))
 
-    def missing(total: float) -> tuple[float, float]:
-        log_value, slope = _evidence(total, squares)
+    def excess(total: float) -> tuple[float, float]:
+        """Return how much the log evidence exceeds the goal, with its slope."""
+        log_value, slope = _log_evidence_and_slope(total, squares)
         return log_value - goal, slope
 
-    return find_root(missing, 0.0, math.inf, start=start, tolerance=_EXACT)
+    return find_root(excess, 0.0, math.inf, start=start, tolerance=_EXACT)
 
 
 def holm(p_values: Sequence[float]) -> tuple[float, ...]:

@@ -50,7 +50,7 @@ def t_quantile(degrees: float, probability: float = SURE_SIGN) -> float:
     """
     if not (degrees > 0.0 and 0.5 <= probability < 1.0):
         raise ValueError(f"expected degrees above 0 and 0.5 <= probability < 1, found {degrees}, {probability}")
-    return _t_quantile(degrees, probability)
+    return _cached_t_quantile(degrees, probability)
 
 
 def chi_square_tail(statistic: float, degrees: int) -> float:
@@ -61,41 +61,42 @@ def chi_square_tail(statistic: float, degrees: int) -> float:
         return 1.0
     if math.isinf(statistic):
         return 0.0
-    return _gammas(degrees / 2.0, statistic / 2.0)[1]
+    return _gamma_tails(degrees / 2.0, statistic / 2.0)[1]
 
 
 def lower_gamma(shape: float, x: float) -> float:
     """Return P(`shape`, `x`), the chance that a gamma variable of that shape and scale 1 is below `x`; both above 0."""
-    return _gammas(shape, x)[0]
+    return _gamma_tails(shape, x)[0]
 
 
 def log_front(shape: float, x: float) -> float:
     """Return the log of x^shape exp(-x) / Gamma(shape)."""
     if shape < _LARGE:
         return shape * math.log(x) - x - math.lgamma(shape)
-    return math.log(shape / (2.0 * math.pi)) / 2.0 - 1.0 / (12.0 * shape) - _distance(shape, x)
+    return math.log(shape / (2.0 * math.pi)) / 2.0 - 1.0 / (12.0 * shape) - _half_deviance(shape, x)
 
 
-def _distance(shape: float, x: float) -> float:
-    """Return x - shape - shape log(x / shape), which is 0 at least."""
+def _half_deviance(shape: float, x: float) -> float:
+    """Return x - shape - shape log(x / shape), 0 or more: half the deviance of `x` from a gamma mean of `shape`."""
     ratio = (x - shape) / shape
     return max(0.0, shape * (ratio - math.log1p(ratio)))
 
 
-def _gammas(shape: float, x: float) -> tuple[float, float]:
-    """Return P(`shape`, `x`) and Q = 1 - P."""
+def _gamma_tails(shape: float, x: float) -> tuple[float, float]:
+    """Return the lower and the upper regularised gamma function, P(`shape`, `x`) and Q = 1 - P."""
     if shape >= _HUGE:
-        tail = math.erfc(math.sqrt(_distance(shape, x))) / 2.0
+        tail = math.erfc(math.sqrt(_half_deviance(shape, x))) / 2.0
         return (tail, 1.0 - tail) if x < shape else (1.0 - tail, tail)
     front = math.exp(log_front(shape, x))
     if x < shape + 1.0:
-        lower = min(1.0, front * _series(shape, x))
+        lower = min(1.0, front * _gamma_series(shape, x))
         return lower, 1.0 - lower
-    upper = min(1.0, front * _fraction(x + 1.0 - shape, _gamma_terms(shape, x)))
+    upper = min(1.0, front * _continued_fraction(x + 1.0 - shape, _gamma_terms(shape, x)))
     return 1.0 - upper, upper
 
 
-def _series(shape: float, x: float) -> float:
+def _gamma_series(shape: float, x: float) -> float:
+    """Sum 1 / a + x / (a (a + 1)) + ... for a = `shape`: P(a, x) is that times x^a exp(-x) / Gamma(a)."""
     term = total = 1.0 / shape
     for k in range(1, _TERMS):
         term *= x / (shape + k)
@@ -106,12 +107,12 @@ def _series(shape: float, x: float) -> float:
 
 
 def _gamma_terms(shape: float, x: float) -> Iterator[tuple[float, float]]:
-    """Yield the terms of 1 / (x + 1 - a - 1 (1 - a) / (x + 3 - a - ...)), from the second denominator on."""
+    """Yield the terms (numerator, denominator) of 1 / (x + 1 - a - 1 (1 - a) / (x + 3 - a - ...))."""
     for k in range(1, _TERMS):
         yield k * (shape - k), x + 1.0 - shape + 2.0 * k
 
 
-def _fraction(first: float, terms: Iterable[tuple[float, float]]) -> float:
+def _continued_fraction(first: float, terms: Iterable[tuple[float, float]]) -> float:
     """Evaluate 1 / (`first` + a1 / (b1 + a2 / (b2 + ...))) by Lentz's method; `terms` are (a, b)."""
     c, d = 1.0 / _SMALL, 1.0 / _away_from_0(first)
     value = d
@@ -125,11 +126,13 @@ def _fraction(first: float, terms: Iterable[tuple[float, float]]) -> float:
 
 
 def _away_from_0(x: float) -> float:
+    """Return `x`, or a tiny number in place of 0, by which one can divide."""
     return x if abs(x) > _SMALL else _SMALL
 
 
 @lru_cache(maxsize=8192)
-def _t_quantile(degrees: float, probability: float) -> float:
+def _cached_t_quantile(degrees: float, probability: float) -> float:
+    """Compute `t_quantile` for valid arguments, by Newton's method or, from 1000 degrees on, by its expansion."""
     z = NORMAL.inv_cdf(probability)
     if degrees >= _ASYMPTOTIC:
         return _expand_t(z, degrees)
@@ -154,6 +157,7 @@ def _expand_t(z: float, degrees: float) -> float:
 
 
 def _t_density(t: float, degrees: float) -> float:
+    """Return the density of Student's t at `t`."""
     norm = math.lgamma((degrees + 1.0) / 2.0) - math.lgamma(degrees / 2.0) - 0.5 * math.log(degrees * math.pi)
     return math.exp(norm - (degrees + 1.0) / 2.0 * math.log1p(t * t / degrees))
 
@@ -163,8 +167,8 @@ def _t_tail(t: float, degrees: float) -> float:
     a, b, x = degrees / 2.0, 0.5, degrees / (degrees + t * t)
     front = math.exp(math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b) + a * math.log(x)) * math.sqrt(1.0 - x)
     if x < (a + 1.0) / (a + b + 2.0):
-        return 0.5 * front * _fraction(1.0, _beta_terms(a, b, x)) / a
-    return 0.5 * (1.0 - front * _fraction(1.0, _beta_terms(b, a, 1.0 - x)) / b)
+        return 0.5 * front * _continued_fraction(1.0, _beta_terms(a, b, x)) / a
+    return 0.5 * (1.0 - front * _continued_fraction(1.0, _beta_terms(b, a, 1.0 - x)) / b)
 
 
 def _beta_terms(a: float, b: float, x: float) -> Iterator[tuple[float, float]]:

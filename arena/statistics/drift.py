@@ -53,18 +53,18 @@ def drift_of(scores: Sequence[float], pairings: Sequence[int]) -> Drift | None:
     `pairings` are the number, from 0, of the pairing of each block. None where there are too few blocks, where too few
     of them differ from the others, or where no pairing has blocks at several times.
     """
-    if len(scores) < LEAST_BLOCKS_FOR_DRIFT or _unusual(scores, pairings) < LEAST_UNUSUAL:
+    if len(scores) < LEAST_BLOCKS_FOR_DRIFT or _count_unusual(scores, pairings) < LEAST_UNUSUAL:
         return None
     strata = np.asarray(pairings)
     sizes = np.bincount(strata)
-    residuals = _centre(np.asarray(scores, dtype=float), strata, sizes)
-    times = _centre(np.arange(len(scores)) / (len(scores) - 1), strata, sizes)
+    residuals = _subtract_stratum_means(np.asarray(scores, dtype=float), strata, sizes)
+    times = _subtract_stratum_means(np.arange(len(scores)) / (len(scores) - 1), strata, sizes)
     variances = np.bincount(strata, residuals**2) / np.maximum(1, sizes - 1)
     spread, noise = float(times @ times), float(times**2 @ variances[strata])
     if noise <= 0.0:
         return None
     change, error = float(times @ residuals) / spread, math.sqrt(noise) / spread
-    chi_square, degrees = _tenths(residuals, strata, variances, sizes)
+    chi_square, degrees = _chi_square_of_tenths(residuals, strata, variances, sizes)
     return Drift(
         change=interval(change, error),
         p_trend=two_sided_tail(change / error),
@@ -73,7 +73,7 @@ def drift_of(scores: Sequence[float], pairings: Sequence[int]) -> Drift | None:
     )
 
 
-def _unusual(scores: Sequence[float], pairings: Sequence[int]) -> int:
+def _count_unusual(scores: Sequence[float], pairings: Sequence[int]) -> int:
     """Count the blocks whose score is not the most frequent one of their pairing."""
     modes: dict[int, int] = {}
     for (_, pairing), count in Counter(zip(scores, pairings, strict=True)).items():
@@ -81,7 +81,7 @@ def _unusual(scores: Sequence[float], pairings: Sequence[int]) -> int:
     return len(scores) - sum(modes.values())
 
 
-def _centre(values: Floats, strata: Indices, sizes: Indices) -> Floats:
+def _subtract_stratum_means(values: Floats, strata: Indices, sizes: Indices) -> Floats:
     """Subtract the mean of its stratum from each value; exactly 0 where all values of a stratum are equal."""
     samples = np.zeros(len(sizes))
     samples[strata] = values
@@ -89,8 +89,8 @@ def _centre(values: Floats, strata: Indices, sizes: Indices) -> Floats:
     return differences - (np.bincount(strata, differences) / np.maximum(1, sizes))[strata]
 
 
-def _tenths(residuals: Floats, strata: Indices, variances: Floats, sizes: Indices) -> tuple[float, int]:
-    """Return X^2 of the tenths, and its degrees of freedom."""
+def _chi_square_of_tenths(residuals: Floats, strata: Indices, variances: Floats, sizes: Indices) -> tuple[float, int]:
+    """Return X^2 of the sums of tenths, and its degrees of freedom."""
     tenth = np.arange(len(residuals)) * TENTHS // len(residuals)
     sums = np.bincount(tenth, residuals, minlength=TENTHS)
     counts = np.bincount(strata * TENTHS + tenth, minlength=TENTHS * len(sizes)).reshape(len(sizes), TENTHS)

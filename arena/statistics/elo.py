@@ -54,7 +54,7 @@ def estimate(results: Counts | Sample, score: Interval) -> Estimate:
     lowest = ZERO_FLOOR / results.blocks  # keeps the Elo of nothing but wins finite
     elo = Interval(*(elo_of(min(max(share, lowest), 1.0 - lowest)) for share in (score.value, score.low, score.high)))
     spread = math.sqrt(variance or 0.25) / math.sqrt(results.blocks)
-    return Estimate(results.blocks, score, elo, _normalised(results), normal_cdf((mean - 0.5) / spread))
+    return Estimate(results.blocks, score, elo, _normalised_interval(results), normal_cdf((mean - 0.5) / spread))
 
 
 def estimate_margin(blocks: Moments, *, matches: int) -> MarginEstimate:
@@ -110,19 +110,25 @@ def ratio_interval(ratio: float, squares: float, blocks: float) -> Interval:
     return Interval(ratio, math.sinh(middle - half), math.sinh(middle + half))
 
 
-def _normalised(results: Counts | Sample) -> Interval | None:
-    """Return the interval, widened by half an unseen block at either end of the scores; None without spread."""
+def _normalised_interval(results: Counts | Sample) -> Interval | None:
+    """Return the normalised Elo with its interval, widened by half an unseen block at either end of the scores.
+
+    None where all blocks have the same score.
+    """
     if math.sqrt(results.moments[1]) <= NO_SPREAD:
         return None
     weights, scores = results.weighted
-    plain = _ratio(weights, scores)
-    all_ends = [plain, *(_ratio([*weights, UNSEEN], [*scores, end]) for end in (0.0, 1.0))]
+    plain = _standardised_mean(weights, scores)
+    all_ends = [plain, *(_standardised_mean([*weights, UNSEEN], [*scores, end]) for end in (0.0, 1.0))]
     widest = Interval(plain.value, min(bounds.low for bounds in all_ends), max(bounds.high for bounds in all_ends))
     return widest.scale(normalised_elo(1.0, results.matches))
 
 
-def _ratio(weights: Sequence[float], scores: Sequence[float]) -> Interval:
-    """Return (mean - 1/2) / sd = t, with the variance of the delta method: 1 - skewness t + (kurtosis - 1) t^2 / 4."""
+def _standardised_mean(weights: Sequence[float], scores: Sequence[float]) -> Interval:
+    """Return (mean - 1/2) / sd of weighted scores with its 95 % interval.
+
+    The variance of that value t is that of the delta method: 1 - skewness t + (kurtosis - 1) t^2 / 4, over the blocks.
+    """
     mean, variance = moments(weights, scores)
     blocks, sd = math.fsum(weights), math.sqrt(variance)
     skewness, kurtosis = (

@@ -72,7 +72,7 @@ def interval(
         return equal_blocks([(blocks, value)], lowest=lowest, highest=highest)
     half = t_quantile(degrees) * error if error else 0.0
     if math.isfinite(blocks):
-        half = max(half, *(_reach(value, error, blocks, end, unseen) for end in (lowest, highest)))
+        half = max(half, *(_distance_of_bound(value, error, blocks, end, unseen) for end in (lowest, highest)))
     return Interval(value, max(value - half, lowest), min(value + half, highest))
 
 
@@ -114,8 +114,11 @@ def degrees_of_freedom(parts: Sequence[tuple[float, float]], *, fourth: float = 
     return max(min(max(welch, fewest), most, 2.0 / excess if excess > 0.0 else math.inf), 1.0)
 
 
-def _reach(value: float, error: float, blocks: float, end: float, unseen: float) -> float:
-    """Return the distance of the bound towards an end of the range, if `unseen` blocks lie at that end."""
+def _distance_of_bound(value: float, error: float, blocks: float, end: float, unseen: float) -> float:
+    """Return the distance from the value to its bound towards one end of the range, if `unseen` blocks lie at that end.
+
+    0 for an infinite end, or without unseen blocks.
+    """
     if not (unseen and math.isfinite(end)):
         return 0.0
     whole = blocks + unseen

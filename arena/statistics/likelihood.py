@@ -30,23 +30,29 @@ _EXACT: Final = 1e-13
 
 
 def normalised_llr(counts: Counts, elo0: float, elo1: float) -> float:
-    """Return the LLR of a normalised Elo of `elo1` against `elo0`, above 0 for `elo1`; 0 without blocks."""
+    """Return the log-likelihood ratio (LLR) of a normalised Elo of `elo1` against `elo0`; above 0 it speaks for `elo1`.
+
+    0 without blocks.
+    """
     if not counts.blocks:
         return 0.0
-    weights = _shares(counts.floored)
+    weights = _normalise(counts.floored)
     null, claim = (
         _likeliest_with_ratio(weights, counts.values, block_deviations(elo, counts.matches)) for elo in (elo0, elo1)
     )
-    return _ratio(counts.floored, null, claim)
+    return _log_ratio(counts.floored, null, claim)
 
 
 def logistic_llr(counts: Counts, elo0: float, elo1: float) -> float:
-    """Return the LLR of a logistic Elo of `elo1` against `elo0`, that is, of the mean scores at these values."""
+    """Return the LLR of a logistic Elo of `elo1` against `elo0`, that is, of their mean scores; 0 without blocks."""
     return _llr_of_means(counts.floored, counts.values, elo0, elo1) if counts.blocks else 0.0
 
 
 def sample_llr(scores: Collection[float], elo0: float, elo1: float) -> float:
-    """Return the `logistic_llr` of block scores of any value, such as luck-adjusted ones; 0 and 1 get a zero floor."""
+    """Return the `logistic_llr` of block scores of any value, such as luck-adjusted ones.
+
+    The scores 0 and 1 are counted with `ZERO_FLOOR` blocks more. 0 without blocks.
+    """
     if not scores:
         return 0.0
     counts = Counter(scores)
@@ -67,17 +73,20 @@ def student_llr(blocks: Moments, elo0: float, elo1: float, *, matches: int) -> f
 
 
 def _llr_of_means(weights: Sequence[float], points: Sequence[float], elo0: float, elo1: float) -> float:
-    shares = _shares(weights)
+    """Return the LLR of the mean scores at `elo1` and at `elo0`, for points with these weights."""
+    shares = _normalise(weights)
     null, claim = (_tilt(shares, [point - expected_score(elo) for point in points]) for elo in (elo0, elo1))
-    return _ratio(weights, null, claim)
+    return _log_ratio(weights, null, claim)
 
 
-def _shares(weights: Sequence[float]) -> list[float]:
+def _normalise(weights: Sequence[float]) -> list[float]:
+    """Divide the weights by their sum."""
     total = math.fsum(weights)
     return [weight / total for weight in weights]
 
 
-def _ratio(weights: Sequence[float], null: Sequence[float], claim: Sequence[float]) -> float:
+def _log_ratio(weights: Sequence[float], null: Sequence[float], claim: Sequence[float]) -> float:
+    """Return the log of the likelihood of weighted results under `claim` over that under `null`, two distributions."""
     return math.fsum(weight * math.log(new / old) for weight, old, new in zip(weights, null, claim, strict=True))
 
 
@@ -87,21 +96,24 @@ def _likeliest_with_ratio(weights: Sequence[float], points: Sequence[float], rat
     The likelihood can have two peaks where nearly all blocks are even, as between versions that hardly differ. The
     programs named start from the uniform distribution only and can end on the lower peak, over 1 below the other.
     """
-    first = _climb([1.0 / len(points)] * len(points), weights, points, ratio)
+    first = _climb_to_peak([1.0 / len(points)] * len(points), weights, points, ratio)
     if first is None:
         raise ArithmeticError(f"no distribution of {points} has a ratio of {ratio} and is likeliest for {weights}")
     if max(weights) < _PEAKED:
         return first
     start = [_SECOND_START * weight + (1.0 - _SECOND_START) / len(points) for weight in weights]
-    second = _climb(start, weights, points, ratio)
+    second = _climb_to_peak(start, weights, points, ratio)
     return first if second is None else max(first, second, key=lambda shares: _log_likelihood(weights, shares))
 
 
 def _log_likelihood(weights: Sequence[float], shares: Sequence[float]) -> float:
+    """Return the log likelihood of weighted results, with these chances (`shares`)."""
     return math.fsum(weight * math.log(share) for weight, share in zip(weights, shares, strict=True))
 
 
-def _climb(start: list[float], weights: Sequence[float], points: Sequence[float], ratio: float) -> list[float] | None:
+def _climb_to_peak(
+    start: list[float], weights: Sequence[float], points: Sequence[float], ratio: float
+) -> list[float] | None:
     """Go from `start` to a peak of the likelihood, by a linear form of the condition in each iteration.
 
     None where no distribution meets the linear condition; that does not happen from the uniform start.
@@ -128,6 +140,7 @@ def _tilt(weights: Sequence[float], excess: Sequence[float]) -> list[float]:
     pairs = [(weight, scaled / scale) for weight, scaled in zip(weights, excess, strict=True)]
 
     def imbalance(x: float) -> tuple[float, float]:
+        """Return the negative of sum q * excess at `x`, which rises, with its slope."""
         terms = [(weight, scaled / (1.0 + x * scaled)) for weight, scaled in pairs]
         return -sum(weight * term for weight, term in terms), sum(weight * term * term for weight, term in terms)
 

@@ -134,14 +134,15 @@ def head_to_head(fit: ProbitFit, *, most_cycles: int = MOST_CYCLES) -> Matrix:
     return Matrix(
         players=players,
         cells=cells,
-        intransitivity=_intransitivity(fit, cells),
+        intransitivity=_test_intransitivity(fit, cells),
         cycles=tuple(cycles),
         cycles_found=cycle_count,
         cycles_by_chance=sum(int(np.count_nonzero(steps)) for steps in _cycles_from(met)) * (1.0 - CONFIDENCE) ** 3,
     )
 
 
-def _intransitivity(fit: ProbitFit, cells: Sequence[Cell]) -> Intransitivity:
+def _test_intransitivity(fit: ProbitFit, cells: Sequence[Cell]) -> Intransitivity:
+    """Return X^2 of all cells with its degrees of freedom and, for two seats, its p."""
     chi_square = math.fsum(cell.z * cell.z for cell in cells)
     degrees = len(cells) - len(fit.players) + len(fit.groups)
     p = chi_square_tail(chi_square, degrees) if degrees > 0 and fit.table.seats == 2 else None
@@ -154,7 +155,7 @@ def _cycles_from(steps: Flags) -> Iterator[Flags]:
         yield steps[a, a:, None] & steps[a:, a:] & steps[a:, a]
 
 
-class _Sums(NamedTuple):
+class _PairSums(NamedTuple):
     """Sums over all matches of a pair of players, by pair, seen from the first by name.
 
     `residual` is the score less the expected one, `variance` the model's for independent matches, `of_model` for blocks
@@ -187,10 +188,10 @@ def _compare_pairs(fit: ProbitFit) -> tuple[Cell, ...]:
     is_turned = (first > second).ravel()
     sums = _merge_by_players(_sums_of_pairings(fit, table), pair.ravel(), is_turned, len(distinct))
     is_met = sums.blocks > 0.0
-    return _cells(table.players, distinct[is_met], _Sums(*(column[is_met] for column in sums)))
+    return _make_cells(table.players, distinct[is_met], _PairSums(*(column[is_met] for column in sums)))
 
 
-def _sums_of_pairings(fit: ProbitFit, table: ComparisonTable) -> _Sums:
+def _sums_of_pairings(fit: ProbitFit, table: ComparisonTable) -> _PairSums:
     """Return the sums of each pairing and two of its places (P, Q), seen from the first place."""
     settings = fit.settings
     seats = table.seats
@@ -213,7 +214,7 @@ def _sums_of_pairings(fit: ProbitFit, table: ComparisonTable) -> _Sums:
     groups = group_blocks(table)
     residuals = deviations(table, groups)
     is_there = by_pair(table.masks)[table.presence] > 0.0
-    return _Sums(
+    return _PairSums(
         wins=by_pair(counts[..., 0]),
         draws=by_pair(counts[..., 1]),
         losses=by_pair(counts[..., 2]),
@@ -251,19 +252,19 @@ def _sum_by_pairing(table: ComparisonTable, values: Floats) -> Floats:
     ).astype(np.float64)
 
 
-def _merge_by_players(sums: _Sums, pair: Indices, is_turned: Flags, count: int) -> _Sums:
+def _merge_by_players(sums: _PairSums, pair: Indices, is_turned: Flags, count: int) -> _PairSums:
     """Add up the pairings of the same two players, seen from the first by name."""
-    flat = _Sums(*(column.ravel() for column in sums))
+    flat = _PairSums(*(column.ravel() for column in sums))
     turned = flat._replace(
         wins=np.where(is_turned, flat.losses, flat.wins),
         losses=np.where(is_turned, flat.wins, flat.losses),
         residual=np.where(is_turned, -flat.residual, flat.residual),
     )
-    return _Sums(*(np.bincount(pair, weights=column, minlength=count).astype(np.float64) for column in turned))
+    return _PairSums(*(np.bincount(pair, weights=column, minlength=count).astype(np.float64) for column in turned))
 
 
-def _cells(names: Sequence[str], pairs: Indices, sums: _Sums) -> tuple[Cell, ...]:
-    """Return the cells; a number in `pairs` is that of the first player, times all players, plus that of the second."""
+def _make_cells(names: Sequence[str], pairs: Indices, sums: _PairSums) -> tuple[Cell, ...]:
+    """Make the cells of `pairs`, numbers of (first player) * (all players) + (second player), from their sums."""
     matches = sums.wins + sums.draws + sums.losses
     prior_weight = COMMON_BLOCKS * np.maximum(_LEAST_VARIANCE, sums.variance) / sums.blocks
     common_effect = np.maximum(0.0, sums.of_model / np.maximum(_LEAST_VARIANCE, sums.variance))

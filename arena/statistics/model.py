@@ -25,6 +25,7 @@ class ProbitSettings(msgspec.Struct, frozen=True):
     seat_sigma: float = 25.0 / 6.0
 
     def __post_init__(self) -> None:
+        """Raise ValueError for constants with which no player can be rated."""
         for name in ("mu", "sigma", "beta", "draw_probability", "seat_sigma"):
             if not math.isfinite(getattr(self, name)):
                 raise ValueError(f"{name}: expected a finite number, found {getattr(self, name)}")

@@ -71,6 +71,8 @@ class Optimum(NamedTuple):
 
 
 class _State(NamedTuple):
+    """The log posterior at some parameters, its gradient, and the information of the counts."""
+
     value: float
     gradient: Floats
     information: Floats
@@ -98,7 +100,7 @@ def maximise(design: Design, counts: Floats, start: Floats | None = None) -> Opt
 
 
 def solve(matrix: Floats, right: Floats) -> Floats:
-    """Solve the positive definite `matrix` (P, P) for its `right` sides (P, Q).
+    """Solve matrix * x = right, for a positive definite `matrix` (P, P) and Q `right` sides (P, Q); return x (P, Q).
 
     Plain elimination: LAPACK uses threads, whose number changes the last digits, and which take a hundred times as long
     where all processors are busy, as they are when a league is played.

@@ -84,6 +84,7 @@ class ProbitFit:
         return self.mean(one) - self.mean(other), math.sqrt(max(0.0, variance))
 
     def _variance_of_difference(self, one: str, other: str) -> float:
+        """Return the variance of the skill of `one` less that of `other`."""
         i, j = self._places[one], self._places[other]
         return self.covariance[i][i] + self.covariance[j][j] - 2.0 * self.covariance[i][j]
 
@@ -109,7 +110,7 @@ def fit(table: ComparisonTable, settings: ProbitSettings | None = None) -> Probi
     count = len(names)
     design, counts = table.design(chosen), table.counts()
     optimum = newton.maximise(design, counts.reshape(-1, 3), _find_start(table, design, counts))
-    effect, covariance = _errors(table, design, counts, optimum, chosen)
+    effect, covariance = _block_effect_and_covariance(table, design, counts, optimum, chosen)
     effects = _centre(optimum.parameters[count:].tolist(), 0.0)
     return ProbitFit(
         settings=chosen,
@@ -149,10 +150,10 @@ def _find_start(table: ComparisonTable, design: Design, counts: Floats) -> Float
     return np.append(np.interp(score, scores, parameters[:_TIERS]), parameters[_TIERS:])
 
 
-def _errors(
+def _block_effect_and_covariance(
     table: ComparisonTable, design: Design, counts: Floats, optimum: Optimum, settings: ProbitSettings
 ) -> tuple[BlockEffect | None, Floats]:
-    """Return the effect of the blocks, and the covariance of all parameters."""
+    """Return what the matches of a block share, and the covariance of all parameters (P, P) with it."""
     prior = np.diag(design.precision)
     inverse: Floats = newton.solve(optimum.information + prior, np.eye(len(prior)))
     effect = None
@@ -165,11 +166,11 @@ def _errors(
         )
         # einsum keeps away from BLAS: see `newton.solve`
         inverse = np.einsum("ij,jk->ik", np.einsum("ij,jk->ik", inverse, score_noise + prior), inverse)
-        inverse *= _widening(table, effect)
+        inverse *= _variance_factor(table, effect)
     return effect, (inverse + inverse.T) / 2.0
 
 
-def _widening(table: ComparisonTable, effect: BlockEffect | None) -> float:
+def _variance_factor(table: ComparisonTable, effect: BlockEffect | None) -> float:
     """Return the factor on all variances with which the normal 95 % interval holds for few blocks, too.
 
     It is Student's t with the degrees of freedom of the correlation of blocks, and one more for the independent matches

@@ -134,7 +134,7 @@ class State:
         if not lower < self.llr < upper:  # beyond a bound, but too early to say so
             return max(1, min(remaining, self.settings.least - self.blocks))
         drift = self.llr / self.blocks if self.blocks else 0.0
-        steps = steps_to_exit(self.llr - lower, upper - self.llr, drift, _distance(self) ** 2)
+        steps = steps_to_exit(self.llr - lower, upper - self.llr, drift, _observed_distance(self) ** 2)
         return max(1, math.ceil(min(remaining, max(steps, self.settings.least - self.blocks))))
 
 
@@ -181,6 +181,7 @@ def state_after(
 
 
 def _add_batch(state: State, batch: range, scores: Mapping[int, float], identical: Collection[int]) -> State:
+    """Return the state with a batch more, tested once at its end. ValueError names the block of a bad score."""
     settings, results = state.settings, state.seen
     even = 0.0 if settings.model == "student" else 0.5
     is_same = state.is_same_so_far
@@ -190,11 +191,12 @@ def _add_batch(state: State, batch: range, scores: Mapping[int, float], identica
         except ValueError as error:
             raise ValueError(f"block {number}: {error}") from None
         is_same = is_same and abs(scores[number] - even) <= _ROUNDING and number in identical
-    llr = _llr(results, settings)
-    return State(settings, results, llr, _decide(results.blocks, llr, settings, is_same=is_same), is_same)
+    llr = _log_likelihood_ratio(results, settings)
+    return State(settings, results, llr, _verdict_of(results.blocks, llr, settings, is_same=is_same), is_same)
 
 
-def _llr(results: Counts | Sample | Moments, settings: SequentialSettings) -> float:
+def _log_likelihood_ratio(results: Counts | Sample | Moments, settings: SequentialSettings) -> float:
+    """Return the log-likelihood ratio of H1 against H0, by the model of the settings."""
     if isinstance(results, Moments):
         return student_llr(results, settings.elo0, settings.elo1, matches=settings.matches)
     if isinstance(results, Sample):
@@ -203,7 +205,11 @@ def _llr(results: Counts | Sample | Moments, settings: SequentialSettings) -> fl
     return llr(results, settings.elo0, settings.elo1)
 
 
-def _decide(blocks: int, llr: float, settings: SequentialSettings, *, is_same: bool) -> Verdict:
+def _verdict_of(blocks: int, llr: float, settings: SequentialSettings, *, is_same: bool) -> Verdict:
+    """Return the verdict after so many blocks with this log-likelihood ratio.
+
+    `is_same` says that all blocks were played alike by both versions.
+    """
     lower, upper = settings.bounds
     if is_same and blocks >= LEAST_BLOCKS_COUNTED:
         return Verdict.IDENTICAL
@@ -212,7 +218,8 @@ def _decide(blocks: int, llr: float, settings: SequentialSettings, *, is_same: b
     return Verdict.INCONCLUSIVE if blocks >= settings.last else Verdict.UNDECIDED
 
 
-def _distance(state: State) -> float:
+def _observed_distance(state: State) -> float:
+    """Return the distance of H0 and H1 in standard deviations of a block: for logistic Elo of the blocks seen."""
     settings, results = state.settings, state.seen
     if settings.model in _LOGISTIC and not isinstance(results, Moments) and results.blocks:
         _, variance = results.floored_moments
@@ -221,6 +228,7 @@ def _distance(state: State) -> float:
 
 
 def _check_bounds(settings: SequentialSettings) -> None:
+    """Raise SpecError for an unknown model, or for hypotheses or error chances out of range."""
     if settings.model not in get_args(Model):
         raise SpecError(f"model: expected {', '.join(get_args(Model))}, found {settings.model!r}")
     for name in ("elo0", "elo1"):
@@ -237,6 +245,7 @@ def _check_bounds(settings: SequentialSettings) -> None:
 
 
 def _check_amounts(settings: SequentialSettings) -> None:
+    """Raise SpecError for a size of blocks, of batches or of the whole test that cannot be used."""
     if settings.matches < 1 or (settings.model != "student" and settings.matches > 2):
         expected = "1 or more" if settings.model == "student" else f"1 or 2 with the model {settings.model}"
         raise SpecError(f"matches: expected {expected}, found {settings.matches}")

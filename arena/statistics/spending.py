@@ -98,7 +98,7 @@ def allowed_error(part: float, alpha: float) -> float:
     """Return how much of the two-sided error `alpha` may be spent at a `part` (0 to 1) of the most blocks."""
     if not (0.0 < alpha < 1.0 and 0.0 < part <= 1.0):
         raise ValueError(f"expected an alpha between 0 and 1 and a part above 0 up to 1, found {alpha} and {part}")
-    return max(_ALWAYS_ALLOWED * alpha, 2.0 * math.erfc(_quantile(alpha) / math.sqrt(2.0 * part)))
+    return max(_ALWAYS_ALLOWED * alpha, 2.0 * math.erfc(_spending_quantile(alpha) / math.sqrt(2.0 * part)))
 
 
 def sum_of_signs(sizes: Sequence[int]) -> Floats:
@@ -123,5 +123,6 @@ def _binomial(count: int, size: int) -> Floats:
 
 
 @cache
-def _quantile(alpha: float) -> float:
+def _spending_quantile(alpha: float) -> float:
+    """Return z of the rule at the top: the normal quantile of 1 - alpha / 4."""
     return -NORMAL.inv_cdf(alpha / 4.0)

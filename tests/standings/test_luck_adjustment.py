@@ -27,7 +27,7 @@ from support.standings_luck import (
 )
 
 from arena.standings.luck_adjustment import LuckAdjustment, common_luck_version, luck_versions
-from arena.standings.luck_adjustment import _products as products
+from arena.standings.luck_adjustment import _products_of as products
 from arena.standings.match_table import NO_PAIRINGS, match_table
 from arena.standings.sums import LuckSums, sums_of
 from arena.statistics.control_variate import slopes

@@ -140,7 +140,7 @@ def test_the_error_of_wins_and_losses_by_hand(lost: int, won: int) -> None:
     p, q, blocks = won / (won + lost), lost / (won + lost), won + lost
     ratio = (p - 0.5) / math.sqrt(p * q)
 
-    found = of_elo._ratio((lost, 0, won), (0.0, 0.5, 1.0))
+    found = of_elo._standardised_mean((lost, 0, won), (0.0, 0.5, 1.0))
 
     half = t_quantile(blocks - 1) / (4 * p * q) / math.sqrt(blocks - 1) / math.hypot(1.0, ratio)
     assert found.value == pytest.approx(ratio)
