@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from arena.cli.completion import complete_bot
 from arena.cli.edge import stoppable
-from arena.cli.options import requesting, width_option
+from arena.cli.options import page_width, requesting
 from arena.errors import SpecError
 from arena.operations.ask_bot import AskBot, RequestDue, ask_bot, play_on
 from arena.operations.events import Event, ignore
@@ -30,8 +30,7 @@ from arena.report.transcript import result_line, transcript
 )
 @click.option("--no-clock", is_flag=True, help="Let an answer take any time.")
 @click.option("--wait", is_flag=True, help="Name the process and wait for Enter before the request, for a debugger.")
-@width_option
-def ask_or_play_on(request: AskBot, *, width: int | None, is_all: bool, is_played_on: bool, wait: bool) -> int:
+def ask_or_play_on(request: AskBot, *, is_all: bool, is_played_on: bool, wait: bool) -> int:
     """Ask BOT, by name or path, what it answers to the requests of MATCH. Exit 1 if anything differs.
 
     MATCH is stored in results or one of the last 50 of `arena match`. BOT gets the lines that PLAYER
@@ -56,7 +55,7 @@ def ask_or_play_on(request: AskBot, *, width: int | None, is_all: bool, is_playe
     if step is not None:
         lines = detail_lines(comparison.record, comparison.seat, step, answers)
     else:
-        lines = difference_lines(answers, len(comparison.steps), width)
+        lines = difference_lines(answers, len(comparison.steps), page_width())
     click.echo("\n".join(lines))
     if step is None and not comparison.is_same and answers:
         first = next((answer.step for answer in answers if not answer.is_same), answers[-1].step)

@@ -6,7 +6,7 @@ from msgspec.structs import asdict, astuple, replace
 from arena.bundled import bundled_folder
 from arena.cli.completion import complete_bot
 from arena.cli.edge import print_warning
-from arena.cli.options import format_option, requesting, width_option
+from arena.cli.options import format_option, page_width, requesting
 from arena.cli.trials import print_trial, tournament_option
 from arena.operations.check_bot import CheckBot, check_bot
 from arena.operations.list_bots import ListBots, OfferedBot, WithdrawBot, list_bots, withdraw_bot
@@ -51,8 +51,7 @@ def withdraw(request: WithdrawBot) -> None:
 @click.command()
 @requesting(ListBots)
 @format_option(("table", "csv", "json"))
-@width_option
-def bots(request: ListBots, form: str, width: int | None) -> None:
+def bots(request: ListBots, form: str) -> None:
     """List the bots on offer, with the owners of names: those in the folder --bots, the submitted and the bundled ones.
 
     Example: arena bots
@@ -64,5 +63,5 @@ def bots(request: ListBots, form: str, width: int | None) -> None:
         click.echo("".join(csv_pieces(OfferedBot.__struct_fields__, map(astuple, rows))), nl=False)
     else:
         lines = [[*map(printable, astuple(replace(row, hash=row.hash[:8])))] for row in rows]
-        click.echo(format_listing(["bot", "version", "hash", "from", "owner", "description"], lines, width))
+        click.echo(format_listing(["bot", "version", "hash", "from", "owner", "description"], lines, page_width()))
         click.echo(f"\nbundled: in {bundled_folder('bots')}")

@@ -65,7 +65,7 @@ def complete_columns(context: click.Context, _parameter: click.Parameter, begun:
     chosen = before.split(",")
     return [
         CompletionItem(f"{before}{comma}{name}")
-        for name in names
+        for name in (names if comma else ["all", *names])
         if name not in chosen and name.lower().startswith(last.lower())
     ]
 

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from arena.cli.options import requesting, width_option
+from arena.cli.options import page_width, requesting
 from arena.operations.examine_machine import (
     ClusterDiagnosis,
     Diagnosis,
@@ -27,8 +27,7 @@ Commands
 
 @click.command()
 @requesting(ExamineMachine)
-@width_option
-def doctor(request: ExamineMachine, width: int | None) -> int:
+def doctor(request: ExamineMachine) -> int:
     """Tell whether bots can be run safely here, and what this machine can do for a league.
 
     It exits with 1 if bots cannot be run safely, and says what to do first. With --cluster it looks at each worker of a
@@ -38,7 +37,7 @@ def doctor(request: ExamineMachine, width: int | None) -> int:
     """
     if request.cluster == ClusterChoice():
         return _print_diagnosis(examine_machine(request))
-    return _print_workers(examine_cluster(request), width)
+    return _print_workers(examine_cluster(request))
 
 
 def _print_diagnosis(diagnosis: Diagnosis) -> int:
@@ -54,13 +53,14 @@ def _print_diagnosis(diagnosis: Diagnosis) -> int:
     return 0 if diagnosis.is_safe else 1
 
 
-def _print_workers(diagnosis: ClusterDiagnosis, width: int | None) -> int:
+def _print_workers(diagnosis: ClusterDiagnosis) -> int:
     """Print a table of the workers and their problems; return the exit code."""
     workers, here = diagnosis.workers, diagnosis.here.report
     assert here is not None, "this machine reports itself"
     click.echo(f"{counted(len(workers), 'worker')}, {len(workers) - diagnosis.unfit} of them can play.\n")
     headers = ["worker", "host", "arena", "sandbox", "games", "cores", "speed", "clock", "languages"]
-    click.echo(format_listing(headers, [_worker_row(worker, here) for worker in [*workers, diagnosis.here]], width))
+    rows = [_worker_row(worker, here) for worker in [*workers, diagnosis.here]]
+    click.echo(format_listing(headers, rows, page_width()))
     for line in (line for results in diagnosis.results.values() for result in results for line in result.lines()):
         click.echo(line)
     return 1 if diagnosis.unfit or not workers else 0

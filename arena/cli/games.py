@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from arena.cli.edge import print_warning
-from arena.cli.options import requesting, width_option
+from arena.cli.options import page_width, requesting
 from arena.errors import CheckFailed
 from arena.games import DEFAULT_GAME
 from arena.operations.check_game import CheckGame, check_one_game
@@ -17,8 +17,7 @@ from arena.text import describe_range, printable
 
 
 @click.command("games")
-@width_option
-def games(width: int | None) -> None:
+def games() -> None:
     """List the games on offer: those of arena, and those of other packages that are installed.
 
     A game that cannot be played is told on stderr, with the reason.
@@ -26,7 +25,7 @@ def games(width: int | None) -> None:
     Example: arena games
     """
     rows = [[*map(printable, (game.name, game.rules, game.seats, game.place))] for game in list_games(print_warning)]
-    click.echo(format_listing(["game", "rules", "players", "from"], rows, width))
+    click.echo(format_listing(["game", "rules", "players", "from"], rows, page_width()))
 
 
 @click.command("new-game")

@@ -10,7 +10,7 @@ from arena.bundled import bundled_folder, list_tournaments
 from arena.cli import SuggestingGroup
 from arena.cli.completion import complete_league
 from arena.cli.edge import show_events
-from arena.cli.options import FILE_PATH, format_option, requesting, table_options, width_option
+from arena.cli.options import FILE_PATH, columns_option, format_option, page_width, requesting
 from arena.cli.run import run
 from arena.errors import DamagedStore, SpecError
 from arena.league.progress import progress_of
@@ -39,8 +39,7 @@ def league() -> None:
 
 
 @click.command()
-@width_option
-def tournaments(width: int | None) -> None:
+def tournaments() -> None:
     """List the tournaments that `arena league run NAME` finds: those in tournaments/ here, and the bundled ones.
 
     Example: arena tournaments
@@ -55,7 +54,7 @@ def tournaments(width: int | None) -> None:
         description = printable(" ".join(file.description.split()))
         rows.append([path.stem, printable(file.game), str(len(file.players)), place, description])
     headers = ["tournament", "game", "players", "from", "description"]
-    click.echo(format_listing(headers, rows, width))
+    click.echo(format_listing(headers, rows, page_width()))
     click.echo(f"\nbundled: in {bundled_folder('tournaments')}")
 
 
@@ -125,7 +124,7 @@ def reveal(request: RevealSecret, file: Path | None) -> None:
 @click.argument("league", required=False, metavar="[NAME]", shell_complete=complete_league)
 @click.option("--faults", is_flag=True, help="Only matches with a fault, and why: found, expected, stderr.")
 @format_option(MATCH_FORMATS, "Format of the output; csv and json have all that is known of each match.")
-@table_options
+@columns_option
 def matches(request: ListMatches, form: str, style: Style) -> None:
     """List the stored matches of league NAME: id, players by seat, scores, termination, faults.
 

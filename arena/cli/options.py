@@ -202,29 +202,18 @@ def format_option(formats: Sequence[str] = FORMATS, text: str = "Format of the o
     return click.option("--format", "form", type=click.Choice(formats), default=formats[0], help=text)
 
 
-def _page_width(_context: click.Context, _parameter: click.Parameter, width: int | None) -> int | None:
-    """Return the width of all output of a command: as asked for, else that of the terminal, else COLUMNS.
+def page_width() -> int | None:
+    """Return the characters of a line: of COLUMNS, else of the terminal; None (no limit) in a pipe without COLUMNS.
 
-    None (no limit) in a pipe or a file without COLUMNS. `sys.stdout` is None where the shell closed it (`>&-`).
+    `sys.stdout` is None where the shell closed it (`>&-`).
     """
-    if width is not None:
-        return width
     if sys.stdout is not None and sys.stdout.isatty():
         return shutil.get_terminal_size().columns
     columns = os.environ.get("COLUMNS", "")
     return int(columns) if columns.isdecimal() and int(columns) > 0 else None
 
 
-width_option = click.option(
-    "--width",
-    type=click.IntRange(20),
-    metavar="N",
-    callback=_page_width,
-    help="Characters of a line; default: the terminal's, in a pipe those of COLUMNS, if it is set.",
-)
-
-
-def column_names(_context: click.Context, parameter: click.Parameter, value: str | None) -> tuple[str, ...]:
+def names_with_commas(_context: click.Context, parameter: click.Parameter, value: str | None) -> tuple[str, ...]:
     """Return the names in a list with commas."""
     names = tuple(filter(None, (part.strip() for part in (value or "").split(","))))
     if value is not None and not names:
@@ -232,33 +221,21 @@ def column_names(_context: click.Context, parameter: click.Parameter, value: str
     return names
 
 
-_table_options = (
-    click.option("--wide", is_flag=True, help="Show all columns, not only the first ones."),
-    click.option(
-        "--columns",
-        metavar="A,B,...",
-        callback=column_names,
-        shell_complete=complete_columns,
-        help="Show these columns, in this order.",
-    ),
-    click.option("--explain", is_flag=True, help="Say below a table what each of its columns means."),
-    width_option,
+def _style(context: click.Context, parameter: click.Parameter, value: str | None) -> Style:
+    if value == "all":
+        return Style(width=page_width(), is_wide=True)
+    return Style(width=page_width(), columns=names_with_commas(context, parameter, value))
+
+
+columns_option = click.option(
+    "--columns",
+    "style",
+    metavar="all|A,B,...",
+    callback=_style,
+    shell_complete=complete_columns,
+    help="Show all columns, with the meaning of each below the table; or these, in this order.",
 )
-
-
-def table_options(command: F) -> F:
-    """Add the options of a command that prints a table with many columns; it gets them as `style`."""
-
-    @functools.wraps(command)
-    def with_style(*, wide: bool, columns: tuple[str, ...], explain: bool, width: int | None, **options: Any) -> object:
-        if wide and columns:
-            raise SpecError("give either --wide or --columns: the one is all columns, the other some")
-        if explain and options.get("form") in {"csv", "json"}:
-            raise SpecError("--explain goes with tables; docs/numbers.md says what the columns of csv and json mean")
-        return command(style=Style(width=width, columns=columns, is_wide=wide, is_explained=explain), **options)
-
-    decorated: Any = functools.reduce(lambda made, option: option(made), reversed(_table_options), with_style)
-    return decorated  # type: ignore[no-any-return]
+"""The option of a command that prints a table with many columns; it gets its value as a `Style`."""
 
 
 def require_columns(style: Style, form: str, tournament: Tournament) -> None:

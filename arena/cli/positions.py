@@ -10,7 +10,7 @@ import msgspec
 from arena.cli import SuggestingGroup
 from arena.cli.completion import complete_bot
 from arena.cli.edge import stoppable
-from arena.cli.options import FILE_PATH, FOLDER_PATH, requesting, width_option
+from arena.cli.options import FILE_PATH, FOLDER_PATH, page_width, requesting
 from arena.operations.positions import (
     Position,
     PositionResults,
@@ -68,8 +68,7 @@ def save(request: SavePosition) -> None:
 @click.argument("bot", shell_complete=complete_bot)
 @click.argument("folder", type=FOLDER_PATH, required=False)
 @click.option("--junit", "xml", type=FILE_PATH, help="Write the results as JUnit XML, too.")
-@width_option
-def run(request: RunPositions, xml: Path | None, width: int | None) -> int:
+def run(request: RunPositions, xml: Path | None) -> int:
     """Ask BOT at each position of FOLDER, and print which it passes. Exit 1 if it fails one.
 
     Example: arena positions run ./mybot positions --junit report.xml
@@ -78,7 +77,7 @@ def run(request: RunPositions, xml: Path | None, width: int | None) -> int:
         outcome = run_positions(request)
     results = outcome.results
     rows = [[row.name, "pass" if row.is_passed else "FAIL", row.reply, _expected_text(row.position)] for row in results]
-    click.echo(format_listing(["position", "result", "answer", "expected"], rows, width))
+    click.echo(format_listing(["position", "result", "answer", "expected"], rows, page_width()))
     passed, verb = sum(result.is_passed for result in results), "passes" if len(results) == 1 else "pass"
     click.echo(f"\n{passed} of {counted(len(results), 'position')} {verb}")
     if xml is not None:

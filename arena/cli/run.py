@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from arena.bundled import find_tournament
 from arena.cli.completion import complete_tournament
 from arena.cli.edge import print_error, show_events, stoppable
-from arena.cli.options import WORKERS, format_option, requesting, require_columns, table_options
+from arena.cli.options import WORKERS, columns_option, format_option, requesting, require_columns
 from arena.errors import DamagedStore, SpecError
 from arena.league.update import DroppedMatches, describe_drops
 from arena.operations.events import Event
@@ -40,7 +40,7 @@ from arena.text import counted
 @click.argument("tournament", metavar="FILE|NAME", shell_complete=complete_tournament)
 @click.option("--workers", type=WORKERS, help="Matches played at once; default: the file, or all cores.")
 @format_option(text="Format of the leaderboard.")
-@table_options
+@columns_option
 @click.option("--pin/--no-pin", help="Keep each worker with its bots on one core, where that is enough.")
 @click.option("--update", is_flag=True, help="Take new versions of bots and changes that drop matches; asks before.")
 @click.option("--yes", is_flag=True, help="With --update: do not ask.")

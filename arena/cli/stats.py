@@ -8,7 +8,7 @@ import click
 
 from arena.cli.completion import complete_league
 from arena.cli.edge import show_events
-from arena.cli.options import column_names, format_option, requesting, table_options, width_option
+from arena.cli.options import columns_option, format_option, names_with_commas, page_width, requesting
 from arena.errors import SpecError
 from arena.operations.read_standings import ReadStandings, read_standings
 from arena.operations.read_stats import ReadMatrix, ReadStats, read_matrix, read_stats
@@ -24,13 +24,13 @@ from arena.report.profile import profile_page
 @click.argument("league", required=False, metavar="[NAME]", shell_complete=complete_league)
 @format_option()
 @click.option("--no-timing", is_flag=True, help="Leave times out: equal results then give equal bytes.")
-@table_options
+@columns_option
 def leaderboard(request: ReadStandings, form: str, no_timing: bool, style: Style) -> None:
     """Print the standings of league NAME; NAME may be left out if there is only one.
 
-    Six columns are shown, --wide shows all. In csv and json all are there, unless --columns names some.
+    In csv and json all columns are there, unless --columns names some.
 
-    Example: arena leaderboard first --columns player,score,faults --explain
+    Example: arena leaderboard first --columns player,score,faults
     """
     table = read_standings(request)
     times = None if no_timing else table.timing
@@ -50,12 +50,11 @@ def _top(context: click.Context, parameter: click.Parameter, value: str) -> int 
 @requesting(ReadMatrix)
 @click.argument("league", required=False, shell_complete=complete_league)
 @click.option("--top", callback=_top, default="30", metavar="N|all", help="Show the best N players, or all.")
-@click.option("--players", callback=column_names, metavar="A,B,...", help="Show only these players.")
+@click.option("--players", callback=names_with_commas, metavar="A,B,...", help="Show only these players.")
 @click.option("--rows", type=click.Choice(("pairs", "players")), default="pairs", help="The table that CSV has.")
 @format_option()
-@click.option("--columns", metavar="A,B,...", callback=column_names, help="With csv or json: only these columns.")
-@width_option
-def matrix(request: ReadMatrix, rows: str, form: str, columns: tuple[str, ...], width: int | None) -> None:
+@click.option("--columns", metavar="A,B,...", callback=names_with_commas, help="With csv or json: only these columns.")
+def matrix(request: ReadMatrix, rows: str, form: str, columns: tuple[str, ...]) -> None:
     """Print who scored what against whom in LEAGUE, which may be left out if there is only one.
 
     Marks in the cells tell who is surely better than whom, by all matches and with a correction for the number of
@@ -70,7 +69,7 @@ def matrix(request: ReadMatrix, rows: str, form: str, columns: tuple[str, ...], 
     compared, luck = read_matrix(request)
     is_coloured = sys.stdout.isatty() and wants_colours(os.environ)
     page = matrix_page(compared, luck=luck_description(luck), is_coloured=is_coloured, rows=rows)
-    click.echo(page.render(form, Style(width=width, columns=columns)))
+    click.echo(page.render(form, Style(width=page_width(), columns=columns)))
 
 
 def wants_colours(environment: Mapping[str, str]) -> bool:
@@ -86,7 +85,7 @@ def wants_colours(environment: Mapping[str, str]) -> bool:
     "--luck", is_flag=True, help="Replay matches whose luck was not stored, to exclude it from scores; takes a while."
 )
 @format_option()
-@table_options
+@columns_option
 def stats(request: ReadStats, form: str, style: Style) -> None:
     """Print all that LEAGUE tells of one PLAYER; LEAGUE may be left out if there is only one.
 

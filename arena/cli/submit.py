@@ -9,7 +9,7 @@ import click
 
 from arena.cli.completion import complete_bot
 from arena.cli.edge import show_events, stoppable
-from arena.cli.options import FOLDER_PATH, WORKERS, requesting, width_option
+from arena.cli.options import FOLDER_PATH, WORKERS, page_width, requesting
 from arena.cli.trials import print_trial, tournament_option, trial_lines
 from arena.errors import CheckFailed, Interrupted
 from arena.operations.events import Event
@@ -35,9 +35,8 @@ from arena.text import counted, join_lines, printable
 @click.option("--take-over", is_flag=True, help="Give names of other owners to the owners of these bots.")
 @click.option("--workers", type=WORKERS, help="Bots examined at once; default: all cores.")
 @click.option("--reports", type=FOLDER_PATH, help="Folder for a text for the author of each bot: every step, and why.")
-@width_option
 @tournament_option
-def submit(request: SubmitBots, reports: Path | None, width: int | None) -> None:
+def submit(request: SubmitBots, reports: Path | None) -> None:
     """Check each BOT, let it play a block against a baseline, and put it on the list of bots. Exit 1 if one is refused.
 
     Each is tried as the tournament of --for plays; without one, as `arena check` does.
@@ -68,7 +67,7 @@ def submit(request: SubmitBots, reports: Path | None, width: int | None) -> None
                 submit_bots(request, on)
     finally:
         if submissions:
-            _print_table(submissions, reports, width)
+            _print_table(submissions, reports)
     verdicts = Counter(submission.verdict for submission in submissions)
     if missed := verdicts[SubmissionVerdict.NOT_EXAMINED]:
         raise Interrupted(f"interrupted: {counted(missed, 'bot')} not examined; give the same command again")
@@ -89,10 +88,10 @@ def _words(step: BotsExamined) -> str:
     return f"{step.done}/{step.total} bots examined, {step.refused} refused{step.counts.left()}"
 
 
-def _print_table(submissions: Sequence[SubmittedBot], reports: Path | None, width: int | None) -> None:
-    """Print the table at that width, and write a text for each author into `reports`."""
+def _print_table(submissions: Sequence[SubmittedBot], reports: Path | None) -> None:
+    """Print the table, and write a text for each author into `reports`."""
     rows = [(printable(bot.text), bot.verdict, join_lines(bot.reason)) for bot in submissions]
-    click.echo(format_listing(["bot", "result", "why"], rows, width))
+    click.echo(format_listing(["bot", "result", "why"], rows, page_width()))
     counts = Counter(submission.verdict for submission in submissions)
     click.echo("\n" + ", ".join(f"{number} {verdict}" for verdict, number in counts.items()))
     if reports is not None:

@@ -1,4 +1,4 @@
-"""The columns of tables for people: one definition of each, for tables, `--explain`, the docs and notebooks.
+"""The columns of tables for people: one definition of each, for tables, `--columns all`, the docs and notebooks.
 
 Rule: a meaning explains in plain words the number, its unit and which direction is better; cells are made from rows for
 programs, as JSON has them, so that a notebook shows what the terminal shows.

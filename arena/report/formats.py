@@ -53,15 +53,14 @@ class Column(msgspec.Struct, frozen=True):
 class Style(msgspec.Struct, frozen=True):
     """The look of a page for people: lines of up to `width` characters, or Markdown, which has no limit.
 
-    Tables have the named `columns` in this order; without names they have all if `is_wide`, else a few. If
-    `is_explained`, a sentence for each column stands below.
+    Tables have the named `columns` in this order; without names they have a few, or if `is_wide` all, with a sentence
+    for each below.
     """
 
     is_markdown: bool = False
     width: int | None = None
     columns: tuple[str, ...] = ()
     is_wide: bool = False
-    is_explained: bool = False
     longest_name: int = LONGEST_NAME
 
     def fit(self, columns: Callable[["Style"], Sequence[Column]]) -> Sequence[Column]:

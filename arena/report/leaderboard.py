@@ -30,7 +30,7 @@ from arena.statistics.probit import SeatAdvantage
 from arena.text import counted
 
 _ORDERS: Final = {"rating": "rating", "mu": "mu of TrueSkill (too many players for a rating)"}
-_MORE: Final = "`--wide` shows all columns, `--explain` says what they mean"
+_MORE: Final = "`--columns all` shows all columns and says what they mean"
 _MOST_NAMED: Final = 5
 _IDLE_S: Final = 0.1
 _STARTUP_S: Final = 1.0
@@ -49,7 +49,7 @@ def leaderboard_page(standings: Standings, timing: Sequence[Timing] | None, news
         known = [item for item in definitions if item is not LUCK_ADJUSTED or style.columns or _is_adjusted(standings)]
         shown = select_columns(known, style, SHOWN_STANDINGS)
         yield style.table(style.fit(lambda style: [item.column(rows, style) for item in shown]))
-        if style.is_explained:
+        if style.is_wide:
             yield style.sentences(explanation(shown, _more(standings)))
         hint = [] if style != Style(width=style.width) else [_MORE]
         names = {column.name for column in shown}

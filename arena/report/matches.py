@@ -4,7 +4,6 @@ Rule: any number of matches passes through, a piece of text at a time; none of t
 text that was stored are hostile input, as on every page (see `formats`).
 """
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache, partial
 from itertools import chain, islice
@@ -83,8 +82,6 @@ _VALUES: Final[dict[str, Callable[[MatchResult], Any]]] = {
     "reasons": lambda match: fault_reasons(record_of(match)),
 }
 """The functions that return the values in JSON, by key; most are attributes of a result."""
-_LINE: Final = ("id", "player", "score", "termination", "pardoned", "reasons")
-"""The columns in the line of a match for people."""
 
 
 def match_list(
@@ -118,8 +115,8 @@ def match_list(
         yield from _pieces(f"{'  '.join(map(_text, row(match)))}\n" for match in results)
     else:
         yield from _pieces(f"{line}\n" for match in results for line in _lines(match, style.width))
-    if style.is_explained:
-        yield f"\n{style.sentences(_meanings(columns, names or (fields if style.is_wide else _LINE)))}\n"
+    if style.is_wide and form == "table":
+        yield f"\n{style.sentences(f'{column.name}: {column.meaning}' for column in columns)}\n"
 
 
 def _row(columns: Sequence[MatchColumn], seats: int, places: Sequence[int], match: MatchResult) -> list[Any]:
@@ -129,13 +126,6 @@ def _row(columns: Sequence[MatchColumn], seats: int, places: Sequence[int], matc
         value = column.value(match)
         cells += (value or (None,) * seats) if column.is_by_seat else (value,)
     return [cells[place] for place in places]
-
-
-def _meanings(columns: Sequence[MatchColumn], names: Iterable[str]) -> Iterator[str]:
-    """Yield a sentence for each named column; one for the columns of all seats."""
-    meanings = {column.name: column.meaning for column in columns}
-    stems = dict.fromkeys(re.sub(r"_\d+$", "", name) for name in names)
-    return (f"{stem}: {meanings[stem]}" for stem in stems if stem in meanings)
 
 
 def fault_reasons(record: MatchRecord) -> tuple[tuple[str, ...], ...]:

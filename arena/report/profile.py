@@ -48,7 +48,7 @@ def _tables(page: ProfilePage, style: Style) -> Iterator[str]:
     for section, lines in page.sections:
         rows, shown = section_table(page, section, lines, style)
         yield style.table([definition.column(rows, style) for definition in shown])
-    if style.is_explained and shown:
+    if style.is_wide and shown:
         yield style.sentences(explanation(shown))
 
 

@@ -10,6 +10,8 @@ import click
 import pytest
 from support.cli_arena import Terminal, commands
 
+from arena.cli.options import page_width
+
 NAMES = "rank,player,score,W-D-L,TrueSkill,rating,ahead"
 WIDE_TABLES = ("leaderboard", "stats p0", "league matches", "league run league.yaml", "match random random --game nim")
 
@@ -23,14 +25,14 @@ def played(terminal: Terminal) -> Terminal:
 
 @pytest.mark.process
 def test_every_wide_table_has_the_same_options(played: Terminal) -> None:
-    """--explain says what is shown, --wide and --columns choose it; nothing of that changes what is stored."""
+    """`--columns all` shows all and says what each means; nothing of that changes what is stored."""
     kept = played.arena("leaderboard --format json --no-timing").out
 
     for command in WIDE_TABLES:
-        plain, wide, explained = (played.arena(f"{command}{flags}") for flags in ("", " --wide", " --explain"))
-        assert [plain.code, wide.code, explained.code] == [0, 0, 0], explained.err
+        plain, wide = (played.arena(f"{command}{flags}") for flags in ("", " --columns all"))
+        assert [plain.code, wide.code] == [0, 0], wide.err
         assert max(map(len, wide.out.splitlines())) >= max(map(len, plain.out.splitlines()))
-        assert "\nscore: " in explained.out
+        assert "\nscore: " in wide.out
         assert "\nscore: " not in plain.out
     assert played.arena("leaderboard --format json --no-timing").out == kept
     assert played.arena("verify").code == 0
@@ -39,7 +41,7 @@ def test_every_wide_table_has_the_same_options(played: Terminal) -> None:
 @pytest.mark.process
 def test_the_leaderboard_is_the_same_wherever_it_is_printed(played: Terminal) -> None:
     """After the run and later, with six columns and with others."""
-    for flags in ("", "--wide", f"--columns {NAMES}", "--columns bot,mu --explain", "--format csv --columns hash"):
+    for flags in ("", "--columns all", f"--columns {NAMES}", "--columns bot,mu", "--format csv --columns hash"):
         (after, _, _), later = played.arena(f"league run league.yaml {flags}")[1].rpartition("\nhistory"), None
         later = played.arena(f"leaderboard {flags}").out
         assert later.strip()
@@ -56,8 +58,6 @@ def test_the_leaderboard_is_the_same_wherever_it_is_printed(played: Terminal) ->
         ("matrix --columns score", "those of the matrix are its players"),
         ("match random random --game nim --columns nmae", 'unknown column "nmae"'),
         ("leaderboard --columns ,", "expected names with commas between them"),
-        ("leaderboard --wide --columns player", "give either --wide or --columns"),
-        ("leaderboard --explain --format csv", "--explain goes with tables"),
         ("leaderboard --no-timing --columns ms/move", 'unknown column "ms/move"'),
     ],
 )
@@ -66,7 +66,7 @@ def test_columns_that_cannot_be_shown_are_told(played: Terminal, command: str, s
     found = played.arena(command)
 
     assert (found.code, found.out) == (2, "")
-    assert "--columns" in found.err or "--explain" in found.err
+    assert "--columns" in found.err
     assert said in found.err
 
 
@@ -92,22 +92,23 @@ def test_lists_of_matches_have_the_columns_that_are_asked_for(played: Terminal) 
     assert [line.split("  ") for line in lines] == [[*row.values()] for row in rows]
 
 
-PAGES = ("leaderboard", "leaderboard --wide", "stats p0", "matrix", "tournaments", "bots")
+PAGES = ("leaderboard", "leaderboard --columns all", "stats p0", "matrix", "tournaments", "bots")
 
 
 @pytest.mark.process
-def test_the_width_is_that_of_the_option_or_of_columns(played: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_width_is_that_of_columns(played: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
     """In a pipe, too; no words are lost, and only a single one is longer than a line."""
     width = 80
     for page in PAGES:
         monkeypatch.delenv("COLUMNS", raising=False)
-        said, free = played.arena(f"{page} --width {width}").out, played.arena(page).out
+        free = played.arena(page).out
         monkeypatch.setenv("COLUMNS", str(width))
+        said = played.arena(page).out
 
         assert set(free.split()) - set(said.split()) <= {word for word in free.split() if set(word) <= {"-"}}
         assert [line for line in said.splitlines() if len(line) > width and len(line.split()) > 1] == []
-        assert played.arena(page).out == said
-        assert played.arena(f"{page} --width 40").out != said
+        monkeypatch.setenv("COLUMNS", "40")
+        assert played.arena(page).out != said
 
 
 @pytest.mark.parametrize("nonsense", ["0", "wide"])
@@ -122,17 +123,15 @@ def test_columns_that_is_no_width_is_none(terminal: Terminal, monkeypatch: pytes
 
 
 def test_the_width_of_a_terminal_counts(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Unless the option says another one, or COLUMNS, as for all programs."""
+    """Unless COLUMNS says another one, as for all programs."""
     monkeypatch.delenv("COLUMNS", raising=False)
     monkeypatch.setattr("sys.stdout.isatty", lambda: True)
     monkeypatch.setattr("os.get_terminal_size", lambda *_: os.terminal_size((70, 24)))
-    bots = commands()["bots"]
 
-    own, asked = (bots.make_context("bots", words).params["width"] for words in ([], ["--width", "120"]))
+    own = page_width()
     monkeypatch.setenv("COLUMNS", "50")
-    chosen = bots.make_context("bots", []).params["width"]
 
-    assert (own, asked, chosen) == (70, 120, 50)
+    assert (own, page_width()) == (70, 50)
 
 
 WRONG = {

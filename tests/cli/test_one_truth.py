@@ -27,7 +27,10 @@ class Pages:
             assert (found.code, found.err) == (0, ""), line
             return found.out
 
-        self.table, self.markdown = said("leaderboard --wide"), said("leaderboard --wide --format markdown")
+        self.table, self.markdown = (
+            said("leaderboard --columns all"),
+            said("leaderboard --columns all --format markdown"),
+        )
         self.document = json.loads(said("leaderboard --format json"))
         self.lines = read(said("leaderboard --format csv"))
         self.stats = {name: json.loads(said(f"stats {name} --format json")) for name in NAMES}

@@ -38,9 +38,8 @@ def test_a_plan_before_the_first_match(terminal: Terminal, monkeypatch: pytest.M
     """A sample of each pairing; no results folder is made, and 80 columns are enough."""
     monkeypatch.setattr(plan_league, "TIMES", SampleTimes(begin_s=60, end_s=90, pairing_s=0.0))
 
-    said = terminal.league(
-        "random", "random", "random", cycles=50, chunk_blocks=50, flags="--plan --width 80", seed=None
-    )
+    monkeypatch.setenv("COLUMNS", "80")
+    said = terminal.league("random", "random", "random", cycles=50, chunk_blocks=50, flags="--plan", seed=None)
 
     told = lines(said.out)
     assert said.code == 0, said.err

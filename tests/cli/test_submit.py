@@ -34,7 +34,7 @@ def rows(out: str) -> dict[str, list[str]]:
     return {name: rest for name, *rest in found}
 
 
-def test_many_bots_are_a_table_and_a_text_for_each_author(terminal: Terminal) -> None:
+def test_many_bots_are_a_table_and_a_text_for_each_author(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
     """Exit 1; 80 columns are enough. A text begins with the verdict, and names no other bot and no other path."""
     folder("ada")
     folder("cheat", script=bot_script("99"))
@@ -43,9 +43,8 @@ def test_many_bots_are_a_table_and_a_text_for_each_author(terminal: Terminal) ->
     folder("kim", manifest="name: twin\ncommand: [python3, bot.py]\nversion: '2'\n")
     Path("in/README.md").write_text("bots of the course\n")
 
-    said = terminal.arena(
-        "submit --game nim --seed 1 --width 80 --reports told", *sorted(map(str, Path("in").iterdir()))
-    )
+    monkeypatch.setenv("COLUMNS", "80")
+    said = terminal.arena("submit --game nim --seed 1 --reports told", *sorted(map(str, Path("in").iterdir())))
 
     assert said.code == 1
     assert said.err.splitlines() == ["left out: in/README.md is no bot", "error: 4 of 5 bots refused"]

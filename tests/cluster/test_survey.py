@@ -100,7 +100,7 @@ def test_a_report_travels_as_plain_values() -> None:
 @pytest.mark.process
 def test_the_doctor_looks_at_each_worker(terminal: Terminal) -> None:
     """It prints a line for each worker, and one for this machine to compare with."""
-    said = terminal.arena("doctor", "--cluster", "local:1", "--width", "200")
+    said = terminal.arena("doctor --cluster local:1")
 
     rows = [line.split() for line in said.out.splitlines()[2:]]
     can_play = rows[2][3] == "holds"

@@ -145,7 +145,7 @@ def test_a_table_that_is_too_wide_is_shown_in_parts(width: int) -> None:
     page = leaderboard_page(*league(["random", "greedy"]))
     whole = cells(page.render("table", WIDE).splitlines()[0])
 
-    tables = page.render("table", Style(width=width, is_wide=True)).split("\n\n")[:-1]
+    tables = page.render("table", Style(width=width, is_wide=True)).split("\n\n")[:-2]
 
     heads = [cells(table.splitlines()[0]) for table in tables]
     assert len(tables) > 1

@@ -53,7 +53,7 @@ def test_it_needs_the_luck_of_all_matches_under_one_version(changes: dict[str, o
 
     whole, broken = table(results), table([replace(results[0], **changes), *results[1:]])
 
-    style = Style(is_wide=True, is_explained=True)
+    style = Style(is_wide=True)
     assert "luck-adjusted %" in leaderboard_page(whole, None).render("table", style)
     assert "luck-adjusted: " in leaderboard_page(whole, None).render("table", style)
     for form in set(FORMATS) - {"csv", "json"}:
