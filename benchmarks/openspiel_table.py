@@ -14,17 +14,22 @@ from arena.text import describe_range
 
 
 def rows(names: Sequence[str]) -> Iterator[str]:
-    """Yield the rows of these games in Markdown, in order."""
+    """Yield a row in Markdown for each kind of game, then for each reason of a refusal, with the names of its games."""
     kinds = {kind.short_name: kind for kind in pyspiel.registered_games()}
+    games: dict[str, list[str]] = {}
     for name in names:
-        yield f"| `{name}` | {' | '.join(_cells(name, kinds[name]))} |"
+        seats, kind = _cells(name, kinds[name])
+        games.setdefault(kind, []).append(f"`{name}`{f' ({seats})' * (seats not in ('', '2'))}")
+    for kind in sorted(games):
+        yield f"| {kind} | {', '.join(games[kind])} |"
 
 
 def _cells(name: str, kind: pyspiel.GameType) -> tuple[str, str]:
     try:
         game = load_game(f"openspiel:{name}")
     except ArenaError as error:
-        return "", "refused: " + str(error).removeprefix(f"openspiel:{name}: ").replace("|", "\\|")
+        reason = str(error).removeprefix(f"openspiel:{name}: ").partition("; its parameters")[0]
+        return "", f"refused: {reason}"
     acts = "at once" if kind.dynamics.name == "SIMULTANEOUS" else "in turn"
     hides = {"PERFECT_INFORMATION": "open", "ONE_SHOT": "one decision"}.get(kind.information.name, "hidden information")
     luck = ", luck" if kind.chance_mode.name == "EXPLICIT_STOCHASTIC" else ""
@@ -32,6 +37,5 @@ def _cells(name: str, kind: pyspiel.GameType) -> tuple[str, str]:
 
 
 if __name__ == "__main__":
-    print("| game | players | |\n|---|---|---|")
-    for row in rows(sys.argv[1:] or sorted(pyspiel.registered_names())):
-        print(row, flush=True)
+    print("| kind | games |\n|---|---|")
+    print("\n".join(rows(sys.argv[1:] or sorted(pyspiel.registered_names()))))
