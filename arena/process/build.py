@@ -44,15 +44,15 @@ def build(
 ) -> None:
     """Run the build commands of `manifest` in `folder`, in order; then set owner and mode of all files.
 
-    `given` is the path of the folder as the author wrote it, for messages. If a command fails, removes `folder` and
-    raises SpecError.
+    `given` is the path of the folder as the author wrote it, for messages. If a command fails, or leaves files that a
+    bot may not have, removes `folder` and raises SpecError.
     """
     try:
         for command in manifest.build:
             if os.geteuid() == 0:  # the build has another user, who must be able to write
                 run_on(folder, "chmod", "-R", "a+rwX")
-            _run(command, BotFolder(str(folder), given), isolation, timeout_s)
-        _seal(folder)
+            _run_command(command, BotFolder(str(folder), given), isolation, timeout_s)
+        _set_permissions(folder)
     except SpecError:
         remove(folder)
         raise
@@ -64,7 +64,7 @@ def digest_of_folder(folder: Path) -> str:
     A link counts by its target as text.
     """
     total = sha256()
-    for path in _walk(folder):
+    for path in _walk_folder(folder):
         name = os.fsencode(path.relative_to(folder))
         mode = path.lstat().st_mode
         kind = f"{int(bool(mode & stat.S_IXUSR))}{int(stat.S_ISLNK(mode))}"
@@ -79,30 +79,31 @@ def digest_of_folder(folder: Path) -> str:
     return total.hexdigest()
 
 
-def _run(command: tuple[str, ...], folder: BotFolder, isolation: Isolation, timeout_s: float) -> None:
+def _run_command(command: tuple[str, ...], folder: BotFolder, isolation: Isolation, timeout_s: float) -> None:
+    """Run one build command; raises SpecError with its output if it fails, breaks a limit or takes too long."""
     what = f"build `{shell_text(command)}`"
     try:
         process = launch.start_command([*command], folder, launch.Confinement(isolation, LIMITS), is_build=True)
     except Crashed as crash:
         raise SpecError(f"{what}: {crash.message}; {crash.hint}") from None
-    output = BoundedLog(_KEPT_OUTPUT)
+    log = BoundedLog(_KEPT_OUTPUT)
     try:
         process.close_stdin()
-        trouble = _watch(process, Path(folder.path), output, timeout_s)
+        trouble = _watch_build(process, Path(folder.path), log, timeout_s)
         ending = process.ending()
     finally:
         process.kill()
     if trouble or ending != "ended with exit code 0":
-        raise SpecError(f"{what} {trouble or ending} and said:\n{output.text()}")
+        raise SpecError(f"{what} {trouble or ending} and said:\n{log.text()}")
 
 
-def _watch(process: BotProcess, folder: Path, said: BoundedLog, timeout_s: float) -> str:
+def _watch_build(process: BotProcess, folder: Path, log: BoundedLog, timeout_s: float) -> str:
     """Read the output of a build until it ends; return why it has to be stopped, empty if it ended by itself."""
     deadline_s = time.monotonic() + timeout_s
     look_at_folder_s = 0.0
     fds = [process.stdout, process.stderr]  # if both are ready, stdout is read first
     while not process.ending():
-        _read(fds, said, _LOOK_S)
+        _read_output(fds, log, _LOOK_S)
         now_s = time.monotonic()
         if violation := process.group.limit_violation():
             return f"was stopped: {violation}"
@@ -112,17 +113,18 @@ def _watch(process: BotProcess, folder: Path, said: BoundedLog, timeout_s: float
             look_at_folder_s = now_s + _LOOK_AT_FOLDER_S
             if is_too_large(folder):
                 return f"made more than {BUILT_SIZE_LIMIT >> 20} MiB or {BUILT_FILE_LIMIT} files"
-    _read(fds, said, 0.0)
+    _read_output(fds, log, 0.0)
     return ""
 
 
-def _read(fds: list[int], said: BoundedLog, wait_s: float) -> None:
+def _read_output(fds: list[int], log: BoundedLog, wait_s: float) -> None:
+    """Wait at most `wait_s` for output and add it to `log`; remove pipes that have ended from `fds`."""
     pipes = select.poll()  # select.select refuses numbers from 1024 on
     for fd in fds:
         pipes.register(fd, select.POLLIN)
     for fd, _ in pipes.poll(wait_s * 1000):
         data = os.read(fd, READ_SIZE)
-        said.add(data)
+        log.add(data)
         if not data:
             fds.remove(fd)
 
@@ -130,7 +132,7 @@ def _read(fds: list[int], said: BoundedLog, wait_s: float) -> None:
 def is_too_large(folder: Path) -> bool:
     """Return True if `folder` exceeds BUILT_SIZE_LIMIT or BUILT_FILE_LIMIT; files deleted meanwhile do not count."""
     size = 0
-    for number, path in enumerate(_walk(folder), start=1):
+    for number, path in enumerate(_walk_folder(folder), start=1):
         try:
             size += path.lstat().st_size
         except FileNotFoundError:
@@ -140,7 +142,7 @@ def is_too_large(folder: Path) -> bool:
     return False
 
 
-def _walk(folder: Path) -> Iterator[Path]:
+def _walk_folder(folder: Path) -> Iterator[Path]:
     """Yield the paths of all files and folders below `folder` in a fixed order; links are not followed.
 
     Raises SpecError for folders that are too deep or closed to their owner: they could hide any number of files.
@@ -169,8 +171,8 @@ def _short_path(place: Path, folder: Path) -> str:
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
 
 
-def _seal(folder: Path) -> None:
-    """Set owner and mode of the built files, which bots of other users can read.
+def _set_permissions(folder: Path) -> None:
+    """Set owner and mode of all built files: as root, root's own and readable by all; else closed to other users.
 
     Raises SpecError for pipes, sockets and devices, and if the folder is too large.
     """
@@ -178,7 +180,7 @@ def _seal(folder: Path) -> None:
     mask = 0o755 if is_root else 0o700
     if is_too_large(folder):
         raise SpecError(f"the built bot is larger than {BUILT_SIZE_LIMIT >> 20} MiB or {BUILT_FILE_LIMIT} files")
-    for path in (folder, *_walk(folder)):
+    for path in (folder, *_walk_folder(folder)):
         mode = path.lstat().st_mode
         if is_root:
             os.lchown(path, 0, 0)

@@ -197,39 +197,43 @@ class ProcessChannel(Channel):
             self._send_rest(memoryview(line)[sent:], clock)
 
     def receive(self, clock: MoveClock) -> bytes:
-        """Return the next line, without its newline; raises Crashed, OutOfTime, or MalformedReply if it is too long."""
+        """Return the next line, without its newline; raises Crashed, OutOfTime, or MalformedReply if it is too long.
+
+        Before a wait longer than QUICK_S calls the function set by `before_wait`.
+        """
         if self._stop_others is not None and not self._lines:
-            self._pump(QUICK_S)
+            self._read_output(QUICK_S)
             if self._partial and not self._lines:  # Python's `print` writes the newline in a call of its own
-                self._pump(QUICK_S)
+                self._read_output(QUICK_S)
             if not self._lines or clock.elapsed_s > 2 * QUICK_S:  # lines that answer nothing must not delay the stop
                 self._stop_others()
         if not self._lines:
-            self._wait_for_line(clock)
+            self._await_line(clock)
         return self._lines.popleft()
 
-    def _wait_for_line(self, clock: MoveClock) -> None:
+    def _await_line(self, clock: MoveClock) -> None:
+        """Wait until a line has arrived; check memory, time and sleep meanwhile. Raises as `receive`."""
         wait_s = min(clock.budget_s, clock.wall_s)
         while not self._lines:
             if self._overlong:
-                raise self._too_long()
+                raise self._overlong_error()
             if not self._is_stdout_open:
-                raise self._crash()
-            self._pump(min(wait_s, max(0.0, clock.look_at_s - clock.elapsed_s)))
+                raise self._death_error()
+            self._read_output(min(wait_s, max(0.0, clock.look_at_s - clock.elapsed_s)))
             if not self._lines and not self._overlong:
-                self._look_at_memory()
+                self._check_memory()
                 wait_s = clock.wait_s()
                 if clock.elapsed_s >= clock.look_at_s:
-                    self._look_for_sleep(clock)
+                    self._check_sleep(clock)
 
-    def _look_for_sleep(self, clock: MoveClock) -> None:
-        """Check at a random moment whether the bot sleeps, and whether its process lives.
+    def _check_sleep(self, clock: MoveClock) -> None:
+        """Check whether the bot sleeps and whether its process lives; the clock sets the next check at a random moment.
 
         A bot whose line has just arrived may wait for the referee, so its sleep does not count.
         """
         is_asleep = clock.idle_bank_s < math.inf and self.is_asleep()
         if is_asleep:
-            self._pump(0.0)
+            self._read_output(0.0)
         if not self._lines and not self._overlong:
             if clock.elapsed_s >= _ALIVE_S:
                 self._check_alive()
@@ -239,20 +243,21 @@ class ProcessChannel(Channel):
         """Return the whole lines that have arrived, without waiting; to be called before each request.
 
         Reads until the pipe is empty, so that no early line is taken for the answer to a later request. Suspends a
-        running bot that wrote something: it might write again before the request is sent.
+        running bot that wrote something: it might write again before the request is sent. Raises MalformedReply for an
+        endless stream of lines or a line that is too long.
         """
         if not self._lines and not self._overlong and not self._poll.poll(0):
             return []
         taken_before, taken = self._taken, -1
         while taken != self._taken:
             taken = self._taken
-            self._pump(0.0)
+            self._read_output(0.0)
             if taken != self._taken:
                 self.stop()
             if taken - taken_before > _AHEAD_LIMIT:
                 raise MalformedReply("lines without end before a request", hint="speak only when asked")
         if self._overlong and not self._lines:
-            raise self._too_long()
+            raise self._overlong_error()
         lines = list(self._lines)
         self._lines.clear()
         return lines
@@ -270,16 +275,16 @@ class ProcessChannel(Channel):
         Raises Crashed if it broke its limits or ended, even after an answer: nobody knows which came first.
         """
         if not self.stop():
-            raise self._crash()
+            raise self._death_error()
         self._standstill.confirm()
-        self._look_at_memory()
+        self._check_memory()
 
     def run_on(self) -> None:
         """Keep the bot running after its answer, which saves a signal; raises Crashed as `rest`."""
         if not self._group.is_running and not self._process.is_there():
-            raise self._crash()
+            raise self._death_error()
         if time.monotonic() - self._looked_s >= _MEMORY_LOOK_S:
-            self._look_at_memory()
+            self._check_memory()
 
     def stop(self) -> bool:
         """Suspend the bot, unless it may ponder; return False if it has ended (the next request raises Crashed)."""
@@ -308,6 +313,10 @@ class ProcessChannel(Channel):
         return ending or "was killed"
 
     def _send_rest(self, rest: memoryview, clock: MoveClock) -> None:
+        """Write the part of a request that the pipe did not take at once, while the bot runs and its output is read.
+
+        Raises Crashed, OutOfTime, or MalformedReply for endless output.
+        """
         if self._stop_others is not None:
             self._stop_others()
         was_frozen = self._process.is_suspended
@@ -319,7 +328,7 @@ class ProcessChannel(Channel):
             while rest:
                 if self._taken - taken_before > _AHEAD_LIMIT:
                     raise MalformedReply("lines without end while the referee was writing a request")
-                self._pump(min(clock.wait_s(), _LONGEST_WAIT_S))
+                self._read_output(min(clock.wait_s(), _LONGEST_WAIT_S))
                 self._check_alive()
                 rest = rest[self._write(rest) :]
         finally:
@@ -329,16 +338,16 @@ class ProcessChannel(Channel):
                 self.stop()
 
     def _write(self, data: bytes | memoryview) -> int:
-        """Write without blocking; return the number of bytes that the pipe took."""
+        """Write without blocking; return the number of bytes that the pipe took. Raises Crashed if it is closed."""
         try:
             return os.write(self._process.stdin, data)
         except BlockingIOError:
             return 0
         except BrokenPipeError:
-            raise self._crash() from None
+            raise self._death_error() from None
 
-    def _pump(self, wait_s: float) -> None:
-        """Wait for output at most `wait_s`; read each ready stream once."""
+    def _read_output(self, wait_s: float) -> None:
+        """Wait for output at most `wait_s`; read each ready stream once and store its lines or its stderr."""
         for fd, event in self._poll.poll(wait_s * 1000):
             if not event & _READABLE or fd == self._process.stdin:
                 continue  # a closed stdin shows at the next write
@@ -350,12 +359,12 @@ class ProcessChannel(Channel):
                 self._poll.unregister(fd)
                 self._is_stdout_open &= fd != self._process.stdout
             elif fd == self._process.stdout:
-                self._take(data)
+                self._split_lines(data)
             else:
                 self.stderr_log.add(data)
 
-    def _take(self, data: bytes) -> None:
-        """Split stdout into lines; from a line that is too long on, drop all lines until it was raised as a fault.
+    def _split_lines(self, data: bytes) -> None:
+        """Add data from stdout to the lines; from a line that is too long on, drop all until that is raised as a fault.
 
         `_is_cut`: the end of the line that is too long has not arrived yet.
         """
@@ -389,13 +398,13 @@ class ProcessChannel(Channel):
         It may have ended while a child holds the pipes open. A bot that closed its stdin may still answer what it read.
         """
         if self._is_stdout_open and (self._process.ending() or not self._group.has_pipe_open(self._stdout_inode)):
-            self._pump(0.0)
+            self._read_output(0.0)
             if not self._lines:
-                raise self._crash()
+                raise self._death_error()
         if not self._group.has_pipe_open(self._stdin_inode):
             (unread,) = struct.unpack("i", fcntl.ioctl(self._process.stdin, termios.FIONREAD, bytes(4)))
             if unread:
-                raise self._crash()
+                raise self._death_error()
 
     def _wait_for_end(self, patience_s: float) -> str:
         """Wait for the end of the process; return it in words, empty if it still runs after `patience_s`.
@@ -407,12 +416,12 @@ class ProcessChannel(Channel):
             left_s = deadline - time.monotonic()
             if left_s <= 0:
                 return ""
-            self._pump(min(left_s, _TICK_S))
+            self._read_output(min(left_s, _TICK_S))
             self._lines.clear()
             self._partial = b""
         return ending
 
-    def _look_at_memory(self) -> None:
+    def _check_memory(self) -> None:
         """Raise Crashed if the bot uses more memory than its limit; checked at most every 20 ms."""
         now_s = time.monotonic()
         if now_s - self._looked_s < _MEMORY_LOOK_S:
@@ -423,13 +432,14 @@ class ProcessChannel(Channel):
                 f"the bot was stopped: {violation}", hint="the limits are those of the tournament and bot.yaml"
             )
 
-    def _crash(self) -> Crashed | Shortage:
+    def _death_error(self) -> Crashed | Shortage:
+        """Return the error for the end of the bot: Crashed if the bot is to blame, Shortage if the machine is."""
         ending = self._wait_for_end(_CRASH_S) or "closed its stdin or stdout while still running"
         self._drain_stderr()
         hint = self._group.hint_on(self.stderr()) or "see the bot's stderr"
         return judge(self._process.evidence(ending), hint, is_last=self._is_last)
 
-    def _too_long(self) -> MalformedReply:
+    def _overlong_error(self) -> MalformedReply:
         """Return the fault for a line that is too long, and forget it: later lines count again."""
         begin, self._overlong = self._overlong, b""
         return MalformedReply(

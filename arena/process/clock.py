@@ -59,7 +59,7 @@ class CpuClock:
         return self._last_s
 
     def look(self) -> None:
-        """Read the clocks of `others`."""
+        """Update the CPU seconds of `others` that are added to every reading."""
         with contextlib.suppress(OSError):
             self._others_s = sum(map(time.clock_gettime, self._others))
 
@@ -131,7 +131,7 @@ class MoveClock:
         return max(self.cpu_s, self._elapsed_undelayed_s())
 
     def charge(self, taken_s: float) -> None:
-        """Charge CPU time that the bot used while it was suspended; the CPU clock includes it already."""
+        """Charge CPU time used during a suspension to wall time, if that decides; CPU time includes it already."""
         if not self.decides_cpu:
             self._wall_start -= taken_s
             self.elapsed_s += taken_s
@@ -143,12 +143,12 @@ class MoveClock:
         self.elapsed_s = elapsed_s
         self.cpu_s = self.cpu() - self._cpu_start
         if gap_s > _LONGEST_GAP_S:
-            self._look_late(gap_s)
+            self._handle_late_reading(gap_s)
 
     def stop(self) -> None:
-        """Read both clocks; raises OutOfTime if the answer came too late."""
+        """Read both clocks; raises OutOfTime if the bot's time is used up, HarnessFault as `look`."""
         self.look()
-        self._judge()
+        self._require_time_left()
 
     def pause(self) -> None:
         """Stop counting wall time while the referee works; raises OutOfTime if the bot's time is used up."""
@@ -159,7 +159,7 @@ class MoveClock:
         """Count wall time again after `pause`; raises OutOfTime after `abandon`."""
         self._wall_start += self.wall() - self._pause_start
         self.restart_looks()
-        self._judge()
+        self._require_time_left()
 
     def restart_looks(self) -> None:
         """Count no sleep before the last reading: until then the bot waited for the referee."""
@@ -189,7 +189,7 @@ class MoveClock:
         left_s = min(self.budget_s - self.used_s, self.wall_s - self.elapsed_s)
         return max(left_s, _SHORTEST_WAIT_S)
 
-    def _look_late(self, gap_s: float) -> None:
+    def _handle_late_reading(self, gap_s: float) -> None:
         """Handle a late reading: raise HarnessFault after a suspension, else exclude the delay from the backstop."""
         last_look_s = self._wall_start + self.elapsed_s - gap_s
         if gap_s > LATE_S and (suspended_s := self.suspended(last_look_s)):
@@ -199,9 +199,10 @@ class MoveClock:
             )
         self._excused_s += gap_s - _LONGEST_GAP_S
 
-    def _judge(self) -> None:
+    def _require_time_left(self) -> None:
+        """Raise OutOfTime if budget, backstop or idle bank is used up, as of the last `look`."""
         if (self.cpu_s if self.decides_cpu else self.elapsed_s) > self.budget_s:
-            raise self._out_of_budget()
+            raise self._budget_error()
         if self.elapsed_s > self.wall_s and self._elapsed_undelayed_s() > self.wall_s:
             raise OutOfTime(
                 f"no answer within {self.wall_s:.1f} s of wall time ({self.cpu_s * 1000:.0f} ms of CPU time)",
@@ -214,7 +215,8 @@ class MoveClock:
                 hint="do not sleep or wait for files, locks or input before you answer; flush stdout after the answer",
             )
 
-    def _out_of_budget(self) -> OutOfTime:
+    def _budget_error(self) -> OutOfTime:
+        """Return the error for a used-up budget; `is_by_load` is set if waits for a core explain the excess."""
         kind = "CPU time" if self.decides_cpu else "wall time"
         late = OutOfTime(
             f"used {self.used_s * 1000:.0f} ms of {kind}, had {self.budget_s * 1000:.0f} ms",

@@ -31,7 +31,7 @@ def free_cores() -> list[int]:
     free: list[int] = []
     folder = claims_folder()
     for core in usable_cores():
-        if (claim := _claim_of(core, folder)) is not None:
+        if (claim := _try_claim(core, folder)) is not None:
             os.close(claim)
             free.append(core)
     return free
@@ -55,8 +55,8 @@ def claims_folder() -> Path | None:
     return None
 
 
-def _claim_of(core: int, folder: Path | None) -> int | None:
-    """Claim a core; return the file descriptor that holds the claim, None if it is taken."""
+def _try_claim(core: int, folder: Path | None) -> int | None:
+    """Claim a core; return the file descriptor that holds the claim, None if it is taken or there is no folder."""
     if folder is None:
         return None
     try:
@@ -86,9 +86,9 @@ class OwnCore:
             return
         folder = self._folder()
         for core in reversed(self._usable):
-            if (claim := _claim_of(core, folder)) is not None:
+            if (claim := _try_claim(core, folder)) is not None:
                 self.core, self._claim = core, claim
-                _stay_on([core])
+                _restrict_to([core])
                 return
 
     def release(self) -> None:
@@ -96,10 +96,10 @@ class OwnCore:
         if self._claim is not None:
             os.close(self._claim)
             self.core = self._claim = None
-            _stay_on(self._usable)
+            _restrict_to(self._usable)
 
 
-def _stay_on(cores: Iterable[int]) -> None:
+def _restrict_to(cores: Iterable[int]) -> None:
     """Restrict this thread and all running bots to these cores; later threads and bots inherit that."""
     allowed = set(cores)
     os.sched_setaffinity(0, allowed)

@@ -74,7 +74,10 @@ class BotFolder(NamedTuple):
 
 
 def start(bot: BotSpec, arguments: tuple[str, ...] = (), confinement: Confinement = STRICTEST) -> BotProcess:
-    """Start the bot; raises Crashed with command, folder, program and reason if it cannot be started."""
+    """Start the bot; raises Crashed, with command, folder, program and reason, if it cannot be started.
+
+    Raises HarnessFault if its folder is gone or no sandbox can be set up.
+    """
     try:
         Path(bot.folder).stat()
     except FileNotFoundError:
@@ -90,7 +93,7 @@ def start(bot: BotSpec, arguments: tuple[str, ...] = (), confinement: Confinemen
 def start_command(
     command: list[str], folder: BotFolder, confinement: Confinement, *, is_build: bool = False
 ) -> BotProcess:
-    """Start a command in `folder`, which a build may write to; raises Crashed as `start` does."""
+    """Start a command in `folder`, sandboxed or not; a build may write to the folder. Raises as `start`."""
     if confinement.isolation == "sandbox":
         path = runtimes.search_path()
         program, origin = find_program(command, folder, path, sight(folder.path))
@@ -139,12 +142,13 @@ def _preload(bot: BotSpec) -> None:
     is_script = source.parent == folder and source.is_file()
     for place, _, names in [(folder, [], [source.name])] if is_script else os.walk(folder):
         for name in names:
-            with contextlib.suppress(OSError), open(f"{place}/{name}", "rb", 0, opener=_open_plain) as file:
+            with contextlib.suppress(OSError), open(f"{place}/{name}", "rb", 0, opener=_open_without_waiting) as file:
                 while stat.S_ISREG(os.fstat(file.fileno()).st_mode) and file.readinto(_UNREAD):
                     pass
 
 
-def _open_plain(path: str, _flags: int) -> int:
+def _open_without_waiting(path: str, _flags: int) -> int:
+    """Open a file for reading, as an opener of `open`: follows no link and does not wait for a pipe."""
     return os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
 
 
@@ -158,7 +162,7 @@ def find_program(command: list[str], folder: BotFolder, path: str, sight: Sight 
     place = f"`{shell_text(command)}` in {folder.name}"
     # a relative path starts at the bot's folder, as in a shell there
     programs = [word] if "/" in word else [f"{entry}/{word}" for entry in path.split(":")]
-    seen = [(program, _place(program, folder.path, sight)) for program in programs]
+    seen = [(program, _visible_file(program, folder.path, sight)) for program in programs]
     there = [(program, file) for program, file in seen if file is not None and file.is_file()]
     program, file = next(((name, target) for name, target in there if os.access(target, os.X_OK)), ("", Path()))
     shown_path = printable(folder.as_written(os.path.join(folder.path, program or word)))  # noqa: PTH118 - "./x" stays
@@ -196,16 +200,17 @@ def shell_text(command: Iterable[str]) -> str:
     return printable(text if len(text) <= _SHOWN else f"{text[:_SHOWN]}...")
 
 
-def _interpreter_refusal(interpreter: str, told: str, folder: str, sight: Sight | None) -> str:
+def _interpreter_refusal(interpreter: str, shown_path: str, folder: str, sight: Sight | None) -> str:
     """Return why the kernel cannot run a script with `interpreter` after `#!`; empty if it can."""
-    asks = f"the first line of {told} asks for the interpreter {interpreter.encode('unicode_escape').decode()}"
-    file = _place(re.split(r"[ \t]", interpreter)[0], folder, sight)
+    asks = f"the first line of {shown_path} asks for the interpreter {interpreter.encode('unicode_escape').decode()}"
+    file = _visible_file(re.split(r"[ \t]", interpreter)[0], folder, sight)
     if file is None:
         return f"{asks}, which bots do not see"
     return "" if file.exists() else f"{asks}, which is not on this machine"
 
 
-def _place(program: str, folder: str, sight: Sight | None) -> Path | None:
+def _visible_file(program: str, folder: str, sight: Sight | None) -> Path | None:
+    """Return the file at a path that starts at the bot's folder; None if the bot does not see that place."""
     return Path(folder, program) if sight is None else sight.find(program)
 
 

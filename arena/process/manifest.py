@@ -63,26 +63,28 @@ _NAME_DESCRIPTION: Final = (
 )
 
 
-def _line(most: int) -> Meta:
+def _single_line_rule(most: int) -> Meta:
+    """Return the constraint on a text of one line, of at most `most` characters that print."""
     shape = rf"^[^{_CONTROLS}]{{0,{most}}}\Z"
     return Meta(pattern=shape, description=f"text of one line, at most {most} characters that print")
 
 
-def _text(length: str, least: int, most: int) -> Meta:
+def _text_rule(length: str, least: int, most: int) -> Meta:
+    """Return the constraint on a text of `least` to `most` characters; `length` says "1 to" or "at most"."""
     shape = rf"^[^{_IN_TEXTS}]{{{least},{most}}}\Z"
     return Meta(pattern=shape, description=f"text of {length} {most} characters, without control characters")
 
 
 Name = Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.+-]{0,39}\Z", description=_NAME_DESCRIPTION)]
-SingleLine = Annotated[str, _line(100)]
-Version = Annotated[str, _line(40)]
-CommandWord = Annotated[str, _text("1 to", 1, 4096)]
+SingleLine = Annotated[str, _single_line_rule(100)]
+Version = Annotated[str, _single_line_rule(40)]
+CommandWord = Annotated[str, _text_rule("1 to", 1, 4096)]
 Words = Annotated[
     tuple[CommandWord, ...],
     Meta(min_length=1, max_length=256, description="a list of words, such as [python3, bot.py]"),
 ]
 Cores = Annotated[int, Meta(ge=1, le=1024)]
-Description = Annotated[str, _text("at most", 0, 500)]
+Description = Annotated[str, _text_rule("at most", 0, 500)]
 
 
 class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -153,18 +155,18 @@ def label_of(name: str, version: str, digest: str) -> str:
 def read_bot(path: Path, given: str = "", *, is_handed_in: bool = False) -> BotSpec:
     """Read the bot at `path`, a script or a folder with `bot.yaml`; messages show `given`, or `path` without it.
 
-    No part of `path` may be a link (see `_reached`); with `is_handed_in` no file may be a hard link. Raises SpecError.
+    No part of `path` may be a link (see `_open_bot`); with `is_handed_in` no file may be a hard link. Raises SpecError.
     """
     named = Path(given) if given else path
     text: bytes | None = None
-    with _reached(path, named) as entry:
+    with _open_bot(path, named) as entry:
         mode = os.fstat(entry).st_mode
         if stat.S_ISDIR(mode):
-            text = _manifest_text(entry, named)
+            text = _read_manifest_text(entry, named)
             manifest = parse_yaml(text, Manifest, place=str(named / MANIFEST), limit=MANIFEST_LIMIT)
         else:
             manifest = _manifest_of_script(path.name, mode, named)
-        digest = _digest(_files(entry, path.name, named, is_handed_in=is_handed_in), manifest, named, text)
+        digest = _digest_of(_files(entry, path.name, named, is_handed_in=is_handed_in), manifest, named, text)
     return BotSpec(
         manifest=manifest,
         source=str(path.resolve()),
@@ -174,13 +176,13 @@ def read_bot(path: Path, given: str = "", *, is_handed_in: bool = False) -> BotS
     )
 
 
-def _manifest_text(folder: int, named: Path) -> bytes:
+def _read_manifest_text(folder: int, named: Path) -> bytes:
     """Read the manifest in an open folder; raises SpecError if it is a link, or missing."""
     place = named / MANIFEST
     try:
         status = os.stat(MANIFEST, dir_fd=folder, follow_symlinks=False)
     except FileNotFoundError:
-        with _opened(named, ".", _A_FOLDER, folder) as listed, os.scandir(listed) as entries:
+        with _open_in(named, ".", _A_FOLDER, folder) as listed, os.scandir(listed) as entries:
             names = sorted(entry.name for entry in islice(entries, SOURCE_FILE_LIMIT))
         excerpt = (safe_path(", ".join(names[:6])) + " ..." * (len(names) > 6)) or "nothing"
         raise SpecError(f"{safe_path(named)}: a bot's folder needs a {MANIFEST}; found {excerpt}") from None
@@ -188,16 +190,16 @@ def _manifest_text(folder: int, named: Path) -> bytes:
         raise SpecError(f"{safe_path(place)}: {error.strerror}") from None
     if stat.S_ISLNK(status.st_mode):
         raise SpecError(f"{safe_path(place)}: a symbolic link; put the file itself there")
-    with _opened(place, MANIFEST, _NAME_ONLY | _NO_LINK, folder) as entry:
-        return _read(place, entry, place.name, MANIFEST_LIMIT).content
+    with _open_in(place, MANIFEST, _NAME_ONLY | _NO_LINK, folder) as entry:
+        return _read_file(place, entry, place.name, MANIFEST_LIMIT).content
 
 
 def bot_digest(path: Path, manifest: Manifest) -> str:
     """Compute the hash of the bot at `path`, as `read_bot` does."""
-    return _digest(bot_files(path), manifest, path)
+    return _digest_of(bot_files(path), manifest, path)
 
 
-def _digest(files: Iterable[BotFile], manifest: Manifest, named: Path, text: bytes | None = None) -> str:
+def _digest_of(files: Iterable[BotFile], manifest: Manifest, named: Path, text: bytes | None = None) -> str:
     """Return the SHA-256 (hex) over the manifest and path, executable bit and bytes of each file, in order of path.
 
     `text`: the bytes that the manifest was read from; raises SpecError if its file has changed since.
@@ -212,6 +214,10 @@ def _digest(files: Iterable[BotFile], manifest: Manifest, named: Path, text: byt
 
 
 def _manifest_of_script(name: str, mode: int, named: Path) -> Manifest:
+    """Return the manifest of a script: its name without ending, and a command by its ending or executable bit.
+
+    Raises SpecError if neither gives a command.
+    """
     ending = PurePath(name).suffix
     interpreter = _INTERPRETERS.get(ending.lower())
     if interpreter is not None:
@@ -232,30 +238,30 @@ def bot_files(path: Path) -> Iterator[BotFile]:
 
     Raises SpecError for links, devices, too many or too large files, and files that vanish meanwhile.
     """
-    with _reached(path, path) as entry:
+    with _open_bot(path, path) as entry:
         yield from _files(entry, path.name, path)
 
 
 def _files(entry: int, name: str, named: Path, *, is_handed_in: bool = False) -> Iterator[BotFile]:
     """Yield the files of a bot whose script or folder is open as `entry`."""
     if not stat.S_ISDIR(os.fstat(entry).st_mode):
-        yield _read(named, entry, name, SOURCE_SIZE_LIMIT, is_handed_in=is_handed_in)
+        yield _read_file(named, entry, name, SOURCE_SIZE_LIMIT, is_handed_in=is_handed_in)
         return
     size = 0
-    with _opened(named, ".", _A_FOLDER, entry) as folder:
-        for number, file in enumerate(_walk(named, folder, "", is_handed_in=is_handed_in), start=1):
+    with _open_in(named, ".", _A_FOLDER, entry) as folder:
+        for number, file in enumerate(_walk_folder(named, folder, "", is_handed_in=is_handed_in), start=1):
             size += len(file.content) if file else 0
             if size > SOURCE_SIZE_LIMIT or number > SOURCE_FILE_LIMIT:
-                raise _too_large(named)
+                raise _too_large_error(named)
             if file:
                 yield file
 
 
-def _read(place: Path, entry: int, relative: str, limit: int, *, is_handed_in: bool = False) -> BotFile:
+def _read_file(place: Path, entry: int, relative: str, limit: int, *, is_handed_in: bool = False) -> BotFile:
     """Read the file that `entry`, a descriptor made with O_PATH, refers to; raises SpecError above `limit` bytes."""
     status = os.fstat(entry)
     if not stat.S_ISREG(status.st_mode):
-        raise _odd(place, status.st_mode)
+        raise _not_plain_error(place, status.st_mode)
     if is_handed_in and status.st_nlink > 1:
         raise SpecError(f"{safe_path(place)}: a file with other names (a hard link); hand in a copy of it")
     content = b""
@@ -266,7 +272,7 @@ def _read(place: Path, entry: int, relative: str, limit: int, *, is_handed_in: b
         except OSError as error:
             raise SpecError(f"{safe_path(place)}: {error.strerror}") from None
     if max(status.st_size, len(content)) > limit:
-        raise _too_large(place, limit)
+        raise _too_large_error(place, limit)
     return BotFile(relative, content, bool(status.st_mode & stat.S_IXUSR))
 
 
@@ -275,7 +281,7 @@ def safe_path(path: Path | str) -> str:
     return printable(str(path))
 
 
-def _walk(path: Path, folder: int, before: str, *, is_handed_in: bool) -> Iterator[BotFile | None]:
+def _walk_folder(path: Path, folder: int, before: str, *, is_handed_in: bool) -> Iterator[BotFile | None]:
     """Yield the files in an open folder and below it, and None for each folder; folders are sorted as `name/`."""
     if before.count("/") > DEEPEST_FOLDER:
         raise SpecError(f"{safe_path(path)}: folders lie more than {DEEPEST_FOLDER} deep in each other")
@@ -289,16 +295,16 @@ def _walk(path: Path, folder: int, before: str, *, is_handed_in: bool) -> Iterat
         if not relative.isprintable():  # newlines would make the hash ambiguous
             raise SpecError(f"{safe_path(path / relative)}: a file's name may contain only characters that print")
         if name == word:
-            with _opened(path / relative, name, _NAME_ONLY | _NO_LINK, folder) as file:
-                yield _read(path / relative, file, relative, SOURCE_SIZE_LIMIT, is_handed_in=is_handed_in)
+            with _open_in(path / relative, name, _NAME_ONLY | _NO_LINK, folder) as file:
+                yield _read_file(path / relative, file, relative, SOURCE_SIZE_LIMIT, is_handed_in=is_handed_in)
             continue
         yield None
-        with _opened(path / relative, name, _A_FOLDER | _NO_LINK, folder) as inner:
-            yield from _walk(path, inner, relative, is_handed_in=is_handed_in)
+        with _open_in(path / relative, name, _A_FOLDER | _NO_LINK, folder) as inner:
+            yield from _walk_folder(path, inner, relative, is_handed_in=is_handed_in)
 
 
 @contextmanager
-def _reached(path: Path, named: Path) -> Iterator[int]:
+def _open_bot(path: Path, named: Path) -> Iterator[int]:
     """Open the file or folder at `path` with O_PATH, part by part, without following links.
 
     An unpacked archive may have a link in place of any of its folders. So links are followed only on the way to the
@@ -306,7 +312,7 @@ def _reached(path: Path, named: Path) -> Iterator[int]:
     `named`: the path in messages. Raises SpecError for a link, and for anything but a file or a folder.
     """
     try:
-        entry = _reach(path)
+        entry = _open_or_find_link(path)
     except OSError as error:
         reason = "no such file or folder" if isinstance(error, FileNotFoundError) else error.strerror
         raise SpecError(f"{safe_path(named)}: {reason}") from None
@@ -322,9 +328,9 @@ def _reached(path: Path, named: Path) -> Iterator[int]:
         os.close(entry)
 
 
-def _reach(path: Path) -> int:
+def _open_or_find_link(path: Path) -> int:
     """Return a descriptor of the file or folder at `path`, or of the first link on the way to it."""
-    trusted = _trusted_part(path)
+    trusted = _part_with_links_allowed(path)
     entry = os.open(trusted, _NAME_ONLY)
     for part in path.relative_to(trusted).parts:
         try:
@@ -337,7 +343,7 @@ def _reach(path: Path) -> int:
     return entry
 
 
-def _trusted_part(path: Path) -> Path:
+def _part_with_links_allowed(path: Path) -> Path:
     """Return the beginning of `path` in which links may be followed."""
     if not path.is_absolute():
         return Path()
@@ -347,8 +353,8 @@ def _trusted_part(path: Path) -> Path:
 
 
 @contextmanager
-def _opened(place: Path, name: str, flags: int, folder: int) -> Iterator[int]:
-    """Open `name` in a folder; raises SpecError, with `place`, if that or the body of the `with` fails."""
+def _open_in(place: Path, name: str, flags: int, folder: int) -> Iterator[int]:
+    """Open `name` in a folder inside the `with`; raises SpecError, with `place`, if that or its body fails."""
     try:
         descriptor = os.open(name, os.O_RDONLY | os.O_CLOEXEC | flags, dir_fd=folder)
         try:
@@ -359,18 +365,20 @@ def _opened(place: Path, name: str, flags: int, folder: int) -> Iterator[int]:
         if error.errno == errno.ENOENT:
             reason = "no such file or folder; it was there a moment ago, try again"
         elif error.errno in (errno.ELOOP, errno.ENOTDIR):
-            raise _odd(place, stat.S_IFLNK) from None
+            raise _not_plain_error(place, stat.S_IFLNK) from None
         else:
             reason = str(error.strerror)
         raise SpecError(f"{safe_path(place)}: {reason}") from None
 
 
-def _odd(place: Path, mode: int) -> SpecError:
+def _not_plain_error(place: Path, mode: int) -> SpecError:
+    """Return the error for a link, folder, pipe, socket or device where only plain files may be."""
     kind = "a link" if stat.S_ISLNK(mode) else "a folder" if stat.S_ISDIR(mode) else "a pipe, socket or device"
     return SpecError(f"{safe_path(place)}: a bot may contain only plain files and folders, this is {kind}")
 
 
-def _too_large(place: Path, limit: int = SOURCE_SIZE_LIMIT) -> SpecError:
+def _too_large_error(place: Path, limit: int = SOURCE_SIZE_LIMIT) -> SpecError:
+    """Return the error for a file, or a bot as a whole, above its limit of bytes or files."""
     files = f" or {SOURCE_FILE_LIMIT} files" if limit == SOURCE_SIZE_LIMIT else ""
     size = f"{limit >> 20} MiB" if limit >= 1 << 20 else f"{limit >> 10} KiB"
     return SpecError(f"{safe_path(place)}: larger than {size}{files}")

@@ -188,11 +188,11 @@ class BotProcess:
 
     def ending(self) -> str:
         """Return the end of the process, in words; empty while it runs."""
-        return self._end().words
+        return self._read_end().words
 
     def evidence(self, ending: str) -> Evidence:
         """Return the facts about the end of the bot; `ending` is that end in words."""
-        end = self._end()
+        end = self._read_end()
         is_others = end.signal > 0 and not self._is_killed_by_us
         return Evidence(
             ending=ending,
@@ -204,7 +204,8 @@ class BotProcess:
             is_crowded=self.group.is_crowded(),
         )
 
-    def _end(self) -> "_End":
+    def _read_end(self) -> "_End":
+        """Return the end of the started process, empty while it runs; does not reap it."""
         try:
             ended = os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
         except ChildProcessError:
@@ -221,17 +222,17 @@ class BotProcess:
     def suspend(self) -> bool:
         """Suspend the bot (SIGSTOP); if its own process is gone, kill its other processes and return False."""
         if not self.is_suspended:
-            self.is_suspended = self._signal(signal.SIGSTOP)
+            self.is_suspended = self._send_signal(signal.SIGSTOP)
         return self.is_suspended
 
     def is_there(self) -> bool:
         """Return True if the bot's own process exists; otherwise kill its other processes."""
-        return self._signal(0)
+        return self._send_signal(0)
 
     def resume(self) -> None:
         """Resume a suspended bot (SIGCONT)."""
         if self.is_suspended:
-            self._signal(signal.SIGCONT)
+            self._send_signal(signal.SIGCONT)
             self.is_suspended = False
 
     def close_stdin(self) -> None:
@@ -248,7 +249,7 @@ class BotProcess:
         for pipe in self._pipes:
             pipe.close()
 
-    def _signal(self, number: int) -> bool:
+    def _send_signal(self, number: int) -> bool:
         """Send a signal; return True if it reached the bot's own process, otherwise kill its other processes.
 
         Before that wait for the exit code, which the sandbox's first process hands on: a crash is reported with it.
@@ -271,12 +272,11 @@ def resident_bytes(pid: int) -> int:
     Page tables count because they grow without resident pages: one byte read in each 2 MiB of a mapping takes a page
     of them. If the first thread of a process has ended, only its other threads show the memory.
     """
-    return _counted_in(read_proc(f"/proc/{pid}/status")) or max(
-        map(_counted_in, read_threads(pid, "status")), default=0
-    )
+    return _memory_in(read_proc(f"/proc/{pid}/status")) or max(map(_memory_in, read_threads(pid, "status")), default=0)
 
 
-def _counted_in(status: bytes) -> int:
+def _memory_in(status: bytes) -> int:
+    """Return the bytes of memory that the text of a /proc/PID/status counts; 0 if a field is missing."""
     try:
         return sum(int(status[status.index(name) + len(name) :].split(None, 1)[0]) for name in _COUNTED) << 10
     except ValueError:
@@ -285,16 +285,16 @@ def _counted_in(status: bytes) -> int:
 
 def _states_of_threads(pid: int) -> set[bytes]:
     """Return the states of all threads of a process, as letters of proc_pid_stat(5)."""
-    return {fields[0] for stat in read_threads(pid, "stat") if (fields := _fields_of(stat))}
+    return {fields[0] for stat in read_threads(pid, "stat") if (fields := _split_stat(stat))}
 
 
 def _major_faults(pid: int) -> int:
     """Return the number of major page faults of all threads of a process, ended ones too."""
-    fields = _fields_of(read_proc(f"/proc/{pid}/stat"))
+    fields = _split_stat(read_proc(f"/proc/{pid}/stat"))
     return int(fields[9]) if fields else 0
 
 
-def _fields_of(stat: bytes) -> list[bytes]:
+def _split_stat(stat: bytes) -> list[bytes]:
     """Split a /proc stat line after the program's name, which may contain any character; the state is first."""
     return stat.rpartition(b")")[2].split()
 
@@ -311,19 +311,20 @@ _LOOKS: Final = 3
 def is_held(pids: Iterable[int], pipe: int) -> bool:
     """Return True if one of these processes has the pipe with that inode open, or if /proc cannot be read."""
     searched = tuple(pids)
-    return any(_is_seen(searched, pipe) for _ in range(_LOOKS))
+    return any(_is_open_now(searched, pipe) for _ in range(_LOOKS))
 
 
-def _is_seen(pids: Iterable[int], pipe: int) -> bool:
+def _is_open_now(pids: Iterable[int], pipe: int) -> bool:
+    """Search once: return True if one of these processes has the pipe open, or if /proc cannot be read."""
     try:
         # by threads: if the first one has ended, the process shows no descriptors, but still has them
-        links = {_link(entry) for pid in pids for entry in Path(f"/proc/{pid}/task").glob("*/fd/*")}
+        links = {_link_target(entry) for pid in pids for entry in Path(f"/proc/{pid}/task").glob("*/fd/*")}
     except OSError:
         return True
     return not links or f"pipe:[{pipe}]" in links
 
 
-def _link(entry: Path) -> str:
+def _link_target(entry: Path) -> str:
     """Return the target of a link in /proc; empty if the descriptor was closed meanwhile."""
     try:
         return str(entry.readlink())

@@ -36,7 +36,7 @@ def read_proc(path: str) -> bytes:
 
 
 def read_threads(pid: int, name: str) -> list[bytes]:
-    """Return the contents of file `name` of each thread of process `pid`; empty for threads that have just ended."""
+    """Return the contents of /proc file `name` of each thread, b"" for one that has just ended; [] if all have."""
     try:
         return [read_proc(f"/proc/{pid}/task/{thread}/{name}") for thread in os.listdir(f"/proc/{pid}/task")]  # noqa: PTH208
     except OSError:
@@ -100,5 +100,6 @@ def kill_all(targets: Callable[[], set[int]], patience_s: float) -> int:
 
 
 def _reap(pid: int) -> None:
+    """Reap a child that has ended; no effect on others."""
     with contextlib.suppress(ChildProcessError):
         os.waitpid(pid, os.WNOHANG)

@@ -68,7 +68,7 @@ def lack_of_room(need: Room) -> str:
 
 
 def require_least() -> None:
-    """Raise MachineFault if the harness itself has too few resources: some libraries would end the process."""
+    """Raise MachineFault if too few tasks or too little address space are left: libraries would end the process."""
     least, tasks = _LEAST_TASKS + len(usable_cores()), free_tasks()
     if tasks is not None and tasks < least:
         raise MachineFault(
@@ -81,29 +81,32 @@ def require_least() -> None:
 
 @contextlib.contextmanager
 def share_machine() -> Iterator[None]:
-    """Hold the machine for one match among others."""
+    """Hold the machine for one match among others inside the `with`; waits while a match has it alone."""
     with contextlib.ExitStack() as held:
-        with _locked(_ENTRY):
-            held.enter_context(_locked(_TABLES, is_shared=True))
+        with _hold_lock(_ENTRY):
+            held.enter_context(_hold_lock(_TABLES, is_shared=True))
         yield
 
 
 @contextlib.contextmanager
 def claim_machine(limits: Sequence[Limits]) -> Iterator[None]:
-    """Hold the machine for one match, without other matches of this user.
+    """Hold the machine for one match alone inside the `with`; waits for the other matches of this user.
 
     Raises MachineFault if the limits of its bots do not fit even then.
     """
     log.warning("waiting until nothing else is played on this machine")
-    with _locked(_ENTRY), _locked(_TABLES):
+    with _hold_lock(_ENTRY), _hold_lock(_TABLES):
         if lack := lack_of_room(room_for(limits)):
             raise MachineFault(f"with nothing else playing, {lack}")
         yield
 
 
 @contextlib.contextmanager
-def _locked(name: str, *, is_shared: bool = False) -> Iterator[None]:
-    """Hold a lock of this user by name; the kernel releases it when the process ends."""
+def _hold_lock(name: str, *, is_shared: bool = False) -> Iterator[None]:
+    """Hold a lock of this user by name inside the `with`; the kernel releases it when the process ends.
+
+    Waits for it; without a folder for locks holds none.
+    """
     folder = claims_folder()
     if folder is None:
         yield

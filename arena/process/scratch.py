@@ -33,7 +33,7 @@ def scratch_folder(prefix: str, parent: Path | None = None) -> Iterator[Path]:
     while True:
         folder = Path(tempfile.mkdtemp(ENDING, prefix, place))
         try:
-            with _locked(folder) as is_held:
+            with _try_lock(folder) as is_held:
                 if is_held is not False and folder.is_dir():  # a sweep may have come between the two
                     yield folder
                     return
@@ -57,7 +57,7 @@ def own_folder() -> Path:
 def sweep(place: Path) -> None:
     """Remove scratch folders of this user in `place` whose makers were killed."""
     for leftover in sorted(place.glob(f"*{ENDING}")):
-        with _locked(leftover) as is_held, contextlib.suppress(FileNotFoundError):  # another sweep was quicker
+        with _try_lock(leftover) as is_held, contextlib.suppress(FileNotFoundError):  # another sweep was quicker
             if is_held and leftover.lstat().st_uid == os.geteuid():
                 remove(leftover)
                 log.info("%s: removed; a program that was killed had left it", leftover)
@@ -75,8 +75,11 @@ def run_on(folder: Path, *command: str) -> None:
 
 
 @contextlib.contextmanager
-def _locked(folder: Path) -> Iterator[bool | None]:
-    """Lock a folder inside the `with`; True if that succeeded, None if the file system has no locks."""
+def _try_lock(folder: Path) -> Iterator[bool | None]:
+    """Lock a folder inside the `with`; yield True if that succeeded, None if its file system has no locks.
+
+    Yields False if another process holds the lock, or the folder cannot be opened.
+    """
     try:
         number = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     except OSError:  # gone meanwhile, or another user's

@@ -52,7 +52,7 @@ def group_folders(controller: str = "", root: Path = _ROOT) -> list[Path]:
             is_wanted = controller in options.split(",") if controller else True
             if system == ("cgroup" if controller else "cgroup2") and is_wanted:
                 top, mount = where.split()[3:5]
-                return _upwards(root / mount.lstrip("/"), top, _group_name(controller, root))
+                return _groups_upwards(root / mount.lstrip("/"), top, _group_name(controller, root))
     return []
 
 
@@ -63,7 +63,7 @@ def _group_name(controller: str, root: Path) -> str:
     return next((name for _, controllers, name in names if controller in controllers.split(",")), "/")
 
 
-def _upwards(mount: Path, top: str, name: str) -> list[Path]:
+def _groups_upwards(mount: Path, top: str, name: str) -> list[Path]:
     """Return the folders from group `name` up to the mount, whose root is group `top` of the tree."""
     is_shown = Path(name).is_relative_to(top) and ".." not in name
     inside = Path(name).relative_to(top) if is_shown else Path()
@@ -72,12 +72,12 @@ def _upwards(mount: Path, top: str, name: str) -> list[Path]:
 
 def free_memory(root: Path = _ROOT) -> int:
     """Return the bytes that new processes can use before the kernel ends some for want of memory."""
-    available = _AVAILABLE.search(_text(root / "proc/meminfo"))
+    available = _AVAILABLE.search(_read_text(root / "proc/meminfo"))
     free = sys.maxsize if available is None else int(available[1]) << 10
     for folder in (*group_folders("", root), *group_folders("memory", root)):
-        used = next(_numbers(folder, *_USAGE_FILES), 0)
-        reclaimable = max(map(int, _RECLAIMABLE.findall(_text(folder / "memory.stat"))), default=0)
-        limit = min(_numbers(folder, *_LIMIT_FILES), default=free + used)
+        used = next(_read_numbers(folder, *_USAGE_FILES), 0)
+        reclaimable = max(map(int, _RECLAIMABLE.findall(_read_text(folder / "memory.stat"))), default=0)
+        limit = min(_read_numbers(folder, *_LIMIT_FILES), default=free + used)
         free = min(free, limit - used + reclaimable)
     return max(0, free)
 
@@ -85,9 +85,9 @@ def free_memory(root: Path = _ROOT) -> int:
 def free_tasks(root: Path = _ROOT) -> int | None:
     """Return how many processes and threads can still be started; None where nothing limits them."""
     free = [
-        limit - next(_numbers(folder, "pids.current"), 0)
+        limit - next(_read_numbers(folder, "pids.current"), 0)
         for folder in (*group_folders("", root), *group_folders("pids", root))
-        for limit in _numbers(folder, "pids.max")
+        for limit in _read_numbers(folder, "pids.max")
     ]
     if (allowed := _allowed_tasks()) is not None:
         free.append(allowed - _own_tasks(root))
@@ -102,7 +102,7 @@ def address_space() -> int:
 
 def oom_kills(root: Path = _ROOT) -> int:
     """Return how often the OOM killer ended a process: in this process's control group, else on the whole machine."""
-    return sum(int(number) for file in _kill_files(root) for number in _KILLS.findall(_text(file)))
+    return sum(int(number) for file in _kill_files(root) for number in _KILLS.findall(_read_text(file)))
 
 
 def refused_starts(root: Path = _ROOT) -> int:
@@ -111,7 +111,7 @@ def refused_starts(root: Path = _ROOT) -> int:
     Version 1 counts it in the group of the refused process, version 2 in the group that is full, if the kernel has
     `pids.events.local`. A bot's own group, with the bot's own limit, is not counted.
     """
-    return sum(int(number) for file in _refusal_files(root) for number in _REFUSALS.findall(_text(file)))
+    return sum(int(number) for file in _refusal_files(root) for number in _REFUSALS.findall(_read_text(file)))
 
 
 @cache
@@ -127,7 +127,7 @@ def _kill_files(root: Path) -> list[Path]:
     """Return the files that count OOM kills; they do not change while this process plays."""
     groups = [*group_folders("", root)[:1], *group_folders("memory", root)[:1]]
     files = [folder / name for folder in groups for name in ("memory.events", "memory.oom_control")]
-    return [file for file in files if _KILLS.search(_text(file))] or [root / "proc/vmstat"]
+    return [file for file in files if _KILLS.search(_read_text(file))] or [root / "proc/vmstat"]
 
 
 def as_shortage(error: BaseException, place: str = "") -> Shortage | None:
@@ -146,15 +146,16 @@ def shortage_in(text: str) -> Shortage | None:
     return None if number is None else Shortage(f"{text}; {SHORTAGES[number]}")
 
 
-def _numbers(folder: Path, *names: str) -> Iterator[int]:
+def _read_numbers(folder: Path, *names: str) -> Iterator[int]:
     """Yield the number in each of these files; skips missing files and the word `max`."""
     for name in names:
-        text = _text(folder / name).strip()
+        text = _read_text(folder / name).strip()
         if text.isdecimal():
             yield int(text)
 
 
-def _text(file: Path) -> str:
+def _read_text(file: Path) -> str:
+    """Return the text of a file; empty if it cannot be read."""
     try:
         return file.read_text(encoding="ascii")
     except OSError:

@@ -57,12 +57,13 @@ def take_reading() -> Reading:
         waited_s=own_delay_s(),
         cpu_s=time.process_time(),
         faults=resource.getrusage(resource.RUSAGE_THREAD).ru_majflt,
-        memory_s=_stalled_s("memory"),
-        disk_s=_stalled_s("io"),
+        memory_s=_read_stall_s("memory"),
+        disk_s=_read_stall_s("io"),
     )
 
 
-def _stalled_s(resource_name: str) -> float | None:
+def _read_stall_s(resource_name: str) -> float | None:
+    """Return the seconds that programs waited for `memory` or `io` (/proc/pressure); None if not measured."""
     match = _STALLED.search(read_proc(f"/proc/pressure/{resource_name}"))
     return int(match[1]) / 1e6 if match else None
 
@@ -82,32 +83,35 @@ class SuspensionWatch:
         self._ticked = threading.Condition()
         self._tick_s = self._ended_s = -1.0
         self._length_s = 0.0
-        self._thread = threading.Thread(target=self._run, name="suspension-watch", daemon=True)
+        self._thread = threading.Thread(target=self._watch, name="suspension-watch", daemon=True)
         self._thread.start()
-        self._await_tick(0.0)
+        self._await_reading(0.0)
 
     def since(self, start_s: float) -> float:
         """Return the seconds of the last suspension that ended after `start_s` (time.monotonic); 0.0 without one."""
         self.start()
         self._wake.set()
-        self._await_tick(time.monotonic())
+        self._await_reading(time.monotonic())
         return self._length_s if self._ended_s > start_s else 0.0
 
-    def _await_tick(self, from_s: float) -> None:
+    def _await_reading(self, from_s: float) -> None:
+        """Wait until the thread has read the clocks at `from_s` or later, at most 5 s."""
         with self._ticked:
             self._ticked.wait_for(lambda: self._tick_s >= from_s, _TICK_WITHIN_S)
 
-    def _run(self) -> None:
+    def _watch(self) -> None:
+        """Read the clocks every half second, and when woken, for ever; publish each reading with its suspension."""
         before = self._read()
-        self._tick(before, 0.0)
+        self._publish(before, 0.0)
         while True:
             self._wake.wait(SLEEP_S)
             self._wake.clear()
             after = self._read()
-            self._tick(after, suspended_s(before, after))
+            self._publish(after, suspended_s(before, after))
             before = after
 
-    def _tick(self, reading: Reading, length_s: float) -> None:
+    def _publish(self, reading: Reading, length_s: float) -> None:
+        """Store the time of a reading, and its suspension of `length_s` if that is over LATE_S; wake waiters."""
         with self._ticked:
             self._tick_s = reading.at_s
             if length_s > LATE_S:

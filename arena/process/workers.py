@@ -90,7 +90,7 @@ class Workers:
             self.kill_orphans()
         if worker is None:
             self._logs = self._logs or _LogCollector()
-            worker = self._workers[number] = _start_worker(f"worker-{number}", self._preload, self._logs)
+            worker = self._workers[number] = _start_worker_or_retry(f"worker-{number}", self._preload, self._logs)
         return worker
 
     def close(self, *, is_interrupted: bool) -> None:
@@ -117,11 +117,11 @@ class Workers:
     def _end_now(self) -> None:
         """Send SIGTERM to the workers, which end with their bots; kill those left after 0.4 s, and orphaned bots."""
         workers = [worker for worker in self._workers if worker is not None]
-        _signal((worker.pid for worker in workers), signal.SIGTERM)
+        _send_signal((worker.pid for worker in workers), signal.SIGTERM)
         deadline_s = time.monotonic() + _END_WITHIN_S
         for worker in workers:
             worker.process.join(max(0.0, deadline_s - time.monotonic()))
-        _signal((worker.pid for worker in workers if worker.process.is_alive()), signal.SIGKILL)
+        _send_signal((worker.pid for worker in workers if worker.process.is_alive()), signal.SIGKILL)
         self._workers = [None] * len(self._workers)
         self.kill_orphans()
 
@@ -181,18 +181,18 @@ class _Worker:
 
     def submit(self, function: Callable[..., Any], argument: Any, take: _Take) -> "Future[Any]":
         """Call the function in the process; `take`, if given, gets the parts that it sends."""
-        call = self._thread.submit(self._call, function, argument, take)
+        call = self._thread.submit(self._run_call, function, argument, take)
         self._calls.append(call)
         return call
 
     def end(self) -> None:
         """End the process after its last call, and log its last records."""
-        self._thread.submit(self._read_idle)
+        self._thread.submit(self._log_late_records)
         self._thread.shutdown()
         self._pipe.close()
         self.process.join()
 
-    def _read_idle(self) -> None:
+    def _log_late_records(self) -> None:
         """Log the records that arrived after the last answer; mark the worker as lost at the end of the pipe."""
         try:
             while not self._is_lost and self._pipe.poll():
@@ -200,8 +200,12 @@ class _Worker:
         except (EOFError, OSError):
             self._is_lost = True
 
-    def _call(self, function: Callable[..., Any], argument: Any, take: _Take) -> Any:
-        self._read_idle()
+    def _run_call(self, function: Callable[..., Any], argument: Any, take: _Take) -> Any:
+        """Send a call to the process and return its result; log records and pass on parts until it comes.
+
+        Raises the function's error, BrokenExecutor if the process dies, Undelivered if it died before the call.
+        """
+        self._log_late_records()
         if self._is_lost:
             raise Undelivered("a worker process died before this began")
         try:
@@ -220,24 +224,28 @@ class _Worker:
         return message.value
 
 
-def _start_worker(name: str, preload: str, logs: logging.Handler) -> _Worker:
+def _start_worker_or_retry(name: str, preload: str, logs: logging.Handler) -> _Worker:
+    """Start a worker; once more if the fork server of multiprocessing turns out to be dead."""
     try:
-        return _start(name, preload, logs)
+        return _start_worker(name, preload, logs)
     except BrokenExecutor:  # multiprocessing has another fork server by now
-        return _start(name, preload, logs)
+        return _start_worker(name, preload, logs)
 
 
-def _start(name: str, preload: str, logs: logging.Handler) -> _Worker:
-    held: list[int] = []
+def _start_worker(name: str, preload: str, logs: logging.Handler) -> _Worker:
+    """Start a worker process with its pipe. Raises BrokenExecutor if the fork server is dead, else MachineFault."""
+    delayed_signals: list[int] = []
     context = multiprocessing.get_context(_START_METHOD)
     try:
-        _prepare_to_start(preload)
+        _prepare_fork_server(preload)
         pipe, far_end = context.Pipe()
         with far_end:
-            given = (far_end, logging.getLogger().getEffectiveLevel())
-            process = context.Process(target=_serve, args=given, daemon=True)
+            arguments = (far_end, logging.getLogger().getEffectiveLevel())
+            process = context.Process(target=_serve, args=arguments, daemon=True)
             # signals wait for the end of the start: a worker interrupted there would print a traceback
-            with _handling(lambda number, _: held.append(number), signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            with _replaced_handler(
+                lambda number, _: delayed_signals.append(number), signal.SIGINT, signal.SIGTERM, signal.SIGHUP
+            ):
                 process.start()
             return _Worker(name, process, pipe, logs)
     except (EOFError, ConnectionError) as error:
@@ -248,7 +256,7 @@ def _start(name: str, preload: str, logs: logging.Handler) -> _Worker:
             " (TMPDIR)"
         ) from error
     finally:
-        for number in held[:1]:
+        for number in delayed_signals[:1]:
             signal.raise_signal(number)
 
 
@@ -293,14 +301,15 @@ def multiprocessing_pids() -> set[int]:
     return {pid for pid in pids if pid}
 
 
-def _prepare_to_start(preload: str) -> None:
+def _prepare_fork_server(preload: str) -> None:
+    """Start multiprocessing's fork server, unless it runs, with `preload` imported and no signal of the terminal."""
     multiprocessing.set_forkserver_preload([preload])
     current_process()._config["tempdir"] = _socket_folder()  # type: ignore[attr-defined]  # noqa: SLF001
     reaper.become_subreaper()
     warnings.filterwarnings("ignore", message="resource_tracker: process died unexpectedly")  # it has nothing to do
     # Processes that start here inherit this, workers until they set their own handlers: so a signal of the terminal
     # ends none during its start, with a traceback.
-    with _handling(signal.SIG_IGN, signal.SIGINT, signal.SIGHUP):
+    with _replaced_handler(signal.SIG_IGN, signal.SIGINT, signal.SIGHUP):
         forkserver.ensure_running()
 
 
@@ -314,7 +323,7 @@ def _socket_folder() -> str:
 
 
 @contextlib.contextmanager
-def _handling(handler: Any, *numbers: signal.Signals) -> Iterator[None]:
+def _replaced_handler(handler: Any, *numbers: signal.Signals) -> Iterator[None]:
     """Set another handler for these signals inside the `with`; no effect outside the main thread."""
     is_main = threading.current_thread() is threading.main_thread()
     former = {number: signal.signal(number, handler) for number in numbers if is_main}
@@ -325,7 +334,8 @@ def _handling(handler: Any, *numbers: signal.Signals) -> Iterator[None]:
             signal.signal(number, previous)
 
 
-def _signal(pids: Iterable[int], number: signal.Signals) -> None:
+def _send_signal(pids: Iterable[int], number: signal.Signals) -> None:
+    """Send a signal to processes; skip those that have ended."""
     for pid in pids:
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, number)
@@ -383,6 +393,7 @@ def _become_worker(parent: _Parent, level: int) -> None:
 
 
 def _leave_with_parent() -> None:
+    """Wait for the end of the parent process, then end this one and its bots."""
     parent = multiprocessing.parent_process()
     if parent is None:
         return

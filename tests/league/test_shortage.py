@@ -51,7 +51,7 @@ class Machine:
         monkeypatch.setattr(room, "lack_of_room", lambda _: lack)
         monkeypatch.setattr(worker, "_seat", self._seat)
         monkeypatch.setattr(worker, "_play", self._play)
-        monkeypatch.setattr(room, "_locked", self._locked)
+        monkeypatch.setattr(room, "_hold_lock", self._locked)
         self._held: list[str] = []
 
     def _seat(self, _job: Job, *, keep_transcript: bool, is_last: bool) -> list[_Player]:

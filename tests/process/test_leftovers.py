@@ -27,13 +27,13 @@ from arena.process.limits import Limits
 from arena.process.sandbox import sandbox, bubblewrap, leftovers
 
 where, folder = sys.argv[1], Path(sys.argv[2])
-print(leftovers._mark_of("self"), flush=True)
+print(leftovers._mark_made_by("self"), flush=True)
 
 def die(*_):
     os.kill(os.getpid(), signal.SIGKILL)
 
 if where == "before the child is told":
-    sandbox._first_process = die
+    sandbox._read_first_pid = die
 elif where == "before the limits stand":
     sandbox.Sandbox.confine = die
 elif where == "before the gate opens":
@@ -155,7 +155,7 @@ def test_nobody_is_ended_while_an_owner_cannot_be_looked_at(tmp_path: Path, monk
     process = subprocess.Popen(words, cwd=tmp_path)
     try:
         assert eventually(lambda: process.pid in leftovers.read_marks())
-        monkeypatch.setattr(leftovers, "_mark_of", lambda _pid: "")
+        monkeypatch.setattr(leftovers, "_mark_made_by", lambda _pid: "")
         assert leftovers.end_leftovers() == 0
         assert process.poll() is None
     finally:

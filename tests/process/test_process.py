@@ -99,7 +99,7 @@ def own_sandbox() -> Sandbox:
 def test_a_pipe_is_held_while_it_moves_to_another_descriptor(monkeypatch: pytest.MonkeyPatch) -> None:
     """Bots move the pipes of the protocol away from stray prints, perhaps during a check."""
     moved: list[int] = []
-    target = process._link
+    target = process._link_target
 
     def move_first(entry: Path) -> str:
         if not moved:
@@ -110,7 +110,7 @@ def test_a_pipe_is_held_while_it_moves_to_another_descriptor(monkeypatch: pytest
     reading, writing = os.pipe()
     pipe = os.fstat(writing).st_ino
     os.close(reading)
-    monkeypatch.setattr(process, "_link", move_first)
+    monkeypatch.setattr(process, "_link_target", move_first)
 
     assert is_held([os.getpid()], pipe)
     assert moved

@@ -349,7 +349,7 @@ def test_a_refusal_of_systemd_is_told(machine: Machine, monkeypatch: pytest.Monk
     monkeypatch.setenv("PATH", str(tmp_path))
     cgroup.delegated_group.cache_clear()
 
-    said = scope._ask()
+    said = scope._ask_systemd()
 
     assert "systemd refused a scope (Access denied); try" in said
     first, second = asked.read_text().splitlines()

@@ -68,11 +68,11 @@ def program() -> str:
     """
     named = os.environ.get(BWRAP)
     candidates = [named] if named else [shutil.which("bwrap", path="/usr/bin:/usr/local/bin:/bin"), _wheel_program()]
-    versions = [f"{path} is {_shown(_version(path))}" for path in candidates if path]
-    chosen = next((path for path in candidates if path and _version(path) >= _OLDEST), None)
+    versions = [f"{path} is {_version_text(_read_version(path))}" for path in candidates if path]
+    chosen = next((path for path in candidates if path and _read_version(path) >= _OLDEST), None)
     if chosen is None:
         seen = f" ({'; '.join(versions)})" if versions else ""
-        raise MachineFault(f"no bubblewrap {_shown(_OLDEST)} or newer{seen}: {_INSTALL_ADVICE}")
+        raise MachineFault(f"no bubblewrap {_version_text(_OLDEST)} or newer{seen}: {_INSTALL_ADVICE}")
     return chosen
 
 
@@ -85,7 +85,7 @@ def runnable() -> str:
 
 def version() -> str:
     """Return the version of `program()`."""
-    return _shown(_version(program()))
+    return _version_text(_read_version(program()))
 
 
 def bwrap_arguments(
@@ -115,7 +115,7 @@ def bwrap_arguments(
 
 
 @cache
-def _version(path: str) -> tuple[int, ...]:
+def _read_version(path: str) -> tuple[int, ...]:
     """Return the version of a bwrap as numbers; empty if it cannot be run or prints none."""
     try:
         output = subprocess.run([path, "--version"], capture_output=True, text=True, check=False, timeout=10).stdout
@@ -139,7 +139,7 @@ def _wheel_program() -> str | None:
         return None
 
 
-def _shown(numbers: tuple[int, ...]) -> str:
+def _version_text(numbers: tuple[int, ...]) -> str:
     return ".".join(map(str, numbers)) or "no program that runs"
 
 

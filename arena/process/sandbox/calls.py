@@ -38,11 +38,11 @@ _O_DIRECT: Final = os.O_DIRECT
 """Its bit depends on the processor."""
 
 
-def _names(text: str) -> frozenset[str]:
+def _split_names(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-CALLS: Final = _names(
+CALLS: Final = _split_names(
     # input and output on what is open
     """
     read write readv writev pread64 pwrite64 preadv pwritev lseek _llseek close dup dup2 dup3 pipe pipe2
@@ -77,7 +77,7 @@ CALLS: Final = _names(
 )
 """Calls that a bot may make, with any arguments."""
 
-PROCESS_CALLS: Final = _names(
+PROCESS_CALLS: Final = _split_names(
     """
     fork vfork pidfd_open bind listen accept accept4 connect recvmsg recvmmsg
     setuid setgid setreuid setregid setresuid setresgid
@@ -85,7 +85,7 @@ PROCESS_CALLS: Final = _names(
 )
 """More calls for a bot with `processes: true`, and for a build. `make` sets its user ids to their present values."""
 
-BUILD_CALLS: Final = _names(
+BUILD_CALLS: Final = _split_names(
     """
     setsid setpgid setpriority sched_setaffinity sched_setscheduler sched_setparam sched_setattr sched_getattr
     timer_create timer_settime timer_gettime timer_getoverrun timer_delete
@@ -112,7 +112,8 @@ NEW_CALLS: Final = {
 """Numbers, equal on all processors, of calls that an older libseccomp does not know."""
 
 
-def _any_of(argument: int, *values: int) -> Rows:
+def _rows_of_values(argument: int, *values: int) -> Rows:
+    """Return conditions that allow each of these values of an argument."""
     return tuple((When(argument, _WORD, value),) for value in values)
 
 
@@ -137,19 +138,19 @@ _THREADS: Final = ((When(0, _ALL_OF_A_THREAD | _STRANGE_CLONES | _EXIT_SIGNAL, _
 _PROCESSES: Final = ((When(0, _CLONE_THREAD | _STRANGE_CLONES | _EXIT_SIGNAL, _SIGCHLD),),)
 """`clone` of a child whose end is signalled by SIGCHLD, not by SIGCONT, which would resume a suspended bot."""
 
-_MADVISE: Final = _any_of(2, 0, 1, 2, 4, 8, 10, 11, 15, 16, 17, 18, 19, 102, 103)
+_MADVISE: Final = _rows_of_values(2, 0, 1, 2, 4, 8, 10, 11, 15, 16, 17, 18, 19, 102, 103)
 """NORMAL, RANDOM, SEQUENTIAL, DONTNEED, FREE, (DONT|DO)FORK, NOHUGEPAGE, (DONT|DO)DUMP, (WIPE|KEEP)ONFORK, GUARD_*."""
 _MS_SYNC: Final = 4
 _F_SETFL: Final = 4
-_FCNTL: Final = (*_any_of(1, 0, 1, 2, 3, 1030, 1032), (When(1, _WORD, _F_SETFL), When(2, _O_DIRECT, 0)))
+_FCNTL: Final = (*_rows_of_values(1, 0, 1, 2, 3, 1030, 1032), (When(1, _WORD, _F_SETFL), When(2, _O_DIRECT, 0)))
 """F_DUPFD, F_(GET|SET)FD, F_GETFL, F_DUPFD_CLOEXEC, F_GETPIPE_SZ; F_SETFL. No locks, leases, watches, owners."""
-_FCNTL_OF_BUILDS: Final = _any_of(1, 5, 6, 7, 36, 37, 38, 1031)
+_FCNTL_OF_BUILDS: Final = _rows_of_values(1, 5, 6, 7, 36, 37, 38, 1031)
 """F_GETLK, F_SETLK, F_SETLKW, the same for open file descriptions, F_SETPIPE_SZ."""
-_IOCTL: Final = _any_of(1, *range(0x5401, 0x5405), 0x540F, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451, 0x802C_542A)
+_IOCTL: Final = _rows_of_values(1, *range(0x5401, 0x5405), 0x540F, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451, 0x802C_542A)
 """TC(GET|SET)S*, TIOCGPGRP, TIOCGWINSZ, FIONREAD, FIONBIO, FIO(N)CLEX, TCGETS2: is it a terminal, is there input?"""
-_IOCTL_OF_BUILDS: Final = _any_of(1, 0x4004_9409, 0x4020_940D, 0x8008_6601)
+_IOCTL_OF_BUILDS: Final = _rows_of_values(1, 0x4004_9409, 0x4020_940D, 0x8008_6601)
 """FICLONE, FICLONERANGE, FS_IOC_GETFLAGS, for `cp`."""
-_PRCTL: Final = _any_of(0, 3, 15, 16, 21, 23, 39, 50, 51, 0x5356_4D41)
+_PRCTL: Final = _rows_of_values(0, 3, 15, 16, 21, 23, 39, 50, 51, 0x5356_4D41)
 """PR_GET_DUMPABLE, (SET|GET)_NAME, GET_SECCOMP, CAPBSET_READ, GET_NO_NEW_PRIVS, SVE_(SET|GET)_VL, SET_VMA."""
 _SIGCONT: Final = 18
 _SIGNAL_BITS: Final = 7
@@ -182,7 +183,7 @@ BY_ARGUMENT: Final[dict[str, Rows]] = {
     "fcntl64": _FCNTL,
     "ioctl": _IOCTL,
     "prctl": _PRCTL,
-    "socketpair": _any_of(0, _AF_UNIX),
+    "socketpair": _rows_of_values(0, _AF_UNIX),
     "kill": _signals_but_sigcont(1),
     "tkill": _signals_but_sigcont(1),
     "tgkill": _signals_but_sigcont(2),
@@ -212,7 +213,7 @@ FAMILIES_OF_BUILDS: Final = (_AF_UNIX, _AF_INET, _AF_INET6)
 NOT_A_THREAD: Final = When(0, _CLONE_THREAD, 0)
 """A `clone` that starts a process: a bot is told that it may not (EPERM), instead of that there is no such thing."""
 
-FORBIDDEN_CALLS: Final = _names(
+FORBIDDEN_CALLS: Final = _split_names(
     # other processes
     "ptrace process_vm_readv process_vm_writev process_madvise process_mrelease pidfd_getfd kcmp rt_sigqueueinfo "
     # groups, cores, timers

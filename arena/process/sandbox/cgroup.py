@@ -67,14 +67,14 @@ class Group:
             return 0.0
 
     def limit_violation(self) -> str:
-        """Return a sentence if the bot reached the group's own limit of memory; otherwise empty."""
-        return f"it used all of the {self._memory_mib} MiB of memory it is allowed" if self._events("oom") else ""
+        """Return a sentence if the bot reached its group's limit of memory; otherwise empty."""
+        return f"it used all of the {self._memory_mib} MiB of memory it is allowed" if self._event_count("oom") else ""
 
     def oom_kills(self) -> int:
         """Return how often the OOM killer ended a process of the bot, for the limit of any group or of the machine."""
-        return self._events("oom_kill")
+        return self._event_count("oom_kill")
 
-    def _events(self, name: str) -> int:
+    def _event_count(self, name: str) -> int:
         """Return a count of `memory.events` by name; `oom` counts only the group's own limit, not those above it."""
         with contextlib.suppress(OSError):
             for line in (self._folder / "memory.events").read_text(encoding="ascii").splitlines():
@@ -110,6 +110,7 @@ def audited_clock(
     beyond_s, audited_s = 0.0, -_AUDIT_S
 
     def used_s() -> float:
+        """Return the seconds of the fast clock and the largest excess of the group so far; audits if that is due."""
         nonlocal beyond_s, audited_s
         now_s = wall()
         if now_s - audited_s >= _AUDIT_S:
@@ -142,15 +143,18 @@ def delegated_group() -> Path | None:
 
 
 def find(root: Path = _ROOT) -> Path | None:
-    """Find the delegated group and prepare it, past the cache of `delegated_group`; `root` is the file system."""
+    """Find the delegated group and prepare it, past the cache of `delegated_group`; None without one.
+
+    `root`: the root of the file system, another one in tests.
+    """
     try:
         group = own_group(root)
         if group is None:
             return None
         base = group.parent if group.name == _HARNESS else group
-        if not has_limits(base) or not _is_ours(base, group, root):
+        if not has_limits(base) or not _is_delegated_to_us(base, group, root):
             return None
-        _prepare(base, group)
+        _prepare_for_children(base, group)
     except OSError:
         return None
     return base
@@ -164,38 +168,38 @@ def own_group(root: Path = _ROOT) -> Path | None:
 def has_limits(folder: Path) -> bool:
     """Return True if groups below `folder` can have limits of memory and tasks."""
     with contextlib.suppress(OSError):
-        return _words(folder / "cgroup.controllers") >= NEEDED
+        return _read_words(folder / "cgroup.controllers") >= NEEDED
     return False
 
 
-def _is_ours(base: Path, own: Path, root: Path) -> bool:
+def _is_delegated_to_us(base: Path, own: Path, root: Path) -> bool:
     """Return True if `base` was delegated to this user, so that nobody else manages it.
 
     Without systemd root may use a group that is set up for children, or that contains this process alone.
     """
     uid = os.geteuid()
     if uid == 0 and not (root / SYSTEMD).is_dir():
-        is_set_up = own.name == _HARNESS or _words(base / "cgroup.subtree_control") >= NEEDED
-        return is_set_up or _words(base / "cgroup.procs") == {str(os.getpid())}
+        is_set_up = own.name == _HARNESS or _read_words(base / "cgroup.subtree_control") >= NEEDED
+        return is_set_up or _read_words(base / "cgroup.procs") == {str(os.getpid())}
     is_marked = False
     with contextlib.suppress(OSError):  # systemd marks a delegated group with this attribute
         is_marked = os.getxattr(base, "user.delegate" if uid else "trusted.delegate") == b"1"
     if uid == 0:
         return is_marked
     is_boundary = base.parent.stat().st_uid != uid
-    return base.stat().st_uid == uid and (is_boundary or is_marked or _is_delegated(base.name, root))
+    return base.stat().st_uid == uid and (is_boundary or is_marked or _unit_delegates(base.name, root))
 
 
-def _is_delegated(unit: str, root: Path) -> bool:
+def _unit_delegates(unit: str, root: Path) -> bool:
     """Return True if a unit of the user's own systemd has `Delegate=yes`; an older systemd sets no attribute."""
     units = root / "run/user" / str(os.geteuid()) / "systemd/transient"
     texts = [file.read_text("utf-8") for file in (units / unit, *units.glob(f"{unit}.d/*.conf")) if file.is_file()]
     return any(re.search(r"^Delegate=(yes|.*memory)", text, re.MULTILINE) for text in texts)
 
 
-def _prepare(base: Path, own: Path) -> None:
-    """Let children of `base` have limits, and move the harness into a child: a group with members cannot do that."""
-    if own == base and not _words(base / "cgroup.subtree_control") >= NEEDED:
+def _prepare_for_children(base: Path, own: Path) -> None:
+    """Let children of `base` have limits; for that move the harness into a child. Remove leftover groups of bots."""
+    if own == base and not _read_words(base / "cgroup.subtree_control") >= NEEDED:
         (base / _HARNESS).mkdir(exist_ok=True)
         for pid in (base / "cgroup.procs").read_text(encoding="ascii").split():
             with contextlib.suppress(ProcessLookupError):
@@ -209,5 +213,5 @@ def _prepare(base: Path, own: Path) -> None:
                 folder.rmdir()  # which fails while anybody is in it
 
 
-def _words(file: Path) -> set[str]:
+def _read_words(file: Path) -> set[str]:
     return set(file.read_text(encoding="ascii").split())

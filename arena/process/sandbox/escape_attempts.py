@@ -47,7 +47,7 @@ FCNTL = parse_table("GETLK=5 SETLK=6 SETOWN=8 SETSIG=10 OFD_GETLK=36 SETLEASE=10
 PRCTL = parse_table("SET_PDEATHSIG=1 SET_DUMPABLE=4 SET_TIMERSLACK=29 MCE_KILL_GET=34 GET_THP_DISABLE=42")
 
 
-def got(attempt: Callable[..., str], *arguments: Any) -> str:
+def breach_of(attempt: Callable[..., str], *arguments: Any) -> str:
     """Make an attempt; return its breach, empty if the kernel refuses."""
     try:
         return attempt(*arguments)
@@ -55,29 +55,29 @@ def got(attempt: Callable[..., str], *arguments: Any) -> str:
         return ""
 
 
-def opened(path: str, flags: int) -> str:
+def open_file(path: str, flags: int) -> str:
     """Open a file with these flags; return the breach."""
     os.close(os.open(path, flags | os.O_NONBLOCK))
     return f"opened {path}"
 
 
-def listed(path: str, but: tuple[str, ...] = ()) -> str:
+def list_folder(path: str, but: tuple[str, ...] = ()) -> str:
     """List a folder; return the breach if it has entries that do not lead to a path of `but`."""
     names = [name for name in os.listdir(path) if not any(root.startswith(f"{path}/{name}") for root in but)]
     return f"sees {len(names)} entries of {path}" if names else ""
 
 
-def looked_into(path: str) -> str:
+def look_into(path: str) -> str:
     """Read a file or list a folder; return the breach."""
-    return listed(path) if os.path.isdir(path) else opened(path, os.O_RDONLY)
+    return list_folder(path) if os.path.isdir(path) else open_file(path, os.O_RDONLY)
 
 
 def files_outside(facts: Facts) -> Ways:
     """Try to see files of the harness and of this machine; folders of named runtimes may be visible."""
     but = tuple(facts["runtimes"])
-    tried = {path: got(listed, path, but) for path in facts["folders"]}
+    tried = {path: breach_of(list_folder, path, but) for path in facts["folders"]}
     for path in (facts["file"], "/etc/passwd", "/etc/shadow", "/etc/machine-id"):
-        tried[path] = got(opened, path, os.O_RDONLY)
+        tried[path] = breach_of(open_file, path, os.O_RDONLY)
     return tried
 
 
@@ -90,29 +90,31 @@ def places_to_write(_facts: Facts) -> Ways:
         os.unlink(path)
         return f"wrote to {folder}"
 
-    return {place: got(write_into, place) for place in PLACES}
+    return {place: breach_of(write_into, place) for place in PLACES}
 
 
 def files_of_processes(_facts: Facts) -> Ways:
     """Try to open files of /proc for writing: memory and program of another process, the own OOM score, all others."""
     paths = [f"/proc/{who}/{name}" for who in ("1", "self") for name in OWN_FILES]
-    tried = {path: got(opened, path, os.O_WRONLY) for path in paths}
+    tried = {path: breach_of(open_file, path, os.O_WRONLY) for path in paths}
     others = []
     for place, folders, names in os.walk("/proc"):
         folders[:] = [name for name in folders if name not in FOLDERS_OF_A_PROCESS]
         others += [path for name in names if (path := os.path.join(place, name)) not in tried]
-    found = [path for path in others if got(opened, path, os.O_WRONLY)]
+    found = [path for path in others if breach_of(open_file, path, os.O_WRONLY)]
     return tried | {"all other files of /proc": f"opened {', '.join(found[:5])}" if found else ""}
 
 
 def counters(facts: Facts) -> Ways:
     """Try to read files of the kernel that show the activity of the whole machine."""
-    tried = {f"/proc/{name}": got(looked_into, f"/proc/{name}") for name in facts["covered"]}
+    tried = {f"/proc/{name}": breach_of(look_into, f"/proc/{name}") for name in facts["covered"]}
     for path, text in facts["synthetic"].items():
-        tried[path] = got(lambda path=path, text=text: "" if checksum(path) == text else f"reads the machine's {path}")
+        tried[path] = breach_of(
+            lambda path=path, text=text: "" if checksum(path) == text else f"reads the machine's {path}"
+        )
     known = {*facts["covered"], *facts["constant"], *(path[6:] for path in facts["synthetic"])}
     names = [name for name in os.listdir("/proc") if not name.isdigit() and name not in known]
-    found = [name for name in names if got(looked_into, f"/proc/{name}")]
+    found = [name for name in names if breach_of(look_into, f"/proc/{name}")]
     return tried | {"files that no list knows": f"reads {', '.join(found)}" if found else ""}
 
 
@@ -138,8 +140,8 @@ def network(facts: Facts) -> Ways:
         return "has a socket of it"
 
     tried = {
-        "AF_INET": got(connect, socket.AF_INET, ("127.0.0.1", facts["port"])),
-        "AF_UNIX": got(connect, socket.AF_UNIX, "\0" + facts["name"]),
+        "AF_INET": breach_of(connect, socket.AF_INET, ("127.0.0.1", facts["port"])),
+        "AF_UNIX": breach_of(connect, socket.AF_UNIX, "\0" + facts["name"]),
     }
     return tried | {name: ask(number) for name, number in FAMILIES.items()}
 
@@ -155,7 +157,7 @@ def other_processes(facts: Facts) -> Ways:
         os.kill(facts["pid"], 0)
         return "can signal processes outside"
 
-    return {"seeing them": f"sees {len(seen)} processes outside" if seen else "", "signals": got(reach)}
+    return {"seeing them": f"sees {len(seen)} processes outside" if seen else "", "signals": breach_of(reach)}
 
 
 def namespaces(facts: Facts) -> Ways:
@@ -173,7 +175,7 @@ def environment(facts: Facts) -> Ways:
             return "sees settings of the harness: /proc/1/environ" if facts["token"] in file.read() else ""
 
     own = f"sees settings of the harness: {', '.join(sorted(strange))}" if strange else ""
-    return {"its own": own, "the first process's": got(of_first)}
+    return {"its own": own, "the first process's": breach_of(of_first)}
 
 
 def limits(facts: Facts) -> Ways:
@@ -193,7 +195,7 @@ def rights(_facts: Facts) -> Ways:
     }
 
 
-def passes(call: Callable[..., int], *arguments: Any) -> str:
+def passes_filter(call: Callable[..., int], *arguments: Any) -> str:
     """Make a call; return the breach if it passed the filter, even if the kernel then failed it."""
     ctypes.set_errno(0)
     return "may call it" if call(*arguments) >= 0 or ctypes.get_errno() not in REFUSALS else ""
@@ -204,7 +206,7 @@ def system_call(number: int, *arguments: Any) -> int:
     return int(LIBC.syscall(ctypes.c_long(number), *arguments))
 
 
-def mapped(flags: int) -> int | None:
+def map_page(flags: int) -> int | None:
     """Map a page of anonymous memory with these flags; return its address, None if that fails."""
     LIBC.mmap.restype = ctypes.c_void_p
     place = LIBC.mmap(None, ctypes.c_size_t(PAGE_BYTES), PROT_READ_WRITE, flags | MAP_ANONYMOUS, -1, ctypes.c_long(0))
@@ -213,25 +215,25 @@ def mapped(flags: int) -> int | None:
 
 def arguments(facts: Facts) -> Ways:
     """Try calls that a bot may make with arguments that are forbidden."""
-    page, size = ctypes.c_void_p(mapped(MAP_PRIVATE)), ctypes.c_size_t(PAGE_BYTES)
-    tried = {f"madvise {name}": passes(LIBC.madvise, page, size, number) for name, number in ADVICE.items()}
-    tried["mmap locked"] = "may call it" if mapped(MAP_PRIVATE | MAP_LOCKED) else ""
+    page, size = ctypes.c_void_p(map_page(MAP_PRIVATE)), ctypes.c_size_t(PAGE_BYTES)
+    tried = {f"madvise {name}": passes_filter(LIBC.madvise, page, size, number) for name, number in ADVICE.items()}
+    tried["mmap locked"] = "may call it" if map_page(MAP_PRIVATE | MAP_LOCKED) else ""
     if not facts["counts_shared_memory"]:
-        tried["mmap shared and anonymous"] = "may call it" if mapped(MAP_SHARED) else ""
+        tried["mmap shared and anonymous"] = "may call it" if map_page(MAP_SHARED) else ""
     reading, writing = os.pipe()
     lock = ctypes.create_string_buffer(64)
     for name, number in FCNTL.items():
         third = lock if "LK" in name else ctypes.c_long(PAGE_BYTES if "PIPE" in name else 0)
-        tried[f"fcntl F_{name}"] = passes(LIBC.fcntl, writing, number, third)
+        tried[f"fcntl F_{name}"] = passes_filter(LIBC.fcntl, writing, number, third)
     for name, number in PRCTL.items():
         answer = LIBC.prctl(number, int(name == "SET_DUMPABLE"), 0, 0, 0)
         tried[f"prctl PR_{name}"] = "may call it" if answer >= 0 else ""
-    tried["ioctl TIOCSTI"] = passes(LIBC.ioctl, reading, ctypes.c_ulong(TIOCSTI), ctypes.c_char_p(b"x"))
-    tried["open O_DIRECT"] = got(opened, "/proc/self/exe", os.O_RDONLY | os.O_DIRECT)
+    tried["ioctl TIOCSTI"] = passes_filter(LIBC.ioctl, reading, ctypes.c_ulong(TIOCSTI), ctypes.c_char_p(b"x"))
+    tried["open O_DIRECT"] = breach_of(open_file, "/proc/self/exe", os.O_RDONLY | os.O_DIRECT)
     flags = ctypes.c_long(CLONE_NEWUSER | CLONE_VM | 1 << 16)
-    tried["clone into a user namespace"] = passes(system_call, facts["clone"], flags, *[0] * 4)
-    tried["kill with SIGCONT"] = passes(LIBC.kill, os.getpid(), int(signal.SIGCONT))
-    tried["tgkill with SIGCONT"] = passes(system_call, facts["tgkill"], *[os.getpid()] * 2, int(signal.SIGCONT))
+    tried["clone into a user namespace"] = passes_filter(system_call, facts["clone"], flags, *[0] * 4)
+    tried["kill with SIGCONT"] = passes_filter(LIBC.kill, os.getpid(), int(signal.SIGCONT))
+    tried["tgkill with SIGCONT"] = passes_filter(system_call, facts["tgkill"], *[os.getpid()] * 2, int(signal.SIGCONT))
     os.close(reading)
     os.close(writing)
     return tried
@@ -239,7 +241,7 @@ def arguments(facts: Facts) -> Ways:
 
 def system_calls(facts: Facts) -> Ways:
     """Try the calls that no bot may make."""
-    return {name: passes(system_call, number, *SENSELESS) for name, number in facts["calls"].items()}
+    return {name: passes_filter(system_call, number, *SENSELESS) for name, number in facts["calls"].items()}
 
 
 def processes(_facts: Facts) -> Ways:
@@ -250,7 +252,10 @@ def processes(_facts: Facts) -> Ways:
             os._exit(0)
         return "can start processes"
 
-    return {"fork": got(fork), "posix_spawn": got(lambda: f"started {os.posix_spawn('/bin/true', ['true'], {})}")}
+    return {
+        "fork": breach_of(fork),
+        "posix_spawn": breach_of(lambda: f"started {os.posix_spawn('/bin/true', ['true'], {})}"),
+    }
 
 
 def tasks(facts: Facts) -> Ways:

@@ -25,7 +25,7 @@ log: Final = logging.getLogger("arena.process")
 
 def owner_mark() -> list[str]:
     """Return arguments for bwrap that mark a sandbox as this process's: they unset a variable that does not exist."""
-    return ["--unsetenv", _PREFIX + _mark_of("self")]
+    return ["--unsetenv", _PREFIX + _mark_made_by("self")]
 
 
 def end_leftovers() -> int:
@@ -35,7 +35,7 @@ def end_leftovers() -> int:
         with contextlib.suppress(OSError), contextlib.ExitStack() as stack:
             handle = os.pidfd_open(pid)
             stack.callback(os.close, handle)
-            if _is_left(pid):
+            if _is_orphaned(pid):
                 signal.pidfd_send_signal(handle, signal.SIGKILL)
                 ended += 1
     if ended:
@@ -46,17 +46,17 @@ def end_leftovers() -> int:
 def read_marks() -> dict[int, str]:
     """Return the marks of all processes of sandboxes, by process id."""
     pids = [int(place.name) for place in Path("/proc").glob("[0-9]*")]
-    return {pid: mark for pid in pids if (mark := _mark(pid))}
+    return {pid: mark for pid in pids if (mark := _read_mark(pid))}
 
 
-def _is_left(pid: int) -> bool:
+def _is_orphaned(pid: int) -> bool:
     """Return True if the parent of a process is neither its owner nor in a sandbox; False if that is unknown."""
-    mark, parent = _mark(pid), int(_status(pid).get("PPid", 0))
-    owner = _mark_of(parent)
-    return bool(mark and owner) and owner != mark and not _mark(parent)
+    mark, parent = _read_mark(pid), int(_read_status(pid).get("PPid", 0))
+    owner = _mark_made_by(parent)
+    return bool(mark and owner) and owner != mark and not _read_mark(parent)
 
 
-def _mark(pid: int) -> str:
+def _read_mark(pid: int) -> str:
     """Return the mark of the sandbox that a process belongs to; empty if it is in none, or not of this user.
 
     Root sees the processes of all users, because its bots have other user ids.
@@ -70,12 +70,12 @@ def _mark(pid: int) -> str:
     return marks[0].removeprefix(_PREFIX) if marks and is_ours else ""
 
 
-def _mark_of(pid: int | str) -> str:
+def _mark_made_by(pid: int | str) -> str:
     """Return the mark that a process gives its sandboxes: a hash of its id in its own namespace; empty if unknown."""
-    number = _status(pid).get("NSpid", "").split()[-1:]
+    number = _read_status(pid).get("NSpid", "").split()[-1:]
     return sha256(number[0].encode()).hexdigest()[:16] if number else ""
 
 
-def _status(pid: int | str) -> dict[str, str]:
+def _read_status(pid: int | str) -> dict[str, str]:
     lines = read_proc(f"/proc/{pid}/status").decode("utf-8", "replace").splitlines()
     return {name: value for name, _, value in (line.partition(":\t") for line in lines)}

@@ -48,11 +48,11 @@ def folders() -> tuple[Path, ...]:
 
 def binds() -> list[str]:
     """Return arguments for bwrap that make system folders and runtimes visible, read-only."""
-    return [*_of_system(), *(word for path in folders() for word in ("--ro-bind", str(reachable(path)), str(path)))]
+    return [*_system_binds(), *(word for path in folders() for word in ("--ro-bind", str(reachable(path)), str(path)))]
 
 
 @cache
-def _of_system() -> tuple[str, ...]:
+def _system_binds() -> tuple[str, ...]:
     links = (word for link in system_links() for word in ("--symlink", str(link.readlink()), str(link)))
     return (*links, *(word for root in _system_roots() for word in ("--ro-bind", str(root), str(root))))
 
@@ -65,6 +65,7 @@ def system_links() -> tuple[Path, ...]:
 
 @cache
 def _system_roots() -> tuple[Path, ...]:
+    """Return the system folders and the entries of /etc that bots see."""
     folders = (link for link in _SYSTEM_LINKS if link.is_dir() and not link.is_symlink())
     return (_USR, *folders, *(path for pattern in _OF_ETC for path in sorted(Path("/etc").glob(pattern))))
 

@@ -96,7 +96,10 @@ class Sandbox(ProcessGroup):
         return super().cpu_by_process() if self.limits.processes else {self._main: self._read_cpu()}
 
     def limit_violation(self) -> str:
-        """See ProcessGroup.limit_violation. A control group counts memory exactly, and ends the bot itself."""
+        """See ProcessGroup.limit_violation. A control group counts memory exactly, and ends the bot itself.
+
+        Also a sentence about too many files in a scratch folder.
+        """
         self._read_cpu.look()
         memory = super().limit_violation() if self._cgroup is None else self._cgroup.limit_violation()
         if not memory and self.limits.scratch_mib:
@@ -146,7 +149,7 @@ class Sandbox(ProcessGroup):
 
     def release(self) -> None:
         """Free descriptors, user id and control group after the end of the bot, which it awaits for a bounded time."""
-        self._is_gone(_GONE_S)
+        self._has_ended(_GONE_S)
         with contextlib.suppress(ChildProcessError):  # our child only if this process is a subreaper
             os.waitpid(self.id, os.WNOHANG)
         os.close(self._handle)
@@ -156,8 +159,8 @@ class Sandbox(ProcessGroup):
         if self._cgroup is not None:
             self._cgroup.remove()
 
-    def _is_gone(self, patience_s: float) -> bool:
-        """Return True if the first process ends within `patience_s`."""
+    def _has_ended(self, patience_s: float) -> bool:
+        """Return True if the first process has ended, or ends within `patience_s`."""
         gone = select.poll()
         gone.register(self._handle, select.POLLIN)
         return bool(gone.poll(patience_s * 1000))
@@ -180,7 +183,7 @@ class Sandbox(ProcessGroup):
             waited_s = time.monotonic() - start_s
             if waited_s > _HANDSHAKE_S:
                 raise EOFError(f"no sign of the bot's own process within {_HANDSHAKE_S:.0f} s")
-            if self._is_gone(0):
+            if self._has_ended(0):
                 return
             time.sleep(max(_GLANCE_S, _LATER * waited_s))
         with contextlib.suppress(ProcessLookupError):
@@ -215,6 +218,7 @@ def start_with(command: list[str], arguments: list[str], limits: Limits, filters
 
     bwrap waits for the filter, which it loads just before the bot begins. If this process is killed before, bwrap gets
     no filter and ends: no bot begins without limits. Without a filter, as in tests, it waits for a byte instead.
+    Raises HarnessFault, and Shortage if the machine is short of memory or processes.
     """
     uid = acquire_uid()
     popen: subprocess.Popen[bytes] | None = None
@@ -228,22 +232,22 @@ def start_with(command: list[str], arguments: list[str], limits: Limits, filters
             info_fd = os.open(f"/proc/self/fd/{info_fd}", os.O_RDWR)
             theirs.callback(os.close, info_fd)
             texts = kernel_files.synthetic_contents(limits.memory_mib)
-            contents = {path: _text(text, theirs) for path, text in texts.items()}
+            contents = {path: _text_file(text, theirs) for path, text in texts.items()}
             gate_option = "--block-fd" if filters is None else "--seccomp"
             words = [*arguments, gate_option, str(filter_fd), "--info-fd", str(info_fd)]
             words += [word for path, fd in contents.items() for word in ("--ro-bind-data", str(fd), path)]
-            listed = _text(b"".join(os.fsencode(word) + b"\0" for word in words), theirs)
+            listed = _text_file(b"".join(os.fsencode(word) + b"\0" for word in words), theirs)
             words = [bubblewrap.runnable(), *leftovers.owner_mark(), "--args", str(listed), "--", *command]
             # an empty environment, because the bot can read /proc/1/environ
             popen = spawn(words, "/", {}, fds=(info_fd, filter_fd, listed, *contents.values()), uid=uid)
             theirs.close()
-            box = Sandbox(_first_process(info_end), uid, limits, cgroup.make_group(limits))
+            box = Sandbox(_read_first_pid(info_end), uid, limits, cgroup.make_group(limits))
             box.confine()
             os.write(filter_end, filters or b"1")
             gate.close()
             box.wait_for_main()
         except (OSError, EOFError, ValueError) as error:
-            failure = _failure(popen, error)
+            failure = _end_failed_start(popen, error)
             if box is None:
                 release_uid(uid)
             else:
@@ -260,7 +264,7 @@ def _pipe(reader: contextlib.ExitStack, writer: contextlib.ExitStack) -> tuple[i
     return ends
 
 
-def _text(text: bytes, stack: contextlib.ExitStack) -> int:
+def _text_file(text: bytes, stack: contextlib.ExitStack) -> int:
     """Return a file descriptor from which `text` can be read, closed with `stack`."""
     fd = os.memfd_create("arena-text")
     stack.callback(os.close, fd)
@@ -269,23 +273,23 @@ def _text(text: bytes, stack: contextlib.ExitStack) -> int:
     return fd
 
 
-def _first_process(told: int) -> int:
+def _read_first_pid(info_fd: int) -> int:
     """Read the id of the sandbox's first process, which bwrap writes as JSON; raises EOFError if bwrap has ended."""
     text = b""
     pipe = select.poll()  # select.select refuses numbers from 1024 on
-    pipe.register(told, select.POLLIN)
+    pipe.register(info_fd, select.POLLIN)
     deadline_s = time.monotonic() + _HANDSHAKE_S
     while not text.rstrip().endswith(b"}"):
         ready = pipe.poll(max(0.0, deadline_s - time.monotonic()) * 1000)
-        data = os.read(told, 4096) if ready else b""
+        data = os.read(info_fd, 4096) if ready else b""
         if not data:
             raise EOFError("it ended" if ready else f"no sign of it within {_HANDSHAKE_S:.0f} s")
         text += data
     return int(json.loads(text)["child-pid"])
 
 
-def _failure(popen: "subprocess.Popen[bytes] | None", error: Exception) -> HarnessFault:
-    """Kill bwrap after a failed start; return the fault with bwrap's message and the remedy."""
+def _end_failed_start(popen: "subprocess.Popen[bytes] | None", error: Exception) -> HarnessFault:
+    """Kill bwrap, if it was started, after a failed start; return the fault with bwrap's message and the remedy."""
     if popen is None:
         return as_shortage(error) or HarnessFault(f"bubblewrap cannot be started: {error}")
     with contextlib.suppress(subprocess.TimeoutExpired):  # a program closes its pipes a moment before its end

@@ -48,7 +48,7 @@ def enter(root: Path = _ROOT) -> str:
         return f"switched off by {cgroup.SETTING}=no"
     if cgroup.delegated_group() is not None:
         return ""
-    reason = obstacle(root) or _ask()
+    reason = obstacle(root) or _ask_systemd()
     if not reason:
         cgroup.delegated_group.cache_clear()
         if cgroup.delegated_group() is None:
@@ -62,6 +62,7 @@ def obstacle(root: Path = _ROOT) -> str:
 
 
 def _obstacles(root: Path, uid: int) -> Iterator[str]:
+    """Yield the reasons why systemd cannot be asked for a scope, each with an advice."""
     folders = group_folders(root=root)
     if not folders or not cgroup.has_limits(mount := folders[-1]):
         yield (
@@ -116,7 +117,7 @@ def _ends_with_its_terminal() -> bool:
         os.close(terminal)
 
 
-def _ask() -> str:
+def _ask_systemd() -> str:
     """Ask systemd for a scope around this process and wait for the move; return why that failed, or an empty text."""
     before = cgroup.own_group()
     if refusal := _start_unit(*_PREFERENCE) and _start_unit():  # systemd before 248 knows no preference
@@ -130,7 +131,7 @@ def _ask() -> str:
 
 
 def _start_unit(*preference: str) -> str:
-    """Start a scope with this process; return the error of systemd, empty if there is none."""
+    """Ask systemd to start a scope with this process; return its error, empty if there is none."""
     uid, pid = os.geteuid(), str(os.getpid())
     properties = [
         *("Description", "s", f"arena, with a control group for each bot ({Path(sys.argv[0]).name})"),

@@ -77,7 +77,10 @@ def attempt_escapes(start: sandbox.Start = sandbox.start_sandboxed) -> Attempts:
 
 @contextlib.contextmanager
 def _decoys() -> Iterator[dict[str, Any]]:
-    """Set up targets outside the sandbox: a file beside the home folder, listeners, an environment variable."""
+    """Set up targets outside the sandbox: a file beside the home folder, listeners, an environment variable.
+
+    Yields the facts for the escape attempts, where to find the targets included.
+    """
     token = secrets.token_hex(8)
     with (
         scratch_folder(_PREFIX) as folder,

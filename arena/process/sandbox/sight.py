@@ -28,7 +28,7 @@ class Sight:
 
         The file need not exist.
         """
-        here, parts, links = self._folder, _parts(path), 0
+        here, parts, links = self._folder, _parts_reversed(path), 0
         if path.startswith("/"):
             here = _ROOT
         while parts:
@@ -39,18 +39,18 @@ class Sight:
             here /= part
             if here == PurePath(HOME_INSIDE):
                 here = self._folder
-            elif here not in self._links and not self._is_within(here):
+            elif here not in self._links and not self._is_visible(here):
                 if not any(root.is_relative_to(here) for root in self._roots):
                     return None
-            elif here not in self._roots and (target := _target(here)):
+            elif here not in self._roots and (target := _link_target(here)):
                 links += 1
                 if links > _MOST_LINKS:
                     return None
                 here = _ROOT if target.startswith("/") else here.parent
-                parts += _parts(target)
-        return Path(here) if self._is_within(here) else None
+                parts += _parts_reversed(target)
+        return Path(here) if self._is_visible(here) else None
 
-    def _is_within(self, place: PurePath) -> bool:
+    def _is_visible(self, place: PurePath) -> bool:
         return place.is_relative_to(self._folder) or any(place.is_relative_to(root) for root in self._roots)
 
 
@@ -59,12 +59,12 @@ def sight(folder: str) -> Sight:
     return Sight(folder, runtimes.roots(), runtimes.system_links())
 
 
-def _parts(path: str) -> list[str]:
+def _parts_reversed(path: str) -> list[str]:
     """Return the parts of a path in reverse order, without empty ones and `.`."""
     return [part for part in reversed(path.split("/")) if part not in {"", "."}]
 
 
-def _target(place: PurePath) -> str:
+def _link_target(place: PurePath) -> str:
     """Return the target of a link; empty for anything else."""
     try:
         return str(Path(place).readlink())

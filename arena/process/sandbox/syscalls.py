@@ -22,7 +22,7 @@ _BINARY_TREE: Final = 2
 
 def number_of(name: str) -> int:
     """Return the number of a call on this processor, below 0 if there is none."""
-    seccomp = _library()
+    seccomp = _load_seccomp()
     number = int(seccomp.resolve_syscall(seccomp.Arch.NATIVE, name))
     return number if number >= 0 else calls.NEW_CALLS.get(name, -1)
 
@@ -43,7 +43,7 @@ def compile_filter(
         (frozenset[str](), calls.COUNTED_SHARED_MEMORY, counts_shared_memory),
     ]
     names = frozenset[str]().union(*(names for names, _, is_wanted in parts if is_wanted))
-    seccomp = _library()
+    seccomp = _load_seccomp()
     filters = _Filter(arch)
     for name in sorted(names):
         filters.add(seccomp.ALLOW, name)
@@ -66,7 +66,7 @@ class _Filter:
     """A filter of libseccomp for one kind of processor, which at first allows nothing."""
 
     def __init__(self, arch: str) -> None:
-        self._seccomp = seccomp = _library()
+        self._seccomp = seccomp = _load_seccomp()
         self._arch = getattr(seccomp.Arch, arch)
         self._filter = seccomp.SyscallFilter(seccomp.ERRNO(ENOSYS))
         if self._arch != seccomp.Arch.NATIVE:
@@ -107,7 +107,8 @@ class _Filter:
             return file.read()
 
 
-def _library() -> ModuleType:
+def _load_seccomp() -> ModuleType:
+    """Import pyseccomp; raises HarnessFault, with a remedy, if it or libseccomp cannot be used."""
     try:
         import pyseccomp  # noqa: PLC0415 - it loads a library that may be missing
     except ImportError:

@@ -109,6 +109,7 @@ def _allows(path: Path, permission: int) -> bool:
 
 @cache
 def _is_mapped(uid: int) -> bool:
+    """Return True if the user id exists in this process's user namespace."""
     lines = Path("/proc/self/uid_map").read_text(encoding="ascii").splitlines()
     ranges = [(int(first), int(count)) for first, _, count in map(str.split, lines)]
     return any(first <= uid < first + count for first, count in ranges)
@@ -117,22 +118,24 @@ def _is_mapped(uid: int) -> bool:
 def _unshare_mounts() -> None:
     """Give this thread a mount namespace of its own, with an empty file system for binds."""
     _LENDING.mkdir(mode=0o755, parents=True, exist_ok=True)
-    _require(_libc().unshare(_CLONE_NEWNS), "a mount namespace")
+    _require_success(_libc().unshare(_CLONE_NEWNS), "a mount namespace")
     _mount("none", "/", "", _MS_REC | _MS_PRIVATE, "")
     _mount("arena", str(_LENDING), "tmpfs", _MS_NODEV | _MS_NOSUID, "mode=0711,size=1m")
 
 
 def _mount(source: str, target: str, kind: str, flags: int, options: str) -> None:
+    """Make the system call mount(2); raises HarnessFault if it fails."""
     texts = [ctypes.c_char_p(os.fsencode(text)) for text in (source, target, kind, options)]
     failed = _libc().mount(*texts[:3], ctypes.c_ulong(flags), texts[3])
-    _require(failed, f"the mount of {source} on {target}")
+    _require_success(failed, f"the mount of {source} on {target}")
 
 
 def _libc() -> ctypes.CDLL:
     return ctypes.CDLL(None, use_errno=True)
 
 
-def _require(failed: int, what: str) -> None:
+def _require_success(failed: int, what: str) -> None:
+    """Raise HarnessFault, with errno in words, if a call returned `failed`; `what` is what it was to do."""
     if failed:
         raise HarnessFault(
             f"the kernel refuses {what} ({os.strerror(ctypes.get_errno())}), which root needs here to show bots what"
