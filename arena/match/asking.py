@@ -70,7 +70,7 @@ def ask(
     wanted = tuple(sorted(steps)) or answer_steps(record, seat)
     asking = _Asking(record, wanted, before)
     try:
-        _play(record, {seat: bot}, asking)
+        _play_again(record, {seat: bot}, asking)
     except _AllAnswered:
         pass
     finally:
@@ -86,7 +86,7 @@ def continue_match(record: MatchRecord, bots: dict[int, BotPlayer], step: int) -
     """
     asking = _Asking(record, live_from=step)
     try:
-        return _play(record, bots, asking)
+        return _play_again(record, bots, asking)
     except _AllAnswered as ended:
         raise CheckFailed(f"{record.match} cannot be played on from step {step}: {ended}") from None
     finally:
@@ -113,7 +113,7 @@ class _Asking(msgspec.Struct):
         self.is_live = self.is_live or step >= self.live_from
 
 
-def _play(record: MatchRecord, bots: dict[int, BotPlayer], asking: _Asking) -> MatchRecord:
+def _play_again(record: MatchRecord, bots: dict[int, BotPlayer], asking: _Asking) -> MatchRecord:
     """Play the match once more, with the bots beside the recorded players of their seats."""
     with open_recorded_table(record, is_live=lambda: asking.is_live) as table:
         seats: list[Participant] = [
@@ -138,25 +138,25 @@ class _AskedPlayer(Participant):
         self._again = {at + 1 for at, numbers in requests_of(asking.record, seat).items() if len(numbers) > 1}
 
     @property
-    def _playing(self) -> Participant:
+    def _counting_player(self) -> Participant:
         """The participant whose answers count now: the recorded player, or the bot once the match is live."""
         return self._bot if self._asking.is_live else self._recorded
 
     @property
     def is_reachable(self) -> bool:
         """True if the participant whose answers count is reachable."""
-        return self._playing.is_reachable
+        return self._counting_player.is_reachable
 
     def begin(self, start: m.MatchStart, game: Game[Any, Any]) -> None:
         """Start the recorded player and the bot. CheckFailed if the bot does not start."""
         self._recorded.begin(start, game)
-        self._share(self._recorded)
+        self._take_over(self._recorded)
         try:
             self._bot.begin(start, game)
         except BotFault as fault:
             raise CheckFailed(f"the bot in place of {self._bot.player} does not start: {fault.message}") from None
 
-    def _share(self, playing: Participant) -> None:
+    def _take_over(self, playing: Participant) -> None:
         """Take over the faults, refusals and transcript of a participant, which the referee reads."""
         self.faults, self.refusals, self.transcript = playing.faults, playing.refusals, playing.transcript
 
@@ -170,15 +170,15 @@ class _AskedPlayer(Participant):
         if asking.is_live:
             if not was_live:
                 self._bot.account.copy_banks(self._recorded.account)
-            self._share(self._bot)
+            self._take_over(self._bot)
             return self._bot.ask(request)
         if request.refused is None:
             self._refused = None
         if not self._is_over and (request.refused is None or self._refused is not None):
-            self._note(request)
+            self._ask_bot_too(request)
         return self._recorded.ask(request)
 
-    def _note(self, request: ActionRequest) -> None:
+    def _ask_bot_too(self, request: ActionRequest) -> None:
         """Ask the bot; store its answer beside the recorded one if the step is wanted.
 
         Raises _AllAnswered after the last wanted answer, and when the bot has ended.
@@ -235,7 +235,7 @@ class _AskedPlayer(Participant):
 
     def refuse(self, fault: BotFault, step: int) -> None:
         """Report the refusal to the participant whose answers count."""
-        self._playing.refuse(fault, step)
+        self._counting_player.refuse(fault, step)
 
     def on_event(self, event: m.AnyEvent, before: Any, after: Any) -> None:
         """Report the event to the bot, and to the recorded player while its answers count."""
@@ -249,14 +249,14 @@ class _AskedPlayer(Participant):
 
     def finish(self, end: m.MatchEnd) -> None:
         """Report the end of the match to the participant whose answers count."""
-        self._playing.finish(end)
+        self._counting_player.finish(end)
 
     def fail(self, fault: BotFault) -> None:
         """Report the fault that ended the match to the participant whose answers count."""
-        self._playing.fail(fault)
+        self._counting_player.fail(fault)
 
     def abandon(self) -> None:
-        """Break off the bot's request."""
+        """Let the clock of the bot's request run out."""
         self._bot.abandon()
 
     def stderr(self) -> str:
@@ -265,7 +265,7 @@ class _AskedPlayer(Participant):
 
     def seat_record(self, clock: m.ClockTerms) -> SeatRecord:
         """Return the record of the participant whose answers count; that of a live bot has no lines."""
-        entry = self._playing.seat_record(clock)
+        entry = self._counting_player.seat_record(clock)
         return msgspec.structs.replace(entry, lines=UNSET) if self._asking.is_live else entry
 
 

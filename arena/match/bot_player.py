@@ -59,10 +59,10 @@ class BotPlayer(Participant):
         self._talk: Dialogue | None = None
         self._request_id = 0
         self._recorder = LineRecorder()
-        self._reset("")
+        self._begin_records("")
 
-    def _reset(self, match: str) -> None:
-        """Clear the state of the match before; `match` is the id that the bot gets."""
+    def _begin_records(self, match: str) -> None:
+        """Begin account and records of the next match, whose id for the bot is `match`."""
         self._match = match
         self.account.begin_match()
         self._recorder = self._new_recorder(() if self._talk is None else self._recorder.form)
@@ -87,12 +87,12 @@ class BotPlayer(Participant):
             startup_ms=account.startup_us / 1000 or UNSET,
             timeouts_by_load=account.timeouts_by_load or UNSET,
             requests=requests,
-            lines=self._lines(clock),
+            lines=self._kept_lines(clock),
             stderr=recorder.stderr_texts,
             **sums_by_request(requests, self.terms.decides),
         )
 
-    def _lines(self, clock: m.ClockTerms) -> SeatLines:
+    def _kept_lines(self, clock: m.ClockTerms) -> SeatLines:
         """Return the kept lines, with those of the process's `hello` even if it came in an earlier match."""
         recorder, hello, limits = self._recorder, self.start_up.said_hello, self.start_up.hello.limits
         said = recorder.said if hello is None else {**recorder.said, HELLO: hello}
@@ -114,7 +114,7 @@ class BotPlayer(Participant):
     def begin(self, start: m.MatchStart, game: Game[Any, Any]) -> None:
         """Start the process if there is none, announce the match and wait for `ready`."""
         super().begin(start, game)
-        self._reset(start.match)
+        self._begin_records(start.match)
         with self.start_up.attempt():
             talk = self._talk
             if talk is None or talk.lost is not None:
@@ -126,9 +126,12 @@ class BotPlayer(Participant):
             self.start_up.announce(talk, start)
 
     def ask(self, request: ActionRequest) -> m.Answer:
-        """Return the bot's answer to a request with this view, these actions, and the events since the last one."""
-        talk = self._talking()
-        message = self._open_request(request, talk)
+        """Send a request, with the events since the last one; return the answer, after which the bot may be stopped.
+
+        The use of time and the lines are booked, also after a fault. Raises BotFault.
+        """
+        talk = self._require_dialogue()
+        message = self._make_request(request, talk)
         self._recorder.open(self.moves + 1)
         talk.forget()
         self._events.clear()
@@ -161,7 +164,7 @@ class BotPlayer(Participant):
             self._recorder.close(message.id, None if answer is None else answer.action)
         return answer
 
-    def _open_request(self, request: ActionRequest, talk: Dialogue) -> m.Request:
+    def _make_request(self, request: ActionRequest, talk: Dialogue) -> m.Request:
         """Allow the time of the next request, and return its message; OutOfTime if the match was broken off."""
         refused, look_ahead = request.refused, request.look_ahead
         time_left = self.account.allow(is_again=refused is not None)
@@ -180,7 +183,7 @@ class BotPlayer(Participant):
     def refuse(self, fault: BotFault, step: int) -> None:
         """Send the refusal to the bot, and stop it; CPU time that it still uses is charged to its next move."""
         super().refuse(fault, step)
-        talk = self._talking()
+        talk = self._require_dialogue()
         self._recorder.fault(fault, is_fatal=False)
         talk.channel.rest()
         talk.tell(error_of(fault, is_fatal=False))
@@ -218,7 +221,7 @@ class BotPlayer(Participant):
             self.close(grace_s=0.0)
 
     def close(self, *, grace_s: float = GRACE_S) -> str:
-        """End the process, with a grace period after `quit`; return in words how it ended."""
+        """End the process, with a grace period after `quit`; return how it ended, in words, also if there was none."""
         talk, self._talk = self._talk, None
         if talk is None:
             return "was not running"
@@ -254,11 +257,11 @@ class BotPlayer(Participant):
         return set() if self._talk is None else self._talk.channel.pids()
 
     def _copy_stderr(self, channel: Channel) -> None:
-        """Copy what the bot writes to stderr from now on into the record of this match, if it is kept."""
+        """Copy later stderr of the process into the record of this match, if that keeps stderr."""
         if self._recorder.stderr is not None:
             channel.copy_stderr(self._recorder.stderr)
 
-    def _talking(self) -> Dialogue:
+    def _require_dialogue(self) -> Dialogue:
         """Return the dialogue with the process; raise the fault for which there is none."""
         talk = self._talk
         if talk is None:

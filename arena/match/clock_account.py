@@ -62,7 +62,7 @@ class ClockAccount:
         self.bank_us, self.idle_bank_s = other.bank_us, other.idle_bank_s
 
     def start_up(self, used_s: float, cpu_reading: float) -> None:
-        """Book the time of a `hello` or `ready`; a move's CPU time counts from there."""
+        """Book the seconds of a `hello` or `ready`; a move's CPU time counts from `cpu_reading` on."""
         self.startup_us += round(used_s * 1e6)
         self.cpu_since = None if self._may_ponder else cpu_reading
 
@@ -82,7 +82,7 @@ class ClockAccount:
         return TimeLeft(self._move_us / 1000, self.bank_us / 1000)
 
     def start(self, channel: Channel) -> MoveClock:
-        """Start the clock of the request that is allowed."""
+        """Start the clock with the time that `allow` has set, or without limits if there is no clock."""
         if self._clock is None:
             self._clock = self._new_clock(channel)
         clock = self._clock
@@ -95,7 +95,7 @@ class ClockAccount:
         return clock
 
     def charge_taken(self, clock: MoveClock, taken_s: float, request_id: int) -> None:
-        """Charge the CPU time used while stopped, `taken_s` in all. ProtocolViolation if that is no accident."""
+        """Charge CPU time used while stopped, `taken_s` in all; ProtocolViolation at the second time in a match."""
         new_s, self.taken_s = taken_s - self.taken_s, taken_s
         self._taken_times += 1
         clock.charge(new_s)
@@ -107,7 +107,7 @@ class ClockAccount:
             )
 
     def book(self, clock: MoveClock, stderr_bytes: int) -> None:
-        """Book the time of a request that is over."""
+        """Book the time of a request that is over; charge what it took beyond the move time to the banks."""
         cpu_us, wall_us, idle_us = round(clock.cpu_s * 1e6), round(clock.elapsed_s * 1e6), 0
         if clock.asleep_s:
             idle_us = min(round(clock.idle_s * 1e6), max(0, wall_us - cpu_us))
@@ -126,7 +126,7 @@ class ClockAccount:
             self._clock.abandon()
 
     def requests(self, discarded: tuple[Discarded, ...]) -> Requests:
-        """Return the time and the bytes on stderr of each request so far, with the lines that were no answers."""
+        """Return microseconds and bytes on stderr of each request so far, with the lines that were no answers."""
         cpu_us, wall_us, idle_us, stderr = zip(*self._spent, strict=True) if self._spent else ((), (), (), ())
         return Requests(
             cpu_us=cpu_us,

@@ -81,7 +81,9 @@ class PlayedBlock(msgspec.Struct, frozen=True):
                 columns = [numbers[start:][span] for start in range(0, len(numbers), seats * seats)]
                 key = MatchKey(self.pairing, self.block, rotation)
                 record = self.records[rotation] if self.records else b""
-                results.append(_result(key, rotate(self.players, rotation), self.ranks[span], end, columns, record))
+                results.append(
+                    _rebuild_result(key, rotate(self.players, rotation), self.ranks[span], end, columns, record)
+                )
         return tuple(results)
 
     @property
@@ -113,20 +115,20 @@ def pack_blocks(results: Iterable[MatchResult]) -> Iterator[PlayedBlock]:
         matches[result.key.rotation] = result
     for pairing, (players, blocks) in pairings.items():
         for block, matches in sorted(blocks.items()):
-            yield _pack(pairing, block, players, [matches.get(rotation) for rotation in range(len(players))])
+            yield _pack_block(pairing, block, players, [matches.get(rotation) for rotation in range(len(players))])
 
 
 @lru_cache(maxsize=256)
 def read_ends(text: str) -> tuple[MatchSummary | None, ...]:
-    """Read the ends of the matches of a block. ValueError for any other text."""
+    """Read the summaries of a block's matches from JSON, by rotation. ValueError for any other text."""
     ends = msgspec.json.decode(text, type=tuple[MatchSummary | None, ...])
     for end in ends:
-        if end is not None and not _is_end(end, len(ends)):
+        if end is not None and not _is_consistent(end, len(ends)):
             raise ValueError(f"its end cannot be: {end}")
     return ends
 
 
-def _is_end(end: MatchSummary, seats: int) -> bool:
+def _is_consistent(end: MatchSummary, seats: int) -> bool:
     """Return True if the values fit together at a table of `seats`."""
     if end.termination is Termination.NORMAL:
         is_fit = end.at_fault is None
@@ -143,10 +145,12 @@ def width_of(numbers: bytes, seats: int) -> int:
     return width
 
 
-def _pack(pairing: str, block: int, players: tuple[str, ...], matches: Sequence[MatchResult | None]) -> PlayedBlock:
+def _pack_block(
+    pairing: str, block: int, players: tuple[str, ...], matches: Sequence[MatchResult | None]
+) -> PlayedBlock:
     """Pack a block of which some matches may be None."""
     units = [score_unit(match.scores or ()) if match else 1 for match in matches]
-    ends = [match and _end(match, unit) for match, unit in zip(matches, units, strict=True)]
+    ends = [match and _summary_of(match, unit) for match, unit in zip(matches, units, strict=True)]
     nothing = (0,) * len(players)
     numbers = [
         [int(value * unit) if name == "scores" else value for value in (match and getattr(match, name)) or nothing]
@@ -167,12 +171,12 @@ def _pack(pairing: str, block: int, players: tuple[str, ...], matches: Sequence[
     )
 
 
-def _end(match: MatchResult, unit: int) -> MatchSummary:
+def _summary_of(match: MatchResult, unit: int) -> MatchSummary:
     """Return the values of a match that are not counted by seat; `unit` is that of its scores."""
     return MatchSummary(match.termination, match.at_fault, match.isolation, match.luck_version, unit, match.pardoned)
 
 
-def _result(
+def _rebuild_result(
     key: MatchKey,
     players: tuple[str, ...],
     ranks: str,

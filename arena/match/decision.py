@@ -67,7 +67,7 @@ class Decisions:
         """
         if len(seats) == 1:
             due = self._turn_of(state, seats[0], first, self._run_on)
-            result = self._act(due) if isinstance(due, ActionRequest) else due
+            result = self._ask_until_settled(due) if isinstance(due, ActionRequest) else due
             if isinstance(result, Forfeited):
                 raise result
             return [result]
@@ -85,7 +85,7 @@ class Decisions:
         for player in self._participants:
             player.stop()
         requests = [request for request in due if isinstance(request, ActionRequest)]
-        calls = [(self._participants[request.seat], partial(self._act, request)) for request in requests]
+        calls = [(self._participants[request.seat], partial(self._ask_until_settled, request)) for request in requests]
         answers = iter(_ask_concurrently(calls))
         return [next(answers) if isinstance(step, ActionRequest) else step for step in due]
 
@@ -97,7 +97,7 @@ class Decisions:
         look_ahead = None if self._simulator is None else LookAhead(self._simulator, state, seat)
         return ActionRequest(state, seat, number, self._observe(state, seat), legal, None, look_ahead, run_on)
 
-    def _act(self, request: ActionRequest) -> ActionStep | Forfeited:
+    def _ask_until_settled(self, request: ActionRequest) -> ActionStep | Forfeited:
         """Ask the seat; return its step, that of the fallback action, or a forfeit.
 
         A pardoned bot is asked twice at most, a human until they answer.
@@ -132,7 +132,7 @@ class Decisions:
             elif legal is not None and 0 <= chosen < len(legal):
                 action = legal[chosen]
             else:
-                raise self._unlisted(request, chosen)
+                raise self._unlisted_index_fault(request, chosen)
             if self._simulator is not None:
                 self._simulator.require(state, seat, action)
         except BotFault as fault:
@@ -143,11 +143,11 @@ class Decisions:
             raise
         return ActionStep(seat=seat, action=action, note="" if answer.note is UNSET else str(answer.note))
 
-    def _unlisted(self, request: ActionRequest, index: int) -> BotFault:
-        """Return the fault of an index that no legal action has."""
+    def _unlisted_index_fault(self, request: ActionRequest, index: int) -> BotFault:
+        """Return the fault of an index as action where none are listed, or that is not in the list."""
         if request.legal is None:
             return MalformedReply(
-                "an index as action, but this request lists no legal actions", hint=self._example(request)
+                "an index as action, but this request lists no legal actions", hint=self._example_hint(request)
             )
         count = len(request.legal)
         return IllegalAction(
@@ -155,7 +155,7 @@ class Decisions:
             hint="indices count from 0",
         )
 
-    def _example(self, request: ActionRequest) -> str:
+    def _example_hint(self, request: ActionRequest) -> str:
         """Return the hint for an index where nothing is listed: a legal action, always the same in a state."""
         action = self._game.sample(request.state, request.seat, random.Random(0))  # noqa: S311 - an example
         return f"answer with an action of the game, such as {json.dumps(msgspec.to_builtins(action))}"
@@ -186,12 +186,12 @@ def _ask_concurrently(calls: Sequence[tuple[Participant, Callable[[], T]]]) -> l
         if player.is_human:
             human_calls.append((call, future))
         else:
-            threads[future] = player, threading.Thread(target=_run, args=(call, future), daemon=True)
+            threads[future] = player, threading.Thread(target=_run_into_future, args=(call, future), daemon=True)
     try:
         for _, thread in threads.values():
             thread.start()
         for call, future in human_calls:
-            _run(call, future)
+            _run_into_future(call, future)
             future.result()
         for future in as_completed(threads):
             future.result()
@@ -201,7 +201,7 @@ def _ask_concurrently(calls: Sequence[tuple[Participant, Callable[[], T]]]) -> l
     return [future.result() for future in futures]
 
 
-def _run(call: Callable[[], T], future: Future[T]) -> None:
+def _run_into_future(call: Callable[[], T], future: Future[T]) -> None:
     """Run the call, and set its value or its error in the future."""
     try:
         future.set_result(call())

@@ -115,7 +115,7 @@ class Dialogue:
     def shake_hands(
         self, message: m.Hello | m.MatchStart, owed: type[m.BotHello] | type[m.Ready], clock: MoveClock
     ) -> float:
-        """Ask for `hello` or `ready`, then stop the bot; return the reading of its CPU clock at its answer."""
+        """Ask for `hello` or `ready`, then stop the bot; return the CPU seconds that it had used at its answer."""
         self.discarded = DiscardedOutput()
         self.ask(message, clock)
         self.hear(owed, clock)
@@ -125,7 +125,10 @@ class Dialogue:
         return cpu_reading
 
     def forget(self) -> None:
-        """Forget the last request; lines that have arrived already are early."""
+        """Get ready for a request: reset the counts of useless output, and count lines that lie there as early.
+
+        Raises the fault by which the process was lost, if it was.
+        """
         self.discarded = DiscardedOutput()
         self.is_whole = False
         early = self.channel.pending()
@@ -134,7 +137,7 @@ class Dialogue:
 
     def ask(self, message: m.ToBot, clock: MoveClock) -> None:
         """Wake the bot, and send it a line that needs an answer."""
-        line = self._line_of(message)
+        line = self._encode_and_note(message)
         self.channel.wake()
         self._send(line, clock)
 
@@ -148,18 +151,18 @@ class Dialogue:
             line = self.channel.receive(clock)
             self.recorder.from_bot(line)
             self._transcript.append((self._wall(), "<", line))
-            message = self._understand(line)
+            message = self._decode_if_due(line)
             if isinstance(message, owed):
                 return message
             if isinstance(message, m.Simulate) and look_ahead.left:
-                self._what_if(message, look_ahead, clock)
+                self._answer_simulation(message, look_ahead, clock)
                 continue
             useless += 1
             useless_bytes += len(line) + 1
             if useless > _USELESS_KEPT:
                 self._transcript.pop()
             if isinstance(message, m.Simulate):
-                self._send(self._line_of(look_ahead.answer(message)), clock)
+                self._send(self._encode_and_note(look_ahead.answer(message)), clock)
                 if useless > _USELESS_KEPT:
                     self._transcript.pop()
             self._require_process()
@@ -177,7 +180,7 @@ class Dialogue:
         # a clock without `suspended`: a pause of the referee is excused like any other delay
         clock = MoveClock(cpu=self.channel.cpu, wall=self._wall, budget_s=math.inf, wall_s=patience_s, decides_cpu=True)
         try:
-            self.channel.send(self._line_of(message), clock)
+            self.channel.send(self._encode_and_note(message), clock)
         except (BotFault, Shortage) as fault:
             self.lost = fault
             self.recorder.lose()
@@ -194,7 +197,7 @@ class Dialogue:
         if self.lost is not None:
             raise self.lost
 
-    def _line_of(self, message: m.ToBot) -> bytes:
+    def _encode_and_note(self, message: m.ToBot) -> bytes:
         """Encode a message as a line, and note it as sent; the session checks the order."""
         self.session.send(message)
         line = codec.encode(message)
@@ -202,43 +205,46 @@ class Dialogue:
         self._transcript.append((self._wall(), ">", line))
         return line
 
-    def _what_if(self, asked: m.Simulate, look_ahead: LookAhead, clock: MoveClock) -> None:
-        """Answer a question while the bot and its clock are stopped."""
+    def _answer_simulation(self, asked: m.Simulate, look_ahead: LookAhead, clock: MoveClock) -> None:
+        """Answer the bot's request for a simulation while the bot and its clock are stopped."""
         clock.pause()
         self.channel.rest()
         answer = look_ahead.answer(asked)
         clock.resume()
         self.ask(answer, clock)
 
-    def _understand(self, line: bytes) -> m.FromBot | None:
+    def _decode_if_due(self, line: bytes) -> m.FromBot | None:
         """Decode the message in a line if it counts now; None for blank, stray and stale lines."""
         text = line.strip()
         if not text:
             return None
         if not text.startswith(b"{"):
-            self._stray(line)
+            self._discard_stray(line)
             return None
         message: m.FromBot | None = codec.decode_short(text)
         if message is None:
             heading = codec.read_heading(text)
             if heading is not None and self.session.is_stale(heading.type, heading.id):
-                self._stale(heading.type, heading.id)
+                self._discard_stale(heading.type, heading.id)
                 return None
             message, unknown_fields = codec.decode_strictly(text)
             self.recorder.ignore_fields(unknown_fields)
         if self.session.receive(message):
             return message
         assert isinstance(message, m.Answer | m.Simulate), "all others are received or refused"
-        self._stale(str(message.__struct_config__.tag), message.id)
+        self._discard_stale(str(message.__struct_config__.tag), message.id)
         return None
 
-    def _stale(self, kind: str, number: int) -> None:
-        """Note an answer or a question about a request that is not open."""
+    def _discard_stale(self, kind: str, number: int) -> None:
+        """Count an answer or a question about a request that is not open."""
         self.recorder.discard("stale")
         self.discarded.note_stale(kind, number)
 
-    def _stray(self, line: bytes) -> None:
-        """Note text on stdout that is no message, usually a forgotten print; with `is_strict` raise a fault."""
+    def _discard_stray(self, line: bytes) -> None:
+        """Count text on stdout that is no message, usually a forgotten print; the bot gets an error for the first.
+
+        With `is_strict` raises a fault instead.
+        """
         fault = MalformedReply(
             "a line on stdout that is not a JSON object",
             hint="print to stderr: stdout belongs to the protocol",
@@ -251,7 +257,7 @@ class Dialogue:
             self.tell(error_of(fault, is_fatal=False))
 
     def _ignore_early(self, lines: list[bytes]) -> None:
-        """Note lines that came before their request."""
+        """Count lines that came before their request. Raises the fault by which the process was lost, if it was."""
         for line in lines:
             self.recorder.from_bot(line, is_early=True)
             self._transcript.append((self._wall(), "<", line))
@@ -260,7 +266,7 @@ class Dialogue:
                 self.recorder.discard("early")
                 self.discarded.note_early(text)
             elif text:
-                self._stray(line)
+                self._discard_stray(line)
         self._require_process()
 
 

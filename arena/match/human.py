@@ -100,7 +100,9 @@ class HumanPlayer(Participant):
         if request.refused is None:
             self._say_all(table)
         self.moves += 1
-        action = self._write(request, table) if request.legal is None else self._choose(len(request.legal), table)
+        action = (
+            self._read_action(request, table) if request.legal is None else self._read_index(len(request.legal), table)
+        )
         return Answer(id=self.moves, action=action)
 
     def refuse(self, fault: BotFault, step: int) -> None:  # noqa: ARG002 - only records name it
@@ -136,34 +138,34 @@ class HumanPlayer(Participant):
         if self._last is not None:
             self._say(f"\n{describe_for(self._game, self._last, self._seat, self._players)}")
 
-    def _rules(self) -> list[str]:
+    def _rule_lines(self) -> list[str]:
         """Return the lines of the game's short rules, and a blank one; none without rules."""
         lines = [part for line in summary_of(self._game).splitlines() for part in wrap(line, TERMINAL_COLUMNS)]
         return [*lines, ""] if lines else []
 
-    def _choose(self, count: int, table: list[str]) -> int:
+    def _read_index(self, count: int, table: list[str]) -> int:
         """Ask until one of the `count` listed actions is chosen; return its index."""
         while True:
-            text = self._read_line(f"your action, 1 to {count}", [*self._rules(), HELP, *table])
+            text = self._read_line(f"your action, 1 to {count}", [*self._rule_lines(), HELP, *table])
             numbers = [str(number) for number in range(1, count + 1)]
             if text in numbers:
                 return numbers.index(text)
             self._say(f"{cut(text)!r} is not a number from 1 to {count}")
 
-    def _write(self, request: ActionRequest, table: list[str]) -> dict[str, Json]:
+    def _read_action(self, request: ActionRequest, table: list[str]) -> dict[str, Json]:
         """Ask until there is an action: typed as JSON, an accepted example, or the fallback action."""
         fault_policy = fault_policy_of(self._game)
         fallback = None if fault_policy is None else fault_policy.fallback_action(request.state, request.seat)
         prompt = "your action as JSON; s: an example" + ("" if fallback is None else f"; p: {fallback}")
         while True:
-            text = self._read_line(prompt, [*self._rules(), HELP_UNLISTED, *table])
+            text = self._read_line(prompt, [*self._rule_lines(), HELP_UNLISTED, *table])
             chosen: Any = None
             if text == "p" and fallback is not None:
                 chosen = fallback
             elif text == "s":
                 chosen = self._confirm(random_action(self._game, request.state, request.seat, self._random))
             elif text.startswith("{"):
-                chosen = self._read(text)
+                chosen = self._decode_action(text)
             else:
                 self._say(f"{cut(text)!r} is not a JSON object; ? for help")
             if chosen is not None:
@@ -175,7 +177,7 @@ class HumanPlayer(Participant):
         answer = self._read_line("y to play this, n for no", [f"{action}: {HELP_EXAMPLE}"])
         return action if answer in {"y", "yes"} else None
 
-    def _read(self, text: str) -> dict[str, Json] | None:
+    def _decode_action(self, text: str) -> dict[str, Json] | None:
         """Decode a JSON object; show the reason and return None if the text is none."""
         try:
             return codec.decode_object(text.encode("utf-8", "surrogateescape"))

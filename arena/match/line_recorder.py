@@ -86,12 +86,12 @@ class LineRecorder:
         self._plain = None
 
     def to_bot(self, line: bytes) -> None:
-        """Note a line of the referee."""
+        """Count a line of the referee, and add it to the checksum."""
         self.checksum = zlib.crc32(line, self.checksum)
         self.sent_in_all += 1
 
     def from_bot(self, line: bytes, *, is_early: bool = False) -> None:
-        """Note a line of the bot."""
+        """Add a line of the bot to the checksum; keep it if there is room, else count it as left out."""
         self.checksum = zlib.crc32(line, self.checksum ^ _ALL_BITS)
         self._last = line
         self._count += 1
@@ -104,13 +104,13 @@ class LineRecorder:
             (self._early if is_early else self._lines).append(line)
 
     def discard(self, kind: str) -> bool:
-        """Note that the last line counted for nothing; return True if it is the first of its kind in this match."""
+        """Count the last line as useless, by kind; return True if it is the first of its kind in this match."""
         is_first = all(kind != former for _, former in self._discarded)
         self._discarded[self.number, kind] += 1
         return is_first
 
     def ignore_fields(self, names: Sequence[str]) -> None:
-        """Note the fields of the last line that arena/1 does not have; a match keeps the names of a few."""
+        """Count fields of the last line that arena/1 does not have; a match keeps the names of a few."""
         for name in names[:_FIELDS_KEPT]:
             kind = f"{UNKNOWN_FIELD}{printable(cut(name))}"
             kinds = {former for _, former in self._discarded if former.startswith(UNKNOWN_FIELD)}
@@ -121,14 +121,17 @@ class LineRecorder:
         self.lost_at = self.sent_in_all
 
     def close(self, request_id: int = 0, action: object = None) -> None:
-        """End the open request, to which no other line belongs; `action` is that of its answer, if it got one."""
+        """End the open request; keep its lines, unless the only one is an answer by index in the usual form.
+
+        `action` is that of its answer, if it got one.
+        """
         self._is_open = False
         if self.stderr is not None:
             self._stderr_ends.append((self.number, self.stderr.total))
         is_index = self._count == 1 and type(action) is int
         if is_index and not self.form:
             self.form = _form_of(self._last)
-        if is_index and self._last == plain(self.form, request_id, action):
+        if is_index and self._last == answer_in_form(self.form, request_id, action):
             self._plain = self._last
             if self._is_cut:
                 self.left_out -= 1
@@ -145,7 +148,7 @@ class LineRecorder:
             self.said[self.number] = Said(self.number, (text_of(self._plain),))
 
     def fault(self, fault: BotFault, *, is_fatal: bool) -> None:
-        """Note a fault of the bot in the words in which it is reported."""
+        """Add a fault of the bot to `faults`, in the words in which it is reported; close the request."""
         if self._is_open:
             self.close()
         self.keep_answer()
@@ -162,8 +165,8 @@ class LineRecorder:
         self.faults.append(report)
 
 
-def plain(form: tuple[str, ...], request_id: int, action: object) -> bytes:
-    """Write the answer by index in that form; empty without a form."""
+def answer_in_form(form: tuple[str, ...], request_id: int, action: object) -> bytes:
+    """Write the answer by index in that form, with its request id; empty without a form."""
     if not form:
         return b""
     before, between, after = form

@@ -75,14 +75,14 @@ class LuckMeter:
 
     def luck(self) -> MatchLuck:
         """Measure the luck so far. The sum is rounded once, so that no order of adding matters."""
-        nodes = () if self._value is None else tuple(self._nodes(self._value))
+        nodes = () if self._value is None else tuple(self._measure_nodes(self._value))
         return MatchLuck(
             version="" if self._value is None else self._value.version,
             by_seat=tuple([fsum([node.luck[seat] for node in nodes]) for seat in range(self._seats)]),
             nodes=nodes,
         )
 
-    def _nodes(self, value: ValueFunction[Any]) -> Iterator[LuckNode]:
+    def _measure_nodes(self, value: ValueFunction[Any]) -> Iterator[LuckNode]:
         """Yield the luck of each draw, up to the first that could bring a seat below `LEAST`."""
         totals = (0.0,) * self._seats
         for number, before, after, step in self._passages:

@@ -119,7 +119,7 @@ class Participant:
         raise NotImplementedError
 
     def refuse(self, fault: BotFault, step: int) -> None:
-        """Note that the answer for `step`, or its lack, does not count; the match goes on. Raises Crashed."""
+        """Count a fault after which the match goes on, for the answer to `step` or its lack. Bots raise Crashed."""
         self.faults[fault.code] += 1
         if len(self.refusals) < REFUSALS_KEPT:
             self.refusals.append(RefusedAnswer(step, fault.code, fault.message, fault.reason))

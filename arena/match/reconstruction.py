@@ -18,7 +18,7 @@ from arena.errors import BotFault, CheckFailed, Crashed, IllegalAction, Malforme
 from arena.games import load_game
 from arena.games.api import Game, Json, Seat, Simulator, simulator_of
 from arena.match.bot_player import BotPlayer
-from arena.match.line_recorder import HELLO, READY, LineRecorder, line_of, plain
+from arena.match.line_recorder import HELLO, READY, LineRecorder, answer_in_form, line_of
 from arena.match.participant import Participant
 from arena.match.record import (
     ActionStep,
@@ -92,7 +92,7 @@ class RecordedTable:
             game=record.game,
             options=record.options,
             seed=record.seed,
-            clock=msgspec.structs.replace(_settings(record, scripts[0].kept), strict=is_strict),
+            clock=msgspec.structs.replace(_clock_settings(record, scripts[0].kept), strict=is_strict),
             wire_id=record.wire_id or "",
             bot_seeds=record.bot_seeds or (),
         )
@@ -106,7 +106,7 @@ class RecordedTable:
 def open_recorded_table(
     record: MatchRecord, game: Game[Any, Any] | None = None, is_live: Callable[[], bool] | None = None
 ) -> Iterator[RecordedTable]:
-    """Give the table of a record. CheckFailed if the record lacks what a replay needs, also for errors inside."""
+    """Yield the table of a record. CheckFailed if the record lacks what a replay needs, also for errors inside."""
     if game is None and (other := other_rules(record)):
         raise CheckFailed(f"{record.match}: {other}")
     is_kept = all(seat.lines is not UNSET or not seat.moves for seat in record.seats)
@@ -120,7 +120,7 @@ def open_recorded_table(
         raise CheckFailed(f"{record.match}: its lines do not fit its steps: {error!r}") from None
 
 
-def _settings(record: MatchRecord, kept: SeatLines) -> ClockSettings:
+def _clock_settings(record: MatchRecord, kept: SeatLines) -> ClockSettings:
     """Return the clock of a seat, as its player got it."""
     terms = msgspec.structs.asdict(kept.clock or record.clock)
     return ClockSettings(**terms, startup_ms=float(kept.startup_ms), strict=kept.strict)
@@ -153,7 +153,7 @@ class _FullRecorder(LineRecorder):
 class _RecordedClock(MoveClock):
     """A clock that is read once, at the end of the answer."""
 
-    def _look_late(self, gap_s: float) -> None:
+    def _handle_late_reading(self, gap_s: float) -> None:
         """Excuse no delay: the recorded times are without it."""
 
 
@@ -168,7 +168,7 @@ class RecordedPlayer(BotPlayer):
             bot=entry.bot,
             open_channel=script.open,
             hello=hello_for(game, record.options, kept.startup_ms, kept.line_bytes, len(record.seats)),
-            clock=_settings(record, kept),
+            clock=_clock_settings(record, kept),
             wall=lambda: script.wall_s,
             suspended=never_suspended,
         )
@@ -199,9 +199,9 @@ class RecordedPlayer(BotPlayer):
 class _FatalFault(BotFault):
     """A fault that ended the match, in the words of the record; nobody adds to them."""
 
-    def __init__(self, told: ReportedFault) -> None:
-        super().__init__(told.message, hint=told.hint, got=told.got, reason=told.reason)
-        vars(self)["code"] = told.code  # the code of the fault's own class
+    def __init__(self, report: ReportedFault) -> None:
+        super().__init__(report.message, hint=report.hint, got=report.got, reason=report.reason)
+        vars(self)["code"] = report.code  # the code of the fault's own class
 
 
 class _Script(ScriptedChannel):
@@ -230,32 +230,32 @@ class _Script(ScriptedChannel):
 
     def open(self) -> Channel:
         """Return this channel. Raises the recorded fault if no process started."""
-        is_greeted = not self.kept.is_new and not (self._is_due() and not self._due[0].sent)
+        is_greeted = not self.kept.is_new and not (self._has_fault_due() and not self._due[0].sent)
         if HELLO not in self._said and not self.kept.left_out and not is_greeted:
-            raise self._fault()
+            raise self._take_fault()
         return self
 
     def send(self, line: bytes, clock: MoveClock) -> None:
-        """Follow the referee to the next message, and queue the answer that the record has for it."""
+        """Read the referee's next message, and queue the recorded answer to it. Raises the recorded fault, if any."""
         message = msgspec.json.decode(line)
         kind = message["type"]
         if kind in {"hello", "match_start"}:
-            self._begin(message)
+            self._queue_greeting(message)
         self._sent += 1
         self._sent_in_all += 1
         if self._sent_in_all == self.kept.lost_at:
             while self._due and not self._due[0].is_fatal:
                 self._due.popleft()
-            raise self._fault()
+            raise self._take_fault()
         if kind == "request":
-            self._take_time(clock)
-            self._queue.extend(self._answer(message))
+            self._pass_time(clock)
+            self._queue.extend(self._recorded_answer(message))
 
     def receive(self, clock: MoveClock) -> bytes:
         """Return the next line of the record, or raise its next fault."""
         if not self._queue:
             clock.look()
-            raise self._fault()
+            raise self._take_fault()
         return self._queue.popleft()
 
     def pending(self) -> list[bytes]:
@@ -263,22 +263,22 @@ class _Script(ScriptedChannel):
         self.number += 1
         self._sent = 0
         early = [line_of(text) for text in self._said[self.number].early] if self.number in self._said else []
-        if self._is_due() and not self._due[0].sent and not early:
-            raise self._fault()
+        if self._has_fault_due() and not self._due[0].sent and not early:
+            raise self._take_fault()
         return early
 
     def rest(self) -> None:
         """Raise the fault that was found after the answer, if there was one."""
-        if self._queue or not self._is_due():
+        if self._queue or not self._has_fault_due():
             return
         if self._due[0].code in _AFTER_AN_ANSWER and self._due[0].sent == self._sent:
-            raise self._fault()
+            raise self._take_fault()
 
-    def refused(self) -> BotFault | None:
-        """Return the simulator's refusal of the answer to the open request; None if there was none."""
-        return self._fault() if self._is_due() and self._due[0].code == IllegalAction.code else None
+    def take_refusal(self) -> BotFault | None:
+        """Take the simulator's refusal of the answer to the open request from the record; None if there was none."""
+        return self._take_fault() if self._has_fault_due() and self._due[0].code == IllegalAction.code else None
 
-    def _begin(self, message: dict[str, Any]) -> None:
+    def _queue_greeting(self, message: dict[str, Any]) -> None:
         """Queue the answer to `hello` or `match_start`; one that was too long to be kept is made up."""
         is_hello = message["type"] == "hello"
         self.number, self._sent = HELLO if is_hello else READY, 0
@@ -286,33 +286,33 @@ class _Script(ScriptedChannel):
             self._sent_in_all = 0
         if self.number in self._said:
             self._queue.extend(map(line_of, self._said[self.number].lines))
-        elif (self.kept.left_out or not self.kept.is_new) and not self._is_due():
+        elif (self.kept.left_out or not self.kept.is_new) and not self._has_fault_due():
             answer = {"type": "hello", "protocols": [1]} if is_hello else {"type": "ready", "match": message["match"]}
             self._queue.append(msgspec.json.encode(answer))
 
-    def _is_due(self) -> bool:
+    def _has_fault_due(self) -> bool:
         """Return True if the record has another fault for the open request."""
         while self._due and self._due[0].request < self.number:
             self._due.popleft()  # the line itself caused it
         return bool(self._due) and self._due[0].request == self.number
 
-    def _fault(self) -> BotFault:
-        """Return the next fault of the record, as the bot's process raised it."""
+    def _take_fault(self) -> BotFault:
+        """Take the next fault from the record and return it, as the bot's process raised it; set `is_over` if fatal."""
         due = self._due.popleft() if self._due else ReportedFault(self.number, Crashed.code, "not told", is_fatal=True)
         if due.is_fatal:
             self.is_over = True
             return _FatalFault(due)
         return _PARDONED[due.code](due.message, hint=due.hint, got=due.got, reason=due.reason)
 
-    def _take_time(self, clock: MoveClock) -> None:
-        """Let the recorded times of the open request pass."""
+    def _pass_time(self, clock: MoveClock) -> None:
+        """Advance the clocks by the recorded times of the open request."""
         at = self.number - 1
         self.cpu_s += self._times.cpu_us[at] / 1e6
         self.wall_s += self._times.wall_us[at] / 1e6
         clock.asleep_s = self._times.idle_us[at] / 1e6 if self._times.idle_us else 0.0
 
-    def _answer(self, request: dict[str, Any]) -> list[bytes]:
-        """Return the bot's lines after a request; without recorded lines its answer, in the usual form."""
+    def _recorded_answer(self, request: dict[str, Any]) -> list[bytes]:
+        """Return the bot's lines after a request; without recorded lines its action, in the usual form."""
         if said := self._said.get(self.number):
             return [line_of(text) for text in said.lines]
         place = self.number - 1 - sum(0 < number < self.number for number in self._faulty)
@@ -321,7 +321,7 @@ class _Script(ScriptedChannel):
         action = msgspec.json.decode(msgspec.json.encode(self._steps[place].action))
         if request["legal"] is not None and self.kept.form:
             index = request["legal"].index(action)
-            line = plain(self.kept.form, request["id"], index)
+            line = answer_in_form(self.kept.form, request["id"], index)
             if msgspec.json.decode(line)["action"] == index:  # a form that was taken from -0 fits no other index
                 return [line]
         return [msgspec.json.encode({"type": "action", "id": request["id"], "action": action})]
@@ -348,7 +348,7 @@ class _RecordedSimulator:
         """Raise the recorded refusal if there is one, or, once live, that of the rules."""
         if self._is_live():
             self._own.require(state, seat, action)
-        elif refused := self._scripts[seat].refused():
+        elif refused := self._scripts[seat].take_refusal():
             raise refused
 
     def simulate(self, state: Any) -> Json:

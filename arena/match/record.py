@@ -123,7 +123,7 @@ class Requests(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 def sums_by_request(requests: Requests, decides: str) -> dict[str, Any]:
-    """Compute the fields of a seat's record that follow from its requests."""
+    """Return the fields of a seat that follow from its requests: times in milliseconds, and useless lines by kind."""
     ignored: dict[str, int] = {}
     for lines in requests.discarded:
         ignored[lines.kind] = ignored.get(lines.kind, 0) + lines.count
@@ -283,7 +283,10 @@ class MatchRecord(msgspec.Struct, frozen=True):
 
 
 def pack(record: MatchRecord) -> bytes:
-    """Compress the record, behind a line with the codec and the digest of the JSON. HarnessFault if it is too large."""
+    """Compress the record, behind a line with the codec and the digest of the JSON.
+
+    A record above RECORD_BYTES loses its stderr and notes; HarnessFault if it is too large even so.
+    """
     text = encode_record(record)
     if len(text) > RECORD_BYTES:  # only its stderr and its notes can make a bot's record so large
         seats = tuple(msgspec.structs.replace(seat, stderr=UNSET) for seat in record.seats)

@@ -132,19 +132,19 @@ class _Table:
     def play(self) -> MatchRecord:
         """Play the match; return its record, also after a forfeit."""
         try:
-            self._begin()
+            self._announce_match()
             state = self._play_out(self._game.setup(self._spec.options, len(self._participants)))
         except Forfeited as forfeited:
-            return self._forfeit(forfeited.seat, forfeited.fault)
+            return self._end_by_forfeit(forfeited.seat, forfeited.fault)
         except OSError as error:
             if as_shortage(error) is not None:
                 raise
             raise HarnessFault(f"match {self._spec.match}: {error}") from error
         outcome = self._game.outcome(state)
         scores = tuple([Fraction(score) for score in outcome.scores])
-        return self._record(outcome.ranks, scores, Termination.NORMAL, None)
+        return self._finish(outcome.ranks, scores, Termination.NORMAL, None)
 
-    def _begin(self) -> None:
+    def _announce_match(self) -> None:
         """Announce the match to the players, by seat. Forfeited if one does not start."""
         names = tuple(participant.player for participant in self._participants)
         for seat, participant in enumerate(self._participants):
@@ -180,7 +180,7 @@ class _Table:
                 state = game.resolve(state, drawn)
                 steps.append(ChanceStep(key=turn.key, outcome=drawn))
                 if turn.is_public:
-                    self._report(m.ChanceEvent(key=turn.key, outcome=drawn), before, state)
+                    self._report_to_all(m.ChanceEvent(key=turn.key, outcome=drawn), before, state)
             elif isinstance(turn, Over):
                 return state
             elif simulator is None:
@@ -189,7 +189,7 @@ class _Table:
                 result = simulator.simulate(state)
                 state = simulator.apply_result(state, result)
                 steps.append(SimulationStep(key=turn.key, result=result))
-                self._report(m.SimulationEvent(key=turn.key, result=result), before, state)
+                self._report_to_all(m.SimulationEvent(key=turn.key, result=result), before, state)
             if self._meter is not None:
                 self._meter.note_step(number, before, state, steps[number])
             for human in self._humans:
@@ -209,12 +209,12 @@ class _Table:
             if event is not None:
                 participant.on_event(event, before, after)
 
-    def _report(self, event: m.AnyEvent, before: Any, after: Any) -> None:
+    def _report_to_all(self, event: m.AnyEvent, before: Any, after: Any) -> None:
         """Report an event to all seats."""
         for participant in self._participants:
             participant.on_event(event, before, after)
 
-    def _forfeit(self, guilty: Seat, fault: BotFault) -> MatchRecord:
+    def _end_by_forfeit(self, guilty: Seat, fault: BotFault) -> MatchRecord:
         """End the match with a forfeit: the seat at fault is last, the others share the first place."""
         participant = self._participants[guilty]
         participant.fail(fault)
@@ -228,9 +228,9 @@ class _Table:
             transcript=tuple(lines[-_KEPT_LINES:]),
         )
         ranks = tuple(len(self._participants) - 1 if seat == guilty else 0 for seat in range(len(self._participants)))
-        return self._record(ranks, None, Termination(fault.code), forfeit)
+        return self._finish(ranks, None, Termination(fault.code), forfeit)
 
-    def _record(
+    def _finish(
         self,
         ranks: tuple[int, ...],
         scores: tuple[Fraction, ...] | None,

@@ -131,41 +131,41 @@ class _Replay:
                 drawn = draw(self._record.seed, turn)
                 expected = ChanceStep(key=turn.key, outcome=drawn)
                 if step != expected:
-                    raise self._error(f"recorded {_encode_step(step)}, the seed gives {_encode_step(expected)}")
+                    raise self._failure(f"recorded {_encode_step(step)}, the seed gives {_encode_step(expected)}")
                 return ReplayStep(before=state, step=expected, action=None, after=self._game.resolve(state, drawn))
             case Simulation(key=key) if self._simulator is not None:
                 if not isinstance(step, SimulationStep) or step.key != key:
-                    raise self._error(f"recorded {_encode_step(step)} where the simulation {key} was due")
+                    raise self._failure(f"recorded {_encode_step(step)} where the simulation {key} was due")
                 try:
                     after = self._simulator.apply_result(state, step.result)
                 except ValueError as error:
-                    raise self._error(f"recorded {_encode_step(step)}, which cannot be: {error}") from None
+                    raise self._failure(f"recorded {_encode_step(step)}, which cannot be: {error}") from None
                 return ReplayStep(before=state, step=step, action=None, after=after)
-        raise self._error(f"recorded {_encode_step(step)} after the end of the game")
+        raise self._failure(f"recorded {_encode_step(step)} after the end of the game")
 
     def _replay_decision(self, state: Any, seats: tuple[Seat, ...], steps: tuple[Step, ...]) -> list[ReplayStep]:
         """Replay a decision, with the steps of all its seats. CheckFailed if one cannot be."""
         if len(steps) < len(seats):
-            raise self._error("the record ends in the middle of a decision of several seats")
-        actions = {seat: self._action(state, seat, step) for seat, step in zip(seats, steps, strict=True)}
+            raise self._failure("the record ends in the middle of a decision of several seats")
+        actions = {seat: self._parse_action(state, seat, step) for seat, step in zip(seats, steps, strict=True)}
         after = self._game.apply(state, actions)
         return [
             ReplayStep(before=state, step=step, action=action, after=after, is_complete=step is steps[-1])
             for step, action in zip(steps, actions.values(), strict=True)
         ]
 
-    def _action(self, state: Any, seat: Seat, step: Step) -> Any:
+    def _parse_action(self, state: Any, seat: Seat, step: Step) -> Any:
         """Return the recorded action as the game knows it. CheckFailed if the seat could not play it."""
         if not isinstance(step, ActionStep) or step.seat != seat:
-            raise self._error(f"recorded {_encode_step(step)} where seat {seat} had to act")
+            raise self._failure(f"recorded {_encode_step(step)} where seat {seat} had to act")
         try:
             # a record that was never stored holds actions of the game itself, and `parse` judges JSON
             action = self._game.parse(state, seat, msgspec.to_builtins(step.action))
         except BotFault as fault:
-            raise self._error(f"recorded {_encode_step(step)}, but {fault.message}") from None
+            raise self._failure(f"recorded {_encode_step(step)}, but {fault.message}") from None
         legal = self._game.legal(state, seat)
         if step.forced != (legal is not None and len(legal) == 1):
-            raise self._error(
+            raise self._failure(
                 f"recorded {_encode_step(step)} with forced={step.forced}, with {len(legal or ())} legal actions"
             )
         if step.fallback_for:
@@ -176,32 +176,34 @@ class _Replay:
         """Check that the fault policy gives this action, for a pardonable fault of a seat that was asked."""
         policy = self._fault_policy
         if policy is None or step.fallback_for not in PARDONABLE or step.forced:
-            raise self._error(f"recorded {_encode_step(step)}, for which nothing stands in")
+            raise self._failure(f"recorded {_encode_step(step)}, for which nothing stands in")
         fallback = policy.fallback_action(state, Seat(step.seat))
         if action != fallback:
-            raise self._error(f"recorded {_encode_step(step)}, but {msgspec.json.encode(fallback).decode()} stands in")
+            raise self._failure(
+                f"recorded {_encode_step(step)}, but {msgspec.json.encode(fallback).decode()} stands in"
+            )
 
     def _check_end(self, state: Any) -> None:
         """Check the end of the record against the state after its last step. Raises CheckFailed."""
         record, awaited = self._record, tuple[Seat, ...]()
         if (record.simulator is UNSET) != (self._simulator is None):
-            raise self._error(f"recorded as simulated by {record.simulator or 'nobody knows what'}")
+            raise self._failure(f"recorded as simulated by {record.simulator or 'nobody knows what'}")
         if record.termination is Termination.NORMAL:
             self._check_outcome(state)
         else:
             awaited = self._check_forfeit(state)
         problem = answer_count_error(record, awaited, has_policy=self._fault_policy is not None)
         if problem:
-            raise self._error(problem)
+            raise self._failure(problem)
 
     def _check_outcome(self, state: Any) -> None:
         """Check that the game is over, with the recorded scores and ranks. Raises CheckFailed."""
         record = self._record
         if not isinstance(self._game.turn(state), Over):
-            raise self._error("recorded as finished, but the game goes on")
+            raise self._failure("recorded as finished, but the game goes on")
         outcome = self._game.outcome(state)
         if (outcome.scores, outcome.ranks) != (record.scores, record.ranks) or record.fault is not None:
-            raise self._error(f"recorded scores {record.scores}, ranks {record.ranks}; the rules say {outcome}")
+            raise self._failure(f"recorded scores {record.scores}, ranks {record.ranks}; the rules say {outcome}")
 
     def _check_forfeit(self, state: Any) -> tuple[Seat, ...]:
         """Check a forfeit; return the seats that were asked then, or would have been if all had started.
@@ -211,17 +213,17 @@ class _Replay:
         record = self._record
         fault = record.fault
         if fault is None or record.termination not in FAULTS or record.scores is not None:
-            raise self._error(f"recorded as {record.termination} without a fault, or with scores")
+            raise self._failure(f"recorded as {record.termination} without a fault, or with scores")
         turn = self._game.turn(state)
         awaited = turn.seats if isinstance(turn, Decision) else ()
         if record.steps and fault.seat not in awaited:
-            raise self._error(f"recorded as a forfeit of seat {fault.seat}, which did not have to act")
+            raise self._failure(f"recorded as a forfeit of seat {fault.seat}, which did not have to act")
         expected = tuple(len(record.seats) - 1 if seat == fault.seat else 0 for seat in range(len(record.seats)))
         if record.ranks != expected or fault.seat not in range(len(record.seats)):
-            raise self._error(f"recorded ranks {record.ranks} after a forfeit of seat {fault.seat}")
+            raise self._failure(f"recorded ranks {record.ranks} after a forfeit of seat {fault.seat}")
         return awaited
 
-    def _error(self, problem: str) -> CheckFailed:
+    def _failure(self, problem: str) -> CheckFailed:
         """Return the error for a problem of this record."""
         return CheckFailed(f"{self._record.match}: {problem}")
 

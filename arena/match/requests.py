@@ -122,10 +122,10 @@ class StderrByStep(msgspec.Struct, frozen=True):
 
 def stderr_by_step(record: MatchRecord) -> tuple[StderrByStep, ...]:
     """Return the kept stderr by seat; all is empty where the record keeps none."""
-    return tuple(_stderr(record, seat) for seat in range(len(record.seats)))
+    return tuple(_stderr_of_seat(record, seat) for seat in range(len(record.seats)))
 
 
-def _stderr(record: MatchRecord, seat: int) -> StderrByStep:
+def _stderr_of_seat(record: MatchRecord, seat: int) -> StderrByStep:
     """Return the kept stderr of a seat by the steps to which its requests led."""
     owners = {number: index for index, numbers in requests_of(record, seat).items() for number in numbers}
     texts: dict[int, str] = {}

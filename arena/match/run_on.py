@@ -57,7 +57,7 @@ class RunOn:
         return True
 
     def end_turn(self, seat: int, elapsed_s: float) -> None:
-        """Note the time of an answer, or of a fault; stop the others if it was slow."""
+        """Store if an answer, or a fault, was quick; stop the other bots if not."""
         pace = self._paces[seat]
         pace.is_quick = elapsed_s < QUICK_S
         if not pace.is_quick:

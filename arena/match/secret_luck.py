@@ -129,7 +129,7 @@ class BlockDraw(msgspec.Struct, frozen=True):
 
 
 def draw_block(secret: Secret, fixture: str, seats: int) -> BlockDraw:
-    """Draw under the secret for the block `fixture`, which is `<pairing>-<block>`, at a table of so many seats."""
+    """Draw luck, bot seeds, ids and order of the block `fixture`, which is `<pairing>-<block>`, for that many seats."""
     places = range(seats)
     return BlockDraw(
         commitment=secret.commitment,

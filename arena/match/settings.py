@@ -120,7 +120,7 @@ def clock_for(bot: BotSpec, clock: ClockSettings) -> ClockSettings:
 
 
 def confine(bot: BotSpec, allowed: Limits, clock: ClockSettings, isolation: Isolation) -> Confinement:
-    """Return the confinement of the bot. SpecError if it asks for more than it is allowed."""
+    """Return isolation and limits of the bot. SpecError if it asks for more than it is allowed."""
     manifest = bot.manifest
     limits = negotiate(manifest.limits, allowed, processes=manifest.processes, startup_ms=clock.startup_ms)
     if manifest.cores is not UNSET and manifest.cores > limits.tasks:

@@ -41,7 +41,7 @@ class StartUp:
 
     @contextlib.contextmanager
     def attempt(self) -> Iterator[None]:
-        """Count a start-up, done inside this context, as failed or not. Raises the last fault after too many."""
+        """Count a start-up, done inside the `with`, as failed or not. Raises the last fault after too many."""
         self.is_new = False
         if len(self._failures) >= START_ATTEMPTS:
             raise self._failures[-1]
@@ -60,16 +60,16 @@ class StartUp:
 
     def greet(self, talk: Dialogue) -> None:
         """Ask a new process for its `hello`. Raises BotFault."""
-        self._shake_hands(talk, self.hello, HELLO, m.BotHello)
+        self._exchange_greetings(talk, self.hello, HELLO, m.BotHello)
         self.said_hello = talk.recorder.said.get(HELLO)
 
     def announce(self, talk: Dialogue, start: m.MatchStart) -> None:
-        """Ask for `ready`. Raises BotFault."""
-        self._shake_hands(
+        """Announce a match and wait for `ready`. Raises BotFault."""
+        self._exchange_greetings(
             talk, start, READY, m.Ready, "; one process plays many matches: after match_end it must read on"
         )
 
-    def _shake_hands(
+    def _exchange_greetings(
         self,
         talk: Dialogue,
         message: m.Hello | m.MatchStart,
@@ -77,7 +77,10 @@ class StartUp:
         owed: type[m.BotHello | m.Ready],
         crash_hint: str = "",
     ) -> None:
-        """Wait for an answer in what is left of the time for both, then stop the bot; `number` is that of its lines."""
+        """Send a message and wait for its answer in what is left of the time for both, then stop the bot.
+
+        `number` is that of its lines in the record. Raises BotFault, with the bot's start in words.
+        """
         account, channel, word = self._account, talk.channel, owed.__struct_config__.tag
         spent_s = account.startup_us / 1e6
         left_s = self._startup_s - spent_s
