@@ -32,7 +32,7 @@ def checked_address(settings: ClusterSettings, *, is_trusted: bool) -> ClusterSe
     if settings.scheduler_file:
         if settings.address:
             raise SpecError("give either `address:` or `scheduler_file:`, not both")
-        checked = replace(settings, address=_address_in(Path(settings.scheduler_file)))
+        checked = replace(settings, address=_read_address(Path(settings.scheduler_file)))
     if workers_here(checked) is not None:
         return checked
     if not _ADDRESS.fullmatch(checked.address):
@@ -66,7 +66,7 @@ def workers_here(settings: ClusterSettings) -> int | None:
     return int(count)
 
 
-def _address_in(file: Path) -> str:
+def _read_address(file: Path) -> str:
     """Read the address in a file written by `dask scheduler --scheduler-file`; raises SpecError."""
     try:
         address = json.loads(file.read_text(encoding="utf-8"))["address"]

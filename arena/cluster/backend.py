@@ -48,6 +48,7 @@ class LoopThread:
             self.loop.close()
 
     def _run_loop(self) -> None:
+        """Run the event loop until it is stopped, in a thread without Ctrl-C."""
         hear_no_ctrl_c()
         self.loop.run_forever()
 
@@ -80,7 +81,7 @@ class ClusterBackend:
 
     def submit(self, job: AnyJob, on_finished: OnFinished) -> "Future[Any]":
         """Queue a job; raises BrokenExecutor if the cluster is gone."""
-        dealer = self.dealer or self._start()
+        dealer = self.dealer or self._connect()
         if dealer.broken:
             raise BrokenExecutor(dealer.broken)
         future: Future[Any] = Future()
@@ -100,7 +101,8 @@ class ClusterBackend:
         finally:
             self._thread.__exit__()
 
-    def _start(self) -> Dealer:
+    def _connect(self) -> Dealer:
+        """Connect to the cluster and run a dealer in an event loop of its own; return it. Raises as `open_link`."""
         with contextlib.ExitStack() as stack:
             self._thread = stack.enter_context(LoopThread(self._new_loop))
             self.dealer = self._deal(self._thread.run(self._open_link()).result())

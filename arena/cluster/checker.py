@@ -46,15 +46,15 @@ def cluster_checker(
             return ClusterBackend(partial(open_link, settings), requirements, lambda _: b"", times=times, say=say)
 
         try:
-            yield partial(_check, open_backend)
+            yield partial(_check_on_cluster, open_backend)
         finally:
             loop.run(link.close()).result()
 
 
-def _check(
+def _check_on_cluster(
     open_backend: Callable[[Requirements], ClusterBackend], tasks: Iterable[CheckTask]
 ) -> Iterator[CheckedMatch]:
-    """Check the matches of one league, or matches of no league."""
+    """Check the matches of one league on workers, or matches of no league here."""
     following = iter(tasks)
     first = next(following, None)
     if first is None:
@@ -66,7 +66,7 @@ def _check(
     size = 1 if simulator_of(load_game(requirements.game)) is not None else _BATCH
     backend = open_backend(requirements)
     try:
-        yield from check_batches(partial(_send, backend), whole, lambda: backend.slots, lambda: size)
+        yield from check_batches(partial(_send_batch, backend), whole, lambda: backend.slots, lambda: size)
     finally:
         backend.close(is_interrupted=True)
 
@@ -81,10 +81,10 @@ def _requirements(task: CheckTask) -> Requirements | None:
         return None
 
 
-def _send(backend: ClusterBackend, batch: Batch) -> Callable[[], list[CheckedMatch]]:
+def _send_batch(backend: ClusterBackend, batch: Batch) -> Callable[[], list[CheckedMatch]]:
     """Send a batch; return the function that waits for its findings."""
     job = check_job(batch)
-    return partial(_wait_for_findings, backend, job, _submit(backend, job))
+    return partial(_wait_for_findings, backend, job, _submit_or_fail(backend, job))
 
 
 def _wait_for_findings(backend: ClusterBackend, job: CheckJob, future: "Future[Any]") -> list[CheckedMatch]:
@@ -94,11 +94,12 @@ def _wait_for_findings(backend: ClusterBackend, job: CheckJob, future: "Future[A
         if attempt > ATTEMPTS:
             raise HarnessFault(f"{counted(ATTEMPTS, 'worker')} died of the same matches; try again")
         job = replace(job, attempt=attempt)
-        future = _submit(backend, job)
+        future = _submit_or_fail(backend, job)
     return [*future.result()]
 
 
-def _submit(backend: ClusterBackend, job: CheckJob) -> "Future[Any]":
+def _submit_or_fail(backend: ClusterBackend, job: CheckJob) -> "Future[Any]":
+    """Submit a job; raises MachineFault if the cluster is gone."""
     try:
         return backend.submit(job, lambda _: None)
     except BrokenExecutor as error:

@@ -46,13 +46,13 @@ def check_job(batch: Batch) -> CheckJob:
 def check_alone(job: CheckJob, on_finished: Callable[[int], None]) -> list[CheckedMatch]:
     """Check the matches of a job; `on_finished` gets the number of matches checked so far."""
     checked: list[CheckedMatch] = []
-    for task in msgspec.msgpack.decode(job.tasks, type=list[CheckTask], dec_hook=_fraction):
+    for task in msgspec.msgpack.decode(job.tasks, type=list[CheckTask], dec_hook=_decode_fraction):
         checked.append(check_match(task))
         on_finished(len(checked))
     return checked
 
 
-def _fraction(kind: type, text: str) -> Any:
+def _decode_fraction(kind: type, text: str) -> Any:
     """Decode a fraction, the only type in a task that msgpack does not know."""
     assert kind is Fraction
     return Fraction(text)

@@ -190,41 +190,41 @@ class Dealer:
             peer.is_ready = True
             self._idle.add(peer)
             while True:
-                request = self._request(peer)
+                request = self._make_dispatch(peer)
                 if not peer.jobs:
-                    await _wait(self._work, self._times.lease_s / 4)  # short enough to renew the lease
-                    request = self._request(peer)
-                self._take_in(peer, await self._exchange(peer, request))
+                    await _wait_for_event(self._work, self._times.lease_s / 4)  # short enough to renew the lease
+                    request = self._make_dispatch(peer)
+                self._take_in_report(peer, await self._exchange(peer, request))
         except WorkerLost as lost:
-            self._lose(peer, lost)
+            self._remove_worker(peer, lost)
         except Exception as error:  # a bug, there or here, must not keep jobs for ever
             log.exception("worker %s", peer.name)
             with contextlib.suppress(WorkerLost):
                 self._leave_out(peer, f"{type(error).__name__}: {error}")
-            self._lose(peer, WorkerLost(f"{type(error).__name__}: {error}", is_death=False))
+            self._remove_worker(peer, WorkerLost(f"{type(error).__name__}: {error}", is_death=False))
 
     async def _open_session(self, peer: Peer) -> None:
         """Open a session as soon as no other driver has the worker; raises WorkerLost if the worker is left out."""
         requirements, times = self._requirements, self._times
         hello = Opening(peer.session, requirements.league, requirements.game, requirements.isolation, times.lease_s)
-        message, is_told = encode_message(hello), False
+        message, is_reported = encode_message(hello), False
         while True:
-            answer = await self._answer(peer, remote.meet, message)
+            answer = await self._call_until_answered(peer, remote.meet, message)
             welcome = decode_message(answer, Welcome)
             if not welcome.is_busy:
                 break
-            if not is_told:
-                self._report(f"worker {peer.name}: {welcome.refusal}; it is asked again when that is over")
-                is_told = True
-            await _wait(peer.gone, times.busy_s)
+            if not is_reported:
+                self._report_to_user(f"worker {peer.name}: {welcome.refusal}; it is asked again when that is over")
+                is_reported = True
+            await _wait_for_event(peer.gone, times.busy_s)
         peer.machine = welcome.machine
         if sentence := welcome.refusal or describe_differences(welcome.identity, requirements.identity):
             self._leave_out(peer, sentence)
 
-    def _request(self, peer: Peer) -> Dispatch:
+    def _make_dispatch(self, peer: Peer) -> Dispatch:
         """Return the next message to a worker, with its new jobs and one of the bots that it lacks."""
-        dealt = self._deal(peer)
-        archives = self._archives(peer)
+        dealt = self._deal_jobs(peer)
+        archives = self._archive_to_send(peer)
         is_more = bool(self._backlog)
         soon = math.floor(self._times.ahead_s / 2 / peer.match_s) if peer.match_s else peer.left
         return Dispatch(
@@ -236,7 +236,7 @@ class Dealer:
             wait_s=self._times.wait_s,
         )
 
-    def _archives(self, peer: Peer) -> dict[str, bytes]:
+    def _archive_to_send(self, peer: Peer) -> dict[str, bytes]:
         """Return the archive of one bot that a worker lacks, by hash: it installs one while the next is in transit.
 
         If the bot cannot be read here, refuses all further jobs, which ends the league, and raises WorkerLost.
@@ -249,7 +249,7 @@ class Dealer:
             self._refuse_jobs(str(error))
             raise WorkerLost(str(error), is_death=False) from error
 
-    def _deal(self, peer: Peer) -> dict[str, AnyJob]:
+    def _deal_jobs(self, peer: Peer) -> dict[str, AnyJob]:
         """Take jobs from the backlog for a worker: one if it has none, more if it may take them; return them by id."""
         dealt: dict[str, AnyJob] = {}
         idle = len(self._idle) - (peer in self._idle)
@@ -271,18 +271,22 @@ class Dealer:
         return dealt
 
     def _may_take(self, peer: Peer, idle: int) -> bool:
+        """Return True if a worker may get a job: it has none, or little work while the backlog exceeds idle workers."""
         if not peer.jobs:
             return True
         is_little = 0.0 < peer.match_s * peer.left < self._times.ahead_s
         return is_little and len(peer.jobs) < _MOST_JOBS and len(self._backlog) > idle
 
     async def _exchange(self, peer: Peer, request: Dispatch) -> Report:
-        reply = decode_message(await self._answer(peer, remote.exchange, encode_message(request)), Report)
+        """Exchange messages with a worker; return its report. Raises WorkerLost if it no longer has the session."""
+        reply = decode_message(await self._call_until_answered(peer, remote.exchange, encode_message(request)), Report)
         if not reply.is_known:
             raise WorkerLost("its session has ended, as after a lease without a word from here", is_death=False)
         return reply
 
-    async def _answer(self, peer: Peer, function: Callable[..., Awaitable[bytes]], message: bytes) -> bytes:
+    async def _call_until_answered(
+        self, peer: Peer, function: Callable[..., Awaitable[bytes]], message: bytes
+    ) -> bytes:
         """Send a message until a worker answers; return the answer. Raises WorkerLost."""
         loop, times = asyncio.get_running_loop(), self._times
         give_up_s = math.inf
@@ -299,9 +303,9 @@ class Dealer:
             if peer.gone.is_set():
                 break
             if loop.time() > give_up_s:
-                await _wait(peer.gone, times.silent_s)
+                await _wait_for_event(peer.gone, times.silent_s)
                 raise WorkerLost("it does not answer", is_death=bool(scheduler))
-            await _wait(peer.gone, times.pause_s)
+            await _wait_for_event(peer.gone, times.pause_s)
         raise WorkerLost("the scheduler has lost it", is_death=await self._list_workers() == peer.scheduler)
 
     async def _list_workers(self) -> str:
@@ -313,14 +317,15 @@ class Dealer:
         self._update_peers(scheduler, workers)
         return scheduler
 
-    def _take_in(self, peer: Peer, reply: Report) -> None:
+    def _take_in_report(self, peer: Peer, reply: Report) -> None:
+        """Take in a worker's report: log records, missing bots, progress of jobs. May raise WorkerLost."""
         for line in reply.log:
             _log_again(peer, line)
         peer.match_s, peer.missing_bots = reply.match_s or peer.match_s, reply.missing
         self._match_limit.note_match(peer.match_s)
         for attempt, progress in reply.attempts.items():
             if attempt in peer.jobs:
-                self._advance(peer, attempt, progress)
+                self._record_progress(peer, attempt, progress)
         if reply.refusal:
             self._leave_out(peer, reply.refusal)
         self._check_silence(peer)
@@ -332,11 +337,11 @@ class Dealer:
         if open_job is not None and quiet_s > self._match_limit.for_job(open_job):
             self._match_limit.double(open_job)
             sentence = f"it has finished no match for {quiet_s:.0f} s"
-            self._report(f"worker {peer.name}: {sentence}; what it has is played again")
+            self._report_to_user(f"worker {peer.name}: {sentence}; what it has is played again")
             self._count_failure(peer, sentence)
             raise WorkerLost(sentence, is_death=False)
 
-    def _advance(self, peer: Peer, attempt: str, progress: AttemptProgress) -> None:
+    def _record_progress(self, peer: Peer, attempt: str, progress: AttemptProgress) -> None:
         """Record the progress of an attempt; if it has ended, set the result or the error of its job."""
         open_job = peer.jobs[attempt]
         if progress.ending or progress.finished > open_job.finished:
@@ -370,11 +375,12 @@ class Dealer:
             self._leave_out(peer, f"it failed {_FAILURES} times in a row, at last: {error}")
 
     def _leave_out(self, peer: Peer, sentence: str) -> None:
+        """Leave a worker out from now on, and report the sentence; always raises WorkerLost."""
         self.left_out[peer.name] = printable(f"worker {peer.name} is left out: {sentence}")
-        self._report(self.left_out[peer.name])
+        self._report_to_user(self.left_out[peer.name])
         raise WorkerLost(sentence, is_death=False)
 
-    def _lose(self, peer: Peer, lost: WorkerLost) -> None:
+    def _remove_worker(self, peer: Peer, lost: WorkerLost) -> None:
         """Remove a worker, return its jobs with an error, and end its session."""
         del self.peers[peer.address]
         log.warning("worker %s is lost: %s", peer.name, lost)
@@ -395,17 +401,20 @@ class Dealer:
                 self._count_failure(peer, str(lost))
 
     async def _end_session(self, peer: Peer) -> None:
+        """Ask a worker to end its session; log it if that fails."""
         try:
             await asyncio.wait_for(self._link.call(remote.part, peer.address, peer.session), self._times.answer_s)
         except (OSError, CallFailed) as error:
             log.info("worker %s does not hear that it is left: %s", peer.name, error)
 
-    def _report(self, sentence: str) -> None:
+    def _report_to_user(self, sentence: str) -> None:
+        """Log a sentence and show it to the user."""
         log.warning("%s", sentence)
         self._say(printable(sentence))
 
 
-async def _wait(event: asyncio.Event, most_s: float) -> None:
+async def _wait_for_event(event: asyncio.Event, most_s: float) -> None:
+    """Wait for an event, at most for `most_s`."""
     with contextlib.suppress(TimeoutError):
         await asyncio.wait_for(event.wait(), most_s)
 

@@ -71,11 +71,11 @@ def set_up_dask() -> None:
         logger = logging.getLogger(name)
         logger.handlers[:] = [logging.NullHandler()]
         logger.propagate, logger.level = True, logging.WARNING
-    _bear_without_tracker()
+    _tolerate_tracker_death()
 
 
 @cache
-def _bear_without_tracker() -> None:
+def _tolerate_tracker_death() -> None:
     """Send unregistrations only to the resource tracker of multiprocessing that got the registration.
 
     If the tracker dies, its successor does not know the semaphores of dask's queues and would print a traceback for
@@ -83,18 +83,19 @@ def _bear_without_tracker() -> None:
     """
     warnings.filterwarnings("ignore", message="resource_tracker: process died unexpectedly")
     tracker: Any = resource_tracker._resource_tracker  # noqa: SLF001 - there is no public way
-    send, heard = tracker._send, set[tuple[int, str]]()  # noqa: SLF001
+    send, registered = tracker._send, set[tuple[int, str]]()  # noqa: SLF001
 
-    def send_if_heard(command: str, name: str, kind: str) -> None:
+    def send_if_registered(command: str, name: str, kind: str) -> None:
+        """Send a message to the tracker, an unregistration only if it has the registration."""
         key = (tracker._pid, name)  # noqa: SLF001
         if command == "REGISTER":
             send(command, name, kind)
-            heard.add((tracker._pid, name))  # noqa: SLF001
-        elif key in heard and tracker._check_alive():  # noqa: SLF001
-            heard.discard(key)
+            registered.add((tracker._pid, name))  # noqa: SLF001
+        elif key in registered and tracker._check_alive():  # noqa: SLF001
+            registered.discard(key)
             send(command, name, kind)
 
-    tracker._send = send_if_heard  # noqa: SLF001
+    tracker._send = send_if_registered  # noqa: SLF001
 
 
 async def open_link(settings: ClusterSettings) -> "DaskLink":

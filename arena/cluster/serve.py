@@ -44,10 +44,11 @@ def keep_workers(settings: ClusterSettings, places: WorkerPlaces) -> None:
     set_up_dask()
     if places.cache:
         os.environ[CACHE_VARIABLE] = str(Path(places.cache).absolute())
-    asyncio.run(_serve(settings, places))
+    asyncio.run(_run_workers(settings, places))
 
 
-async def _serve(settings: ClusterSettings, places: WorkerPlaces) -> None:
+async def _run_workers(settings: ClusterSettings, places: WorkerPlaces) -> None:
+    """Run workers until SIGTERM or Ctrl-C, or until one of them raises MachineFault."""
     loop, stop = asyncio.get_running_loop(), asyncio.Event()
 
     def wait_for_ctrl_c() -> None:
@@ -58,7 +59,7 @@ async def _serve(settings: ClusterSettings, places: WorkerPlaces) -> None:
     hear_no_ctrl_c()
     threading.Thread(target=wait_for_ctrl_c, name="ctrl-c", daemon=True).start()
     names = [f"{places.name}-{number}" for number in range(places.count)]
-    slots = [asyncio.create_task(_keep(settings, places, name)) for name in names]
+    slots = [asyncio.create_task(_keep_worker(settings, places, name)) for name in names]
     waiting = asyncio.create_task(stop.wait())
     try:
         done, _ = await asyncio.wait([waiting, *slots], return_when=asyncio.FIRST_COMPLETED)
@@ -70,7 +71,7 @@ async def _serve(settings: ClusterSettings, places: WorkerPlaces) -> None:
         await asyncio.gather(waiting, *slots, return_exceptions=True)
 
 
-async def _keep(settings: ClusterSettings, places: WorkerPlaces, name: str) -> None:
+async def _keep_worker(settings: ClusterSettings, places: WorkerPlaces, name: str) -> None:
     """Run a worker, and a new one whenever it ends.
 
     Raises MachineFault if one does not find the scheduler in time or is refused there.
@@ -88,7 +89,7 @@ async def _keep(settings: ClusterSettings, places: WorkerPlaces, name: str) -> N
             preload=PRELOAD,
         )
         try:
-            await _start(nanny, settings.address, places.patience_s)
+            await _start_worker(nanny, settings.address, places.patience_s)
             log.info("worker %s is ready", name)
             await nanny.finished()
             log.warning("worker %s has lost its scheduler; a new one looks for it", name)
@@ -104,7 +105,8 @@ async def _keep(settings: ClusterSettings, places: WorkerPlaces, name: str) -> N
         await asyncio.sleep(_AGAIN_S)
 
 
-async def _start(nanny: Any, address: str, patience_s: float) -> None:
+async def _start_worker(nanny: Any, address: str, patience_s: float) -> None:
+    """Start a worker by its nanny; raises MachineFault if no scheduler answers."""
     try:
         await asyncio.wait_for(nanny.start(), patience_s)
     except OSError as error:

@@ -59,7 +59,7 @@ def dask_setup(worker: Any) -> None:  # noqa: ARG001 - dask's name and argument
     # A handler, not SIG_IGN, which bots would inherit: Ctrl-C is handled by the process that started this one.
     signal.signal(signal.SIGINT, lambda *_: None)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})  # see `hear_no_ctrl_c`
-    logging.getLogger("distributed.worker").addFilter(_is_no_exchange)
+    logging.getLogger("distributed.worker").addFilter(_is_worth_logging)
     logging.getLogger("arena").addHandler(logging.NullHandler())  # without a session, records go nowhere
 
 
@@ -69,7 +69,7 @@ def hear_no_ctrl_c() -> None:
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
 
 
-def _is_no_exchange(record: logging.LogRecord) -> bool:
+def _is_worth_logging(record: logging.LogRecord) -> bool:
     """Return True if a log record of dask is not about a single call, each of which dask logs."""
     return "out-of-band" not in record.msg
 
@@ -100,6 +100,7 @@ _SLOTS: Final[dict[str, "Slot"]] = {}
 
 
 def _slot_of(dask_worker: Any) -> "Slot":
+    """Return the slot of a dask worker, made if there is none."""
     return _SLOTS.setdefault(dask_worker.id, Slot(Path(os.environ.get(CACHE_VARIABLE) or default_folder())))
 
 
@@ -165,13 +166,13 @@ class _Attempt:
         try:
             return progress_of_success(self.job, tuple(self.future.result()))
         except (Undelivered, CancelledError) as error:
-            return AttemptProgress(0, "undelivered", error=_sentence(error))
+            return AttemptProgress(0, "undelivered", error=_error_sentence(error))
         except BrokenExecutor as error:
-            return AttemptProgress(self.finished, "died", error=_sentence(error))
+            return AttemptProgress(self.finished, "died", error=_error_sentence(error))
         except MachineFault as error:
-            return AttemptProgress(0, "lacking", error=_sentence(error))
+            return AttemptProgress(0, "lacking", error=_error_sentence(error))
         except Exception as error:  # noqa: BLE001 - the edge: the driver gets it, whatever it is
-            return AttemptProgress(self.finished, "failed", error=_sentence(error))
+            return AttemptProgress(self.finished, "failed", error=_error_sentence(error))
 
 
 class WorkerSession:
@@ -193,11 +194,11 @@ class WorkerSession:
         self._lease: asyncio.TimerHandle | None = None
         self._log = _Records()
         self._log.attach()
-        self._renew()
+        self._renew_lease()
 
     async def check_machine(self) -> Welcome:
         """Renew the lease and check this machine; answer with its identity, or close the session with a refusal."""
-        self._renew()
+        self._renew_lease()
         try:
             welcome = await asyncio.to_thread(_describe_machine, self.hello)
         except (ArenaError, OSError) as error:
@@ -207,9 +208,9 @@ class WorkerSession:
         return welcome
 
     async def exchange(self, request: Dispatch) -> Report:
-        """Take the driver's message; answer when there is enough news, or after `wait_s`."""
-        self._renew()
-        self._take(request)
+        """Take the driver's message; report when `enough` or less is left, the driver is needed, or after `wait_s`."""
+        self._renew_lease()
+        self._take_request(request)
         deadline_s = self._loop.time() + request.wait_s
         while self.is_open and not self._has_news(request.enough):
             self._changed.clear()
@@ -217,7 +218,7 @@ class WorkerSession:
                 await asyncio.wait_for(self._changed.wait(), deadline_s - self._loop.time())
             except TimeoutError:
                 break
-        return self._reply()
+        return self._make_report()
 
     def close(self) -> None:
         """End the session with its matches and bots."""
@@ -232,17 +233,18 @@ class WorkerSession:
             for pool in (self._backend, self._checkers):
                 threading.Thread(target=partial(pool.close, is_interrupted=True), daemon=True).start()
 
-    def _renew(self) -> None:
+    def _renew_lease(self) -> None:
         """Start the lease again from now."""
         if self._lease is not None:
             self._lease.cancel()
         self._lease = self._loop.call_later(self.hello.lease_s, self._expire)
 
     def _expire(self) -> None:
+        """End the session: its driver was not heard for the time of the lease."""
         log.warning("%s: its driver was not heard for %.0f s; the session ends", self.hello.league, self.hello.lease_s)
         self.close()
 
-    def _take(self, request: Dispatch) -> None:
+    def _take_request(self, request: Dispatch) -> None:
         """Forget attempts that are over and no longer awaited, and queue new ones."""
         with self._lock:
             for key, attempt in list(self._attempts.items()):
@@ -263,26 +265,26 @@ class WorkerSession:
         due = {digest for attempt in waiting for digest in attempt.job.digests}
         try:
             with contextlib.ExitStack() as held:  # the cache must not drop a bot to make room for its opponent
-                self._hold(due - archives.keys(), held)
+                self._hold_bots(due - archives.keys(), held)
                 for digest, archive in archives.items():
                     if self.is_open:
                         self._bots.install(digest, archive)
-                        self._hold({digest} & due, held)
-                missing = {digest for attempt in waiting for digest in self._begin(attempt)}
+                        self._hold_bots({digest} & due, held)
+                missing = {digest for attempt in waiting for digest in self._begin_job(attempt)}
             with self._lock:
                 self._bots_in_transit.difference_update(archives)
                 self._missing_bots = missing - self._bots_in_transit
         except Exception as error:  # noqa: BLE001 - the edge: every error goes to the driver
-            self._refusal = _sentence(error)
-        self._wake()
+            self._refusal = _error_sentence(error)
+        self._wake_exchange()
 
-    def _hold(self, digests: set[str], stack: contextlib.ExitStack) -> None:
+    def _hold_bots(self, digests: set[str], stack: contextlib.ExitStack) -> None:
         """Hold the bots that are in the cache, until `stack` is closed."""
         for digest in digests:
             with contextlib.suppress(BotsMissing):
                 stack.enter_context(self._bots.hold([digest]))
 
-    def _begin(self, attempt: _Attempt) -> tuple[str, ...]:
+    def _begin_job(self, attempt: _Attempt) -> tuple[str, ...]:
         """Queue a job and hold its bots until it is over; if bots are missing, return their hashes instead."""
         with contextlib.ExitStack() as stack:
             try:
@@ -295,38 +297,44 @@ class WorkerSession:
                     return ()
                 if all(attempt.future is None or attempt.is_over for attempt in self._attempts.values()):
                     self._clock.start()
-                attempt.future = self._submit(job, partial(self._progress, attempt))
+                attempt.future = self._submit_job(job, partial(self._count_finished, attempt))
                 held = stack.pop_all()
         attempt.future.add_done_callback(lambda _: held.close())
-        attempt.future.add_done_callback(lambda _: self._end(attempt))
+        attempt.future.add_done_callback(lambda _: self._end_attempt(attempt))
         return ()
 
-    def _submit(self, job: AnyJob, on_finished: OnFinished) -> "Future[Any]":
+    def _submit_job(self, job: AnyJob, on_finished: OnFinished) -> "Future[Any]":
+        """Submit a job to the pool for checks or for matches; return its future."""
         if isinstance(job, CheckJob):
             return self._checkers.submit(check_alone, job, on_finished)
         return self._backend.submit(job, on_finished)
 
-    def _progress(self, attempt: _Attempt, finished: int) -> None:
+    def _count_finished(self, attempt: _Attempt, finished: int) -> None:
+        """Set the number of finished matches of an attempt, and wake the exchange; called in any thread."""
         with self._lock:
             self._clock.count(finished - attempt.finished)
             attempt.finished = finished
-        self._wake()
+        self._wake_exchange()
 
-    def _end(self, attempt: _Attempt) -> None:
+    def _end_attempt(self, attempt: _Attempt) -> None:
+        """Count all matches of a played attempt as finished, and wake the exchange; called in any thread."""
         if attempt.news.ending == "played":
-            self._progress(attempt, attempt.job.matches)
-        self._wake()
+            self._count_finished(attempt, attempt.job.matches)
+        self._wake_exchange()
 
-    def _wake(self) -> None:
+    def _wake_exchange(self) -> None:
+        """Let a waiting exchange look again whether there is news; called in any thread."""
         with contextlib.suppress(RuntimeError):  # the loop is closed: this worker ends
             self._loop.call_soon_threadsafe(self._changed.set)
 
     def _has_news(self, enough: int) -> bool:
+        """Return True if the driver must not wait: a refusal, missing bots, or at most `enough` matches left."""
         with self._lock:
             left = sum(attempt.left for attempt in self._attempts.values())
             return bool(self._refusal or left <= enough or self._missing_bots)
 
-    def _reply(self) -> Report:
+    def _make_report(self) -> Report:
+        """Return the report for the driver; its log records are then forgotten."""
         with self._lock:
             return Report(
                 is_known=self.is_open,
@@ -385,7 +393,7 @@ class _Records(logging.Handler):
         return tuple(self._lines.popleft() for _ in range(len(self._lines)))
 
 
-def _sentence(error: BaseException) -> str:
+def _error_sentence(error: BaseException) -> str:
     """Return the message of an error; for a bug, with its type."""
     return str(error) if isinstance(error, ArenaError | BrokenExecutor) else repr(error)
 

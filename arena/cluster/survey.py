@@ -68,7 +68,7 @@ async def look(_: bytes) -> bytes:
 
 
 def report() -> WorkerReport:
-    """Describe this machine."""
+    """Describe this machine: versions, speed, sandbox, languages, and games that cannot be played here."""
     identities, lacking = {}, {}
     for game in known_names():
         try:
@@ -81,7 +81,7 @@ def report() -> WorkerReport:
         python=platform.python_version(),
         cores=len(usable_cores()),
         speed=speed(),
-        sandbox=_breach(),
+        sandbox=_sandbox_breach(),
         languages=tuple(languages_in(runtimes.search_path())),
         identities=identities,
         lacking=lacking,
@@ -92,7 +92,7 @@ def report() -> WorkerReport:
 def survey(settings: ClusterSettings) -> list[SurveyedWorker]:
     """Return all workers of the cluster, sorted by name; raises MachineFault if no scheduler answers."""
     with LoopThread() as loop:
-        return loop.run(_survey(settings)).result()
+        return loop.run(_survey_workers(settings)).result()
 
 
 def faults(worker: SurveyedWorker, here: WorkerReport) -> Iterator[CheckResult]:
@@ -123,17 +123,19 @@ def fit_for(
     return [it for it in reports if it.identities.get(game) == expected and not (it.sandbox and isolation != "none")]
 
 
-async def _survey(settings: ClusterSettings) -> list[SurveyedWorker]:
+async def _survey_workers(settings: ClusterSettings) -> list[SurveyedWorker]:
+    """Connect to the cluster and ask all workers at once; return them sorted by name."""
     link = await open_link(settings)
     try:
         _, names = await link.workers()
-        workers = await asyncio.gather(*(_surveyed(link, address, name) for address, name in names.items()))
+        workers = await asyncio.gather(*(_ask_worker(link, address, name) for address, name in names.items()))
     finally:
         await link.close()
     return sorted(workers, key=lambda worker: worker.name)
 
 
-async def _surveyed(link: DaskLink, address: str, name: str) -> SurveyedWorker:
+async def _ask_worker(link: DaskLink, address: str, name: str) -> SurveyedWorker:
+    """Ask a worker for its report; without one, return the worker with the reason."""
     try:
         answer = decode_message(await asyncio.wait_for(link.call(look, address, b""), _LATE_S), WorkerReport)
     except TimeoutError:
@@ -143,7 +145,7 @@ async def _surveyed(link: DaskLink, address: str, name: str) -> SurveyedWorker:
     return SurveyedWorker(name, answer, ahead_s=answer.clock_s - time.time())
 
 
-def _breach() -> str:
+def _sandbox_breach() -> str:
     """Return why bots cannot be run in a sandbox here; empty if they can."""
     try:
         breaches = self_test.breaches(self_test.attempt_escapes())

@@ -61,7 +61,7 @@ class LocalBackend:
         self._play = partial(play_job_alone, may_pin=may_pin)
 
     def submit(self, job: Job, on_finished: OnFinished) -> "Future[PlayedBlocks]":
-        """Play a job. HarnessFault if bots cannot be isolated so here, which is tried once for all workers."""
+        """Play a job in a worker. HarnessFault if bots cannot be isolated here, which is tried once for all workers."""
         self_test.require_isolation(job.isolation)
         return self.workers.submit(self._play, job, on_finished)
 
@@ -155,11 +155,11 @@ class _Run:
             if fault := self._fault_of_machine(job, error):
                 trouble = MachineFault(f"{_describe_blocks(job, job.fixtures)}: {fault}{_CONTINUE}")
             elif error is not None:
-                self._try_again(job, error)
+                self._queue_again(job, error)
             elif {block.block for block in future.result()} != {fixture.block for fixture in job.fixtures}:
-                self._try_again(job, HarnessFault("it came back without all of its blocks"))
+                self._queue_again(job, HarnessFault("it came back without all of its blocks"))
             else:
-                self._take(job, future.result())
+                self._keep_blocks(job, future.result())
         return trouble
 
     def commit_if_due(self) -> None:
@@ -192,8 +192,8 @@ class _Run:
             return f"its worker died {ATTEMPTS} times, and the machine ran out of memory: use fewer --workers"
         return str(as_shortage(error) or "")
 
-    def _take(self, job: Job, blocks: PlayedBlocks) -> None:
-        """Keep the blocks for the next commit; note void ones as lost."""
+    def _keep_blocks(self, job: Job, blocks: PlayedBlocks) -> None:
+        """Keep the blocks for the next commit; add void ones to `lost`."""
         fixtures = {fixture.block: fixture for fixture in job.fixtures}
         for block in blocks:
             if block.void:
@@ -202,7 +202,7 @@ class _Run:
             else:
                 self._pending.append(block)
 
-    def _try_again(self, job: Job, error: BaseException) -> None:
+    def _queue_again(self, job: Job, error: BaseException) -> None:
         """Queue a failed job again, after its second failure block by block; note a block as lost after the third."""
         what = _describe_blocks(job, job.fixtures)
         reason = "its worker died" if isinstance(error, BrokenExecutor) else f"{type(error).__name__}: {error}"

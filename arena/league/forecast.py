@@ -72,7 +72,11 @@ class LeagueSample(msgspec.Struct, frozen=True, dict=True):
         by_pairing: defaultdict[str, list[SampledMatch]] = defaultdict(list)
         for match in self.matches:
             by_pairing[match.pairing].append(match)
-        return {key: _match_s(matches) for key, matches in by_pairing.items() if any(match.result for match in matches)}
+        return {
+            key: _estimate_match_s(matches)
+            for key, matches in by_pairing.items()
+            if any(match.result for match in matches)
+        }
 
     @property
     def mean_s(self) -> float | None:
@@ -130,7 +134,7 @@ def take_sample(
     self_test.require_isolation(isolation)
     start_s = time.monotonic()
     matches: list[SampledMatch] = []
-    left = _first_round(tournament, isolation)
+    left = _first_round_jobs(tournament, isolation)
     play = partial(play_for, prepare, times.pairing_s)
     failures: list[str] = []
     with Workers(workers, preload=__name__) as pool:
@@ -154,7 +158,7 @@ def play_for(prepare: PrepareBot, most_s: float, job: Job, report: Callable[[Sam
     job = job.with_bots(prepare)
     start_s = last_s = time.monotonic()
     seated: list[SeatedBots] = []
-    with contextlib.closing(_in_growing_jobs(job, seated.append)) as matches:
+    with contextlib.closing(_play_growing_jobs(job, seated.append)) as matches:
         for _, result in matches:
             now_s = time.monotonic()
             report(SampledMatch(job.pairing.key, now_s - last_s, result, bool(seated), len(job.fixtures)))
@@ -165,7 +169,7 @@ def play_for(prepare: PrepareBot, most_s: float, job: Job, report: Callable[[Sam
     report(SampledMatch(job.pairing.key, time.monotonic() - last_s, None))
 
 
-def _in_growing_jobs(job: Job, watch: Callable[[SeatedBots], object]) -> Generator[PlayedMatch, None, None]:
+def _play_growing_jobs(job: Job, watch: Callable[[SeatedBots], object]) -> Generator[PlayedMatch, None, None]:
     """Play the blocks of a job as jobs of 1, 2, 4, ... blocks."""
     first, size = 0, 1
     while first < len(job.fixtures):
@@ -174,7 +178,7 @@ def _in_growing_jobs(job: Job, watch: Callable[[SeatedBots], object]) -> Generat
         first, size = first + size, 2 * size
 
 
-def _match_s(matches: Sequence[SampledMatch]) -> float:
+def _estimate_match_s(matches: Sequence[SampledMatch]) -> float:
     """Estimate the seconds a match in the league, where fewer matches begin with a start of bots than in a sample."""
     starts = [match for match in matches if match.is_start]
     others = [match.seconds for match in matches if not match.is_start and match.result is not None]
@@ -195,7 +199,7 @@ def shown_difference(tournament: Tournament, results: Sequence[MatchResult]) -> 
 
     players, seats = len(tournament.players), tournament.seats
     blocks = max(1, most_blocks(tournament) * seats // players)
-    measured = _variance(results, seats)
+    measured = _block_variance(results, seats)
     variance = 0.25 / seats if measured is None else measured
     error = math.sqrt(2.0 * variance / blocks * players / (players - 1))
     half = interval(0.0, error, degrees=blocks - 1, blocks=blocks, lowest=-1.0, highest=1.0).error
@@ -203,7 +207,7 @@ def shown_difference(tournament: Tournament, results: Sequence[MatchResult]) -> 
     return ShownDifference(blocks, 100.0 * half, elo_of(direct) if direct < 1.0 else None, measured is not None)
 
 
-def _variance(results: Sequence[MatchResult], seats: int) -> float | None:
+def _block_variance(results: Sequence[MatchResult], seats: int) -> float | None:
     """Estimate the variance of a block's score about the mean of its pairing, by the function of the leaderboard.
 
     None without two complete blocks. In a match of two, one player is enough: the other's scores mirror theirs.
@@ -221,7 +225,7 @@ def _variance(results: Sequence[MatchResult], seats: int) -> float | None:
     return None if mean is None or mean.standard_error is None else mean.standard_error**2 * mean.blocks
 
 
-def _first_round(tournament: Tournament, isolation: Isolation) -> Iterator[Job]:
+def _first_round_jobs(tournament: Tournament, isolation: Isolation) -> Iterator[Job]:
     """Yield the jobs of the first round, drawn under a secret of their own, which is thrown away."""
     secret = Secret.random()
     thrown_away = replace(tournament, seed=None, commitments=(secret.commitment,))

@@ -27,7 +27,7 @@ OnStep = Callable[[str, int, int], object]
 
 
 def ignore_step(_words: str, _done: int, _total: int) -> None:
-    """Report nothing."""
+    """Ignore a report."""
 
 
 def steps_of(items: Iterable[T], words: str, total: int, on_step: OnStep, *, every: int = _REPORT_EVERY) -> Iterator[T]:
@@ -54,7 +54,7 @@ class RunCounts(msgspec.Struct, frozen=True):
     machines: tuple[tuple[str, int], ...] = ()
 
     def words(self) -> str:
-        """Return matches, those of them that are stored if not all are, rate, time left, forfeits, round, machines."""
+        """Return the counts as one line: matches, stored ones if fewer, rate, time left, forfeits, round, machines."""
         stored = f" ({self.stored} stored)" if self.stored < self.done else ""
         rate = f"{self.rate:.{0 if self.rate >= 10 else 1}f}/s"
         forfeits = f", {counted(self.forfeits, 'forfeit')}" if self.forfeits else ""
@@ -62,7 +62,7 @@ class RunCounts(msgspec.Struct, frozen=True):
         return f"{matches}{self.round and f', {self.round}'}{self._by_machine()}"
 
     def left(self) -> str:
-        """Return `, 1h02m left`; nothing before the first match of this run, and after the last one."""
+        """Return `, 1h02m left`; empty before the first match of this run, and after the last one."""
         left = self.total - self.done
         return f", {duration_text(left / self.rate)} left" if self.rate and left > 0 else ""
 

@@ -71,7 +71,7 @@ class SequentialComparison:
         counted = [self._scores[number] for number in range(self.state.blocks)]
         counts = Counts.of(map(block_score, counted), matches=matches)
         scores = [score for block in counted for score in block]
-        score = _score(counts) if counted else None
+        score = _mean_score(counts) if counted else None
         tested = self._estimate(counts, score) if score else None
         wins, draws, losses = (scores.count(value) for value in (1.0, 0.5, 0.0))
         return ComparisonSummary(self.state, counts, wins, draws, losses, score, tested)
@@ -91,7 +91,7 @@ class SequentialComparison:
         CheckFailed if margins are compared and a match has none.
         """
         for number, matches in blocks.items():
-            self._take(number, matches)
+            self._store_block(number, matches)
             if self._is_even(number) and _are_identical([unpack(match.record) for match in matches]):
                 self._identical.add(number)
         while self.state.settings.model == "luck-adjusted" and len(self._values) in self._luck:
@@ -103,37 +103,37 @@ class SequentialComparison:
         """Yield the jobs until the test is decided."""
         return takewhile(lambda _: not self.is_decided, jobs)
 
-    def _take(self, number: int, matches: Sequence[MatchResult]) -> None:
+    def _store_block(self, number: int, matches: Sequence[MatchResult]) -> None:
         """Store NEW's scores in a block, and its score, luck or margin of the block: the mean of the matches."""
-        self._scores[number] = tuple(map(self._score, matches))
+        self._scores[number] = tuple(map(self._score_of_new, matches))
         model = self.state.settings.model
         if model == "luck-adjusted":
-            self._luck[number] = math.fsum(map(self._luck_of, matches)) / len(matches)
+            self._luck[number] = math.fsum(map(self._luck_of_new, matches)) / len(matches)
         elif model == "student":
-            self._values[number] = sum(map(self._margin, matches)) / len(matches)
+            self._values[number] = sum(map(self._margin_of_new, matches)) / len(matches)
         else:
             self._values[number] = block_score(self._scores[number])
 
-    def _score(self, match: MatchResult) -> float:
+    def _score_of_new(self, match: MatchResult) -> float:
         """Return NEW's score in a match: 1 a win, 1/2 a draw, 0 a loss."""
-        return match.points[self._seat(match)] / full_score(DEFAULT_SEATS)
+        return match.points[self._seat_of_new(match)] / full_score(DEFAULT_SEATS)
 
-    def _luck_of(self, match: MatchResult) -> float:
+    def _luck_of_new(self, match: MatchResult) -> float:
         """Return NEW's luck in a match, in payoff; measure it if it is not stored under this value of the game."""
         if match.luck_version == self._luck_version:
-            return match.luck[self._seat(match)] / LUCK_UNIT
-        return round(luck_of(unpack(match.record)).by_seat[self._seat(match)] * LUCK_UNIT) / LUCK_UNIT
+            return match.luck[self._seat_of_new(match)] / LUCK_UNIT
+        return round(luck_of(unpack(match.record)).by_seat[self._seat_of_new(match)] * LUCK_UNIT) / LUCK_UNIT
 
-    def _margin(self, match: MatchResult) -> float:
+    def _margin_of_new(self, match: MatchResult) -> float:
         """Return NEW's margin in a match. CheckFailed after a forfeit."""
         if match.margins is None:
             raise CheckFailed(
                 f"a match ended with a forfeit ({match.termination}), which has no margin: compare by wins instead,"
                 " or mend the bot; `arena league matches NAME --faults` tells which"
             )
-        return float(match.margins[self._seat(match)])
+        return float(match.margins[self._seat_of_new(match)])
 
-    def _seat(self, match: MatchResult) -> int:
+    def _seat_of_new(self, match: MatchResult) -> int:
         """Return the seat of NEW: in rotation r, seat s belongs to player (s + r) mod 2 of the pairing."""
         return (self._new - match.key.rotation) % DEFAULT_SEATS
 
@@ -144,7 +144,7 @@ class SequentialComparison:
         return block_score(self._scores[number]) == 0.5
 
 
-def _score(counts: Counts) -> Interval:
+def _mean_score(counts: Counts) -> Interval:
     """Return the mean score of matches with its interval, by the function of the leaderboard."""
     blocks = {(counts.matches, points): times for points, times in enumerate(counts.numbers) if times}
     mean = mean_of(shares_of([blocks]), unit=2, lowest=0.0, highest=1.0)

@@ -45,11 +45,11 @@ def standings_of(tournament: Tournament, results: Sequence[MatchResult]) -> tupl
     sums = sums_of(match_table(results))
     ranks = dict(zip(sums.table.keys, sums.table.pairing_ranks, strict=True))
 
-    def stored(blocks: Mapping[str, int]) -> dict[str, PairingRanks]:
+    def read_ranks(blocks: Mapping[str, int]) -> dict[str, PairingRanks]:
         """Return the ranks of `results`, as a store does."""
         return {key: ranks[key].between(0, end) for key, end in blocks.items() if key in ranks}
 
-    return standings_and_timing(state_of(tournament, stored), sums)
+    return standings_and_timing(state_of(tournament, read_ranks), sums)
 
 
 def ratings_over_time(state: LeagueState, parts: int) -> Iterator[tuple[int, dict[str, Rating]]]:

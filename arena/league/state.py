@@ -106,8 +106,8 @@ class ScheduleRunner:
         self._committed: defaultdict[str, dict[int, str]] = defaultdict(dict)
         self._matches_left = 0
         self._is_complete = False
-        self._begin(next(self._generator))
-        self._go_on()
+        self._begin_round(next(self._generator))
+        self._run_schedule()
 
     @property
     def state(self) -> LeagueState:
@@ -121,9 +121,9 @@ class ScheduleRunner:
         for block in blocks:
             self._committed[block.pairing][block.block] = sys.intern(block.ranks)  # few differ, and there are millions
             self._matches_left -= block.matches
-        self._go_on()
+        self._run_schedule()
 
-    def _go_on(self) -> None:
+    def _run_schedule(self) -> None:
         """Run the schedule on as long as the last round is stored completely."""
         while self._matches_left <= 0 and not self._is_complete:
             self._add_committed()
@@ -133,10 +133,10 @@ class ScheduleRunner:
                 self._news += end.value
                 self._is_complete = True
             else:
-                self._begin(plan)
+                self._begin_round(plan)
 
-    def _begin(self, plan: Plan) -> None:
-        """Take in the next round, with all that is stored of it."""
+    def _begin_round(self, plan: Plan) -> None:
+        """Add the next round, with all that is stored of it."""
         planned = self._planner.add_round(plan)
         self._rounds.append(planned)
         self._news += planned.news

@@ -132,7 +132,7 @@ def public_secret(tournament: Tournament) -> Secret | None:
 
 
 def largest_limits(tournament: Tournament) -> list[Limits]:
-    """Return the limits of the bots of the match that may use most memory."""
+    """Return the limits of those bots that may use most memory, as many as a match has seats."""
     manifests, startup_ms = [player.bot.manifest for player in tournament.players], tournament.clock.startup_ms
     limits = [
         negotiate(bot.limits, tournament.limits, processes=bot.processes, startup_ms=startup_ms) for bot in manifests
@@ -167,7 +167,7 @@ def read_tournament(
     """
     file = read_yaml(path, TournamentFile, limit=TOURNAMENT_FILE_LIMIT)
     try:
-        return _resolve(file, lambda entry: keep(file.name, entry, find_bot(entry.bot)))
+        return _tournament_of(file, lambda entry: keep(file.name, entry, find_bot(entry.bot)))
     except SpecError as error:
         raise SpecError(f"{path}: {error}") from None
 
@@ -181,7 +181,7 @@ def without_machine_settings(tournament: Tournament) -> Tournament:
     return msgspec.structs.replace(tournament, players=players, workers=None, cluster=UNSET)
 
 
-def _resolve(file: TournamentFile, bot_of: Callable[[PlayerEntry], BotSpec]) -> Tournament:
+def _tournament_of(file: TournamentFile, bot_of: Callable[[PlayerEntry], BotSpec]) -> Tournament:
     """Return the tournament of a file, with its defaults filled in. SpecError names the key that is wrong."""
     require_table(file)
     if file.cycles is not None and file.blocks_per_pairing is not None:
@@ -189,8 +189,8 @@ def _resolve(file: TournamentFile, bot_of: Callable[[PlayerEntry], BotSpec]) -> 
     if len(file.players) < file.seats:
         what = "a tournament needs" if file.seats == DEFAULT_SEATS else f"tables of {file.seats} seats need"
         raise SpecError(f"players: found {len(file.players)}, {what} at least {file.seats}")
-    players = tuple(_player(index, entry, file, bot_of) for index, entry in enumerate(file.players))
-    _refuse_double_names(players)
+    players = tuple(_player_of(index, entry, file, bot_of) for index, entry in enumerate(file.players))
+    _check_names(players)
     names = [player.name for player in players]
     validate(file.rating, names)
     cycles = file.cycles or file.blocks_per_pairing
@@ -214,7 +214,9 @@ def require_table(file: TournamentFile) -> None:
     load_game(file.game).setup(file.options, file.seats)
 
 
-def _player(index: int, entry: PlayerEntry, file: TournamentFile, bot_of: Callable[[PlayerEntry], BotSpec]) -> Player:
+def _player_of(
+    index: int, entry: PlayerEntry, file: TournamentFile, bot_of: Callable[[PlayerEntry], BotSpec]
+) -> Player:
     """Return the player of an entry. SpecError if its bot cannot be found, or cannot play here."""
     try:
         bot = bot_of(entry)
@@ -244,7 +246,7 @@ def _check_limits(bot: BotSpec, file: TournamentFile) -> None:
         raise SpecError(f"{bot.name}: {error}") from None
 
 
-def _refuse_double_names(players: tuple[Player, ...]) -> None:
+def _check_names(players: tuple[Player, ...]) -> None:
     """Raise SpecError if two players have the same name."""
     first: dict[str, int] = {}
     for index, player in enumerate(players):

@@ -17,8 +17,11 @@ from arena.text import counted
 
 
 def describe_changes(former: Tournament, now: Tournament) -> list[str]:
-    """Describe each change in a phrase: `cycles changed from 5 to 6`, `player ann left`."""
-    old, new = ({one.name: " ".join([one.bot.label, *one.arguments]) for one in each.players} for each in (former, now))
+    """Describe tournament change in a phrase: `cycles changed from 5 to 6`, `player ann left`."""
+    old, new = (
+        {player.name: " ".join([player.bot.label, *player.arguments]) for player in tournament.players}
+        for tournament in (former, now)
+    )
     fields = ("game", "rules", "package", "options", "seats", "schedule", "cycles")
     settings = (
         (f"{name}.{part}", value, getattr(getattr(now, name), part))
@@ -39,10 +42,10 @@ def _describe_differences(pairs: Iterable[tuple[str, Any, Any]]) -> Iterator[str
     """Yield a phrase for each of (name, old value, new value) whose values differ."""
     for name, old, new in pairs:
         if old != new:
-            yield f"{name} changed from {_text(old)} to {_text(new)}"
+            yield f"{name} changed from {_value_text(old)} to {_value_text(new)}"
 
 
-def _text(value: Any) -> str:
+def _value_text(value: Any) -> str:
     """Write a value of a setting: a text as it is, any other as JSON."""
     return str(value) if isinstance(value, str | Package) else msgspec.json.encode(value).decode()
 

@@ -110,21 +110,21 @@ def play_rotations(
         fixtures, shortages = list(job.fixtures), 0
         while fixtures:
             with room.claim_machine(limits_of(job)) if shortages else room.share_machine():
-                table = _seat(job, keep_transcript=keep_transcript, is_last=shortages == ATTEMPTS - 1)
+                table = _make_bots(job, keep_transcript=keep_transcript, is_last=shortages == ATTEMPTS - 1)
                 watch(table)
                 grace_s = 0.0
                 try:
                     for fixture in fixtures[: 1 if shortages else None]:
-                        yield _play(job, fixture, rotation, table)
+                        yield _play_at_table(job, fixture, rotation, table)
                         del fixtures[0]
                     grace_s, shortages = GRACE_S, 0
                 except Shortage as shortage:
                     shortages += 1
-                    _note_shortage(fixtures[0], shortages, shortage)
+                    _log_shortage(fixtures[0], shortages, shortage)
                 except MachineFault:
                     raise
                 except HarnessFault as fault:
-                    if _is_lost(fixtures[0], voids, fault):
+                    if _count_void(fixtures[0], voids, fault):
                         on_lost(fixtures.pop(0), fault)
                         shortages = 0
                 finally:
@@ -133,14 +133,14 @@ def play_rotations(
                     sweep()
 
 
-def _note_shortage(fixture: Fixture, count: int, shortage: Shortage) -> None:
+def _log_shortage(fixture: Fixture, count: int, shortage: Shortage) -> None:
     """Log a match that is void for want of resources. MachineFault at the last of ATTEMPTS shortages in a row."""
     log.warning("block %s-%d is void: %s", fixture.pairing, fixture.block, shortage)
     if count == ATTEMPTS:
         raise MachineFault(f"{shortage}; with nothing else playing, too") from shortage
 
 
-def _is_lost(fixture: Fixture, voids: Counter[int], fault: HarnessFault) -> bool:
+def _count_void(fixture: Fixture, voids: Counter[int], fault: HarnessFault) -> bool:
     """Count and log a void match; return True if its block is not played again in this rotation.
 
     The next attempt has new players, which forget failed starts: so it does not depend on which match was void.
@@ -212,28 +212,28 @@ def fits_one_core(job: Job) -> bool:
     return is_by_cpu and not clock.ponder and not uses_more and not is_simultaneous(game)
 
 
-def _seat(job: Job, *, keep_transcript: bool, is_last: bool = False) -> SeatedBots:
+def _make_bots(job: Job, *, keep_transcript: bool, is_last: bool = False) -> SeatedBots:
     """Return new bots for all players of the job. Their processes start with their first match."""
     players = job.pairing.players
     make = partial(make_bot_player, settings=job.settings, isolation=job.isolation, seats=len(players))
     return [make(player, keep_transcript=keep_transcript, is_last=is_last) for player in players]
 
 
-def _play(job: Job, fixture: Fixture, rotation: int, table: SeatedBots) -> PlayedMatch:
+def _play_at_table(job: Job, fixture: Fixture, rotation: int, table: SeatedBots) -> PlayedMatch:
     """Play a match of the block at this table; return its record and its result."""
     spec = spec_of(job.settings, fixture.match_id(rotation), fixture.draw, rotation, job.isolation)
-    meter = _meter(job)
+    meter = _make_meter(job)
     record = play_match(spec, rotate(table, rotation), meter=meter)
-    return record, result_of(record, None if meter is None else _luck(record, meter))
+    return record, result_of(record, None if meter is None else _measure_luck(record, meter))
 
 
-def _meter(job: Job) -> LuckMeter | None:
+def _make_meter(job: Job) -> LuckMeter | None:
     """Return a meter for a match; None where its luck is not wanted, or the game has no value."""
     game = load_game(job.settings.game)
     return LuckMeter(game, len(job.pairing.players)) if job.luck and value_of(game) is not None else None
 
 
-def _luck(record: MatchRecord, meter: LuckMeter) -> MatchLuck:
+def _measure_luck(record: MatchRecord, meter: LuckMeter) -> MatchLuck:
     """Return the luck of the match that is over. HarnessFault if the value of the game fails."""
     try:
         return meter.luck()

@@ -76,18 +76,23 @@ def decode_short(line: bytes) -> Answer | Ready | None:
 
 
 def decode_strictly(line: bytes) -> tuple[FromBot, tuple[str, ...]]:
-    """Decode a line by all strict rules; return the message, and the names of the fields that are none of its own."""
+    """Decode a line by all strict rules; return the message, and the names of fields that it does not have.
+
+    MalformedReply says what is wrong with it.
+    """
     raw = decode_object(line)
     try:
         message: FromBot = msgspec.convert(raw, type=FromBot)
     except msgspec.ValidationError as error:
-        raise MalformedReply(f"not a message of arena/1: {_clean(error)}", hint=_hint(raw), got=excerpt(line)) from None
+        raise MalformedReply(
+            f"not a message of arena/1: {_validation_text(error)}", hint=_form_hint(raw), got=excerpt(line)
+        ) from None
     fields = (*message.__struct_encode_fields__, "type")
     return message, tuple([name for name in raw if name not in fields])
 
 
 def decode_object(line: bytes) -> dict[str, Any]:
-    """Decode the JSON object in a line, by the strict rules of protocol.md."""
+    """Decode the JSON object in a line, by the strict rules of protocol.md. MalformedReply says what is wrong."""
     try:
         text = line.decode("utf-8")
         raw = _decoder.decode(text)
@@ -100,13 +105,13 @@ def decode_object(line: bytes) -> dict[str, Any]:
             "the line contains half of a surrogate pair (\\ud800 to \\udfff)", got=excerpt(line)
         ) from None
     except RecursionError:
-        raise _too_deep(line) from None
+        raise _too_deep_error(line) from None
     except ValueError as error:
         raise MalformedReply(f"the line is not one JSON object: {error}", hint=_LINE_HINT, got=excerpt(line)) from None
     if not isinstance(raw, dict):
         raise MalformedReply("the line is not a JSON object", hint=_LINE_HINT, got=excerpt(line))
     if _is_too_deep(raw, line):
-        raise _too_deep(line)
+        raise _too_deep_error(line)
     return raw
 
 
@@ -126,19 +131,22 @@ _FORMS: Final = {
 }
 
 
-def _hint(raw: dict[str, Any]) -> str:
+def _form_hint(raw: dict[str, Any]) -> str:
+    """Return the expected form of a message of the type of `raw`; the forms of all types if it has none of them."""
     kind = raw.get("type")
     if isinstance(kind, str) and kind in _FORMS:
         return f"expected {_FORMS[kind]}"
     return f"expected one of {'; '.join(_FORMS.values())}"
 
 
-def _clean(error: msgspec.ValidationError) -> str:
+def _validation_text(error: msgspec.ValidationError) -> str:
+    """Return the message of an error of msgspec, without its marks of paths, cut and printable."""
     text = str(error).replace("`", "").replace(" - at $.", ", at ").replace(" - at $", "")
     return printable(text[:_SHOWN_CHARACTERS])
 
 
-def _too_deep(line: bytes) -> MalformedReply:
+def _too_deep_error(line: bytes) -> MalformedReply:
+    """Return the error for a line nested deeper than `DEEPEST`."""
     return MalformedReply(
         f"the line is nested too deeply, more than {DEEPEST} levels", hint=_LINE_HINT, got=excerpt(line)
     )
@@ -150,17 +158,19 @@ def _is_too_deep(raw: dict[str, Any], line: bytes) -> bool:
         return False
     level: list[Any] = [raw]
     for _ in range(DEEPEST):
-        level = [inner for value in level for inner in _children(value)]
+        level = [inner for value in level for inner in _inner_values(value)]
     return any(isinstance(value, dict | list) for value in level)
 
 
-def _children(value: Any) -> Iterable[Any]:
+def _inner_values(value: Any) -> Iterable[Any]:
+    """Return the values in an object or a list; nothing for another value."""
     if isinstance(value, dict):
         return value.values()
     return value if isinstance(value, list) else ()
 
 
 def _build_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Build an object from its pairs, for the decoder; ValueError for a repeated key."""
     result = dict(pairs)
     if len(result) != len(pairs):
         names = [name for name, _ in pairs]
@@ -169,13 +179,15 @@ def _build_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return result
 
 
-def _integer(digits: str) -> int:
+def _parse_integer(digits: str) -> int:
+    """Parse an integer, for the decoder; ValueError beyond 2^53."""
     if len(digits) > 17 or not -SAFE_INTEGER <= int(digits) <= SAFE_INTEGER:
         raise ValueError(f"the integer {digits[:20]} is beyond 2^53")
     return int(digits)
 
 
-def _number(digits: str) -> float:
+def _parse_number(digits: str) -> float:
+    """Parse a number with a fraction or exponent, for the decoder; ValueError beyond the range of a float."""
     number = float(digits)
     if number in {float("inf"), float("-inf")}:
         raise ValueError(f"the number {digits[:20]} is too large")
@@ -183,9 +195,13 @@ def _number(digits: str) -> float:
 
 
 def _refuse_constant(name: str) -> NoReturn:
+    """Raise ValueError for NaN or Infinity, for the decoder."""
     raise ValueError(f"{name} is not JSON")
 
 
 _decoder: Final = JSONDecoder(
-    object_pairs_hook=_build_object, parse_int=_integer, parse_float=_number, parse_constant=_refuse_constant
+    object_pairs_hook=_build_object,
+    parse_int=_parse_integer,
+    parse_float=_parse_number,
+    parse_constant=_refuse_constant,
 )

@@ -94,16 +94,16 @@ class Session:
                 return False
         elif phase is None:
             kind = message.__struct_config__.tag
-            raise ProtocolViolation(f'a "{kind}" from a bot that {self.phase.value}', hint=_hint(self.phase))
+            raise ProtocolViolation(f'a "{kind}" from a bot that {self.phase.value}', hint=_order_hint(self.phase))
         elif isinstance(message, m.BotHello):
-            self._agree(message)
+            self._accept_hello(message)
         elif message.match != self.match:
             raise ProtocolViolation(f'ready for match "{printable(message.match[:60])}", expected "{self.match}"')
         self.phase = phase
         return True
 
-    def _agree(self, hello: m.BotHello) -> None:
-        """Take the capabilities of the bot. ProtocolViolation if no protocol or version of the rules is common."""
+    def _accept_hello(self, hello: m.BotHello) -> None:
+        """Set the capabilities of the bot. ProtocolViolation if no protocol or version of the rules is common."""
         if not set(hello.protocols) & set(m.PROTOCOL_MAJORS):
             offered = ", ".join(f"arena/{major}" for major in hello.protocols) or "none"
             known = ", ".join(f"arena/{major}" for major in m.PROTOCOL_MAJORS)
@@ -121,12 +121,14 @@ class Session:
         self.may_simulate = "simulate" in hello.capabilities and "simulate" in self._offered
 
     def _simulate_hint(self) -> str:
+        """Return the hint for a bot that simulates without the capability: how to ask for it, or that there is none."""
         if "simulate" in self._offered:
             return 'ask for it in your hello: {"type": "hello", "protocols": [1], "capabilities": ["simulate"]}'
         return "there is nothing to simulate in this game: `capabilities` of the referee's hello tell what is offered"
 
 
-def _hint(phase: SessionPhase) -> str:
+def _order_hint(phase: SessionPhase) -> str:
+    """Return a hint on the message that is expected in this phase."""
     return {
         SessionPhase.GREETING: 'the first line must be {"type": "hello", "protocols": [1]}',
         SessionPhase.PREPARING: 'answer match_start with {"type": "ready", "match": ...}',

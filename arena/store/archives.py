@@ -53,7 +53,7 @@ def unpack_bot(archive: bytes, digest: str, folder: Path) -> tuple[BotSpec, str]
     SpecError for an archive that is not that of the bot with this hash; of one whose names lead out of the folder, or
     that is too large, nothing is written.
     """
-    content = _decode(archive)
+    content = _decode_archive(archive)
     for file in content.files:
         write_file(folder, file)
     bot = read_bot(root_of(folder.resolve()), digest[:8])
@@ -64,7 +64,7 @@ def unpack_bot(archive: bytes, digest: str, folder: Path) -> tuple[BotSpec, str]
     return bot, content.built
 
 
-def _decode(archive: bytes) -> _Archive:
+def _decode_archive(archive: bytes) -> _Archive:
     """Decode an archive and check its names and sizes. SpecError if no bot can have them."""
     if len(archive) > ARCHIVE_SIZE_LIMIT:
         raise _refusal(f"it has {len(archive)} bytes, at most {ARCHIVE_SIZE_LIMIT} are allowed")

@@ -80,7 +80,7 @@ class BotStore:
         raise SpecError(f'more than one bot is called "{name}"; say which: {choices}{advice}')
 
     def namesake(self, bot: BotSpec) -> tuple[BotSpec, Path] | None:
-        """Return the bot in a folder that has the name of `bot`, and its path; None without one."""
+        """Return the bot named as `bot` in the user's folder, or the bundled one, and its path; None without one."""
         named = [candidate for candidate in (*self.read_own(), *self.read_bundled()) if candidate.name == bot.name]
         return (named[0], Path(named[0].given)) if named else None
 
@@ -91,11 +91,11 @@ class BotStore:
 
     def read_own(self) -> list[BotSpec]:
         """Read the bots in the user's folder, sorted by name; `unreadable` has the errors of the others."""
-        return _sort_bots(self._entries(self._folders[:-1]))
+        return _sort_bots(self._read_entries(self._folders[:-1]))
 
     def read_bundled(self) -> list[BotSpec]:
         """Read the bots that come with arena, sorted by name; in a checkout, all bots in its `bots/`."""
-        return _sort_bots(self._entries(self._folders[-1:]))
+        return _sort_bots(self._read_entries(self._folders[-1:]))
 
     def names(self) -> list[str]:
         """Return the names of all bots that `find` knows, sorted."""
@@ -104,7 +104,7 @@ class BotStore:
 
     def unreadable(self) -> list[SpecError]:
         """Return the errors of the bots in folders that cannot be read; they do not stop other bots."""
-        return [error for _path, error in self._entries(self._folders) if isinstance(error, SpecError)]
+        return [error for _path, error in self._read_entries(self._folders) if isinstance(error, SpecError)]
 
     def submissions(self) -> list[Submission]:
         """Return the submitted bots by name, the latest of each name first."""
@@ -170,7 +170,7 @@ class BotStore:
         """Return the hashes of the bots that are missing, or whose installed source or build was changed."""
         return [digest for digest in digests if self._homes.is_changed(digest)]
 
-    def _entries(self, folders: Iterable[Path]) -> Iterator[tuple[Path, BotSpec | SpecError]]:
+    def _read_entries(self, folders: Iterable[Path]) -> Iterator[tuple[Path, BotSpec | SpecError]]:
         """Read the bots of folders: folders with a manifest, and scripts; a README between them is skipped."""
         for path in (path for folder in folders if folder.is_dir() for path in sorted(folder.iterdir())):
             if is_script(path) or os.path.lexists(path / MANIFEST):
@@ -208,12 +208,13 @@ class BotStore:
 
     def _require_readable(self, name: str) -> None:
         """Raise SpecError if the user's bot of that name cannot be read: no bundled bot plays in its place."""
-        for path, entry in self._entries(self._folders[:-1]):
+        for path, entry in self._read_entries(self._folders[:-1]):
             if name in (path.name, path.stem) and isinstance(entry, SpecError):
                 raise entry
 
 
 def _sort_bots(entries: Iterable[tuple[Path, BotSpec | SpecError]]) -> list[BotSpec]:
+    """Return the bots that could be read, sorted by name."""
     return sorted((bot for _path, bot in entries if isinstance(bot, BotSpec)), key=lambda bot: bot.name)
 
 
@@ -222,16 +223,17 @@ def is_script(path: Path) -> bool:
 
     A link counts as one, so that it is refused instead of being left out.
     """
-    return _is_file(path) and not is_note(path) and path.name[0] != "."
+    return _is_file_or_link(path) and not is_note(path) and path.name[0] != "."
 
 
 def is_note(path: Path) -> bool:
     """Return True if a file is a README or the like; a link is never opened to find out."""
     notes = _NOTES - {""} if path.is_symlink() else _NOTES
-    return _is_file(path) and path.suffix in notes and (path.is_symlink() or not os.access(path, os.X_OK))
+    return _is_file_or_link(path) and path.suffix in notes and (path.is_symlink() or not os.access(path, os.X_OK))
 
 
-def _is_file(path: Path) -> bool:
+def _is_file_or_link(path: Path) -> bool:
+    """Return True for a plain file or a link; False for anything else, and if it is missing."""
     try:
         mode = path.lstat().st_mode
     except OSError:

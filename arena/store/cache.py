@@ -90,7 +90,7 @@ class BotCache:
         """Lock these bots against removal and yield their folders by hash. BotsMissing names those not here."""
         with contextlib.ExitStack() as stack:
             wanted = dict.fromkeys(digests)
-            lacking = [digest for digest in wanted if not self._hold(digest, stack)]
+            lacking = [digest for digest in wanted if not self._hold_one(digest, stack)]
             if lacking:
                 raise BotsMissing(lacking)
             yield {digest: self._homes.run_of(digest) for digest in wanted}
@@ -101,21 +101,21 @@ class BotCache:
         Of several calls for one bot, in all processes, one works and the others wait. HarnessFault if this machine
         cannot build it or lacks room; SpecError for an archive that is not that of this bot.
         """
-        with _locked(self._folder / _LOCKS / self._home(digest).name, fcntl.LOCK_EX):
+        with _lock_path(self._folder / _LOCKS / self._home_of(digest).name, fcntl.LOCK_EX):
             if self.missing([digest]):
-                self._install(digest, archive)
+                self._install_missing(digest, archive)
 
-    def _home(self, digest: str) -> Path:
+    def _home_of(self, digest: str) -> Path:
         """Return the home for a hash. SpecError for other text: it comes from another machine, and names a path."""
         if not _DIGEST.fullmatch(digest):
             raise SpecError(f"found {safe_path(digest[:80])}, expected the hash of a bot")
         return self._folder / digest
 
-    def _hold(self, digest: str, stack: contextlib.ExitStack) -> bool:
+    def _hold_one(self, digest: str, stack: contextlib.ExitStack) -> bool:
         """Lock the home until `stack` closes; return True if it is here, as it was built."""
-        home = self._home(digest)
+        home = self._home_of(digest)
         try:
-            opened = os.fstat(stack.enter_context(_locked(home, fcntl.LOCK_SH)))
+            opened = os.fstat(stack.enter_context(_lock_path(home, fcntl.LOCK_SH)))
             if not os.path.samestat(opened, home.stat()):  # removed before it was locked
                 return False
             os.utime(home)
@@ -127,17 +127,22 @@ class BotCache:
                 self._believed.add(known)
             return known in self._believed
 
-    def _install(self, digest: str, archive: bytes) -> None:
+    def _install_missing(self, digest: str, archive: bytes) -> None:
+        """Install a bot in place of a damaged copy or none; make room before and afterwards."""
         self._remove(digest)  # a copy that is here is damaged
         self._make_room(self._most_bytes)
         try:
-            self._unpack(digest, archive)
+            self._unpack_and_build(digest, archive)
         except MachineFault:  # the disk is full although the cache is within its limit
             self._make_room(0)
-            self._unpack(digest, archive)
+            self._unpack_and_build(digest, archive)
         self._make_room(self._most_bytes, spared=digest)
 
-    def _unpack(self, digest: str, archive: bytes) -> None:
+    def _unpack_and_build(self, digest: str, archive: bytes) -> None:
+        """Unpack an archive, build its bot and install it; log a warning if the build is another one than the sender's.
+
+        HarnessFault if this machine cannot build it, MachineFault without room, SpecError for another bot's archive.
+        """
         host = platform.node()
         try:
             with scratch_folder(_ARRIVING, self._folder) as scratch:
@@ -154,13 +159,13 @@ class BotCache:
 
     def _make_room(self, most_bytes: int, spared: str = "") -> None:
         """Remove unused bots, the least recently used first, until the others have at most `most_bytes` bytes."""
-        used = sorted((when, home, size) for home, when, size in self._homes_by_use())
+        used = sorted((when, home, size) for home, when, size in self._measure_homes())
         left = sum(size for _, _, size in used)
         for _, home, size in used:
             if left > most_bytes and home.name != spared and self._remove(home.name):
                 left -= size
 
-    def _homes_by_use(self) -> Iterator[tuple[Path, int, int]]:
+    def _measure_homes(self) -> Iterator[tuple[Path, int, int]]:
         """Yield each home, the time of its last use in ns, and its size in bytes; skip homes removed meanwhile."""
         for home in self._folder.iterdir():
             if not _DIGEST.fullmatch(home.name):
@@ -170,10 +175,10 @@ class BotCache:
                 yield home, home.stat().st_mtime_ns, sum(sizes)
 
     def _remove(self, digest: str) -> bool:
-        """Remove a bot; return False if it is in use."""
+        """Remove a bot; return True if it is gone, False if it is in use."""
         home, leaving = self._folder / digest, self._folder / f"{_LEAVING}{digest[:8]}{ENDING}"
         try:
-            with _locked(home, fcntl.LOCK_EX | fcntl.LOCK_NB) as number:
+            with _lock_path(home, fcntl.LOCK_EX | fcntl.LOCK_NB) as number:
                 if not os.path.samestat(os.fstat(number), home.stat()):  # replaced before it was locked
                     return False
                 remove(leaving)
@@ -188,13 +193,13 @@ class BotCache:
 
 
 def _check_owner(folder: Path, owners: set[int]) -> None:
-    """Raise MachineFault for a folder of any other user."""
+    """Raise MachineFault unless the folder belongs to one of `owners`, which are user ids."""
     if folder.lstat().st_uid not in owners:
         raise MachineFault(f"{folder} belongs to another user; choose another folder with --cache")
 
 
 @contextlib.contextmanager
-def _locked(path: Path, how: int) -> Iterator[int]:
+def _lock_path(path: Path, how: int) -> Iterator[int]:
     """Open and lock the file or folder at `path`, and yield its descriptor; a lock file is made if need be."""
     flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW
     number = os.open(path, flags | (os.O_CREAT if path.parent.name == _LOCKS else 0), 0o600)

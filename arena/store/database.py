@@ -53,13 +53,13 @@ def path_in(results: Path) -> Path:
 def open_for_writing(results: Path) -> Connection:
     """Open the database of `results`, made if need be. DamagedStore, and no byte changed, if it is not sound."""
     path = path_in(results)
-    _make(results)
+    _make_results_folder(results)
     if not _may_write(path):
         raise unwritable(results, PermissionError(errno.EACCES, os.strerror(errno.EACCES)))
     _look_twice(lambda: _require_sound(results))
     os.close(files.open_file(results, view.FILE_NAME, os.O_WRONLY | os.O_CREAT))  # files beside it get its mode
     opened = sqlite3.connect(path, timeout=_LOOK_S, isolation_level=None, check_same_thread=False, factory=Connection)
-    with _translating(path), _closing_on_error(opened) as connection:
+    with _translate_errors(path), _close_on_error(opened) as connection:
         connection.bound(path.stat().st_size)
         connection.execute(f"PRAGMA page_size={DATABASE_PAGE_BYTES}")
         _execute_when_free(connection, "PRAGMA journal_mode=WAL", path)
@@ -67,7 +67,7 @@ def open_for_writing(results: Path) -> Connection:
             raise MachineFault(f"{path}: SQLite has no WAL there; choose a folder on a disk of this machine")
         connection.execute("PRAGMA synchronous=FULL")
         connection.execute("PRAGMA foreign_keys=ON")
-        _create(connection, path)
+        _create_tables(connection, path)
         connection.execute(f"PRAGMA busy_timeout={BUSY_S * 1000:.0f}")
         view.open_guard(connection, results)
     return connection
@@ -78,7 +78,7 @@ def open_for_reading(results: Path) -> Connection | None:
 
     The folder may be somebody else's: nothing in it changes, and what arena did not write is DamagedStore.
     """
-    return _look_twice(lambda: _read(results))
+    return _look_twice(lambda: _open_checked_view(results))
 
 
 @contextlib.contextmanager
@@ -109,17 +109,21 @@ def _look_twice(look: Callable[[], _T]) -> _T:
         return look()
 
 
-def _read(results: Path) -> Connection | None:
+def _open_checked_view(results: Path) -> Connection | None:
+    """Open the last committed state for reading; None if nothing is stored yet.
+
+    DamagedStore if the tables are not arena's, or the index of pairings is damaged.
+    """
     path = path_in(results)
-    with _translating(path):
+    with _translate_errors(path):
         opened = view.open_view(results, BUSY_S)
         if opened is None:
             return None
-        with _closing_on_error(opened) as connection:
+        with _close_on_error(opened) as connection:
             if schema.is_made(connection, path):
                 # A flipped bit in the index of pairings can hide a pairing, and its matches, from a query.
-                if fault := _check(connection, "PRAGMA integrity_check(pairing)"):
-                    raise _damaged(path, fault)
+                if fault := _run_check(connection, "PRAGMA integrity_check(pairing)"):
+                    raise _damage_error(path, fault)
                 return connection
     connection.close()  # another process is making the tables just now
     return None
@@ -129,14 +133,14 @@ def _require_sound(results: Path) -> None:
     """Raise DamagedStore unless the database may be written into."""
     path = path_in(results)
     view.require_plain(results)
-    with _translating(path):
+    with _translate_errors(path):
         opened = view.open_view(results, BUSY_S)
         if opened is None:
             return
         with contextlib.closing(opened) as connection:
             is_there = schema.is_old(connection) or schema.is_made(connection, path)
             if is_there and (fault := _first_fault(connection, path)):
-                raise _damaged(path, fault)
+                raise _damage_error(path, fault)
 
 
 def collect_in_thread(connection: Connection, query: str) -> list[Any]:
@@ -157,7 +161,7 @@ def _may_write(path: Path) -> bool:
 
 @contextlib.contextmanager
 def transaction(connection: Connection, path: Path) -> Iterator[None]:
-    """Execute all statements inside, or none; errors of SQLite are translated."""
+    """Execute all statements inside, or none; errors of SQLite are translated. Moves a large WAL into the file."""
     with translating_sqlite_errors(path):
         connection.renew(_NO_BOUND)  # no bound: the statements are arena's, as many as there are matches
         connection.execute("BEGIN IMMEDIATE")
@@ -184,7 +188,7 @@ def _commit_or_roll_back(connection: Connection) -> Iterator[None]:
 def translating_sqlite_errors(path: Path) -> Iterator[None]:
     """Raise errors of arena in place of those of SQLite, with the file and a way out."""
     try:
-        with _translating(path):
+        with _translate_errors(path):
             yield
     except DamagedStore as error:
         cause = error.__context__
@@ -197,23 +201,24 @@ def translating_sqlite_errors(path: Path) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _translating(path: Path) -> Iterator[None]:
+def _translate_errors(path: Path) -> Iterator[None]:
+    """Raise errors of arena in place of those of SQLite, without a second look at the file."""
     try:
         yield
     except sqlite3.Error as error:
         raise _translate(error, path) from None
     except UnicodeDecodeError:  # of SQLite's own message, which quotes the damage
-        raise _damaged(path, "the schema is malformed") from None
+        raise _damage_error(path, "the schema is malformed") from None
 
 
 def _is_sound(results: Path) -> bool:
     """Return True if SQLite finds no damage in a database of which a query failed."""
     try:
-        with _translating(path_in(results)):
+        with _translate_errors(path_in(results)):
             opened = view.open_view(results, BUSY_S)
             if opened is not None:
                 with contextlib.closing(opened) as connection:
-                    return not _check(connection, "PRAGMA integrity_check(1)")
+                    return not _run_check(connection, "PRAGMA integrity_check(1)")
     except (ArenaError, OSError):
         pass
     return False
@@ -225,7 +230,7 @@ def writer_lock(results: Path) -> Iterator[None]:
 
     The lock ends with the process.
     """
-    _make(results)
+    _make_results_folder(results)
     try:
         number = files.open_file(results, "arena.lock", os.O_RDWR | os.O_CREAT)
     except OSError as error:
@@ -250,7 +255,7 @@ def _translate(error: sqlite3.Error, path: Path) -> BaseException:
     if code == sqlite3.SQLITE_INTERRUPT:
         if not view.is_endless():
             return KeyboardInterrupt()
-        return _damaged(path, "a query of it does not end, as if its pages led in circles")
+        return _damage_error(path, "a query of it does not end, as if its pages led in circles")
     if code in _BUSY_CODES:
         return SpecError(view.describe_busy(path, BUSY_S))
     if code in _MACHINE_CODES:
@@ -262,10 +267,11 @@ def _translate(error: sqlite3.Error, path: Path) -> BaseException:
         return SpecError(
             f"{path}: {error}; check who owns it and who may write there, or copy the folder and use --results"
         )
-    return _damaged(path, str(error))
+    return _damage_error(path, str(error))
 
 
 def _primary_code(error: sqlite3.Error) -> int:
+    """Return the primary error code of an error, without SQLite's extension of it."""
     return getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
 
 
@@ -276,6 +282,7 @@ def _execute_when_free(connection: Connection, statement: str, path: Path) -> No
     """
 
     def is_executed() -> bool:
+        """Execute the statement; return False if another process blocks it."""
         try:
             connection.execute(statement)
         except sqlite3.OperationalError as error:
@@ -288,7 +295,8 @@ def _execute_when_free(connection: Connection, statement: str, path: Path) -> No
 
 
 @contextlib.contextmanager
-def _closing_on_error(connection: Connection) -> Iterator[Connection]:
+def _close_on_error(connection: Connection) -> Iterator[Connection]:
+    """Close the connection if the body of the `with` fails."""
     try:
         yield connection
     except BaseException:
@@ -296,14 +304,15 @@ def _closing_on_error(connection: Connection) -> Iterator[Connection]:
         raise
 
 
-def _make(results: Path) -> None:
+def _make_results_folder(results: Path) -> None:
+    """Make the results folder if it is missing. SpecError if that fails."""
     try:
         files.make_folder(results)
     except OSError as error:
         raise unwritable(results, error) from None
 
 
-def _create(connection: Connection, path: Path) -> None:
+def _create_tables(connection: Connection, path: Path) -> None:
     """Create the tables of a new file, or upgrade an older one to this layout, in one transaction."""
     if not schema.is_old(connection) and schema.is_made(connection, path):
         return
@@ -314,7 +323,8 @@ def _create(connection: Connection, path: Path) -> None:
             schema.create(connection)
 
 
-def _damaged(path: Path, reason: str) -> DamagedStore:
+def _damage_error(path: Path, reason: str) -> DamagedStore:
+    """Make the error for a database that cannot be used, with the reason and the remedy."""
     return DamagedStore(
         f"{path} cannot be used: {reason}. It was left untouched; move it away or put a copy back,"
         " and `arena verify` will tell what a copy holds"
@@ -327,7 +337,7 @@ def _first_fault(connection: Connection, path: Path) -> str:
     Raises sqlite3.Error where SQLite stops the check instead.
     """
     if path.stat().st_size <= FULL_CHECK_BYTES:
-        return _check(connection, "PRAGMA integrity_check(1)")
+        return _run_check(connection, "PRAGMA integrity_check(1)")
     log.warning(
         "%s is large: before writing, %d of its matches were looked at instead of all; `arena verify` looks at all",
         path,
@@ -335,20 +345,20 @@ def _first_fault(connection: Connection, path: Path) -> str:
     )
     names = [name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
     small = [name for name in names if name not in _LARGE]
-    faults = (_check(connection, f'PRAGMA integrity_check("{name}")') for name in small)
+    faults = (_run_check(connection, f'PRAGMA integrity_check("{name}")') for name in small)
     fault = next(filter(None, faults), "")
     if not fault:
-        _sample(connection, [name for name in names if name in _LARGE])
+        _read_samples(connection, [name for name in names if name in _LARGE])
     return fault
 
 
-def _check(connection: Connection, statement: str) -> str:
+def _run_check(connection: Connection, statement: str) -> str:
     """Run a check of SQLite and return its first error; empty without any."""
     text = collect_in_thread(connection, statement)[0][0]
     return "" if text == "ok" else " ".join(str(text).split())
 
 
-def _sample(connection: Connection, tables: list[str]) -> None:
+def _read_samples(connection: Connection, tables: list[str]) -> None:
     """Read whole rows at random places, so that SQLite checks the pages on the way to them."""
     query = "SELECT (SELECT max(id) FROM pairing), (SELECT max(number) FROM block)"
     most = connection.execute(query).fetchone()

@@ -35,8 +35,8 @@ def open_folder(results: Path, name: str = ".") -> Iterator[int]:
         place = results
         for part in PurePath(name).parts:
             place /= part
-            _require(place, stat.S_IFDIR, os.lstat(part, dir_fd=folder))
-            inner = _open(place, part, os.O_RDONLY | os.O_DIRECTORY, folder)
+            _require_kind(place, stat.S_IFDIR, os.lstat(part, dir_fd=folder))
+            inner = _open_without_links(place, part, os.O_RDONLY | os.O_DIRECTORY, folder)
             os.close(folder)
             folder = inner
         yield folder
@@ -53,10 +53,10 @@ def open_file(results: Path, name: str, flags: int = os.O_RDONLY) -> int:
     place = results / name
     with open_folder(results, str(path.parent)) as folder:
         with contextlib.suppress(FileNotFoundError):  # opening a device may have an effect
-            _require(place, stat.S_IFREG, os.lstat(path.name, dir_fd=folder))
-        number = _open(place, path.name, flags | os.O_NONBLOCK, folder)
+            _require_kind(place, stat.S_IFREG, os.lstat(path.name, dir_fd=folder))
+        number = _open_without_links(place, path.name, flags | os.O_NONBLOCK, folder)
     try:
-        _require(place, stat.S_IFREG, os.fstat(number))
+        _require_kind(place, stat.S_IFREG, os.fstat(number))
     except BaseException:
         os.close(number)
         raise
@@ -103,7 +103,8 @@ def make_folder(results: Path, name: str = ".") -> None:
         pass
 
 
-def _open(place: Path, name: str, flags: int, folder: int) -> int:
+def _open_without_links(place: Path, name: str, flags: int, folder: int) -> int:
+    """Open a file or folder in `folder`; raises DamagedStore for a link, OSError with `place` in its message."""
     try:
         return os.open(name, flags | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600, dir_fd=folder)
     except OSError as error:
@@ -112,7 +113,8 @@ def _open(place: Path, name: str, flags: int, folder: int) -> int:
         raise OSError(error.errno, error.strerror, str(place)) from None
 
 
-def _require(place: Path, kind: int, status: os.stat_result) -> None:
+def _require_kind(place: Path, kind: int, status: os.stat_result) -> None:
+    """Raise DamagedStore unless a file has this kind (stat.S_IFREG or S_IFDIR)."""
     actual_kind = stat.S_IFMT(status.st_mode)
     if actual_kind != kind:
         raise _refusal(place, _KINDS.get(actual_kind, "a plain file"))

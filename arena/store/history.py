@@ -75,7 +75,7 @@ class Tree:
         """Add an entry; return the root of the largest complete subtree that ends with it."""
         node, size = sha256(f"\0{match} {digest}".encode()).digest(), self._count
         while size & 1:
-            node, size = _above(self._peaks.pop(), node), size >> 1
+            node, size = _node_above(self._peaks.pop(), node), size >> 1
         self._peaks.append(node)
         self._count += 1
         return node
@@ -86,7 +86,7 @@ class Tree:
             return Head(0, _EMPTY)
         root = self._peaks[-1]
         for peak in reversed(self._peaks[:-1]):
-            root = _above(peak, root)
+            root = _node_above(peak, root)
         return Head(self._count, root)
 
 
@@ -101,7 +101,7 @@ def read_head(text: str) -> Head:
 
 def append(connection: sqlite3.Connection, entries: Iterable[NewEntry]) -> None:
     """Append entries to the history, within the caller's transaction."""
-    tree, number = _stored_tree(connection)
+    tree, number = _load_tree(connection)
     rows: list[tuple[int, int, int, int, str, bytes]] = []
     for pairing, key, digest in entries:
         rows.append((number + len(rows), pairing, key.block, key.rotation, digest, tree.add(str(key), digest)))
@@ -110,7 +110,7 @@ def append(connection: sqlite3.Connection, entries: Iterable[NewEntry]) -> None:
 
 def head(connection: sqlite3.Connection) -> Head:
     """Return the root of all entries from the nodes stored beside them; `verify` uses the entries instead."""
-    return _stored_tree(connection)[0].head()
+    return _load_tree(connection)[0].head()
 
 
 def entries(connection: sqlite3.Connection) -> Iterator[Entry]:
@@ -126,7 +126,7 @@ def entries(connection: sqlite3.Connection) -> Iterator[Entry]:
         yield Entry(*row)
 
 
-def _stored_tree(connection: sqlite3.Connection) -> tuple[Tree, int]:
+def _load_tree(connection: sqlite3.Connection) -> tuple[Tree, int]:
     """Load the tree of all entries; return it and their number."""
     (last,) = connection.execute("SELECT max(number) FROM history").fetchone()
     count = 0 if last is None else last + 1
@@ -141,5 +141,6 @@ def _stored_tree(connection: sqlite3.Connection) -> tuple[Tree, int]:
     return Tree(count, peaks), count
 
 
-def _above(left: bytes, right: bytes) -> bytes:
+def _node_above(left: bytes, right: bytes) -> bytes:
+    """Return the hash of the node above two nodes."""
     return sha256(b"\1" + left + right).digest()

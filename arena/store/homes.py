@@ -40,7 +40,7 @@ class Homes:
 
     def read(self, digest: str) -> BotSpec:
         """Read the installed bot with this hash from its source. SpecError if it is missing or was changed."""
-        home = self._home(digest)
+        home = self._home_of(digest)
         try:
             self._require_plain(digest, "source")
         except FileNotFoundError:
@@ -53,7 +53,7 @@ class Homes:
             )
         return bot
 
-    def _home(self, digest: str) -> Path:
+    def _home_of(self, digest: str) -> Path:
         """Return the home for a hash. SpecError for other text, which could name any folder."""
         if not _DIGEST.fullmatch(digest):
             raise SpecError(f"{digest!a:.80} is no hash of a bot; put a copy of the database back")
@@ -78,14 +78,14 @@ class Homes:
             sweep(self._folder)
             home = self._folder / bot.digest
             if home.is_dir() and self.build_digest(bot.digest):
-                self._check(bot.digest)
+                self._require_unchanged(bot.digest)
                 return
             if home.is_dir():
                 log.warning(
                     "%s: nothing tells of the build there, as after a power cut; it is built again",
                     home,
                 )
-            self._make(bot)
+            self._make_home(bot)
         except OSError as error:
             what = f"{self._folder}: {bot.label} cannot be installed: {error.strerror}"
             if error.errno in _NO_ROOM:
@@ -95,7 +95,7 @@ class Homes:
     def is_changed(self, digest: str) -> bool:
         """Return True if a home is missing, or is not what was put there."""
         try:
-            self._check(digest)
+            self._require_unchanged(digest)
         except (SpecError, DamagedStore, OSError):
             return True
         return False
@@ -109,7 +109,7 @@ class Homes:
             ).decode("ascii")
         return text if len(text) == len(digest) else ""
 
-    def _check(self, digest: str) -> None:
+    def _require_unchanged(self, digest: str) -> None:
         """Raise SpecError if the home is missing, or if its source or its build was changed."""
         self.read(digest)
         home, built = self._folder / digest, self.build_digest(digest)
@@ -120,12 +120,13 @@ class Homes:
                 f" delete {home}, and it is made anew"
             )
 
-    def _make(self, bot: BotSpec) -> None:
+    def _make_home(self, bot: BotSpec) -> None:
+        """Copy and build the bot in a scratch folder, flush that to the disk, and rename it to the bot's home."""
         home = self._folder / bot.digest
         with scratch_folder(_UNFINISHED, self._folder) as scratch:
             files.make_folder(scratch, "home")
             made = scratch / "home"
-            _fill(bot, made)
+            _copy_source(bot, made)
             build(bot.manifest, made / "run", self._isolation, given=bot.given_folder)
             (made / _BUILT).write_text(digest_of_folder(made / "run"), encoding="ascii")
             (made / _BUILT).chmod(0o600)
@@ -141,7 +142,7 @@ class Homes:
             sync(self._folder.parent)
 
 
-def _fill(bot: BotSpec, home: Path) -> None:
+def _copy_source(bot: BotSpec, home: Path) -> None:
     """Copy the bot into `source` and `run` of its home. SpecError if it changes meanwhile."""
     source = Path(bot.source)
     for file in bot_files(source):

@@ -34,6 +34,7 @@ class _LogFile(logging.StreamHandler[TextIO]):
             self._give_up()
 
     def _give_up(self) -> None:
+        """Report the present error, if it is the first, and write no further record."""
         if self.level <= logging.CRITICAL:
             self._report(f"{self._path}: cannot be written: {sys.exc_info()[1]}; going on without a log")
         self.setLevel(logging.CRITICAL + 1)

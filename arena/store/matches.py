@@ -91,6 +91,7 @@ class MatchStore:
         return tournament
 
     def _edited_error(self, league: str, reason: str = "") -> DamagedStore:
+        """Return the error for a stored tournament that is not what was saved."""
         return DamagedStore(
             f"{self._path}: league {league}: the stored tournament is not what was saved: it was edited or damaged"
             f"{reason}; `arena league run FILE` stores it anew from the tournament's file, and its matches are kept"
@@ -108,6 +109,7 @@ class MatchStore:
         return next(self._secrets_with("commitment = ? ORDER BY league", commitment), None)
 
     def _secrets_with(self, condition: str, value: str) -> Iterator[LeagueSecret]:
+        """Read the secrets, or entries of public seeds, for which an SQL condition with one `value` holds."""
         query = f"SELECT commitment, origin, revealed_at FROM secret WHERE {condition}"  # noqa: S608 - our own text
         return (LeagueSecret(*row) for row in self._read(query, value))
 
@@ -212,7 +214,7 @@ class MatchStore:
         `first`: the number of the first block of a pairing, if not 0.
         """
         for block in self.blocks(_spans(blocks, first or {})):
-            yield from _results(block)
+            yield from _results_of(block)
 
     def in_schedule_order(self, blocks: Mapping[str, int]) -> list[MatchResult]:
         """Return the matches of `blocks` (as for `ranks`) by block, pairing in the order given, and rotation."""
@@ -221,18 +223,18 @@ class MatchStore:
 
     def matches(self, blocks: Mapping[str, int]) -> Iterator[MatchResult]:
         """Yield the matches of `blocks` (as for `ranks`) with their records; skip matches without a record."""
-        return self._played(_spans(blocks))
+        return self._matches_with_records(_spans(blocks))
 
     def orphans(self, known: Mapping[str, int]) -> Iterator[MatchResult]:
         """Yield the stored matches outside `known`: those of other pairings, or of blocks from its number on."""
         keys = [str(key) for (key,) in self._read("SELECT key FROM pairing ORDER BY key")]
-        return self._played(_spans(dict.fromkeys(keys, rows.WHOLE), known))
+        return self._matches_with_records(_spans(dict.fromkeys(keys, rows.WHOLE), known))
 
     def match(self, match_id: str) -> MatchResult:
         """Load the match of that id with its record. SpecError if there is none."""
         with contextlib.suppress(ValueError):
             key = MatchKey.read(match_id)
-            for result in self._played({key.pairing: (key.block, key.block + 1)}):
+            for result in self._matches_with_records({key.pairing: (key.block, key.block + 1)}):
                 if result.key == key:
                     return result
         raise SpecError(
@@ -240,11 +242,12 @@ class MatchStore:
             " the last 50, `arena play` none, `arena league run` all"
         )
 
-    def _played(self, spans: Mapping[str, rows.Span]) -> Iterator[MatchResult]:
+    def _matches_with_records(self, spans: Mapping[str, rows.Span]) -> Iterator[MatchResult]:
+        """Yield the matches of these spans of blocks with their records; skip matches without a record."""
         for block in self.blocks(spans):
             with database.translating_sqlite_errors(self._path):
                 whole = rows.with_records(self._connection, block)
-            yield from (match for match in _results(whole) if match.record)
+            yield from (match for match in _results_of(whole) if match.record)
 
     def entries(self) -> Iterator[history.Entry]:
         """Yield the history of stored matches, in the order of their commits."""
@@ -286,14 +289,14 @@ class MatchStore:
         seen = set[tuple[int, int]]()
         for block in blocks:
             identity = (block.pairing, block.players)
-            pairing = ids[identity] = ids.get(identity) or self._pairing(*identity)
+            pairing = ids[identity] = ids.get(identity) or self._pairing_id(*identity)
             place = (pairing, block.block)
             query = "SELECT 1 FROM block WHERE (pairing, number) = (?, ?)"
             if place not in seen and not self._connection.execute(query, place).fetchone():
                 yield pairing, block
             seen.add(place)
 
-    def _pairing(self, key: str, players: tuple[str, ...]) -> int:
+    def _pairing_id(self, key: str, players: tuple[str, ...]) -> int:
         """Store the players of a pairing, new or known, and return its id."""
         self._connection.execute(
             "INSERT INTO pairing (key, players) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET"
@@ -305,10 +308,12 @@ class MatchStore:
 
 
 def _spans(blocks: Mapping[str, int], first: Mapping[str, int] = MappingProxyType({})) -> dict[str, rows.Span]:
+    """Return the span of block numbers of each pairing, from `first` or 0 to before the number in `blocks`."""
     return {key: (first.get(key, 0), end) for key, end in blocks.items()}
 
 
-def _results(block: PlayedBlock) -> tuple[MatchResult, ...]:
+def _results_of(block: PlayedBlock) -> tuple[MatchResult, ...]:
+    """Return the matches of a block. DamagedStore if its columns are those of no block."""
     try:
         return block.results
     except rows.UNREADABLE as error:

@@ -67,11 +67,12 @@ def look_alike(first: str, second: str) -> bool:
     Case, accents and compatible forms (NFKD) make no difference, nor do `-`, `_`, `.` and spaces; neither do `0` and
     `o`, `1` and `l`, capital `I` and `l`, `rn` and `m`, `vv` and `w`.
     """
-    return not _skeletons(first).isdisjoint(_skeletons(second))
+    return not _look_alike_forms(first).isdisjoint(_look_alike_forms(second))
 
 
 @lru_cache(maxsize=1 << 14)
-def _skeletons(name: str) -> frozenset[str]:
+def _look_alike_forms(name: str) -> frozenset[str]:
+    """Return forms of a name of which two look-alikes share one; two, as a capital I may be read as i or as l."""
     plain = "".join(char for char in unicodedata.normalize("NFKD", name) if not unicodedata.combining(char))
     skeletons = set()
     for reading in (plain, plain.replace("I", "l")):
@@ -92,15 +93,16 @@ def require_free(name: str, owner: str, owned: Mapping[str, str], owners: Iterab
     for other, holder in sorted(owned.items(), key=lambda entry: entry[0] != name):
         if holder != owner and look_alike(name, other):
             like = "" if other == name else f'looks like "{other}", which '
-            raise _name_taken(
+            raise _name_taken_error(
                 name, f"{like}belongs to {holder}", f"{like and 'looks like one that '}belongs to somebody else"
             )
     for other in sorted({*owners, *owned.values()} - {owner}):
         if look_alike(name, other) and not look_alike(name, owner):
-            raise _name_taken(name, f"is for bots of {other}", "is for bots of somebody else")
+            raise _name_taken_error(name, f"is for bots of {other}", "is for bots of somebody else")
 
 
-def _name_taken(name: str, why: str, for_author: str) -> NameTaken:
+def _name_taken_error(name: str, why: str, for_author: str) -> NameTaken:
+    """Return the error for a name that belongs to another owner; `why` says to whom, `for_author` does not."""
     advice = "choose another name"
     options = (
         "give --owner if this bot has that owner, or --take-over if the name shall belong to the owner of this bot"

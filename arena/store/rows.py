@@ -87,7 +87,7 @@ def insert(connection: sqlite3.Connection, blocks: Sequence[tuple[int, PlayedBlo
 
 
 def machines(connection: sqlite3.Connection, blocks: Mapping[str, int]) -> Counter[Machine]:
-    """Count the blocks that name a machine, by machine; `blocks` maps keys of pairings to numbers of blocks."""
+    """Count the blocks that name a machine, by machine; `blocks` has the end of block numbers of each pairing."""
     counts = Counter[Machine]()
     for block in blocks.items():
         for name, speed, count in connection.execute(_MACHINES, block):
@@ -101,11 +101,11 @@ def read_blocks(connection: sqlite3.Connection, spans: Mapping[str, Span]) -> It
     DamagedStore names the block that is not what was stored.
     """
     last, former, players = -1, "", tuple[str, ...]()
-    for key, text, number, ranks, ends, numbers, stored in connection.execute(_BLOCKS, (_json(spans),)):
+    for key, text, number, ranks, ends, numbers, stored in connection.execute(_BLOCKS, (_encode_spans(spans),)):
         if checksum((key, number, ranks, ends, numbers)) != stored:
             raise damaged(f"block {key}-{number}", "its checksum is that of another one")
         if key != former:
-            last, former, players = -1, key, names(key, text)
+            last, former, players = -1, key, decode_players(key, text)
         if number <= last:  # pages in a circle would never end
             raise damaged(f"block {key}-{number}", "it is there again")
         last = number
@@ -114,7 +114,7 @@ def read_blocks(connection: sqlite3.Connection, spans: Mapping[str, Span]) -> It
         yield PlayedBlock(key, number, players, ranks, ends, numbers)
 
 
-def _json(spans: Mapping[str, Span]) -> str:
+def _encode_spans(spans: Mapping[str, Span]) -> str:
     return msgspec.json.encode(spans).decode()
 
 
@@ -139,7 +139,7 @@ def with_records(connection: sqlite3.Connection, block: PlayedBlock) -> PlayedBl
     return msgspec.structs.replace(block, records=known)
 
 
-def names(key: str, text: Any) -> tuple[str, ...]:
+def decode_players(key: str, text: Any) -> tuple[str, ...]:
     """Decode the players of a pairing, by place, from their column."""
     try:
         return msgspec.json.decode(text, type=tuple[str, ...])

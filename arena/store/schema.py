@@ -88,9 +88,9 @@ def is_made(connection: sqlite3.Connection, path: Path) -> bool:
             " that made it, or choose another folder with --results"
         )
     # A limit: a schema without end is not read to its end.
-    definitions = {*connection.execute(f"{_NAMES} LIMIT {len(_expected()) + 1}")}
-    if definitions != _expected():
-        odd = sorted(str(name)[:80] for _, name, *_ in definitions ^ _expected())
+    definitions = {*connection.execute(f"{_NAMES} LIMIT {len(_expected_definitions()) + 1}")}
+    if definitions != _expected_definitions():
+        odd = sorted(str(name)[:80] for _, name, *_ in definitions ^ _expected_definitions())
         raise DamagedStore(
             f"{path} cannot be used: its tables are not those of an arena database ({', '.join(odd)!a:.200}). It was"
             " left untouched; put a copy back"
@@ -99,7 +99,8 @@ def is_made(connection: sqlite3.Connection, path: Path) -> bool:
 
 
 @cache
-def _expected() -> frozenset[tuple[str, str, str, str | None]]:
+def _expected_definitions() -> frozenset[tuple[str, str, str, str | None]]:
+    """Return the definitions in a new database, as rows of sqlite_master."""
     connection = sqlite3.connect(":memory:")
     try:
         create(connection)

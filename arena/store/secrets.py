@@ -36,10 +36,10 @@ def read_secret(path: Path) -> Secret:
             content = file.read(_MOST_BYTES)
     except OSError as error:
         raise SpecError(f"{path}: {error.strerror}; expected a secret file") from None
-    return _parse(content, path)
+    return _parse_secret(content, path)
 
 
-def _parse(content: bytes, path: Path) -> Secret:
+def _parse_secret(content: bytes, path: Path) -> Secret:
     """Parse a secret. SpecError if these bytes are none; it quotes nothing of them."""
     try:
         return Secret.read(content.decode(), str(path))
@@ -63,7 +63,7 @@ class SecretFiles:
         if self.find(secret.commitment) is not None:
             return
         try:
-            self._write(secret)
+            self._write_durably(secret)
         except OSError as error:
             raise database.unwritable(self.folder.parent, error) from None
 
@@ -76,7 +76,7 @@ class SecretFiles:
         if not _COMMITMENT.fullmatch(commitment):  # other text could name any file
             raise DamagedStore(f"{path}: {commitment!a:.80} is no commitment; put a copy of the database back")
         try:
-            secret = _parse(files.read_plain(self._results, f"{FOLDER}/{commitment}", _MOST_BYTES), path)
+            secret = _parse_secret(files.read_plain(self._results, f"{FOLDER}/{commitment}", _MOST_BYTES), path)
         except (FileNotFoundError, PermissionError):
             return None
         except SpecError as error:
@@ -85,7 +85,8 @@ class SecretFiles:
             raise DamagedStore(f"{path}: the secret in it has the commitment {secret.commitment}; put a copy back")
         return secret
 
-    def _write(self, secret: Secret) -> None:
+    def _write_durably(self, secret: Secret) -> None:
+        """Write the secret to a new file, flush it to the disk, and rename it to its commitment."""
         files.make_folder(self._results, FOLDER)
         with files.open_folder(self._results, FOLDER) as folder:
             os.fchmod(folder, _OF_THE_OWNER)
@@ -127,10 +128,10 @@ class SecretKeeper:
             self._store.add_secret(tournament.name, public.commitment, "public")
             return tournament, public
         known = self._add_given(tournament.name, given) if given else self._store.secrets(tournament.name)
-        known = known or self._add(tournament.name, Secret.random(), "drawn")
+        known = known or self._add_secret(tournament.name, Secret.random(), "drawn")
         if known[-1].revealed_at and has_work(_with_commitments(tournament, known)):
-            known = self._add(tournament.name, Secret.random(), "drawn")
-        secret = None if known[-1].revealed_at else self._current(tournament.name, known)
+            known = self._add_secret(tournament.name, Secret.random(), "drawn")
+        secret = None if known[-1].revealed_at else self._read_last_secret(tournament.name, known)
         return _with_commitments(tournament, known), secret
 
     def reveal(self, league: str) -> tuple[LeagueSecret, Secret]:
@@ -139,7 +140,7 @@ class SecretKeeper:
         tournament = self._store.league(league)
         if tournament.seed is not None or not known:
             raise SpecError(f"league {league}: its luck follows for everybody from the public seed: nothing is secret")
-        secret = self._current(league, known)
+        secret = self._read_last_secret(league, known)
         if known[-1].revealed_at is None:
             self._store.mark_revealed(secret.commitment, datetime.now(UTC).isoformat(timespec="seconds"))
         return self._store.secrets(league)[-1], secret
@@ -148,7 +149,7 @@ class SecretKeeper:
         """Return the secrets of these commitments whose files are here."""
         return [secret for commitment in commitments if (secret := self._files.find(commitment)) is not None]
 
-    def _add(self, league: str, secret: Secret, origin: str) -> tuple[LeagueSecret, ...]:
+    def _add_secret(self, league: str, secret: Secret, origin: str) -> tuple[LeagueSecret, ...]:
         """Write the secret to the disk, then add it to the league as the last one; return the league's secrets."""
         self._files.keep(secret)
         self._store.add_secret(league, secret.commitment, origin)
@@ -171,9 +172,10 @@ class SecretKeeper:
                 f"league {league} draws its luck under the secret of commitment {known[-1].commitment}; the file holds"
                 f" the one of {given.commitment}: play it in another results folder (--results) or under another name"
             )
-        return self._add(league, given, "file")
+        return self._add_secret(league, given, "file")
 
-    def _current(self, league: str, known: tuple[LeagueSecret, ...]) -> Secret:
+    def _read_last_secret(self, league: str, known: tuple[LeagueSecret, ...]) -> Secret:
+        """Read the last of a league's secrets. SpecError if its file is missing."""
         commitment = known[-1].commitment
         secret = self._files.find(commitment)
         if secret is None:
@@ -186,4 +188,5 @@ class SecretKeeper:
 
 
 def _with_commitments(tournament: Tournament, known: Iterable[LeagueSecret]) -> Tournament:
+    """Return the tournament with the commitments of these secrets."""
     return replace(tournament, commitments=tuple(secret.commitment for secret in known))

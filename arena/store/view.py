@@ -91,7 +91,7 @@ class Connection(sqlite3.Connection):
         self.renew(size)
         self._bytes = min(_MOST_BYTES, _LEAST_BYTES + _TIMES * size)
         self.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, self._bytes)
-        self.set_progress_handler(self._look, _STEPS)
+        self.set_progress_handler(self._is_over_bound, _STEPS)
         self.execute("PRAGMA trusted_schema=OFF")
         self.execute("PRAGMA cell_size_check=ON")
         return self
@@ -140,8 +140,8 @@ class Connection(sqlite3.Connection):
             finally:
                 _unlock(self.guard)
 
-    def _look(self) -> bool:
-        """Return True, which stops the query, if its bound is reached; an exception of a signal stops it, too."""
+    def _is_over_bound(self) -> bool:
+        """Count a step; return True, which stops the query, if the bound is reached. Signals are raised here, too."""
         self._left -= _STEPS
         if self._left > 0:
             return False
@@ -168,8 +168,8 @@ def open_view(results: Path, patience_s: float) -> Connection | None:
     with contextlib.ExitStack() as stack:
         stack.callback(_release, number)
         _lock(number, _SHARED, _SHARED_BYTES + 1, results / FILE_NAME, patience_s)
-        if _status(results, WAL) is None and _status(results, JOURNAL) is None:
-            return _in_place(results, number, stack)
+        if _status_of(results, WAL) is None and _status_of(results, JOURNAL) is None:
+            return _open_in_place(results, number, stack)
         return _open_copy(results, number, patience_s)
 
 
@@ -203,18 +203,18 @@ def open_guard(connection: Connection, results: Path) -> None:
 
 def size(results: Path, name: str) -> int:
     """Return the size of a file in bytes, 0 without it."""
-    status = _status(results, name)
+    status = _status_of(results, name)
     return 0 if status is None else status.st_size
 
 
-def _in_place(results: Path, number: int, stack: contextlib.ExitStack) -> Connection | None:
+def _open_in_place(results: Path, number: int, stack: contextlib.ExitStack) -> Connection | None:
     """Open a view of the file itself, which takes its lock over from `stack`; None if the file is empty."""
     stamp = _stamp(number)
     if stamp[0] == 0:
         return None
     path = results.resolve() / FILE_NAME
     _require_database(number, path)
-    view = _connect(path, number)
+    view = _connect_immutable(path, number)
     if not os.path.samestat(os.fstat(number), path.lstat()):  # SQLite opened another file than the one checked
         view.close()
         raise SpecError(f"{path} was exchanged just now; give the same command again")
@@ -223,17 +223,22 @@ def _in_place(results: Path, number: int, stack: contextlib.ExitStack) -> Connec
     return view
 
 
-def _connect(path: Path, number: int) -> Connection:
+def _connect_immutable(path: Path, number: int) -> Connection:
+    """Connect to a file that does not change; `number` is its descriptor, from which the bounds follow."""
     uri = f"{path.as_uri()}?mode=ro&immutable=1"
     view = sqlite3.connect(uri, uri=True, isolation_level=None, check_same_thread=False, factory=Connection)
     try:
-        return view.bound(sum(end - start for start, end in _parts(number, path)))
+        return view.bound(sum(end - start for start, end in _data_parts(number, path)))
     except BaseException:
         view.close()
         raise
 
 
 def _open_copy(results: Path, number: int, patience_s: float) -> Connection | None:
+    """Open a copy of the database, its WAL and its journal, taken again until no file changed meanwhile.
+
+    None if the copy is empty. SpecError if the files change each time.
+    """
     path = results / FILE_NAME
     with contextlib.ExitStack() as stack:
         sources = {FILE_NAME: number}
@@ -244,12 +249,14 @@ def _open_copy(results: Path, number: int, patience_s: float) -> Connection | No
         if SHM in sources:
             _lock(sources.pop(SHM), _CHECKPOINT, 1, path, patience_s)
         for _ in range(_ATTEMPTS):
-            place = _place(sum(end - start for file in sources.values() for start, end in _parts(file, path)))
+            place = _choose_place(
+                sum(end - start for file in sources.values() for start, end in _data_parts(file, path))
+            )
             with scratch_folder(_PREFIX, place) as folder:
-                before = _state(results, sources)
+                before = _read_states(results, sources)
                 for name, source in sources.items():
                     _copy(source, folder / name, path)
-                if _state(results, sources) == before:
+                if _read_states(results, sources) == before:
                     return _open_recovered(folder, path)
     raise SpecError(describe_change(path))
 
@@ -262,11 +269,11 @@ class _State(NamedTuple):
     stamp: tuple[int, int] = (0, 0)
 
 
-def _state(results: Path, sources: dict[str, int]) -> dict[str, _State]:
+def _read_states(results: Path, sources: dict[str, int]) -> dict[str, _State]:
     """Read the states of database, WAL and journal, with the inodes at their names: a nameless file is stale."""
     states = {}
     for name in (FILE_NAME, WAL, JOURNAL):
-        named = _status(results, name)
+        named = _status_of(results, name)
         start = os.pread(sources[name], _WAL_HEADER, 0) if name in sources else b""
         states[name] = _State(start, named and named.st_ino)
         if name in sources and name != WAL:
@@ -300,7 +307,7 @@ def _open_recovered(folder: Path, path: Path) -> Connection | None:
         if os.fstat(file.fileno()).st_size == 0:
             return None
         _require_database(file.fileno(), path)
-        return _connect(copy, file.fileno())
+        return _connect_immutable(copy, file.fileno())
 
 
 def _require_database(number: int, path: Path) -> None:
@@ -323,7 +330,7 @@ def _refuse_super_journal(number: int, path: Path) -> None:
         )
 
 
-def _place(size: int) -> Path:
+def _choose_place(size: int) -> Path:
     """Choose a folder on a disk that has room for a copy of `size` bytes. MachineFault without any."""
     places = dict.fromkeys((tempfile.gettempdir(), "/var/tmp"))  # noqa: S108 - a folder of ours is made there
     on_disk = [Path(place) for place in places if os.access(place, os.W_OK | os.X_OK) and not _is_memory(place)]
@@ -356,13 +363,14 @@ def _is_memory(place: str) -> bool:
 def _copy(source: int, target: Path, path: Path) -> None:
     """Copy a file within the kernel; holes stay holes."""
     with target.open("xb", buffering=0) as file:
-        for start, end in _parts(source, path):
-            while start < end and (count := _transfer(source, file.fileno(), start, min(end - start, _AT_ONCE))):
+        for start, end in _data_parts(source, path):
+            while start < end and (count := _copy_part(source, file.fileno(), start, min(end - start, _AT_ONCE))):
                 start += count  # noqa: PLW2901 - the rest of the part
         file.truncate(max(os.fstat(source).st_size, os.fstat(file.fileno()).st_size))
 
 
-def _transfer(source: int, target: int, start: int, count: int) -> int:
+def _copy_part(source: int, target: int, start: int, count: int) -> int:
+    """Copy up to `count` bytes at `start` within the kernel; return the number of bytes copied."""
     try:
         return os.copy_file_range(source, target, count, start, start)
     except OSError:  # not supported between some file systems
@@ -370,7 +378,7 @@ def _transfer(source: int, target: int, start: int, count: int) -> int:
         return os.sendfile(target, source, start, count)
 
 
-def _parts(number: int, path: Path) -> Iterator[tuple[int, int]]:
+def _data_parts(number: int, path: Path) -> Iterator[tuple[int, int]]:
     """Yield start and end of each part of a file with data, without holes: the size may be large all the same."""
     end, size = 0, os.fstat(number).st_size
     for _ in range(_MOST_PARTS):
@@ -385,7 +393,8 @@ def _parts(number: int, path: Path) -> Iterator[tuple[int, int]]:
     raise DamagedStore(f"{path} cannot be used: it has more than {_MOST_PARTS} holes; put a copy back")
 
 
-def _status(results: Path, name: str) -> os.stat_result | None:
+def _status_of(results: Path, name: str) -> os.stat_result | None:
+    """Return the status of a file in the results folder, of a link itself; None if it is missing."""
     with contextlib.suppress(FileNotFoundError, NotADirectoryError):
         return (results / name).lstat()
     return None
@@ -393,7 +402,7 @@ def _status(results: Path, name: str) -> os.stat_result | None:
 
 def _lock(number: int, start: int, count: int, path: Path, patience_s: float) -> None:
     """Wait for a shared lock. SpecError after `patience_s`."""
-    wait_for(lambda: _is_locked(number, start, count, path), path, patience_s)
+    wait_for(lambda: _try_shared_lock(number, start, count, path), path, patience_s)
 
 
 def wait_for(attempt: Callable[[], bool], path: Path, patience_s: float) -> None:
@@ -409,7 +418,8 @@ def wait_for(attempt: Callable[[], bool], path: Path, patience_s: float) -> None
         time.sleep(0.005)
 
 
-def _is_locked(number: int, start: int, count: int, path: Path) -> bool:
+def _try_shared_lock(number: int, start: int, count: int, path: Path) -> bool:
+    """Take a shared lock; return False if another program excludes it. MachineFault if files cannot be locked."""
     try:
         return _try_lock(number, start, count)
     except OSError as error:
@@ -430,6 +440,7 @@ def describe_change(path: Path) -> str:
 
 
 def _try_lock(number: int, start: int, count: int, *, is_exclusive: bool = False) -> bool:
+    """Lock a range of bytes, shared or exclusive; return False if another program's lock excludes it."""
     try:
         _set_lock(number, fcntl.F_WRLCK if is_exclusive else fcntl.F_RDLCK, start, count)
     except (BlockingIOError, PermissionError):
@@ -438,6 +449,7 @@ def _try_lock(number: int, start: int, count: int, *, is_exclusive: bool = False
 
 
 def _unlock(number: int) -> None:
+    """Release all locks of an open file description."""
     _set_lock(number, fcntl.F_UNLCK, 0, 0)
 
 

@@ -90,6 +90,7 @@ def _audit_part(name: str, part: Iterator[AuditLine]) -> Iterator[AuditLine]:
 
 
 def _audit_database(store: MatchStore) -> Iterator[AuditLine]:
+    """Check the file with SQLite, and that matches and records belong together."""
     damage = store.integrity_errors()
     loose, bare = store.orphans_of("record", "block"), store.orphans_of("block", "record")
     yield from ((True, error) for error in damage)
@@ -114,6 +115,7 @@ def _audit_bots(store: MatchStore, bots: BotStore, name: str, states: dict[str, 
 
 
 def _audit_matches(store: MatchStore, state: LeagueState, options: AuditOptions) -> Iterator[AuditLine]:
+    """Check each match of a league against its record and rules, and count matches, records and blocks."""
     tournament = state.tournament
     by_key = {span.pairing.key: span.pairing for span in state.spans}
     secrets = _secrets_of(tournament, options)
@@ -190,6 +192,7 @@ def _describe_simulations(total: ResimulationResult) -> str:
 
 
 def _audit_standings(store: MatchStore, state: LeagueState) -> Iterator[AuditLine]:
+    """Compare ratings with another way to compute them, and published standings with the matches; audit luck."""
     sums = store.sums(state.blocks)
     results = store.in_schedule_order(state.blocks)
     yield _audit_ratings(state.tournament, results)
@@ -199,11 +202,11 @@ def _audit_standings(store: MatchStore, state: LeagueState) -> Iterator[AuditLin
     if published is None:
         yield False, "no standings have been published yet"
         return
-    missing = _matches_in(published) - len(results)
+    missing = _published_matches(published) - len(results)
     computed = standings_json(table)
     if computed == published:
         yield False, "the published standings are those of the matches"
-    elif missing == 0 and _agree(json.loads(computed), json.loads(published)):
+    elif missing == 0 and _are_nearly_equal(json.loads(computed), json.loads(published)):
         yield False, "the published standings are those of the matches, but for late digits or columns of before"
     elif -len(results) <= missing < 0:
         yield False, "matches were added since the standings were published; run the league again"
@@ -214,6 +217,7 @@ def _audit_standings(store: MatchStore, state: LeagueState) -> Iterator[AuditLin
 
 
 def _audit_ratings(tournament: Tournament, results: list[MatchResult]) -> AuditLine:
+    """Compute the ratings in two ways; return the finding about their difference."""
     names = [player.name for player in tournament.players]
     games = [(result.players, result.ranks) for result in results]
     fast = rate(names, games, tournament.rating)
@@ -224,19 +228,19 @@ def _audit_ratings(tournament: Tournament, results: list[MatchResult]) -> AuditL
     return False, "ratings agree with the factor graph of the trueskill package"
 
 
-def _agree(first: Any, second: Any) -> bool:
+def _are_nearly_equal(first: Any, second: Any) -> bool:
     """Return True if two JSON values are equal but for late digits, and columns that only one version has."""
     match first, second:
         case (float(), float() | int()) | (int(), float()):
             return math.isclose(first, second, rel_tol=LATE_DIGITS, abs_tol=LATE_DIGITS)
         case dict(), dict():
-            return all(_agree(first[key], second[key]) for key in first.keys() & second.keys())
+            return all(_are_nearly_equal(first[key], second[key]) for key in first.keys() & second.keys())
         case list(), list():
-            return len(first) == len(second) and all(map(_agree, first, second))
+            return len(first) == len(second) and all(map(_are_nearly_equal, first, second))
     return bool(first == second)
 
 
-def _matches_in(published: bytes) -> int:
+def _published_matches(published: bytes) -> int:
     """Return the number of matches that published standings state; -1 if they cannot be read."""
     try:
         count = json.loads(published)["matches"]

@@ -22,6 +22,7 @@ def audit_history(store: MatchStore, roots: Sequence[Head] = ()) -> Iterator[Aud
 
 
 def _check_entries(store: MatchStore, roots: Sequence[Head]) -> Iterator[AuditLine]:
+    """Compute the tree anew; yield findings about changed entries and nodes, the number of entries, and `roots`."""
     tree, heads = Tree(), {root.size: Tree().head() for root in roots}
     proven = max((root.size for root in roots), default=0)
     misfits = 0
@@ -51,8 +52,8 @@ def _audit_entry(store: MatchStore, entry: Entry, *, is_proven: bool) -> Iterato
             yield True, f"match {entry.match}: {error}"
 
 
-def _compare_root(root: Head, found: Head, size: int) -> AuditLine:
-    """Compare a known root with the root of the first matches of the history."""
+def _compare_root(root: Head, computed: Head, size: int) -> AuditLine:
+    """Compare a known root with the one computed from as many entries; `size`: the entries that are there."""
     if root.size > size:
         what = counted(size, "match", "matches")
         return True, (
@@ -60,9 +61,9 @@ def _compare_root(root: Head, found: Head, size: int) -> AuditLine:
             " is of other results"
         )
     first = f"the first {counted(root.size, 'match', 'matches')}"
-    if found != root:
+    if computed != root:
         return True, (
-            f"{first} have the root {found.root.hex()}, and not the one that was given: since that was printed"
+            f"{first} have the root {computed.root.hex()}, and not the one that was given: since that was printed"
             " a match was changed, added, removed or moved, or it is of other results"
         )
     return False, (

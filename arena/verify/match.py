@@ -140,12 +140,12 @@ def check_one_batch(tasks: Batch) -> list[CheckedMatch]:
 def check_match(task: CheckTask) -> CheckedMatch:
     """Check a match in every respect; any exception becomes a problem, so that the audit goes on."""
     try:
-        return _check(task)
+        return _check_record(task)
     except Exception as error:  # noqa: BLE001 - the edge: rules are not made for forged states
         return CheckedMatch(str(task.match.key), (f"it cannot be checked: {error!r:.300}",))
 
 
-def _check(task: CheckTask) -> CheckedMatch:
+def _check_record(task: CheckTask) -> CheckedMatch:
     """Check a match; a record that cannot be replayed is not simulated again."""
     result, match_id = task.match, str(task.match.key)
     try:
@@ -153,7 +153,7 @@ def _check(task: CheckTask) -> CheckedMatch:
     except ValueError as error:
         return CheckedMatch(match_id, (str(error),))
     mistakes = [] if record.match == match_id else [f"its record is that of {record.match}"]
-    mistakes += _misfits(task.expected, record) if task.expected else ()
+    mistakes += _settings_differences(task.expected, record) if task.expected else ()
     if result_of(record) != msgspec.structs.replace(result, luck=(), luck_version="", record=b""):
         mistakes.append("its result is not that of its record")
     wrong, remark = _compare_luck(task, record)
@@ -205,7 +205,7 @@ def draws_of(match: MatchResult, secrets: Iterable[Secret]) -> tuple[BlockDraw, 
     return tuple(draw_block(secret, f"{key.pairing}-{key.block}", seats) for secret in secrets)
 
 
-def _misfits(expected: PrescribedSettings, record: MatchRecord) -> Iterator[str]:
+def _settings_differences(expected: PrescribedSettings, record: MatchRecord) -> Iterator[str]:
     """Yield differences between the settings in the record and those of the tournament."""
     prescribed = msgspec.structs.asdict(expected)
     recorded = {name: getattr(record, name) for name in prescribed}
@@ -213,10 +213,11 @@ def _misfits(expected: PrescribedSettings, record: MatchRecord) -> Iterator[str]
     return _differences(recorded, prescribed, "the tournament")
 
 
-def _differences(found: Mapping[str, Any], due: Mapping[str, Any], origin: str) -> Iterator[str]:
-    for name, value in due.items():
-        if found[name] != value:
-            yield f"its {name} is {found[name]}, {origin} gives {value}"
+def _differences(recorded: Mapping[str, Any], expected: Mapping[str, Any], origin: str) -> Iterator[str]:
+    """Yield a sentence for each expected value that the record does not have; `origin` names what gives it."""
+    for name, value in expected.items():
+        if recorded[name] != value:
+            yield f"its {name} is {recorded[name]}, {origin} gives {value}"
 
 
 def _compare_luck(task: CheckTask, record: MatchRecord) -> tuple[Iterable[str], str]:

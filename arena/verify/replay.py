@@ -54,7 +54,7 @@ def audit_by_replay(
     except ArenaError as error:
         yield False, f"no process life can be played again: {error}"
         return
-    matches, differences = _matches(blocks), [text for block in blocks for text in _differences(store, block)]
+    matches, differences = _count_matches(blocks), [text for block in blocks for text in _differences(store, block)]
     yield from ((False, f"played again, {text}") for text in differences[:_DIFFERENCES_SHOWN])
     if (more := len(differences) - _DIFFERENCES_SHOWN) > 0:
         yield False, f"... and {counted(more, 'match', 'matches')} more"
@@ -73,7 +73,7 @@ def _play_again(
     asked = sum(job.matches for job in jobs)
 
     def report(finished: int) -> None:
-        watch(_matches(blocks) + finished, asked)
+        watch(_count_matches(blocks) + finished, asked)
 
     try:
         play_jobs([iter(jobs)], backend, commit=blocks.extend, tick=report)
@@ -84,7 +84,7 @@ def _play_again(
     return blocks, ""
 
 
-def _matches(blocks: Sequence[PlayedBlock]) -> int:
+def _count_matches(blocks: Sequence[PlayedBlock]) -> int:
     return sum(block.matches for block in blocks)
 
 

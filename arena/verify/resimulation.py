@@ -60,11 +60,11 @@ def resimulate(record: MatchRecord) -> tuple[ResimulationResult | None, list[str
     except SpecError as error:
         return ResimulationResult("", 0, 0, None, str(error)), []
     recorded = {} if record.simulator is UNSET else record.simulator
-    terms = _terms(recorded, here)
+    terms = _fingerprint_differences(recorded, here)
     made = equal = 0
     differences = []
     for number, moment in enumerate(replay(record), start=1):
-        difference = _difference(simulator, moment)
+        difference = _compare_step(simulator, moment)
         if isinstance(moment.step, SimulationStep):
             made += 1
             equal += difference is None
@@ -73,11 +73,11 @@ def resimulate(record: MatchRecord) -> tuple[ResimulationResult | None, list[str
     farthest = max(differences, key=lambda difference: difference.apart, default=None)
     wrong = [] if terms else [difference.text for difference in differences]
     if recorded.keys() != here.keys():
-        wrong.insert(0, f"the fingerprint tells {_keys(recorded)}; expected {_keys(here)}")
+        wrong.insert(0, f"the fingerprint tells {_key_list(recorded)}; expected {_key_list(here)}")
     return ResimulationResult(terms, made, equal, farthest), wrong
 
 
-def _difference(simulator: Simulator, moment: ReplayStep) -> Difference | None:
+def _compare_step(simulator: Simulator, moment: ReplayStep) -> Difference | None:
     """Compare a step with its result here; None if equal. A forged state that no engine can take is a difference."""
     step = moment.step
     try:
@@ -93,18 +93,21 @@ def _difference(simulator: Simulator, moment: ReplayStep) -> Difference | None:
 
 
 def _simulate_again(simulator: Simulator, before: Any, step: SimulationStep) -> Difference | None:
+    """Simulate a step again from the recorded state; return the difference of the results, None if equal."""
     again = simulator.simulate(before)
-    if _bytes(again) == _bytes(step.result):
+    if _canonical_bytes(again) == _canonical_bytes(step.result):
         return None
     distance = simulator.distance(before, step.result, again) or "in its last digits"
-    return Difference(f"{_describe_step(step)}: comes out otherwise here: {distance}", _distance(step.result, again))
+    return Difference(
+        f"{_describe_step(step)}: comes out otherwise here: {distance}", _greatest_difference(step.result, again)
+    )
 
 
 def _describe_step(step: Step) -> str:
     return f"seat {step.seat}" if isinstance(step, ActionStep) else step.key
 
 
-def _terms(recorded: dict[str, str], here: dict[str, str]) -> str:
+def _fingerprint_differences(recorded: dict[str, str], here: dict[str, str]) -> str:
     """Describe where two fingerprints differ, such as `engine mujoco 4.0.0 (here mujoco 4.0.1)`."""
     return ", ".join(
         f"{name} {recorded.get(name, 'not told')[:_SHOWN]} (here {here.get(name, 'not told')[:_SHOWN]})"
@@ -113,21 +116,21 @@ def _terms(recorded: dict[str, str], here: dict[str, str]) -> str:
     )
 
 
-def _keys(fingerprint: dict[str, str]) -> str:
+def _key_list(fingerprint: dict[str, str]) -> str:
     return ", ".join(sorted(fingerprint)) or "nothing"
 
 
-def _bytes(result: Json) -> bytes:
+def _canonical_bytes(result: Json) -> bytes:
     return msgspec.json.encode(result, order="deterministic")
 
 
-def _distance(first: Any, second: Any) -> float:
+def _greatest_difference(first: Any, second: Any) -> float:
     """Return the greatest difference between numbers at the same place; inf if anything else differs."""
     first, second = msgspec.to_builtins(first), msgspec.to_builtins(second)
     if isinstance(first, dict) and isinstance(second, dict) and first.keys() == second.keys():
-        return max((_distance(first[key], second[key]) for key in first), default=0.0)
+        return max((_greatest_difference(first[key], second[key]) for key in first), default=0.0)
     if isinstance(first, list | tuple) and isinstance(second, list | tuple) and len(first) == len(second):
-        return max(map(_distance, first, second), default=0.0)
+        return max(map(_greatest_difference, first, second), default=0.0)
     if all(isinstance(value, int | float) and not isinstance(value, bool) for value in (first, second)):
         return float(abs(first - second))
     return 0.0 if first == second else math.inf

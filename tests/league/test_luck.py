@@ -12,7 +12,7 @@ from arena.games.shanghaien.state import State
 from arena.games.shanghaien.value.position import ShanghaienValue
 from arena.league.exhibition import exhibition
 from arena.league.schedule import jobs, pairings
-from arena.league.worker import _luck, _meter
+from arena.league.worker import _make_meter, _measure_luck
 from arena.match.baseline import BaselinePlayer
 from arena.match.luck import LuckMeter, luck_of
 from arena.match.record import MatchRecord
@@ -34,13 +34,13 @@ def job(**changes: Any) -> Any:
 
 def test_luck_is_measured_where_it_is_wanted_and_known() -> None:
     """It is measured by default, in games with a value function, unless the file says no."""
-    meter = _meter(job(game="shanghaien"))
+    meter = _make_meter(job(game="shanghaien"))
 
     assert meter is not None
     dice = record(meter)
-    assert _luck(dice, meter) == luck_of(dice)
-    assert _meter(job(game="shanghaien", luck=False)) is None
-    assert _meter(job()) is None
+    assert _measure_luck(dice, meter) == luck_of(dice)
+    assert _make_meter(job(game="shanghaien", luck=False)) is None
+    assert _make_meter(job()) is None
 
 
 class Broken(ShanghaienValue):
@@ -54,7 +54,7 @@ def test_a_value_that_fails_is_our_fault() -> None:
     dice = record(meter)
 
     with pytest.raises(HarnessFault, match="match m: its luck cannot be measured"):
-        _luck(dice, meter)
+        _measure_luck(dice, meter)
 
 
 def test_whether_luck_is_measured_changes_no_match() -> None:

@@ -48,8 +48,8 @@ class Hall:
         self.played: list[Played] = []
         self.sat_down, self.swept, self.open = 0, 0, set[int]()
         self._left = Counter(voids)
-        monkeypatch.setattr(worker, "_seat", self._seat)
-        monkeypatch.setattr(worker, "_play", self._play)
+        monkeypatch.setattr(worker, "_make_bots", self._seat)
+        monkeypatch.setattr(worker, "_play_at_table", self._play)
 
     def _seat(self, job: Job, **_: object) -> list["Sitting"]:
         assert not self.open, "others are still there"
@@ -176,8 +176,8 @@ def test_the_processes_of_a_rotation_meet_its_matches_only(job: Job) -> None:
     whole = courses(job)
 
     for rotation in (0, 1):
-        table = worker._seat(job, keep_transcript=False)
+        table = worker._make_bots(job, keep_transcript=False)
         for fixture in job.fixtures:
-            assert notes_of(worker._play(job, fixture, rotation, table)[0]) == whole[rotation, fixture.block]
+            assert notes_of(worker._play_at_table(job, fixture, rotation, table)[0]) == whole[rotation, fixture.block]
         for player in table:
             player.close(grace_s=0.0)

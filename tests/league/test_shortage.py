@@ -49,8 +49,8 @@ class Machine:
         self.played: list[tuple[int, str]] = []
         self._how = ""
         monkeypatch.setattr(room, "lack_of_room", lambda _: lack)
-        monkeypatch.setattr(worker, "_seat", self._seat)
-        monkeypatch.setattr(worker, "_play", self._play)
+        monkeypatch.setattr(worker, "_make_bots", self._seat)
+        monkeypatch.setattr(worker, "_play_at_table", self._play)
         monkeypatch.setattr(room, "_hold_lock", self._locked)
         self._held: list[str] = []
 

@@ -73,8 +73,8 @@ def test_a_life_that_nobody_wants_to_the_end_ends_its_bots(monkeypatch: pytest.M
     (job,) = jobs(tournament("ann", "bob", cycles=2, chunk_blocks=2), {}, "none")
     table = [_Closing(), _Closing()]
     monkeypatch.setattr(worker, "_REPORT_EVERY_S", 0.0)
-    monkeypatch.setattr(worker, "_seat", lambda *_, **__: table)
-    monkeypatch.setattr(worker, "_play", lambda *_: (None, match(MatchKey("p", 0, 0), ("ann", "bob"), (1, 0))))
+    monkeypatch.setattr(worker, "_make_bots", lambda *_, **__: table)
+    monkeypatch.setattr(worker, "_play_at_table", lambda *_: (None, match(MatchKey("p", 0, 0), ("ann", "bob"), (1, 0))))
     monkeypatch.setattr(worker, "pack", lambda _: RECORD)
 
     def break_off(_: int) -> None:

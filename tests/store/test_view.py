@@ -433,16 +433,16 @@ def test_a_copy_is_put_on_a_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     """A copy is not put into memory, unless there is no disk and it is small; a large one is an error then."""
     monkeypatch.setattr("tempfile.tempdir", "/dev/shm")
     monkeypatch.setattr(view, "_is_memory", lambda place: place == "/dev/shm")
-    assert view._place(1 << 30) == Path("/var/tmp")
+    assert view._choose_place(1 << 30) == Path("/var/tmp")
     monkeypatch.setattr(view, "_is_memory", lambda _: True)
-    assert view._place(1 << 20) == Path("/dev/shm")
+    assert view._choose_place(1 << 20) == Path("/dev/shm")
     with pytest.raises(MachineFault, match="name another one with TMPDIR"):
-        view._place(1 << 30)
+        view._choose_place(1 << 30)
     monkeypatch.undo()
     assert view._is_memory("/dev/shm")
     assert not view._is_memory(str(tmp_path)) or not view._is_memory("/var/tmp")
     with pytest.raises(MachineFault, match="no room for a copy"):
-        view._place(1 << 60)
+        view._choose_place(1 << 60)
 
 
 def test_readers_hold_sqlites_own_lock(tmp_path: Path) -> None:

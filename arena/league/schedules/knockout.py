@@ -19,20 +19,20 @@ _STAGES: Final = {2: "final", 4: "semi-finals", 8: "quarter-finals"}
 def knockout(players: Sequence[str], blocks_per_tie: int, cap_blocks: int) -> ScheduleGenerator:
     """Plan the rounds of ties; `players` in the order of their seeds."""
     size = 1 << (len(players) - 1).bit_length()
-    field: list[str | None] = [players[seed] if seed < len(players) else None for seed in _bracket(size)]
-    byes = [first or second for first, second in _opposite(field) if first is None or second is None]
+    field: list[str | None] = [players[seed] if seed < len(players) else None for seed in _bracket_order(size)]
+    byes = [first or second for first, second in _pair_neighbours(field) if first is None or second is None]
     news: tuple[str, ...] = (f"byes in the first round: {', '.join(map(str, byes))}",) if byes else ()
     seeds = {player: seed for seed, player in enumerate(players)}
     while len(field) > 1:
         stage = _STAGES.get(len(field), f"round of {len(field)}")
-        pairs = _opposite(field)
+        pairs = _pair_neighbours(field)
         ties = [(first, second) for first, second in pairs if first is not None and second is not None]
-        winners, news = yield from _play(ties, stage, (blocks_per_tie, cap_blocks), seeds, news)
+        winners, news = yield from _plan_stage(ties, stage, (blocks_per_tie, cap_blocks), seeds, news)
         field = [winners.get((first or "", second or ""), first or second) for first, second in pairs]
     return (*news, f"{field[0]} wins the knockout")
 
 
-def _play(
+def _plan_stage(
     ties: Sequence[TableNames], stage: str, blocks: tuple[int, int], seeds: dict[str, int], news: tuple[str, ...]
 ) -> Generator[Plan, Sequence[PairingRanks], tuple[dict[TableNames, str], tuple[str, ...]]]:
     """Plan the rounds of one stage, as many as its ties need; return the winner of each tie, and the news."""
@@ -52,7 +52,7 @@ def _play(
     return winners, tuple(lines)
 
 
-def _bracket(size: int) -> list[int]:
+def _bracket_order(size: int) -> list[int]:
     """Return the seeds in the order of the bracket: neighbours meet, and the winners of neighbours meet next."""
     order = [0]
     while len(order) < size:
@@ -60,6 +60,6 @@ def _bracket(size: int) -> list[int]:
     return order
 
 
-def _opposite(field: Sequence[str | None]) -> list[tuple[str | None, str | None]]:
+def _pair_neighbours(field: Sequence[str | None]) -> list[tuple[str | None, str | None]]:
     """Return the pairs of neighbours in the bracket."""
     return list(zip(field[::2], field[1::2], strict=True))

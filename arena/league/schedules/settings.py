@@ -122,7 +122,7 @@ def _fill_in_cycles(
     if cycles is None:
         raise SpecError("give either cycles or blocks_per_pairing, and only one of them")
     if isinstance(schedule, Gauntlet):
-        _refuse_challengers(schedule.challengers, players, seats)
+        _check_challengers(schedule.challengers, players, seats)
     if schedule.until is None:
         for name in ("likelihood", "step_blocks", "cap_blocks"):
             if getattr(schedule, name) is not None:
@@ -137,7 +137,7 @@ def _fill_in_cycles(
     return replace(schedule, likelihood=schedule.likelihood or DEFAULT_LIKELIHOOD, step_blocks=step, cap_blocks=cap)
 
 
-def _refuse_challengers(challengers: Sequence[str], players: Sequence[str], seats: int) -> None:
+def _check_challengers(challengers: Sequence[str], players: Sequence[str], seats: int) -> None:
     """Raise SpecError for challengers who are unknown, twice there, too few or too many."""
     for place, name in enumerate(challengers):
         if name not in players:

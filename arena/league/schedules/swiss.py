@@ -96,7 +96,7 @@ class Matching:
                 self.partner[node], self.partner[other] = other, node
         for node in range(len(neighbours)):
             if self.partner[node] < 0:
-                self._grow(node)
+                self._find_partner(node)
 
     @property
     def is_perfect(self) -> bool:
@@ -104,7 +104,7 @@ class Matching:
         return all(other >= 0 or node in self.fixed for node, other in enumerate(self.partner))
 
     def fix_pair(self, first: int, other: int) -> bool:
-        """Take these two out of a perfect matching as a pair, if that leaves a partner for all others."""
+        """Take two nodes out of a perfect matching as a pair; return False if that leaves others without a partner."""
         self.fixed |= {first, other}
         if self.partner[first] == other:
             return True
@@ -112,14 +112,14 @@ class Matching:
         left, right = self.partner[first], self.partner[other]
         self.partner[first], self.partner[other] = other, first
         self.partner[left] = self.partner[right] = -1
-        if self._grow(left):
+        if self._find_partner(left):
             return True
         self.partner = former
         self.fixed -= {first, other}
         return False
 
-    def _grow(self, root: int) -> bool:
-        """Give the single node `root` a partner; return True if that was possible."""
+    def _find_partner(self, root: int) -> bool:
+        """Give the single node `root` a partner, by new partners for others; return True if that was possible."""
         search = _Search(self, root)
         end = search.run()
         while end >= 0:
@@ -147,7 +147,7 @@ class _Search:
                 if other in self._matching.fixed or self._base[node] == self._base[other] or partner == node:
                     continue
                 if other == self._ends[0] or (partner >= 0 and self.came_from[partner] >= 0):
-                    self._shrink(node, other)
+                    self._shrink_cycle(node, other)
                 elif self.came_from[other] < 0:
                     self.came_from[other] = node
                     if partner < 0:
@@ -155,10 +155,10 @@ class _Search:
                     self._ends.append(partner)
         return -1
 
-    def _shrink(self, node: int, other: int) -> None:
+    def _shrink_cycle(self, node: int, other: int) -> None:
         """Shrink the odd cycle that two nodes close: from now on each of its nodes can be the end of a path."""
         top = self._common_base(node, other)
-        cycle = self._mark(node, top, other) | self._mark(other, top, node)
+        cycle = self._turn_way_back(node, top, other) | self._turn_way_back(other, top, node)
         for member, base in enumerate(self._base):
             if base in cycle:
                 self._base[member] = top
@@ -174,8 +174,8 @@ class _Search:
             other = self.came_from[self._partner[other]]
         return other
 
-    def _mark(self, node: int, top: int, child: int) -> set[int]:
-        """Lead the way from `node` up to `top` back to `child`; return the bases on it."""
+    def _turn_way_back(self, node: int, top: int, child: int) -> set[int]:
+        """Let the way back from `node` up to `top` begin at `child`; return the bases on it."""
         cycle: set[int] = set()
         while self._base[node] != top:
             cycle |= {self._base[node], self._base[self._partner[node]]}

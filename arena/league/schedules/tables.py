@@ -39,12 +39,14 @@ def cycles(of_cycle: Sequence[TableNames], count: int) -> ScheduleGenerator:
 
 def cycle(players: Sequence[str], seats: int) -> tuple[TableNames, ...]:
     """Return the tables of a cycle, in an order in which nobody waits long."""
-    return _name_places(_cycle(len(players), seats), players)
+    return _name_places(_cycle_of_places(len(players), seats), players)
 
 
 def gauntlet(challengers: Sequence[str], others: Sequence[str], seats: int) -> tuple[TableNames, ...]:
     """Return the tables of each challenger with `others`, all or a balanced part; never two challengers at one."""
-    other_places = [(place,) for place in range(len(others))] if seats == 2 else _cycle(len(others), seats - 1)
+    other_places = (
+        [(place,) for place in range(len(others))] if seats == 2 else _cycle_of_places(len(others), seats - 1)
+    )
     return tuple((name, *table) for table in _name_places(tuple(other_places), others) for name in challengers)
 
 
@@ -67,7 +69,7 @@ def circle_method(count: int) -> list[tuple[int, int]]:
 
 
 @lru_cache(maxsize=32)
-def _cycle(players: int, seats: int) -> tuple[_Places, ...]:
+def _cycle_of_places(players: int, seats: int) -> tuple[_Places, ...]:
     """Return the tables of a cycle by the places of the players, in order."""
     if seats == 2:
         return tuple(circle_method(players))
@@ -131,46 +133,46 @@ class _Search:
 
     def __init__(self, players: int, seats: int, count: int) -> None:
         self._players, self._seats = players, seats
-        self._random = _numbers(f"{players}/{seats}/{count}")
+        self._random = _pseudo_random_numbers(f"{players}/{seats}/{count}")
         self._meetings = [0] * (players // 2 + 1)
         self._bases: list[list[int]] = []
         self._least = max(1, count * seats * (seats - 1) // (players - 1))
         for _ in range(count):
             self._bases.append([0])
             while len(self._bases[-1]) < seats:
-                self._bases[-1].append(self._stranger(self._bases[-1]))
-            self._count(self._bases[-1], 1)
+                self._bases[-1].append(self._draw_other_place(self._bases[-1]))
+            self._count_distances(self._bases[-1], 1)
 
     def run(self) -> tuple[tuple[int, ...], ...] | None:
         """Return the base tables; None if `_TRIES` changes did not find them."""
-        cost = self._cost()
+        cost = self._excess_meetings()
         for _ in range(_TRIES):
             if cost == 0 and self._are_distinct():
                 return tuple(tuple(sorted(base)) for base in self._bases)
             base = self._bases[next(self._random) % len(self._bases)]
             place = 1 + next(self._random) % (self._seats - 1)
             before = base[place]
-            after = self._stranger(base)
-            self._count(base, -1)
+            after = self._draw_other_place(base)
+            self._count_distances(base, -1)
             base[place] = after
-            self._count(base, 1)
-            new = self._cost()
+            self._count_distances(base, 1)
+            new = self._excess_meetings()
             if new > cost:
-                self._count(base, -1)
+                self._count_distances(base, -1)
                 base[place] = before
-                self._count(base, 1)
+                self._count_distances(base, 1)
             else:
                 cost = new
         return None
 
-    def _stranger(self, base: list[int]) -> int:
+    def _draw_other_place(self, base: list[int]) -> int:
         """Draw a place that is not in the base table."""
         while (place := next(self._random) % self._players) in base:
             pass
         return place
 
-    def _count(self, base: list[int], step: int) -> None:
-        """Count the distances in a base table, `step` times; -1 takes them back."""
+    def _count_distances(self, base: list[int], step: int) -> None:
+        """Add the distances in a base table to `_meetings`, `step` times; -1 takes them away."""
         for first, second in combinations(base, 2):
             apart = abs(first - second)
             distance = min(apart, self._players - apart)
@@ -186,12 +188,12 @@ class _Search:
         }
         return len(moved) == self._players * len(self._bases)
 
-    def _cost(self) -> int:
-        """Count the meetings by which the distances miss `least` or `least + 1`."""
+    def _excess_meetings(self) -> int:
+        """Return the number of meetings by which the distances miss `_least` or one more."""
         least = self._least
         return sum(max(least - met, met - least - 1, 0) for met in self._meetings[1:])
 
 
-def _numbers(name: str) -> Iterator[int]:
+def _pseudo_random_numbers(name: str) -> Iterator[int]:
     """Yield numbers that look random and are the same everywhere and always."""
     return (int(derive("design", name, turn)[:8], 16) for turn in count())
