@@ -35,6 +35,7 @@ class LoopThread:
         """Cancel all tasks of the event loop and end it."""
 
         async def end() -> None:
+            """Cancel all other tasks and wait for their end."""
             tasks = asyncio.all_tasks() - {asyncio.current_task()}
             for task in tasks:
                 task.cancel()

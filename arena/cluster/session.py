@@ -59,7 +59,7 @@ def dask_setup(worker: Any) -> None:  # noqa: ARG001 - dask's name and argument
     # A handler, not SIG_IGN, which bots would inherit: Ctrl-C is handled by the process that started this one.
     signal.signal(signal.SIGINT, lambda *_: None)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})  # see `hear_no_ctrl_c`
-    logging.getLogger("distributed.worker").addFilter(_is_worth_logging)
+    logging.getLogger("distributed.worker").addFilter(_is_no_call_record)
     logging.getLogger("arena").addHandler(logging.NullHandler())  # without a session, records go nowhere
 
 
@@ -69,8 +69,8 @@ def hear_no_ctrl_c() -> None:
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
 
 
-def _is_worth_logging(record: logging.LogRecord) -> bool:
-    """Return True if a log record of dask is not about a single call, each of which dask logs."""
+def _is_no_call_record(record: logging.LogRecord) -> bool:
+    """Return False for a record about a single call, of which dask logs each one."""
     return "out-of-band" not in record.msg
 
 

@@ -197,6 +197,7 @@ def play_job_alone(job: Job, on_finished: OnFinished, *, may_pin: bool) -> list[
         _OWN_CORE.release()
 
     def sweep() -> None:
+        """Kill the processes that bots have left behind, and log their number."""
         if left := reaper.kill_descendants():
             log.warning("%s: killed %d processes that bots had left behind", job.pairing.key, left)
 

@@ -136,16 +136,19 @@ class _FullRecorder(LineRecorder):
         self._is_new = is_new
 
     def open(self, number: int) -> None:
+        """Begin a request, or the match: its lines begin at `match_start` if the process is of an earlier match."""
         super().open(number)
         if number == READY and not self._is_new:
             self.all, self.checksum = [], 0
 
     def to_bot(self, line: bytes) -> None:
+        """Keep a line of the referee, too."""
         super().to_bot(line)
         self.all.append((self.number, ">", line.removesuffix(b"\n")))
         self.hello = self.hello or self.all[0][2]
 
     def from_bot(self, line: bytes, *, is_early: bool = False) -> None:
+        """Keep a line of the bot, too."""
         super().from_bot(line, is_early=is_early)
         self.all.append((self.number, "<", line))
 
@@ -192,6 +195,7 @@ class RecordedPlayer(BotPlayer):
         )
 
     def _new_recorder(self, form: tuple[str, ...]) -> LineRecorder:  # noqa: ARG002 - all lines are kept
+        """Return a recorder that keeps all lines."""
         self._full = _FullRecorder(is_new=self._script.kept.is_new)
         return self._full
 

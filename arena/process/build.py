@@ -149,6 +149,7 @@ def _walk_folder(folder: Path) -> Iterator[Path]:
     """
 
     def refuse(error: OSError) -> None:
+        """Raise SpecError for a folder that cannot be listed, unless it was deleted meanwhile."""
         if not isinstance(error, FileNotFoundError):  # deleted meanwhile
             raise SpecError(
                 f"the build made {_short_path(Path(error.filename), folder)}, a folder that its owner may not look into"

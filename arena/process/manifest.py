@@ -258,7 +258,10 @@ def _files(entry: int, name: str, named: Path, *, is_handed_in: bool = False) ->
 
 
 def _read_file(place: Path, entry: int, relative: str, limit: int, *, is_handed_in: bool = False) -> BotFile:
-    """Read the file that `entry`, a descriptor made with O_PATH, refers to; raises SpecError above `limit` bytes."""
+    """Read the plain file that `entry`, a descriptor made with O_PATH, refers to.
+
+    Raises SpecError for anything else, above `limit` bytes, and with `is_handed_in` for a file that has other names.
+    """
     status = os.fstat(entry)
     if not stat.S_ISREG(status.st_mode):
         raise _not_plain_error(place, status.st_mode)

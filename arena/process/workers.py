@@ -287,6 +287,7 @@ class _OwnHandlers(logging.Handler):
     """A handler that passes records to the handlers of this process, under their own locks and levels."""
 
     def emit(self, record: logging.LogRecord) -> None:
+        """Pass a record to each handler of this process whose level it reaches."""
         for handler in logging.getLogger().handlers:
             if record.levelno >= handler.level:
                 handler.handle(record)

@@ -95,4 +95,5 @@ def _check_name(name: str, parts: list[str]) -> None:
 
 
 def _refusal(why: str) -> SpecError:
+    """Return the error for an archive that is not taken."""
     return SpecError(f"an archive is refused: {why}; expected what this arena makes of an installed bot")

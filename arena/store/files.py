@@ -121,6 +121,7 @@ def _require_kind(place: Path, kind: int, status: os.stat_result) -> None:
 
 
 def _refusal(place: Path, kind: str) -> DamagedStore:
+    """Return the error for a file of this kind in a results folder."""
     return DamagedStore(
         f"{place} is {kind}; a results folder holds plain files and folders only, and arena opens nothing else there:"
         " move it away or put a copy back"

@@ -23,6 +23,7 @@ class _LogFile(logging.StreamHandler[TextIO]):
         self._report = report
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: ARG002, N802 - as logging has it
+        """Report that the log cannot be written, and give it up."""
         self._give_up()
 
     def close(self) -> None:

@@ -104,6 +104,7 @@ def _simulate_again(simulator: Simulator, before: Any, step: SimulationStep) -> 
 
 
 def _describe_step(step: Step) -> str:
+    """Return the seat of an action, or the key of a simulation, as text."""
     return f"seat {step.seat}" if isinstance(step, ActionStep) else step.key
 
 
@@ -117,10 +118,12 @@ def _fingerprint_differences(recorded: dict[str, str], here: dict[str, str]) -> 
 
 
 def _key_list(fingerprint: dict[str, str]) -> str:
+    """Return the names of a fingerprint's values as text."""
     return ", ".join(sorted(fingerprint)) or "nothing"
 
 
 def _canonical_bytes(result: Json) -> bytes:
+    """Encode a result as JSON, in the same bytes for equal results."""
     return msgspec.json.encode(result, order="deterministic")
 
 

@@ -144,7 +144,7 @@ class _Search:
             self._count_distances(self._bases[-1], 1)
 
     def run(self) -> tuple[tuple[int, ...], ...] | None:
-        """Return the base tables; None if `_TRIES` changes did not find them."""
+        """Search for the base tables by `_TRIES` changes at most; None if they were not found."""
         cost = self._excess_meetings()
         for _ in range(_TRIES):
             if cost == 0 and self._are_distinct():

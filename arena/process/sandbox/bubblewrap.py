@@ -140,6 +140,7 @@ def _wheel_program() -> str | None:
 
 
 def _version_text(numbers: tuple[int, ...]) -> str:
+    """Return a version as text; without numbers, that no program runs."""
     return ".".join(map(str, numbers)) or "no program that runs"
 
 

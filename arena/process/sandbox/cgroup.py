@@ -97,6 +97,7 @@ class Group:
                 time.sleep(0.001)
 
     def _write(self, name: str, value: int) -> None:
+        """Write a value to a file of the group."""
         (self._folder / name).write_text(str(value), encoding="ascii")
 
 
@@ -214,4 +215,5 @@ def _prepare_for_children(base: Path, own: Path) -> None:
 
 
 def _read_words(file: Path) -> set[str]:
+    """Return the words in a file of a control group."""
     return set(file.read_text(encoding="ascii").split())

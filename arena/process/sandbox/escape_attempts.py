@@ -128,11 +128,13 @@ def network(facts: Facts) -> Ways:
     """Try to connect to programs of this machine, and to get sockets that leave a network namespace."""
 
     def connect(family: int, address: Any) -> str:
+        """Connect to an address; return the breach."""
         with socket.socket(family) as connection:
             connection.settimeout(0.2)
             return "" if connection.connect_ex(address) else "connected to a program outside"
 
     def ask(family: int) -> str:
+        """Ask for a raw socket of this family; return the breach, also if only the kernel refuses it."""
         try:
             socket.socket(family, socket.SOCK_RAW).close()
         except OSError as refusal:
@@ -171,6 +173,7 @@ def environment(facts: Facts) -> Ways:
     strange = set(os.environ) - SETTINGS
 
     def of_first() -> str:
+        """Read the environment of the sandbox's first process; return the breach."""
         with open("/proc/1/environ", encoding="utf-8") as file:
             return "sees settings of the harness: /proc/1/environ" if facts["token"] in file.read() else ""
 

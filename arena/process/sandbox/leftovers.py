@@ -77,5 +77,6 @@ def _mark_made_by(pid: int | str) -> str:
 
 
 def _read_status(pid: int | str) -> dict[str, str]:
+    """Return the fields of /proc/PID/status by name; none if the process is gone."""
     lines = read_proc(f"/proc/{pid}/status").decode("utf-8", "replace").splitlines()
     return {name: value for name, _, value in (line.partition(":\t") for line in lines)}

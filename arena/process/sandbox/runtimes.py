@@ -53,6 +53,7 @@ def binds() -> list[str]:
 
 @cache
 def _system_binds() -> tuple[str, ...]:
+    """Return arguments for bwrap that make system folders visible, and links to them such as /bin."""
     links = (word for link in system_links() for word in ("--symlink", str(link.readlink()), str(link)))
     return (*links, *(word for root in _system_roots() for word in ("--ro-bind", str(root), str(root))))
 

@@ -51,6 +51,7 @@ class Sight:
         return Path(here) if self._is_visible(here) else None
 
     def _is_visible(self, place: PurePath) -> bool:
+        """Return True if a place lies in the bot's folder, or below a folder that bots see."""
         return place.is_relative_to(self._folder) or any(place.is_relative_to(root) for root in self._roots)
 
 

@@ -104,6 +104,7 @@ def require_readable(folder: Path) -> None:
 
 
 def _allows(path: Path, permission: int) -> bool:
+    """Return True if the mode of a file has all bits of `permission`."""
     return path.stat().st_mode & permission == permission
 
 
