@@ -374,7 +374,7 @@ class _Records(logging.Handler):
         self._lines: deque[LogLine] = deque(maxlen=_LOG_LINES)
 
     def attach(self) -> None:
-        """Add the handler to the root logger."""
+        """Add the handler to the root logger, and log from level INFO on."""
         root = logging.getLogger()
         root.addHandler(self)
         root.setLevel(logging.INFO)

@@ -17,7 +17,7 @@ from arena.text import counted
 
 
 def describe_changes(former: Tournament, now: Tournament) -> list[str]:
-    """Describe tournament change in a phrase: `cycles changed from 5 to 6`, `player ann left`."""
+    """Describe each change in a phrase: `cycles changed from 5 to 6`, `player ann left`."""
     old, new = (
         {player.name: " ".join([player.bot.label, *player.arguments]) for player in tournament.players}
         for tournament in (former, now)

@@ -109,7 +109,7 @@ class _Asking(msgspec.Struct):
     answers: list[BotAnswer] = []
 
     def reach(self, step: int) -> None:
-        """Note that a seat is asked for that step; the match is live from `live_from` on."""
+        """Set `is_live` once a seat is asked for the step `live_from` or a later one."""
         self.is_live = self.is_live or step >= self.live_from
 
 

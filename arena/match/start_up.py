@@ -53,7 +53,7 @@ class StartUp:
         self._failures.clear()
 
     def open(self) -> Channel:
-        """Start a process. Raises BotFault."""
+        """Start a new process and return its channel. Raises BotFault."""
         self.said_hello, self.is_new = None, True
         self._account.begin_process()
         return self._open_channel()

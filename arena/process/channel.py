@@ -120,7 +120,7 @@ class Channel:
         """Suspend the bot after its answer, until `wake`."""
 
     def run_on(self) -> None:
-        """Keep the bot running after its answer."""
+        """Keep the bot running after its answer; by default suspend it, as `rest`."""
         self.rest()
 
     def stop(self) -> bool:

@@ -101,7 +101,7 @@ class Homes:
         return False
 
     def build_digest(self, digest: str) -> str:
-        """Return the hash of the build in that home; empty if the home does not record it."""
+        """Return the recorded hash of the build in that home; empty if there is no record."""
         text = ""
         with contextlib.suppress(OSError, UnicodeDecodeError, DamagedStore):
             text = files.read_plain(

@@ -23,7 +23,7 @@ _SUFFIX: Final = ".json"
 
 
 def recent_folder() -> Path:
-    """Return the folder by the XDG Base Directory Specification, by which a relative path counts as none."""
+    """Return the folder of recent matches, by the XDG specification: a relative path in the environment is ignored."""
     state = Path(os.environ.get("XDG_STATE_HOME", ""))
     return (state if state.is_absolute() else Path.home() / ".local" / "state") / "arena" / "matches"
 

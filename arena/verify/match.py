@@ -146,7 +146,7 @@ def check_match(task: CheckTask) -> CheckedMatch:
 
 
 def _check_record(task: CheckTask) -> CheckedMatch:
-    """Check a match; a record that cannot be replayed is not simulated again."""
+    """Compare a match with its record, settings, luck and replay; simulate it again if it can be replayed."""
     result, match_id = task.match, str(task.match.key)
     try:
         record = unpack(task.match.record)

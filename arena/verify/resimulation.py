@@ -78,7 +78,10 @@ def resimulate(record: MatchRecord) -> tuple[ResimulationResult | None, list[str
 
 
 def _compare_step(simulator: Simulator, moment: ReplayStep) -> Difference | None:
-    """Compare a step with its result here; None if equal. A forged state that no engine can take is a difference."""
+    """Check an action, or simulate again; return what is impossible or different here, None if nothing is.
+
+    A forged state that no engine can take is a difference, too.
+    """
     step = moment.step
     try:
         if isinstance(step, ActionStep) and step.is_own:

@@ -134,7 +134,7 @@ def network(facts: Facts) -> Ways:
             return "" if connection.connect_ex(address) else "connected to a program outside"
 
     def ask(family: int) -> str:
-        """Ask for a raw socket of this family; return the breach, also if only the kernel refuses it."""
+        """Ask for a raw socket of this family; return the breach, also if the request passed the filter and failed."""
         try:
             socket.socket(family, socket.SOCK_RAW).close()
         except OSError as refusal:
