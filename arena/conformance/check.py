@@ -124,7 +124,7 @@ def check_bot(bot: BotSpec, plan: CheckPlan, confinement: Confinement) -> Iterat
     examination = _Examination(bot, plan, confinement)
     try:
         for number, (title, step) in enumerate(examination.steps(), start=1):
-            verdict, detail, stderr = _take(step)
+            verdict, detail, stderr = _try_step(step)
             if bot.folder in detail + stderr and bot.folder not in {bot.source, str(Path(bot.source).parent)}:
                 # a traceback names the copy that runs, and its path says nothing to the author
                 detail += f"\n({bot.folder} is a copy of {bot.source})"
@@ -135,7 +135,7 @@ def check_bot(bot: BotSpec, plan: CheckPlan, confinement: Confinement) -> Iterat
         examination.end()
 
 
-def _take(step: Callable[[], str]) -> tuple[StepVerdict, str, str]:
+def _try_step(step: Callable[[], str]) -> tuple[StepVerdict, str, str]:
     """Take a step; return its verdict, its detail, and the bot's stderr."""
     try:
         return StepVerdict.PASSED, step(), ""
@@ -171,14 +171,14 @@ class _Examination:
             ("starts, says hello, is ready, plays a whole match in seat 0", lambda: self._match(seat=0, number=0)),
             ("plays a whole match in seat 1 in the same process", lambda: self._match(seat=1, number=0)),
             (f"plays {counted(self._in_a_row, 'more match', 'more matches')} in the same process", self._play_several),
-            ("ignores unknown messages and unknown fields", self._noise),
+            ("ignores unknown messages and unknown fields", self._play_with_noise),
             ("plays the same again with the same bot_seed, in a used process", self._repeat_first),
-            *((self._title(table), partial(self._play_at, table)) for table in self._plan.others),
+            *((self._title_of(table), partial(self._play_at, table)) for table in self._plan.others),
             *refusals,
-            ("prints nothing but the protocol to stdout, answers once", self._clean),
-            ("stays within the clock", self._time),
-            (f"ends by itself within {GRACE_S:.0f} s after quit", self._quit),
-            ("ends by itself when its stdin is closed", self._end_of_input),
+            ("prints nothing but the protocol to stdout, answers once", self._review_output),
+            ("stays within the clock", self._review_times),
+            (f"ends by itself within {GRACE_S:.0f} s after quit", self._end_by_quit),
+            ("ends by itself when its stdin is closed", self._end_by_closing),
         ]
 
     def end(self) -> None:
@@ -186,9 +186,11 @@ class _Examination:
         self._player.close(grace_s=0.0)
 
     def _open(self) -> Channel:
+        """Start a process of the bot in its sandbox."""
         return open_channel(self._bot, self._confinement)
 
     def _enter(self, open_channel: Callable[[], Channel], table: TrialTable | None = None) -> BotPlayer:
+        """Make a player whose processes come from `open_channel`, for the plan's first table or another."""
         table, line_bytes = table or self._tables[0], self._confinement.limits.line_bytes
         return BotPlayer(
             player=self._bot.name,
@@ -200,15 +202,20 @@ class _Examination:
         )
 
     def _match(self, *, seat: int, number: int, bot_player: BotPlayer | None = None) -> str:
-        record = self._play(bot_player or self._player, seat=seat, number=number)
+        """Play match `number` in that seat and keep its record; return what came of it."""
+        record = self._play_one(bot_player or self._player, seat=seat, number=number)
         self._records.append(record)
         answers = record.seats[seat].moves
         baseline = "the baseline" if self._records[1:] else "the baseline, which plays random legal actions"
         return f"{answers} answers, {outcome_text(record, seat)} against {baseline}"
 
-    def _play(
+    def _play_one(
         self, bot_player: BotPlayer, *, seat: int, number: int = 0, table: TrialTable | None = None
     ) -> MatchRecord:
+        """Play a match of the bot against baseline players and return its record.
+
+        The table is `table`, or that of `number`. _Failure if the bot forfeits.
+        """
         table = table or self._tables[number]
         settings = replace(self._plan.settings, options=table.options)
         spec = spec_of(settings, f"check-{number}-{seat}", table.draw, seat, self._confinement.isolation)
@@ -223,11 +230,13 @@ class _Examination:
         return record
 
     def _play_several(self) -> str:
+        """Play some more matches in the same process, in one seat after the other."""
         for number in range(1, self._in_a_row + 1):
             self._match(seat=(number + 1) % self._seats, number=number)
         return f"{sum(bot_seat(record, self._bot.digest).moves for record in self._records)} answers so far"
 
-    def _noise(self) -> str:
+    def _play_with_noise(self) -> str:
+        """Play a match with messages and fields that the protocol does not have."""
         noisy = self._enter(lambda: cast(Channel, _NoisyChannel(self._open())))
         try:
             self._match(seat=0, number=0, bot_player=noisy)
@@ -239,13 +248,13 @@ class _Examination:
 
     def _repeat_first(self) -> str:
         """Play the first match again, now in a used process, and compare the actions."""
-        first = _actions(self._records[0])
-        used = _actions(self._play(self._player, seat=0, number=0))
+        first = _actions_as_json(self._records[0])
+        used = _actions_as_json(self._play_one(self._player, seat=0, number=0))
         if used == first:
             return f"the same {len(first)} actions as in a fresh process"
         fresh_player = self._enter(self._open)
         try:
-            fresh = _actions(self._play(fresh_player, seat=0, number=0))
+            fresh = _actions_as_json(self._play_one(fresh_player, seat=0, number=0))
         finally:
             fresh_player.close(grace_s=0.0)
         if fresh == first:
@@ -258,16 +267,20 @@ class _Examination:
             " cannot be reproduced; seed its random numbers with bot_seed"
         )
 
-    def _title(self, table: TrialTable) -> str:
+    def _title_of(self, table: TrialTable) -> str:
+        """Return the title of the step that plays at another table."""
         seats = f" at a table of {table.seats}" if table.seats != self._seats else ""
         return f"plays{f' with {_options_text(table.options)}' if table.options else ''}{seats}"
 
     def _play_at(self, table: TrialTable) -> str:
-        """Play in the first and the last seat; a simulated game, whose matches take seconds, in the last only."""
+        """Play at another table: in the first and the last seat, or in the last only if matches take seconds.
+
+        A forfeit is a remark.
+        """
         bot_player, outcomes, last = self._enter(self._open, table), list[str](), table.seats - 1
         try:
             for seat in (last,) if self._is_simulated else (0, last):
-                outcomes.append(outcome_text(self._play(bot_player, seat=seat, table=table), seat))
+                outcomes.append(outcome_text(self._play_one(bot_player, seat=seat, table=table), seat))
         except _Failure as failure:
             raise _Remark(f"it forfeits a match of such a tournament\n{failure}") from None
         finally:
@@ -275,11 +288,13 @@ class _Examination:
         return f"{', '.join(outcomes)} against the baseline"
 
     def _refusals(self) -> str:
+        """Report the answers that the rules refused after which matches went on."""
         if remark := refusals_remark(self._records, self._bot.digest):
             raise _Remark(remark)
         return "none was refused"
 
-    def _clean(self) -> str:
+    def _review_output(self) -> str:
+        """Report lines that were ignored, and unknown fields, in the matches so far."""
         counts = Counter[str]()
         for record in self._records:
             counts.update(bot_seat(record, self._bot.digest).ignored)
@@ -291,7 +306,8 @@ class _Examination:
             raise _Remark("\n".join(remarks))
         return "not one line too many"
 
-    def _time(self) -> str:
+    def _review_times(self) -> str:
+        """Compare the answer and idle times of the matches so far with the clock."""
         seats = [bot_seat(record, self._bot.digest) for record in self._records]
         slowest, idle = max(seat.slowest_ms for seat in seats), idle_remark(seats, self._player.terms)
         if late := timeouts_remark(self._records, self._bot.digest):
@@ -305,7 +321,8 @@ class _Examination:
             raise _Remark(f"slowest answer {slowest:.1f} of {self._clock.move_ms:g} ms{idle}")
         return f"slowest answer {slowest:.1f} of {self._clock.move_ms:g} ms"
 
-    def _quit(self) -> str:
+    def _end_by_quit(self) -> str:
+        """Send `quit`, and look how the process ends."""
         ending = self._player.close()
         if ending == "was killed":
             raise _Failure(
@@ -315,7 +332,8 @@ class _Examination:
             raise _Remark(f"the bot {ending}")
         return "with exit code 0"
 
-    def _end_of_input(self) -> str:
+    def _end_by_closing(self) -> str:
+        """Start a process, close its stdin, and look whether it ends."""
         talk = self._enter(self._open).start_process()  # on a slow machine it could not end before it has started
         if talk.channel.close(GRACE_S) == "was killed":
             raise _Remark("still running a second after its stdin was closed: it would outlive a killed referee")
@@ -332,6 +350,7 @@ class _NoisyChannel:
         return getattr(self._channel, name)
 
     def send(self, line: bytes, clock: MoveClock) -> None:
+        """Send the line with unknown fields, after a message of an unknown type."""
         noise = b'{"type":"weather","wind":{"force":[1,2,null]}}\n'
         self._channel.send(noise + line.rstrip()[:-1] + b',"from_the_future":{"x":[true,1.5,"\xc3\xa9"]}}\n', clock)
 
@@ -356,7 +375,7 @@ def _first_difference(one: list[bytes], other: list[bytes]) -> int:
     return (min(len(one), len(other)) if same is None else same) + 1
 
 
-def _actions(record: MatchRecord) -> list[bytes]:
+def _actions_as_json(record: MatchRecord) -> list[bytes]:
     """Return all actions of a match as JSON, without their notes, which may contain times."""
     return [msgspec.json.encode(replace(step, note="")) for step in record.steps if isinstance(step, ActionStep)]
 

@@ -53,14 +53,17 @@ class PlayComparison(NamedTuple):
 
 
 def early_views(table: PlayedTable) -> Iterator[str]:
-    """Yield views that depend on an item of a hidden draw before the game declares that the seat may know it."""
+    """Find views that depend on an item of a hidden draw before the game declares that the seat may know it.
+
+    Nothing for a game without `may_know`.
+    """
     if may_know_of(table.game) is None:
         return
     for number in range(1, len(table.plays) + 1):
-        for change in _changes(table, number):
-            for seat, step in _compare(table, change).seen.items():
+        for change in _changes_of_play(table, number):
+            for seat, step in _compare_plays(table, change).seen.items():
                 yield (
-                    f"play {number}, step {step}: the view of seat {seat} follows from {_items(change.items)} of"
+                    f"play {number}, step {step}: the view of seat {seat} follows from {_name_items(change.items)} of"
                     f" `{change.draw.turn.key}`, which it may not know yet by `may_know`"
                 )
 
@@ -71,31 +74,33 @@ def sightings(table: PlayedTable) -> Iterator[str]:
     For a game that declares `may_know`, yield only the items that no change can follow to the end.
     """
     comparisons = defaultdict[str, defaultdict[int, list[PlayComparison]]](lambda: defaultdict(list))
-    for change in _changes(table, 1):
-        comparisons[change.draw.turn.key][change.items[0]].append(_compare(table, change))
+    for change in _changes_of_play(table, 1):
+        comparisons[change.draw.turn.key][change.items[0]].append(_compare_plays(table, change))
     if may_know_of(table.game) is not None:
-        yield from _dead_ends(comparisons)
+        yield from _describe_dead_ends(comparisons)
         return
     for seat in table.all_seats() if comparisons else ():
-        phrases = [phrase for key, by_item in comparisons.items() for phrase in _phrases(seat, key, by_item)]
+        phrases = [phrase for key, by_item in comparisons.items() for phrase in _sighting_phrases(seat, key, by_item)]
         yield shorten(f"seat {seat} sees {', '.join(phrases)}", _LONGEST)
 
 
-def _dead_ends(comparisons: Mapping[str, Mapping[int, Sequence[PlayComparison]]]) -> Iterator[str]:
+def _describe_dead_ends(comparisons: Mapping[str, Mapping[int, Sequence[PlayComparison]]]) -> Iterator[str]:
+    """Yield the items that no change can follow to the end of the play, with the step and the reason."""
     for key, by_item in comparisons.items():
         ends = {item: max(plays, key=lambda play: play.end or math.inf) for item, plays in by_item.items()}
         for (end, reason), items in groupby(ends, key=lambda item: (ends[item].end, ends[item].reason)):
             if end is not None:
-                yield f"{_items([*items])} of `{key}` cannot be followed beyond step {end}: there {reason}"
+                yield f"{_name_items([*items])} of `{key}` cannot be followed beyond step {end}: there {reason}"
 
 
-def _phrases(seat: Seat, key: str, comparisons: Mapping[int, Sequence[PlayComparison]]) -> Iterator[str]:
+def _sighting_phrases(seat: Seat, key: str, comparisons: Mapping[int, Sequence[PlayComparison]]) -> Iterator[str]:
     """Yield the items that a seat sees at one step, such as `item 5 of prizes at step 8`."""
     for step, items in groupby(comparisons, key=lambda item: _describe_sighting(seat, comparisons[item])):
-        yield f"{_items([*items])} of `{key}` {step}"
+        yield f"{_name_items([*items])} of `{key}` {step}"
 
 
-def _items(places: Sequence[int]) -> str:
+def _name_items(places: Sequence[int]) -> str:
+    """Name items by their numbers: `item 5`, `items 5 and 6`."""
     return f"item{'s' if len(places) > 1 else ''} {' and '.join(map(str, places))}"
 
 
@@ -116,13 +121,13 @@ def _describe_sighting(seat: Seat, comparisons: Sequence[PlayComparison]) -> str
     return f"not before step {step}: there {reason}" if is_unseen else f"at step {step}"
 
 
-def _changes(table: PlayedTable, number: int) -> Iterator[Change]:
+def _changes_of_play(table: PlayedTable, number: int) -> Iterator[Change]:
     """Yield the changes of the play with that number, from 1."""
     draws = [draw for draw in table.hidden_draws() if draw.play == number]
     choices = [draw.at for draw in draws if isinstance(draw.turn.kind, Weighted)]
-    for draw in _spread([draw for draw in draws if draw.at not in choices[:-1]]):
+    for draw in _choose_evenly([draw for draw in draws if draw.at not in choices[:-1]]):
         kind, drawn = draw.turn.kind, draw.step.drawn
-        for item in _spread(range(len(drawn))):
+        for item in _choose_evenly(range(len(drawn))):
             if isinstance(kind, Shuffle):
                 last = len(drawn) - 1
                 others = {item - 1, *(item + distance for distance in _DISTANCES), last}
@@ -133,36 +138,38 @@ def _changes(table: PlayedTable, number: int) -> Iterator[Change]:
                     yield Change(draw, (item,), (*drawn[:item], outcome, *drawn[item + 1 :]))
 
 
-def _spread(places: Sequence[T]) -> list[T]:
+def _choose_evenly(places: Sequence[T]) -> list[T]:
     """Return up to `_MOST` of the places, spread evenly from the first to the last."""
     last = len(places) - 1
     return [*places] if last < _MOST else [places[number * last // (_MOST - 1)] for number in range(_MOST)]
 
 
 def _other_outcomes(kind: Dice | Weighted, drawn: int) -> list[int]:
+    """Return some outcomes of a die or a choice that could have come instead of `drawn`."""
     faces = range(1, kind.faces + 1) if isinstance(kind, Dice) else range(len(kind.weights))
     possible = [face for face in faces if isinstance(kind, Dice) or kind.weights[face]]
     return [face for face in possible if face != drawn][:_OTHER_OUTCOMES]
 
 
-def _compare(table: PlayedTable, change: Change) -> PlayComparison:
+def _compare_plays(table: PlayedTable, change: Change) -> PlayComparison:
     """Repeat the play with a change, until every seat has seen it or may know the items."""
     game, may_know, draw = table.game, may_know_of(table.game), change.draw
     changed = game.resolve(draw.step.state, change.outcome)
     unaware, seen, is_visible = {*table.all_seats()}, dict[Seat, int](), False
 
-    def may(seat: Seat, states: Sequence[Any]) -> bool:
+    def may_know_items(seat: Seat, states: Sequence[Any]) -> bool:
+        """Return True if the seat may know a changed item in one of these states."""
         items = ((now, item) for now in states for item in change.items)
         return may_know is not None and any(may_know(now, seat, draw.turn.key, item) for now, item in items)
 
     for number, (step, state, reason) in enumerate(replay_steps(game, changed, draw.later_steps), start=draw.at + 1):
-        unaware -= {seat for seat in unaware if may(seat, (step.state, state))}
+        unaware -= {seat for seat in unaware if may_know_items(seat, (step.state, state))}
         differing = {seat for seat in unaware if not looks_alike(table, seat, step.state, state)}
         seen |= dict.fromkeys(sorted(differing), number)
         unaware -= differing
         is_visible = is_visible or (may_know is None and game.describe(step.state) != game.describe(state))
         if reason:  # an action may be legal no more because it shows the item
-            unaware -= {seat for seat in unaware if may(seat, (step.after,))}
+            unaware -= {seat for seat in unaware if may_know_items(seat, (step.after,))}
         if not unaware or reason or isinstance(step.turn, Over):
             return PlayComparison(seen, number if unaware and reason else None, reason, is_visible)
     raise ValueError("a play without an end")

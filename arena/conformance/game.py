@@ -86,7 +86,8 @@ def findings(check: Check, table: PlayedTable, *, most: int = _TOLD) -> tuple[st
     return tuple(sentences)
 
 
-def _setup(table: PlayedTable) -> Iterator[str]:
+def _check_setup(table: PlayedTable) -> Iterator[str]:
+    """Check that setup refuses unknown options and odd numbers of seats, and gives equal states each time."""
     game = table.game
     for options, seats, what in (
         ({"no_such_option": 1}, table.seats, "an unknown option"),
@@ -104,7 +105,8 @@ def _setup(table: PlayedTable) -> Iterator[str]:
         yield "game_info gives other values than plain JSON"
 
 
-def _turns(table: PlayedTable) -> Iterator[str]:
+def _check_turns(table: PlayedTable) -> Iterator[str]:
+    """Check that a state has one turn, that seats and draws in it are valid, and that keys come once."""
     for play in table.plays:
         keys: set[str] = set()
         for number, step in enumerate(play, start=1):
@@ -112,16 +114,17 @@ def _turns(table: PlayedTable) -> Iterator[str]:
             if table.game.turn(step.state) != turn:
                 yield f"{place}: turn gives something else when it is asked twice"
             if isinstance(turn, api.Decision):
-                yield from _deciding(table, place, turn)
+                yield from _check_movers(table, place, turn)
             elif isinstance(turn, api.Chance | api.Simulation):
                 if not turn.key or turn.key in keys:
                     yield f"{place}: the key {turn.key!r} comes twice in a match, or is empty: number the draws"
                 keys.add(turn.key)
             if isinstance(turn, api.Chance):
-                yield from _kinds(place, turn)
+                yield from _check_draw(place, turn)
 
 
-def _deciding(table: PlayedTable, place: str, turn: api.Decision) -> Iterator[str]:
+def _check_movers(table: PlayedTable, place: str, turn: api.Decision) -> Iterator[str]:
+    """Check that the seats of a decision are of this table, and several only in a simultaneous game."""
     movers = turn.seats
     if not movers or len(set(movers)) != len(movers) or not set(movers) <= set(range(table.seats)):
         yield f"{place}: the seats {movers} decide, expected some of 0 to {table.seats - 1}, each once"
@@ -129,7 +132,8 @@ def _deciding(table: PlayedTable, place: str, turn: api.Decision) -> Iterator[st
         yield f"{place}: {len(movers)} seats decide at once; say `is_simultaneous = True` in the game"
 
 
-def _kinds(place: str, turn: api.Chance) -> Iterator[str]:
+def _check_draw(place: str, turn: api.Chance) -> Iterator[str]:
+    """Check that a draw has something to draw from."""
     match turn.kind:
         case api.Dice(count, faces) if count < 1 or faces < 1:
             yield f"{place}: {turn.kind} cannot be thrown"
@@ -141,7 +145,8 @@ def _kinds(place: str, turn: api.Chance) -> Iterator[str]:
                 yield f"{place}: {turn.kind} needs whole weights from 0, together from 1 to 2^63"
 
 
-def _legal(table: PlayedTable) -> Iterator[str]:
+def _check_legal(table: PlayedTable) -> Iterator[str]:
+    """Check that legal actions contain the sampled one, are distinct, and keep their order."""
     game = table.game
     for place, step, seat, action in table.decisions():
         legal = game.legal(step.state, seat)
@@ -157,7 +162,8 @@ def _legal(table: PlayedTable) -> Iterator[str]:
             yield f"{place}: legal gives another order when it is asked twice"
 
 
-def _others(table: PlayedTable) -> Iterator[str]:
+def _check_other_seats(table: PlayedTable) -> Iterator[str]:
+    """Check that a seat that does not decide has no legal action, and that parse refuses its actions."""
     game = table.game
     for place, step, _, action in table.decisions():
         for other in set(table.all_seats()) - set(step.actions):
@@ -170,7 +176,8 @@ def _others(table: PlayedTable) -> Iterator[str]:
             yield f"{place}: parse accepts an action of seat {other}, which does not decide here; raise IllegalAction"
 
 
-def _actions(table: PlayedTable) -> Iterator[str]:
+def _check_actions(table: PlayedTable) -> Iterator[str]:
+    """Check that each legal action is parsed from its JSON form, can be applied, and has its own line of text."""
     game = table.game
     for place, step, seat, sampled in table.decisions():
         legal = game.legal(step.state, seat) or (sampled,)
@@ -184,7 +191,8 @@ def _actions(table: PlayedTable) -> Iterator[str]:
             yield f"{place}: str() of each legal action must be one line that no other has, found {listed}"
 
 
-def _hostile(table: PlayedTable) -> Iterator[str]:
+def _check_hostile(table: PlayedTable) -> Iterator[str]:
+    """Check that parse refuses each of the values of `HOSTILE` with a message of moderate length."""
     for place, step, seat, _ in islice(table.decisions(), 30):
         for raw in HOSTILE:
             try:
@@ -200,7 +208,8 @@ def _hostile(table: PlayedTable) -> Iterator[str]:
             yield f"{place}: parse accepts {raw!r:.30}"
 
 
-def _purity(table: PlayedTable) -> Iterator[str]:
+def _check_purity(table: PlayedTable) -> Iterator[str]:
+    """Check that repeating a step gives an equal state, and that no state is changed by a later one."""
     game, simulator = table.game, table.simulator
     for place, step in table.steps():
         before = repr(step.state)
@@ -218,7 +227,8 @@ def _purity(table: PlayedTable) -> Iterator[str]:
             yield f"{place}: a state was changed by what followed it: return a new one"
 
 
-def _views(table: PlayedTable) -> Iterator[str]:
+def _check_views(table: PlayedTable) -> Iterator[str]:
+    """Check that views are plain JSON, share no objects with the state, and equal the views for bots."""
     game, sent = table.game, api.observer_of(table.game)
     for place, step in table.steps():
         before = repr(step.state)
@@ -244,7 +254,8 @@ def spoil(value: api.Json) -> None:
         value.clear()
 
 
-def _texts(table: PlayedTable) -> Iterator[str]:
+def _check_texts(table: PlayedTable) -> Iterator[str]:
+    """Check that states have a printable description, and a picture with its size."""
     game = table.game
     for place, step in _steps_to_draw(table):
         text, drawing = game.describe(step.state), ET.fromstring(game.picture(step.state))  # noqa: S314 - our own process
@@ -260,7 +271,8 @@ def _steps_to_draw(table: PlayedTable) -> list[tuple[str, GameStep]]:
     return steps if table.simulator is None else [*steps[::11], steps[-1]]
 
 
-def _outcomes(table: PlayedTable) -> Iterator[str]:
+def _check_outcomes(table: PlayedTable) -> Iterator[str]:
+    """Check that outcomes have an exact score for each seat, and ranks that count better seats."""
     for play in table.plays:
         outcome = table.game.outcome(play[-1].state)
         scores, ranks = outcome.scores, outcome.ranks
@@ -272,7 +284,8 @@ def _outcomes(table: PlayedTable) -> Iterator[str]:
             yield f"outcome: each rank is the number of better seats (0 is best, equal is a tie), found {ranks}"
 
 
-def _capabilities(table: PlayedTable) -> Iterator[str]:
+def _check_capabilities(table: PlayedTable) -> Iterator[str]:
+    """Check that fallback actions are legal, and that results of a simulator can be read back."""
     policy, simulator, game = api.fault_policy_of(table.game), table.simulator, table.game
     for place, step, seat, _ in table.decisions():
         if policy is not None:
@@ -291,8 +304,8 @@ def _capabilities(table: PlayedTable) -> Iterator[str]:
                 yield f"{place}: describe_result gives more than one line"
 
 
-def _replays(table: PlayedTable) -> Iterator[str]:
-    """Play a match of baseline players, store it, read it back, and yield differences of its replay."""
+def _check_replay(table: PlayedTable) -> Iterator[str]:
+    """Play a match of baseline players, store it, read it back, and find differences of its replay."""
     drawn = draw_block(Secret.public("check-game"), "check-0", table.seats)
     settings = MatchSettings(table.game.name, dict(table.options), ClockSettings(decides="wall"))
     spec = spec_of(settings, f"{0:012x}-0-0", drawn, 0, "none")
@@ -303,7 +316,7 @@ def _replays(table: PlayedTable) -> Iterator[str]:
 
 
 def difference_elsewhere(name: str, options: Mapping[str, api.Json]) -> str:
-    """Return a sentence if processes with another hash seed play otherwise; empty if the plays are the same."""
+    """Play in processes with other hash seeds; return a sentence if they play otherwise, empty if not."""
     here = play_digest(name, options)
     code = f"from arena.conformance.game import play_digest; print(play_digest({name!r}, {dict(options)!r}))"
     for hash_seed in ("1", "2"):
@@ -331,17 +344,17 @@ def play_digest(name: str, options: Mapping[str, api.Json]) -> str:
 
 
 CHECKS: Final[dict[str, Check]] = {
-    "setup refuses what cannot be played": _setup,
-    "turns are whole, and no key of luck comes twice": _turns,
-    "legal actions are listed once, in a fixed order": _legal,
-    "a seat that does not decide can do nothing": _others,
-    "each action survives its JSON form and has a line of text": _actions,
-    "nothing that a bot sends makes the game fail": _hostile,
-    "the game is pure: states stay as they are, the same leads to the same": _purity,
-    "views are plain JSON, and the reader's own": _views,
-    "states can be described and drawn": _texts,
-    "outcomes are exact, ranks fit": _outcomes,
-    "optional capabilities keep their word": _capabilities,
+    "setup refuses what cannot be played": _check_setup,
+    "turns are whole, and no key of luck comes twice": _check_turns,
+    "legal actions are listed once, in a fixed order": _check_legal,
+    "a seat that does not decide can do nothing": _check_other_seats,
+    "each action survives its JSON form and has a line of text": _check_actions,
+    "nothing that a bot sends makes the game fail": _check_hostile,
+    "the game is pure: states stay as they are, the same leads to the same": _check_purity,
+    "views are plain JSON, and the reader's own": _check_views,
+    "states can be described and drawn": _check_texts,
+    "outcomes are exact, ranks fit": _check_outcomes,
+    "optional capabilities keep their word": _check_capabilities,
     "private actions stay private": private_actions,
     "a draw that is not public hides something": hidden_draws,
     "the text for a person hides what their view hides": hidden_texts,
@@ -352,6 +365,6 @@ CHECKS: Final[dict[str, Check]] = {
     "a value is a payoff for each seat": sound_values,
     "a value that waits for luck is the mean over what can fall": fair_values,
     "a value knows nothing that is yet to be turned up": unknowing_values,
-    "a stored match is replayed to the same end": _replays,
+    "a stored match is replayed to the same end": _check_replay,
 }
 """The checks by the promise that each one tests."""

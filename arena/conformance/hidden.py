@@ -26,7 +26,8 @@ def private_actions(table: PlayedTable) -> Iterator[str]:
     game, heard = table.game, heard_of(table.game)
     for place, step, seat, sampled in table.decisions():
         after = [
-            (act, game.apply(step.state, {**step.actions, seat: act})) for act in _actions(table, step, seat, sampled)
+            (act, game.apply(step.state, {**step.actions, seat: act}))
+            for act in _actions_to_compare(table, step, seat, sampled)
         ]
         for other in set(table.all_seats()) - {seat}:
             seen: dict[bytes, tuple[Any, Any, bytes]] = {}
@@ -41,7 +42,7 @@ def private_actions(table: PlayedTable) -> Iterator[str]:
                     )
 
 
-def _actions(table: PlayedTable, step: GameStep, seat: Seat, sampled: Any) -> Sequence[Any]:
+def _actions_to_compare(table: PlayedTable, step: GameStep, seat: Seat, sampled: Any) -> Sequence[Any]:
     """Return the first and last legal actions, or the sampled one if the game cannot list them."""
     legal = table.game.legal(step.state, seat)
     if legal is not None:
@@ -51,7 +52,7 @@ def _actions(table: PlayedTable, step: GameStep, seat: Seat, sampled: Any) -> Se
 
 def hidden_draws(table: PlayedTable) -> Iterator[str]:
     """Check that a draw that is not public hides something from a seat; skip games whose seats hear no actions."""
-    if _is_silent(table):
+    if _hears_nothing(table):
         return
     for draw in table.hidden_draws():
         after = draw.step.after
@@ -63,7 +64,7 @@ def hidden_draws(table: PlayedTable) -> Iterator[str]:
             )
 
 
-def _is_silent(table: PlayedTable) -> bool:
+def _hears_nothing(table: PlayedTable) -> bool:
     """Return True if no seat hears an action of another."""
     heard = heard_of(table.game)
     return heard is not None and all(
@@ -75,7 +76,7 @@ def _is_silent(table: PlayedTable) -> bool:
 
 
 def hidden_texts(table: PlayedTable) -> Iterator[str]:
-    """Check that the text for the person at the table follows from their view."""
+    """Check that the text for a person follows from their view."""
     game = table.game
     for draw in table.hidden_draws():
         for state in alternative_states(game, draw):
@@ -145,14 +146,14 @@ def replay_steps(game: AnyGame, state: Any, later_steps: Sequence[GameStep]) -> 
     The last item has the reason why the play cannot go on, empty at its end.
     """
     for step in later_steps:
-        reason = _departure(game, state, step)
+        reason = _why_not_on(game, state, step)
         yield step, state, reason
         if reason or isinstance(step.turn, Over):
             return
         state = game.resolve(state, step.drawn) if step.drawn else game.apply(state, step.actions)
 
 
-def _departure(game: AnyGame, state: Any, step: GameStep) -> str:
+def _why_not_on(game: AnyGame, state: Any, step: GameStep) -> str:
     """Return the reason why a play cannot go on from another state as it did; empty if it can."""
     if isinstance(step.turn, Simulation):
         return "a simulation follows"
@@ -167,6 +168,7 @@ def is_allowed(game: AnyGame, state: Any, step: GameStep) -> bool:
 
 
 def _is_legal(game: AnyGame, state: Any, seat: Seat, action: Any) -> bool:
+    """Return True if an action is legal: if it is listed or, in a game that lists none, parsed as itself."""
     legal = game.legal(state, seat)
     if legal is not None:
         return action in legal

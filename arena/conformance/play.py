@@ -80,18 +80,19 @@ def random_play(
     """Yield every state of a random play in order; the last has the turn `Over` and itself as `after`."""
     state, simulator = game.setup(options or {}, seats), simulator or api.simulator_of(game)
     while not isinstance(turn := game.turn(state), api.Over):
-        step = _step(game, seed, rng, state, turn, simulator)
+        step = _play_turn(game, seed, rng, state, turn, simulator)
         yield step
         state = step.after
     yield GameStep(state, turn, {}, (), state)
 
 
-def _step(
+def _play_turn(
     game: AnyGame, seed: str, rng: api.Randomness, state: Any, turn: api.Turn, simulator: api.Simulator | None
 ) -> GameStep:
+    """Decide, draw or simulate once, and return the step. TypeError for a turn that is none of these."""
     match turn:
         case api.Decision(seats):
-            actions = {seat: _allowed(game, state, seat, rng, simulator) for seat in seats}
+            actions = {seat: _sample(game, state, seat, rng, simulator) for seat in seats}
             return GameStep(state, turn, actions, (), game.apply(state, actions))
         case api.Chance():
             drawn = draw(seed, turn)
@@ -102,7 +103,7 @@ def _step(
     raise TypeError(f"turn: found {turn!r:.80}, expected a Decision, Chance or Over, or a Simulation with a simulator")
 
 
-def _allowed(game: AnyGame, state: Any, seat: api.Seat, rng: api.Randomness, simulator: api.Simulator | None) -> Any:
+def _sample(game: AnyGame, state: Any, seat: api.Seat, rng: api.Randomness, simulator: api.Simulator | None) -> Any:
     """Sample an action; return the fallback action instead if the simulated world has no room for it."""
     action, fault_policy = game.sample(state, seat, rng), api.fault_policy_of(game)
     try:
@@ -123,7 +124,7 @@ def played_table(
     plays: int = 3,
     simulator: api.Simulator | None = None,
 ) -> PlayedTable:
-    """Play some random plays. TypeError for a play without an end; errors of the game pass."""
+    """Play some random plays, each to its end. TypeError for a play without an end; errors of the game pass."""
     finished = []
     for number in range(plays):
         play = random_play(game, f"{number:032x}", Random(number), options=options, seats=seats, simulator=simulator)  # noqa: S311 - play

@@ -30,9 +30,9 @@ def numbered_actions(table: PlayedTable) -> Iterator[str]:
 
 
 def encoded_views(table: PlayedTable) -> Iterator[str]:
-    """Check that all encoded views have one shape and follow from the view alone, also after JSON and later."""
+    """Check that encoded views have one shape, and follow from the view alone, as a bot reads it and at any time."""
     encode = encoder_of(table.game)
-    if encode is None or not _has_numbers(table, encode):
+    if encode is None or not _can_encode(table, encode):
         return
     shape: tuple[int, ...] | None = None
     later: list[tuple[str, Json, Json]] = []
@@ -56,11 +56,11 @@ def training_data(table: PlayedTable) -> bytes:
     """Return the numbered actions and the encoded views of the plays as JSON, to compare across processes."""
     numbers, encode = action_numbers_of(table.game, table.options, table.seats), encoder_of(table.game)
     views = [table.game.observe(step.state, seat) for _, step in table.steps() for seat in table.all_seats()]
-    codes = [encode(view) for view in views] if encode is not None and _has_numbers(table, encode) else []
+    codes = [encode(view) for view in views] if encode is not None and _can_encode(table, encode) else []
     return msgspec.json.encode(([*(numbers or ())], codes))
 
 
-def _has_numbers(table: PlayedTable, encode: Callable[[Json], Json]) -> bool:
+def _can_encode(table: PlayedTable, encode: Callable[[Json], Json]) -> bool:
     """Return True if views can be encoded with these options; encode raises ValueError if not."""
     try:
         encode(table.game.observe(table.plays[0][0].state, Seat(0)))

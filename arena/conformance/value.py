@@ -44,25 +44,25 @@ def sound_values(table: PlayedTable) -> Iterator[str]:
     for place, step in steps:
         before = repr(step.state)
         kept.append(payoffs := value(step.state))
-        if (mistake := _mistake(payoffs, table.seats)) or repr(step.state) != before:
+        if (mistake := _describe_mistake(payoffs, table.seats)) or repr(step.state) != before:
             yield f"{place}: {mistake or 'the value changes the state that it looks at'}"
-        elif isinstance(step.turn, Over) and not _equal(payoffs, expected := _payoffs_of(table.game, step.state)):
-            yield f"{place}: the match is over, so its value is the payoff {_text(expected)}; found {_text(payoffs)}"
+        elif isinstance(step.turn, Over) and not _are_equal(payoffs, expected := _payoffs_of(table.game, step.state)):
+            yield f"{place}: the match is over, so its value is the payoff {_show(expected)}; found {_show(payoffs)}"
     for (place, step), payoffs in zip(reversed(steps), reversed(kept), strict=True):
         if value(step.state) != payoffs:
             yield f"{place}: the value is another one when it is asked again; it must follow from the state alone"
 
 
-def _mistake(payoffs: Any, seats: int) -> str:
+def _describe_mistake(payoffs: Any, seats: int) -> str:
     """Return a sentence about a value that cannot be payoffs of `seats` seats; empty for one that can."""
     if not isinstance(payoffs, tuple) or len(payoffs) != seats or not {*map(type, payoffs)} <= {int, float}:
         return f"the value is {payoffs!r:.60}, expected a tuple of {seats} numbers, one for each seat"
     if not all(map(isfinite, payoffs)):
         return f"the value is {payoffs}, expected finite numbers"
     if abs(fsum(payoffs) - 1) > _CLOSE:
-        return f"the value is {_text(payoffs)}, in all {fsum(payoffs):.6g}; all seats together are worth 1"
+        return f"the value is {_show(payoffs)}, in all {fsum(payoffs):.6g}; all seats together are worth 1"
     if min(payoffs) < LEAST_VALUE:
-        return f"the value is {_text(payoffs)}; no seat may be worth less than {LEAST_VALUE}"
+        return f"the value is {_show(payoffs)}; no seat may be worth less than {LEAST_VALUE}"
     return ""
 
 
@@ -81,7 +81,7 @@ def fair_values(table: PlayedTable) -> Iterator[str]:
         for at, step in enumerate(play, start=1):
             if not isinstance(step.turn, Chance):
                 continue
-            outcomes = _outcomes(step.turn)
+            outcomes = _outcomes_with_weights(step.turn)
             budget -= len(outcomes)
             if budget < 0:
                 break
@@ -100,7 +100,7 @@ def _count_of(turn: Chance) -> int:
     return len(turn.kind.weights)
 
 
-def _outcomes(turn: Chance) -> Mapping[tuple[int, ...], int]:
+def _outcomes_with_weights(turn: Chance) -> Mapping[tuple[int, ...], int]:
     """Return the outcomes of a draw with their weights; a sample if there are too many."""
     is_whole, kind, rng = _count_of(turn) <= _ENUMERATED, turn.kind, Random(turn.key)  # noqa: S311 - a sample
     every: Iterable[tuple[int, ...]]
@@ -143,13 +143,13 @@ def unknowing_values(table: PlayedTable) -> Iterator[str]:
     if (value := value_of(table.game)) is None:
         return
     for draw in table.hidden_draws():
-        for place, text in _leaks(table, value, draw):
+        for place, text in _find_leaks(table, value, draw):
             yield f"play {draw.play}, step {draw.at + 1 + place}, after {draw.turn.key}: {text}"
 
 
-def _leaks(table: PlayedTable, value: ValueFunction[Any], draw: HiddenDraw) -> Iterator[tuple[int, str]]:
-    """Yield a sentence for each thing that the value knows too early, with the step in the rest of the play."""
-    worlds, steps, is_whole = _worlds(table, draw), draw.later_steps, _count_of(draw.turn) <= _ENUMERATED
+def _find_leaks(table: PlayedTable, value: ValueFunction[Any], draw: HiddenDraw) -> Iterator[tuple[int, str]]:
+    """Yield a sentence for each thing that the value knows too early, with the index of the later step."""
+    worlds, steps, is_whole = _alike_worlds(table, draw), draw.later_steps, _count_of(draw.turn) <= _ENUMERATED
     turned_up: dict[int, list[tuple[_Payoffs, int]]] = defaultdict(list)
     for world in worlds:
         for place, (step, state, _) in enumerate(replay_steps(table.game, world.state, steps)):
@@ -160,27 +160,34 @@ def _leaks(table: PlayedTable, value: ValueFunction[Any], draw: HiddenDraw) -> I
             if not step.actions or not is_allowed(table.game, state, step):
                 continue
             after = table.game.apply(state, step.actions)
-            if _hidden_worth(value, state, after) != _hidden_worth(value, step.state, step.after):
+            if _value_before_reveal(value, state, after) != _value_before_reveal(value, step.state, step.after):
                 yield place, "before_reveal shows the value what was turned up: with other cards it is another one"
             turned_up[place].append((value(after), world.ways))
     for place, values in turned_up.items():
-        hidden = _hidden_worth(value, steps[place].state, steps[place].after)
+        hidden = _value_before_reveal(value, steps[place].state, steps[place].after)
         is_of_all = 0 < sum(ways for _, ways in values) == sum(world.ways for world in worlds)
         if hidden is not None and is_of_all and (text := _describe_bias(hidden, values, is_whole=is_whole)):
             yield place, f"with all that was turned up hidden by before_reveal, {text}"
 
 
-def _hidden_worth(value: ValueFunction[Any], before: Any, after: Any) -> _Payoffs | None:
+def _value_before_reveal(value: ValueFunction[Any], before: Any, after: Any) -> _Payoffs | None:
+    """Return the value of a state with all hidden again that was turned up on the way to it.
+
+    None if nothing was.
+    """
     hidden = value.before_reveal(before, after)
     return None if hidden is None else value(hidden)
 
 
-def _worlds(table: PlayedTable, draw: HiddenDraw) -> list[_World]:
-    """Return all worlds of a draw with few outcomes; of a shuffle a sample, and some with two cards exchanged."""
+def _alike_worlds(table: PlayedTable, draw: HiddenDraw) -> list[_World]:
+    """Return the worlds of a draw that look to every seat like the played one.
+
+    They are all of a draw with few outcomes; of a shuffle a sample, and some with two items exchanged.
+    """
     turn, step = draw.turn, draw.step
     orders: list[tuple[tuple[int, ...], int]] = []
     if _count_of(turn) <= _ENUMERATED:
-        orders += _outcomes(turn).items()
+        orders += _outcomes_with_weights(turn).items()
     elif isinstance(turn.kind, Shuffle):
         groups, rng = _alike_places(table, step), Random(turn.key)  # noqa: S311 - a sample
         pairs = [pair for group in groups for pair in pairwise(group)]
@@ -214,12 +221,14 @@ def _shuffle_groups(drawn: tuple[int, ...], groups: Sequence[Sequence[int]], rng
 
 
 def _is_alike(table: PlayedTable, one: Any, other: Any) -> bool:
+    """Return True if every seat has the same view of both states."""
     return all(looks_alike(table, seat, one, other) for seat in table.all_seats())
 
 
-def _equal(one: _Payoffs, other: _Payoffs) -> bool:
+def _are_equal(one: _Payoffs, other: _Payoffs) -> bool:
     return all(abs(a - b) <= _CLOSE for a, b in zip(one, other, strict=True))
 
 
-def _text(payoffs: _Payoffs) -> str:
+def _show(payoffs: _Payoffs) -> str:
+    """Format payoffs with six digits: `0.25, 0.75`."""
     return ", ".join([f"{payoff:.6g}" for payoff in payoffs])

@@ -71,7 +71,7 @@ bad = partial(CheckResult, "BAD")
 
 
 def checked(title: str, check: Callable[[], Iterable[CheckResult]]) -> list[CheckResult]:
-    """Return the results of `check`; an exception becomes a note, because who asks the doctor has trouble already."""
+    """Return the results of `check`; an exception of it becomes a note."""
     try:
         return list(check())
     except Exception as error:  # noqa: BLE001 - any trouble of this machine
@@ -79,13 +79,13 @@ def checked(title: str, check: Callable[[], Iterable[CheckResult]]) -> list[Chec
 
 
 def system() -> Iterator[CheckResult]:
-    """Yield the versions of the programs that leagues depend on."""
+    """Report the versions of the programs that leagues depend on."""
     versions = f"arena {__version__}, Python {platform.python_version()}, SQLite {sqlite3.sqlite_version}"
     yield ok(f"{versions}, Linux {platform.release()}")
 
 
 def games() -> Iterator[CheckResult]:
-    """Yield the playable games, and a note for each game whose simulator lacks its engine."""
+    """Report the playable games, and each game whose simulator lacks its engine."""
     playable: list[str] = []
     missing: list[CheckResult] = []
     for name in bundled_names():
@@ -99,10 +99,10 @@ def games() -> Iterator[CheckResult]:
 
 
 def cores() -> Iterator[CheckResult]:
-    """Yield the cores, memory and load of this machine."""
+    """Report the cores, memory and load of this machine, and whether workers can keep to cores of their own."""
     count, load = len(usable_cores()), os.getloadavg()[0]
     yield ok(f"{counted(count, 'core')}, {free_memory() / 2**30:.1f} GiB of memory free, load {load:.1f}")
-    yield from _room(count)
+    yield from _check_room(count)
     if count > 1:
         free = len(free_cores())
         text = "each worker of a league and its bots keep to one core, where that is enough"
@@ -112,8 +112,8 @@ def cores() -> Iterator[CheckResult]:
         yield note("other work keeps the cores busy: a league takes longer; CPU time, which decides, stays fair")
 
 
-def _room(cores: int) -> Iterator[CheckResult]:
-    """Yield the number of workers that fit, with two bots each that use all of the default limits."""
+def _check_room(cores: int) -> Iterator[CheckResult]:
+    """Report how many workers fit, with two bots each that use all of the default limits."""
     usual = [Limits()] * 2
     fitting, need = matches_that_fit(usual), room_for(usual, workers=1)
     if fitting < 1:

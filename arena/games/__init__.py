@@ -111,34 +111,36 @@ def known_names() -> list[str]:
 
 
 def load_all_games() -> Iterator[OfferedGame]:
-    """Load all games and families; an entry point that cannot be used comes with the reason."""
+    """Load all games and families, and yield a line for each; one that cannot be used comes with the reason."""
     for name in bundled_names():
-        yield _load_offer(name, "arena")
+        yield _offer_game(name, "arena")
     for name, entries in plugins.entry_points().items():
         for place in [plugins.place_of(entry) for entry in entries if not plugins.is_own(entry)][:1]:
             try:
-                _require_free(name, place)
-                yield _load_offer(name, place)
+                _require_free_name(name, place)
+                yield _offer_game(name, place)
             except SpecError as error:
                 yield OfferedGame(name, place, problem=str(error))
     for prefix in family_names():
         try:
-            offer = _family(prefix).offer()
+            offer = _load_family(prefix).offer()
         except SpecError as error:
             offer = OfferedGame(prefix, "", problem=str(error))
         yield from [] if offer is None else [offer]
 
 
-def _load_offer(name: str, place: str) -> OfferedGame:
+def _offer_game(name: str, place: str) -> OfferedGame:
+    """Return the line of a game in a list of games."""
     game = load_game(name)
     return OfferedGame(name, place, game.rules_version, describe_range(game.seat_counts))
 
 
 def _is_of_family(name: str) -> bool:
+    """Return True if the name is `PREFIX:NAME` of an installed family."""
     return ":" in name and name.partition(":")[0] in family_names()
 
 
-def _family(prefix: str) -> GameFamily:
+def _load_family(prefix: str) -> GameFamily:
     """Load the adapter of that prefix; SpecError if two packages have one, or it cannot be imported."""
     entry = plugins.only_entry_point(prefix, plugins.entry_points(plugins.FAMILIES)[prefix])
     family: GameFamily = entry.load() if plugins.is_own(entry) else plugins.load_entry_point(entry).value
@@ -147,13 +149,16 @@ def _family(prefix: str) -> GameFamily:
 
 @cache
 def _load_plugin(name: str) -> tuple[Plugin, Game[Any, Any]]:
-    """Load the plug-in that an entry point's name, a reference or `FAMILY:NAME` means, and the game it is or makes."""
+    """Load the plug-in that a name means, and the game that it is or makes.
+
+    The name is that of an entry point, `module:Class` or `FAMILY:NAME`. SpecError if there is none, or if it is broken.
+    """
     if _is_of_family(name):
-        return _family(name.partition(":")[0]).load(name)
+        return _load_family(name.partition(":")[0]).load(name)
     if plugins.is_reference(name):
         plugin = plugins.load_reference(name)
         game = _game_in(plugin)
-        _require_free(game.name, plugin.place)
+        _require_free_name(game.name, plugin.place)
         return plugin, game
     entries = plugins.entry_points().get(name, ())
     if not entries:
@@ -166,7 +171,8 @@ def _load_plugin(name: str) -> tuple[Plugin, Game[Any, Any]]:
     return plugin, game
 
 
-def _require_free(name: str, place: str) -> None:
+def _require_free_name(name: str, place: str) -> None:
+    """Raise SpecError if the name is that of a game of arena."""
     if name in plugins.own_entry_points():
         raise SpecError(f"{place}: {name} is a game of arena; give yours another name")
 

@@ -111,18 +111,20 @@ class KuhnPoker(BaseGame):
 
     def describe(self, state: State, names: Sequence[str] = ()) -> str:
         """Describe both cards and the moves."""
-        return _describe(state, [*map(RANKS.__getitem__, state.cards)], names)
+        return _describe_hands(state, [*map(RANKS.__getitem__, state.cards)], names)
 
     def describe_for(self, state: State, seat: Seat, names: Sequence[str] = ()) -> str:
         """Describe the moves and the cards that this seat may see."""
-        return _describe(state, self.observe(state, seat)["cards"], names)
+        return _describe_hands(state, self.observe(state, seat)["cards"], names)
 
 
 def _is_showdown(state: State) -> bool:
+    """Return True if the hand has ended without a fold, so that both cards are shown."""
     return state.moves in _ENDS and state.moves[-1] != "fold"
 
 
-def _describe(state: State, cards: Sequence[str | None], names: Sequence[str]) -> str:
+def _describe_hands(state: State, cards: Sequence[str | None], names: Sequence[str]) -> str:
+    """Describe the turn, the cards (None for a hidden one) and the moves."""
     moves = [f"seat {number % 2} {Move(word)}" for number, word in enumerate(state.moves)]
     hands = [f"seat {seat}: {card or 'a hidden card'}" for seat, card in enumerate(cards)] or ["no cards yet"]
     title = "the hand is over" if state.moves in _ENDS else f"seat {state.to_move} to move"

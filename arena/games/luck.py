@@ -40,6 +40,7 @@ def draw(seed: str, chance: Chance) -> tuple[int, ...]:
 
 
 def _roll_dice(prefix: bytes, number: int, faces: int) -> tuple[int, ...]:
+    """Return the faces of `number` dice by the recipe at the top; `prefix` is the seed and the key."""
     surely_below = _WORD_COUNT - faces
     faces_up = []
     for suffix in _first_attempts(number):

@@ -56,7 +56,7 @@ class CallableBot:
         self._start, self._end = getattr(player, "start", None), getattr(player, "end", None)
 
     def answer(self, message: Mapping[str, Any]) -> dict[str, Any] | None:
-        """Return the answer to a message of the protocol; None if it wants none."""
+        """Return the answer to a message of the protocol, as the player gives it; None if no answer is due."""
         match message["type"]:
             case "hello":
                 return {"type": "hello", "protocols": [1], "name": self.name}
@@ -74,6 +74,7 @@ class CallableBot:
         """Return `act` for a plain function; a listed action is sent by its index."""
 
         def act(request: Mapping[str, Any]) -> Any:
+            """Choose by the function; return the index of a listed action, or else the action as JSON."""
             legal = request["legal"]
             action = self._to_json(choose(request["view"], legal))
             return legal.index(action) if legal is not None and action in legal else action
@@ -83,7 +84,7 @@ class CallableBot:
     def _to_json(self, action: Any) -> Any:
         """Return the action as plain JSON values; TypeError if it has no JSON form."""
         try:
-            return msgspec.json.decode(msgspec.json.encode(action, enc_hook=_number))
+            return msgspec.json.decode(msgspec.json.encode(action, enc_hook=_plain_number))
         except (TypeError, ValueError, OverflowError, RecursionError) as error:
             raise TypeError(f"player {self.name}: {action!r:.80} is no action: {error}") from None
 
@@ -103,7 +104,7 @@ class Switchboard:
             files.make_folder(self._folder.parent, CALLABLES)
             self._stack.enter_context(_lock_run(self._folder.parent))
         for name, bot in self._bots.items():
-            self.listening[self._stack.enter_context(_listener(self._folder / f"{name}.socket"))] = bot
+            self.listening[self._stack.enter_context(_listen(self._folder / f"{name}.socket"))] = bot
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -117,7 +118,7 @@ class Switchboard:
         return [*self.listening, *self._lines]
 
     def serve(self, ready: socket.socket) -> None:
-        """Accept a bot's process, or answer its lines; exceptions of the player pass."""
+        """Accept a connection of a bot's process, or answer its lines; exceptions of the player pass."""
         if ready in self.listening:
             self._lines[ready.accept()[0]] = (self.listening[ready], bytearray())
             return
@@ -137,7 +138,7 @@ class Switchboard:
             ready.close()
 
 
-def _number(value: Any) -> Any:
+def _plain_number(value: Any) -> Any:
     """Return a number of numpy or torch as Python's own; TypeError for any other value."""
     if getattr(value, "ndim", 0):
         raise TypeError(f"an array of shape {tuple(value.shape)}, where one number could be an index in `legal`")
@@ -158,8 +159,11 @@ def _lock_run(results: Path) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _listener(path: Path) -> Iterator[socket.socket]:
-    """Listen on a socket at `path`, which may be longer than a socket's path can be: bind through its folder."""
+def _listen(path: Path) -> Iterator[socket.socket]:
+    """Listen on a socket at `path`, which may be longer than a socket's path can be: bind through its folder.
+
+    The file is removed before and after.
+    """
     path.unlink(missing_ok=True)
     folder = os.open(path.parent, os.O_RDONLY)
     try:

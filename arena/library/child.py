@@ -73,7 +73,7 @@ def run_in_child(
             caller.listen(child, players)
             child.wait()
         except BaseException:
-            _end(child)
+            _end_child(child)
             raise
     if caller.outcome is None:
         raise HarnessFault(f"the process of {operation.__name__} ended with exit code {child.returncode}")
@@ -107,14 +107,14 @@ class _Caller:
                     if key.fileobj is not self._pipe:
                         assert players is not None, "only players have sockets"
                         players.serve(key.fileobj)  # type: ignore[arg-type]
-                    elif not self._hear():
+                    elif not self._read_frames():
                         return
             if is_gone:
                 return
             is_gone = child.poll() is not None
 
-    def _hear(self) -> bool:
-        """Pass on the frames that have arrived, of progress the latest; return True if there may be more."""
+    def _read_frames(self) -> bool:
+        """Pass on the frames that have arrived, of progress the latest; return False at the end of the pipe."""
         data = os.read(self._pipe.fileno(), 1 << 16)
         self._buffer += data
         counts: Mapping[str, Any] | None = None
@@ -141,8 +141,8 @@ class _Caller:
         return bool(data)
 
 
-def _end(child: "subprocess.Popen[bytes]") -> None:
-    """End the child, which ends its bots."""
+def _end_child(child: "subprocess.Popen[bytes]") -> None:
+    """Ask the child to end, which ends its bots; kill it if it does not within ten seconds."""
     child.send_signal(signal.SIGTERM)
     try:
         child.wait(_END_WITHIN_S)
@@ -152,19 +152,21 @@ def _end(child: "subprocess.Popen[bytes]") -> None:
 
 
 def _encode(value: Any) -> bytes:
-    return msgspec.msgpack.encode(value, enc_hook=_to_plain)
+    """Encode a request, an event or a value as msgpack."""
+    return msgspec.msgpack.encode(value, enc_hook=_encode_other)
 
 
-def _to_plain(value: Any) -> Any:
+def _encode_other(value: Any) -> Any:
+    """Return plain values for a secret and an error, and text for all else that msgpack does not know."""
     match value:
         case Secret():
             return [value.reveal(), value.seed]
         case ArenaError():
-            return _failure(value)
+            return _error_fields(value)
     return str(value)
 
 
-def _from_plain(kind: type, value: Any) -> Any:
+def _decode_other(kind: type, value: Any) -> Any:
     """Return a value of a request in the type of its field."""
     if kind is Secret:
         return Secret(bytes.fromhex(value[0]), value[1])
@@ -172,13 +174,13 @@ def _from_plain(kind: type, value: Any) -> Any:
 
 
 def request_of(operation: Callable[..., Any], choices: Mapping[str, Any]) -> Any:
-    """Return the request of an operation with these choices. SpecError for unknown or impossible ones."""
+    """Return the request of an operation with these choices. SpecError for unknown or impossible choices."""
     kind = next(iter(operation.__annotations__.values()))
     unknown = choices.keys() - set(kind.__struct_fields__)
     if unknown:
         raise SpecError(f"{kind.__name__} has no {', '.join(sorted(unknown))}; {', '.join(kind.__struct_fields__)}")
     try:
-        return msgspec.convert(msgspec.msgpack.decode(_encode(choices)), kind, dec_hook=_from_plain)
+        return msgspec.convert(msgspec.msgpack.decode(_encode(choices)), kind, dec_hook=_decode_other)
     except msgspec.ValidationError as error:
         raise SpecError(str(error)) from None
 
@@ -187,51 +189,56 @@ class _Child:
     """The child's side: it reads the request, runs the operation with signals, umask and logs set, and sends frames."""
 
     def __init__(self, number: int) -> None:
-        self._number = number
-        self._late: Any = None
+        self._descriptor = number
+        self._unsent: Any = None
         self._ending = contextlib.ExitStack()
 
     def run(self) -> None:
         """Run the operation given on stdin, and send its value or its error."""
-        signal.signal(signal.SIGTERM, _stop)
+        signal.signal(signal.SIGTERM, _stop_once)
         os.umask(os.umask(0o077) & 0o077)
         logging.getLogger().addHandler(_Warnings(self._send))
         try:
             module, name, choices = msgspec.msgpack.decode(sys.stdin.buffer.read())
             os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-            os.set_inheritable(self._number, False)
+            os.set_inheritable(self._descriptor, False)
             operation = getattr(import_module(module), name)
             request = request_of(operation, choices)
             with self._ending:
-                listener = [lambda event: self._on(request, event)] if "on" in operation.__annotations__ else []
+                listener = [lambda event: self._forward(request, event)] if "on" in operation.__annotations__ else []
                 outcome = {"value": operation(request, *listener)}
         except BaseException as error:  # noqa: BLE001 - whatever happens is the caller's to know
-            outcome = _failure(error)
+            outcome = _error_fields(error)
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
-        if self._late is not None:
-            self._send({"event": self._late})
+        if self._unsent is not None:
+            self._send({"event": self._unsent})
         self._send(outcome)
 
-    def _on(self, request: Any, event: Any) -> None:
+    def _forward(self, request: Any, event: Any) -> None:
+        """Send an event; progress only if the pipe has room, else the latest is sent at the end.
+
+        When a league begins, its log is opened, too.
+        """
         from arena.operations.run_league import LeagueBegins  # noqa: PLC0415 - most operations begin none
         from arena.store.league_log import logging_to  # noqa: PLC0415 - see above
 
         if isinstance(event, LeagueBegins):
             self._ending.enter_context(logging_to(request.results, event.league, log.warning))
         if hasattr(event, "done"):
-            self._late = {"type": type(event).__name__, "task": event.task, "done": event.done, "total": event.total}
-            if select.select([], [self._number], [], 0)[1]:  # a frame this small fits
-                self._send({"event": self._late})
-                self._late = None
+            self._unsent = {"type": type(event).__name__, "task": event.task, "done": event.done, "total": event.total}
+            if select.select([], [self._descriptor], [], 0)[1]:  # a frame this small fits
+                self._send({"event": self._unsent})
+                self._unsent = None
         else:
             self._send({"event": event})
 
     def _send(self, frame: Any) -> None:
+        """Write a frame to the pipe; end this process, as by SIGTERM, if the caller is gone."""
         data = _encode(frame)
         try:
             written = memoryview(len(data).to_bytes(_LENGTH) + data)
             while written:
-                written = written[os.write(self._number, written) :]
+                written = written[os.write(self._descriptor, written) :]
         except BrokenPipeError:  # the caller is gone
             os.kill(os.getpid(), signal.SIGTERM)
 
@@ -247,12 +254,13 @@ class _Warnings(logging.Handler):
         self._send({"event": {"type": "Logged", "sentence": record.getMessage()}})
 
 
-def _stop(_number: int, _frame: object) -> None:
+def _stop_once(_signal: int, _frame: object) -> None:
+    """End the operation as Ctrl-C does; later signals are ignored."""
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     raise KeyboardInterrupt
 
 
-def _failure(error: BaseException) -> dict[str, str]:
+def _error_fields(error: BaseException) -> dict[str, str]:
     """Return an error by the name of its class in `arena.errors`, and its text."""
     from arena.process.shortage import as_shortage  # noqa: PLC0415 - only for this message
 

@@ -15,6 +15,7 @@ class _EnvironmentParts:
     """The parts common to both kinds of environment: names, spaces, the table; `seat_0` is the agent of seat 0."""
 
     def __init__(self, table: LearningTable) -> None:
+        """Make the spaces from the table's actions and the shape of its views."""
         self.table = table
         self.metadata = {"name": f"{table.name}_v{table.version}", "render_modes": ["ansi"], "is_parallelizable": False}
         self.render_mode = "ansi"
@@ -42,7 +43,7 @@ class _EnvironmentParts:
 
     def observe(self, agent: str) -> dict[str, Any]:
         """Return the encoded view of that seat, and the mask of its legal actions."""
-        return self.table.observation(self._seat(agent))
+        return self.table.observation(self._seat_of(agent))
 
     def render(self) -> str:
         """Return the position as text; nothing is hidden."""
@@ -51,7 +52,7 @@ class _EnvironmentParts:
     def close(self) -> None:
         """Do nothing: no resources are open."""
 
-    def _seat(self, agent: str) -> Seat:
+    def _seat_of(self, agent: str) -> Seat:
         return Seat(self.possible_agents.index(agent))
 
     def _rewards(self) -> dict[str, float]:
@@ -75,7 +76,7 @@ class ArenaEnv(_EnvironmentParts, AECEnv):  # type: ignore[misc]
         self.truncations = dict.fromkeys(self.agents, False)
         self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in self.agents}
         self._skip_agent_selection: str | None = None
-        self._select()
+        self._select_agent()
 
     def step(self, action: SupportsIndex | None) -> None:
         """Take the action of the seat `agent_selection`; None after the end. IllegalAction if it is not legal."""
@@ -83,25 +84,26 @@ class ArenaEnv(_EnvironmentParts, AECEnv):  # type: ignore[misc]
         if action is None or self.terminations[agent]:
             self._was_dead_step(action)
             return
-        seat = self._seat(agent)
+        seat = self._seat_of(agent)
         self._chosen[seat] = self.table.require_legal(seat, action)
         self._cumulative_rewards[agent] = 0.0
         if len(self._chosen) < len(self.table.deciding):
             self._clear_rewards()
-            self.agent_selection = self._next()
+            self.agent_selection = self._waiting_agent()
             return
         self.table.play(self._chosen)
-        self._select()
+        self._select_agent()
         self._accumulate_rewards()
 
-    def _select(self) -> None:
+    def _select_agent(self) -> None:
         """Select the first seat with a choice, after the end the first of all; set rewards and terminations."""
         self._chosen: dict[Seat, int] = {}
         self.rewards = self._rewards()
         self.terminations = dict.fromkeys(self.agents, not self.table.deciding)
-        self.agent_selection = self._next()
+        self.agent_selection = self._waiting_agent()
 
-    def _next(self) -> str:
+    def _waiting_agent(self) -> str:
+        """Return the first agent that has to decide and has not yet; after the end the first of all."""
         waiting = [seat for seat in self.table.deciding if seat not in self._chosen]
         return self.possible_agents[waiting[0] if waiting else 0]
 

@@ -54,14 +54,14 @@ class Rules:
 
     def legal(self, state: Any, seat: int | None = None) -> tuple[Any, ...] | None:
         """Return the actions open to a seat, by default the first that decides; None if the game cannot list them."""
-        return self._game.legal(state, self._seat(state) if seat is None else Seat(seat))
+        return self._game.legal(state, self._first_seat(state) if seat is None else Seat(seat))
 
     def apply(self, state: Any, action: Any) -> Any:
         """Return the state after an action of the one seat that decides, or after a mapping of actions by seat.
 
         An action is one of `legal`, or its JSON form. BotFault if the rules forbid it.
         """
-        seats = self._deciding(state)
+        seats = self._deciding_seats(state)
         by_seat = {Seat(seat): move for seat, move in action.items()} if len(seats) > 1 else {seats[0]: action}
         return self._game.apply(state, {seat: self._parse(state, seat, move) for seat, move in by_seat.items()})
 
@@ -82,7 +82,7 @@ class Rules:
         return isinstance(self.turn(state), Over)
 
     def outcome(self, state: Any) -> Outcome:
-        """Scores (exact, in the game's points) and ranks (from 0, the best) by seat, after the end."""
+        """Return scores (exact, in the game's points) and ranks (from 0, the best) by seat, after the end."""
         return self._game.outcome(state)
 
     def playout(self, rng: random.Random, state: Any = None, *, seats: int = 2) -> Any:
@@ -106,14 +106,15 @@ class Rules:
     def __repr__(self) -> str:
         return f"<rules of {self.name}, version {self.version}>"
 
-    def _deciding(self, state: Any) -> tuple[Seat, ...]:
+    def _deciding_seats(self, state: Any) -> tuple[Seat, ...]:
+        """Return the seats that decide in a state. SpecError if none does."""
         turn = self.turn(state)
         if not isinstance(turn, Decision):
             raise SpecError(f"nobody decides in this state of {self.name}: {turn}")
         return turn.seats
 
-    def _seat(self, state: Any) -> Seat:
-        return self._deciding(state)[0]
+    def _first_seat(self, state: Any) -> Seat:
+        return self._deciding_seats(state)[0]
 
     def _parse(self, state: Any, seat: Seat, action: Any) -> Any:
         return self._game.parse(state, seat, action) if isinstance(action, dict) else action
@@ -125,6 +126,7 @@ def game(name: str) -> Rules:
 
 
 def _draw(kind: Any, rng: random.Random) -> tuple[int, ...]:
+    """Draw an outcome of dice, weights or a shuffle by `rng`."""
     if isinstance(kind, Dice):
         return tuple(rng.randint(1, kind.faces) for _ in range(kind.count))
     if isinstance(kind, Weighted):

@@ -71,7 +71,7 @@ class League:
         progress: OnCounts | bool = False,
         update: bool = False,
     ) -> Table:
-        """Play what is left, in a process of its own; the standings.
+        """Play what is left, in a process of its own; return the standings.
 
         `workers`: matches at once, by default the file's or all cores; one where a function plays. `isolation`:
         "sandbox" or "none", by default the sandbox; "none" where a function plays. `progress`: True shows a line,
@@ -80,12 +80,13 @@ class League:
         Raises the error of a function that plays, and those of the command: SpecError, MachineFault, CheckFailed.
         Interrupted by Ctrl-C, the same call continues.
         """
-        self._play(workers=workers, isolation=isolation, progress=progress, update=update)
+        self._play_remaining(workers=workers, isolation=isolation, progress=progress, update=update)
         return self.standings()
 
-    def _play(
+    def _play_remaining(
         self, *, workers: int | None, isolation: str | None, progress: OnCounts | bool, update: bool = False
     ) -> None:
+        """Play what is left; the arguments and errors are those of `run`."""
         players = {name: CallableBot(name, player) for name, (player, _) in self._callables.items()}
         if players and isolation == "sandbox":
             raise SpecError(f"{', '.join(players)}: a function plays in the caller's process, which no sandbox holds")
@@ -169,7 +170,10 @@ class League:
         return {"results": self._results, "bots_folder": self._bots}
 
     def _register(self, entry: Any) -> Any:
-        """Return an entry of `players` as a tournament file can have it; SpecError if none can."""
+        """Return an entry of `players` as a tournament file can have it, and note a function or object in it.
+
+        SpecError if no file could have the entry.
+        """
         if callable(entry):
             raise SpecError(f"players: expected mappings with the key bot, found {entry!r:.80}")
         if not isinstance(entry, Mapping) or isinstance(entry.get("bot", ""), str):
@@ -215,14 +219,14 @@ def play(  # noqa: PLR0913 - all by name
     progress: OnCounts | bool = False,
     bots: str | Path = "bots",
 ) -> League:
-    """Play these against each other at one table; the league of it, whose results are gone with the object.
+    """Play these players against each other at one table; return their league, whose results are gone with the object.
 
     `blocks`, each of as many matches as players: the same luck, each player once in each seat. `seed` makes the luck
     public. Other arguments as for `League.run`.
     """
     entries = [player if isinstance(player, Mapping) else {"bot": player} for player in players]
     content = {"name": "match", "game": game, "seats": len(players), "cycles": blocks, "options": dict(options or {})}
-    content |= {"players": _name_apart(entries)}
+    content |= {"players": _with_distinct_names(entries)}
     if clock or any(not isinstance(player.get("bot", ""), str | Path) for player in entries):
         content["clock"] = dict(clock or _LONG_CLOCK)
     if seed is not None:
@@ -230,12 +234,12 @@ def play(  # noqa: PLR0913 - all by name
     with contextlib.ExitStack() as ending:
         league = League(content, results=ending.enter_context(scratch_folder("arena-play-")), bots=bots)
         weakref.finalize(league, ending.pop_all().close)
-    league._play(workers=workers, isolation=isolation, progress=progress)  # noqa: SLF001 - `run` would compute standings, too
+    league._play_remaining(workers=workers, isolation=isolation, progress=progress)  # noqa: SLF001 - `run` would compute standings, too
     return league
 
 
 def listener(progress: OnCounts | bool) -> OnCounts | None:  # noqa: FBT001 - as its callers got it
-    """Return the listener that the argument `progress` of a call asks for."""
+    """Return the listener for `progress`: a function as it is, for True one that prints a line, else None."""
     return progress if callable(progress) else _print_progress if progress else None
 
 
@@ -247,7 +251,7 @@ def absolute(path: str | Path) -> Path:
         raise SpecError(f"{path}: the working folder has been removed; go to one that is there") from None
 
 
-def _name_apart(entries: list[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def _with_distinct_names(entries: list[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Return the entries with distinct names: a bot that plays against itself is numbered."""
     names = distinguish_names([entry.get("name") or _name_of(entry.get("bot", "player")) for entry in entries])
     return [{**entry, "name": name} for entry, name in zip(entries, names, strict=True)]

@@ -61,7 +61,7 @@ class LearningTable:
         self._luck = derive("training", self._seed, self._episode)
         self._episode += 1
         self.state = self._first
-        self._go_on()
+        self._play_to_choice()
 
     def observation(self, seat: Seat) -> dict[str, Any]:
         """Return the encoded view of the seat (float32) and the mask of its legal actions (int8)."""
@@ -82,7 +82,7 @@ class LearningTable:
         """Play an action, by its number, for each seat in `deciding`, and go on to the next choice."""
         actions = {seat: self._legal[seat][number] for seat, number in numbers.items()}
         self.state = self._game.apply(self.state, self._single_actions | actions)
-        self._go_on()
+        self._play_to_choice()
 
     def rewards(self) -> tuple[float, ...]:
         """Return by seat, after the end, the mean over the others of 1, 0 or -1 for a better, equal or worse rank."""
@@ -96,8 +96,8 @@ class LearningTable:
     def _encode_view(self, seat: Seat) -> Any:
         return np.asarray(self._encode(self._game.observe(self.state, seat)), dtype=np.float32)
 
-    def _go_on(self) -> None:
-        """Play to the next choice or the end."""
+    def _play_to_choice(self) -> None:
+        """Play luck and single legal actions, until a seat has a choice or the game ends."""
         self._legal = {}
         while not isinstance(turn := self._game.turn(self.state), Over):
             if not isinstance(turn, Decision):

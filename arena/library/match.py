@@ -41,7 +41,7 @@ class Match:
     def steps(self) -> Table:
         """Return the steps: number, seat and player (None for luck), the recorded action, its text, the bot's note."""
         return Table(
-            map(self._row, range(1, len(self._moments) + 1), self._moments), columns=("step", "player", "text")
+            map(self._step_row, range(1, len(self._moments) + 1), self._moments), columns=("step", "player", "text")
         )
 
     def state(self, step: int | None = None) -> Any:
@@ -60,12 +60,12 @@ class Match:
     def player(self, *, private: Collection[str] = ()) -> MatchPage:
         """Return the match as a page that plays it: a notebook shows it, `str` of it is HTML for a file.
 
-        Notes and stderr are told of the players named in `private`.
+        Notes and stderr are shown of the players named in `private`.
         """
         return MatchPage(match_page(self.record, private=private))
 
     def dialogue(self) -> Table:
-        """Every line both ways: seat, player, number of the request, `>` to the bot or `<` from it, the line.
+        """Return every line both ways: seat, player, number of the request, `>` to the bot or `<` from it, the line.
 
         CheckFailed if the lines cannot be made again.
         """
@@ -88,7 +88,8 @@ class Match:
     def _moments(self) -> tuple[ReplayStep, ...]:
         return tuple(replay(self.record))
 
-    def _row(self, number: int, moment: ReplayStep) -> dict[str, Any]:
+    def _step_row(self, number: int, moment: ReplayStep) -> dict[str, Any]:
+        """Return a step as a row of `steps`."""
         step = moment.step
         seat = step.seat if isinstance(step, ActionStep) else None
         return {

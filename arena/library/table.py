@@ -33,10 +33,11 @@ class Table(list[dict[str, Any]]):
         return f"<p>{escape(self.title)}</p><table><tr>{head}</tr>{body}</table>"
 
     def _columns(self) -> list[Column]:
+        """Make the columns to show: by their definition, or of the values of that name."""
         return [
             column.column(self, PLAIN)
             if isinstance(column, Definition)
-            else Column(column, [_cell(row.get(column)) for row in self], "left")
+            else Column(column, [_cell_text(row.get(column)) for row in self], "left")
             for column in self.columns
         ]
 
@@ -50,14 +51,15 @@ class Picture(str):
         return str(self)
 
 
-def _cell(value: object) -> str:
+def _cell_text(value: object) -> str:
+    """Format a value for a cell: numbers with three decimals, lists and dicts in one line."""
     match value:
         case None:
             return "-"
         case float():
             return f"{value:.3f}"
         case list() | tuple():
-            return " ".join(map(_cell, value))
+            return " ".join(map(_cell_text, value))
         case dict():
-            return ", ".join(f"{name} {_cell(entry)}" for name, entry in value.items()) or "-"
+            return ", ".join(f"{name} {_cell_text(entry)}" for name, entry in value.items()) or "-"
     return PLAIN.names([str(value)])[0]

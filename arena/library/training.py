@@ -30,7 +30,7 @@ def env(game: str, options: Mapping[str, Json] | None = None, *, seats: int | No
     SpecError for a game that cannot be learned, with what it lacks, and without the extra `pettingzoo`.
     """
     table = LearningTable(game, options or {}, seats)
-    environment: ArenaEnv = _environments().ArenaEnv(table)
+    environment: ArenaEnv = _import_environments().ArenaEnv(table)
     return environment
 
 
@@ -45,11 +45,12 @@ def parallel_env(
     table = LearningTable(game, options or {}, seats)
     if not table.is_simultaneous:
         raise SpecError(f"{game}: one seat acts at a time; arena.env makes its environment")
-    environment: ArenaParallelEnv = _environments().ArenaParallelEnv(table)
+    environment: ArenaParallelEnv = _import_environments().ArenaParallelEnv(table)
     return environment
 
 
-def _environments() -> Any:
+def _import_environments() -> Any:
+    """Import the environments; SpecError without the packages that they need."""
     try:
         from arena.library import environments  # noqa: PLC0415 - it needs the extra
     except ImportError as error:

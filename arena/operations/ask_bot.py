@@ -165,6 +165,7 @@ def _report_first(bot: BotSpec, on: OnEvent) -> Callable[[BotPlayer, int], None]
     is_reported = False
 
     def report(player: BotPlayer, step: int) -> None:
+        """Report the request for this step, if it is the first."""
         nonlocal is_reported
         if not is_reported:
             is_reported = True

@@ -83,11 +83,14 @@ class Comparison(msgspec.Struct, frozen=True):
 
 
 def compare_bots(request: CompareBots, on: OnEvent = ignore) -> Comparison:
-    """Play until the test has decided. Interrupted by a KeyboardInterrupt; the same request continues."""
+    """Play until the test has decided, or must end undecided. Interrupted by a KeyboardInterrupt.
+
+    Blocks are stored as they end, so that the same request continues.
+    """
     names = ("elo0", "elo1", "model", "alpha", "beta", "batch", "cap")
     test = SequentialSettings(matches=DEFAULT_SEATS, **{name: getattr(request, name) for name in names})
     bots = request.bot_store()
-    players = _players(bots.find(request.new), bots.find(request.old))
+    players = _distinct_players(bots.find(request.new), bots.find(request.old))
     require_options(request.game, request.options, DEFAULT_SEATS)
     value = value_of(load_game(request.game))
     if test.model == "luck-adjusted" and value is None:
@@ -98,20 +101,20 @@ def compare_bots(request: CompareBots, on: OnEvent = ignore) -> Comparison:
     with writable(request.results) as store:
 
         def is_open(known: Tournament) -> bool:
-            return not _resume(store, known, tester, players[0].name)[0].is_decided
+            return not _resume_test(store, known, tester, players[0].name)[0].is_decided
 
-        new_tournament = with_installed_bots(_tournament(players, request, test), bots)
+        new_tournament = with_installed_bots(_tournament_of_test(players, request, test), bots)
         tournament, secret = begin_league(store, request.results, new_tournament, request.secret, is_open)
-        comparison, finished = _resume(store, tournament, tester, players[0].name)
+        comparison, finished = _resume_test(store, tournament, tester, players[0].name)
         on(ComparisonLuck(luck_origin(tournament)))
         needed = comparison.needed(jobs(tournament, finished, request.isolation, secret=secret))
         local = LocalBackend(1 if cluster else local_workers(request.workers, largest_limits(tournament), on))
         backend = backend_of(cluster, tournament, bots, request.isolation, local, on)
-        _play(store, needed, comparison, backend, on)
+        _play_until_decided(store, needed, comparison, backend, on)
     return Comparison(players[0].name, players[1].name, comparison.summary, luck_origin(tournament))
 
 
-def _players(new: BotSpec, old: BotSpec) -> tuple[Player, Player]:
+def _distinct_players(new: BotSpec, old: BotSpec) -> tuple[Player, Player]:
     """Return both players under distinct names: with the version if the names are equal, else with the hash."""
     bots = (new, old)
     versions, hashes = [bot.manifest.version for bot in bots], [bot.digest[:8] for bot in bots]
@@ -119,14 +122,15 @@ def _players(new: BotSpec, old: BotSpec) -> tuple[Player, Player]:
     return Player(name=names[0], bot=new), Player(name=names[1], bot=old)
 
 
-def _tournament(players: tuple[Player, Player], request: CompareBots, test: SequentialSettings) -> Tournament:
+def _tournament_of_test(players: tuple[Player, Player], request: CompareBots, test: SequentialSettings) -> Tournament:
+    """Return the tournament of a test: `compare-NEW-OLD`, in jobs of half a batch."""
     tournament = request.exhibition(players, request.secret, test.last)
     name = f"compare-{players[0].name}-{players[1].name}"
     size = max(1, test.batch // _JOBS_BETWEEN_LOOKS)
     return replace(tournament, name=name, chunk_blocks=size, luck=test.model == "luck-adjusted")
 
 
-def _resume(
+def _resume_test(
     store: MatchStore, tournament: Tournament, tester: Callable[[int], SequentialComparison], new: str
 ) -> tuple[SequentialComparison, Mapping[str, Collection[int]]]:
     """Return the test after the blocks that are stored, and the numbers of these by the key of their pairing."""
@@ -142,7 +146,7 @@ def _expected_matches(comparison: SequentialComparison) -> int:
     return (comparison.state.blocks + comparison.state.blocks_to_go) * DEFAULT_SEATS
 
 
-def _play(
+def _play_until_decided(
     store: MatchStore, needed: Iterator[Job], comparison: SequentialComparison, backend: Backend, on: OnEvent
 ) -> None:
     """Play and store blocks until the test has decided."""

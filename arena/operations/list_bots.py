@@ -37,7 +37,7 @@ class OfferedBot(msgspec.Struct, frozen=True, order=True):
 def list_bots(request: ListBots, on: OnEvent = ignore) -> list[OfferedBot]:
     """List the bots, sorted by name. A bot that cannot be read is a warning."""
     store = BotStore(request.results, request.bots_folder)
-    rows = [_describe(bot, f"{request.bots_folder}/") for bot in store.read_own()]
+    rows = [_offer(bot, f"{request.bots_folder}/") for bot in store.read_own()]
     names: set[str] = set()
     for submission in store.submissions():
         hint = f"an older version: write {submission.name}@{submission.digest[:8]}" if submission.name in names else ""
@@ -48,7 +48,7 @@ def list_bots(request: ListBots, on: OnEvent = ignore) -> list[OfferedBot]:
     for bot in store.read_bundled():
         is_hidden = hashes.get(bot.name, bot.digest) != bot.digest
         hint = f"hidden by another {bot.name}: write {bot.name}@{bot.digest[:8]}" if is_hidden else ""
-        rows.append(_describe(bot, "bundled", hint))
+        rows.append(_offer(bot, "bundled", hint))
     for error in store.unreadable():
         on(Warned(f"left out: {error}"))
     return sorted(rows)
@@ -61,6 +61,7 @@ def withdraw_bot(request: WithdrawBot) -> tuple[Submission, Submission | None]:
     return gone, next((other for other in store.submissions() if other.name == gone.name), None)
 
 
-def _describe(bot: BotSpec, place: str, hint: str = "") -> OfferedBot:
+def _offer(bot: BotSpec, place: str, hint: str = "") -> OfferedBot:
+    """Return a row of the list for a bot; `hint` takes the place of its description."""
     text = hint or " ".join(bot.manifest.description.split())
     return OfferedBot(bot.name, bot.manifest.version, bot.digest, place, "", text)

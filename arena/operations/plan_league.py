@@ -34,7 +34,7 @@ def plan_league(request: RunLeague, on: OnEvent = ignore) -> LeagueForecast:
     tournament, kept = tournament_of(request)
     cluster = request.cluster.select(tournament.cluster, request.workers)
     workers = local_slots(request, tournament, on)
-    played = _stored_matches(request.results, tournament)
+    played = _count_stored_matches(request.results, tournament)
     prepare_isolation(request.isolation, tournament.game)
     capacity = Capacity(workers, workers)
     if cluster is not None:
@@ -72,8 +72,8 @@ def _capacity_of(cluster: ClusterSettings, game: str, isolation: Isolation) -> C
     return Capacity(len(fit), cores, len({worker.host for worker in fit}), len(workers) - len(fit))
 
 
-def _stored_matches(results: Path, tournament: Tournament) -> int:
-    """Return the number of matches of the tournament that are stored."""
+def _count_stored_matches(results: Path, tournament: Tournament) -> int:
+    """Count the stored matches of the tournament; 0 if it is not known."""
     if not is_known(results, tournament.name):
         return 0
     with stored(results) as store:

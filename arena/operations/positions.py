@@ -114,7 +114,7 @@ def save_position(request: SavePosition) -> tuple[Path, Position]:
     with naming_option("--expect"):
         expect = _expected_actions(record, seat, request.step, request.expect)
     with naming_option("--name"):
-        name = _file_name(request.name or f"{record.match}-{request.step}")
+        name = _require_file_name(request.name or f"{record.match}-{request.step}")
     position = Position(record.match, record.seats[seat].player, request.step, expect, arguments)
     path, match = request.folder / f"{name}.yaml", request.folder / _MATCHES / f"{position.match}.json"
     if path.exists():
@@ -137,7 +137,7 @@ def run_positions(request: RunPositions) -> PositionResults:
         prepare_isolation(request.isolation, game)
     bot = bots.install(bot)
     results: list[PositionResult] = []
-    for _, same in groupby(positions, key=_process_of):
+    for _, same in groupby(positions, key=_process_key):
         results += _run_group([*same], bot, request)
     return PositionResults(bot.label, tuple(sorted(results, key=lambda result: result.name)))
 
@@ -157,7 +157,8 @@ def _run_group(group: Sequence[NamedPosition], bot: BotSpec, request: RunPositio
     return [PositionResult(named.name, named.position, answer, "" if answer else problem) for named, answer in rows]
 
 
-def _process_of(named: NamedPosition) -> tuple[str, int, tuple[str, ...]]:
+def _process_key(named: NamedPosition) -> tuple[str, int, tuple[str, ...]]:
+    """Return match, seat and arguments of a position: positions with equal ones are asked in one process."""
     return named.position.match, named.seat, named.position.arguments
 
 
@@ -166,10 +167,11 @@ def _read_all(folder: Path) -> list[NamedPosition]:
     files = sorted([*folder.glob("*.yaml"), *folder.glob("*.yml")])
     if not files:
         raise SpecError(f"{folder}: no positions; `arena positions save MATCH PLAYER --step N` writes one")
-    return sorted(map(_read, files), key=lambda named: (*_process_of(named), named.name))
+    return sorted(map(_read_position, files), key=lambda named: (*_process_key(named), named.name))
 
 
-def _read(path: Path) -> NamedPosition:
+def _read_position(path: Path) -> NamedPosition:
+    """Read a position and its match. SpecError names the file and the key that is wrong."""
     position = read_yaml(path, Position, limit=_FILE_LIMIT)
     match = path.parent / _MATCHES / f"{position.match}.json"
     try:
@@ -214,7 +216,7 @@ def _expected_actions(record: MatchRecord, seat: int, step: int, given: Sequence
     return tuple(actions)
 
 
-def _file_name(name: str) -> str:
+def _require_file_name(name: str) -> str:
     """Return the name. SpecError if it cannot be the name of a file."""
     try:
         return msgspec.convert(name, Name)

@@ -44,12 +44,12 @@ def read_match(request: ReadMatch) -> MatchDetails:
     """Read a match. SpecError if there is none of that id."""
     record, secret = recent_match(request.match)
     if record is not None:
-        kept = (recent_match(other)[0] for other in _block(request, record))
+        kept = (recent_match(other)[0] for other in _other_ids_of_block(request, record))
         return MatchDetails(record, secret, block=tuple(filter(None, kept)))
     with stored(request.results) as store:
         match = store.match(request.match)
         record = record_of(match)
-        block = tuple(record_of(store.match(other)) for other in _block(request, record))
+        block = tuple(record_of(store.match(other)) for other in _other_ids_of_block(request, record))
         secret = None if record.commitment is UNSET else store.secret(record.commitment)
         return MatchDetails(record, secret, match, block)
 
@@ -67,5 +67,6 @@ def read_seat(request: ReadSeat) -> tuple[MatchRecord, int]:
     return record, seat
 
 
-def _block(request: ReadMatch, record: MatchRecord) -> tuple[str, ...]:
+def _other_ids_of_block(request: ReadMatch, record: MatchRecord) -> tuple[str, ...]:
+    """Return the ids of the other matches of the block, if the request asks for them."""
     return partners(record.match, len(record.seats)) if request.has_block else ()

@@ -55,12 +55,12 @@ def read_status(request: ReadStatus) -> Status:
             except DamagedStore as error:
                 damage.append(str(error))
                 continue
-            machines = tuple(_machines(store, state)) if request.machines else ()
+            machines = tuple(_machine_shares(store, state)) if request.machines else ()
             leagues.append(LeagueStatus(state, store.secrets(name), machines))
         return Status(tuple(leagues), tuple(damage), store.head())
 
 
-def _machines(store: MatchStore, state: LeagueState) -> Iterator[MachineShare]:
+def _machine_shares(store: MatchStore, state: LeagueState) -> Iterator[MachineShare]:
     """Yield the share of each machine, the largest first, and last that of blocks played without a cluster."""
     shares, speeds = Counter[str](), defaultdict[str, list[float]](list)
     for machine, blocks in store.machines(state.blocks).items():

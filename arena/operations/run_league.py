@@ -181,7 +181,7 @@ def tournament_of(request: RunLeague) -> tuple[Tournament, tuple[KeptVersion, ..
 
 
 def local_slots(request: RunLeague, tournament: Tournament, on: OnEvent = ignore) -> int:
-    """Return the number of matches that are played at once on this machine."""
+    """Return the number of matches to play at once on this machine; events and errors are those of `local_workers`."""
     return local_workers(request.workers or tournament.workers, largest_limits(tournament), on)
 
 
@@ -202,7 +202,7 @@ class LeagueRun:
         return self._runner.state
 
     def play(self, backend: Backend, on: OnEvent = ignore) -> BlocksLost | None:
-        """Play the remaining blocks; return BlocksLost if some could not be played, when all others are stored.
+        """Play the remaining blocks; return BlocksLost if some could not be played, after all others are stored.
 
         About twice a second the progress is an event. Interrupted by a KeyboardInterrupt; the same call continues.
         """
@@ -215,7 +215,7 @@ class LeagueRun:
             on(Counted.of(progress.counts))
 
         try:
-            play_jobs(self._rounds(), backend, commit=self._commit, tick=report)
+            play_jobs(self._jobs_by_round(), backend, commit=self._commit, tick=report)
         except KeyboardInterrupt:
             self._log_end("interrupted")
             raise Interrupted(
@@ -229,6 +229,7 @@ class LeagueRun:
         return lost
 
     def _commit(self, blocks: list[PlayedBlock]) -> None:
+        """Store blocks, tell the schedule of them, and log their forfeits."""
         self._store.save(blocks)
         self._runner.add(blocks)
         for block in blocks:
@@ -237,7 +238,7 @@ class LeagueRun:
                     self._log_forfeit(match)
         self.progress.add_blocks(blocks)
 
-    def _rounds(self) -> Iterator[Iterator[Job]]:
+    def _jobs_by_round(self) -> Iterator[Iterator[Job]]:
         """Yield the remaining jobs of each round; a round is known when all before it are stored."""
         while True:
             state = self.state
@@ -260,6 +261,7 @@ class LeagueRun:
             log.info("%s: %s forfeits (%s): %s", match.key, guilty, match.termination, fault.message)
 
     def _log_end(self, how: str) -> None:
+        """Log the forfeits of this run by player, and how it ended."""
         for player, count in sorted(self._forfeits.items()):
             shown = f", the first {LOGGED_FORFEITS} are above" if count > LOGGED_FORFEITS else ""
             log.info("%s: %s by %s in this run%s", self.name, counted(count, "forfeit"), player, shown)

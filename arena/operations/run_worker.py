@@ -38,7 +38,7 @@ def run_worker(request: RunWorker, on: OnEvent = ignore) -> None:
     cluster = request.cluster.for_workers()
     if request.cache:
         with naming_option("--cache"):
-            _make_folder(request.cache)
+            _make_private_folder(request.cache)
     from arena.cluster.serve import WorkerPlaces, keep_workers  # noqa: PLC0415 - dask is slow to import
 
     count = local_workers(request.workers, [Limits()] * 2, on)
@@ -46,7 +46,8 @@ def run_worker(request: RunWorker, on: OnEvent = ignore) -> None:
     keep_workers(cluster, WorkerPlaces(count, request.name, str(request.cache or "")))
 
 
-def _make_folder(folder: Path) -> None:
+def _make_private_folder(folder: Path) -> None:
+    """Make a folder that only the user may read, if there is none. SpecError if that fails."""
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:

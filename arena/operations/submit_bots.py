@@ -179,11 +179,11 @@ class _SubmissionRun:
         trials = [self.trial(entry.bot, secret) for entry in submissions if entry.bot is not None]
         with contextlib.closing(examine_all(trials, workers, report)) as results:
             for number, result in results:
-                self._apply(submissions[number], result)
+                self._apply_result(submissions[number], result)
                 progress.add(1, 0)
             report()
 
-    def _apply(self, submission: SubmittedBot, result: Examination) -> None:
+    def _apply_result(self, submission: SubmittedBot, result: Examination) -> None:
         """Note the result of an examination; put an accepted bot on the list."""
         submission.details, submission.events = result.details, result.events
         if result.bot is None:

@@ -82,7 +82,7 @@ class Trials:
     def __init__(self, request: TrialRequest) -> None:
         self.request = request
         self.bots = request.bot_store()
-        self._file = None if request.tournament is None else _read(request)
+        self._file = None if request.tournament is None else _read_tournament(request)
 
     def games(self, bot: BotSpec) -> tuple[str, ...]:
         """Return the games to try: the tournament's, the requested one, those of the manifest, or the default one.
@@ -108,33 +108,35 @@ class Trials:
 
     def plans(self, bot: BotSpec, secret: Secret) -> tuple[CheckPlan, ...]:
         """Return the checks of a bot, one for each game. SpecError if a game does not have the options."""
-        return tuple(self._plan(game, secret) for game in self.games(bot))
+        return tuple(self._plan_for(game, secret) for game in self.games(bot))
 
     def baseline_job(self, bot: BotSpec, baseline: BotSpec, secret: Secret) -> Job:
         """Return a job of one block in the bot's first game, with the baseline in all other seats."""
-        settings = self._settings(self.games(bot)[0])
-        names = baseline_names(bot.name, baseline.name, self._seats(settings.game) - 1)
+        settings = self._settings_for(self.games(bot)[0])
+        names = baseline_names(bot.name, baseline.name, self._seats_for(settings.game) - 1)
         players = (Player(name=bot.name, bot=bot), *(Player(name=name, bot=baseline) for name in names))
         table = exhibition(
             players, game=settings.game, options=settings.options, clock=settings.clock, secret=secret, blocks=1
         )
         return next(jobs(replace(table, limits=settings.limits), {}, self.request.isolation, secret=secret))
 
-    def _seats(self, game: str) -> int:
+    def _seats_for(self, game: str) -> int:
         """Return the number of seats: the tournament's, else two, or the fewest of the game."""
         if self._file is not None:
             return self._file.seats
         counts = load_game(game).seat_counts
         return DEFAULT_SEATS if DEFAULT_SEATS in counts else counts[0]
 
-    def _settings(self, game: str) -> MatchSettings:
+    def _settings_for(self, game: str) -> MatchSettings:
+        """Return the settings of the matches of a game: the tournament's, or those of the request."""
         if self._file is not None:
             return MatchSettings(game, self._file.options, self._file.clock, self._file.limits)
-        require_options(game, self.request.options, self._seats(game))
+        require_options(game, self.request.options, self._seats_for(game))
         return MatchSettings(game, self.request.options, self.request.clock)
 
-    def _plan(self, game: str, secret: Secret) -> CheckPlan:
-        settings, seats = self._settings(game), self._seats(game)
+    def _plan_for(self, game: str, secret: Secret) -> CheckPlan:
+        """Return the check of bots in a game: with other options and tables too, unless they are given."""
+        settings, seats = self._settings_for(game), self._seats_for(game)
         is_named = self._file is not None or bool(settings.options)
         others = () if is_named else tuple(_other_tables(game, seats, secret))
         return CheckPlan(settings, check_draws(secret, seats), others)
@@ -175,7 +177,7 @@ def _other_tables(game: str, seats: int, secret: Secret) -> Iterator[TrialTable]
             yield TrialTable({}, draw_block(secret, "check-others", other))
 
 
-def _read(request: TrialRequest) -> TournamentFile:
+def _read_tournament(request: TrialRequest) -> TournamentFile:
     """Read the tournament without its players. SpecError for a mistake in it, or for an option that contradicts it."""
     clock = ClockSettings()
     chosen = {

@@ -53,7 +53,7 @@ def verify_leagues(request: VerifyLeagues, on: OnEvent = ignore) -> tuple[str, .
         leagues = request.leagues or tuple(store.leagues())
         for name in leagues if request.replays else ():
             prepare_isolation(request.isolation, store.league(name).game)
-        is_slow = any(simulator_of(load_game(game)) is not None for game in _games(store, leagues))
+        is_slow = any(simulator_of(load_game(game)) is not None for game in _installed_games(store, leagues))
         workers = request.workers or (len(usable_cores()) if is_slow else 1)
         bots, keeper = BotStore(request.results, request.bots_folder), SecretKeeper(store, request.results)
 
@@ -96,7 +96,7 @@ def _open_checker(
     return cluster_checker(cluster, lambda sentence: on(Warned(sentence)))
 
 
-def _games(store: MatchStore, leagues: Iterable[str]) -> Iterator[str]:
+def _installed_games(store: MatchStore, leagues: Iterable[str]) -> Iterator[str]:
     """Yield the games of these leagues that are installed. A league that cannot be read is left to the audit."""
     for name in leagues:
         with contextlib.suppress(ArenaError):

@@ -12,20 +12,23 @@ from arena.text import counted, printable
 
 
 def detail_lines(record: MatchRecord, seat: int, step: int, answers: Sequence[BotAnswer]) -> Iterator[str]:
-    """Yield the table as the player saw it, then the answers to one step with stderr and CPU time."""
+    """Yield the table as the player saw it before a step, then each of the answers beside the recorded one.
+
+    Every answer has its stderr and CPU time.
+    """
     game = load_game(record.game)
     yield from describe_for(game, state_before(record, step), Seat(seat), record.players).splitlines()
     yield ""
     for answer in answers:
         yield f"step {answer.step}: {'the same answer' if answer.is_same else 'another answer'}"
-        yield f"recorded: {_recorded(answer)}"
-        yield f"now:      {_now(answer)}, {answer.cpu_ms:.3f} ms CPU"
+        yield f"recorded: {_old_text(answer)}"
+        yield f"now:      {_new_text(answer)}, {answer.cpu_ms:.3f} ms CPU"
         yield from (f"stderr | {line}" for line in answer.stderr.splitlines())
 
 
 def difference_lines(answers: Sequence[BotAnswer], asked: int, width: int | None) -> Iterator[str]:
-    """Yield a table of the answers that differ, and how many of `asked` are the same."""
-    rows = [[str(answer.step), _recorded(answer), _now(answer)] for answer in answers if not answer.is_same]
+    """Yield a table of the answers that differ from the recorded ones, then how many of `asked` are the same."""
+    rows = [[str(answer.step), _old_text(answer), _new_text(answer)] for answer in answers if not answer.is_same]
     if rows:
         yield format_listing(["step", "recorded", "now"], rows, width)
         yield ""
@@ -34,11 +37,13 @@ def difference_lines(answers: Sequence[BotAnswer], asked: int, width: int | None
         yield f"after step {answers[-1].step} the bot could not be asked any more" if answers else "no answer"
 
 
-def _recorded(answer: BotAnswer) -> str:
+def _old_text(answer: BotAnswer) -> str:
+    """Return the recorded answer, with the fault for which it stands in, if there was one."""
     is_fallback = answer.recorded_fault and not answer.is_owed
     return f"{answer.recorded}{f' (stands in after a fault: {answer.recorded_fault})' if is_fallback else ''}"
 
 
-def _now(answer: BotAnswer) -> str:
+def _new_text(answer: BotAnswer) -> str:
+    """Return what the bot answered now with its note, or its fault."""
     note = f"    # {answer.note!r}" if answer.note else ""
     return printable(answer.fault) if answer.fault else f"{answer.answered}{note}"

@@ -72,11 +72,11 @@ def select_columns(definitions: Sequence[Definition], style: Style, shown: int =
 
 
 def select_fields(groups: Mapping[str, Sequence[str]], names: Iterable[str], fields: Sequence[str]) -> list[str]:
-    """Choose the columns of CSV with these names, or in groups of these names. SpecError for unknown names.
+    """Return the names of the CSV columns with these names, or in groups of these names. SpecError for unknown names.
 
     A group has the columns that it lists; a listed name that ends in `_` stands for all columns that begin with it.
     """
-    members = {name: [field for field in fields if _belongs(field, group)] for name, group in groups.items()}
+    members = {name: [field for field in fields if _is_in_group(field, group)] for name, group in groups.items()}
     known = {normalise_name(name): group for name, group in members.items()}
     known |= {normalise_name(field): [field] for field in fields}
     for name in names:
@@ -87,12 +87,13 @@ def select_fields(groups: Mapping[str, Sequence[str]], names: Iterable[str], fie
     return list(dict.fromkeys(field for name in names for field in known[normalise_name(name)]))
 
 
-def _belongs(field: str, names: Sequence[str]) -> bool:
+def _is_in_group(field: str, names: Sequence[str]) -> bool:
+    """Return True if `names` lists the field, or the beginning of its name that ends in `_`."""
     return any(field == name or (name.endswith("_") and field.startswith(name)) for name in names)
 
 
 def normalise_name(name: str) -> str:
-    """Normalise a name as typed, without case and signs: `W-D-L` may be typed `wdl`."""
+    """Reduce a name to its letters and digits in lower case: `W-D-L` may be typed `wdl`."""
     return "".join(filter(str.isalnum, name.lower()))
 
 
@@ -104,20 +105,23 @@ def explanation(shown: Iterable[Definition], more: Mapping[str, str] | None = No
     return [*sentences, f"±: {PLUS_MINUS}"] if has_intervals else sentences
 
 
-def _texts(name: str, text: Callable[[Any], str]) -> Callable[[TableRows, Style], list[str]]:
+def _text_cells(name: str, text: Callable[[Any], str]) -> Callable[[TableRows, Style], list[str]]:
+    """Return the function that makes the cells of a column of one value by `text`."""
     return lambda rows, _style: [text(row.get(name)) for row in rows]
 
 
-def _intervals(
+def _interval_cells(
     name: str, digits: int = 2, scale: float = 1.0, *, is_signed: bool = False
 ) -> Callable[[TableRows, Style], list[str]]:
+    """Return the function that makes the cells of a column of values with intervals, in units of 1 / `scale`."""
+
     def cells(rows: TableRows, _style: Style) -> list[str]:
-        return intervals([_interval(row, name) for row in rows], digits, scale, is_signed=is_signed)
+        return intervals([_read_interval(row, name) for row in rows], digits, scale, is_signed=is_signed)
 
     return cells
 
 
-def _interval(row: Mapping[str, Any], name: str) -> Interval | None:
+def _read_interval(row: Mapping[str, Any], name: str) -> Interval | None:
     """Read an interval from a row; an end that is not known is infinite."""
     value, low, high = (row.get(key) for key in (name, f"{name}_low", f"{name}_high"))
     if value is None:
@@ -126,35 +130,41 @@ def _interval(row: Mapping[str, Any], name: str) -> Interval | None:
 
 
 def _join(names: Sequence[str], between: str, text: Callable[[Any], str]) -> Callable[[TableRows, Style], list[str]]:
+    """Return the function that makes the cells of a column of several values, with `between` between them."""
+
     def cells(rows: TableRows, _style: Style) -> list[str]:
         return align([tuple(text(row.get(name)) for name in names) for row in rows], between) if rows else []
 
     return cells
 
 
-def _by_seat(rows: TableRows, _style: Style) -> list[str]:
+def _seat_cells(rows: TableRows, _style: Style) -> list[str]:
+    """Return the scores by seat in percent, as `62.5/ 41.0`; a cell for each row."""
     return align([[percent(score) for score in row.get("score_by_seat", ())] for row in rows], "/") if rows else []
 
 
-def _faults(rows: TableRows, style: Style) -> list[str]:
+def _fault_cells(rows: TableRows, style: Style) -> list[str]:
+    """Return the faults by kind, for each row; in a terminal the most frequent kinds only."""
     most = None if style.is_markdown else MOST_FAULTS
     return [fault_counts(row.get("faults", {}), most) for row in rows]
 
 
 def fault_counts(faults: Mapping[str, int], most: int | None = None) -> str:
-    """Format counts as `2 timeout, 1 crash`, most frequent first; kinds beyond the first `named` are added up."""
+    """Format counts as `2 timeout, 1 crash`, the most frequent first; kinds beyond the first `most` are added up."""
     ordered = sorted(faults.items(), key=lambda item: -item[1])
     parts = [f"{count} {_SHORT.get(kind, kind)}" for kind, count in ordered[:most]]
     others = sum(count for _, count in ordered[most:]) if most is not None else 0
     return ", ".join([*parts, f"{others} more"] if others else parts) or UNKNOWN
 
 
-def _bots(rows: TableRows, style: Style) -> list[str]:
+def _bot_cells(rows: TableRows, style: Style) -> list[str]:
+    """Return name, version and the beginning of the hash of the bot of each row."""
     texts = (f"{row.get('bot')} {row.get('version')} ({str(row.get('hash'))[:8]})" for row in rows)
     return [escape(text) if style.is_markdown else printable(text) for text in texts]
 
 
 def _name_cells(name: str) -> Callable[[TableRows, Style], list[str]]:
+    """Return the function that makes the cells of a column of names, cut or escaped by the style."""
     return lambda rows, style: style.names([str(row.get(name)) for row in rows])
 
 
@@ -162,12 +172,12 @@ def _whole(value: int | None) -> str:
     return UNKNOWN if value is None else str(value)
 
 
-MATCHES: Final = Definition("matches", "matches", "number of stored matches", _texts("matches", _whole))
+MATCHES: Final = Definition("matches", "matches", "number of stored matches", _text_cells("matches", _whole))
 SCORE: Final = Definition(
     "score",
     "score %\n±95 %",
     "share of the points in percent, more is better: a win is 100, a draw 50, a loss 0",
-    _intervals("score", 1, 100.0),
+    _interval_cells("score", 1, 100.0),
 )
 RESULTS: Final = Definition(
     "W-D-L",
@@ -180,20 +190,20 @@ MARGIN: Final = Definition(
     "margin",
     "margin\n±95 %",
     "points of the game won by on average, more is better: how high somebody wins, not how often; without forfeits",
-    _intervals("margin", is_signed=True),
+    _interval_cells("margin", is_signed=True),
 )
 LUCK_ADJUSTED: Final = Definition(
     "luck-adjusted",
     "luck-adjusted %\n±95 %",
     "the score with the measured luck of each match subtracted: the same mean, a narrower interval; shown if it is"
     " surer, and no part of rank, mu or rating",
-    _intervals("luck_adjusted", 1, 100.0),
+    _interval_cells("luck_adjusted", 1, 100.0),
 )
 FORFEITS: Final = Definition(
     "forfeits",
     "forfeits",
     "matches lost by the bot's own fault",
-    _texts("forfeits", lambda count: str(count) if count else UNKNOWN),
+    _text_cells("forfeits", lambda count: str(count) if count else UNKNOWN),
 )
 DECISION_TIMES: Final = Definition(
     "ms/move",
@@ -208,7 +218,7 @@ LEADERBOARD: Final = (
         "rank",
         "rank",
         "place in the order of the rating, 1 is best; a rank has no error, so read it with `ahead`",
-        _texts("rank", _whole),
+        _text_cells("rank", _whole),
         is_key=True,
     ),
     Definition(
@@ -235,21 +245,21 @@ LEADERBOARD: Final = (
         "TrueSkill's prior, beta and draw margin fitted to all matches at once, with an effect of each seat, so that"
         " their order does not matter; more is better, only differences mean anything; ± from blocks; a match of more"
         " than two counts as its pairs",
-        _intervals("rating"),
+        _interval_cells("rating"),
     ),
     Definition(
         "ahead",
         "ahead\n95 %",
         "`yes` if the player is significantly better than the next: the 95 % interval of the difference in rating is"
         " above 0 (LOS 97.5 % or more); `no` does not mean equal: the matches cannot tell yet",
-        _texts("ahead", _YES_NO.__getitem__),
+        _text_cells("ahead", _YES_NO.__getitem__),
     ),
     Definition(
         "LOS",
         "LOS\n%",
         "likelihood of superiority in percent: how likely the player is better than the one in the next line; 50 is a"
         " coin (`arena matrix` compares all pairs)",
-        _texts("los", chance_percent),
+        _text_cells("los", chance_percent),
     ),
     MARGIN,
     LUCK_ADJUSTED,
@@ -257,13 +267,13 @@ LEADERBOARD: Final = (
         "mu-3s",
         "mu-3s",
         "TrueSkill's mu less three sigma: a skill that the player has almost surely, more is better",
-        _texts("mu_3s", two_decimals),
+        _text_cells("mu_3s", two_decimals),
     ),
     Definition(
         "seats",
         "seats\n%",
         "score in percent in seat 0, 1 and so on; a bot that plays badly in one seat shows here",
-        _by_seat,
+        _seat_cells,
         fields=("score_seat_",),
     ),
     MATCHES,
@@ -271,12 +281,12 @@ LEADERBOARD: Final = (
         "faults",
         "faults",
         "matches lost by the bot's own fault, by kind; anything but `-` needs a look (`arena league matches --faults`)",
-        _faults,
+        _fault_cells,
         fields=("faults_",),
         align="left",
     ),
     DECISION_TIMES,
-    Definition("bot", "bot", "the bot: its name, version and the beginning of its hash", _bots, align="left"),
+    Definition("bot", "bot", "the bot: its name, version and the beginning of its hash", _bot_cells, align="left"),
 )
 """The columns of the leaderboard; the first SHOWN_STANDINGS are its default."""
 

@@ -38,7 +38,7 @@ def state_line(state: State) -> str:
 def as_text(result: ComparisonSummary, names: tuple[str, str], luck: LuckOrigin) -> str:
     """Return the verdict, the numbers behind it, fishtest's lines, and the origin of the luck."""
     numbers = grid(_rows(result), tablefmt="plain", disable_numparse=True)
-    parts = [_sentence(result.state, names), numbers, "\n".join(_fishtest(result)), luck_description(luck)]
+    parts = [_verdict_text(result.state, names), numbers, "\n".join(_fishtest_lines(result)), luck_description(luck)]
     return "\n\n".join(filter(None, parts))
 
 
@@ -46,7 +46,7 @@ def as_markdown(result: ComparisonSummary, names: tuple[str, str], luck: LuckOri
     """Return the verdict in bold, the numbers as a Markdown table, and the origin of the luck."""
     header = ("", " against ".join(names))
     table = grid(_rows(result), headers=header, tablefmt="github", disable_numparse=True)
-    return "\n\n".join(filter(None, [f"**{_sentence(result.state, names)}**", table, luck_description(luck)]))
+    return "\n\n".join(filter(None, [f"**{_verdict_text(result.state, names)}**", table, luck_description(luck)]))
 
 
 def as_json(result: ComparisonSummary, names: tuple[str, str], luck: LuckOrigin) -> str:
@@ -70,7 +70,7 @@ def as_json(result: ComparisonSummary, names: tuple[str, str], luck: LuckOrigin)
         "draw_ratio": counts.even,
         "pairs_ratio": None if pairs is None or math.isinf(pairs) else pairs,
         "score": result.score and msgspec.to_builtins(result.score),
-        "fishtest": _fishtest(result),
+        "fishtest": _fishtest_lines(result),
     }
     if result.estimate:
         estimate = msgspec.to_builtins(result.estimate)
@@ -78,7 +78,8 @@ def as_json(result: ComparisonSummary, names: tuple[str, str], luck: LuckOrigin)
     return msgspec.json.format(msgspec.json.encode(document), indent=2).decode()
 
 
-def _sentence(state: State, names: tuple[str, str]) -> str:
+def _verdict_text(state: State, names: tuple[str, str]) -> str:
+    """Return the verdict in a sentence, about `names`, the new and the old version."""
     new, old = names
     kind = _KIND[state.settings.model]
     low, high = f"{state.settings.elo0:+g}", f"{state.settings.elo1:+g}"
@@ -95,6 +96,7 @@ def _sentence(state: State, names: tuple[str, str]) -> str:
 
 
 def _rows(result: ComparisonSummary) -> list[tuple[str, str]]:
+    """Return the numbers behind the verdict as (label, text), as far as the blocks give them."""
     state, counts = result.state, result.counts
     matches = state.settings.matches
     rows = [("blocks", f"{state.blocks} ({state.blocks * matches} matches; same luck, seats swapped)")]
@@ -107,27 +109,28 @@ def _rows(result: ComparisonSummary) -> list[tuple[str, str]]:
         ("results", "  ".join(map("{} {}".format, labels, counts.numbers))),
         ("DrawRatio", f"{percent(counts.even)} % of blocks"),
         ("PairsRatio", f"{two_decimals(counts.won_by_lost)} (blocks won by blocks lost)"),
-        ("score", f"{_interval(result.score, 100.0)} %"),
+        ("score", f"{_interval_text(result.score, 100.0)} %"),
     ]
     if isinstance(estimate, MarginEstimate):
         margin = f"{estimate.margin.value:+.2f} {half_width(estimate.margin)}"
-        return [*rows, ("margin", margin), ("normalised Elo", _normalised(estimate))]
+        return [*rows, ("margin", margin), ("normalised Elo", _normalised_elo_cell(estimate))]
     if state.settings.model == "luck-adjusted":
-        tested = f"{_interval(estimate.score, 100.0)} % (less luck, by what earlier blocks say of it)"
+        tested = f"{_interval_text(estimate.score, 100.0)} % (less luck, by what earlier blocks say of it)"
         rows.append(("tested score", tested))
     return [
         *rows,
-        ("Elo", _interval(estimate.elo)),
-        ("normalised Elo", _normalised(estimate)),
+        ("Elo", _interval_text(estimate.elo)),
+        ("normalised Elo", _normalised_elo_cell(estimate)),
         ("LOS", f"{chance_percent(estimate.superiority)} % (likelihood that the first is the better one)"),
     ]
 
 
-def _normalised(estimate: Estimate | MarginEstimate) -> str:
-    return UNKNOWN if estimate.normalised is None else _interval(estimate.normalised)
+def _normalised_elo_cell(estimate: Estimate | MarginEstimate) -> str:
+    """Format the normalised Elo with its interval; `UNKNOWN` where blocks have no spread."""
+    return UNKNOWN if estimate.normalised is None else _interval_text(estimate.normalised)
 
 
-def _fishtest(result: ComparisonSummary) -> list[str]:
+def _fishtest_lines(result: ComparisonSummary) -> list[str]:
     """Return the result in the lines that fishtest and fastchess print."""
     settings = result.state.settings
     lower, upper = settings.bounds
@@ -139,6 +142,7 @@ def _fishtest(result: ComparisonSummary) -> list[str]:
     ]
 
 
-def _interval(interval: Interval, scale: float = 1.0) -> str:
+def _interval_text(interval: Interval, scale: float = 1.0) -> str:
+    """Format an interval times `scale`: `5.2 (1.0 to 9.4)`."""
     value, low, high = (f"{number * scale:.1f}" for number in (interval.value, interval.low, interval.high))
     return f"{value} ({low} to {high})"

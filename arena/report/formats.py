@@ -64,7 +64,10 @@ class Style(msgspec.Struct, frozen=True):
     longest_name: int = LONGEST_NAME
 
     def fit(self, columns: Callable[["Style"], Sequence[Column]]) -> Sequence[Column]:
-        """Make columns, with names cut if that makes a table fit that is too wide."""
+        """Make the columns of this style; names in a table that is too wide are cut, if that makes it fit.
+
+        `columns` makes them for a style with a given length of names.
+        """
         made = columns(self)
         lengths = [len(cell) for column in made if column.is_key and column.align == "left" for cell in column.cells]
         if self.is_markdown or not lengths or self.fits(text := format_table(made)):
@@ -84,7 +87,7 @@ class Style(msgspec.Struct, frozen=True):
         return self.width is None or max(map(len, text.splitlines()), default=0) <= self.width
 
     def names(self, names: Sequence[str]) -> list[str]:
-        """Format the names of players as cells."""
+        """Format the names of players as cells: escaped for Markdown, else cut to `longest_name`."""
         return [escape(name) for name in names] if self.is_markdown else clip_names(names, self.longest_name)
 
     def sentences(self, lines: Iterable[str], *, title: str = "") -> str:
@@ -119,7 +122,7 @@ PLAIN: Final = Style()
 
 
 def split_columns(columns: Sequence[Column], fits: Callable[[list[Column]], bool]) -> list[list[Column]]:
-    """Divide columns into parts that fit; each part after the first begins with the key columns."""
+    """Divide columns into parts for which `fits` is true; each part after the first begins with the key columns."""
     keys = [column for column in columns if column.is_key]
     parts: list[list[Column]] = [[]]
     for column in columns:
@@ -251,7 +254,7 @@ def csv_pieces(columns: Sequence[str], rows: Iterable[Iterable[object]]) -> Iter
         yield piece
         text.seek(0)
         text.truncate()
-        writer.writerows(map(_cell, row) for row in islice(left, _ROWS_IN_A_PIECE))
+        writer.writerows(map(_csv_cell, row) for row in islice(left, _ROWS_IN_A_PIECE))
 
 
 def json_text(document: object) -> str:
@@ -262,24 +265,25 @@ def json_text(document: object) -> str:
     return "".join([char if char.isprintable() else json.dumps(char)[1:-1] for char in text])
 
 
-def _cell(value: object) -> object:
+def _csv_cell(value: object) -> object:
     """Format a value for CSV so that no terminal obeys it and no spreadsheet computes it.
 
     A dict of counts by name and a tuple of sentences become text.
     """
     match value:
         case str():
-            return _defuse(value)
+            return _disarm(value)
         case bool():
             return int(value)
         case dict():
             return ", ".join(f"{name} {count}" for name, count in value.items())
         case tuple():
-            return _defuse("; ".join(value))
+            return _disarm("; ".join(value))
     return value
 
 
 @lru_cache(maxsize=4096)
-def _defuse(text: str) -> str:
+def _disarm(text: str) -> str:
+    """Return a printable text that no spreadsheet takes for a formula."""
     shown = printable(text)
     return f"'{shown}" if shown.lstrip().startswith(_FORMULA) else shown

@@ -45,12 +45,13 @@ def leaderboard_page(standings: Standings, timing: Sequence[Timing] | None, news
     definitions = [column for column in LEADERBOARD if timing is not None or column is not DECISION_TIMES]
 
     def text(style: Style) -> Iterator[str]:
+        """Yield the parts of the page in a style: table, meanings of its columns, sentences."""
         rows = table_rows(standings, timing)
         known = [item for item in definitions if item is not LUCK_ADJUSTED or style.columns or _is_adjusted(standings)]
         shown = select_columns(known, style, SHOWN_STANDINGS)
         yield style.table(style.fit(lambda style: [item.column(rows, style) for item in shown]))
         if style.is_wide:
-            yield style.sentences(explanation(shown, _more(standings)))
+            yield style.sentences(explanation(shown, _league_explanations(standings)))
         hint = [] if style != Style(width=style.width) else [_MORE]
         names = {column.name for column in shown}
         below = notes(standings, timing or (), news, names, has_luck_audit=style.is_wide)
@@ -67,32 +68,35 @@ def leaderboard_page(standings: Standings, timing: Sequence[Timing] | None, news
 def table_rows(standings: Standings, timing: Sequence[Timing] | None) -> list[dict[str, object]]:
     """Return the rows for programs, with their use of time."""
     by_name = {times.name: times for times in timing or ()}
-    return [row_fields(row) | _times(by_name.get(row.name)) for row in standings.rows]
+    return [row_fields(row) | _time_fields(by_name.get(row.name)) for row in standings.rows]
 
 
-def _times(timing: Timing | None) -> dict[str, object]:
+def _time_fields(timing: Timing | None) -> dict[str, object]:
+    """Return the use of time for programs, by name; nothing without `timing`."""
     times = {} if timing is None else msgspec.structs.asdict(timing)
     return {key: value for key, value in times.items() if key not in {"name", "matches"}}
 
 
 def _is_adjusted(standings: Standings) -> bool:
+    """Return True if some player has a score without luck."""
     return any(row.luck_adjusted for row in standings.rows)
 
 
-def _more(standings: Standings) -> dict[str, str]:
+def _league_explanations(standings: Standings) -> dict[str, str]:
     """Return the explanations of columns that hold for this league only, by the name of the column."""
     version = f"by the game's value function, version {standings.luck_version}" if _is_adjusted(standings) else ""
     return {"rating": _rating_sentence(standings), LUCK_ADJUSTED.name: version}
 
 
 def _records(standings: Standings, timing: Sequence[Timing] | None) -> Records:
+    """Return the columns of CSV and the row of each player, with the origin of luck."""
     by_name = {times.name: times for times in timing or ()}
     luck = {"luck": luck_description(standings.luck, standings.isolation)}
-    records = [_flatten(row, by_name.get(row.name)) | luck for row in standings.rows]
+    records = [_csv_fields(row, by_name.get(row.name)) | luck for row in standings.rows]
     return tuple(records[0]) if records else (), records
 
 
-def _flatten(row: Row, timing: Timing | None) -> dict[str, object]:
+def _csv_fields(row: Row, timing: Timing | None) -> dict[str, object]:
     """Return all columns of a row by name, with a column for each of several values."""
     columns = row_fields(row)
     for name in ("score_by_seat", "faults", "pardoned", "luck"):
@@ -102,7 +106,7 @@ def _flatten(row: Row, timing: Timing | None) -> dict[str, object]:
     columns |= {f"score_seat_{seat}": score for seat, score in enumerate(row.score_by_seat)}
     columns |= {f"faults_{kind.value}": row.faults.get(kind.value, 0) for kind in FAULTS}
     columns |= {f"pardoned_{kind.value}": row.pardoned.get(kind.value, 0) for kind in PARDONABLE}
-    return columns | _times(timing)
+    return columns | _time_fields(timing)
 
 
 def _document(standings: Standings, timing: Sequence[Timing] | None, news: Sequence[str]) -> dict[str, object]:
@@ -138,14 +142,17 @@ def notes(
         *_waiting_sentences(timing),
         *_load_sentences(timing),
         *_seat_sentences(standings.seats),
-        *(luck_audit(standings) if has_luck_audit else _outliers(standings)),
+        *(luck_audit(standings) if has_luck_audit else _luck_warnings(standings)),
         *_trueskill_sentences(standings),
         *_group_sentences(standings),
     ]
 
 
 def luck_audit(standings: Standings) -> list[str]:
-    """Return a sentence for each player who stands out in luck, or one that nobody does."""
+    """Return the warnings of the luck audit, or one sentence: no outlier, or nothing measured.
+
+    Nothing without a match.
+    """
     measured = [row.luck.matches for row in standings.rows if row.luck is not None]
     if not standings.matches:
         return []
@@ -153,16 +160,17 @@ def luck_audit(standings: Standings) -> list[str]:
         return ["luck audit: not tested: no match has its luck measured"]
     matches = counted(max(measured), "match", "matches")
     chance = f"family-wise error {percent(LEVEL)} %"
-    return _outliers(standings) or [f"luck audit: no outlier (up to {matches} a player; {chance})"]
+    return _luck_warnings(standings) or [f"luck audit: no outlier (up to {matches} a player; {chance})"]
 
 
-def _outliers(standings: Standings) -> list[str]:
+def _luck_warnings(standings: Standings) -> list[str]:
     """Return a warning for each player who is luckier than chance explains."""
     lucky = {row.name: row.luck for row in standings.rows if row.luck is not None and row.luck.stands_out}
-    return [_outlier(name, luck) for name, luck in zip(clip_names([*lucky]), lucky.values(), strict=True)]
+    return [_luck_warning(name, luck) for name, luck in zip(clip_names([*lucky]), lucky.values(), strict=True)]
 
 
-def _outlier(name: str, luck: PlayerLuck) -> str:
+def _luck_warning(name: str, luck: PlayerLuck) -> str:
+    """Return the warning that a player is luckier than chance explains."""
     return (
         f"WARNING: luck audit: {name} is luckier than a player can be who does not know draws before they fall:"
         f" {luck.mean:+.3f} wins a match by luck in {counted(luck.matches, 'match', 'matches')}, at least"
@@ -172,6 +180,7 @@ def _outlier(name: str, luck: PlayerLuck) -> str:
 
 
 def _summary(standings: Standings) -> str:
+    """Return the sentence on matches, order, draws and isolation, with a warning for bots without a sandbox."""
     state = "" if standings.is_complete else ", incomplete"
     draws = "" if standings.draw_rate is None else f"; draws {percent(standings.draw_rate)} %"
     played = f"{standings.matches} of {standings.scheduled} matches{state}; ranks by {_ORDERS[standings.sorted_by]}"
@@ -252,16 +261,18 @@ def _trueskill_sentences(standings: Standings) -> Iterator[str]:
     if standings.sorted_by == "mu" or sum(row.rank is not None for row in standings.rows) < 2:
         return
     pairs = inverted_by_mu(standings.rows)
-    yield f"TrueSkill in one pass: {_above(pairs)}" if pairs else "TrueSkill in one pass: same order"
+    yield f"TrueSkill in one pass: {_list_orders(pairs)}" if pairs else "TrueSkill in one pass: same order"
     if standings.contradictions:
-        yield f"TrueSkill in one pass contradicts the rating at 95 %: {_above(standings.contradictions)}"
+        yield f"TrueSkill in one pass contradicts the rating at 95 %: {_list_orders(standings.contradictions)}"
 
 
-def _above(pairs: Iterable[tuple[str, str]]) -> str:
+def _list_orders(pairs: Iterable[tuple[str, str]]) -> str:
+    """List pairs of names as `a above b`; of many pairs some."""
     return list_some([" above ".join(clip_names(pair)) for pair in pairs])
 
 
 def _group_sentences(standings: Standings) -> Iterator[str]:
+    """Yield a warning of groups that no match connects, and the players without a match."""
     idle = {row.name for row in standings.rows if not row.matches}
     groups = [group for group in standings.groups if not idle.issuperset(group)]
     if len(groups) > 1:

@@ -33,7 +33,7 @@ class MatchColumn(NamedTuple):
     is_by_seat: bool = False
 
     def fields(self, seats: int) -> list[str]:
-        """Return its columns in CSV."""
+        """Return the names of its columns in CSV."""
         return [f"{self.name}_{seat}" for seat in range(seats)] if self.is_by_seat else [self.name]
 
     def value(self, match: MatchResult) -> Any:
@@ -104,23 +104,23 @@ def match_list(
     fields = [field for column in columns for field in column.fields(seats)]
     groups = {name: column.fields(seats) for column in columns for name in (column.name, column.key)}
     names = select_fields(groups, style.columns, fields)
-    row = partial(_row, columns, seats, [fields.index(name) for name in names or fields])
+    row = partial(_csv_values, columns, seats, [fields.index(name) for name in names or fields])
     if form == "csv":
         yield from csv_pieces(names or fields, map(row, results))
     elif form == "json" and names:
-        yield from _array(json_text(dict(zip(names, row(match), strict=True))) for match in results)
+        yield from _json_array(json_text(dict(zip(names, row(match), strict=True))) for match in results)
     elif form == "json":
-        yield from _array(json_text({column.key: column.value(match) for column in columns}) for match in results)
+        yield from _json_array(json_text({column.key: column.value(match) for column in columns}) for match in results)
     elif names or style.is_wide:
-        yield from _pieces(f"{'  '.join(map(_text, row(match)))}\n" for match in results)
+        yield from _join_lines(f"{'  '.join(map(_cell_text, row(match)))}\n" for match in results)
     else:
-        yield from _pieces(f"{line}\n" for match in results for line in _lines(match, style.width))
+        yield from _join_lines(f"{line}\n" for match in results for line in _lines_of_match(match, style.width))
     if style.is_wide and form == "table":
         yield f"\n{style.sentences(f'{column.name}: {column.meaning}' for column in columns)}\n"
 
 
-def _row(columns: Sequence[MatchColumn], seats: int, places: Sequence[int], match: MatchResult) -> list[Any]:
-    """Return the values of a match in CSV at these places."""
+def _csv_values(columns: Sequence[MatchColumn], seats: int, places: Sequence[int], match: MatchResult) -> list[Any]:
+    """Return the values of a match in CSV, those with the indices `places` among all columns."""
     cells: list[Any] = []
     for column in columns:
         value = column.value(match)
@@ -154,9 +154,9 @@ def refusal_sentences(entry: SeatRecord) -> list[str]:
     return [f"for step {fault.step}: {fault.code}{reason}: {fault.message}" for fault, reason in reasons]
 
 
-def _lines(match: MatchResult, width: int | None) -> list[str]:
+def _lines_of_match(match: MatchResult, width: int | None) -> list[str]:
     """Return the line of a match, and below it the reasons of its faults, if it has its record."""
-    lines = [_line(match)]
+    lines = [_result_line(match)]
     for name, sentences in zip(match.players, fault_reasons(record_of(match)) if match.record else (), strict=False):
         for sentence in sentences:
             text = f"    {_printable(name)}: {sentence}"
@@ -164,7 +164,7 @@ def _lines(match: MatchResult, width: int | None) -> list[str]:
     return lines
 
 
-def _line(match: MatchResult) -> str:
+def _result_line(match: MatchResult) -> str:
     """Format a match in a line: `82f1...-0-1 greedy v random 12:7 normal`."""
     return "  ".join([str(match.key), *match_words(match)])
 
@@ -186,8 +186,8 @@ def match_words(match: MatchResult) -> tuple[str, ...]:
     return " v ".join(seats), scores, f"{match.termination}{guilty}", *pardoned
 
 
-def _text(value: object) -> str:
-    """Format a value in a line for people."""
+def _cell_text(value: object) -> str:
+    """Format a value for a line of text; `UNKNOWN` for an empty one."""
     if value in (None, "", (), {}):
         return UNKNOWN
     match value:
@@ -201,13 +201,15 @@ def _text(value: object) -> str:
 _printable = lru_cache(maxsize=4096)(printable)
 
 
-def _array(objects: Iterator[str]) -> Iterator[str]:
+def _json_array(objects: Iterator[str]) -> Iterator[str]:
+    """Yield a JSON array of these objects, one on a line, in pieces of whole lines."""
     first = next(objects, None)
     if first is None:
         return iter(["[]\n"])
-    return _pieces(chain([f"[\n{first}"], (f",\n{text}" for text in objects), ["\n]\n"]))
+    return _join_lines(chain([f"[\n{first}"], (f",\n{text}" for text in objects), ["\n]\n"]))
 
 
-def _pieces(lines: Iterator[str]) -> Iterator[str]:
+def _join_lines(lines: Iterator[str]) -> Iterator[str]:
+    """Yield the lines in pieces of many lines."""
     while piece := "".join(islice(lines, _IN_A_PIECE)):
         yield piece

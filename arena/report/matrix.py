@@ -45,16 +45,18 @@ def matrix_page(matrix: HeadToHead, luck: str | None = None, *, is_coloured: boo
     """
 
     def text(style: Style) -> list[str]:
+        """Return the parts of the page in a style: the table, in pieces if it is too wide, and sentences."""
         if style.columns:
             raise SpecError("--columns: those of the matrix are its players, --players chooses some of them")
         if style.is_markdown:
             names = style.names([player.name for player in matrix.players])
-            tables = [style.table([*_players(matrix, names), *_scores(matrix, _LONG, names)])]
+            tables = [style.table([*_player_columns(matrix, names), *_scores(matrix, _LONG, names)])]
         else:
             tables = _tables(matrix, style.width, is_shaded=is_coloured)
         return [*tables, style.sentences(matrix_sentences(matrix))]
 
     def records() -> Records:
+        """Return the columns and the rows of CSV."""
         kind, values = (RankedPlayer, matrix.players) if rows == "players" else (Meeting, matrix.meetings)
         return kind.__struct_fields__, map(msgspec.structs.asdict, values)
 
@@ -85,9 +87,9 @@ def matrix_sentences(matrix: HeadToHead) -> Iterator[str]:
         "+ or ++ after a score: 2 or 3 standard errors better than the skills expect; - or --: worse. By chance alone"
         f" {cells * CHANCE_OF_A_MARK:.1f} of the {counted(cells, 'pair')} shown would be marked."
     )
-    yield from _groups(matrix)
-    yield _intransitivity(matrix)
-    yield from _cycles(matrix)
+    yield from _group_sentences(matrix)
+    yield _intransitivity_sentence(matrix)
+    yield from _cycle_sentences(matrix)
 
 
 def surprise_mark(z: float) -> str:
@@ -108,7 +110,7 @@ def _tables(matrix: HeadToHead, width: int | None, *, is_shaded: bool) -> list[s
     """Format a table that fits into `width` with as much detail as possible; else the shortest one in parts."""
     shown = clip_names([player.name for player in matrix.players])
     numbers = _numbers(matrix)
-    players = _players(matrix, shown)
+    players = _player_columns(matrix, shown)
     scores: list[Column] = []
     for template, headers in ((_LONG, shown), (_LONG, numbers), (_SHORT, numbers), (_SHORTEST, numbers)):
         scores = _scores(matrix, template, headers, is_shaded=is_shaded)
@@ -119,7 +121,8 @@ def _tables(matrix: HeadToHead, width: int | None, *, is_shaded: bool) -> list[s
     return [_grid(columns) for columns in parts]
 
 
-def _players(matrix: HeadToHead, shown: Sequence[str]) -> list[Column]:
+def _player_columns(matrix: HeadToHead, shown: Sequence[str]) -> list[Column]:
+    """Return the columns before the scores: number, name (as in `shown`) and rating of each player."""
     halves = [
         None if row.rating is None or row.rating_high is None else row.rating_high - row.rating
         for row in matrix.players
@@ -140,6 +143,7 @@ def _numbers(matrix: HeadToHead) -> list[str]:
 
 
 def _skill_cells(skills: Sequence[tuple[str, str]]) -> list[str]:
+    """Format ratings with their errors, errors below errors."""
     width = max(len(error) for _, error in skills)
     return [f"{skill} ±{error.rjust(width)}" if skill != "-" else "-" for skill, error in skills]
 
@@ -152,7 +156,7 @@ def _scores(matrix: HeadToHead, template: str, headers: Sequence[str], *, is_sha
     for header, name in zip(headers, names, strict=True):
         column = [meetings.get((row, name)) for row in names]
         texts = [
-            _text(meeting, template) if meeting else SELF_CELL * (row == name)
+            _score_text(meeting, template) if meeting else SELF_CELL * (row == name)
             for meeting, row in zip(column, names, strict=True)
         ]
         bare = [text.rstrip(" +-<>") for text in texts]
@@ -163,7 +167,8 @@ def _scores(matrix: HeadToHead, template: str, headers: Sequence[str], *, is_sha
     return columns
 
 
-def _text(meeting: Meeting, template: str) -> str:
+def _score_text(meeting: Meeting, template: str) -> str:
+    """Format the score of two players by `template`, with its marks."""
     score = "" if meeting.score is None else template.format(100 * meeting.score, meeting.matches)
     return f"{score}{meeting_marks(meeting)}".rstrip()
 
@@ -197,13 +202,15 @@ def _visible_width(table: str) -> int:
     return max(len(line) for line in table.splitlines() if "\x1b" not in line)
 
 
-def _groups(matrix: HeadToHead) -> Iterator[str]:
+def _group_sentences(matrix: HeadToHead) -> Iterator[str]:
+    """Yield a sentence on groups that no match connects, if there are several."""
     if len(matrix.groups) > 1:
         listed = "; ".join(map(list_some, matrix.groups))
         yield f"No match connects these groups, so that only players of the same one can be compared: {listed}."
 
 
-def _intransitivity(matrix: HeadToHead) -> str:
+def _intransitivity_sentence(matrix: HeadToHead) -> str:
+    """Return the result of the test whether one skill per player explains the results, or why there is none."""
     test = matrix.intransitivity
     if test.p is None or test.chi_square is None or test.degrees is None:
         return f"Not tested whether one skill per player explains the results: {test.why_not}."
@@ -224,7 +231,8 @@ def _left_out_words(names: Sequence[str]) -> str:
     return f"; among the players with close matches, without {count}{list_some(names)}" if names else ""
 
 
-def _cycles(matrix: HeadToHead) -> Iterator[str]:
+def _cycle_sentences(matrix: HeadToHead) -> Iterator[str]:
+    """Yield the number of cycles, and the first of them with their likelihoods."""
     if not matrix.cycles_found:
         yield "No cycles: no A beats B beats C beats A with every step surer than 95 % by their direct matches."
         return
@@ -234,10 +242,10 @@ def _cycles(matrix: HeadToHead) -> Iterator[str]:
     )
     for cycle in matrix.cycles[:MOST_CYCLES_SHOWN]:
         steps = zip(cycle.players, (*cycle.players[1:], cycle.players[0]), cycle.likelihoods, strict=True)
-        yield "; ".join(f"{winner} beats {loser} ({_percent(likelihood)})" for winner, loser, likelihood in steps)
+        yield "; ".join(f"{winner} beats {loser} ({_percent_text(likelihood)})" for winner, loser, likelihood in steps)
     if matrix.cycles_found > MOST_CYCLES_SHOWN:
         yield f"and {matrix.cycles_found - MOST_CYCLES_SHOWN} more"
 
 
-def _percent(likelihood: float) -> str:
+def _percent_text(likelihood: float) -> str:
     return "> 99.9 %" if likelihood > 0.999 else f"{100 * likelihood:.1f} %"

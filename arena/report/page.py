@@ -37,7 +37,7 @@ class Page(msgspec.Struct, frozen=True):
         """
         of_luck = {} if self.luck is None else {"luck": self.luck}
         if form == "csv" or (form == "json" and style.columns):
-            columns, rows = self._chosen(style.columns, of_luck)
+            columns, rows = self._chosen_records(style.columns, of_luck)
             if form == "json":
                 return json_text([{column: row.get(column) for column in columns} for row in rows])
             lines = ([row.get(column) for column in columns] for row in rows)
@@ -49,7 +49,8 @@ class Page(msgspec.Struct, frozen=True):
         style = replace(style, is_markdown=form == "markdown", width=None if form == "markdown" else style.width)
         return "\n\n".join(filter(None, [*self.text(style), style.sentences([self.luck] if self.luck else [])]))
 
-    def _chosen(self, names: Sequence[str], of_luck: Mapping[str, str]) -> Records:
+    def _chosen_records(self, names: Sequence[str], of_luck: Mapping[str, str]) -> Records:
+        """Return the records of CSV with the sentence on luck, with the columns of these names or all."""
         columns, rows = self.records()
         columns = (*columns, *of_luck)
         groups = {column.name: column.fields for column in self.definitions if column.fields}

@@ -28,15 +28,16 @@ def profile_page(page: ProfilePage, luck: str | None = None) -> Page:
     """Make the page of a player."""
 
     def text(style: Style) -> Iterator[str]:
+        """Yield the parts of the page in a style: sentences, tables of results, of time, and more sentences."""
         title, *head = head_sentences(page)
         yield style.sentences(head, title=title)
         yield from _tables(page, style)
         if page.timing.moves:
             yield style.table(time_columns(page))
-        yield style.sentences(_tail(page, most_ids=None if style.is_markdown else MOST_IDS_SHOWN))
+        yield style.sentences(_closing_sentences(page, most_ids=None if style.is_markdown else MOST_IDS_SHOWN))
 
     def records() -> Records:
-        rows = [*_records(page)]
+        rows = [*_csv_records(page)]
         return tuple(dict.fromkeys(name for row in rows for name in row)), rows
 
     return Page(text, records, lambda: _document(page), luck, section_columns("name"))
@@ -55,10 +56,10 @@ def _tables(page: ProfilePage, style: Style) -> Iterator[str]:
 def section_table(
     page: ProfilePage, section: str, lines: Sequence[ProfileLine], style: Style
 ) -> tuple[list[dict[str, Any]], list[Definition]]:
-    """Return the rows of a section for programs, and the columns of them that a style shows."""
+    """Return the rows of a section for programs, and the columns that a style shows of it."""
     is_adjusted = any(line.luck_adjusted for _, group in page.sections for line in group)
     known = [item for item in section_columns(section) if item is not LUCK_ADJUSTED or style.columns or is_adjusted]
-    return [_record(section, line) for line in lines], select_columns(known, style, SHOWN + page.is_luck_asked)
+    return [_csv_record(section, line) for line in lines], select_columns(known, style, SHOWN + page.is_luck_asked)
 
 
 def head_sentences(page: ProfilePage) -> Iterator[str]:
@@ -84,16 +85,16 @@ def head_sentences(page: ProfilePage) -> Iterator[str]:
     yield f"Rank {row.rank} of {page.ranking_size}{skill}"
 
 
-def _tail(page: ProfilePage, *, most_ids: int | None) -> Iterator[str]:
-    """Yield the sentences on drift, time, faults and extremes."""
+def _closing_sentences(page: ProfilePage, *, most_ids: int | None) -> Iterator[str]:
+    """Yield the sentences on drift, time, faults and matches with large margins; nothing without a match."""
     profile = page.profile
     if not page.row.matches:
         return
     yield drift_sentence(profile.drift)
     yield from time_sentences(page)
     yield from fault_sentences(page, most_ids)
-    yield from _extremes("Biggest wins", profile.wins)
-    yield from _extremes("Biggest losses", profile.losses)
+    yield from _extreme_lines("Biggest wins", profile.wins)
+    yield from _extreme_lines("Biggest losses", profile.losses)
     yield "To see a match: arena show ID. To ask a bot for its answers there: arena ask BOT ID"
 
 
@@ -103,12 +104,12 @@ def fault_sentences(page: ProfilePage, most_ids: int | None = MOST_IDS_SHOWN) ->
     if profile.faults:
         count = sum(kind.faults for kind in profile.faults)
         yield f"Faults: {count}, and {profile.opponents_forfeits} by others in its matches."
-        yield from _faults(profile.faults, most_ids)
+        yield from _fault_lines(profile.faults, most_ids)
     else:
         yield f"Faults: none; {counted(profile.opponents_forfeits, 'forfeit')} by others in its matches."
     if profile.pardons:
         yield "Faults after which the game went on:"
-        yield from _faults(profile.pardons, most_ids)
+        yield from _fault_lines(profile.pardons, most_ids)
 
 
 def drift_sentence(drift: Drift | None) -> str:
@@ -121,14 +122,14 @@ def drift_sentence(drift: Drift | None) -> str:
     change = f"{100 * drift.change.value:+z.1f} {half_width(drift.change, 1, 100.0)} points"
     if drift.p_trend < _UNLIKELY:
         way = "better" if drift.change.value > 0 else "worse"
-        chance = _chance(drift.p_trend)
+        chance = _p_text(drift.p_trend)
         return f"Drift: the player gets {way}, by {change} from the first block to the last (p {chance})."
     if drift.p_tenths is not None and drift.p_tenths < _UNLIKELY:
-        return f"Drift: no trend, but tenths differ by more than chance (p {_chance(drift.p_tenths)})."
+        return f"Drift: no trend, but tenths differ by more than chance (p {_p_text(drift.p_tenths)})."
     return f"Drift: none found; {change} from the first block to the last."
 
 
-def _chance(p: float) -> str:
+def _p_text(p: float) -> str:
     return "< 0.001" if p < 0.001 else f"= {p:.3f}"
 
 
@@ -162,14 +163,16 @@ def time_sentences(page: ProfilePage) -> Iterator[str]:
         yield f"{timeouts} came while the machine was too busy: play with fewer --workers."
 
 
-def _faults(faults: Sequence[Fault], most_ids: int | None) -> Iterator[str]:
+def _fault_lines(faults: Sequence[Fault], most_ids: int | None) -> Iterator[str]:
+    """Yield a line for each kind of fault, with the ids of its first matches."""
     for fault in faults:
         shown = fault.first[:most_ids]
         others = fault.matches - len(shown)
         yield f"  {fault.faults} {fault.kind}: {' '.join(map(str, shown))}{f' and {others} more' if others else ''}"
 
 
-def _extremes(title: str, games: Sequence[Extreme]) -> Iterator[str]:
+def _extreme_lines(title: str, games: Sequence[Extreme]) -> Iterator[str]:
+    """Yield the title and a line for each match: margin, id, and players with scores."""
     if games:
         yield f"{title}:"
     for game in games:
@@ -179,13 +182,13 @@ def _extremes(title: str, games: Sequence[Extreme]) -> Iterator[str]:
         yield f"  {plain_number(game.margin):+}  {game.match}  {seated}"
 
 
-def _records(page: ProfilePage) -> Iterator[dict[str, Any]]:
+def _csv_records(page: ProfilePage) -> Iterator[dict[str, Any]]:
     """Yield a row per line of a table, per time, per fault's match and per extreme match."""
     profile = page.profile
     skill = interval_fields("value", page.row.rating)
-    yield _record("all", msgspec.structs.replace(page.profile.total, name=page.row.name)) | skill
+    yield _csv_record("all", msgspec.structs.replace(page.profile.total, name=page.row.name)) | skill
     for section, lines in page.sections:
-        yield from (_record(section, line) for line in lines)
+        yield from (_csv_record(section, line) for line in lines)
     if profile.drift:
         yield {"section": "drift", "name": "change"} | interval_fields("value", profile.drift.change)
         for name in ("p_trend", "p_tenths"):
@@ -203,6 +206,7 @@ def _records(page: ProfilePage) -> Iterator[dict[str, Any]]:
 
 
 def _time_values(page: ProfilePage) -> dict[str, float | None]:
+    """Return the use of time for programs, by name: over all moves, and percentiles over matches."""
     timing, times = page.timing, page.profile.times
     percentiles = {
         f"{name}_{which}": value
@@ -213,7 +217,7 @@ def _time_values(page: ProfilePage) -> dict[str, float | None]:
     return {name: getattr(timing, name) for name in names} | percentiles
 
 
-def _record(section: str, line: ProfileLine) -> dict[str, Any]:
+def _csv_record(section: str, line: ProfileLine) -> dict[str, Any]:
     """Return a line of a table as a row of CSV."""
     return {
         "section": section,
@@ -246,28 +250,29 @@ def _document(page: ProfilePage) -> dict[str, Any]:
         **{name: getattr(row, name) for name in ("bot", "version", "hash")},
         "arguments": page.arguments,
         "standing": standing if row.matches else None,
-        "total": _line(page.profile.total),
-        **{name: [*map(_line, getattr(profile, name))] for name in ("opponents", "seats", "tenths")},
+        "total": _line_document(page.profile.total),
+        **{name: [*map(_line_document, getattr(profile, name))] for name in ("opponents", "seats", "tenths")},
         "drift": profile.drift,
         "times": {"matches": profile.times.matches} | _time_values(page) | percentiles | {"slowest_match": match},
-        "faults": [*map(_fault, profile.faults)],
-        "pardons": [*map(_fault, profile.pardons)],
+        "faults": [*map(_fault_document, profile.faults)],
+        "pardons": [*map(_fault_document, profile.pardons)],
         "opponents_forfeits": profile.opponents_forfeits,
-        **{name: [*map(_extreme, getattr(profile, name))] for name in ("wins", "losses")},
+        **{name: [*map(_extreme_document, getattr(profile, name))] for name in ("wins", "losses")},
     }
 
 
-def _line(line: ProfileLine) -> dict[str, Any]:
+def _line_document(line: ProfileLine) -> dict[str, Any]:
+    """Return a line of a table for JSON."""
     return {
         **{name: getattr(line, name) for name in ("name", "matches", "wins", "draws", "losses")},
-        "score": _mean(line.score),
-        "margin": _mean(line.margin),
-        "luck_adjusted": _mean(line.luck_adjusted),
+        "score": _mean_document(line.score),
+        "margin": _mean_document(line.margin),
+        "luck_adjusted": _mean_document(line.luck_adjusted),
         "forfeits": line.forfeits,
     }
 
 
-def _mean(mean: Mean | None) -> dict[str, Any] | None:
+def _mean_document(mean: Mean | None) -> dict[str, Any] | None:
     """Return a mean with the ends of its 95 % interval for JSON; `error` is its standard error."""
     if mean is None:
         return None
@@ -276,12 +281,13 @@ def _mean(mean: Mean | None) -> dict[str, Any] | None:
     return {"value": mean.value, "low": bounds.low, "high": bounds.high, "error": error, "blocks": blocks}
 
 
-def _fault(fault: Fault) -> dict[str, Any]:
+def _fault_document(fault: Fault) -> dict[str, Any]:
     """Return a kind of fault for JSON; `not_listed` counts the matches beyond those listed."""
     listed = [*map(str, fault.first)]
     return {"kind": fault.kind, "faults": fault.faults, "matches": listed, "not_listed": fault.matches - len(listed)}
 
 
-def _extreme(game: Extreme) -> dict[str, Any]:
+def _extreme_document(game: Extreme) -> dict[str, Any]:
+    """Return a match with a large margin for JSON."""
     scores = [*map(plain_number, game.scores)]
     return {"match": str(game.match), "players": game.players, "scores": scores, "margin": plain_number(game.margin)}

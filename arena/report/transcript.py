@@ -43,24 +43,24 @@ def transcript(record: MatchRecord, *, every_state: bool, luck: str = "", start:
     """
     stderr = stderr_by_step(record)
     if not start:
-        yield from _head(record, luck, stderr)
+        yield from _opening_lines(record, luck, stderr)
     if other := other_rules(record):
         yield from (f"{other}{_AS_RECORDED}", "")
         for number in range(1, len(record.steps) + 1):
-            yield from _step(record, number, stderr)
+            yield from _step_with_news(record, number, stderr)
     else:
         game = load_game(record.game)
         last = game.setup(record.options, len(record.seats))
         for number, moment in enumerate(replay(record), start=1):
             last = moment.after
             if number >= start:
-                yield from _step(record, number, stderr, moment)
+                yield from _step_with_news(record, number, stderr, moment)
                 if every_state and moment.is_complete:
                     yield from _indented(game.describe(last, record.players))
         yield ""
         yield from _indented(game.describe(last, record.players))
     yield ""
-    yield from _tail(record, stderr)
+    yield from _closing_lines(record, stderr)
 
 
 def step_lines(record: MatchRecord, number: int) -> Iterator[str]:
@@ -75,16 +75,16 @@ def step_lines(record: MatchRecord, number: int) -> Iterator[str]:
         moment = next(islice(replay(record), number - 1, None))
         yield from _indented(load_game(record.game).describe(moment.before, record.players))
         yield ""
-    yield from _step(record, number, stderr_by_step(record), moment)
+    yield from _step_with_news(record, number, stderr_by_step(record), moment)
 
 
-def _step(
+def _step_with_news(
     record: MatchRecord, number: int, stderr: Sequence[StderrByStep], moment: ReplayStep | None = None
 ) -> Iterator[str]:
     """Yield a step (from 1), the lines that the bot wrote to stderr on the way to its answer, and the news."""
     step = record.steps[number - 1]
     text = recorded_text(step) if moment is None else step_text(record, moment)
-    yield f"{number:>4}  {_line(record, step, text)}"
+    yield f"{number:>4}  {_with_player(record, step, text)}"
     if isinstance(step, ActionStep):
         yield from (f"      stderr | {line}" for line in stderr[step.seat].at.get(number - 1, "").splitlines())
     if moment is not None and moment.is_complete:
@@ -95,8 +95,8 @@ def _step(
 def luck_lines(record: MatchRecord, stored: MatchResult | None = None) -> Iterator[str]:
     """Yield the luck of each seat, and the draws with most and least of it; nothing for a game without a value.
 
-    `stored` is the result of a match that cannot be replayed: its stored luck is printed, without draws.
-    CheckFailed if the record cannot be replayed.
+    `stored` is the result of a match that cannot be replayed: its stored luck is printed, without draws. CheckFailed if
+    the record cannot be replayed.
     """
     luck = luck_of(record) if stored is None else None
     version = luck.version if luck else stored.luck_version if stored else ""
@@ -157,7 +157,8 @@ def dialogue(said: Mapping[str, Iterable[TranscriptLine]], start_s: float | None
         yield f"{at - start_s:10.6f} {player} {way} {printable(text.decode('utf-8', 'backslashreplace').rstrip())}"
 
 
-def _head(record: MatchRecord, luck: str, stderr: Sequence[StderrByStep]) -> Iterator[str]:
+def _opening_lines(record: MatchRecord, luck: str, stderr: Sequence[StderrByStep]) -> Iterator[str]:
+    """Yield the lines above the first step: game, rules, isolation, luck, and each seat with its stderr."""
     yield f"match {record.match}: {record.game}, rules {record.rules}, isolation {record.isolation}"
     if record.package is not UNSET:
         yield f"package: {record.package}"
@@ -171,7 +172,7 @@ def _head(record: MatchRecord, luck: str, stderr: Sequence[StderrByStep]) -> Ite
 
 def step_line(record: MatchRecord, moment: ReplayStep) -> str:
     """Describe a step in one line: an action, a draw or a simulation."""
-    return _line(record, moment.step, step_text(record, moment))
+    return _with_player(record, moment.step, step_text(record, moment))
 
 
 def step_text(record: MatchRecord, moment: ReplayStep) -> str:
@@ -200,8 +201,8 @@ def _text(step: Step, outcome: str) -> str:
     return f"{outcome}{' (forced)' if step.forced else fault}"
 
 
-def _line(record: MatchRecord, step: Step, text: str) -> str:
-    """Describe a step in one line, with its player and note."""
+def _with_player(record: MatchRecord, step: Step, text: str) -> str:
+    """Return the text of a step; for an action with its player and note."""
     if not isinstance(step, ActionStep):
         return text
     note = f"    # {step.note!r}" if step.note else ""
@@ -216,7 +217,8 @@ def _indented(text: str) -> Iterator[str]:
         yield f"{indent}{line}".rstrip()
 
 
-def _tail(record: MatchRecord, stderr: Sequence[StderrByStep]) -> Iterator[str]:
+def _closing_lines(record: MatchRecord, stderr: Sequence[StderrByStep]) -> Iterator[str]:
+    """Yield the lines below the last step: result, fault, and each seat with its answers, times and stderr."""
     if record.scores is not None:
         best_first = sorted(range(len(record.ranks)), key=record.ranks.__getitem__)
         yield f"{_winners(record)}: {' to '.join(str(record.scores[seat]) for seat in best_first)}"
@@ -260,7 +262,7 @@ def time_lines(record: MatchRecord) -> Iterator[str]:
         yield ""
         yield f"seat {seat} {entry.player}, by request: bank, what the bot was told before it; stderr, bytes until then"
         if entry.requests is not UNSET:
-            rows = _rows(entry.requests, [bank_us / 1000 for bank_us in banks_us(entry, record.clock)])
+            rows = _time_rows(entry.requests, [bank_us / 1000 for bank_us in banks_us(entry, record.clock)])
             yield from grid(rows, headers=_REQUEST, floatfmt=".3f").splitlines()
 
 
@@ -272,7 +274,7 @@ def dialogue_lines(record: MatchRecord, seat: int, step: int | None = None) -> I
     said, entry = lines_of(record)[seat], record.seats[seat]
     steps = {number: index + 1 for index, numbers in requests_of(record, seat).items() for number in numbers}
     written = {part.request: part.text for part in entry.stderr or ()}
-    yield f"{record.match}, seat {seat} {said.player}, {_exactness(said)}:"
+    yield f"{record.match}, seat {seat} {said.player}, {_describe_exactness(said)}:"
     shown = None if step is None else {number for number, at in steps.items() if at == step}
     for number, lines in groupby(said.lines, key=lambda line: max(line[0], 0)):
         if shown is not None and number not in shown:
@@ -296,13 +298,15 @@ def _request_heading(entry: SeatRecord, number: int, step: int | None) -> str:
     return f"{place}: {cpu_us / 1000:.3f} ms CPU, {wall_us / 1000:.3f} ms wall"
 
 
-def _exactness(transcript: SeatTranscript) -> str:
+def _describe_exactness(transcript: SeatTranscript) -> str:
+    """Return how far the lines of a seat are those that went over the wire."""
     if transcript.left_out:
         return f"all lines but {transcript.left_out} of the bot's own, which said more than a record keeps"
     return f"all lines{'' if transcript.is_exact else ', but NOT'} as they went over the wire"
 
 
-def _rows(requests: Requests, banks: Sequence[float]) -> Iterator[tuple[object, ...]]:
+def _time_rows(requests: Requests, banks: Sequence[float]) -> Iterator[tuple[object, ...]]:
+    """Yield a row for each request: number, CPU, wall and idle ms, bank, bytes of stderr so far, lines ignored."""
     stderr = 0
     for at, (cpu_us, wall_us) in enumerate(zip(requests.cpu_us, requests.wall_us, strict=True)):
         idle_us = requests.idle_us[at] if requests.idle_us else 0

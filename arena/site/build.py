@@ -56,7 +56,7 @@ def write_site(
     out.mkdir(parents=True, exist_ok=True)
     (out / MARK).write_text("`arena site build` made this folder and writes it anew.\n", encoding="utf-8")
     written = set[Path]()
-    for path, content in _files(store, names, which, private, on_step):
+    for path, content in _site_files(store, names, which, private, on_step):
         file = out / path
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(content)
@@ -94,16 +94,17 @@ def _highlighted_ids(view: LeagueView, highlights: Highlights) -> Iterator[str]:
         yield from (str(key._replace(rotation=turn)) for turn in range(view.state.tournament.seats))
 
 
-def _files(
+def _site_files(
     store: MatchStore, names: Sequence[str], which: MatchChoice, private: Sequence[str], on_step: OnStep
 ) -> Iterator[tuple[str, bytes]]:
+    """Yield path and content of each file of the site: shared files, pages, and matches with their data."""
     yield from assets()
     views = [*league_views(store, names)]
     require_players(views, private)
     leagues = [collect_contents(store, view, which, on_step) for view in views]
     owners = {match: league.view for league in reversed(leagues) for match in league.match_ids}
     pages = Pages(owners.__contains__)
-    for path, text in _pages(pages, store, leagues, on_step):
+    for path, text in _page_files(pages, store, leagues, on_step):
         yield path, text.encode()
     motions = _MotionBudget()
     for league in leagues:
@@ -120,6 +121,7 @@ class _MotionBudget:
         self._left = MOST_SIMULATIONS
 
     def __call__(self, record: MatchRecord) -> bool:
+        """Return True if the simulations of a match may be made again, and take them off the budget."""
         self._left -= sum(isinstance(step, SimulationStep) for step in record.steps)
         return self._left >= 0
 
@@ -144,9 +146,10 @@ def match_files(
     yield f"data/match-{match}.js", script(f"match-{match}", data)
 
 
-def _pages(
+def _page_files(
     pages: Pages, store: MatchStore, leagues: Sequence[LeagueContents], on_step: OnStep
 ) -> Iterator[tuple[str, str]]:
+    """Yield path and text of each page that is not of a match."""
     views = [league.view for league in leagues]
     for name, make in site_pages(pages, views).items():
         yield name, make()
@@ -179,6 +182,7 @@ def league_pages(
     """
 
     def reasons(of: MatchResult) -> list[str]:
+        """Return the reasons of a match's faults, or why its record cannot be read."""
         try:
             return public_reasons(of, record_of(store.match(str(of.key))))
         except CheckFailed as error:

@@ -178,6 +178,7 @@ class LeagueView(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def _profiles(self) -> dict[str, ProfilePage]:
+        """The profiles computed so far, by name."""
         return {}
 
     def profile(self, name: str) -> ProfilePage:
@@ -199,6 +200,7 @@ class LeagueView(msgspec.Struct, frozen=True, dict=True):
         return self._whole(store.results({span.pairing.key: span.blocks for span in spans}))
 
     def _whole(self, results: Iterable[MatchResult]) -> Iterator[MatchResult]:
+        """Leave out the matches of incomplete blocks."""
         return (result for result in results if (result.key.pairing, result.key.block) not in self.torn)
 
     def highlights(
@@ -224,17 +226,18 @@ class _HighlightPicker:
 
     def offer(self, match: MatchResult, order: tuple[int, int], surprise: float) -> None:
         """Take in a match, with its place in time and the surprise of its result."""
-        self._keep("latest", order, match)
+        self._keep_largest("latest", order, match)
         if match.scores is not None:
             best, second, *_ = sorted(match.scores, reverse=True)
-            self._keep("closest", (second - best, order), match)
+            self._keep_largest("closest", (second - best, order), match)
         if surprise > 0:
-            self._keep("upsets", (surprise, order), match)
+            self._keep_largest("upsets", (surprise, order), match)
         if match.at_fault is not None or match.pardoned:
             self._faults += 1
-            self._keep("faulty", (match.at_fault is not None, order), match)
+            self._keep_largest("faulty", (match.at_fault is not None, order), match)
 
-    def _keep(self, kind: str, key: object, match: MatchResult) -> None:
+    def _keep_largest(self, kind: str, key: object, match: MatchResult) -> None:
+        """Keep a match of a kind; of too many, drop the one with the smallest key."""
         kept = self._kept[kind]
         heapq.heappush(kept, (key, match.key, match))
         if len(kept) > _MOST[kind]:

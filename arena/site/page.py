@@ -50,11 +50,11 @@ def match_page(
     scripts = [(files("arena.site") / "assets" / f"{name}.js").read_text(encoding="utf-8") for name in assets]
     scripts += [script(f"match-{match_values['id']}", match_values) for match_values in (data, *beside)]
     return _PAGE.format(
-        hashes=" ".join(map(_hash, scripts)),
+        hashes=" ".join(map(_script_hash, scripts)),
         title=escape(data["title"]),
         match=escape(data["id"]),
         origin=escape(f", {origin}" if origin else ""),
-        steps=escape("\n".join(f"{number} {_line(data, step)}" for number, step in enumerate(data["steps"]))),
+        steps=escape("\n".join(f"{number} {_step_text(data, step)}" for number, step in enumerate(data["steps"]))),
         scripts="\n".join(f"<script>{text}</script>" for text in scripts),
     )
 
@@ -65,9 +65,11 @@ def frame_page(page: str, height_px: int) -> str:
     return f'<iframe sandbox="allow-scripts" style="{style}" title="A match" srcdoc="{escape(page)}"></iframe>'
 
 
-def _hash(text: str) -> str:
+def _script_hash(text: str) -> str:
+    """Return a script's hash for the content security policy."""
     return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
 
 
-def _line(data: dict[str, Any], step: dict[str, Any]) -> str:
+def _step_text(data: dict[str, Any], step: dict[str, Any]) -> str:
+    """Return a step as text, with the name of the player who acts."""
     return f"{data['players'][step['seat']]['name']} {step['text']}" if "seat" in step else str(step["text"])

@@ -53,6 +53,7 @@ _PLAYER: Final = ("assets/player.js",)
 
 
 def _environment(policy: str) -> jinja2.Environment:
+    """Return the environment of the templates, with this content security policy."""
     loader = jinja2.PackageLoader("arena.site")
     environment = jinja2.Environment(
         loader=loader,
@@ -60,14 +61,14 @@ def _environment(policy: str) -> jinja2.Environment:
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
-        finalize=_finalize,
+        finalize=_make_printable,
     )
     environment.filters |= {"code": _mark_code, "rows": rows_of}
     environment.globals.update(policy=policy, version=__version__)
     return environment
 
 
-def _finalize(value: Any) -> Any:
+def _make_printable(value: Any) -> Any:
     """Return text without characters that do not print; our own markup passes, it is escaped already."""
     return printable(value, keep="\n") if type(value) is str else value
 
@@ -91,7 +92,8 @@ class Pages:
         self._templates = _environment(POLICY if live is None else f"{POLICY}; connect-src 'self'")
         self._has_page, self._live = has_page, live
 
-    def _page(self, template: str, root: str = "", scripts: Sequence[str] = (), **values: Any) -> str:
+    def _render(self, template: str, root: str = "", scripts: Sequence[str] = (), **values: Any) -> str:
+        """Return a page made from a template; `root` is the way from its folder to that of the site."""
         return str(
             self._templates.get_template(template).render(
                 root=root, scripts=scripts, live=None if scripts else self._live, **values
@@ -99,22 +101,22 @@ class Pages:
         )
 
     def index(self, leagues: Sequence[LeagueView]) -> str:
-        """Return the page with the list of leagues."""
-        return self._page("index.html", leagues=leagues)
+        """Return the first page of the site, with the list of leagues."""
+        return self._render("index.html", leagues=leagues)
 
     def bots(self, leagues: Sequence[LeagueView]) -> str:
         """Return the page of all bots, each with its players, league by league."""
-        return self._page("bots.html", bots=bot_table(leagues))
+        return self._render("bots.html", bots=bot_table(leagues))
 
     def how_to_read(self) -> str:
         """Return the page with the meaning of every column."""
         sections = [("Standings", LEADERBOARD), ("The tables of a player", section_columns("opponent"))]
         definitions = [(title, [(column.name, column.meaning) for column in columns]) for title, columns in sections]
-        return self._page("how-to-read.html", sections=definitions, plus_minus=PLUS_MINUS)
+        return self._render("how-to-read.html", sections=definitions, plus_minus=PLUS_MINUS)
 
     def league(self, view: LeagueView) -> str:
         """Return the page of the standings, with plots."""
-        return self._page(
+        return self._render(
             "league.html",
             _IN_A_LEAGUE,
             view=view,
@@ -128,7 +130,7 @@ class Pages:
 
     def matrix(self, view: LeagueView) -> str:
         """Return the page of the scores of the best players against each other."""
-        return self._page("matrix.html", _IN_A_LEAGUE, view=view, matrix=heat_map(view))
+        return self._render("matrix.html", _IN_A_LEAGUE, view=view, matrix=heat_map(view))
 
     def player(self, view: LeagueView, page: ProfilePage, leagues: Sequence[LeagueView]) -> str:
         """Return the page of a player of the league, with the versions of its bot in `leagues`."""
@@ -136,7 +138,7 @@ class Pages:
         profile, drift = page.profile, page.profile.drift
         kinds = (("Biggest wins", profile.wins), ("Biggest losses", profile.losses))
         tail = [drift_sentence(drift), *time_sentences(page), *fault_sentences(page)] if page.row.matches else []
-        return self._page(
+        return self._render(
             "player.html",
             _IN_A_LEAGUE,
             view=view,
@@ -153,36 +155,36 @@ class Pages:
     def highlights(self, view: LeagueView, highlights: Highlights) -> str:
         """Return the page of the matches worth a look."""
         sentences = ["An upset: the winner is behind a loser in skill by all matches; the largest difference first."]
-        return self._matches(view, "matches.html", "Matches worth a look", self._kinds(highlights), notes=sentences)
+        return self._list_page(view, "matches.html", "Matches worth a look", self._kinds(highlights), notes=sentences)
 
     def pair(self, view: LeagueView, pair: tuple[str, str], highlights: Highlights) -> str:
         """Return the page of two players: matches worth a look, and links to the pages that list all of theirs."""
         links = [(all_file(number), number) for number in view.pages_of(pair)]
         result = [pair_sentence(cell) for cell in view.matrix.meetings if (cell.player, cell.opponent) == pair]
         title = f"{pair[0]} against {pair[1]}"
-        return self._matches(view, pair_file(pair), title, self._kinds(highlights), notes=result, links=links)
+        return self._list_page(view, pair_file(pair), title, self._kinds(highlights), notes=result, links=links)
 
     def faults(self, view: LeagueView, highlights: Highlights, reasons: Callable[[MatchResult], Sequence[str]]) -> str:
         """Return the page of the matches with a fault, forfeits first, with their reasons."""
         lines = [match_line(result, self._has_page, reasons(result)) for result in highlights.faulty]
         unlisted = highlights.faults - len(lines)
         sentences = [f"{counted(unlisted, 'more match', 'more matches')} with faults: `arena league matches --faults`."]
-        return self._matches(view, "faults.html", "Faults", [("", lines)], notes=sentences if unlisted else [])
+        return self._list_page(view, "faults.html", "Faults", [("", lines)], notes=sentences if unlisted else [])
 
     def all_matches(self, view: LeagueView, page: int, results: Iterable[MatchResult]) -> str:
         """Return a page of the list of all matches, pairing by pairing; the first page is 1."""
         title = f"All matches, page {page} of {view.pages}"
-        return self._matches(view, all_file(page), title, [("", self._lines(results))], page=page)
+        return self._list_page(view, all_file(page), title, [("", self._match_lines(results))], page=page)
 
     def wall(self, view: LeagueView, highlights: Highlights) -> str:
         """Return the page that plays the latest matches in a row."""
         playlist = [str(result.key) for result in highlights.latest if self._has_page(str(result.key))]
-        return self._page("wall.html", _IN_A_LEAGUE, _PLAYER if playlist else (), view=view, playlist=playlist)
+        return self._render("wall.html", _IN_A_LEAGUE, _PLAYER if playlist else (), view=view, playlist=playlist)
 
     def match(self, view: LeagueView, match: str, data: Mapping[str, Any]) -> str:
         """Return the page that plays a match from `data`; without a script it lists the steps as text."""
         module = [f"assets/{data['module']}.js"] if data["module"] else []
-        return self._page(
+        return self._render(
             "match.html",
             "../",
             [*_PLAYER, *module, f"data/match-{match}.js"],
@@ -195,9 +197,9 @@ class Pages:
 
     def broken_match(self, view: LeagueView, match: str, reason: str) -> str:
         """Return the page of a match that cannot be replayed."""
-        return self._page("match.html", "../", view=view, id=match, title=f"Match {match}", notes=[reason], steps=[])
+        return self._render("match.html", "../", view=view, id=match, title=f"Match {match}", notes=[reason], steps=[])
 
-    def _matches(
+    def _list_page(
         self,
         view: LeagueView,
         here: str,
@@ -208,17 +210,23 @@ class Pages:
         page: int = 0,
         links: Sequence[tuple[str, int]] = (),
     ) -> str:
+        """Return a page of lists of matches, with links to the pages of the list of all matches.
+
+        `sections` are titles with their matches. `page` is the number of this page in that list, 0 outside it.
+        `links` are (file, page number), by default of the pages near this one.
+        """
         pages = range(1, view.pages + 1)
         near = [number for number in pages if number in {1, view.pages} or abs(number - (page or 1)) <= _NEAR]
         links = links or [(all_file(number), number) for number in near]
         values: dict[str, Any] = {"title": title, "sections": sections, "notes": notes, "page": page, "links": links}
-        return self._page("matches.html", _IN_A_LEAGUE, view=view, here=here, **values)
+        return self._render("matches.html", _IN_A_LEAGUE, view=view, here=here, **values)
 
     def _kinds(self, highlights: Highlights) -> list[tuple[str, Sequence[MatchLine]]]:
+        """Return titles and rows of the latest and closest matches, and of the biggest upsets."""
         kinds = (("Latest", highlights.latest), ("Closest", highlights.closest), ("Biggest upsets", highlights.upsets))
-        return [(kind, self._lines(results)) for kind, results in kinds]
+        return [(kind, self._match_lines(results)) for kind, results in kinds]
 
-    def _lines(self, results: Iterable[MatchResult]) -> list[MatchLine]:
+    def _match_lines(self, results: Iterable[MatchResult]) -> list[MatchLine]:
         return [match_line(result, self._has_page) for result in results]
 
 

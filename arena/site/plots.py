@@ -49,7 +49,7 @@ class Plot(msgspec.Struct, frozen=True):
 @mpl.rc_context(_SETTINGS)
 def interval_plot(names: Sequence[str], intervals: Sequence[Interval], alternative: str) -> Markup:
     """Draw the rating of each name with its interval, the first one on top; `alternative` is the text alternative."""
-    figure, axes = _axes(0.9 + 0.26 * len(names))
+    figure, axes = _make_axes(0.9 + 0.26 * len(names))
     for place, interval in enumerate(intervals):
         ends = [end for end in (interval.low, interval.high) if abs(end) < float("inf")]
         axes.plot([*ends, interval.value], [place] * (len(ends) + 1), color=_COLOURS[0], linewidth=2)
@@ -63,7 +63,7 @@ def interval_plot(names: Sequence[str], intervals: Sequence[Interval], alternati
 @mpl.rc_context(_SETTINGS)
 def line_plot(x: Sequence[float], lines: Mapping[str, Sequence[float]], alternative: str) -> Markup:
     """Draw mu by matches: a line for each name, in its own colour and dashes."""
-    figure, axes = _axes(3.8)
+    figure, axes = _make_axes(3.8)
     for place, (name, values) in enumerate(zip(clip_names([*lines]), lines.values(), strict=True)):
         style = _STYLES[place // len(_COLOURS) % len(_STYLES)]
         axes.plot(x, values, style, color=_COLOURS[place % len(_COLOURS)], linewidth=1.8, label=f"\u200b{name}")
@@ -76,7 +76,7 @@ def line_plot(x: Sequence[float], lines: Mapping[str, Sequence[float]], alternat
 @mpl.rc_context(_SETTINGS)
 def bar_plot(names: Sequence[str], scores: Sequence[Interval], alternative: str) -> Markup:
     """Draw the score as a bar with its interval for each tenth of the schedule, from left to right, in percent."""
-    figure, axes = _axes(2.6)
+    figure, axes = _make_axes(2.6)
     places, values = range(len(names)), [100.0 * score.value for score in scores]
     below = [100.0 * (score.value - score.low) for score in scores]
     above = [100.0 * (score.high - score.value) for score in scores]
@@ -89,7 +89,8 @@ def bar_plot(names: Sequence[str], scores: Sequence[Interval], alternative: str)
     return _to_svg(figure, alternative)
 
 
-def _axes(inches: float) -> tuple[Figure, Axes]:
+def _make_axes(inches: float) -> tuple[Figure, Axes]:
+    """Make a figure of this height and full width, with one pair of axes."""
     figure = Figure(figsize=(_INCHES, inches))
     axes = figure.subplots()
     axes.set_axisbelow(True)

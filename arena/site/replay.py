@@ -59,7 +59,7 @@ def match_data(
     time as they took. CheckFailed if the record contradicts the rules.
     """
     other = other_rules(record)
-    data = _as_recorded(record, stored, other) if other else _DataBuilder(record, has_motions=has_motions).data()
+    data = _recorded_data(record, stored, other) if other else _DataBuilder(record, has_motions=has_motions).data()
     add_times(data, record)
     add_private(data, record, private)
     built: dict[str, Any] = msgspec.to_builtins(data)
@@ -92,45 +92,50 @@ class _DataBuilder:
         self._luck = self._measure_luck()
 
     def data(self) -> MatchData:
+        """Return the data of the match, without times and private text."""
         record = self._record
-        steps = [self._start(), *map(self._step, range(1, len(self._states)), self._moments)]
+        steps = [self._start_data(), *map(self._step_data, range(1, len(self._states)), self._moments)]
         for earlier, step, moment in zip(steps, steps[1:], self._moments, strict=False):
             if not moment.is_complete:
                 step.next = tuple(seat for seat in earlier.next if seat != step.seat)
         add_faults(steps, record)
         module, pictured = module_of(record.game), self._steps_with_stills()
-        views = _places(steps, "view", map(self._view, self._states)) if module else []
-        data = _match(record, steps, self._luck, self._motion_notice(), module)
+        views = _index_values(steps, "view", map(self._view_of, self._states)) if module else []
+        data = _make_data(record, steps, self._luck, self._motion_notice(), module)
         data.info = game_info_of(self._game, record.options, len(record.seats)) if module else {}
-        data.stills = _pack(
-            _places(steps, "still", (self._picture(self._states[number]) for number in pictured), pictured)
+        data.stills = _compress(
+            _index_values(steps, "still", (self._picture_of(self._states[number]) for number in pictured), pictured)
         )
         data.pictured = [] if len(pictured) == len(steps) else pictured
-        data.views = _pack(views)
-        data.motions = _pack(self._motions(steps) if module else [])
+        data.views = _compress(views)
+        data.motions = _compress(self._motions(steps) if module else [])
         return data
 
     def _motion_notice(self) -> str:
+        """Return the sentence on movements that are left out; empty if none is."""
         has_simulations = any(isinstance(step, SimulationStep) for step in self._record.steps)
         if self._has_motions or not has_simulations or filming_of(self._game) is None:
             return ""
         return f"Simulations are shown without their movement here; `arena show {self._record.match} --open` has it."
 
     def _measure_luck(self) -> MatchLuck:
+        """Measure the luck of each draw, as far as the game has a value."""
         meter = LuckMeter(self._game, len(self._record.seats))
         for number, moment in enumerate(self._moments):
             if moment.is_complete:
                 meter.note_step(number, moment.before, moment.after, moment.step)
         return meter.luck()
 
-    def _start(self) -> StepData:
+    def _start_data(self) -> StepData:
+        """Return the data of the start, before any step."""
         return self._fill_position(StepData("the start", kind="start"), self._states[0])
 
-    def _step(self, number: int, moment: ReplayStep) -> StepData:
+    def _step_data(self, number: int, moment: ReplayStep) -> StepData:
+        """Return the data of a step (from 1) and of the position after it."""
         step = moment.step
         turn = self._game.turn(moment.before)
         drawn = _describe_draw(turn, step) if isinstance(turn, Chance) and isinstance(step, ChanceStep) else ""
-        shown = StepData(drawn or step_text(self._record, moment), kind=_kind(step))
+        shown = StepData(drawn or step_text(self._record, moment), kind=_kind_of_step(step))
         if isinstance(step, ActionStep):
             shown.seat = step.seat
         else:
@@ -144,21 +149,22 @@ class _DataBuilder:
         """Fill in the fields of `step` that follow from the position after it, and return it."""
         turn, value = self._game.turn(state), value_of(self._game)
         step.next = tuple(turn.seats) if isinstance(turn, Decision) else ()
-        step.round = int(self._view(state).get("round") or 0)
+        step.round = int(self._view_of(state).get("round") or 0)
         step.value = () if value is None else _round(value(state))
         return step
 
-    def _view(self, state: Any) -> dict[str, Json]:
+    def _view_of(self, state: Any) -> dict[str, Json]:
         """Return the position as seat 0 sees it without its `you`: nothing hidden except from the other seats."""
         return {name: entry for name, entry in self._game.observe(state, Seat(0)).items() if name != "you"}
 
     def _steps_with_stills(self) -> list[int]:
         """Return the steps that get a still: all, or the last and others evenly before it, within the byte limit."""
-        count, largest = len(self._states), len(self._picture(self._states[-1]))
+        count, largest = len(self._states), len(self._picture_of(self._states[-1]))
         kept = max(2, min(count, _STILL_BYTES // max(1, largest)))
         return sorted({round(at * (count - 1) / (kept - 1)) for at in range(kept)}) if count > 1 else [0]
 
-    def _picture(self, state: Any) -> str:
+    def _picture_of(self, state: Any) -> str:
+        """Return the picture of a position with the players' names."""
         return picture_with_names(self._game, state, self._record.players)
 
     def _motions(self, steps: list[StepData]) -> list[Json]:
@@ -184,23 +190,23 @@ def _describe_draw(turn: Chance, step: ChanceStep) -> str:
     return f"{word}: {' '.join(map(str, step.outcome)) if count <= SHOWN_FACES else f'{count} items'}"
 
 
-def _as_recorded(record: MatchRecord, stored: MatchResult | None, notice: str) -> MatchData:
+def _recorded_data(record: MatchRecord, stored: MatchResult | None, notice: str) -> MatchData:
     """Return a match by rules that are not available: its steps as recorded, without positions."""
     steps = [StepData("the start", kind="start")]
     for step in record.steps:
         text = f"chance {step.key}" if isinstance(step, ChanceStep) else recorded_text(step)  # it may be hidden luck
-        shown = StepData(text, kind=_kind(step))
+        shown = StepData(text, kind=_kind_of_step(step))
         if isinstance(step, ActionStep):
             shown.seat = step.seat
         steps.append(shown)
     add_faults(steps, record)
     by_seat = () if stored is None else tuple(seat_luck / LUCK_UNIT for seat_luck in stored.luck)
     luck = MatchLuck("" if stored is None else stored.luck_version, by_seat, ())
-    return _match(record, steps, luck, notice)
+    return _make_data(record, steps, luck, notice)
 
 
-def _match(record: MatchRecord, steps: list[StepData], luck: MatchLuck, notice: str, module: str = "") -> MatchData:
-    """Return the fields of the match that need no rules; pictures are added later."""
+def _make_data(record: MatchRecord, steps: list[StepData], luck: MatchLuck, notice: str, module: str = "") -> MatchData:
+    """Return the data that need no rules; pictures are added later."""
     names = record.players
     return MatchData(
         id=record.match,
@@ -208,7 +214,7 @@ def _match(record: MatchRecord, steps: list[StepData], luck: MatchLuck, notice: 
         title=f"{record.game}: {' v '.join(names) if len(names) <= _NAMED else f'{len(names)} players'}",
         result=result_line(record),
         module=module,
-        players=_players(record, luck),
+        players=_player_data(record, luck),
         others=partners(record.match, len(record.seats)),
         steps=steps,
         marks=_marks(steps, luck, record),
@@ -221,14 +227,18 @@ def _visible_position(moment: ReplayStep) -> Any:
     return moment.after if moment.is_complete else moment.before
 
 
-def _kind(step: Any) -> str:
+def _kind_of_step(step: Any) -> str:
+    """Return `action`, `chance` or `simulation`."""
     return str(step.__struct_config__.tag)
 
 
-def _places(
+def _index_values(
     steps: list[StepData], name: str, values: Iterator[Any], numbers: Sequence[int] | None = None
 ) -> list[Json]:
-    """Collect `values`, one for each step of `numbers`, without repeats; each step gets the index of the latest."""
+    """Collect `values`, one for each step of `numbers` (or of all), without repeats in a row.
+
+    The field `name` of each step becomes the index of the latest value.
+    """
     kept: list[Json] = []
     due_values = dict(zip(range(len(steps)) if numbers is None else numbers, values, strict=True))
     for number, step in enumerate(steps):
@@ -238,15 +248,18 @@ def _places(
     return kept
 
 
-def _pack(values: list[Json]) -> str:
+def _compress(values: list[Json]) -> str:
+    """Return the values as JSON, deflated, in base64; empty without values."""
     return b64encode(zlib.compress(msgspec.json.encode(values), 9)).decode() if values else ""
 
 
 def _round(values: Sequence[float]) -> tuple[float, ...]:
+    """Round values to 4 decimals, never to -0."""
     return tuple(round(value, _PLACES) + 0.0 for value in values)
 
 
-def _players(record: MatchRecord, luck: MatchLuck) -> tuple[PlayerData, ...]:
+def _player_data(record: MatchRecord, luck: MatchLuck) -> tuple[PlayerData, ...]:
+    """Return the data of each player by seat, without what is private."""
     return tuple(
         PlayerData(
             name=entry.player,
@@ -269,12 +282,13 @@ def _marks(steps: list[StepData], luck: MatchLuck, record: MatchRecord) -> list[
         luckiest = max(luck.nodes, key=lambda node: max(node.luck))
         seat = luckiest.luck.index(max(luckiest.luck))
         marks.append(Mark("luckiest draw", luckiest.step + 1, f"{record.players[seat]} {luckiest.luck[seat]:+.3f}"))
-    swings = [_swing(earlier.value, later.value) for earlier, later in pairwise(steps)]
+    swings = [_largest_change(earlier.value, later.value) for earlier, later in pairwise(steps)]
     if swings and any(swings):
         at = max(range(len(swings)), key=swings.__getitem__)
         marks.append(Mark("largest swing", at + 1, f"{swings[at]:.3f} of a win"))
     return [*marks, *(Mark("fault", number, step.fault) for number, step in enumerate(steps) if step.fault)]
 
 
-def _swing(before: Sequence[float], after: Sequence[float]) -> float:
+def _largest_change(before: Sequence[float], after: Sequence[float]) -> float:
+    """Return the largest change of a value of any seat; 0 without values."""
     return max((abs(there - here) for here, there in zip(before, after, strict=True)), default=0.0)

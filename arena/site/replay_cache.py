@@ -49,11 +49,15 @@ class ReplayCache:
             raise Busy(1.0)
         try:
             with self._turn:
-                return self._files.get(path) or self._make(path, make)
+                return self._files.get(path) or self._make_in_budget(path, make)
         finally:
             self._waiting.release()
 
-    def _make(self, path: str, make: Callable[[], Files]) -> bytes | None:
+    def _make_in_budget(self, path: str, make: Callable[[], Files]) -> bytes | None:
+        """Make the files of a match, keep them, and return the one at `path`.
+
+        Raises Busy if replays have used up their share of CPU time. The oldest files beyond the limit are dropped.
+        """
         now_s = self._clock()
         self._credit_s = min(BURST_S, self._credit_s + SHARE * (now_s - self._counted_s))
         self._counted_s = now_s

@@ -67,17 +67,17 @@ class LiveSite:
         self._views: list[LeagueView] | None = None
         self._highlights: dict[str, Highlights] = {}
         self._began_s, self._began_cpu_s = time.monotonic(), self._cpu_s()
-        self.version = self._stored()
+        self.version = self._stored_version()
         if private:
             with stored(results) as store:
                 require_players([*league_views(store, names)], private)
 
     def look(self) -> bool:
-        """Begin a new version if more is stored and the last one is old enough; return True if it does."""
+        """Begin a new version if more is stored and the last one is old enough; return True if a version began."""
         now_s, now_cpu_s = time.monotonic(), self._cpu_s()
         if (
             now_s - self._began_s < _SHARE * (now_cpu_s - self._began_cpu_s)
-            or (stored_version := self._stored()) == self.version
+            or (stored_version := self._stored_version()) == self.version
         ):
             return False
         with self._lock:
@@ -94,14 +94,15 @@ class LiveSite:
         if path in self._assets:
             return self._assets[path]
         if played := _PLAYED.fullmatch(path):
-            return self._opened.file(path, partial(self._play, played[1] or played[2]))
+            return self._opened.file(path, partial(self._match_files, played[1] or played[2]))
         with self._lock:
             if path not in self._files:
                 with stored(self._results) as store:
-                    self._make(store, path)
+                    self._make_page(store, path)
             return self._files.get(path)
 
-    def _stored(self) -> str:
+    def _stored_version(self) -> str:
+        """Return the version of the store as it is now."""
         with stored(self._results) as store:
             return _version_of(store)
 
@@ -111,13 +112,15 @@ class LiveSite:
             self._views = [*league_views(store, self._names)]
         return self._views
 
-    def _make(self, store: MatchStore, path: str) -> None:
+    def _make_page(self, store: MatchStore, path: str) -> None:
+        """Make the page at `path` and keep it; nothing if there is no such page."""
         folder, _, name = path.rpartition("/")
-        make = self._pages(store, folder, self._league_views(store)).get(name)
+        make = self._page_makers(store, folder, self._league_views(store)).get(name)
         if make is not None:
             self._files[path] = make().encode()
 
-    def _pages(self, store: MatchStore, folder: str, views: Sequence[LeagueView]) -> dict[str, Callable[[], str]]:
+    def _page_makers(self, store: MatchStore, folder: str, views: Sequence[LeagueView]) -> dict[str, Callable[[], str]]:
+        """Return the makers of the pages in a folder, by file name; none for an unknown folder."""
         pages = Pages(lambda _: True, self.version)
         if not folder:
             return site_pages(pages, views)
@@ -127,13 +130,14 @@ class LiveSite:
         return {}
 
     def _highlights_of(self, store: MatchStore, view: LeagueView, pair: tuple[str, str] | None) -> Highlights:
+        """Return the matches worth a look of a pair, or of the league, which are computed once a version."""
         if pair is not None:
             return view.highlights(view.of_pair(store, pair))[None]
         if view.key not in self._highlights:
             self._highlights[view.key] = view.highlights(view.results(store))[None]
         return self._highlights[view.key]
 
-    def _play(self, match: str) -> Files:
+    def _match_files(self, match: str) -> Files:
         """Return both files of a match by path; empty if it is not stored or of another league."""
         with contextlib.suppress(ValueError, ArenaError), stored(self._results) as store:
             key = MatchKey.read(match)
@@ -156,6 +160,7 @@ def application(site: LiveSite, hosts: Sequence[str] = _LOCAL) -> Starlette:
     news = asyncio.Condition()
 
     async def file(request: Request) -> Response:
+        """Answer with a file of the site: 404 if there is none, 503 while too many matches are opened."""
         path = request.path_params["path"]
         try:
             content = await asyncio.to_thread(site.file, path)
@@ -172,8 +177,9 @@ def application(site: LiveSite, hosts: Sequence[str] = _LOCAL) -> Starlette:
 
     @contextlib.asynccontextmanager
     async def lifespan(_app: Starlette) -> AsyncIterator[None]:
-        asyncio.get_running_loop().set_exception_handler(_report)
-        task = asyncio.create_task(_watch(site, news))
+        """Watch the store while the server runs."""
+        asyncio.get_running_loop().set_exception_handler(_report_loop_error)
+        task = asyncio.create_task(_watch_store(site, news))
         yield
         task.cancel()
 
@@ -195,7 +201,7 @@ class _Listener(socket.socket):
         return super().accept()
 
 
-def _report(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+def _report_loop_error(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
     """Report an error of the event loop, but not that connections wait for a free descriptor.
 
     Asyncio then accepts again a second later (`_start_serving`), which fails if the server has ended meanwhile.
@@ -206,7 +212,7 @@ def _report(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
         loop.default_exception_handler(context)
 
 
-async def _watch(site: LiveSite, news: asyncio.Condition) -> None:
+async def _watch_store(site: LiveSite, news: asyncio.Condition) -> None:
     """Look for more stored matches and wake all waiting connections; an unreadable store is read again later."""
     while True:
         await asyncio.sleep(_LOOK_S)

@@ -106,7 +106,7 @@ def parse_name(name: str) -> OpenSpielName:
             f"{printable(cut(name))}: expected openspiel:NAME or openspiel:NAME(parameter=value,...) of at most"
             f" {_LONGEST_NAME} characters in one line, such as openspiel:leduc_poker; docs/openspiel.md lists the names"
         )
-    registered = _spiel().registered_names()
+    registered = _import_openspiel().registered_names()
     if match[1] not in registered:
         raise SpecError(f"{cut(name)}: {unknown('game of OpenSpiel', match[1], registered)}")
     return OpenSpielName(match[1], (match[2] or "()")[1:-1].strip())
@@ -117,7 +117,7 @@ def _try_seats(name: OpenSpielName) -> tuple[dict[int, str], str]:
 
     Return the game as OpenSpiel reads it by number of seats, and the first reason against a number that cannot play.
     """
-    kind = next(game for game in _spiel().registered_games() if game.short_name == name.game)
+    kind = next(game for game in _import_openspiel().registered_games() if game.short_name == name.game)
     given = {*_PARAMETER.findall(name.parameters)}  # parameters of games within this one, too
     if problem := _refusal_of_files(kind, given) or ("" if name.parameters else _refusal_by_kind(kind)):
         return {}, problem
@@ -127,7 +127,7 @@ def _try_seats(name: OpenSpielName) -> tuple[dict[int, str], str]:
     texts = [name.with_seats(seats) for seats in seat_counts]
     answers = plugins.run_in_child("arena.games.openspiel.trial", texts)
     playable = {answer["seats"]: text for text, answer in zip(texts, answers, strict=True) if "seats" in answer}
-    problems = [_explain(answer["problem"], kind) for answer in answers if "problem" in answer]
+    problems = [_describe_problem(answer["problem"], kind) for answer in answers if "problem" in answer]
     return playable, problems[0] if problems else ""
 
 
@@ -143,7 +143,8 @@ def _refusal_of_files(kind: Any, given: set[str]) -> str:
     return f"it reads a file ({files[0]}), which no record of a match holds" if files else ""
 
 
-def _explain(problem: str, kind: Any) -> str:
+def _describe_problem(problem: str, kind: Any) -> str:
+    """Return a message of OpenSpiel in one line without its folders, and the parameters of the game."""
     text = printable(" ".join(_BUILT_AT.sub("", problem).split()))
     return f"{text}; {_list_parameters(kind)}"
 
@@ -154,7 +155,8 @@ def _list_parameters(kind: Any) -> str:
     return f"its parameters: {', '.join(known)}" if known else "it has no parameters"
 
 
-def _spiel() -> Any:
+def _import_openspiel() -> Any:
+    """Import OpenSpiel; SpecError with the command that installs it."""
     try:
         return import_module("pyspiel")
     except ImportError as error:
@@ -166,5 +168,5 @@ def _package() -> Package:
     """Return OpenSpiel as a package, by its version and the bytes that play: other builds are other packages."""
     from importlib import metadata  # noqa: PLC0415 - as in plugins
 
-    _spiel()
+    _import_openspiel()
     return Package(DISTRIBUTION, metadata.version(DISTRIBUTION), plugins.hash_of("pyspiel"))

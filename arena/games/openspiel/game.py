@@ -75,7 +75,7 @@ class SpielState:
 
     def __init__(self, spiel: Any, draws: int, views: tuple[str, ...]) -> None:
         self.spiel, self.draws, self.views = spiel, draws, views
-        self.turn = _turn(spiel, draws)
+        self.turn = _turn_of(spiel, draws)
         self.legal = {seat: _legal(spiel, seat) for seat in self.turn.seats} if isinstance(self.turn, Decision) else {}
 
     def after(self, spiel: Any, *, draws: int = 0) -> "SpielState":
@@ -144,7 +144,7 @@ class OpenSpielGame(BaseGame):
         view: dict[str, Json] = {"you": seat}
         for name in state.views:
             value = getattr(state.spiel, name)(seat)
-            view[name] = value if isinstance(value, str) else [_short(number) for number in value]
+            view[name] = value if isinstance(value, str) else [_as_short_number(number) for number in value]
         if self.is_open:
             view["history"] = state.spiel.history()
         return view
@@ -194,19 +194,19 @@ class OpenSpielGame(BaseGame):
 
     def outcome(self, state: SpielState) -> Outcome:
         """Return OpenSpiel's returns as exact scores, with ranks."""
-        scores = tuple(_exact(score) for score in state.spiel.returns())
+        scores = tuple(_exact_score(score) for score in state.spiel.returns())
         return Outcome(scores=scores, ranks=ranks_by_score(scores))
 
     def describe(self, state: SpielState, names: Sequence[str] = ()) -> str:
         """Describe the whole state."""
-        return with_names(_text(_title(state), str(state.spiel)), names)
+        return with_names(_printable_text(_title(state), str(state.spiel)), names)
 
     def describe_for(self, state: SpielState, seat: Seat, names: Sequence[str] = ()) -> str:
         """Describe the state in a game that hides nothing; else the string of the seat's view."""
         if self.is_open:
             return self.describe(state, names)
         view = getattr(state.spiel, views_of(state.spiel.get_game())[0])(seat)
-        return with_names(_text(f"seat {seat} sees", view), names)
+        return with_names(_printable_text(f"seat {seat} sees", view), names)
 
 
 @cache
@@ -245,7 +245,8 @@ def weights_of(probabilities: Sequence[float]) -> tuple[int, ...]:
     return tuple(weights[p] // divisor for p in probabilities)
 
 
-def _turn(spiel: Any, draws: int) -> Turn:
+def _turn_of(spiel: Any, draws: int) -> Turn:
+    """Return the turn of a state of OpenSpiel; the key of a draw is its number."""
     if spiel.is_terminal():
         return Over()
     if spiel.is_chance_node():
@@ -269,20 +270,23 @@ def _legal(spiel: Any, seat: Seat) -> tuple[NumberedAction, ...]:
 
 
 def _hear_nothing(state: SpielState, _seat: Seat, _action: NumberedAction) -> tuple[None, ...]:
+    """Return None for each seat: no seat hears an action."""
     return (None,) * int(state.spiel.num_players())
 
 
-def _short(number: float) -> int | float:
+def _as_short_number(number: float) -> int | float:
+    """Return a whole number as an int, which JSON writes shorter."""
     return int(number) if number == int(number) else number
 
 
-def _exact(score: float) -> int | Fraction:
+def _exact_score(score: float) -> int | Fraction:
     """Return the fraction that a score stands for: 0.1 is 1/10 on every machine."""
     fraction = Fraction(score).limit_denominator(_FINEST_SCORE)
     return int(fraction) if fraction.denominator == 1 else fraction
 
 
 def _title(state: SpielState) -> str:
+    """Describe the turn of a state."""
     match state.turn:
         case Over():
             return "the game is over"
@@ -291,6 +295,7 @@ def _title(state: SpielState) -> str:
     return "a draw is due"
 
 
-def _text(title: str, text: str) -> str:
+def _printable_text(title: str, text: str) -> str:
+    """Return the title, and the lines of a text of OpenSpiel without colours and other signs that do not print."""
     lines = [printable(line.rstrip().expandtabs()) for line in _ESCAPES.sub("", text).splitlines()]
     return "\n".join([title, *lines])

@@ -46,7 +46,7 @@ def _play_randomly(game: OpenSpielGame, seats: int) -> str:
     """Return the problem that a random play meets; the views of all seats are made at each step."""
     state = game.setup({}, seats)
     for step in range(_LONGEST_PLAY):
-        if size := _oversize(game, state, seats):
+        if size := _size_beyond_limit(game, state, seats):
             return f"a view with its legal actions has {size} bytes, at most {VIEW_LIMIT} go into a line to a bot"
         turn = game.turn(state)
         if isinstance(turn, Over):
@@ -62,11 +62,12 @@ def _play_randomly(game: OpenSpielGame, seats: int) -> str:
 
 
 def _choose(legal: tuple[Any, ...], step: int, seat: int) -> Any:
+    """Choose a legal action by the luck of the trial, by step and seat."""
     (face,) = draw("trial", Chance(f"{step}/{seat}", Dice(1, len(legal))))
     return legal[face - 1]
 
 
-def _oversize(game: OpenSpielGame, state: SpielState, seats: int) -> int:
+def _size_beyond_limit(game: OpenSpielGame, state: SpielState, seats: int) -> int:
     """Return the size in bytes of the longest view with its legal actions, if that is too long; else 0."""
     sizes = [
         len(msgspec.json.encode((game.observe(state, seat), game.legal(state, seat))))

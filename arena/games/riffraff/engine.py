@@ -82,7 +82,10 @@ class World:
         self._warnings = self.data.warning.number
 
     def look(self) -> None:
-        """Simulate until the next look. HarnessFault if the engine cannot; nothing of this world counts then."""
+        """Simulate until the next look, `STEPS_PER_LOOK` steps on.
+
+        HarnessFault if the engine cannot; nothing of this world counts then.
+        """
         self._run(self.engine.mj_step, model.STEPS_PER_LOOK)
         if self._warnings.any():
             names = ", ".join(self.engine.mjtWarning(int(index)).name for index in np.flatnonzero(self._warnings))
@@ -95,6 +98,7 @@ class World:
         return self.data.contact
 
     def _run(self, function: Callable[..., None], *more: int) -> None:
+        """Call a function of the engine on this world. HarnessFault if the engine gives up."""
         try:
             function(self.model, self.data, *more)
         except self.engine.FatalError as error:
@@ -171,26 +175,28 @@ class Descent:
 
         def touches(height_m: float) -> bool:
             pose[:3] = level.to_table((u_m, v_m, height_m))
-            return self._touches()
+            return self._is_touching()
 
         surface_m = area.surface_m
         room_m = room_between(area, self._table, (v_m + low[1], v_m + high[1]))
         top_m = room_m - model.START_GAP_M - high[2]
         if touches(top_m):
-            raise self._no_room(area, load)
+            raise self._refuse_no_room(area, load)
         floor_m = surface_m - (model.DEEPEST_HOOK_M if load.face == "hang" else model.DEEPEST_M + low[2])
         at = np.array((u_m, v_m, top_m))
         clear_m = self._highest_below(level, at + low, at + high, floor_m + low[2]) - low[2]
         contact_m = first_contact(touches, top_m=top_m, clear_m=clear_m, floor_m=floor_m)
         if contact_m is None:
-            raise _no_support(area, load)
+            raise _refuse_no_support(area, load)
         height_m = let_go_at(touches, contact_m=contact_m, drop_m=load.drop_mm / 1000, top_m=top_m)
         return (*level.to_table((u_m, v_m, height_m)), *turned)
 
-    def _touches(self) -> bool:
+    def _is_touching(self) -> bool:
+        """Return True if the piece, where it is now, reaches into anything."""
         return bool((self._world.contacts().dist < 0).any())
 
-    def _no_room(self, area: Area, load: Load) -> IllegalAction:
+    def _refuse_no_room(self, area: Area, load: Load) -> IllegalAction:
+        """Return the refusal of a load that reaches into something where its way down begins, and name that."""
         bodies = set(self._world.model.geom_bodyid[self._world.data.contact.geom].flat) - {self._body}
         touched = [self._names[body - SHIP] for body in sorted(bodies)]
         more = [f"{len(touched) - _NAMES_MAX} more"] if len(touched) > _NAMES_MAX else []
@@ -220,7 +226,10 @@ class Descent:
 
 @contextmanager
 def descent(table: ShipAtRest, kind: Kind) -> Iterator[Descent]:
-    """Lend the way down of a piece of that kind to the caller alone: several bots ask at once about a table."""
+    """Yield the descent of a piece of that kind for use by the caller alone: several bots ask at once about a table.
+
+    It is kept for the next caller, unless an error other than IllegalAction ends the use.
+    """
     idle = _idle_descents(table, kind)
     try:
         way_down = idle.pop()
@@ -240,7 +249,8 @@ def _idle_descents(_table: ShipAtRest, _kind: Kind) -> list[Descent]:
     return []
 
 
-def _no_support(area: Area, load: Load) -> IllegalAction:
+def _refuse_no_support(area: Area, load: Load) -> IllegalAction:
+    """Return the refusal of a load that meets nothing on its way down."""
     deepest_m = model.DEEPEST_HOOK_M if load.face == "hang" else model.DEEPEST_M
     return IllegalAction(
         f"no support for {_name_load(area, load)}: nothing is met down to {1000 * deepest_m:g} mm below the surface",
@@ -250,6 +260,7 @@ def _no_support(area: Area, load: Load) -> IllegalAction:
 
 
 def _name_load(area: Area, load: Load) -> str:
+    """Return kind, face, place and area of a load in words."""
     place = f"u {load.u_mm:g} v {load.v_mm:g} yaw {load.yaw_deg:g} on area {area.number}"
     return f"a {load.kind} {load.face} at {place}"
 
@@ -262,17 +273,19 @@ def first_contact(touches: Touches, *, top_m: float, clear_m: float, floor_m: fl
     """
 
     def height(step: int) -> float:
+        """Return the height after that many steps down."""
         return top_m - step * model.LOWERING_STEP_M
 
     step = max(0, int((top_m - clear_m) / model.LOWERING_STEP_M) - 1)  # one less, for what rounding does to a height
     while height(step) > floor_m:
         if touches(height(step + 1)):
-            return _narrow(touches, free_m=height(step), touching_m=height(step + 1))
+            return _narrow_contact(touches, free_m=height(step), touching_m=height(step + 1))
         step += 1
     return None
 
 
-def _narrow(touches: Touches, *, free_m: float, touching_m: float) -> float:
+def _narrow_contact(touches: Touches, *, free_m: float, touching_m: float) -> float:
+    """Halve the way between a free height and a touching one, until they are close; return the free one."""
     while free_m - touching_m > model.LOWERING_END_M:
         between_m = (free_m + touching_m) / 2
         if touches(between_m):

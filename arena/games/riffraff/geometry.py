@@ -133,7 +133,7 @@ def extents(kind: Kind, rotation: Quaternion) -> tuple[Vector, Vector]:
     """Return the lowest and the highest x, y and z of a rotated piece, seen from the origin of its frame."""
     lows, highs = [], []
     for part in PARTS[kind]:
-        halves = _half(part, rotation_matrix(part_rotation(part, rotation)))
+        halves = _half_widths(part, rotation_matrix(part_rotation(part, rotation)))
         ends = [(at - half, at + half) for at, half in zip(rotate(rotation, part.at_m), halves, strict=True)]
         lows.append([low for low, _ in ends])
         highs.append([high for _, high in ends])
@@ -145,7 +145,7 @@ def part_rotation(part: Shape, rotation: Quaternion) -> Quaternion:
     return multiply(rotation, rotation_about("y", _ACROSS_DEG)) if part.is_across else rotation
 
 
-def _half(part: Shape, rows: tuple[Vector, Vector, Vector]) -> Iterator[float]:
+def _half_widths(part: Shape, rows: tuple[Vector, Vector, Vector]) -> Iterator[float]:
     """Yield half the width of a part along each axis."""
     size = part.half_m
     for row in rows:
@@ -188,13 +188,13 @@ def area_of(piece: Piece, table: ShipAtRest) -> int:
     inner = (0.0, 0.0, 0.0) if piece.kind == "sailor" else centre_of_mass(piece.kind)
     a, b, c = rotate(rotation, inner)
     u, v, height = rotate(inverse(ship_rotation(table)), (x + a, y + b, z + c))
-    levels = [number for number in range(len(YARDS)) if _top_at(number, v, table) <= height]
+    levels = [number for number in range(len(YARDS)) if _height_of_yard(number, v, table) <= height]
     if levels:
         return FIRST_YARD_AREA + 2 * levels[-1] + (0 if v >= 0 else 1)
     return 1 + (0 if u >= 0 else 2) + (0 if v >= 0 else 1)
 
 
-def _top_at(yard: int, y_m: float, table: ShipAtRest) -> float:
+def _height_of_yard(yard: int, y_m: float, table: ShipAtRest) -> float:
     """Return the height of a yard's upper face at that place across the ship, in the ship frame."""
     angle = table.yards[yard]
     return YARDS[yard].bar_m + y_m * math.tan(angle) + YARD_THICKNESS_M / math.cos(angle)

@@ -72,10 +72,10 @@ def parse(state: State, seat: Seat, raw: Json) -> AnyAction:
         _refuse_other_form(state, raw, form)
         raise
     if not isinstance(action, Load):
-        _check_choice(state, seat, action)
+        _require_choice(state, seat, action)
         return action
     load = round_load(action)
-    _check_held(state, seat, load)
+    _require_held(state, seat, load)
     check_pose(state.active_area, load)
     return load
 
@@ -83,7 +83,7 @@ def parse(state: State, seat: Seat, raw: Json) -> AnyAction:
 def read_load(raw: Json) -> Load:
     """Read a load of the right form, of a known kind, with usable numbers, rounded; check nothing else about it."""
     load = round_load(_LOAD.read(raw))
-    _check_kind(load)
+    _require_kind(load)
     return load
 
 
@@ -91,24 +91,24 @@ def round_load(load: Load) -> Load:
     """Round the numbers of the load to their grids; IllegalAction if one is on no grid."""
     for name in ("u_mm", "v_mm", "yaw_deg", "drop_mm"):
         if not math.isfinite(number := getattr(load, name)):
-            raise _refusal(Reason.BAD_NUMBER, f"`{name}` must be a finite number, found {number}")
+            raise _make_refusal(Reason.BAD_NUMBER, f"`{name}` must be a finite number, found {number}")
     require_within("`yaw_deg`", load.yaw_deg, -_YAW_MAX_DEG, _YAW_MAX_DEG)
     require_within("`drop_mm`", load.drop_mm, 0, DROP_MAX_MM)
-    _check_hands(load.hands_mm)
+    _require_hands(load.hands_mm)
     return msgspec.structs.replace(
         load,
-        u_mm=_tenth(load.u_mm),
-        v_mm=_tenth(load.v_mm),
+        u_mm=_round_to_tenth(load.u_mm),
+        v_mm=_round_to_tenth(load.v_mm),
         yaw_deg=float(round(load.yaw_deg) % 360),
         drop_mm=float(round(load.drop_mm)),
-        hands_mm=tuple((_tenth(x), _tenth(y)) for x, y in load.hands_mm),
+        hands_mm=tuple((_round_to_tenth(x), _round_to_tenth(y)) for x, y in load.hands_mm),
     )
 
 
 def require_within(name: str, number: float, low: float, high: float) -> None:
     """Raise IllegalAction if a number is not from `low` to `high`."""
     if not low <= number <= high:
-        raise _refusal(Reason.BAD_NUMBER, f"{name} must be from {low:g} to {high:g}, found {number:g}")
+        raise _make_refusal(Reason.BAD_NUMBER, f"{name} must be from {low:g} to {high:g}, found {number:g}")
 
 
 def _refuse_other_form(state: State, raw: Json, asked: Form) -> None:
@@ -119,19 +119,20 @@ def _refuse_other_form(state: State, raw: Json, asked: Form) -> None:
         except (msgspec.ValidationError, UnicodeEncodeError):
             continue
         if state.phase is Phase.LOAD and form is _ANNOUNCE:
-            raise _refusal(Reason.NOT_ASKED, f"{_why_no_announcement(state)}; now load it")
+            raise _make_refusal(Reason.NOT_ASKED, f"{_why_no_announcement(state)}; now load it")
         mismatch = f"found {form.name}, but {asked.name} is asked for now (phase {state.phase.value})"
-        raise _refusal(Reason.NOT_ASKED, mismatch, f"for example {asked.example}")
+        raise _make_refusal(Reason.NOT_ASKED, mismatch, f"for example {asked.example}")
 
 
 def _why_no_announcement(state: State) -> str:
+    """Return the reason why the number of pieces cannot be announced any more."""
     why = "" if state.loaded else turns.why_one(state)
     if why:
         return f"only 1 piece can be loaded in this turn: {why}"
     return f"how many pieces are loaded was announced before the turn, {counted(state.to_load, 'piece')} left"
 
 
-def _check_choice(state: State, seat: Seat, action: AnyAction) -> None:
+def _require_choice(state: State, seat: Seat, action: AnyAction) -> None:
     """Raise IllegalAction unless an action out of the list in `legal` stands there."""
     hint = "choose one of the actions in `legal`"
     match action:
@@ -139,45 +140,47 @@ def _check_choice(state: State, seat: Seat, action: AnyAction) -> None:
             hand = state.players[seat].hand
             if card not in hand:
                 mistake = f"card {card} is not in your hand; it holds {_join_numbers(hand)}"
-                raise _refusal(Reason.NOT_IN_HAND, mistake, hint)
+                raise _make_refusal(Reason.NOT_IN_HAND, mistake, hint)
         case NameCaptain(seat=named):
             tied = turns.leaders(state)
             if named not in tied:
                 mistake = f"seat {named} cannot become captain; the highest card was played by {_name_seats(tied)}"
-                raise _refusal(Reason.NOT_A_CHOICE, mistake, hint)
+                raise _make_refusal(Reason.NOT_A_CHOICE, mistake, hint)
         case Order(seats=seats):
             tied = state.ties[0]
             if sorted(seats) != sorted(tied):
                 given = _join_numbers(seats[:8]) + ("..." if len(seats) > 8 else "")
                 mistake = f"the order must name each of {_name_seats(tied)} once; found {given}"
-                raise _refusal(Reason.NOT_A_CHOICE, mistake, hint)
+                raise _make_refusal(Reason.NOT_A_CHOICE, mistake, hint)
         case Announce(pieces=pieces):
             if pieces not in (1, 2):
-                raise _refusal(Reason.NOT_A_CHOICE, f"1 or 2 pieces can be announced, not {pieces}", hint)
+                raise _make_refusal(Reason.NOT_A_CHOICE, f"1 or 2 pieces can be announced, not {pieces}", hint)
 
 
-def _check_held(state: State, seat: Seat, load: Load) -> None:
+def _require_held(state: State, seat: Seat, load: Load) -> None:
     """Raise IllegalAction unless the piece is in the supply of the player who loads it."""
-    _check_kind(load)
+    _require_kind(load)
     player = state.players[seat]
     if not player.holds(load.kind):
         held = ", ".join(f"{kind} {count}" for kind, count in zip(KINDS, player.supply, strict=True) if count)
-        raise _refusal(Reason.NOT_IN_SUPPLY, f"you hold no {load.kind}; your supply is {held}")
+        raise _make_refusal(Reason.NOT_IN_SUPPLY, f"you hold no {load.kind}; your supply is {held}")
 
 
-def _check_kind(load: Load) -> None:
+def _require_kind(load: Load) -> None:
+    """Raise IllegalAction unless the kind of the load is one of the game's."""
     if load.kind not in KINDS:
         kinds = ", ".join(KINDS)
-        raise _refusal(Reason.NOT_IN_SUPPLY, f"there is no kind {_quote(load.kind)}; the kinds are {kinds}")
+        raise _make_refusal(Reason.NOT_IN_SUPPLY, f"there is no kind {_quote_word(load.kind)}; the kinds are {kinds}")
 
 
-def _check_hands(hands: tuple[tuple[float, float], ...]) -> None:
+def _require_hands(hands: tuple[tuple[float, float], ...]) -> None:
+    """Raise IllegalAction for too many hands, or for one that is too far away."""
     if len(hands) > HANDS_MAX:
-        raise _refusal(Reason.BAD_NUMBER, f"`hands_mm` holds {len(hands)} hands; you have {HANDS_MAX}")
+        raise _make_refusal(Reason.BAD_NUMBER, f"`hands_mm` holds {len(hands)} hands; you have {HANDS_MAX}")
     for x, y in hands:
         if not all(abs(number) <= HANDS_WITHIN_MM for number in (x, y)):
             limits = f"both must be from -{HANDS_WITHIN_MM} to {HANDS_WITHIN_MM}"
-            raise _refusal(Reason.BAD_NUMBER, f"a hand at x {x:g}, y {y:g} in `hands_mm`; {limits}")
+            raise _make_refusal(Reason.BAD_NUMBER, f"a hand at x {x:g}, y {y:g} in `hands_mm`; {limits}")
 
 
 def check_pose(area: Area, load: Load) -> None:
@@ -187,10 +190,10 @@ def check_pose(area: Area, load: Load) -> None:
     face = next((known for known in allowed if known == load.face), None)
     if face is None:
         where = f" on area {area.number}, a part of the deck" if load.face in FACES[kind] else ""
-        mistake = f"a {kind} has no face {_quote(load.face)}{where}; it can be laid {', '.join(allowed)}"
-        raise _refusal(Reason.BAD_FACE, mistake)
-    _check_inside(area, load)
-    _check_reach(area, kind, face, load)
+        mistake = f"a {kind} has no face {_quote_word(load.face)}{where}; it can be laid {', '.join(allowed)}"
+        raise _make_refusal(Reason.BAD_FACE, mistake)
+    _require_inside(area, load)
+    _require_reach(area, kind, face, load)
 
 
 def faces_on(area: Area, kind: Kind) -> tuple[Face, ...]:
@@ -204,16 +207,18 @@ def ranges_mm(area: Area) -> Mapping[str, tuple[float, float]]:
     return {name: (round(low * 1000, 1), round(high * 1000, 1)) for name, (low, high) in sides.items()}
 
 
-def _check_inside(area: Area, load: Load) -> None:
+def _require_inside(area: Area, load: Load) -> None:
+    """Raise IllegalAction unless the origin of the piece is inside the area."""
     ranges = ranges_mm(area)
     (low_u, high_u), (low_v, high_v) = ranges.values()
     if not (low_u <= load.u_mm <= high_u and low_v <= load.v_mm <= high_v):
         limits = ", ".join(f"{name} from {low:g} to {high:g}" for name, (low, high) in ranges.items())
         where = f"outside area {area.number}, where the origin of a piece can be at {limits} mm"
-        raise _refusal(Reason.OUTSIDE_AREA, f"u {load.u_mm:g}, v {load.v_mm:g} is {where}")
+        raise _make_refusal(Reason.OUTSIDE_AREA, f"u {load.u_mm:g}, v {load.v_mm:g} is {where}")
 
 
-def _check_reach(area: Area, kind: Kind, face: Face, load: Load) -> None:
+def _require_reach(area: Area, kind: Kind, face: Face, load: Load) -> None:
+    """Raise IllegalAction if a part of the piece sticks out into another area."""
     low, high = _reach_mm(kind, face, load.yaw_deg)
     for axis, (name, origin, side) in enumerate((("u", load.u_mm, area.side_u), ("v", load.v_mm, area.side_v))):
         over = {1: -(origin + low[axis]), -1: origin + high[axis], 0: 0.0}[side]
@@ -224,7 +229,7 @@ def _check_reach(area: Area, kind: Kind, face: Face, load: Load) -> None:
             turn = "" if limits[0] <= side * least <= limits[1] else ", which is outside this area: turn it"
             piece = f"at {name} {origin:g} the {kind} ({face}, yaw {load.yaw_deg:g})"
             far = f"reaches {over:.1f} mm over {name} = 0 into another area; it needs {bound}{turn}"
-            raise _refusal(Reason.INTO_OTHER_AREA, f"{piece} {far}")
+            raise _make_refusal(Reason.INTO_OTHER_AREA, f"{piece} {far}")
 
 
 @lru_cache(maxsize=8192)
@@ -234,16 +239,17 @@ def _reach_mm(kind: Kind, face: Face, yaw_deg: float) -> tuple[tuple[float, ...]
     return tuple(1000 * reach for reach in low), tuple(1000 * reach for reach in high)
 
 
-def _refusal(reason: str, sentence: str, hint: str = "") -> IllegalAction:
+def _make_refusal(reason: str, sentence: str, hint: str = "") -> IllegalAction:
+    """Return the fault of an action, with a word for programs, a sentence and a hint."""
     return IllegalAction(sentence, hint=hint, reason=reason)
 
 
-def _tenth(number: float) -> float:
+def _round_to_tenth(number: float) -> float:
     """Round to 0.1; adding 0 turns -0.0 into 0.0."""
     return round(number, 1) + 0.0
 
 
-def _quote(word: str) -> str:
+def _quote_word(word: str) -> str:
     """Quote a word in ASCII, because a message must be fit for every file and terminal."""
     return json.dumps(word)
 

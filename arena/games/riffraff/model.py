@@ -98,19 +98,19 @@ def mjcf(kinds: Sequence[Kind]) -> str:
     Bodies: the world, the ship, its yards from the lowest, then the pieces in this order. The state is roll, pitch,
     the tips of the yards (rad), then x y z w x y z of each piece.
     """
-    meshes = "".join(_meshes(kind) for kind in KINDS if kind in kinds)
-    pieces = "".join(f"<body><freejoint/>{''.join(_parts(kind))}</body>" for kind in kinds)
+    meshes = "".join(_meshes_xml(kind) for kind in KINDS if kind in kinds)
+    pieces = "".join(f"<body><freejoint/>{''.join(_parts_xml(kind))}</body>" for kind in kinds)
     classes = "".join(
         f'<default class="{name}"><geom {_CONTACT} condim="{dimensions}"/></default>'
         for name, dimensions in (("still", 3), ("rolling", 6))
     )
     matrices = "dense" if len(kinds) <= _DENSE_MAX else "sparse"
-    gimbal = _hinge("1 0 0", TILT_LIMIT_DEG, RIG.damping, RIG.friction_n_m)
-    gimbal += _hinge("0 1 0", TILT_LIMIT_DEG, RIG.damping, RIG.friction_n_m)
+    gimbal = _hinge_xml("1 0 0", TILT_LIMIT_DEG, RIG.damping, RIG.friction_n_m)
+    gimbal += _hinge_xml("0 1 0", TILT_LIMIT_DEG, RIG.damping, RIG.friction_n_m)
     return (
         f'<mujoco><compiler angle="degree"/><option {_OPTION} jacobian="{matrices}">{_FLAGS}</option>{_MEMORY}'
         f"<default>{classes}</default><asset>{meshes}</asset>"
-        f"<worldbody><body>{gimbal}{''.join(_ship())}{''.join(_yards())}</body>{pieces}</worldbody></mujoco>"
+        f"<worldbody><body>{gimbal}{''.join(_ship_xml())}{''.join(_yards_xml())}</body>{pieces}</worldbody></mujoco>"
     )
 
 
@@ -122,61 +122,68 @@ def model_digest() -> str:
     return sha256(msgspec.json.encode([mjcf(KINDS), settings, lowering, places])).hexdigest()[:16]
 
 
-def _hinge(axis: str, limit_deg: float, damping: float, friction_n_m: float, height_m: float = 0.0) -> str:
+def _hinge_xml(axis: str, limit_deg: float, damping: float, friction_n_m: float, height_m: float = 0.0) -> str:
+    """Return a joint of the ship about an axis, with its limit, damping and dry friction."""
     # Two hinges and not a ball joint: the gimbal rolls and pitches, but it does not turn about the mast.
     return (
-        f'<joint axis="{axis}" pos="{_numbers(0, 0, height_m)}" damping="{damping}" frictionloss="{friction_n_m}" '
+        f'<joint axis="{axis}" pos="{_numbers_text(0, 0, height_m)}" damping="{damping}" frictionloss="{friction_n_m}" '
         f'limited="true" range="-{limit_deg} {limit_deg}" {_HARD} {_STOP}/>'
     )
 
 
-def _yards() -> Iterator[str]:
+def _yards_xml() -> Iterator[str]:
+    """Yield each yard as a body that tips on its bar."""
     for yard, spar in zip(scene.YARDS, YARD_SPARS, strict=True):
-        hinge = _hinge("1 0 0", RIG.yard_stop_deg, RIG.yard_damping, RIG.yard_friction_n_m, yard.bar_m)
-        yield f'<body>{hinge}<geom class="still" {_form(spar)} density="{_SPAR_DENSITY}"/></body>'
+        hinge = _hinge_xml("1 0 0", RIG.yard_stop_deg, RIG.yard_damping, RIG.yard_friction_n_m, yard.bar_m)
+        yield f'<body>{hinge}<geom class="still" {_form_attributes(spar)} density="{_SPAR_DENSITY}"/></body>'
 
 
-def _ship() -> Iterator[str]:
+def _ship_xml() -> Iterator[str]:
+    """Yield the parts of the ship but for its yards; nothing touches the rod and the ball."""
     for part in (HULL, MAST):
         density = _HULL_DENSITY if part is HULL else _SPAR_DENSITY
-        yield f'<geom class="still" {_form(part)} density="{density}"/>'
-    yield f'<geom {_form(ROD)} density="{_SPAR_DENSITY}" {_THROUGH}/>'
-    yield f'<geom {_form(BALL)} mass="{RIG.ball_kg}" {_THROUGH}/>'
+        yield f'<geom class="still" {_form_attributes(part)} density="{density}"/>'
+    yield f'<geom {_form_attributes(ROD)} density="{_SPAR_DENSITY}" {_THROUGH}/>'
+    yield f'<geom {_form_attributes(BALL)} mass="{RIG.ball_kg}" {_THROUGH}/>'
 
 
-def _parts(kind: Kind) -> Iterator[str]:
+def _parts_xml(kind: Kind) -> Iterator[str]:
+    """Yield the parts of a piece, which share its mass by their volume."""
     whole = sum(map(volume, PARTS[kind]))
     for number, part in enumerate(PARTS[kind]):
         # Only what is round needs rolling friction: contacts in six dimensions take three times as long as in three.
         name = "rolling" if kind in ROLLING and part.form == "cylinder" else "still"
-        mass = _numbers(MASS_KG[kind] * volume(part) / whole)
+        mass = _numbers_text(MASS_KG[kind] * volume(part) / whole)
         turn = ' euler="0 90 0"' if part.is_across else ""
-        mesh = f'type="mesh" mesh="{kind}{number}" pos="{_numbers(*part.at_m)}"'
-        yield f'<geom class="{name}" {mesh if part.form == "box" else _form(part)} mass="{mass}"{turn}/>'
+        mesh = f'type="mesh" mesh="{kind}{number}" pos="{_numbers_text(*part.at_m)}"'
+        yield f'<geom class="{name}" {mesh if part.form == "box" else _form_attributes(part)} mass="{mass}"{turn}/>'
 
 
-def _form(part: Shape) -> str:
-    return f'type="{part.form}" size="{_numbers(*part.half_m)}" pos="{_numbers(*part.at_m)}"'
+def _form_attributes(part: Shape) -> str:
+    """Return form, size and place of a part as attributes."""
+    return f'type="{part.form}" size="{_numbers_text(*part.half_m)}" pos="{_numbers_text(*part.at_m)}"'
 
 
-def _meshes(kind: Kind) -> str:
+def _meshes_xml(kind: Kind) -> str:
     """Return the boxes of a kind as meshes of eight corners.
 
     The engine's own boxes flicker between one and four contacts: such pieces jitter for ever, and creep 16 mm in 5 s.
     """
     return "".join(
-        f'<mesh name="{kind}{number}" vertex="{_corners(part)}"/>'
+        f'<mesh name="{kind}{number}" vertex="{_corners_text(part)}"/>'
         for number, part in enumerate(PARTS[kind])
         if part.form == "box"
     )
 
 
-def _corners(box: Shape) -> str:
+def _corners_text(box: Shape) -> str:
+    """Return the eight corners of a box."""
     x, y, z = box.half_m
-    return "  ".join(_numbers(a * x, b * y, c * z) for a in (-1, 1) for b in (-1, 1) for c in (-1, 1))
+    return "  ".join(_numbers_text(a * x, b * y, c * z) for a in (-1, 1) for b in (-1, 1) for c in (-1, 1))
 
 
-def _numbers(*values: float) -> str:
+def _numbers_text(*values: float) -> str:
+    """Return numbers as text with nine digits."""
     return " ".join(f"{value:.9g}" for value in values)
 
 

@@ -155,7 +155,7 @@ def film(table: ShipAtRest, area: Area, load: Load, noise: Noise, piece: PieceId
         every_s=model.LOOK_S * LOOKS_PER_FRAME,
         ids=tuple(piece.id for piece in placement.pieces),
         kinds=tuple(piece.kind for piece in placement.pieces),
-        channels=tuple(map(_differences, channels.T)),
+        channels=tuple(map(_delta_encode, channels.T)),
     )
 
 
@@ -179,7 +179,7 @@ def _remove_jitter(frames: WorldState) -> WorldState:
     return frames
 
 
-def _differences(channel: WorldState) -> tuple[int, ...]:
+def _delta_encode(channel: WorldState) -> tuple[int, ...]:
     """Return the first number and the changes after it, without the zeros at the end."""
     first, *changes = np.diff(channel, prepend=0).astype(int).tolist()
     return (first, *np.trim_zeros(changes, "b"))
@@ -192,7 +192,7 @@ def fingerprint() -> dict[str, str]:
 
 @cache
 def _canary() -> str:
-    """Return 16 hex digits over the machine's model.arithmetic and a fixed scenario, both to the last bit."""
+    """Return 16 hex digits over the machine's arithmetic and a fixed scenario, both to the last bit."""
     table, seen = ShipAtRest(), sha256(model.arithmetic().encode())
     for number, (area, load, noise) in enumerate(model.SCENARIO, start=1):
         placement = begin_placement(table, AREAS[area], load, noise, PieceId(f"k{number:02d}"))
@@ -241,7 +241,7 @@ class Watch:
         if is_below.any():
             gone = tuple(int(index) for index in np.flatnonzero(is_below))
             self._aboard[list(gone)] = False
-            falls = [self._fall(index, poses(self._before)[index], poses(state)[index]) for index in gone]
+            falls = [self._fall_between(index, poses(self._before)[index], poses(state)[index]) for index in gone]
             for fall in sorted(falls, key=lambda fall: (fall.t_s, fall.id)):
                 hand = hand_at(fall.x_mm, fall.y_mm, self._hands_mm, [earlier.hand for earlier in self.fallen])
                 self.fallen.append(msgspec.structs.replace(fall, hand=hand))
@@ -270,7 +270,7 @@ class Watch:
         rows = zip(self._ids, poses(state), self._aboard, strict=True)
         return tuple(Rest(id=name, pose=canonical_pose(pose)) for name, pose, is_aboard in rows if is_aboard)
 
-    def _fall(self, index: int, before: WorldState, after: WorldState) -> Fall:
+    def _fall_between(self, index: int, before: WorldState, after: WorldState) -> Fall:
         """Return where and when a piece went through the catch plane between two looks, as if it flew straight.
 
         The hand is found later, by the rounded place, so that a record tells why a piece was caught or not.
@@ -302,6 +302,7 @@ def distance(one: Result, other: Result) -> str:
 
 
 def _fallen_apart(one: Result, other: Result) -> Iterator[str]:
+    """Yield the pieces that fell in one result only."""
     first, second = ({fall.id for fall in result.fallen} for result in (one, other))
     for which, ids in (("first", first - second), ("second", second - first)):
         if ids:
@@ -309,10 +310,11 @@ def _fallen_apart(one: Result, other: Result) -> Iterator[str]:
 
 
 def _poses_apart(one: Result, other: Result) -> Iterator[str]:
+    """Yield the largest differences of two results in place, turn, tilt of the ship and tip of a yard."""
     there = {rest.id: rest.pose for rest in other.rests}
     both = [(rest.pose, there[rest.id], rest.id) for rest in one.rests if rest.id in there]
     shift_mm, moved = max(((1000 * math.dist(a[:3], b[:3]), name) for a, b, name in both), default=(0.0, ""))
-    turn_deg, turned = max(((_angle_deg(a, b), name) for a, b, name in both), default=(0.0, ""))
+    turn_deg, turned = max(((_angle_between_deg(a, b), name) for a, b, name in both), default=(0.0, ""))
     tilt_deg = math.degrees(max(abs(one.roll - other.roll), abs(one.pitch - other.pitch)))
     if shift_mm:
         yield f"{moved} is {shift_mm:.3g} mm away"
@@ -325,7 +327,7 @@ def _poses_apart(one: Result, other: Result) -> Iterator[str]:
         yield f"a yard tips {tips_deg:.3g} degrees differently"
 
 
-def _angle_deg(one: Pose, other: Pose) -> float:
+def _angle_between_deg(one: Pose, other: Pose) -> float:
     """Return the angle between two rotations; their quaternions are rounded, so of nearly unit length."""
     (_, before), (_, after) = split(one), split(other)
     w, *axis = multiply(inverse(before), after)

@@ -51,7 +51,7 @@ class RiffRaffFaultPolicy:
 
         After a pass the referee loads.
         """
-        actions = _legal(state, seat)
+        actions = _listed_actions(state, seat)
         if actions is None:
             return PASS
         self_naming = NameCaptain(seat=seat)
@@ -106,7 +106,7 @@ class RiffRaff(BaseGame):
 
     def legal(self, state: State, seat: Seat) -> tuple[AnyAction, ...] | None:
         """List cards from the lowest, seats from the first, orders as `permutations` gives them; None for a load."""
-        return _legal(state, seat) if seat in state.movers else ()
+        return _listed_actions(state, seat) if seat in state.movers else ()
 
     def apply(self, state: State, actions: Mapping[Seat, AnyAction]) -> State:
         """Return the state after all cards were played, or after the action of the seat that was asked."""
@@ -142,7 +142,7 @@ class RiffRaff(BaseGame):
         return view.game_info(self.setup(options, seats))
 
 
-def _legal(state: State, seat: Seat) -> tuple[AnyAction, ...] | None:
+def _listed_actions(state: State, seat: Seat) -> tuple[AnyAction, ...] | None:
     """List the actions of a seat that is to move, the least first; None for a load."""
     match state.phase:
         case Phase.CARD:

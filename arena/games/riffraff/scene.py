@@ -159,7 +159,8 @@ BALL: Final = Shape("sphere", (BALL_RADIUS_M,), (0.0, 0.0, BALL_HEIGHT_M))
 FIRST_YARD_AREA: Final = 5
 
 
-def _areas() -> Iterator[Area]:
+def _make_areas() -> Iterator[Area]:
+    """Yield the four areas of the deck, then those of the yards, the lowest first."""
     for number, (u, v) in enumerate(product((1, -1), repeat=2), start=1):
         yield Area(number, DECK_TOP_M, _sort_pair(0.004 * u, 0.096 * u), _sort_pair(0.002 * v, 0.044 * v), u, v)
     for number, (yard, side) in enumerate(product(YARDS, (1, -1)), start=FIRST_YARD_AREA):
@@ -171,7 +172,7 @@ def _sort_pair(one: float, other: float) -> tuple[float, float]:
     return (min(one, other), max(one, other))
 
 
-AREAS: Final[Mapping[int, Area]] = {area.number: area for area in _areas()}
+AREAS: Final[Mapping[int, Area]] = {area.number: area for area in _make_areas()}
 """1 bow port, 2 bow starboard, 3 stern port, 4 stern starboard; 5 and 6 the lowest yard, port and starboard, to 10."""
 
 CATCH_PLANE_M: Final = -0.020

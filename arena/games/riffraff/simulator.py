@@ -66,6 +66,7 @@ class RiffRaffSimulator:
 
     @property
     def _physics(self) -> Physics:
+        """The physics that was handed in, or MuJoCo's, imported when it is first used."""
         if self._given is None:
             from arena.games.riffraff import physics  # noqa: PLC0415 - an extra, and a second of start-up
 
@@ -80,7 +81,7 @@ class RiffRaffSimulator:
         """Refuse a load without room under the next level or support, and a pass if a standard load has both."""
         if isinstance(action, Load):
             self._physics.require(state.table, state.active_area, action)
-        if isinstance(action, Pass) and (load := self._standard(state)) is not None:
+        if isinstance(action, Pass) and (load := self._standard_load(state)) is not None:
             raise IllegalAction(
                 f"nobody may pass who can load a piece: {load.kind} {load.face} at u {load.u_mm:g}, v {load.v_mm:g},"
                 f" yaw {load.yaw_deg:g} has room and support on area {state.area}",
@@ -88,13 +89,14 @@ class RiffRaffSimulator:
                 reason=Reason.MUST_LOAD,
             )
 
-    def _standard(self, state: State) -> Load | None:
+    def _standard_load(self, state: State) -> Load | None:
+        """Return the first standard load that has room and support; None if none has."""
         return standard.find_load(state, lambda load: self._physics.require(state.table, state.active_area, load))
 
     def simulate(self, state: State) -> Json:
         """Return the result of the load under way as JSON values of `table.Result`; or the referee's load."""
         if state.phase is Phase.STANDARD:
-            return msgspec.to_builtins(standard.StandardLoad(self._standard(state)))
+            return msgspec.to_builtins(standard.StandardLoad(self._standard_load(state)))
         _, area, load = load_under_way(state)
         assert state.noise is not None, "the noise has been drawn"
         result = self._physics.place(state.table, area, load, state.noise, state.next_id)
@@ -112,13 +114,13 @@ class RiffRaffSimulator:
             again, motion = film(state.table, area, load, state.noise, state.next_id)
         except (SpecError, HarnessFault, IllegalAction):
             return None
-        return msgspec.to_builtins(motion) if again == _decode(result) else None
+        return msgspec.to_builtins(motion) if again == _decode_result(result) else None
 
     def apply_result(self, state: State, result: Json) -> State:
         """Return the state after the result; ValueError if it cannot have come from this state."""
         if state.phase is Phase.STANDARD:
             return turns.apply_standard_load(state, standard.read_result(state, result))
-        return turns.apply_placement(state, _decode(result))
+        return turns.apply_placement(state, _decode_result(result))
 
     def describe_result(self, before: State, result: Json, after: State) -> str:
         """Describe the noise of the load, time and tilt until rest, and the fates of the pieces that fell."""
@@ -165,10 +167,11 @@ class RiffRaffSimulator:
             return ""
         if state.phase is Phase.STANDARD:
             return standard.describe_difference(standard.read_result(state, one), standard.read_result(state, other))
-        return self._physics.distance(_decode(one), _decode(other))
+        return self._physics.distance(_decode_result(one), _decode_result(other))
 
 
-def _decode(result: Json) -> Result:
+def _decode_result(result: Json) -> Result:
+    """Return the result that JSON values describe; ValueError if they describe none."""
     try:
         return msgspec.convert(result, type=Result)
     except msgspec.ValidationError as error:
@@ -237,19 +240,19 @@ class Question(msgspec.Struct, frozen=True):
 def parse_question(state: State, seat: Seat, raw: Mapping[str, Json]) -> Question:
     """Read the question that `raw` asks; MalformedReply or IllegalAction as for an action."""
     form = read_form(raw, RawQuestion, place="nothing that can be simulated", hint=f"for example {_EXAMPLE}")
-    area = _area(state, seat, form.area)
+    area = _read_area(state, seat, form.area)
     load = read_load(form.load)
     check_pose(area, load)
     table = state.table
     if form.ship is not None:
         table = _tilt_table(table, form.ship)
     if form.cargo is not None:
-        table = msgspec.structs.replace(table, cargo=_cargo(form.cargo))
+        table = msgspec.structs.replace(table, cargo=_read_cargo(form.cargo))
     return Question(table=table, area=area, load=load, noise=_noise(form), new=_free_id(state, table), seat=seat)
 
 
 def describe_answer(question: Question, result: Result) -> dict[str, Json]:
-    """Return the result in the words and units of the view."""
+    """Return the answer to a question: the result in the words and units of the view."""
     aboard = add_piece(question.table, question.new, question.load, question.area.number, question.seat)
     table = ship_after(aboard.values(), result)
     is_cut = result.end == "timeout" and result.t_s < LOOKS_MAX * LOOK_S
@@ -268,16 +271,20 @@ def describe_answer(question: Question, result: Result) -> dict[str, Json]:
 
 def _tilt_table(table: ShipAtRest, ship: ShipTilt) -> ShipAtRest:
     """Return the table with the ship as the question has it."""
-    lowest, middle, highest = (_radians("yards_deg", yard, _TIP_MAX_DEG) for yard in ship.yards_deg)
+    lowest, middle, highest = (_read_angle("yards_deg", yard, _TIP_MAX_DEG) for yard in ship.yards_deg)
     return msgspec.structs.replace(
         table,
-        roll=_radians("roll_deg", ship.roll_deg),
-        pitch=_radians("pitch_deg", ship.pitch_deg),
+        roll=_read_angle("roll_deg", ship.roll_deg),
+        pitch=_read_angle("pitch_deg", ship.pitch_deg),
         yards=(lowest, middle, highest),
     )
 
 
-def _area(state: State, seat: Seat, number: int | None) -> Area:
+def _read_area(state: State, seat: Seat, number: int | None) -> Area:
+    """Return the area of a question: by default that of the seat whose turn it is.
+
+    MalformedReply without any, IllegalAction if there is none of that number.
+    """
     if number is None and state.active == seat:
         number = state.area
     if number is None:
@@ -291,6 +298,7 @@ def _area(state: State, seat: Seat, number: int | None) -> Area:
 
 
 def _noise(form: RawQuestion) -> Noise:
+    """Return the noise of a question, by default none; IllegalAction if it is too large."""
     noise = Noise(*form.noise or ())
     for name in Noise.__struct_fields__:
         most = getattr(_NOISE_MAX, name)
@@ -298,21 +306,23 @@ def _noise(form: RawQuestion) -> Noise:
     return noise
 
 
-def _radians(name: str, degrees: float, most: float = _TILT_MAX_DEG) -> float:
+def _read_angle(name: str, degrees: float, most: float = _TILT_MAX_DEG) -> float:
     """Return an angle of a question's ship in canonical radians; IllegalAction if it is beyond `most` degrees."""
     require_within(f"`{name}` of the ship", degrees, -most, most)
     return canonical(math.radians(degrees))
 
 
-def _cargo(raw_pieces: tuple[RawPiece, ...]) -> tuple[Piece, ...]:
+def _read_cargo(raw_pieces: tuple[RawPiece, ...]) -> tuple[Piece, ...]:
+    """Return the pieces of a question, sorted by id; IllegalAction if two have the same."""
     ids = [piece.id for piece in raw_pieces]
     double_id = next((piece_id for piece_id in ids if ids.count(piece_id) > 1), None)
     if double_id is not None:
         raise IllegalAction(f"two pieces of `cargo` have the id {double_id}", reason=Reason.NOT_A_CHOICE)
-    return tuple(_piece(piece) for piece in sorted(raw_pieces, key=lambda piece: piece.id))
+    return tuple(_read_piece(piece) for piece in sorted(raw_pieces, key=lambda piece: piece.id))
 
 
-def _piece(raw_piece: RawPiece) -> Piece:
+def _read_piece(raw_piece: RawPiece) -> Piece:
+    """Return a piece of a question in its canonical pose; IllegalAction if it cannot be there."""
     for axis, place in zip("xyz", raw_piece.pos_mm, strict=True):
         low = 1000 * CATCH_PLANE_M if axis == "z" else -_WITHIN_MM
         require_within(f"{axis} in `pos_mm` of piece {raw_piece.id}", place, low, _WITHIN_MM)

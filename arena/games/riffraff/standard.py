@@ -79,14 +79,14 @@ def list_loads(state: State) -> Iterator[Load]:
     area, player = state.active_area, state.players[state.active]
     for kind, face, yaw_deg in BY_RISK:
         if player.holds(kind) and face in faces_on(area, kind):
-            for (u_mm, v_mm), yaw in product(_places(area), (yaw_deg, 90 - yaw_deg)):
+            for (u_mm, v_mm), yaw in product(_places_to_try(area), (yaw_deg, 90 - yaw_deg)):
                 load = Load(kind=kind, face=face, u_mm=u_mm, v_mm=v_mm, yaw_deg=float(yaw))
                 with suppress(IllegalAction):
                     check_pose(area, load)
                     yield load
 
 
-def _places(area: Area) -> list[tuple[float, float]]:
+def _places_to_try(area: Area) -> list[tuple[float, float]]:
     """List points u, v in mm from the outer end of the area inwards: at each both edges, then their middle."""
     (low_u, high_u), (low_v, high_v) = ranges_mm(area).values()
     outer, inner = (high_v, low_v) if area.side_v > 0 else (low_v, high_v)

@@ -33,7 +33,7 @@ def reveal_cards(state: State, cards: Mapping[Seat, int]) -> State:
 
 def leaders(state: State) -> tuple[Seat, ...]:
     """Return the seats that share the highest card; one of them becomes captain."""
-    return _groups(state)[0]
+    return _groups_by_card(state)[0]
 
 
 def crown(state: State, captain: Seat) -> State:
@@ -48,24 +48,24 @@ def extend_order(state: State, seats: tuple[Seat, ...]) -> State:
     higher.
     """
     state = replace(state, order=state.order + seats)
-    groups = _groups(state)
+    groups = _groups_by_card(state)
     order = state.order
     for index, group in enumerate(groups):
         if len(group) > 1:
             ties = tuple(tied for tied in groups[index:] if len(tied) > 1)
             return replace(state, phase=Phase.ORDER, order=order, ties=ties)
         order += group
-    return _begin(replace(state, order=order, ties=()), 0)
+    return _begin_turn(replace(state, order=order, ties=()), 0)
 
 
-def _groups(state: State) -> list[tuple[Seat, ...]]:
+def _groups_by_card(state: State) -> list[tuple[Seat, ...]]:
     """Return the seats without a place in the order, those with the same card together, the highest card first."""
     seats = {Seat(seat): player.card for seat, player in enumerate(state.players) if seat not in state.order}
     cards = sorted({card for card in seats.values() if card is not None}, reverse=True)
     return [tuple(seat for seat, held in seats.items() if held == card) for card in cards]
 
 
-def _begin(state: State, turn: int) -> State:
+def _begin_turn(state: State, turn: int) -> State:
     """Give the turn to the player at that place in the order; ask for the number of pieces if two are possible."""
     asking = replace(state, phase=Phase.ANNOUNCE, turn=turn, loaded=0, to_load=0)
     return announce(asking, 1) if why_one(asking) else asking
@@ -107,7 +107,7 @@ def apply_standard_load(state: State, load: Load | None) -> State:
     """Let the referee load for the player; without any possible load the turn ends."""
     if load is not None:
         return let_go(state, load)
-    return _end(state if state.loaded else replace(state, last=()))
+    return _end_turn(state if state.loaded else replace(state, last=()))
 
 
 def apply_placement(state: State, result: Result) -> State:
@@ -149,7 +149,7 @@ def apply_placement(state: State, result: Result) -> State:
         noise=None,
         last=(*(state.last if state.loaded else ()), loaded),
     )
-    return after if after.to_load and not fallen else _end(after)
+    return after if after.to_load and not fallen else _end_turn(after)
 
 
 def _add_kinds(counts: Sequence[int], kinds: Sequence[Kind], by: int = 1) -> tuple[int, ...]:
@@ -157,14 +157,14 @@ def _add_kinds(counts: Sequence[int], kinds: Sequence[Kind], by: int = 1) -> tup
     return tuple(count + by * kinds.count(kind) for kind, count in zip(KINDS, counts, strict=True))
 
 
-def _end(state: State) -> State:
+def _end_turn(state: State) -> State:
     """End the turn: a player without pieces has won; otherwise the next player has the turn, or a round begins."""
     assert state.active is not None, "somebody's turn ends"
     ended = replace(state, to_load=0)
     if not state.players[state.active].pieces:
         return replace(ended, phase=Phase.OVER)
     if state.turn + 1 < len(state.order):
-        return _begin(ended, state.turn + 1)
+        return _begin_turn(ended, state.turn + 1)
     return _end_round(ended)
 
 

@@ -32,7 +32,7 @@ def observe(state: State, seat: Seat) -> dict[str, Json]:
         "round": state.round,
         "rounds": state.rounds,
         "captain": state.captain,
-        "seats": [_side(player, is_open=is_open or index == seat) for index, player in enumerate(state.players)],
+        "seats": [_side_json(player, is_open=is_open or index == seat) for index, player in enumerate(state.players)],
         "order": list(state.order),
         "turn": state.turn,
         "area": state.area,
@@ -40,22 +40,23 @@ def observe(state: State, seat: Seat) -> dict[str, Json]:
         "ship": ship(state.table),
         "cargo": cargo(state.table),
         "noise": msgspec.to_builtins(state.sigma),
-        "last": [_placement(loaded) for loaded in state.last],
+        "last": [_placement_json(loaded) for loaded in state.last],
     }
 
 
 def ship(table: ShipAtRest) -> dict[str, Json]:
     """Return roll, pitch and the yards, the lowest first, in degrees."""
-    yards = [_degrees(yard) for yard in table.yards]
-    return {"roll_deg": _degrees(table.roll), "pitch_deg": _degrees(table.pitch), "yards_deg": yards}
+    yards = [_round_degrees(yard) for yard in table.yards]
+    return {"roll_deg": _round_degrees(table.roll), "pitch_deg": _round_degrees(table.pitch), "yards_deg": yards}
 
 
 def cargo(table: ShipAtRest) -> list[dict[str, Json]]:
     """Return the pieces aboard, sorted by id; `on` is the area where each lies now."""
-    return [_piece(piece, table) for piece in table.cargo]
+    return [_piece_json(piece, table) for piece in table.cargo]
 
 
-def _piece(piece: Piece, table: ShipAtRest) -> dict[str, Json]:
+def _piece_json(piece: Piece, table: ShipAtRest) -> dict[str, Json]:
+    """Return a piece aboard as JSON values, with the area on which it lies now."""
     return {
         "id": piece.id,
         "kind": piece.kind,
@@ -67,11 +68,12 @@ def _piece(piece: Piece, table: ShipAtRest) -> dict[str, Json]:
     }
 
 
-def _degrees(radians: float) -> float:
+def _round_degrees(radians: float) -> float:
+    """Convert radians to degrees, rounded; never -0.0."""
     return round(math.degrees(radians), DEG_DIGITS) + 0.0
 
 
-def _side(player: Player, *, is_open: bool) -> dict[str, Json]:
+def _side_json(player: Player, *, is_open: bool) -> dict[str, Json]:
     """Return a player's side; a card that is not open counts as still in hand."""
     hidden = () if is_open or player.card is None else (player.card,)
     return {
@@ -83,7 +85,8 @@ def _side(player: Player, *, is_open: bool) -> dict[str, Json]:
     }
 
 
-def _placement(loaded: Loaded) -> dict[str, Json]:
+def _placement_json(loaded: Loaded) -> dict[str, Json]:
+    """Return a finished placement as JSON values."""
     fields: dict[str, Json] = msgspec.to_builtins(loaded)
     return {**fields, "fallen": list(fields["fallen"])}
 
@@ -99,25 +102,25 @@ def game_info(state: State) -> dict[str, Json]:
         "last_noise": msgspec.to_builtins(sigma_in(state.options.weather, state.rounds, state.rounds)),
         "ship": {
             "hull_half_mm": _mm(scene.HULL_HALF_M),
-            **_lengths({"deck_top": scene.DECK_TOP_M}),
-            "mast": _lengths({"radius": scene.MAST_RADIUS_M, "top": scene.MAST_TOP_M}),
-            "yards": [_lengths({"top": yard.top_m, "half_length": yard.half_length_m}) for yard in scene.YARDS],
-            **_lengths({"yard_half_width": scene.YARD_HALF_WIDTH_M, "yard_thickness": scene.YARD_THICKNESS_M}),
+            **_lengths_mm({"deck_top": scene.DECK_TOP_M}),
+            "mast": _lengths_mm({"radius": scene.MAST_RADIUS_M, "top": scene.MAST_TOP_M}),
+            "yards": [_lengths_mm({"top": yard.top_m, "half_length": yard.half_length_m}) for yard in scene.YARDS],
+            **_lengths_mm({"yard_half_width": scene.YARD_HALF_WIDTH_M, "yard_thickness": scene.YARD_THICKNESS_M}),
             "tilt_limit_deg": model.TILT_LIMIT_DEG,
             "yard_stop_deg": model.RIG.yard_stop_deg,
             "yard_friction_g_mm": round(1e6 * model.RIG.yard_friction_n_m / model.GRAVITY),
             **model.SWING,
         },
-        "areas": {str(number): _area(area) for number, area in AREAS.items()},
-        "kinds": {kind: _kind(kind) for kind in KINDS},
-        "load": _load(),
+        "areas": {str(number): _area_facts(area) for number, area in AREAS.items()},
+        "kinds": {kind: _kind_facts(kind) for kind in KINDS},
+        "load": _load_facts(),
     }
 
 
-def _area(area: Area) -> dict[str, Json]:
+def _area_facts(area: Area) -> dict[str, Json]:
     """Return the facts of an area. `side_u`, `side_v`: the sign that u or v of the whole piece must have, or 0."""
     return {
-        **_lengths({"surface": area.surface_m, "room": room_above(area) - area.surface_m}),
+        **_lengths_mm({"surface": area.surface_m, "room": room_above(area) - area.surface_m}),
         **{f"{name}_mm": list(limits) for name, limits in ranges_mm(area).items()},
         "side_u": area.side_u,
         "side_v": area.side_v,
@@ -125,7 +128,8 @@ def _area(area: Area) -> dict[str, Json]:
     }
 
 
-def _kind(kind: Kind) -> dict[str, Json]:
+def _kind_facts(kind: Kind) -> dict[str, Json]:
+    """Return the facts of a kind of cargo: mass, centre of mass, faces and parts."""
     return {
         "mass_g": round(1000 * MASS_KG[kind], 1),
         "centre_of_mass_mm": _mm(centre_of_mass(kind), 3),
@@ -137,14 +141,14 @@ def _kind(kind: Kind) -> dict[str, Json]:
     }
 
 
-def _load() -> dict[str, Json]:
+def _load_facts() -> dict[str, Json]:
     """Return the steps and limits of the numbers in a load, and of the way down that is tried before it is let go."""
-    hands = _lengths({"radius": scene.HAND_RADIUS_M, "plane": scene.CATCH_PLANE_M})
+    hands = _lengths_mm({"radius": scene.HAND_RADIUS_M, "plane": scene.CATCH_PLANE_M})
     return {
         "grid": {"u_mm": 0.1, "v_mm": 0.1, "yaw_deg": 1, "drop_mm": 1, "hands_mm": 0.1},
         "drop_max_mm": DROP_MAX_MM,
         "hands": {"most": HANDS_MAX, "holds": scene.HAND_HOLDS, **hands, "within_mm": HANDS_WITHIN_MM},
-        "way_down": _lengths(
+        "way_down": _lengths_mm(
             {
                 "start_gap": model.START_GAP_M,
                 "step": model.LOWERING_STEP_M,
@@ -155,7 +159,7 @@ def _load() -> dict[str, Json]:
     }
 
 
-def _lengths(metres: dict[str, float]) -> dict[str, Any]:
+def _lengths_mm(metres: dict[str, float]) -> dict[str, Any]:
     """Return each length in mm, under its name with the unit."""
     return dict(zip((f"{name}_mm" for name in metres), _mm(metres.values()), strict=True))
 

@@ -190,6 +190,7 @@ def why_illegal(state: State, seat: Seat, action: Action) -> str:
 
 
 def _why_by_base(state: State, action: Action) -> str:
+    """Return the sentence why an action is illegal by the rules of the base game."""
     player = state.players[state.to_move]
     match action:
         case Roll() | Shanghai() if state.phase == "rolled":
@@ -208,6 +209,7 @@ def _why_by_base(state: State, action: Action) -> str:
 
 
 def _why_not_placed(state: State, action: Place) -> str:
+    """Return the sentence why dice cannot be placed so: their number, their faces, or the numbering."""
     least, most = state.must_place, state.to_place
     if not least <= len(action.dice) <= most:
         allowed_count = f"{most} must be placed" if least == most else f"{least} or {most} can be placed"
@@ -217,6 +219,7 @@ def _why_not_placed(state: State, action: Place) -> str:
 
 
 def _why_not_played(state: State, action: Action) -> str:
+    """Return the sentence why a trick cannot be played now."""
     held = sorted({state.variant.faces[card] for card in state.players[state.to_move].tricks})
     if state.players[state.to_move].has_used_trick:
         return f"{action.tag}: a trick has been used in this round; each player may use one per round"
@@ -231,4 +234,5 @@ def _why_not_played(state: State, action: Action) -> str:
 
 
 def _join(faces: tuple[int, ...]) -> str:
+    """Join the faces of dice: `4 and 6`."""
     return " and ".join(map(str, faces))

@@ -86,7 +86,7 @@ def apply_roll(state: State, dice: tuple[int, ...], *, asked_by: str | None = No
 def put_down(state: State, placement: Place) -> None:
     """Put the dice on their numbers, the others back into the supply, and end the turn."""
     player = state.mover()
-    player.placed = _with_dice(player.placed, placement.dice)
+    player.placed = _add_dice(player.placed, placement.dice)
     state.one_at = state.one_at or placement.one
     if hooks := state.variant.on_placed:
         for hook in hooks.values():
@@ -95,7 +95,7 @@ def put_down(state: State, placement: Place) -> None:
 
 
 @lru_cache(maxsize=16384)
-def _with_dice(placed: tuple[int, ...], dice: tuple[int, ...]) -> tuple[int, ...]:
+def _add_dice(placed: tuple[int, ...], dice: tuple[int, ...]) -> tuple[int, ...]:
     """Add these faces to the dice on each number. Cached: there are 924 ways to place six dice or fewer."""
     counts = list(placed)
     for die in dice:
@@ -123,7 +123,7 @@ def end_round(state: State, _: Shanghai) -> None:
     for index, card in enumerate(order_by_number(state.row, state.one_at)):
         winner = won_by[index]
         (gone if winner is None else taken[winner]).append(card)
-    state.players = _with_cards(first, taken[0]), _with_cards(second, taken[1])
+    state.players = _award_cards(first, taken[0]), _award_cards(second, taken[1])
     state.gone = tuple(gone)
     state.row, state.pile = state.pile[:ROW_SIZE], state.pile[ROW_SIZE:]
     for hook in state.variant.on_round_end.values():
@@ -137,7 +137,7 @@ def end_round(state: State, _: Shanghai) -> None:
     state.turns, state.roll, state.one_at = (0, 0), 0, None
 
 
-def _with_cards(player: Player, cards: list[Card]) -> Player:
+def _award_cards(player: Player, cards: list[Card]) -> Player:
     """Return the player with the cards won, the dice back in the supply, ready for a new round."""
     sailors: list[Card] = []
     tricks: list[Card] = []
@@ -180,7 +180,7 @@ def trick_actions(state: State) -> tuple[Action, ...]:
         if kind in held:
             actions += trick.actions(state)
             if trick.has_joker_side:
-                actions += compress(_jokers(kind), player.strength)
+                actions += compress(_jokers_of(kind), player.strength)
     return tuple(actions)
 
 
@@ -245,12 +245,13 @@ def _reroll(state: State, _: Reroll) -> None:
 
 @cache
 def _adjustments(dice: tuple[int, ...]) -> tuple[Action, ...]:
+    """List the changes by 1, within 1..6, of a die among these."""
     faces = dict.fromkeys(dice)
     return tuple(Adjust(die=die, to=to) for die in faces for to in (die - 1, die + 1) if 1 <= to <= 6)
 
 
 @cache
-def _jokers(kind: str) -> tuple[Action, ...]:
+def _jokers_of(kind: str) -> tuple[Action, ...]:
     """Return a joker for each nation."""
     return tuple([Joker(card=kind, nation=nation) for nation in NATIONS])
 

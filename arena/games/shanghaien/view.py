@@ -95,6 +95,7 @@ def view_for_bots(state: State, seat: Seat) -> BotView:
 
 
 def _view(state: State, seat: Seat, players: list[PlayerView] | list[msgspec.Raw]) -> BotView:
+    """Return the view of a seat, with the sides of both players in either form."""
     texts_of, expansions = state.variant.texts_of, state.variant.expansions
     return BotView(
         seat,
@@ -115,24 +116,26 @@ def _view(state: State, seat: Seat, players: list[PlayerView] | list[msgspec.Raw
 
 
 def _encode(player: Player, texts_of: CardTexts) -> msgspec.Raw:
+    """Encode a player's side as JSON, and keep that with the player."""
     player.view_json = msgspec.Raw(_ENCODER.encode(_player_view(player, texts_of)))
     return player.view_json
 
 
 def _player_view(player: Player, texts_of: CardTexts) -> PlayerView:
+    """Return a player's side of the table in the text forms of cards."""
     return PlayerView(
         player.supply,
         player.placed,
         texts_of(player.sailors),
         [NATIONS[nation] for _, nation in player.jokers],
-        _by_nation(player.strength),
+        _strength_by_nation(player.strength),
         texts_of(player.tricks),
         player.has_used_trick,
     )
 
 
 @lru_cache(maxsize=4096)
-def _by_nation(strength: tuple[int, ...]) -> dict[str, int]:
+def _strength_by_nation(strength: tuple[int, ...]) -> dict[str, int]:
     """Return the strength by nation. Cached, as making the dict took a third of the time of an observation."""
     return dict(zip(NATIONS, strength, strict=True))
 
@@ -150,7 +153,7 @@ def describe(state: State, names: Sequence[str] = ()) -> str:
     else:
         lines += _row_lines(state, seated) if state.row else []
         for name, player in zip(seated, state.players, strict=True):
-            lines += _wrap(f"{name}: {'; '.join(_side_lines(state, player))}")
+            lines += _wrap_line(f"{name}: {'; '.join(_side_lines(state, player))}")
     notes = (note for e in state.variant.expansions.values() if e.notes for note in e.notes(state))
     return "\n".join([*lines, *(with_names(note, names) for note in notes)])
 
@@ -199,6 +202,7 @@ def _heading(state: State) -> str:
 
 
 def _what_next(state: State) -> str:
+    """Describe who must do what now."""
     mover = f"seat {state.to_move}"
     if isinstance(state.phase, Interlude):
         before = f"{mover} rolled {' and '.join(map(str, state.dice))}" if state.dice else f"{mover} to move"
@@ -220,6 +224,7 @@ def _tally(state: State) -> list[tuple[str, tuple[int, ...]]]:
 
 
 def _score_lines(state: State, seated: Sequence[str]) -> list[str]:
+    """Return the table of points at the end: a line for each nation, for tricks, and for the sums."""
     first, second = (shorten(name, _LABEL_MAX) for name in seated)
     heads = ("points 0", "points 1") if first == "seat 0" else (f"for {first}", f"for {second}")
     rows = [
@@ -232,7 +237,7 @@ def _score_lines(state: State, seated: Sequence[str]) -> list[str]:
     return [shape.format(*row) for row in rows]
 
 
-def _wrap(line: str) -> list[str]:
+def _wrap_line(line: str) -> list[str]:
     """Break the line into pieces of at most `_COLUMNS` characters, behind commas and semicolons."""
     pieces = [""]
     for part in re.split(r"(?<=[,;]) ", line):
@@ -253,6 +258,7 @@ def _cards_by_position(state: State) -> list[tuple[Card, int, tuple[int, int]]]:
 
 
 def _row_lines(state: State, seated: Sequence[str]) -> list[str]:
+    """Return the row as lines: seat 1's dice, cards, numbers, seat 0's dice."""
     positions = _cards_by_position(state)
     above, below = [[" ".join([str(number)] * dice[seat]) for _, number, dice in positions] for seat in (1, 0)]
     first, second = (shorten(name, _LABEL_MAX) for name in seated)
@@ -291,12 +297,13 @@ def picture(state: State) -> str:
         f'<rect width="{width}" height="{height}" rx="10" fill="{_FELT}"/>',
         _text(20, 20, 14, _heading(state), ' font-weight="bold"'),
     ]
-    parts += _score_table(state) if state.phase == "over" else _table(state, right=width - 20)
+    parts += _draw_scores(state) if state.phase == "over" else _draw_table(state, right=width - 20)
     parts += [_text(20, 300 + _LINE_PX * line, 12, note) for line, note in enumerate(notes)]
     return "\n".join([*parts, "</svg>"])
 
 
-def _table(state: State, *, right: int) -> list[str]:
+def _draw_table(state: State, *, right: int) -> list[str]:
+    """Draw the rolled dice, the row with the dice on it, and the lines of both players."""
     parts = _rolled_dice(state, right=right)
     for index, (card, number, dice) in enumerate(_cards_by_position(state)):
         left = 20 + index * 102
@@ -310,7 +317,7 @@ def _table(state: State, *, right: int) -> list[str]:
     return parts
 
 
-def _score_table(state: State) -> list[str]:
+def _draw_scores(state: State) -> list[str]:
     """Draw a row a nation with its colour: what each seat has, and in bold what it scores."""
     parts = [
         _text(x, 50, 12, column, f' text-anchor="end" fill="{_SEAT_COLOURS[int(column[-1])]}"')

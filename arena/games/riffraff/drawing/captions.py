@@ -125,6 +125,7 @@ def fate(fallen: Fallen, seat: Seat) -> str:
 
 
 def _lean(degrees: float, positive: str, negative: str) -> str:
+    """Describe an angle and the side that it lowers, or no side for a level ship."""
     if abs(degrees) < _LEVEL_DEG:
         return "0.0°"
     return f"{abs(degrees):.1f}° {positive if degrees > 0 else negative}"

@@ -27,13 +27,14 @@ def describe(state: State, names: Sequence[str] = ()) -> str:
     load, fallen = captions.newest_load(state)
     names = [shorten(name, SHORT_NAME_MAX) for name in names]
     lines = [captions.title(state), "", *silhouettes(state.table, load.hands_mm if load else (), fallen), ""]
-    lines += [_legend(state), "", *_cargo(state, names), "", *_seat_lines(state, names), *_notes(state, names)]
+    lines += [_legend(state), "", *_cargo_lines(state, names), "", *_seat_lines(state, names), *_notes(state, names)]
     if state.last:
         lines += ["", *(line for loaded in state.last for line in _loaded_lines(loaded))]
     return wrap_lines(with_names("\n".join(line.rstrip() for line in lines), names), _COLUMNS)
 
 
 def _legend(state: State) -> str:
+    """Return the letters of the kinds, and how ship and yards lean, as lines of one text."""
     heel = captions.heel(math.degrees(state.table.roll))
     trim = captions.trim(math.degrees(state.table.pitch))
     letters = "  ".join(f"{letter} {kind}" for kind, letter in LETTERS.items())
@@ -41,7 +42,7 @@ def _legend(state: State) -> str:
     return f"{letters}\nheel {heel}, trim {trim}; drawn upright\nyards, lowest first: {tips}"
 
 
-def _cargo(state: State, names: Sequence[str]) -> list[str]:
+def _cargo_lines(state: State, names: Sequence[str]) -> list[str]:
     """List the pieces on each area, as number, kind and the player who loaded it."""
     cargo = [(area_of(piece, state.table), piece) for piece in state.table.cargo]
     rows = []
@@ -51,11 +52,12 @@ def _cargo(state: State, names: Sequence[str]) -> list[str]:
             for piece_area, piece in cargo
             if piece_area == area
         ]
-        rows += _fold(f"  area {area:>2}  ", pieces)
+        rows += _fold_words(f"  area {area:>2}  ", pieces)
     return ["on board, by area, with the player who loaded each piece:", *rows] if rows else ["nothing on board"]
 
 
-def _fold(head: str, words: list[str]) -> list[str]:
+def _fold_words(head: str, words: list[str]) -> list[str]:
+    """Return words behind a head, folded to lines; later lines are indented."""
     lines = [head]
     for number, word in enumerate(words):
         text = word if number == len(words) - 1 else f"{word}, "
@@ -66,6 +68,7 @@ def _fold(head: str, words: list[str]) -> list[str]:
 
 
 def _seat_lines(state: State, names: Sequence[str]) -> list[str]:
+    """Return a line for each player under a head: card, hand, pieces caught and left, supply."""
     kinds = "".join(f"{LETTERS[kind]:>2}" for kind in KINDS)
     labels = [f"{seat} {names[seat] if names else ''}".rstrip() for seat in range(len(state.players))]
     width = max(len(label) for label in (*labels, "seat"))
@@ -75,6 +78,7 @@ def _seat_lines(state: State, names: Sequence[str]) -> list[str]:
 
 
 def _seat_row(state: State, seat: Seat, label: str, player: Player) -> str:
+    """Return the line of a player, with a mark if they are to move."""
     mark = ">" if captions.mover(state) == seat else " "
     hand = " ".join(str(card) if card in player.hand else "." for card in CARDS)
     supply = "".join(f"{count or '-':>2}" for count in player.supply)
@@ -91,6 +95,7 @@ def _notes(state: State, names: Sequence[str]) -> list[str]:
 
 
 def _loaded_lines(loaded: Loaded) -> list[str]:
+    """Describe a placement: the load, how the ship came to rest, and each piece that fell."""
     head = f"{loaded.id} of seat {loaded.seat} on area {loaded.area}: {loaded.load}"
     lines = [head, f"  {captions.settling(loaded)}"]
     for fallen in loaded.fallen:
@@ -163,17 +168,19 @@ class Canvas:
         return min(max(math.floor(at / _COLUMN_M) + self._half, 0), 2 * self._half - 1)
 
     def _columns(self, left: float, right: float) -> range:
+        """Return the columns that are filled between two places, as far as the canvas goes."""
         first = math.ceil(left / _COLUMN_M - 1 + _COLUMN_MARGIN) + self._half
         last = math.floor(right / _COLUMN_M - _COLUMN_MARGIN) + self._half
         return range(max(first, 0), min(last, 2 * self._half - 1) + 1)
 
     def _height(self, row: int, part: float) -> float:
+        """Return the height of a part (0 to 1, from the top) of a line."""
         return _TOP_M - (row + part) * _ROW_M
 
 
 def silhouettes(table: ShipAtRest, hands_mm: Hands, fallen: Sequence[Fallen]) -> list[str]:
     """Draw front view and side view beside each other, under a line that says which is which."""
-    front, side = (_view(table, view, hands_mm, fallen) for view in (FRONT, SIDE))
+    front, side = (_view_lines(table, view, hands_mm, fallen) for view in (FRONT, SIDE))
     width = len(front[0])
     empty = next(number for number, pair in enumerate(zip(front, side, strict=True)) if "".join(pair).strip())
     head = [
@@ -184,21 +191,23 @@ def silhouettes(table: ShipAtRest, hands_mm: Hands, fallen: Sequence[Fallen]) ->
     return [f"{left}  {right}".rstrip() for left, right in rows]
 
 
-def _view(table: ShipAtRest, view: View, hands_mm: Hands, fallen: Sequence[Fallen]) -> list[str]:
+def _view_lines(table: ShipAtRest, view: View, hands_mm: Hands, fallen: Sequence[Fallen]) -> list[str]:
+    """Return the lines of a view of the ship: rig, sea and cargo."""
     canvas = Canvas(view)
-    _rig(canvas, view, table)
-    _sea(canvas, _axis(view), hands_mm, fallen)
-    _stow(canvas, view, table)
+    _draw_rig(canvas, view, table)
+    _draw_sea(canvas, _axis_to_right(view), hands_mm, fallen)
+    _draw_cargo(canvas, view, table)
     return canvas.lines()
 
 
-def _axis(view: View) -> int:
+def _axis_to_right(view: View) -> int:
     """Return the axis of the ship frame that runs to the right."""
     return 1 if view is FRONT else 0
 
 
-def _rig(canvas: Canvas, view: View, table: ShipAtRest) -> None:
-    axis = _axis(view)
+def _draw_rig(canvas: Canvas, view: View, table: ShipAtRest) -> None:
+    """Draw mast, hull and yards."""
+    axis = _axis_to_right(view)
     canvas.fill(-scene.MAST_RADIUS_M, scene.MAST_RADIUS_M, scene.CATCH_PLANE_M, scene.MAST_TOP_M, "|")
     half = scene.HULL_HALF_M[axis]
     canvas.fill(-half, half, scene.DECK_TOP_M - 2 * scene.HULL_HALF_M[2], scene.DECK_TOP_M, "#")
@@ -207,7 +216,7 @@ def _rig(canvas: Canvas, view: View, table: ShipAtRest) -> None:
         canvas.paint(solid(spar, shift, turn, view).outline, "=")
 
 
-def _sea(canvas: Canvas, axis: int, hands_mm: Hands, fallen: Sequence[Fallen]) -> None:
+def _draw_sea(canvas: Canvas, axis: int, hands_mm: Hands, fallen: Sequence[Fallen]) -> None:
     """Draw the catch plane as water, with the hands in it and what fell."""
     canvas.fill(-1, 1, _BOTTOM_M, _BOTTOM_M + _ROW_M, "~")
     row = canvas.row(scene.CATCH_PLANE_M)
@@ -220,7 +229,7 @@ def _sea(canvas: Canvas, axis: int, hands_mm: Hands, fallen: Sequence[Fallen]) -
         canvas.write(row, canvas.column(place), LETTERS[piece.kind])
 
 
-def _stow(canvas: Canvas, view: View, table: ShipAtRest) -> None:
+def _draw_cargo(canvas: Canvas, view: View, table: ShipAtRest) -> None:
     """Draw the pieces from the farthest to the nearest, then the number of each where it can be read."""
     upright = [(piece, pose_on_ship(piece, table)) for piece in table.cargo]
     seen: dict[tuple[int, int], Piece] = {}
@@ -228,12 +237,12 @@ def _stow(canvas: Canvas, view: View, table: ShipAtRest) -> None:
         for part in piece_solids(piece.kind, pose, view):
             seen |= dict.fromkeys(canvas.paint(part.outline, LETTERS[piece.kind]), piece)
     for piece in table.cargo:
-        _number(canvas, piece, [cell for cell, owner in seen.items() if owner is piece])
+        _write_number(canvas, piece, [cell for cell, owner in seen.items() if owner is piece])
 
 
-def _number(canvas: Canvas, piece: Piece, cells: list[tuple[int, int]]) -> None:
+def _write_number(canvas: Canvas, piece: Piece, cells: list[tuple[int, int]]) -> None:
     """Write the digits of the piece's id in its longest line, if that leaves room for a letter beside them."""
-    runs = sorted(_runs(cells), key=lambda run: (len(run), run[0]), reverse=True)
+    runs = sorted(_runs_of_cells(cells), key=lambda run: (len(run), run[0]), reverse=True)
     digits = piece.id[1:]
     if runs and len(runs[0]) >= max(_NUMBER_COLUMNS, len(digits) + 1):
         longest = [run for run in runs if len(run) == len(runs[0])]
@@ -242,7 +251,8 @@ def _number(canvas: Canvas, piece: Piece, cells: list[tuple[int, int]]) -> None:
         canvas.write(row, column, digits)
 
 
-def _runs(cells: Iterable[tuple[int, int]]) -> list[list[tuple[int, int]]]:
+def _runs_of_cells(cells: Iterable[tuple[int, int]]) -> list[list[tuple[int, int]]]:
+    """Group cells that lie side by side in one line."""
     runs: list[list[tuple[int, int]]] = []
     for cell in sorted(cells):
         if runs and runs[-1][-1] == (cell[0], cell[1] - 1):

@@ -34,16 +34,16 @@ _FAINT: Final = 0.16
 _TURNED: Final[dict[Kind, float]] = {"plank": -35, "sailor": -20}
 
 
-def _slant() -> View:
+def _slanted_view() -> View:
     """Return a view from before the starboard bow and a little above: three sides of a box are seen."""
     turn, rise = math.radians(-28), math.radians(26)
     s, c, up, flat = math.sin(turn), math.cos(turn), math.sin(rise), math.cos(rise)
     return View("slant", (c, s, 0.0), (s * up, -c * up, flat), (s * flat, -c * flat, up))
 
 
-def _signs() -> Iterator[str]:
+def _draw_signs() -> Iterator[str]:
     """Draw every kind as a sign about the origin, `_SIGN_PX` wide or high."""
-    view = _slant()
+    view = _slanted_view()
     for kind in KINDS:
         turn = rotation_about("z", _TURNED.get(kind, 0))
         pose: Pose = (0.0, 0.0, 0.0, *turn)
@@ -54,7 +54,7 @@ def _signs() -> Iterator[str]:
         yield f'<g id="{svg.BADGE.format(kind)}">{svg.symbol(kind, pose, Frame(view, middle, scale))}</g>'
 
 
-SIGN_DEFINITIONS: Final = "".join(_signs())
+SIGN_DEFINITIONS: Final = "".join(_draw_signs())
 """Definitions of the signs, to be used by name."""
 
 
@@ -67,11 +67,12 @@ def seats(state: State, left: float, top: float, step: float) -> Iterator[str]:
     """Draw a card for every player, one below the other."""
     for seat, player in enumerate(state.players):
         yield f'<g transform="translate({left:g} {top + step * seat:g})">'
-        yield from _seat(state, Seat(seat), player)
+        yield from _draw_seat(state, Seat(seat), player)
         yield "</g>"
 
 
-def _seat(state: State, seat: Seat, player: Player) -> Iterator[str]:
+def _draw_seat(state: State, seat: Seat, player: Player) -> Iterator[str]:
+    """Draw the card of a player: seat, pieces, cards and supply; in a coloured frame if they move or have won."""
     moves = captions.mover(state) == seat
     is_winner = state.phase is Phase.OVER and seat in captions.winners(state)
     edge, width = (svg.ACCENT, 2.5) if moves else (svg.BRASS, 2.5) if is_winner else (svg.LINE, 1)
@@ -82,12 +83,12 @@ def _seat(state: State, seat: Seat, player: Player) -> Iterator[str]:
     notes = f"{counted(player.pieces, 'piece')} left" + (f", {player.removed} caught" if player.removed else "")
     yield words((46, 36), notes, 11, ink(svg.FADED))
     if seat == state.captain:
-        yield _wheel(206, 15.5)
+        yield _draw_wheel(206, 15.5)
         yield words((220, 20), "captain", 12, f"{ink(svg.BRASS)} {BOLD}")
     if is_winner:
         yield words((236, 39), "wins", 15, f"{ink(svg.BRASS)} {BOLD} {MIDDLE}")
-    yield from _played_card(player)
-    yield from _hand(player, svg.SEAT_COLOURS[seat])
+    yield from _draw_played_card(player)
+    yield from _draw_hand(player, svg.SEAT_COLOURS[seat])
     for column, (kind, count) in enumerate(zip(KINDS, player.supply, strict=True)):
         x = 24 + column * 38
         yield f'<g opacity="{1 if count else _FAINT}">{sign(kind, x, 78, 0.72)}</g>'
@@ -96,7 +97,7 @@ def _seat(state: State, seat: Seat, player: Player) -> Iterator[str]:
             yield words((x + 12, 94.5), count, 10, f"{MIDDLE} {BOLD} {ink('#ffffff')}")
 
 
-def _played_card(player: Player) -> Iterator[str]:
+def _draw_played_card(player: Player) -> Iterator[str]:
     """Draw the card of this round as a playing card, face up for the audience."""
     if player.card is None:
         yield svg.box(276, 7, 28, 38, f'rx="4" stroke="{svg.LINE}" stroke-dasharray="3 2" fill="none"')
@@ -105,7 +106,7 @@ def _played_card(player: Player) -> Iterator[str]:
     yield words((290, 32.5), player.card, 17, f'{MIDDLE} {BOLD} {ink(INK)} font-family="{svg.SERIF}"')
 
 
-def _hand(player: Player, colour: str) -> Iterator[str]:
+def _draw_hand(player: Player, colour: str) -> Iterator[str]:
     """Draw cards one to ten; those already played are blanks."""
     for index, card in enumerate(CARDS):
         left = 12 + index * 22.5
@@ -114,7 +115,7 @@ def _hand(player: Player, colour: str) -> Iterator[str]:
         yield words((left + 9.5, 56), card, 9.5, f"{MIDDLE} {ink(text)}")
 
 
-def _wheel(x: float, y: float) -> str:
+def _draw_wheel(x: float, y: float) -> str:
     """Draw a ship's wheel."""
     spokes = (
         svg.segment((x + 2 * c, y + 2 * s), (x + 9 * c, y + 9 * s), svg.BRASS, 1.5)
@@ -209,29 +210,30 @@ _DEFINITIONS: Final = (
 def picture(state: State) -> str:
     """Draw the position for an audience that sees everything, also the cards just played; 1280 x 800 pixels."""
     size = f'width="{WIDTH}" height="{HEIGHT}" viewBox="0 0 {WIDTH} {HEIGHT}"'
-    windows = (_FRONT, _SIDE, _above(len(state.players)))
+    windows = (_FRONT, _SIDE, _window_from_above(len(state.players)))
     parts = [f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="{svg.SANS}">']
     parts.append(f"<title>Riff Raff: {captions.title(state)}</title>")
     clips = (f'<clipPath id="riffraff-{window.view.name}">{window.box(_ROUNDED)}</clipPath>' for window in windows)
     parts.append(f"<defs>{_DEFINITIONS}{''.join(clips)}{SIGN_DEFINITIONS}</defs>")
     parts.append(svg.box(0, 0, WIDTH, HEIGHT, ink(svg.PAPER)))
-    parts += _header(state)
+    parts += _draw_header(state)
     for window in windows:
-        parts += _view(state, window)
-    parts += _log(state.last[-1]) if state.last and state.pending is None else ()
+        parts += _draw_view(state, window)
+    parts += _draw_last_load(state.last[-1]) if state.last and state.pending is None else ()
     parts += legend(state, 24, 716, 113)
     parts += seats(state, _RIGHT, _TOP, _STEP)
     return "\n".join([*parts, "</svg>\n"])
 
 
-def _above(seats: int) -> Window:
+def _window_from_above(seats: int) -> Window:
     """Return the window of the view from above, in the room that the players leave of their column."""
     top = _TOP + _STEP * seats + 4
     width, height = CARD_WIDTH, HEIGHT - 24 - top
     return Window(ABOVE, _RIGHT, top, width, height, (width // 2, height // 2), _FROM_ABOVE)
 
 
-def _header(state: State) -> Iterator[str]:
+def _draw_header(state: State) -> Iterator[str]:
+    """Draw the title, the round, what comes next, and the order of play."""
     sentence = captions.what_next(state)
     yield words((24, 46), "Riff Raff", 34, f'{BOLD} {ink(INK)} font-family="{svg.SERIF}"')
     yield words((204, 30), f"round {state.round} of {state.rounds}", 13, ink(svg.FADED))
@@ -239,7 +241,8 @@ def _header(state: State) -> Iterator[str]:
     yield from order_of_play(state, WIDTH - 24, 38)
 
 
-def _view(state: State, window: Window) -> Iterator[str]:
+def _draw_view(state: State, window: Window) -> Iterator[str]:
+    """Draw the ship in one window: sea, hands, hull, cargo and what fell."""
     frame, ship = window.frame, Ship(state.table, window.frame)
     load, fallen = captions.newest_load(state)
     places = load.hands_mm if load else ()
@@ -248,17 +251,17 @@ def _view(state: State, window: Window) -> Iterator[str]:
         yield window.box('fill="url(#riffraff-sea)"')
         yield from hands(frame, places)
     else:
-        yield from _sea(window, ship)
+        yield from _draw_sea(window, ship)
     yield ship.hull()
-    yield from _aboard(state, frame, ship)
+    yield from _draw_cargo(state, frame, ship)
     yield from (reaches if window.view is ABOVE else hands)(frame, places)
     yield from splashes(frame, fallen)
-    yield from (_names(window) if window.view is ABOVE else _captions(state, window))
+    yield from (_draw_names(window) if window.view is ABOVE else _draw_captions(state, window))
     yield "</g>"
     yield window.box(f'{_ROUNDED} fill="none" stroke="{svg.LINE}"')
 
 
-def _sea(window: Window, ship: Ship) -> Iterator[str]:
+def _draw_sea(window: Window, ship: Ship) -> Iterator[str]:
     """Draw sky, rod and ball, and the sea over them."""
     surface, middle = window.surface, window.frame.origin[0]
     yield window.box('fill="url(#riffraff-sky)"')
@@ -269,7 +272,7 @@ def _sea(window: Window, ship: Ship) -> Iterator[str]:
     yield waves(surface, window.left, window.left + window.width)
 
 
-def _aboard(state: State, frame: Frame, ship: Ship) -> Iterator[str]:
+def _draw_cargo(state: State, frame: Frame, ship: Ship) -> Iterator[str]:
     """Draw cargo among mast and yards, from the farthest to the nearest, then the ids."""
     newest = state.last[-1].id if state.last and state.pending is None else None
     pieces = svg.project_pieces(state.table.cargo, frame.view)
@@ -293,7 +296,7 @@ def _held_pose(table: ShipAtRest, load: Load, area: Area) -> Pose:
     return (*level.to_table((load.u_mm / 1000, v_m, height)), *multiply(level.rotation, rotation))
 
 
-def _names(window: Window) -> Iterator[str]:
+def _draw_names(window: Window) -> Iterator[str]:
     """Name the view from above and its sides."""
     right, top = window.left + window.width - 14, window.top + 24
     yield words((window.left + 14, top), "from above", 14, f"{BOLD} {ink(SHEET)}")
@@ -302,7 +305,7 @@ def _names(window: Window) -> Iterator[str]:
         yield words((right, y), text, 11, f"{END} {ink(SHEET)}")
 
 
-def _captions(state: State, window: Window) -> Iterator[str]:
+def _draw_captions(state: State, window: Window) -> Iterator[str]:
     """Name the view and its sides, and on the sky how the ship leans in it."""
     left, right, top = window.left + 14, window.left + window.width - 14, window.top + 24
     if window.view is FRONT:
@@ -314,19 +317,19 @@ def _captions(state: State, window: Window) -> Iterator[str]:
     yield words((left, top), name, 14, f"{BOLD} {ink(INK)}")
     yield words((right, top), lean, 14, f"{END} {ink(INK)}")
     if window.view is FRONT:
-        yield from _tips(state.table.yards, right)
+        yield from _draw_tips(state.table.yards, right)
     yield words((left, window.surface - 10), ends[0], 11, ink(svg.FADED))
     yield words((right, window.surface - 10), ends[1], 11, f"{END} {ink(svg.FADED)}")
 
 
-def _tips(yards: Yards, right: float) -> Iterator[str]:
+def _draw_tips(yards: Yards, right: float) -> Iterator[str]:
     """Describe under water, beside the ball, how each yard tips, the highest on top."""
     for row, (name, yard) in enumerate(zip(_YARD_NAMES, reversed(yards), strict=True)):
         text = f"{name} yard {captions.heel(math.degrees(yard))}"
         yield words((right, _FRONT.surface + 34 + 16 * row), text, 12, f"{END} {ink(SHEET)}")
 
 
-def _log(last: Loaded) -> Iterator[str]:
+def _draw_last_load(last: Loaded) -> Iterator[str]:
     """Describe under water the last load, and the pieces that fell with their fates."""
     top = _FRONT.surface + 34
     lines = (
@@ -336,15 +339,15 @@ def _log(last: Loaded) -> Iterator[str]:
     )
     for row, text in enumerate(lines):
         yield words((_FRONT.left + 14, top + 16 * row), text, 12, ink(SHEET))
-    yield from _fates(last.fallen, _SIDE.left + 14, top)
+    yield from _draw_fates(last.fallen, _SIDE.left + 14, top)
 
 
-def _fates(fallen: Sequence[Fallen], left: float, top: float) -> Iterator[str]:
+def _draw_fates(fallen: Sequence[Fallen], left: float, top: float) -> Iterator[str]:
     """Describe the number of falls and their fates: with names, or only with numbers if there are too many."""
     yield words((left, top), f"{len(fallen)} fell" if fallen else "nothing fell", 12, f"{BOLD} {ink(SHEET)}")
-    groups = _by_fate(fallen, lambda piece: f"{piece.id} {piece.kind}")
+    groups = _lines_by_fate(fallen, lambda piece: f"{piece.id} {piece.kind}")
     if sum(len(lines) for _, lines in groups) > _LINES:
-        groups = _by_fate(fallen, lambda piece: piece.kind)
+        groups = _lines_by_fate(fallen, lambda piece: piece.kind)
     row = 1
     for fate, lines in groups:
         yield svg.circle((left + 5, top + 16 * row - 4), 4.5, svg.FATES[fate], f'stroke="{SHEET}"')
@@ -353,7 +356,7 @@ def _fates(fallen: Sequence[Fallen], left: float, top: float) -> Iterator[str]:
             row += 1
 
 
-def _by_fate(fallen: Sequence[Fallen], name: Callable[[Fallen], str]) -> list[tuple[str, list[str]]]:
+def _lines_by_fate(fallen: Sequence[Fallen], name: Callable[[Fallen], str]) -> list[tuple[str, list[str]]]:
     """Return the lines about each fate; equal names are counted."""
     groups = []
     for fate, text in (("removed", "caught"), ("returned", "caught alone"), ("to_supply", "not caught")):

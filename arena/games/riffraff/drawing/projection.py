@@ -102,12 +102,13 @@ def solid(part: Shape, origin: Vector, rotation: Quaternion, view: View) -> Soli
     (h, v), (part_h, part_v) = view.flat(origin), body.flat(part.at_m)
     at = (h + part_h, v + part_v)
     inner = view.within(part_rotation(part, rotation)) if part.is_across else body
-    facets = tuple(Facet(_shift(map(inner.flat, points), at), light) for points, light in _facets(part, inner))
+    facets = tuple(Facet(_shift(map(inner.flat, points), at), light) for points, light in _visible_faces(part, inner))
     outline = hull(_shift(_silhouette(part, inner), at))
     return Solid(outline, facets, view.depth(origin) + body.depth(part.at_m))
 
 
 def _shift(points: Iterable[Point], at: Point) -> Outline:
+    """Shift points of a picture by `at`."""
     x, y = at
     return tuple([(x + h, y + v) for h, v in points])
 
@@ -115,7 +116,7 @@ def _shift(points: Iterable[Point], at: Point) -> Outline:
 def hull(points: Iterable[Point]) -> Outline:
     """Return the convex hull, counter-clockwise from its leftmost point."""
     ordered = sorted(set(points))
-    return tuple(_chain(ordered)[:-1] + _chain(ordered[::-1])[:-1]) if len(ordered) > 2 else tuple(ordered)
+    return tuple(_half_hull(ordered)[:-1] + _half_hull(ordered[::-1])[:-1]) if len(ordered) > 2 else tuple(ordered)
 
 
 def contains(outline: Outline, point: Point) -> bool:
@@ -139,7 +140,8 @@ def chord(outline: Outline, height: float) -> tuple[float, float] | None:
     return (min(crossings), max(crossings)) if crossings else None
 
 
-def _chain(ordered: list[Point]) -> list[Point]:
+def _half_hull(ordered: list[Point]) -> list[Point]:
+    """Return one side of the convex hull of sorted points: the corners at which it turns left."""
     chain: list[Point] = []
     for x, y in ordered:
         while len(chain) > 1:
@@ -159,13 +161,14 @@ def _silhouette(part: Shape, view: View) -> Iterable[Point]:
             a, b, c = part.half_m
             return [view.flat((a * x, b * y, c * z)) for x, y, z in _CORNERS]
         case "cylinder":
-            return map(view.flat, (*_ring(radius, -part.half_m[1]), *_ring(radius, part.half_m[1])))
+            return map(view.flat, (*_circle_points(radius, -part.half_m[1]), *_circle_points(radius, part.half_m[1])))
     half = part.half_m[1] if part.form == "capsule" else 0.0
     ends = [view.flat((0.0, 0.0, end)) for end in (-half, half)]
     return [(h + radius * c, v + radius * s) for h, v in ends for c, s in _CIRCLE]
 
 
-def _ring(radius: float, height: float) -> list[Vector]:
+def _circle_points(radius: float, height: float) -> list[Vector]:
+    """Return the points of a circle about z at a height."""
     return [(radius * c, radius * s, height) for c, s in _CIRCLE]
 
 
@@ -173,7 +176,7 @@ LitFace = tuple[list[Vector], float]
 """The corners of a face in the frame of its part, and the cosine of the angle at which it meets the light."""
 
 
-def _facets(part: Shape, view: View) -> Iterator[LitFace]:
+def _visible_faces(part: Shape, view: View) -> Iterator[LitFace]:
     """Yield the visible faces of a part upon its silhouette, and on round parts light and shadow."""
     match part.form:
         case "box":
@@ -181,12 +184,12 @@ def _facets(part: Shape, view: View) -> Iterator[LitFace]:
                 if sign * view.towards[axis] > _EDGE_ON:
                     yield _box_face(part, axis, sign), sign * view.light[axis]
         case "cylinder":
-            yield from _stripes(part, view)
+            yield from _stripes_of_cylinder(part, view)
             sign = 1 if view.towards[2] > 0 else -1
             if abs(view.towards[2]) > _EDGE_ON:
-                yield _ring(part.half_m[0], sign * part.half_m[1]), sign * view.light[2]
+                yield _circle_points(part.half_m[0], sign * part.half_m[1]), sign * view.light[2]
         case "sphere":
-            yield _gleam(part.half_m[0], view), _GLEAM
+            yield _gleam_corners(part.half_m[0], view), _GLEAM
 
 
 def _box_face(part: Shape, axis: int, sign: int) -> list[Vector]:
@@ -196,13 +199,13 @@ def _box_face(part: Shape, axis: int, sign: int) -> list[Vector]:
     return [vector(corner[along] * half for along, half in enumerate(part.half_m)) for corner in corners]
 
 
-def _gleam(radius: float, view: View) -> list[Vector]:
+def _gleam_corners(radius: float, view: View) -> list[Vector]:
     """Return a small disc on a ball, half way to where the light is."""
     axes = tuple(zip(view.light, view.right, view.up, strict=True))
     return [vector(radius * (light / 2 + (right * c + up * s) / 3) for light, right, up in axes) for c, s in _CIRCLE]
 
 
-def _stripes(part: Shape, view: View) -> Iterator[LitFace]:
+def _stripes_of_cylinder(part: Shape, view: View) -> Iterator[LitFace]:
     """Yield the stripe of a cylinder that faces the light, and the one in shadow, as far as the eye sees them."""
     radius, half = part.half_m
     eye, light = (math.atan2(towards[1], towards[0]) for towards in (view.towards, view.light))

@@ -65,31 +65,31 @@ class Ship:
 
     def under_water(self) -> str:
         """Draw rod and ball, which the sea is drawn over."""
-        return self._body(scene.ROD, svg.BRASS).ink + self._body(scene.BALL, svg.IRON).ink
+        return self._draw_part(scene.ROD, svg.BRASS).ink + self._draw_part(scene.BALL, svg.IRON).ink
 
     def hull(self) -> str:
         """Draw the hull with its planking and the numbers of the areas on deck."""
-        body = self._body(HULL, svg.WOOD).ink
+        body = self._draw_part(HULL, svg.WOOD).ink
         if self._frame.view is ABOVE:
-            return body + self._quarters()
-        return (self._belly() + body if self._looks_down else body + self._belly()) + self._planking()
+            return body + self._draw_quarters()
+        return (self._draw_belly() + body if self._looks_down else body + self._draw_belly()) + self._draw_planking()
 
     def rigging(self) -> list[Layer]:
         """Draw mast and yards, each with its place among the cargo; equal places in the order given.
 
         The mast goes through the yards: it is drawn over them, and the part of a yard before it is drawn over the mast.
         """
-        masts, yards = list(self._masts()), [self._yard(number) for number in range(len(YARD_SPARS))]
+        masts, yards = list(self._draw_mast()), [self._draw_yard(number) for number in range(len(YARD_SPARS))]
         if self._frame.view is ABOVE:
             return [replace(yard, ink=f'<g opacity="{_GLASSY}">{yard.ink}</g>') for yard in yards] + masts
-        nearer = [self._before_mast(number) for number in range(len(YARD_SPARS))]
+        nearer = [self._draw_before_mast(number) for number in range(len(YARD_SPARS))]
         if self._frame.view is FRONT:
             layers = [replace(layer, depth=_BEHIND_M) for layer in (*yards, *masts, *nearer)]
         else:
-            layers = self._from_the_side(yards, masts, nearer)
-        return [*layers, self._flag(), *self._bulwark()]
+            layers = self._order_from_side(yards, masts, nearer)
+        return [*layers, self._draw_flag(), *self._draw_bulwark()]
 
-    def _from_the_side(self, yards: list[Layer], masts: list[Layer], nearer: list[Layer]) -> list[Layer]:
+    def _order_from_side(self, yards: list[Layer], masts: list[Layer], nearer: list[Layer]) -> list[Layer]:
         """Order the layers: cargo stands on a yard seen from above, and behind its end seen from below."""
         shows_top = [self._shows_top(level) for level in self._yards]
         far = ((yard, _FARTHEST_M if top else -_ALMOST_M) for yard, top in zip(yards, shows_top, strict=True))
@@ -101,18 +101,19 @@ class Ship:
         """Return True if the eye sees upper faces there."""
         return self._frame.view.depth(rotate(level.rotation, (0.0, 0.0, 1.0))) >= 0
 
-    def _masts(self) -> Iterator[Layer]:
+    def _draw_mast(self) -> Iterator[Layer]:
         """Draw the mast from the deck up, parted within the yards."""
         joints = (yard.top_m - YARD_THICKNESS_M / 2 for yard in scene.YARDS)
         for bottom, top in pairwise((DECK_TOP_M, *joints, MAST_TOP_M)):
             half = (top - bottom) / 2
-            yield self._body(Shape("cylinder", (MAST_RADIUS_M, half), (0.0, 0.0, bottom + half)), svg.TIMBER)
+            yield self._draw_part(Shape("cylinder", (MAST_RADIUS_M, half), (0.0, 0.0, bottom + half)), svg.TIMBER)
 
-    def _yard(self, number: int) -> Layer:
-        body = self._body(YARD_SPARS[number], svg.WOOD, level=self._yards[number])
-        return replace(body, ink="".join(self._yard_tags(number)) + body.ink)
+    def _draw_yard(self, number: int) -> Layer:
+        """Draw a yard, tipped as it lies, over the numbers of its areas."""
+        body = self._draw_part(YARD_SPARS[number], svg.WOOD, level=self._yards[number])
+        return replace(body, ink="".join(self._draw_yard_tags(number)) + body.ink)
 
-    def _before_mast(self, number: int) -> Layer:
+    def _draw_before_mast(self, number: int) -> Layer:
         """Draw the part of a yard between mast and eye, without an edge, so that no seam is seen."""
         x, y, z = YARD_SPARS[number].half_m
         middle = YARD_SPARS[number].at_m[2]
@@ -120,33 +121,36 @@ class Ship:
             part = Shape("box", ((x - MAST_RADIUS_M) / 2, y, z), ((x + MAST_RADIUS_M) / 2, 0.0, middle))
         else:
             part = Shape("box", (x, (y - MAST_RADIUS_M) / 2, z), (0.0, -(y + MAST_RADIUS_M) / 2, middle))
-        body = self._body(part, svg.WOOD, edge="", level=self._yards[number])
-        return replace(body, ink=body.ink + self._bar_head(number)) if self._frame.view is FRONT else body
+        body = self._draw_part(part, svg.WOOD, edge="", level=self._yards[number])
+        return replace(body, ink=body.ink + self._draw_bar_end(number)) if self._frame.view is FRONT else body
 
-    def _bar_head(self, number: int) -> str:
+    def _draw_bar_end(self, number: int) -> str:
         """Draw the end of the bar on which a yard tips."""
-        at = self._at((scene.YARD_HALF_WIDTH_M, 0.0, scene.YARDS[number].bar_m))
+        at = self._pixels_at((scene.YARD_HALF_WIDTH_M, 0.0, scene.YARDS[number].bar_m))
         return svg.circle(at, _BAR_PX, svg.BRASS, _EDGE)
 
-    def _at(self, point: Vector, level: Level | None = None) -> Point:
+    def _pixels_at(self, point: Vector, level: Level | None = None) -> Point:
+        """Convert a point of the ship, or of a yard's frame, to pixels."""
         return self._frame.at((level or self._deck).to_table(point))
 
-    def _line(self, one: Vector, other: Vector, colour: str, width: float, more: str = "") -> str:
-        return svg.segment(self._at(one), self._at(other), colour, width, more)
+    def _draw_line(self, one: Vector, other: Vector, colour: str, width: float, more: str = "") -> str:
+        """Draw a line between two points of the ship."""
+        return svg.segment(self._pixels_at(one), self._pixels_at(other), colour, width, more)
 
-    def _body(self, part: Shape, colour: str, edge: str = _EDGE, level: Level | None = None) -> Layer:
+    def _draw_part(self, part: Shape, colour: str, edge: str = _EDGE, level: Level | None = None) -> Layer:
+        """Draw a part of the ship, or of a yard in its frame."""
         within = level or self._deck
         projected = solid(part, within.shift, within.rotation, self._frame.view)
         hides = tuple(self._frame.pixels(projected.outline)[::-1])
         return Layer(projected.depth, svg.body(projected, colour, edge, self._frame), (hides,))
 
-    def _face(self, along: float, height: float) -> Vector:
+    def _point_on_side(self, along: float, height: float) -> Vector:
         """Return a point on the face of the hull that is turned to the eye: `along` from -1 to 1."""
         if self._frame.view is FRONT:
             return (HULL_HALF_M[0], along * HULL_HALF_M[1], height)
         return (along * HULL_HALF_M[0], -HULL_HALF_M[1], height)
 
-    def _belly(self) -> str:
+    def _draw_belly(self) -> str:
         return svg.polygon(self._belly_outline(), svg.shade(svg.TIMBER, 0.2), _EDGE)
 
     def _belly_outline(self) -> Outline:
@@ -156,53 +160,55 @@ class Ship:
         for turn in (step * math.pi / 16 for step in range(17)):
             along, rib = math.cos(turn) * x, math.sin(turn)
             points += [(along, rib * across * y, _HULL_BOTTOM_M - rib * down * _BELLY_M) for across, down in _RIB]
-        return hull(map(self._at, points))
+        return hull(map(self._pixels_at, points))
 
-    def _planking(self) -> str:
+    def _draw_planking(self) -> str:
         """Draw two seams, and on each half of the hull the number of the nearer area, then of the one behind it."""
         seams = (
-            self._line(self._face(-1, height), self._face(1, height), _SEAM, 0.7)
+            self._draw_line(self._point_on_side(-1, height), self._point_on_side(1, height), _SEAM, 0.7)
             for height in (DECK_TOP_M - 0.0055, DECK_TOP_M - 0.0165)
         )
         names = ("2·4", "1·3") if self._frame.view is FRONT else ("4·3", "2·1")
-        at = (self._at(self._face(side, DECK_TOP_M - HULL_HALF_M[2])) for side in (-0.5, 0.5))
+        at = (self._pixels_at(self._point_on_side(side, DECK_TOP_M - HULL_HALF_M[2])) for side in (-0.5, 0.5))
         return "".join((*seams, *map(_tag, at, names)))
 
-    def _bulwark(self) -> Iterator[Layer]:
+    def _draw_bulwark(self) -> Iterator[Layer]:
         """Draw the hull again, as a veil over cargo on deck behind it, when one looks up at the ship."""
         if not self._looks_down:
             corners = ((-1, _HULL_BOTTOM_M), (1, _HULL_BOTTOM_M), (1, DECK_TOP_M), (-1, DECK_TOP_M))
-            side = [self._at(self._face(along, height)) for along, height in corners]
+            side = [self._pixels_at(self._point_on_side(along, height)) for along, height in corners]
             body = svg.polygon(side, svg.shade(svg.WOOD, 0.5), _EDGE)
-            veil = f'<g opacity="{_VEIL}">{self._belly()}{body}</g>{self._planking()}'
+            veil = f'<g opacity="{_VEIL}">{self._draw_belly()}{body}</g>{self._draw_planking()}'
             hides = (tuple(side[::-1]), self._belly_outline())
             yield Layer(HULL_HALF_M[0 if self._frame.view is FRONT else 1], veil, hides)
 
-    def _yard_tags(self, number: int) -> Iterator[str]:
+    def _draw_yard_tags(self, number: int) -> Iterator[str]:
+        """Draw the numbers of the areas of a yard at its ends, or from the side on a line to it."""
         port, starboard = 5 + 2 * number, 6 + 2 * number
         x, y, _ = YARD_SPARS[number].half_m
         middle = YARD_SPARS[number].at_m[2]
         if self._frame.view is FRONT:
             for side, area in ((1, port), (-1, starboard)):
-                yield _tag(self._at((x, side * (y + 0.009), middle), self._yards[number]), str(area))
+                yield _tag(self._pixels_at((x, side * (y + 0.009), middle), self._yards[number]), str(area))
         elif self._frame.view is not ABOVE:
             out, root = (-_TAG_OUT_M, 0.0, middle), (0.0, 0.0, middle)
-            yield self._line(out, root, svg.mix(svg.WOOD, svg.INK, 0.4), 0.8, 'stroke-dasharray="1 3"')
-            yield _tag(self._at(out), f"{starboard}·{port}")
+            yield self._draw_line(out, root, svg.mix(svg.WOOD, svg.INK, 0.4), 0.8, 'stroke-dasharray="1 3"')
+            yield _tag(self._pixels_at(out), f"{starboard}·{port}")
 
-    def _quarters(self) -> str:
+    def _draw_quarters(self) -> str:
         """Draw the lines between the areas of the deck and their numbers, from above."""
         x, y, z = HULL_HALF_M[0], HULL_HALF_M[1], DECK_TOP_M
         lines = (((-x, 0.0, z), (x, 0.0, z)), ((0.0, -y, z), (0.0, y, z)))
-        seams = (self._line(start, end, _SEAM, 0.7) for start, end in lines)
+        seams = (self._draw_line(start, end, _SEAM, 0.7) for start, end in lines)
         corners = product((0.9, -0.9), (0.75, -0.75))
-        tags = (_tag(self._at((h * x, v * y, z)), str(area)) for area, (h, v) in enumerate(corners, start=1))
+        tags = (_tag(self._pixels_at((h * x, v * y, z)), str(area)) for area, (h, v) in enumerate(corners, start=1))
         return "".join((*seams, *tags))
 
-    def _flag(self) -> Layer:
+    def _draw_flag(self) -> Layer:
+        """Draw a flag on a pole on top of the mast."""
         top = (0.0, 0.0, MAST_TOP_M + 0.022)
-        pole = self._line((0.0, 0.0, MAST_TOP_M), top, svg.mix(svg.TIMBER, svg.INK, 0.4), 1.6)
-        x, y = self._at(top)
+        pole = self._draw_line((0.0, 0.0, MAST_TOP_M), top, svg.mix(svg.TIMBER, svg.INK, 0.4), 1.6)
+        x, y = self._pixels_at(top)
         wave = f"M{x:.1f} {y:.1f}c8 -5 14 5 26 0l-5 7l5 7c-12 5 -18 -5 -26 0z"
         return Layer(_BEHIND_M, f'{pole}<path d="{wave}" fill="{svg.FLAG}" stroke="{svg.INK}" stroke-width="0.8"/>')
 

@@ -182,26 +182,26 @@ def piece_layers(pieces: Iterable[ProjectedPiece], frame: Frame, newest: PieceId
     """Draw each piece as one group, the newest in a glow; of a sailor each part, on both sides of a yard."""
     for seen in pieces:
         kind, pose = seen.piece.kind, seen.piece.pose
-        parts = [(solid.depth, _part(kind, n, solid, frame)) for n, solid in enumerate(seen.solids)]
+        parts = [(solid.depth, _draw_part(kind, n, solid, frame)) for n, solid in enumerate(seen.solids)]
         head = f'<g class="piece" data-id="{seen.piece.id}"'
-        glow = "".join(_glow(solid, frame) for solid in seen.solids) if seen.piece.id == newest else ""
+        glow = "".join(_draw_glow(solid, frame) for solid in seen.solids) if seen.piece.id == newest else ""
         if kind == "sailor":
             farthest = min(depth for depth, _ in parts)
             for number, (depth, part) in enumerate(parts):
-                face = _marks(kind, pose, frame) if number == 1 else ""
+                face = _draw_marks(kind, pose, frame) if number == 1 else ""
                 yield Layer(depth, f"{head}>{glow if depth == farthest else ''}{part}{face}</g>")
         else:
             inner = "".join(text for _, text in sorted(parts, key=lambda part: part[0]))
-            yield Layer(seen.depth, f"{head}>{glow}{inner}{_marks(kind, pose, frame)}</g>")
+            yield Layer(seen.depth, f"{head}>{glow}{inner}{_draw_marks(kind, pose, frame)}</g>")
 
 
 def symbol(kind: Kind, pose: Pose, frame: Frame) -> str:
     """Draw a piece without a name, as a sign of its kind."""
     ordered = sorted(enumerate(piece_solids(kind, pose, frame.view)), key=lambda pair: pair[1].depth)
-    return "".join(_part(kind, number, solid, frame) for number, solid in ordered) + _marks(kind, pose, frame)
+    return "".join(_draw_part(kind, number, solid, frame) for number, solid in ordered) + _draw_marks(kind, pose, frame)
 
 
-def _marks(kind: Kind, pose: Pose, frame: Frame) -> str:
+def _draw_marks(kind: Kind, pose: Pose, frame: Frame) -> str:
     """Draw eyes and the like, as far as the viewer sees them."""
     (x, y, z), rotation = split(pose)
     dots = []
@@ -212,7 +212,8 @@ def _marks(kind: Kind, pose: Pose, frame: Frame) -> str:
     return "".join(dots)
 
 
-def _glow(solid: Solid, frame: Frame) -> str:
+def _draw_glow(solid: Solid, frame: Frame) -> str:
+    """Draw a coloured rim around a part."""
     edge = f'stroke="{GLOW}" stroke-width="6" stroke-linejoin="round"'
     return polygon(frame.pixels(solid.outline), GLOW, edge)
 
@@ -224,16 +225,17 @@ def body(solid: Solid, colour: str, edge: str, frame: Frame) -> str:
     return silhouette + "".join(faces)
 
 
-def _part(kind: Kind, number: int, solid: Solid, frame: Frame) -> str:
+def _draw_part(kind: Kind, number: int, solid: Solid, frame: Frame) -> str:
+    """Draw a part of a piece in its colour, with battens if it is a crate."""
     colour = DETAILS.get((kind, number), PAINT[kind])
     edge = f'stroke="{mix(PAINT[kind], "#000000", 0.55)}" stroke-width="0.8" stroke-linejoin="round"'
     faces = solid.facets if kind == "crate" else ()
     return body(solid, colour, edge, frame) + "".join(
-        _battens(frame.pixels(face.points), colour, face.light) for face in faces
+        _draw_battens(frame.pixels(face.points), colour, face.light) for face in faces
     )
 
 
-def _battens(corners: list[Point], colour: str, light: float) -> str:
+def _draw_battens(corners: list[Point], colour: str, light: float) -> str:
     """Draw the frame and the brace on a face of a crate."""
     middle = (sum(x for x, _ in corners) / 4, sum(y for _, y in corners) / 4)
     inner = [(x + (middle[0] - x) * 0.24, y + (middle[1] - y) * 0.24) for x, y in corners]

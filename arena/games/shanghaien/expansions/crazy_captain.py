@@ -55,7 +55,7 @@ _PLAY: Final = (PlayCaptain(),)
 _ANSWERS: Final = (Allow(), Veto())
 
 
-def _actions(state: State) -> tuple[Action, ...]:
+def _list_plays(state: State) -> tuple[Action, ...]:
     """List the play of the captain; not in the last round, nor while a captain is in force."""
     return () if state.round == ROUNDS or is_beside_row(state, NAME) else _PLAY
 
@@ -69,13 +69,14 @@ def owner(state: State) -> Seat | None:
     return None
 
 
-def _vetoed_now(state: State) -> str:
+def _vetoed(state: State) -> str:
     """Return what was vetoed in this turn; an empty text while the veto is unspent."""
     vetoes: Vetoes = state.extras[NAME]
     return vetoes.vetoed if vetoes.turn == state.turn else ""
 
 
 def _announced_action(state: State) -> Action | None:
+    """Return the action that waits for the owner of the captain; None if none does."""
     return state.phase.action if isinstance(state.phase, Announcement) else None
 
 
@@ -84,7 +85,7 @@ def _intercept(state: State, action: Action) -> bool:
     if type(action) is Roll or isinstance(state.phase, Choice):  # isinstance of a Struct takes five times the time
         return False
     captain_seat = owner(state)
-    if captain_seat is None or captain_seat == state.to_move or _vetoed_now(state) or not _veto_target(state, action):
+    if captain_seat is None or captain_seat == state.to_move or _vetoed(state) or not _veto_target(state, action):
         return False
     state.phase = Announcement(by=NAME, name="veto", seat=captain_seat, answers=_ANSWERS, action=action)
     return True
@@ -121,29 +122,33 @@ def _restrict(state: State, actions: tuple[Action, ...]) -> tuple[Action, ...]:
 
 
 def _is_barred(state: State, action: Action) -> bool:
-    vetoed = _vetoed_now(state)
+    """Return True if the action, or the only card for it, was vetoed in this turn."""
+    vetoed = _vetoed(state)
     if not vetoed or vetoed != _veto_target(state, action):
         return False
     held = [state.variant.faces[card] for card in state.players[state.to_move].tricks]
     return isinstance(action, Shanghai) or held.count(vetoed) == 1
 
 
-def _view(state: State) -> dict[str, Json]:
+def _view_entry(state: State) -> dict[str, Json]:
+    """Return the captain's entry in a view: its owner, what was vetoed in this turn, and what is announced."""
     announced = msgspec.to_builtins(_announced_action(state))
-    return {"in_force": owner(state), "vetoed": _vetoed_now(state) or None, "announced": announced}
+    return {"in_force": owner(state), "vetoed": _vetoed(state) or None, "announced": announced}
 
 
-def _notes(state: State) -> tuple[str, ...]:
+def _note_lines(state: State) -> tuple[str, ...]:
+    """Describe the captain in force, the veto of this turn and the announced action; nothing without a captain."""
     captain = owner(state)
     if captain is None:
         return ()
-    spent = f", vetoed in this turn: {_vetoed_now(state)}" if _vetoed_now(state) else ""
+    spent = f", vetoed in this turn: {_vetoed(state)}" if _vetoed(state) else ""
     announced = _announced_action(state)
     asks = f"; asked about: {announced}" if announced is not None else ""
     return (f"the Crazy Captain of seat {captain} is in force{spent}{asks}",)
 
 
-def _why(state: State, action: Action) -> str | None:
+def _why_illegal(state: State, action: Action) -> str | None:
+    """Return the sentence why an action is illegal by this expansion; None if it has no part in that."""
     if isinstance(action, Allow | Veto):
         return f'"{action.tag}": nothing is announced that you have the right to veto now'
     if isinstance(action, PlayCaptain) and state.round == ROUNDS:
@@ -151,13 +156,13 @@ def _why(state: State, action: Action) -> str | None:
     if isinstance(action, PlayCaptain) and is_beside_row(state, NAME):
         return f"the Crazy Captain of seat {owner(state)} is in force in this round"
     if not isinstance(state.phase, Choice) and _is_barred(state, action):
-        return f"{_vetoed_now(state)} was vetoed in this turn"
+        return f"{_vetoed(state)} was vetoed in this turn"
     return None
 
 
 CRAZY_CAPTAIN: Final = Expansion(
     name=NAME,
-    trick=Trick(NAME, {PlayCaptain: lambda state, _: lay_out(state, NAME)}, _actions),
+    trick=Trick(NAME, {PlayCaptain: lambda state, _: lay_out(state, NAME)}, _list_plays),
     summary="""\
 Expansion Crazy Captain, a trick: until the round ends you may veto one action
 in each turn of your opponent; a placement that you veto is rolled again.""",
@@ -167,7 +172,7 @@ in each turn of your opponent; a placement that you veto is rolled again.""",
     intercept=_intercept,
     restrict=_restrict,
     on_round_end=lambda state: clear_away(state, NAME),
-    view=_view,
-    notes=_notes,
-    why=_why,
+    view=_view_entry,
+    notes=_note_lines,
+    why=_why_illegal,
 )

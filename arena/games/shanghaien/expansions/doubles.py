@@ -61,16 +61,18 @@ def _answers(ends: tuple[End | None, ...]) -> tuple[Action, ...]:
 
 def holder(state: State) -> Seat | None:
     """Return the seat that has the card; None while it lies in the middle."""
-    card = _card(state)
+    card = _doubles_card(state)
     first, second = state.players
     return Seat(0) if card in first.tricks else Seat(1) if card in second.tricks else None
 
 
-def _card(state: State) -> Card:
+def _doubles_card(state: State) -> Card:
+    """Return the one doubles card of the match."""
     return Card(state.variant.faces.index(NAME, DECK_SIZE))
 
 
-def _on_rolled(state: State) -> bool:
+def _ask_on_double(state: State) -> bool:
+    """Ask the player what to do if both dice are equal; return True if it was asked."""
     if state.dice[0] != state.dice[1]:
         return False
     seat = state.to_move
@@ -92,11 +94,13 @@ def _roll_one(state: State, _: RollOne) -> None:
 
 
 def _finish_roll_one(state: State, drawn: tuple[int, ...]) -> None:
+    """Put the rolled die beside the die that was kept."""
     apply_roll(state, (state.dice[0], drawn[0]))
 
 
-def _take(state: State, action: TakeDoubles) -> None:
-    card = _card(state)
+def _take_card(state: State, action: TakeDoubles) -> None:
+    """Take the doubles card, from wherever it is, in place of a placement, and end the turn."""
+    card = _doubles_card(state)
     first, second = [side.copy() for side in state.players]
     for side in (first, second):
         side.tricks = tuple([held for held in side.tricks if held != card])
@@ -107,20 +111,22 @@ def _take(state: State, action: TakeDoubles) -> None:
     end_turn(state)
 
 
-def _play(state: State, _: PlayDoubles) -> None:
+def _play_card(state: State, _: PlayDoubles) -> None:
+    """Lay the card back to the middle, and roll both dice again."""
     lay_out(state, NAME)
     roll_again(state)
 
 
-def _view(state: State) -> dict[str, Json]:
+def _view_entry(state: State) -> dict[str, Json]:
     return {"holder": holder(state)}
 
 
-def _notes(state: State) -> tuple[str, ...]:
+def _note_lines(state: State) -> tuple[str, ...]:
     return ("the doubles card lies in the middle",) if holder(state) is None else ()
 
 
-def _why(state: State, action: Action) -> str | None:
+def _why_illegal(state: State, action: Action) -> str | None:
+    """Return the sentence why an action of this expansion is illegal; None for other actions."""
     if not isinstance(action, RollOne | TakeDoubles):
         return None
     if not isinstance(state.phase, Choice) or state.phase.by != NAME:
@@ -132,16 +138,16 @@ def _why(state: State, action: Action) -> str | None:
 
 DOUBLES: Final = Expansion(
     name=NAME,
-    trick=Trick(NAME, {PlayDoubles: _play}, lambda _: _PLAYS),
+    trick=Trick(NAME, {PlayDoubles: _play_card}, lambda _: _PLAYS),
     summary="""\
 Expansion doubles: two equal dice let you roll one of them again, or take the
 doubles card, a trick, from the middle and place nothing.""",
     all_actions=_PLAYS + _answers(NUMBERINGS),
     is_dealt=False,
     start=Repeats(),
-    effects={RollOne: _roll_one, TakeDoubles: _take},
-    on_rolled=_on_rolled,
-    view=_view,
-    notes=_notes,
-    why=_why,
+    effects={RollOne: _roll_one, TakeDoubles: _take_card},
+    on_rolled=_ask_on_double,
+    view=_view_entry,
+    notes=_note_lines,
+    why=_why_illegal,
 )

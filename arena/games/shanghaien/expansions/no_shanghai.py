@@ -57,6 +57,7 @@ _PLAYS: Final = (Ban(), RerollAll())
 
 
 def _reroll_all(state: State, _: RerollAll) -> None:
+    """Take all own dice of the round, and roll them together with the two dice."""
     player = discard(state, NAME)
     seat = state.to_move
     key = f"many/{state.round}/{seat}/{state.turns[seat]}/{state.roll}"
@@ -73,10 +74,12 @@ def _finish_reroll_all(state: State, drawn: tuple[int, ...]) -> None:
 
 
 def _keep_back_answers(dice: Iterable[int], ends: tuple[End | None, ...]) -> tuple[Action, ...]:
+    """List the answers: one for each face among the dice and each of these choices of numbering."""
     return tuple([KeepBack(die=die, one=end) for die in dict.fromkeys(dice) for end in ends])
 
 
 def _keep_back(state: State, action: KeepBack) -> None:
+    """Place all dice but one of that face."""
     placed = list(state.dice)
     placed.remove(action.die)
     put_down(state, Place(dice=tuple(placed), one=action.one))
@@ -89,15 +92,16 @@ def _restrict(state: State, actions: tuple[Action, ...]) -> tuple[Action, ...]:
     return tuple([action for action in actions if not isinstance(action, Shanghai)])
 
 
-def _view(state: State) -> dict[str, Json]:
+def _view_entry(state: State) -> dict[str, Json]:
     return {"ban": is_beside_row(state, NAME)}
 
 
-def _notes(state: State) -> tuple[str, ...]:
+def _note_lines(state: State) -> tuple[str, ...]:
     return ("no shanghai: nobody may call it in this round unless they have to",) if is_beside_row(state, NAME) else ()
 
 
-def _why(state: State, action: Action) -> str | None:
+def _why_illegal(state: State, action: Action) -> str | None:
+    """Return the sentence why an action is illegal by this expansion; None if it has no part in that."""
     if isinstance(action, Shanghai) and state.phase == "turn" and is_beside_row(state, NAME):
         return "shanghai is banned in this round until a player has fewer than 2 dice in the supply"
     if not isinstance(action, KeepBack):
@@ -120,7 +124,7 @@ they have to. Or: you roll again all dice that you have placed in it.""",
     effects={KeepBack: _keep_back},
     restrict=_restrict,
     on_round_end=lambda state: clear_away(state, NAME),
-    view=_view,
-    notes=_notes,
-    why=_why,
+    view=_view_entry,
+    notes=_note_lines,
+    why=_why_illegal,
 )

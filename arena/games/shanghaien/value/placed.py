@@ -22,7 +22,7 @@ _CACHE_SIZE: Final = 16384
 """There are 924 x 924 placements; a match has some hundreds of them, mirrored matches share many."""
 
 PackedCounts = int
-"""The dice on all numbers: six bits for each, its dice of seat 0 and eight times those of seat 1; see `_pair`."""
+"""The dice on all numbers: six bits for each, its dice of seat 0 and eight times those of seat 1; see `_dice_on`."""
 _DIE: Final[tuple[int, ...]] = (1, 8)
 _LEAD: Final = tuple([pair % 8 - pair // 8 for pair in range(64)])
 _STANDING: Final = tuple([_LEADS[lead] if pair else _EMPTY for pair, lead in enumerate(_LEAD)])
@@ -78,34 +78,35 @@ class PlacedDice:
             before = standings[near]
             if near != index and not _TIE_WON <= before <= _TIE_LOST:
                 continue  # only a tie is decided by the dice beside it
-            after = _standing(counts, near)
+            after = _standing_of(counts, near)
             if after != before:
                 standings[near] = after
                 change = _WINNER[after] - _WINNER[before]
                 left += change * _PLACE_VALUES[near]
                 right += change * _PLACE_VALUES[-1 - near]
         totals = (self.first + 1, self.second) if seat == 0 else (self.first, self.second + 1)
-        return _store(PlacedDice(counts, totals, tuple(standings), (left, right)))
+        return _store_in_cache(PlacedDice(counts, totals, tuple(standings), (left, right)))
 
 
-def _pair(counts: PackedCounts, number: int) -> int:
+def _dice_on(counts: PackedCounts, number: int) -> int:
     """Return the dice of both seats on a number, 0 to 7; none lie on 0 and 7, so each number has two beside it."""
     return counts >> 6 * number & 63
 
 
-def _standing(counts: PackedCounts, index: int) -> int:
+def _standing_of(counts: PackedCounts, index: int) -> int:
     """Return the standing of a card: no dice, a tie won, even or lost, or a lead of 1, 2, 3 or more of a seat."""
-    standing = _STANDING[_pair(counts, index + 1)]
+    standing = _STANDING[_dice_on(counts, index + 1)]
     if standing != _TIE_EVEN:
         return standing
-    pips = index * _LEAD[_pair(counts, index)] + (index + 2) * _LEAD[_pair(counts, index + 2)]
+    pips = index * _LEAD[_dice_on(counts, index)] + (index + 2) * _LEAD[_dice_on(counts, index + 2)]
     return _TIE_WON if pips > 0 else _TIE_LOST if pips < 0 else _TIE_EVEN
 
 
 _cache: Final[dict[PackedCounts, PlacedDice]] = {}
 
 
-def _store(dice: PlacedDice) -> PlacedDice:
+def _store_in_cache(dice: PlacedDice) -> PlacedDice:
+    """Keep the dice in the cache, which is emptied when it is full, and return them."""
     if len(_cache) >= _CACHE_SIZE:  # all at once, for they are linked
         _cache.clear()
     _cache[dice.counts] = dice
@@ -113,16 +114,16 @@ def _store(dice: PlacedDice) -> PlacedDice:
 
 
 @cache
-def _pack(placed: DiceCounts) -> PackedCounts:
-    """Pack the dice of seat 0."""
+def _pack_counts(placed: DiceCounts) -> PackedCounts:
+    """Pack the dice of one side into the bits of seat 0."""
     return sum([count << 6 * index + 6 for index, count in enumerate(placed)])
 
 
 def placed_dice(first: DiceCounts, second: DiceCounts) -> PlacedDice:
     """Return the dice of seats 0 and 1."""
-    dice = _cache.get(_pack(first) + _DIE[1] * _pack(second))
+    dice = _cache.get(_pack_counts(first) + _DIE[1] * _pack_counts(second))
     if dice is None:
-        dice = _store(PlacedDice(0, (0, 0), (_EMPTY,) * ROW_SIZE, (0, 0)))
+        dice = _store_in_cache(PlacedDice(0, (0, 0), (_EMPTY,) * ROW_SIZE, (0, 0)))
         for seat, placed in enumerate((first, second)):
             for index, count in enumerate(placed):
                 for _ in range(count):

@@ -117,7 +117,7 @@ class RoundValue:
         key = ((mine * DICE_PER_PLAYER + theirs) * 2 + seat) * 2 + end
         outlook = self._outlooks.get(key)
         if outlook is None:
-            outlook = self._outlooks[key] = self._outlook(seat, end, mine, theirs)
+            outlook = self._outlooks[key] = self._make_outlook(seat, end, mine, theirs)
         before, (first, second, third, fourth, fifth, sixth), per_point, of_ended, of_lesser, of_going_on = outlook
         each_ended = self._payoffs_if_ended(seat, after_each, end) if of_going_on != 1 else _NOT_LOOKED_AT
         payoffs = []
@@ -130,7 +130,7 @@ class RoundValue:
             payoffs.append(of_going_on * payoff + of_ended * now + of_lesser * lesser)
         return payoffs
 
-    def _outlook(self, seat: int, end: int, mine: int, theirs: int) -> Outlook:
+    def _make_outlook(self, seat: int, end: int, mine: int, theirs: int) -> Outlook:
         """Return the outlook of the seat that has just placed, with so many dice of its own and of the other seat."""
         count = min(CONSTANTS.most_dice, mine + theirs)
         laid = self._lay_jokers(1 - seat, seat) if mine < MUST_END else self._lay_jokers(1 - seat)
@@ -185,11 +185,11 @@ class RoundValue:
             strength[nation] += JOKER_VALUE
             laid = Side(tuple(strength), side.tricks - 1, side.jokers - 1, has_used=True)
             sides = (laid, self._sides[1]) if seat == 0 else (self._sides[0], laid)
-            laid_round = self._with_joker[seat] = _round(self._number, self._row, self._pile, sides)
+            laid_round = self._with_joker[seat] = _round_value(self._number, self._row, self._pile, sides)
         return laid_round
 
 
-_round: Final = lru_cache(maxsize=32)(RoundValue)
+_round_value: Final = lru_cache(maxsize=32)(RoundValue)
 
 
 _TWO_DICE: Final = Dice(2)
@@ -265,7 +265,7 @@ class _Position:
         self._number, self._seat, self._one_at = state.round, state.to_move, state.one_at
         self._ends = _BOTH_ENDS if state.one_at is None else (ENDS.index(state.one_at),)
         pile = _ALL_CARDS if state.phase == "shuffle" else state.pile
-        self._round = _round(state.round, state.row, pile, (_side(self._first), _side(self._second)))
+        self._round_value = _round_value(state.round, state.row, pile, (_side_of(self._first), _side_of(self._second)))
         self._dice = placed_dice(self._first.placed, self._second.placed)
         self._payoff_by_face: list[float] = []
 
@@ -285,15 +285,15 @@ class _Position:
     def payoff_before_action(self) -> float:
         """Return the payoff before the side to move does anything."""
         if self._one_at is None:
-            return self._round.opening_payoff(self._seat)
-        return self._round.payoff_to_move(self._seat, self._dice, self._ends[0])
+            return self._round_value.opening_payoff(self._seat)
+        return self._round_value.payoff_to_move(self._seat, self._dice, self._ends[0])
 
     def payoff_by_face(self) -> list[float]:
         """Return the payoffs after the best that can be done with a die of each face."""
         if not self._payoff_by_face:
             has_used = (self._first if self._seat == 0 else self._second).has_used_trick
-            joker = None if has_used else self._round.with_joker(self._seat)
-            rounds = [self._round] if joker is None else [self._round, joker]
+            joker = None if has_used else self._round_value.with_joker(self._seat)
+            rounds = [self._round_value] if joker is None else [self._round_value, joker]
             ways = [round_.face_payoffs(self._seat, self._dice, end) for round_ in rounds for end in self._ends]
             self._payoff_by_face = ways[0] if len(ways) == 1 else [max(face) for face in zip(*ways, strict=True)]
         return self._payoff_by_face
@@ -305,14 +305,14 @@ class _Position:
             after = self._dice
             for face in state.dice:
                 after = after.after_each(self._seat)[face - 1]
-            payoffs = [self._round.payoff_after(self._seat, after, end) for end in self._ends]
+            payoffs = [self._round_value.payoff_after(self._seat, after, end) for end in self._ends]
         if state.must_place == 1:
             faces = self.payoff_by_face()
             payoffs += [faces[face - 1] for face in state.dice]
         return max(payoffs)
 
 
-def _side(player: Player) -> Side:
+def _side_of(player: Player) -> Side:
     """Return the part of a player's side that the value depends on."""
     jokers = sum([card < DECK_SIZE for card in player.tricks])
     return Side(player.strength, len(player.tricks), jokers, player.has_used_trick)
@@ -323,6 +323,7 @@ _last: Final[list[_Position]] = []
 
 
 def _position(state: State) -> _Position:
+    """Return the position of a state; the one evaluated last if only phase and dice differ."""
     if not _last or not _last[0].is_of(state) or state.phase == "shuffle":
         _last[:] = [_Position(state)]
     return _last[0]

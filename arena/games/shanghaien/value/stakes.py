@@ -126,12 +126,17 @@ def worth_of(stake: Stake) -> float:
 
 @cache
 def _trick_stakes(rounds_left: int) -> tuple[Stake, Stake]:
+    """Return the stakes of both sides in a trick card, with so many rounds left to use it."""
     worth = _TRICK[rounds_left]
     return _mirror(worth, -worth, 0.0)
 
 
 @lru_cache(maxsize=4096)
 def _sailor_stakes(mine: int, theirs: int, pool: tuple[int, ...], value: int) -> tuple[Stake, Stake]:
+    """Return the stakes of both sides in a sailor of this value, by their crews of its nation.
+
+    `pool` has the values of that nation's sailors still to come, this one among them.
+    """
     at = pool.index(value)
     others = pool[:at] + pool[at + 1 :]
     now = expected_margin(mine, theirs, pool)
@@ -172,7 +177,7 @@ def crews_of(mine: int, theirs: int, left: tuple[int, ...]) -> Crews:
 
 
 @cache
-def _worths(mine: int, theirs: int, left: tuple[int, ...]) -> tuple[float, ...]:
+def _worth_of_each(mine: int, theirs: int, left: tuple[int, ...]) -> tuple[float, ...]:
     """Return the worth of each of the sailors to the side that has the first crew, were it in the row."""
     return tuple([worth_of(_sailor_stakes(mine, theirs, left, value)[0]) for value in left])
 
@@ -249,7 +254,7 @@ def total_worth(mine: Sequence[int], theirs: Sequence[int], pool: SailorPool, tr
     """Return the worth of all cards that can lie in a row: the sailors of the pool and so many tricks."""
     worths: list[float] = []
     for nation, left in enumerate(pool):
-        worths += _worths(mine[nation], theirs[nation], left)
+        worths += _worth_of_each(mine[nation], theirs[nation], left)
     worths += [worth_of(_trick_stakes(rounds_left)[0])] * tricks
     return sum_in_order(worths)
 
@@ -276,13 +281,13 @@ class Endings:
             if nation in places:
                 here = places[nation]
                 strengths = _sums_after(mine, theirs, [strength_of(row[place]) for place in here])
-                self._contested.append((_ways(here), [crews_of(*pair, left) for pair in strengths]))
+                self._contested.append((_ways_by_winners(here), [crews_of(*pair, left) for pair in strengths]))
             else:
                 self._others.append(crews_of(mine, theirs, left))
         self._others_margin = sum_in_order([crews.margin for crews in self._others])
         self._others_best = [sorted([0.0, 0.0, *[crews.joker[seat] for crews in self._others]])[-2:] for seat in (0, 1)]
         tricks = places.get(_NO_NATION, ())
-        self._trick_ways = _ways(tricks)
+        self._trick_ways = _ways_by_winners(tricks)
         self._tricks = _sums_after(first.tricks, second.tricks, [1] * len(tricks))
         self._plain_tricks = first.tricks - first.jokers, second.tricks - second.jokers
 
@@ -295,6 +300,7 @@ class Endings:
         return payoff
 
     def _payoff(self, won: Won, starter: int) -> float:
+        """Compute the payoff of seat 0 for these winners of the cards and this starter of the next round."""
         crews = []
         of_contested = 0.0
         for ways, outcomes in self._contested:
@@ -320,7 +326,7 @@ class Endings:
         if self._rounds_left > 1:
             return margin
         jokers = held[0] - self._plain_tricks[0], held[1] - self._plain_tricks[1]
-        return 0.5 * margin + 0.5 * _last_tricks(self._others + crews, held, jokers, starter)
+        return 0.5 * margin + 0.5 * _margin_of_last_tricks(self._others + crews, held, jokers, starter)
 
     def _tricks_worth(self, crews: list[Crews], held: int, seat: int) -> float:
         """Return the worth of so many unused tricks of the seat, with these crews of the nations in the row."""
@@ -345,7 +351,7 @@ def _sums_after(mine: int, theirs: int, cards: list[int]) -> list[_BySeat]:
 
 
 @cache
-def _ways(places: tuple[int, ...]) -> list[int]:
+def _ways_by_winners(places: tuple[int, ...]) -> list[int]:
     """Return by `Won` the index in `_sums_after` of the cards at these places."""
     powers = [3**card for card in range(len(places))]
     return [
@@ -353,7 +359,7 @@ def _ways(places: tuple[int, ...]) -> list[int]:
     ]
 
 
-def _last_tricks(all_crews: list[Crews], held: _BySeat, jokers: _BySeat, starter: int) -> float:
+def _margin_of_last_tricks(all_crews: list[Crews], held: _BySeat, jokers: _BySeat, starter: int) -> float:
     """Return the margin from unused tricks in the last round: a side lays a joker if it helps, the starter first."""
     other = 1 - starter
     of_starter, of_other = float(held[starter]), float(held[other])

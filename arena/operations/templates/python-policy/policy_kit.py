@@ -27,7 +27,7 @@ class Network:
         self.layers = [(arrays[f"w{depth}"], arrays[f"b{depth}"]) for depth in range(len(arrays) // 2)]
 
     def outputs(self, numbers):
-        """The outputs for the numbers of a view, in lists of any depth."""
+        """Return the outputs for the numbers of a view, in lists of any depth."""
         values = list(_flat(numbers))
         for depth, (weights, bias) in enumerate(self.layers):
             if depth:
@@ -41,13 +41,14 @@ class Network:
 
 
 def number_of(action):
-    """The index of the action in ACTIONS; one that says more than the list, such as a text, is found by the rest."""
+    """Return the index of the action in ACTIONS; further fields of it, such as a text, do not count."""
     if action in ACTIONS:
         return ACTIONS.index(action)
     return next(number for number, known in enumerate(ACTIONS) if known.items() <= action.items())
 
 
 def _flat(numbers):
+    """Yield the numbers in lists of any depth, one after the other."""
     for each in numbers:
         if isinstance(each, (list, tuple)):
             yield from _flat(each)
@@ -56,7 +57,7 @@ def _flat(numbers):
 
 
 def _array(name, data):
-    """The rows of an array of numpy's format .npy, or the numbers of one with one dimension."""
+    """Return the rows of an array of numpy's format .npy, or the numbers of one with one dimension."""
     start = 10 if data[6] == 1 else 12
     end = start + int.from_bytes(data[8:start], "little")
     header = ast.literal_eval(data[start:end].decode("latin-1"))
