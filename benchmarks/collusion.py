@@ -167,7 +167,7 @@ def _without_signals(limits: Any) -> dict[str, int]:
 def _side_by_side(job: Job, **_: object) -> Generator[worker.PlayedMatch, None, None]:
     """Play a job as arena once did: with a table for each rotation, all open during the whole job."""
     with ExitStack() as ending:
-        tables = [worker._make_bots(job, keep_transcript=False) for _ in job.pairing.players]  # noqa: SLF001
+        tables = [worker._make_bots(job) for _ in job.pairing.players]  # noqa: SLF001
         for player in (player for table in tables for player in table):
             ending.callback(player.close, grace_s=0.0)
         for fixture in job.fixtures:

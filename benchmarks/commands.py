@@ -80,7 +80,7 @@ def _starts(*, is_quick: bool) -> Table:
 
 
 def _lost_match(scratch: Path, *, is_quick: bool) -> Table:
-    """Measure the median CPU time of `arena show --lines` and `arena ask --all` for a match of instant bots."""
+    """Measure the median CPU time of `arena show --lines` and `arena ask` for a match of instant bots."""
     file, results = scratch / "lost.yaml", ("--results", str(scratch / "lost"))
     file.write_text(_LEAGUE, encoding="utf-8")
     wall_s(*ARENA, "league", "run", str(file), *results)
@@ -88,7 +88,7 @@ def _lost_match(scratch: Path, *, is_quick: bool) -> Table:
     match = listed.stdout.split()[0]
     commands = {
         "arena show MATCH --lines one": (*ARENA, "show", match, "--lines", "one", *results),
-        "arena ask random MATCH --as one --all": (*ARENA, "ask", "random", match, "--as", "one", "--all", *results),
+        "arena ask random MATCH --as one": (*ARENA, "ask", "random", match, "--as", "one", *results),
     }
     rounds = 5 if is_quick else 15
     samples = interleaved({name: partial(cpu_s, *command) for name, command in commands.items()}, rounds)

@@ -78,7 +78,7 @@ def _arena(*words: str) -> None:
 
 
 def _build_s(results: Path, out: Path, matches: str) -> float:
-    return cpu_s(*ARENA, "site", "build", "--out", str(out), "--matches", matches, "--results", str(results))
+    return cpu_s(*ARENA, "site", "build", "--to", str(out), "--matches", matches, "--results", str(results))
 
 
 def _first(scratch: Path, results: Path) -> Iterator[Row]:

@@ -55,7 +55,7 @@ def _site(folder: Path) -> Path:
     for name, text in LEAGUES.items():
         (folder / f"{name}.yaml").write_text(f"name: {name}\n{text}")
         _arena("league", "run", str(folder / f"{name}.yaml"), "--results", str(folder / "results"))
-    _arena("site", "build", "--out", str(folder / "site"), "--results", str(folder / "results"))
+    _arena("site", "build", "--to", str(folder / "site"), "--results", str(folder / "results"))
     return folder / "site"
 
 

@@ -20,17 +20,17 @@ from arena.report.transcript import result_line, transcript
 @click.argument("bot", shell_complete=complete_bot)
 @click.argument("match", metavar="MATCH")
 @click.option("--as", "player", metavar="PLAYER", help="The player whose requests BOT gets; default: that of its name.")
-@click.option("--step", type=click.IntRange(1), help="Only the answer for this step, as `arena show` numbers them.")
-@click.option("--all", "is_all", is_flag=True, help="The answers for all steps of the player, as without --step.")
+@click.option(
+    "--step", type=click.IntRange(1), help="Only the answer for this step, as `arena show` numbers it; default: all."
+)
 @click.option(
     "--play-on",
     "is_played_on",
     is_flag=True,
     help="With --step: play the match on from there with BOT, on the same luck.",
 )
-@click.option("--no-clock", is_flag=True, help="Let an answer take any time.")
 @click.option("--wait", is_flag=True, help="Name the process and wait for Enter before the request, for a debugger.")
-def ask_or_play_on(request: AskBot, *, is_all: bool, is_played_on: bool, wait: bool) -> int:
+def ask_or_play_on(request: AskBot, *, is_played_on: bool, wait: bool) -> int:
     """Ask BOT, by name or path, what it answers to the requests of MATCH. Exit 1 if anything differs.
 
     MATCH is stored in results or one of the last 50 of `arena match`. BOT gets the lines that PLAYER
@@ -43,14 +43,12 @@ def ask_or_play_on(request: AskBot, *, is_all: bool, is_played_on: bool, wait: b
 
     Example: arena ask ./mybot 3f9a2c41d07b-0-1 --step 12
     """
-    if is_all and request.step is not None:
-        raise SpecError("give either --step or --all: the one is one step, the other all")
     with stoppable():
         if is_played_on:
             if wait and request.step is not None:
                 raise SpecError("give either --wait or --play-on: after a stop the bots would not play as in a match")
             return _play_on(request)
-        comparison = ask_bot(replace(request, no_clock=request.no_clock or wait), _wait if wait else ignore)
+        comparison = ask_bot(replace(request, no_clock=wait), _wait if wait else ignore)
     step, answers = request.step, comparison.answers
     if step is not None:
         lines = detail_lines(comparison.record, comparison.seat, step, answers)

@@ -79,11 +79,11 @@ def check(request: CheckGame) -> None:
     type=click.Path(path_type=Path),
     help="A trained network (.npz) by which a bot in Python plays; docs/training.md.",
 )
-@click.option("--folder", type=click.Path(path_type=Path), help="Folder to make; default: a new folder NAME here.")
+@click.option("--to", "folder", type=click.Path(path_type=Path), help="Folder to make; default: NAME, here.")
 def start_bot(request: NewBot) -> None:
     """Start a bot of your own called NAME from a kit that plays at once: you write one function, `choose`.
 
-    Without --folder there is a league, too: tournaments/NAME.yaml, against bundled bots. A file there is not replaced.
+    Without --to there is a league, too: tournaments/NAME.yaml, against bundled bots. A file there is not replaced.
 
     With --policy it plays by a network that you trained, for the game with these --options.
 

@@ -64,9 +64,10 @@ league.add_command(run)
 @league.command()
 @requesting(ReadStatus)
 @click.argument("league", required=False, metavar="[NAME]", shell_complete=complete_league)
-@click.option("--machines", is_flag=True, help="Also tell on which machines of a cluster how many blocks were played.")
 def status(request: ReadStatus) -> None:
     """Print how many matches of league NAME (or of all leagues) are stored, and which round is on.
+
+    The line `history:` has the root of all stored matches, for `arena verify --root`.
 
     Example: arena league status
     """

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from arena.cli.completion import complete_bot
 from arena.cli.edge import show_events, stoppable
-from arena.cli.options import FILE_PATH, columns_option, requesting, require_columns
+from arena.cli.options import columns_option, requesting, require_columns
 from arena.errors import Interrupted
 from arena.games import DEFAULT_GAME
 from arena.league.schedule import match_count
@@ -42,7 +42,6 @@ LEAST_BLOCKS_OF_A_TABLE: Final = 10
     help="Blocks to play: as many matches as bots, on the same luck, each bot once in each seat.",
 )
 @click.option("--steps", "one_by_one", is_flag=True, help="Print each match step by step.")
-@click.option("--dialogue", type=FILE_PATH, help="File for every line, both ways.")
 @columns_option
 def match(request: PlayMatches, style: Style) -> None:
     """Play each BOT, by name or path, against the others at one table, and print who won.

@@ -67,11 +67,11 @@ def save(request: SavePosition) -> None:
 @requesting(RunPositions)
 @click.argument("bot", shell_complete=complete_bot)
 @click.argument("folder", type=FOLDER_PATH, required=False)
-@click.option("--junit", "xml", type=FILE_PATH, help="Write the results as JUnit XML, too.")
+@click.option("--to", "xml", type=FILE_PATH, help="Write the results to FILE as JUnit XML, too.")
 def run(request: RunPositions, xml: Path | None) -> int:
     """Ask BOT at each position of FOLDER, and print which it passes. Exit 1 if it fails one.
 
-    Example: arena positions run ./mybot positions --junit report.xml
+    Example: arena positions run ./mybot positions --to report.xml
     """
     with stoppable():
         outcome = run_positions(request)

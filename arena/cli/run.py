@@ -30,9 +30,8 @@ from arena.operations.run_league import (
 from arena.plugins import TRUST
 from arena.report.formats import Style
 from arena.report.luck_origin import luck_description
-from arena.report.plan import matches_in_words, plan_lines
+from arena.report.plan import plan_lines
 from arena.store.league_log import logging_to
-from arena.text import counted
 
 
 @click.command("run")
@@ -41,13 +40,15 @@ from arena.text import counted
 @click.option("--workers", type=WORKERS, help="Matches played at once; default: the file, or all cores.")
 @format_option(text="Format of the leaderboard.")
 @columns_option
-@click.option("--pin/--no-pin", help="Keep each worker with its bots on one core, where that is enough.")
 @click.option("--update", is_flag=True, help="Take new versions of bots and changes that drop matches; asks before.")
 @click.option("--yes", is_flag=True, help="With --update: do not ask.")
-@click.option("--dry-run", is_flag=True, help="With --update: only say what it would drop.")
 @click.option("--trust-code", is_flag=True, help="Let `game: module:Class` name a module in the tournament's folder.")
-@click.option("--plan", is_flag=True, help="Only tell matches, time and precision, from a sample of a minute at most.")
-def run(request: RunLeague, *, form: str, style: Style, yes: bool, dry_run: bool, trust_code: bool, plan: bool) -> None:
+@click.option(
+    "--plan",
+    is_flag=True,
+    help="Only forecast matches, time and precision, by a sample of a minute; with --update also what is dropped.",
+)
+def run(request: RunLeague, *, form: str, style: Style, yes: bool, trust_code: bool, plan: bool) -> None:
     """Play what is left of the tournament in FILE, or of the one called NAME, then print the leaderboard.
 
     NAME is a file NAME.yaml in tournaments/, or a bundled tournament; `arena tournaments` lists both.
@@ -64,13 +65,13 @@ def run(request: RunLeague, *, form: str, style: Style, yes: bool, dry_run: bool
 
     Example: arena league run first --workers 4
     """
-    if (yes or dry_run) and not request.update:
-        raise SpecError("--yes and --dry-run go with --update")
+    if yes and not request.update:
+        raise SpecError("--yes goes with --update")
     if trust_code:
         os.environ[TRUST] = str(find_tournament(request.tournament).parent.absolute())
-    if dry_run:
-        click.echo("\n".join(_update_lines(preview_update(request))))
-    elif plan:
+    if plan:
+        if request.update:
+            click.echo("\n".join(_update_lines(preview_update(request))))
         with stoppable(), show_events(_print_news, lambda step: f"{step.done} {step.task}, at most a minute") as on:
             forecast = plan_league(request, on)
         click.echo("\n".join(plan_lines(forecast, style.width)))
@@ -123,14 +124,10 @@ def _ask_to_drop(request: RunLeague) -> RunLeague:
 
 def _update_lines(update: TournamentUpdate) -> Iterator[str]:
     """Yield what `--update` would change and drop."""
-    league = update.tournament
     if update.dropped is None:
-        players = counted(len(league.players), "player")
-        yield f"league {league.name} has not begun: nothing is dropped"
-        yield f"  to be played: {matches_in_words(league, 0)} matches of {players}, game {league.game}"
-        yield "  `--plan` in place of `--update --dry-run` plays a sample and tells the time that it will take"
-        return
-    yield from _drop_lines(league.name, update.changes, update.dropped)
+        yield f"league {update.tournament.name} has not begun: nothing is dropped"
+    else:
+        yield from _drop_lines(update.tournament.name, update.changes, update.dropped)
 
 
 def _drop_lines(league: str, changes: tuple[str, ...], dropped: DroppedMatches) -> Iterator[str]:
@@ -148,7 +145,7 @@ def _print_news(event: Event) -> None:
             )
             print_error(
                 f"league {event.league} goes on with the versions it began with: {versions}. `arena league run FILE"
-                " --update` takes the new ones (with --dry-run it only says what that drops)"
+                " --update` takes the new ones (with --plan it only says what that drops)"
             )
         case LeagueBegins() if event.luck.public_seed is None:
             print_error(f"league {event.league}: {luck_description(event.luck)}")

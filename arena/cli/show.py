@@ -26,15 +26,19 @@ from arena.site.page import match_page
 @requesting(ReadMatch)
 @click.argument("match", metavar="MATCH_ID")
 @click.option("--states", is_flag=True, help="Draw the table after each step.")
-@click.option("--svg", type=FILE_PATH, help="Write the position as a picture.")
 @click.option(
     "--step",
     type=click.IntRange(1),
-    help="Only this step, with the table before it. With --svg: the step after which the picture is taken."
+    help="Only this step, with the table before it. With --to FILE.svg: the step after which the picture is taken."
     " With --lines: only the lines for this step.",
 )
-@click.option("--html", type=FILE_PATH, help="Write a page that plays the match, in one file.")
-@click.option("--open", "is_opened", is_flag=True, help="Open that page in a browser.")
+@click.option(
+    "--to",
+    "file",
+    type=FILE_PATH,
+    help="Write a page that plays the match, if FILE ends in .html, or a picture of the position, if in .svg.",
+)
+@click.option("--open", "is_opened", is_flag=True, help="Open the page in a browser.")
 @click.option(
     "--private",
     multiple=True,
@@ -48,9 +52,8 @@ def show(
     request: ReadMatch,
     *,
     states: bool,
-    svg: Path | None,
     step: int | None,
-    html: Path | None,
+    file: Path | None,
     is_opened: bool,
     private: tuple[str, ...],
     times: bool,
@@ -65,8 +68,8 @@ def show(
     it was luck, and the luckiest and unluckiest draws of each seat. A match by other rules than those of this arena is
     told as it was recorded, without positions.
 
-    The page of --html and --open plays the match: its table, the chance of winning, jumps to its moments, and the other
-    matches of its block beside it, on the same luck.
+    The page of --to FILE.html and of --open plays the match: its table, the chance of winning, jumps to its moments,
+    and the other matches of its block beside it, on the same luck.
 
     --lines prints the dialogue with a bot request by request: its step, the time it took, the bot's stderr if the match
     keeps it, `>` a line to the bot, `<` a line from it. A number as PLAYER means that seat. With --raw the lines can be
@@ -75,8 +78,12 @@ def show(
 
     Example: arena show 3f9a2c41d07b-0-1 --states
     """
+    svg, html = (file if file is not None and file.suffix == suffix else None for suffix in (".svg", ".html"))
+    if file is not None and svg is html:
+        raise SpecError(f"--to {file}: expected a name that ends in .html, for a page, or in .svg, for a picture")
     has_page = html is not None or is_opened
-    _require_use(svg, private, has_page=has_page)
+    if private and not has_page:
+        raise SpecError(f"--private {private[0]}: no page to show it on; give --to FILE.html or --open, too")
     if player is not None:
         _print_lines(ReadSeat(results=request.results, match=request.match, player=player, step=step), raw=raw)
         return
@@ -109,14 +116,6 @@ def _match_lines(match: MatchDetails, origin: str, *, states: bool, times: bool)
     yield from transcript(match.record, every_state=states, luck=origin)
     yield from luck_lines(match.record, match.result if other_rules(match.record) else None)
     yield from time_lines(match.record) if times else ()
-
-
-def _require_use(svg: Path | None, private: tuple[str, ...], *, has_page: bool) -> None:
-    """Raise SpecError for options without effect or with a wrong file name."""
-    if svg is not None and svg.suffix != ".svg":
-        raise SpecError(f"--svg {svg}: the picture is an SVG, expected a name that ends in .svg")
-    if private and not has_page:
-        raise SpecError(f"--private {private[0]}: no page to show it on; give --html FILE or --open, too")
 
 
 def _require_players(record: MatchRecord, private: tuple[str, ...]) -> None:

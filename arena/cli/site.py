@@ -15,14 +15,14 @@ from arena.text import counted
 def site() -> None:
     """Make web pages of leagues.
 
-    Example: arena site build --out site
+    Example: arena site build --to site
     """
 
 
 @site.command("build")
 @requesting(BuildSite)
 @click.argument("leagues", nargs=-1, shell_complete=complete_league)
-@click.option("--out", type=FOLDER_PATH, required=True, help="New folder for the pages, or one made before.")
+@click.option("--to", "out", type=FOLDER_PATH, required=True, help="New folder for the pages, or one made before.")
 @click.option(
     "--matches",
     type=click.Choice(("chosen", "all", "none")),
@@ -32,7 +32,7 @@ def site() -> None:
 def build(request: BuildSite) -> None:
     """Write pages of LEAGUES, or of all, that a browser opens without server, network or script.
 
-    Example: arena site build first --out site
+    Example: arena site build first --to site
     """
     with show_events() as on:
         written = build_site(request, on)

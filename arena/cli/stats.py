@@ -9,7 +9,6 @@ import click
 from arena.cli.completion import complete_league
 from arena.cli.edge import show_events
 from arena.cli.options import columns_option, format_option, names_with_commas, page_width, requesting
-from arena.errors import SpecError
 from arena.operations.read_standings import ReadStandings, read_standings
 from arena.operations.read_stats import ReadMatrix, ReadStats, read_matrix, read_stats
 from arena.report.formats import Style
@@ -37,24 +36,22 @@ def leaderboard(request: ReadStandings, form: str, no_timing: bool, style: Style
     click.echo(leaderboard_page(table.standings, times, news=table.news).render(form, style))
 
 
-def _top(context: click.Context, parameter: click.Parameter, value: str) -> int | None:
-    """Return the number of players to show; None for all of them."""
+def _players(context: click.Context, parameter: click.Parameter, value: str) -> int | tuple[str, ...] | None:
+    """Return the number of players to show, or their names; None for all of them."""
     if value == "all":
         return None
-    if value.isascii() and value.isdigit() and int(value) > 0:
+    if value.isascii() and value.isdigit():
         return int(value)
-    raise click.BadParameter(f"expected a number of players above 0, or all; found {value!r}", context, parameter)
+    return names_with_commas(context, parameter, value)
 
 
 @click.command()
 @requesting(ReadMatrix)
 @click.argument("league", required=False, shell_complete=complete_league)
-@click.option("--top", callback=_top, default="30", metavar="N|all", help="Show the best N players, or all.")
-@click.option("--players", callback=names_with_commas, metavar="A,B,...", help="Show only these players.")
-@click.option("--rows", type=click.Choice(("pairs", "players")), default="pairs", help="The table that CSV has.")
+@click.option("--players", callback=_players, metavar="N|all|A,B,...", help="Show the best N players, all, or these.")
 @format_option()
 @click.option("--columns", metavar="A,B,...", callback=names_with_commas, help="With csv or json: only these columns.")
-def matrix(request: ReadMatrix, rows: str, form: str, columns: tuple[str, ...]) -> None:
+def matrix(request: ReadMatrix, form: str, columns: tuple[str, ...]) -> None:
     """Print who scored what against whom in LEAGUE, which may be left out if there is only one.
 
     Marks in the cells tell who is surely better than whom, by all matches and with a correction for the number of
@@ -62,13 +59,11 @@ def matrix(request: ReadMatrix, rows: str, form: str, columns: tuple[str, ...]) 
     explains the results, and the cycles (A beats B beats C beats A). Shades only in a terminal, and not with NO_COLOR
     set.
 
-    Example: arena matrix first --top 10
+    Example: arena matrix first --players 10
     """
-    if rows == "players" and form != "csv":
-        raise SpecError("--rows goes with --format csv; the other formats have both tables")
     compared, luck = read_matrix(request)
     is_coloured = sys.stdout.isatty() and wants_colours(os.environ)
-    page = matrix_page(compared, luck=luck_description(luck), is_coloured=is_coloured, rows=rows)
+    page = matrix_page(compared, luck=luck_description(luck), is_coloured=is_coloured)
     click.echo(page.render(form, Style(width=page_width(), columns=columns)))
 
 

@@ -3,7 +3,7 @@
 Rule: an exhibition is a tournament with as many seats as players, whose results stay in memory.
 """
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Generator, Sequence
 from functools import partial
 from typing import Any
 
@@ -13,7 +13,7 @@ from arena.errors import SpecError
 from arena.games import load_game, plugin_package
 from arena.league.schedule import jobs
 from arena.league.tournament import Player, Tournament, require_game
-from arena.league.worker import PlayedMatch, SeatedBots, play_rotations
+from arena.league.worker import PlayedMatch, play_rotations
 from arena.match.secret_luck import Secret
 from arena.match.settings import ClockSettings
 from arena.process import reaper
@@ -69,16 +69,9 @@ def name_players(bots: Sequence[BotSpec]) -> list[Player]:
     return [Player(name=name, bot=bot) for name, bot in zip(names, bots, strict=True)]
 
 
-def play_here(
-    tournament: Tournament,
-    secret: Secret,
-    isolation: Isolation,
-    *,
-    keep_transcript: bool = False,
-    watch: Callable[[SeatedBots], object] = lambda _: None,
-) -> Generator[PlayedMatch, None, None]:
-    """Play match after match in this process; `watch` gets the bots of each table. Closing it ends the bots."""
+def play_here(tournament: Tournament, secret: Secret, isolation: Isolation) -> Generator[PlayedMatch, None, None]:
+    """Play match after match in this process. Closing it ends the bots."""
     reaper.become_subreaper()
     sweep = partial(reaper.kill_descendants, spare=frozenset(multiprocessing_pids()))
     for job in jobs(tournament, {}, isolation, secret=secret):
-        yield from play_rotations(job, keep_transcript=keep_transcript, watch=watch, sweep=sweep)
+        yield from play_rotations(job, sweep=sweep)

@@ -58,7 +58,6 @@ def make_bot_player(
     isolation: Isolation,
     *,
     seats: int = 2,
-    keep_transcript: bool = False,
     is_last: bool = False,
 ) -> BotPlayer:
     """Return a new `BotPlayer` for the player under the settings of the matches, at tables with that many seats.
@@ -79,7 +78,6 @@ def make_bot_player(
             load_game(settings.game), settings.options, clock.startup_ms, confinement.limits.line_bytes, seats
         ),
         clock=clock,
-        keep_transcript=keep_transcript,
     )
     bot_player.kept_stderr = confinement.limits.stderr_bytes if settings.stderr == "keep" else 0
     return bot_player
@@ -88,7 +86,6 @@ def make_bot_player(
 def play_rotations(
     job: Job,
     *,
-    keep_transcript: bool = False,
     watch: Callable[[SeatedBots], object] = lambda _: None,
     on_lost: Callable[[Fixture, HarnessFault], object] = _raise_fault,
     sweep: Callable[[], object] = lambda: None,
@@ -110,7 +107,7 @@ def play_rotations(
         fixtures, shortages = list(job.fixtures), 0
         while fixtures:
             with room.claim_machine(limits_of(job)) if shortages else room.share_machine():
-                table = _make_bots(job, keep_transcript=keep_transcript, is_last=shortages == ATTEMPTS - 1)
+                table = _make_bots(job, is_last=shortages == ATTEMPTS - 1)
                 watch(table)
                 grace_s = 0.0
                 try:
@@ -213,11 +210,11 @@ def fits_one_core(job: Job) -> bool:
     return is_by_cpu and not clock.ponder and not uses_more and not is_simultaneous(game)
 
 
-def _make_bots(job: Job, *, keep_transcript: bool, is_last: bool = False) -> SeatedBots:
+def _make_bots(job: Job, *, is_last: bool = False) -> SeatedBots:
     """Return new bots for all players of the job. Their processes start with their first match."""
     players = job.pairing.players
     make = partial(make_bot_player, settings=job.settings, isolation=job.isolation, seats=len(players))
-    return [make(player, keep_transcript=keep_transcript, is_last=is_last) for player in players]
+    return [make(player, is_last=is_last) for player in players]
 
 
 def _play_at_table(job: Job, fixture: Fixture, rotation: int, table: SeatedBots) -> PlayedMatch:

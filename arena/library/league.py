@@ -129,7 +129,7 @@ class League:
         from arena.operations.read_stats import ReadMatrix, read_matrix  # noqa: PLC0415 - see `standings`
         from arena.report.matrix import matrix_page  # noqa: PLC0415 - see `standings`
 
-        compared, _ = read_matrix(ReadMatrix(results=self._results, league=self.name, top=None))
+        compared, _ = read_matrix(ReadMatrix(results=self._results, league=self.name, players=None))
         document = json.loads(matrix_page(compared).render("json"))
         return Table(document["meetings"], columns=_MATRIX_COLUMNS, title=f"{self.name}: {document['matches']} matches")
 

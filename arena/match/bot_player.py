@@ -46,14 +46,13 @@ class BotPlayer(Participant):
         clock: ClockSettings,
         wall: Callable[[], float] = time.monotonic,
         suspended: Callable[[float], float] = WATCH.since,
-        keep_transcript: bool = False,
     ) -> None:
         super().__init__(player, bot, clock.terms())
         self.account = ClockAccount(clock, wall, suspended)
         self.start_up = StartUp(open_channel, hello, clock.startup_ms / 1000, self.account)
         self.pace = Pace() if clock.decides == "cpu" and not clock.ponder else None
         self.kept_stderr = 0
-        self.transcript: deque[TranscriptLine] = deque(maxlen=None if keep_transcript else TRANSCRIPT_LINES)
+        self.transcript: deque[TranscriptLine] = deque(maxlen=TRANSCRIPT_LINES)
         self.last_stderr = ""
         self._is_strict = clock.strict
         self._talk: Dialogue | None = None

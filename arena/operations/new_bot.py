@@ -89,7 +89,7 @@ def new_bot(request: NewBot) -> NewBotFolder:
     if request.policy is not None and lang != "python":
         raise SpecError(f"--policy: found the language {lang}, expected python")
     if target.exists():
-        raise SpecError(f"{target} exists already; choose another name or --folder")
+        raise SpecError(f"{target} exists already; choose another name or --to")
     write_bot(target, names if request.policy is None else ("python", POLICY_TEMPLATE), request.name)
     try:
         if request.policy is not None:

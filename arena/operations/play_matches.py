@@ -2,8 +2,7 @@
 
 import contextlib
 from collections import deque
-from collections.abc import Callable, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 from typing import Final
 
 import msgspec
@@ -14,10 +13,7 @@ from arena.league.exhibition import name_players, play_here, require_seats
 from arena.league.progress import RunProgress
 from arena.league.schedule import jobs, match_count
 from arena.league.tournament import Tournament, largest_limits
-from arena.league.worker import SeatedBots
-from arena.match.bot_player import BotPlayer
 from arena.match.columns import PlayedBlock
-from arena.match.participant import TranscriptLine
 from arena.match.record import MatchRecord, unpack
 from arena.match.results import MatchKey, MatchResult
 from arena.match.secret_luck import Secret
@@ -28,7 +24,6 @@ from arena.operations.playing import installing, prepare_isolation, require_game
 from arena.process.cores import usable_cores
 from arena.process.limits import Isolation
 from arena.process.room import matches_that_fit, require_least
-from arena.report.transcript import dialogue
 from arena.store.recent import MOST_RECENT, keep_recent
 
 MOST_BLOCKS_ONE_BY_ONE: Final = 10
@@ -38,14 +33,12 @@ MOST_BLOCKS_ONE_BY_ONE: Final = 10
 class PlayMatches(MatchRequest, frozen=True, kw_only=True):
     """Matches of `bots`, by name or path, at one table: `blocks` of as many matches as there are bots.
 
-    With `one_by_one` all are played in this process, each an event; `dialogue` is a file for all lines, in both
-    directions.
+    With `one_by_one` all are played in this process, each an event.
     """
 
     bots: tuple[str, ...]
     blocks: int = 1
     one_by_one: bool = False
-    dialogue: Path | None = None
 
 
 class MatchEnded(Event, frozen=True):
@@ -89,8 +82,8 @@ def play_matches(request: PlayMatches, on: OnEvent = ignore) -> PlayedMatches:
     with installing(request.results, request.bot_store(), request.isolation) as bots:
         try:
             tournament = with_installed_bots(tournament, bots)
-            if request.one_by_one or request.dialogue or request.blocks <= MOST_BLOCKS_ONE_BY_ONE:
-                _play_here(tournament, secret, results, recent, request, on)
+            if request.one_by_one or request.blocks <= MOST_BLOCKS_ONE_BY_ONE:
+                _play_here(tournament, secret, results, recent, request.isolation, on)
             else:
                 _play_in_parallel(tournament, secret, results, recent, request.isolation, on)
         except KeyboardInterrupt:
@@ -112,59 +105,21 @@ def _are_alike(results: Sequence[MatchResult], recent: Sequence[MatchRecord]) ->
     return len(results) > 1 and all(len(kinds) == 1 for kinds in ends.values())
 
 
-class _Dialogue:
-    """The file of `--dialogue`, which is complete after each match and after an interruption."""
-
-    def __init__(self, path: Path) -> None:
-        self._seated: list[BotPlayer] = []
-        self._start_s: float | None = None
-        self._file = path.open("w", encoding="utf-8")
-
-    def seat(self, table: SeatedBots) -> None:
-        """Write the last lines of the players so far, and go on with those of `table`."""
-        self.add()
-        self._seated = [*table]
-
-    def add(self) -> None:
-        """Write the lines since the last call."""
-        transcripts: dict[str, list[TranscriptLine]] = {}
-        for seated in self._seated:
-            transcripts.setdefault(seated.player, []).extend(seated.transcript)
-            seated.transcript.clear()
-        if self._start_s is None:
-            self._start_s = min((at_s for lines in transcripts.values() for at_s, *_ in lines), default=None)
-        self._file.writelines(f"{line}\n" for line in dialogue(transcripts, self._start_s))
-        self._file.flush()
-
-    def close(self) -> None:
-        """Write the last lines."""
-        self.add()
-        self._file.close()
-
-
 def _play_here(
     tournament: Tournament,
     secret: Secret,
     results: list[MatchResult],
     recent: deque[MatchRecord],
-    request: PlayMatches,
+    isolation: Isolation,
     on: OnEvent,
 ) -> None:
     """Play match after match in this process; the last records go to `recent`."""
-    tournament = replace(tournament, stderr="keep")
-    with contextlib.ExitStack() as ending:
-        transcript = (
-            None if request.dialogue is None else ending.enter_context(contextlib.closing(_Dialogue(request.dialogue)))
-        )
-        watch: Callable[[SeatedBots], object] = (lambda _: None) if transcript is None else transcript.seat
-        playing = play_here(tournament, secret, request.isolation, keep_transcript=transcript is not None, watch=watch)
-        # The innermost: what a bot says while it is ended is heard.
-        for record, result in ending.enter_context(contextlib.closing(playing)):
+    # What a bot says while it is ended is heard.
+    with contextlib.closing(play_here(replace(tournament, stderr="keep"), secret, isolation)) as playing:
+        for record, result in playing:
             results.append(result)
             recent.append(record)
             on(MatchEnded(record))
-            if transcript is not None:
-                transcript.add()
 
 
 def _play_in_parallel(

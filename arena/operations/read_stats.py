@@ -22,11 +22,10 @@ from arena.text import unknown
 
 
 class ReadMatrix(Request, frozen=True, kw_only=True):
-    """The results of players of `league` against each other: the best `top` (None: all), or `players` only."""
+    """The results of `players` of `league` against each other: the best so many, those named, or (None) all."""
 
     league: str | None = None
-    top: int | None = 30
-    players: tuple[str, ...] = ()
+    players: int | tuple[str, ...] | None = 30
 
 
 class ReadStats(Request, frozen=True, kw_only=True):
@@ -43,10 +42,11 @@ def read_matrix(request: ReadMatrix) -> tuple[HeadToHead, LuckOrigin]:
         state = load_league(store, request.league)
     tournament = state.tournament
     names = [player.name for player in tournament.players]
-    for name in request.players:
+    top, only = (None, request.players) if isinstance(request.players, tuple) else (request.players, ())
+    for name in only:
         if name not in names:
             raise SpecError(f"--players: league {tournament.name}: {unknown('player', name, names)}")
-    return matrix_of(state, top=request.top, only=request.players), luck_origin(tournament)
+    return matrix_of(state, top=top, only=only), luck_origin(tournament)
 
 
 def read_stats(request: ReadStats, on: OnEvent = ignore) -> tuple[ProfilePage, LuckOrigin]:

@@ -14,10 +14,9 @@ from arena.store.matches import LeagueSecret, MatchStore
 
 
 class ReadStatus(Request, frozen=True):
-    """The state of `league`; None for all. With `machines` also the blocks that each machine played."""
+    """The state of `league`; None for all."""
 
     league: str | None = None
-    machines: bool = False
 
 
 class MachineShare(msgspec.Struct, frozen=True):
@@ -29,7 +28,7 @@ class MachineShare(msgspec.Struct, frozen=True):
 
 
 class LeagueStatus(msgspec.Struct, frozen=True):
-    """A league as it is stored, and its secrets of luck."""
+    """A league as it is stored, its secrets of luck, and the machines of a cluster that played it."""
 
     state: LeagueState
     secrets: tuple[LeagueSecret, ...]
@@ -55,18 +54,18 @@ def read_status(request: ReadStatus) -> Status:
             except DamagedStore as error:
                 damage.append(str(error))
                 continue
-            machines = tuple(_machine_shares(store, state)) if request.machines else ()
-            leagues.append(LeagueStatus(state, store.secrets(name), machines))
+            leagues.append(LeagueStatus(state, store.secrets(name), tuple(_machine_shares(store, state))))
         return Status(tuple(leagues), tuple(damage), store.head())
 
 
 def _machine_shares(store: MatchStore, state: LeagueState) -> Iterator[MachineShare]:
-    """Yield the share of each machine, the largest first, and last that of blocks played without a cluster."""
+    """Yield the share of each machine, the largest first, and last that without a cluster; none without any."""
     shares, speeds = Counter[str](), defaultdict[str, list[float]](list)
     for machine, blocks in store.machines(state.blocks).items():
         shares[machine.name] += blocks
         speeds[machine.name].append(machine.speed)
     for name, blocks in shares.most_common():
         yield MachineShare(name, tuple(dict.fromkeys((min(speeds[name]), max(speeds[name])))), blocks)
-    if without_cluster := sum(map(len, state.finished.values())) - shares.total():
+    without_cluster = sum(map(len, state.finished.values())) - shares.total()
+    if shares and without_cluster:
         yield MachineShare("", (), without_cluster)

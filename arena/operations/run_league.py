@@ -80,7 +80,6 @@ class RunLeague(BotRequest, frozen=True, kw_only=True):
     tournament: str
     workers: WorkerCount | None = None
     cluster: ClusterChoice = ClusterChoice()
-    pin: bool = True
     update: bool = False
     may_drop: int | None = 0
     secret: Secret | None = None
@@ -135,8 +134,7 @@ def run_league(request: RunLeague, on: OnEvent = ignore) -> LeagueOutcome:
     tournament, kept = tournament_of(request)
     cluster = request.cluster.select(tournament.cluster, request.workers)
     count = 1 if cluster else local_slots(request, tournament, on)
-    local = LocalBackend(count, may_pin=request.pin)
-    backend = backend_of(cluster, tournament, bots, request.isolation, local, on)
+    backend = backend_of(cluster, tournament, bots, request.isolation, LocalBackend(count), on)
     prepare_isolation(request.isolation, tournament.game)
     with writable(results) as store:
         tournament, schedules = with_installed_bots(tournament, bots), Schedules(store)
@@ -303,7 +301,7 @@ def _require_none_dropped(
         matches = counted(lost.dropped, "match does", "matches do")
         raise SpecError(
             f"league {tournament.name}: {', '.join(describe_changes(former, begun))}: {matches} not belong to it any"
-            f" more, of {lost.stored} that are stored. `--update` takes the change, `--update --dry-run` only says"
+            f" more, of {lost.stored} that are stored. `--update` takes the change, `--update --plan` only says"
             " what it drops; or undo the change, or give the league another name"
         )
     on(MatchesDropped(tournament.name, tuple(describe_changes(former, tournament)), lost))

@@ -13,7 +13,7 @@ import msgspec
 from arena.errors import SpecError
 from arena.report.formats import Column, Style, clip_names, list_some, split_columns, two_decimals
 from arena.report.page import Page, Records
-from arena.standings.matrix import WRONG, HeadToHead, Meeting, RankedPlayer
+from arena.standings.matrix import WRONG, HeadToHead, Meeting
 from arena.text import counted
 
 SELF_CELL: Final = "·"
@@ -36,12 +36,12 @@ _SHORT: Final = "{:z.1f}"
 _SHORTEST: Final = "{:.0f}"
 
 
-def matrix_page(matrix: HeadToHead, luck: str | None = None, *, is_coloured: bool = False, rows: str = "pairs") -> Page:
+def matrix_page(matrix: HeadToHead, luck: str | None = None, *, is_coloured: bool = False) -> Page:
     """Make the page of a league's matrix.
 
-    CSV has the table that `rows` names: a line for each pair from both sides (`pairs`), or for each player (`players`).
-    Cells are shaded if `is_coloured`, in the table only. A table wider than the terminal goes without names above its
-    columns, then without matches, then without decimals, and is then cut into parts.
+    CSV has a line for each pair from both sides, JSON the players, too. Cells are shaded if `is_coloured`, in the table
+    only. A table wider than the terminal goes without names above its columns, then without matches, then without
+    decimals, and is then cut into parts.
     """
 
     def text(style: Style) -> list[str]:
@@ -57,8 +57,7 @@ def matrix_page(matrix: HeadToHead, luck: str | None = None, *, is_coloured: boo
 
     def records() -> Records:
         """Return the columns and the rows of CSV."""
-        kind, values = (RankedPlayer, matrix.players) if rows == "players" else (Meeting, matrix.meetings)
-        return kind.__struct_fields__, map(msgspec.structs.asdict, values)
+        return Meeting.__struct_fields__, map(msgspec.structs.asdict, matrix.meetings)
 
     return Page(text, records, lambda: msgspec.structs.asdict(matrix), luck)
 
@@ -73,7 +72,7 @@ def matrix_sentences(matrix: HeadToHead) -> Iterator[str]:
     if len(matrix.players) < matrix.field:
         left = matrix.field - len(matrix.players)
         yield (
-            f"{counted(left, 'player')} of {matrix.field} not shown: --top all shows everybody, --players a,b"
+            f"{counted(left, 'player')} of {matrix.field} not shown: --players all shows everybody, --players a,b"
             " some. All sentences below are about the whole league."
         )
     if not matrix.meetings:

@@ -5,7 +5,7 @@ have is printed as it was recorded, and the text says so. Times are printed as t
 from them.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import groupby, islice
 from typing import Final
 
@@ -17,7 +17,6 @@ from arena.games import load_game
 from arena.games.api import HEADING, news_of, simulator_of
 from arena.match.line_recorder import split_ignored
 from arena.match.luck import SHOWN_FACES, extremes, luck_of
-from arena.match.participant import TranscriptLine
 from arena.match.reconstruction import SeatTranscript, lines_of
 from arena.match.record import ActionStep, ChanceStep, MatchRecord, Requests, SeatRecord, SimulationStep, Step
 from arena.match.replay import ReplayStep, other_rules, replay
@@ -143,18 +142,6 @@ def stderr_lines(record: MatchRecord) -> Iterator[str]:
     fault = record.fault
     if fault is not None and (lines := fault.stderr.strip().splitlines()):
         yield f"  {record.seats[fault.seat].player}: the last line of its stderr: {printable(lines[-1])}"
-
-
-def dialogue(said: Mapping[str, Iterable[TranscriptLine]], start_s: float | None = None) -> Iterator[str]:
-    """Yield every line both ways in order of time: seconds, player, `>` to the bot or `<` from it, the line.
-
-    Seconds count from `start_s`, or from the first line.
-    """
-    lines = [(at, player, way, text) for player, entries in said.items() for at, way, text in entries]
-    lines.sort(key=lambda line: line[0])
-    for at, player, way, text in lines:
-        start_s = at if start_s is None else start_s
-        yield f"{at - start_s:10.6f} {player} {way} {printable(text.decode('utf-8', 'backslashreplace').rstrip())}"
 
 
 def _opening_lines(record: MatchRecord, luck: str, stderr: Sequence[StderrByStep]) -> Iterator[str]:

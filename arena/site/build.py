@@ -52,7 +52,7 @@ def write_site(
     folder with other files, and for an unknown player.
     """
     if out.exists() and (not out.is_dir() or (any(out.iterdir()) and not (out / MARK).exists())):
-        raise SpecError(f"--out {out}: found other files, expected a new folder or a site made before")
+        raise SpecError(f"--to {out}: found other files, expected a new folder or a site made before")
     out.mkdir(parents=True, exist_ok=True)
     (out / MARK).write_text("`arena site build` made this folder and writes it anew.\n", encoding="utf-8")
     written = set[Path]()

@@ -34,7 +34,7 @@ def _prepared(name: str, folder: Path) -> Path:
     of, _, language = name.partition("/")
     if language:
         language, _, game = language.partition("-")
-        words = ["new-bot", "my-bot", "--lang", language, "--folder", str(folder)]
+        words = ["new-bot", "my-bot", "--lang", language, "--to", str(folder)]
         made = CliRunner().invoke(cli, [*words, "--game", game] if game else words)
         assert made.exit_code == 0, made.output
         if of == "kits":

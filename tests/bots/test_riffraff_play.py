@@ -182,7 +182,7 @@ def test_a_new_bot_for_riffraff_is_in_a_language_with_a_template(tmp_path: Path)
     """A template that picks from a list of actions would be no use here."""
     folder = tmp_path / "mine"
 
-    made = CliRunner().invoke(cli, ["new-bot", "x", "--game", "riffraff", "--lang", "perl", "--folder", str(folder)])
+    made = CliRunner().invoke(cli, ["new-bot", "x", "--game", "riffraff", "--lang", "perl", "--to", str(folder)])
 
     assert made.exception is not None
     assert 'unknown language for riffraff "perl"; known: python, javascript, c' in str(made.exception)
@@ -193,7 +193,7 @@ def test_a_game_without_templates_of_its_own_has_the_general_ones(tmp_path: Path
     """A game without templates gets the general ones."""
     folder = tmp_path / "mine"
 
-    made = CliRunner().invoke(cli, ["new-bot", "mine", "--game", "nim", "--folder", str(folder)])
+    made = CliRunner().invoke(cli, ["new-bot", "mine", "--game", "nim", "--to", str(folder)])
 
     assert made.exit_code == 0, made.output
     assert "arena_kit.py" in made.output

@@ -137,14 +137,11 @@ def test_the_width_of_a_terminal_counts(monkeypatch: pytest.MonkeyPatch) -> None
 WRONG = {
     "--as": "nobody",
     "--expect": "[1",
-    "--junit": ".",
     "--name": "a/b",
     "--bots": "none",
     "--cap": "3",
-    "--dialogue": ".",
     "--cache": "league.yaml",
     "--cluster": "local:0",
-    "--folder": ".",
     "--game": "go",
     "--lang": "cobol",
     "--options": '{"none": 1}',
@@ -154,9 +151,8 @@ WRONG = {
     "--root": "none",
     "--secret-file": "none",
     "--step": "0",
-    "--svg": "picture.png",
-    "--svg-dir": "league.yaml",
-    "--to": "league.yaml",
+    "--to": ".",
+    "positions save --to": "league.yaml",
     "--baseline": "nobody",
 }
 """Values that are wrong wherever they are given; every other option refuses the text `?`."""
@@ -178,10 +174,10 @@ ARGUMENTS = {
     "positions save": "MATCH p0 --step 1 --to set",
     "positions run": "random set",
     "completion": "bash",
-    "site build": "--out site",
+    "site build": "--to site",
     "worker": "tls://127.0.0.1:1",
 }
-ANY_TEXT = {"--seed", "--html", "--out", "--name", "--owner", "--lines"}  # it is taken, or named as a player
+ANY_TEXT = {"--seed", "--name", "--owner", "--lines"}  # it is taken, or named as a player
 
 
 def valued_options() -> list[tuple[str, str]]:
@@ -204,7 +200,7 @@ def test_an_error_names_the_option_as_it_is_typed(played: Terminal) -> None:
 
     for command, option in valued_options():
         given = ARGUMENTS.get(command, "").replace("MATCH", match)
-        said = played.arena(f"{command} {given}", option, WRONG.get(option, "?"))
+        said = played.arena(f"{command} {given}", option, WRONG.get(f"{command} {option}", WRONG.get(option, "?")))
         assert said.code == 2, (command, option, said)
         told = said.err.replace("Usage: arena", "").split("--help' for help.")[-1]
         if option not in told:

@@ -73,8 +73,8 @@ def test_every_listed_command_exists(terminal: Terminal) -> None:
         ("league run frist", 'did you mean "first"?'),
         ("match random random --bots none", "none: no such folder"),
         *((line, "nothing is stored in results yet") for line in ("league status", "leaderboard", "matrix", "stats p")),
-        ("league run none.yaml --yes", "--yes and --dry-run go with --update"),
-        ("show x --svg x.png", "--svg x.png: the picture is an SVG, expected a name that ends in .svg"),
+        ("league run none.yaml --yes", "--yes goes with --update"),
+        ("show x --to x.png", "--to x.png: expected a name that ends in .html, for a page, or in .svg, for a picture"),
         ("compare random random --game nim --model luck-adjusted", "nim has no value function"),
         ("compare random greedy --cap 8", "error: --cap: expected 16 blocks or more, found 8"),
         (

@@ -55,7 +55,7 @@ def write_bot(name: str, *arguments: str, bad: str = "0") -> None:
 @pytest.mark.slow
 def test_a_hostile_folder_breaks_no_list_of_bots(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every hostile manifest, links, pipes and names with escapes beside one good bot: it is listed, they are told."""
-    terminal.arena("new-bot mine --folder shelf/mine")
+    terminal.arena("new-bot mine --to shelf/mine")
     monkeypatch.setenv("ARENA_BOTS", "shelf")
     kinds = [kind for kind in HOSTILE if kind != "a mark of byte order"]
     for number, kind in enumerate(kinds):

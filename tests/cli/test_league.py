@@ -43,7 +43,7 @@ def test_show_and_verify(terminal: Terminal) -> None:
     terminal.played()
     match_id = terminal.first_match()
 
-    shown = terminal.arena(f"show {match_id} --states --svg match.svg --step 1")
+    shown = terminal.arena(f"show {match_id} --states --to match.svg --step 1")
     verified = terminal.arena("verify")
 
     assert shown.code == verified.code == 0
@@ -76,8 +76,8 @@ def test_unknown_names_exit_with_2(terminal: Terminal, line: str, said: str) -> 
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ("--svg x.svg --step 99", "error: --step 99: the match has "),
-        ("--svg nowhere/x.svg", "error: nowhere/x.svg: No such file or directory\n"),
+        ("--to x.svg --step 99", "error: --step 99: the match has "),
+        ("--to nowhere/x.svg", "error: nowhere/x.svg: No such file or directory\n"),
     ],
 )
 def test_a_picture_that_cannot_be_made(terminal: Terminal, options: str, said: str) -> None:

@@ -72,8 +72,8 @@ def test_a_match_by_rules_of_before_is_shown_and_not_called_damaged(terminal: Te
     edit_record(terminal.results, "(block, rotation) = (0, 0)", lambda record: record.update(rules="1"))
 
     shown = terminal.arena(f"show {old} --states")
-    picture = terminal.arena(f"show {old} --svg x.svg")
-    page = terminal.arena(f"show {old} --html page.html")
+    picture = terminal.arena(f"show {old} --to x.svg")
+    page = terminal.arena(f"show {old} --to page.html")
 
     why = "played by rules 1 of shanghaien; this arena plays rules 2 and cannot replay it"
     assert shown.code == 0

@@ -26,7 +26,7 @@ def match(terminal: Terminal) -> str:
 
 def test_answers_are_a_table_of_what_differs(terminal: Terminal, match: str) -> None:
     """Exit 1, and the step to look at; of one step the position, both answers, and what came with them."""
-    same, found = terminal.arena(f"ask ./mine.py {match}"), terminal.arena(f"ask ./later.py {match} --as mine --all")
+    same, found = terminal.arena(f"ask ./mine.py {match}"), terminal.arena(f"ask ./later.py {match} --as mine")
 
     assert (same.code, same.err) == (0, "")
     assert re.fullmatch(r"(\d+) of \1 answers are the same\n", same.out)
@@ -67,7 +67,6 @@ def test_a_debugger_has_time(terminal: Terminal, match: str, monkeypatch: pytest
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ("ask random {} --step 1 --all", "give either --step or --all"),
         ("ask random {} --play-on", "--play-on goes with --step"),
         ("ask random {} --play-on --step 1 --wait", "give either --wait or --play-on"),
         ("positions save {} mine --step 1 --expect nonsense", "--expect: not JSON"),
@@ -88,7 +87,7 @@ def test_positions_pass_or_fail(terminal: Terminal, match: str) -> None:
     made = terminal.arena(f"positions save {match} mine --step {step}")
     assert re.fullmatch(rf"positions/{match}-{step}.yaml: mine at step {step}, expected {{.*}}\n", made.out)
 
-    mine, later = (terminal.arena(f"positions run ./{bot}.py --junit {bot}.xml") for bot in ("mine", "later"))
+    mine, later = (terminal.arena(f"positions run ./{bot}.py --to {bot}.xml") for bot in ("mine", "later"))
 
     assert (mine.code, mine.out.splitlines()[-1]) == (0, "1 of 1 position passes")
     assert (later.code, later.out.splitlines()[-1]) == (1, "0 of 1 position passes")

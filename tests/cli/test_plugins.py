@@ -63,7 +63,7 @@ def test_a_league_of_a_plugin_is_played_and_verified_by_its_files(tmp_path: Path
     assert all(line.count(line.split()[3].rstrip(":")) == 1 for line in problems), text
 
     file.write_text("raise RuntimeError('not today')")
-    for command in (["stats", "a", "cup"], ["site", "build", "cup", "--out", "pages"]):
+    for command in (["stats", "a", "cup"], ["site", "build", "cup", "--to", "pages"]):
         found, text = arena(tmp_path, *command)
         assert found == 0, text
     found, text = arena(tmp_path, "leaderboard", "cup")

@@ -76,7 +76,7 @@ def test_functions_that_play_leave_nothing_open(tmp_path: Path) -> None:
 def test_a_site_is_for_everybody(terminal: Terminal) -> None:
     """The files of a site are readable by everybody, because it is built to be published."""
     assert terminal.league("random", "random").code == 0
-    assert terminal.arena("site build --out public").code == 0
+    assert terminal.arena("site build --to public").code == 0
 
     modes = {stat.S_IMODE(path.stat().st_mode) for path in Path("public").rglob("*") if path.is_file()}
 

@@ -126,8 +126,8 @@ def test_a_long_task_shows_its_steps_and_leaves_no_line(
 @pytest.mark.parametrize(
     ("command", "parts"),
     [
-        ("site build --out site --matches none", {"test: matches read", "test: pages"}),
-        ("site build --out site --matches all", {"test: matches read", "test: pages", "test: matches replayed"}),
+        ("site build --to site --matches none", {"test: matches read", "test: pages"}),
+        ("site build --to site --matches all", {"test: matches read", "test: pages", "test: matches replayed"}),
         ("league matches --format csv", {"matches"}),
     ],
 )

@@ -69,7 +69,7 @@ def test_a_match_is_shown_as_words_and_pictures(played: Terminal) -> None:
     """`show` has fallback actions, rest positions and refusals in words, a picture, and a page with movements."""
     match = played.arena("league matches").out.split()[0]
 
-    said = played.arena(f"show {match} --html ship.html --svg ship.svg")
+    said = played.arena(f"show {match} --to ship.html")
 
     page = Path("ship.html").read_text()
     assert said.code == 0, said.err

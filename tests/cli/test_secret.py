@@ -254,7 +254,7 @@ def test_a_public_seed_is_called_what_it_is(terminal: Terminal) -> None:
     pages = ["leaderboard", "leaderboard --no-timing", "matrix", "stats ann"]
     formats = ("table", "markdown", "csv", "json")
     shown = [terminal.arena(f"{page} --format {form}").out for page in pages for form in formats]
-    shown += [ran.out, terminal.arena(f"show {match} --html page.html").out, Path("page.html").read_text()]
+    shown += [ran.out, terminal.arena(f"show {match} --to page.html").out, Path("page.html").read_text()]
     shown += [terminal.arena("league status").out, terminal.arena("match random random --game nim --seed 1").out]
     revealed = terminal.arena("league reveal test")
 

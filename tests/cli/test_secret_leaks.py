@@ -113,7 +113,7 @@ def test_the_secret_is_nowhere_but_in_its_file(
     match = terminal.first_match()
     boards = [f"leaderboard --format {form}" for form in ("table", "json", "csv")]
     lines = [*boards, "league status", "verify", "matrix"]
-    said = [ran, *map(terminal.arena, [*lines, f"show {match} --html page.html", "stats ann", "league matches"])]
+    said = [ran, *map(terminal.arena, [*lines, f"show {match} --to page.html", "stats ann", "league matches"])]
     monkeypatch.setattr("arena.operations.run_league.play_jobs", _fails)
     said.append(league(terminal, cycles=4))
 

@@ -30,9 +30,8 @@ def test_the_pages_of_a_league(terminal: Terminal) -> None:
     document = json.loads(terminal.arena("stats p1 --format json").out)
     assert page.startswith("p1 in test: bot random ")
     assert "48 matches in 24 blocks" in page
-    players = terminal.arena("matrix test --format csv --rows players").out
-    assert [len(list(csv.DictReader(io.StringIO(text)))) for text in (cells, players)] == [6, 3]
-    assert terminal.arena("matrix test --rows players").code == 2
+    best = terminal.arena("matrix test --format csv --players 2").out
+    assert [len(list(csv.DictReader(io.StringIO(text)))) for text in (cells, best)] == [6, 2]
     ids = {one["match"] for one in (*document["wins"], *document["losses"])}
     listed = {line.split()[0] for line in terminal.arena("league matches test").out.splitlines()}
     assert ids

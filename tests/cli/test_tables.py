@@ -58,12 +58,12 @@ def test_a_person_can_sit_at_a_table_of_four(terminal: Terminal, monkeypatch: py
 
 
 def test_show_writes_a_page_that_plays_the_match(terminal: Terminal) -> None:
-    """`show --html` writes one file with the block; the text stays on stdout, stderr says where the page is."""
+    """`show --to` writes one file with the block; the text stays on stdout, stderr says where the page is."""
     terminal.played()
     match = terminal.first_match()
 
     plain = terminal.arena(f"show {match}")
-    said = terminal.arena(f"show {match} --html nim.html")
+    said = terminal.arena(f"show {match} --to nim.html")
 
     page = Path("nim.html").read_text()
     assert (said.code, said.out) == (0, plain.out)
@@ -99,7 +99,7 @@ def test_notes_are_on_the_page_for_private_players_only(terminal: Terminal) -> N
     terminal.played()
     match = terminal.first_match()
 
-    said = [terminal.arena(f"show {match} {more}") for more in ("--private p0", "--html a.html --private nobody")]
+    said = [terminal.arena(f"show {match} {more}") for more in ("--private p0", "--to a.html --private nobody")]
 
     assert [one.code for one in said] == [2, 2]
     assert "no page to show it on" in said[0].err

@@ -176,7 +176,7 @@ def test_the_processes_of_a_rotation_meet_its_matches_only(job: Job) -> None:
     whole = courses(job)
 
     for rotation in (0, 1):
-        table = worker._make_bots(job, keep_transcript=False)
+        table = worker._make_bots(job)
         for fixture in job.fixtures:
             assert notes_of(worker._play_at_table(job, fixture, rotation, table)[0]) == whole[rotation, fixture.block]
         for player in table:

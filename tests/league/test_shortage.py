@@ -54,8 +54,7 @@ class Machine:
         monkeypatch.setattr(room, "_hold_lock", self._locked)
         self._held: list[str] = []
 
-    def _seat(self, _job: Job, *, keep_transcript: bool, is_last: bool) -> list[_Player]:
-        assert not keep_transcript
+    def _seat(self, _job: Job, *, is_last: bool) -> list[_Player]:
         alone = self._held == ["entry", "tables"]
         self._how = "last" if is_last else "alone" if alone else "shared"
         return [_Player(), _Player()]

@@ -206,7 +206,7 @@ def cores_of(league: Tournament, *backends: Backend) -> list[set[str]]:
 
 @pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="this machine has one core")
 def test_two_leagues_at_once_never_share_a_core(tmp_path: Path) -> None:
-    """A worker and its bots stay on one that nobody has; without one, and with --no-pin, they run on all."""
+    """A worker and its bots stay on one that nobody has; without one, or unpinned, they run on all."""
     league = tournament(players=players_of(tmp_path, WHERE), cycles=3, options={"heaps": [3, 3]}, chunk_blocks=3)
     everywhere = " ".join(map(str, os.sched_getaffinity(0)))
 

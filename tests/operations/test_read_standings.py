@@ -25,12 +25,12 @@ def test_the_only_league_need_not_be_named(kept: Kept) -> None:
 
 
 def test_the_status_counts_the_matches_of_each_league(kept: Kept) -> None:
-    """With who played them: no cluster."""
-    status = read_status(ReadStatus(results=kept.results, machines=True))
+    """No cluster played them."""
+    status = read_status(ReadStatus(results=kept.results))
 
     (league,) = status.leagues
     assert (league.state.stored, league.state.scheduled, status.damage) == (12, 12, ())
-    assert [(machine.name, machine.blocks) for machine in league.machines] == [("", 6)]
+    assert league.machines == ()
     assert status.history.size == 12
 
 

@@ -196,16 +196,6 @@ def test_csv_has_a_row_for_each_cell() -> None:
     assert [row["is_better"] for row in rows] == ["0", "0"]
 
 
-def test_the_players_are_a_table_of_csv_too() -> None:
-    """The table has all values of the players in JSON."""
-    page = circle()
-
-    rows = list(csv.DictReader(io.StringIO(matrix_page(page, rows="players").render("csv"))))
-
-    known = json.loads(matrix_page(page).render("json"))["players"]
-    assert rows == [{name: "" if value is None else str(value) for name, value in each.items()} for each in known]
-
-
 def test_who_is_surely_better_is_marked_from_both_sides() -> None:
     """The rating decides, with Holm's correction: for six pairs the smallest p is multiplied by six."""
     page = found(league(dict(zip(FOUR, (22.0, 22.5, 27.0, 33.0), strict=True)), 40, 2))
@@ -278,7 +268,7 @@ def test_the_best_are_shown_and_the_rest_is_counted() -> None:
     assert [one.name for one in chosen.players] == [one.name for one in whole.players if one.name != "cid"]
     assert {one.p_holm for one in two.meetings} <= {one.p_holm for one in whole.meetings}
     assert two.intransitivity == whole.intransitivity
-    assert "2 players of 4 not shown: --top all shows everybody" in matrix_page(two).render("table")
+    assert "2 players of 4 not shown: --players all shows everybody" in matrix_page(two).render("table")
     assert "not shown" not in matrix_page(whole).render("table")
     assert [line.split()[0] for line in matrix_page(chosen).render("table").splitlines()[3:6]] == [
         str(one.rank) for one in chosen.players

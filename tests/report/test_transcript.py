@@ -12,7 +12,7 @@ from support.toy_game import ToyGame, ToySimulator, on_offer
 from arena.errors import OutOfTime
 from arena.match.record import ChanceStep, MatchRecord, RefusedAnswer, SimulationStep
 from arena.process.scripted import Reply
-from arena.report.transcript import dialogue, luck_lines, refusal_lines, result_line, transcript
+from arena.report.transcript import luck_lines, refusal_lines, result_line, transcript
 
 
 def test_tells_players_steps_and_result() -> None:
@@ -82,13 +82,6 @@ def test_a_result_is_one_line() -> None:
     assert result_line(record()).startswith("m-0-0  ann ")
     assert result_line(record(cheats=True)).startswith("m-0-0  cheat v bob  cheat forfeits (illegal_action): ")
     assert len({result_line(replace(record(), match="x"))}) == 1
-
-
-def test_a_dialogue_is_in_order_of_time() -> None:
-    """Lines of both bots, by time since the first; bytes that are no text are escaped."""
-    lines = list(dialogue({"ann": [(5.5, ">", b"one\n"), (7.0, "<", b"\xff")], "bob": [(6.0, "<", b"two")]}))
-
-    assert lines == ["  0.000000 ann > one", "  0.500000 bob < two", "  1.500000 ann < \\xff"]
 
 
 @pytest.fixture

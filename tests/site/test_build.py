@@ -283,7 +283,7 @@ def test_without_the_packages_of_the_extra_a_sentence_says_what_to_install(
     """Without the packages of the extra a sentence names them, and nothing is written."""
     monkeypatch.setitem(sys.modules, "arena.site.build", None)
 
-    said = terminal.arena("site build --out site")
+    said = terminal.arena("site build --to site")
 
     assert said.code == 2
     assert f"{sys.executable} -m pip install 'jinja2>=3.1' 'matplotlib>=3.9'" in said.err

@@ -1,6 +1,7 @@
 """The scripted bot of the tests, and matches of such bots, at any game, without processes."""
 
 import json
+from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from copy import deepcopy
 from random import Random
@@ -117,15 +118,17 @@ def seated(
     player: str = "scripted",
     digest: str = "0" * 64,
 ) -> BotPlayer:
-    return BotPlayer(
+    made = BotPlayer(
         player=player,
         bot=digest,
         open_channel=bot.open,
         hello=hello_for(game, options or {}, clock.startup_ms, seats=seats),
         clock=clock,
         wall=bot.times.wall,
-        keep_transcript=keep_transcript,
     )
+    if keep_transcript:
+        made.transcript = deque()
+    return made
 
 
 def house(clock: ClockSettings = CLOCK) -> BotPlayer:

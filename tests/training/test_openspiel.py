@@ -47,7 +47,7 @@ def test_a_network_plays_a_game_of_openspiel(terminal: Terminal) -> None:
     np.savez("policy.npz", **layers)
     game = f"--game openspiel:tic_tac_toe --options '{options}'"
 
-    made = terminal.arena(f"new-bot tic {game} --policy policy.npz --folder tic")
+    made = terminal.arena(f"new-bot tic {game} --policy policy.npz --to tic")
     said = terminal.arena(f"match ./tic random {game} --blocks 2 --isolation none")
 
     assert made.code == 0, made.err
