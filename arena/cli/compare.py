@@ -58,9 +58,11 @@ def compare(request: CompareBots, form: str) -> int:
 
 
 def _line(step: TestProgressed) -> str:
+    """Return the progress in a line: the state of the test, and the time left."""
     return state_line(step.state) + step.counts.left()
 
 
 def _print_luck(event: Event) -> None:
+    """Print the commitment of the luck, unless the luck is public."""
     if isinstance(event, ComparisonLuck) and event.luck.public_seed is None:
         print_error(luck_description(event.luck))

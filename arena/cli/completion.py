@@ -25,6 +25,7 @@ def _completer(names: Callable[[Path], Iterable[str]], *, or_path: bool = False)
     """Return a completion by the names that `names` finds in a results folder; with `or_path` also by paths."""
 
     def complete(context: click.Context, _parameter: click.Parameter, begun: str) -> list[CompletionItem]:
+        """Return the names, or files, that begin as `begun` does; none from a folder that cannot be read."""
         if or_path and is_path(begun):
             return [CompletionItem(begun, type="file")]
         results = Path(context.params.get("results") or os.environ.get("ARENA_RESULTS", "results"))
@@ -36,10 +37,12 @@ def _completer(names: Callable[[Path], Iterable[str]], *, or_path: bool = False)
 
 
 def _bots(results: Path) -> Iterable[str]:
+    """Return the names of all bots."""
     return BotStore(results, Path(os.environ.get("ARENA_BOTS", "bots"))).names()
 
 
 def _leagues(results: Path) -> list[str]:
+    """Return the names of the leagues in the results."""
     with stored(results) as store:
         return store.leagues()
 

@@ -149,6 +149,7 @@ def _explain_os_error(error: OSError) -> tuple[str, int]:
 
 
 def _has_working_folder() -> bool:
+    """Return False if the working folder has been removed."""
     try:
         Path.cwd()
     except FileNotFoundError:
@@ -165,6 +166,7 @@ def _silence() -> None:
 
 
 def _open_stream(number: int, mode: str) -> TextIO:
+    """Open a file descriptor as a text stream that keeps it open."""
     return os.fdopen(number, mode, encoding="utf-8", errors="backslashreplace", closefd=False)  # type: ignore[return-value]
 
 
@@ -187,6 +189,7 @@ def stoppable() -> Iterator[None]:
     last_s = float("-inf")
 
     def stop(_number: int, _frame: object) -> None:
+        """Raise KeyboardInterrupt at the first signal; end the program at one that comes over 5 s later."""
         nonlocal last_s
         if last_s < 0:
             last_s = time.monotonic()
@@ -251,6 +254,7 @@ class TerminalLine:
             self._write("\r\x1b[K")
 
     def _draw(self, step: "Progress") -> None:
+        """Draw a step on a terminal; elsewhere print it as a line every half minute."""
         if self._is_shown:
             self._write(f"\r{self._text(step)}\x1b[K")
         elif self._clock() - self._line_s >= LINE_EVERY_S:
@@ -300,6 +304,7 @@ def show_events(
     line = TerminalLine(words, clock)
 
     def on(event: "Event") -> None:
+        """Draw progress; for other events wipe the line, print warnings, and call `other`."""
         if isinstance(event, Progress):
             line.show(event)
         else:

@@ -56,6 +56,7 @@ def match(request: PlayMatches, style: Style) -> None:
     printed: list[str] = []
 
     def show(event: Event) -> None:
+        """Print a match that has ended: its result and faults, or all its steps."""
         if isinstance(event, MatchEnded):
             printed.append(event.record.match)
             record = event.record
@@ -132,6 +133,7 @@ def _for_terminal(function: Callable[[str], Any]) -> Callable[[str], Any]:
     """Wrap a function: a stop by the person, or a closed terminal or pipe, is no fault of match or game."""
 
     def call(text: str) -> Any:
+        """Call the function; end the program if its output or its person has gone."""
         try:
             return function(text)
         except click.Abort:
@@ -159,6 +161,7 @@ def _repeat_command(request: PlayInPerson, secret: Secret) -> str:
 
 
 def _result_text(record: MatchRecord, seat: int) -> str:
+    """Return the result of a match for the person in that seat."""
     if record.fault is not None:
         who = "you" if record.fault.seat == seat else record.seats[record.fault.seat].player
         return f"\n{who} forfeited: {record.fault.message}"

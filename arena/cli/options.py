@@ -47,6 +47,8 @@ def requesting(request: type[Request], *, without: Collection[str] = ()) -> Call
     shared = [make() for needed, make in _SHARED if needed <= fields.keys()]
 
     def decorate(command: F) -> F:
+        """Give the command the shared options and the defaults of the request's fields."""
+
         @functools.wraps(command)
         def with_request(**options: Any) -> object:
             _combine(options)
@@ -88,6 +90,7 @@ def _secret_of(seed: str | None, secret_file: Path | None) -> Secret | None:
 
 
 def _game_name(_context: click.Context, _parameter: click.Parameter, name: str | None) -> str | None:
+    """Return the name of a game; SpecError if there is none of that name."""
     if name is not None:
         with naming_option("--game"):
             load_game(name)
@@ -95,6 +98,7 @@ def _game_name(_context: click.Context, _parameter: click.Parameter, name: str |
 
 
 def _json_object(_context: click.Context, parameter: click.Parameter, text: str | None) -> dict[str, Any]:
+    """Return the object that a JSON text describes, empty without a text; refuse all else."""
     try:
         value = {} if text is None else json.loads(text)
     except ValueError as error:
@@ -222,6 +226,7 @@ def names_with_commas(_context: click.Context, parameter: click.Parameter, value
 
 
 def _style(context: click.Context, parameter: click.Parameter, value: str | None) -> Style:
+    """Return the style of the page with the chosen columns; `all` chooses all, with their meanings."""
     if value == "all":
         return Style(width=page_width(), is_wide=True)
     return Style(width=page_width(), columns=names_with_commas(context, parameter, value))

@@ -32,6 +32,7 @@ def positions() -> None:
 
 
 def _parse_expected(_context: click.Context, parameter: click.Parameter, texts: tuple[str, ...]) -> tuple[object, ...]:
+    """Return the values of JSON texts; refuse a text that is no JSON."""
     try:
         return tuple(json.loads(text) for text in texts)
     except ValueError as error:

@@ -113,12 +113,14 @@ def _print_lines(request: ReadSeat, *, raw: bool) -> None:
 
 
 def _match_lines(match: MatchDetails, origin: str, *, states: bool, times: bool) -> Iterator[str]:
+    """Yield the match as text, then its luck, then a table of times if `times`."""
     yield from transcript(match.record, every_state=states, luck=origin)
     yield from luck_lines(match.record, match.result if other_rules(match.record) else None)
     yield from time_lines(match.record) if times else ()
 
 
 def _require_players(record: MatchRecord, private: tuple[str, ...]) -> None:
+    """Raise SpecError if a name is none of the match's players."""
     if unknown := [name for name in private if name not in record.players]:
         raise SpecError(f"--private {unknown[0]}: the players of this match are {', '.join(record.players)}")
 

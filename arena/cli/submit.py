@@ -58,6 +58,7 @@ def submit(request: SubmitBots, reports: Path | None) -> None:
         with stoppable(), print_trial() as on_trial:
 
             def hear(event: Event) -> None:
+                """Keep the submissions of the last event, and print the other events."""
                 if isinstance(event, Submissions):
                     submissions.extend(event.submissions)
                 else:
@@ -76,6 +77,7 @@ def submit(request: SubmitBots, reports: Path | None) -> None:
 
 
 def _submit_one(request: SubmitBots) -> None:
+    """Submit a single bot and print each step; SpecError or CheckFailed if it is refused."""
     with print_trial() as on:
         bot, place = submit_bot(request, on)
     if place:
@@ -85,6 +87,7 @@ def _submit_one(request: SubmitBots) -> None:
 
 
 def _words(step: BotsExamined) -> str:
+    """Return the progress in a line: bots examined and refused, and the time left."""
     return f"{step.done}/{step.total} bots examined, {step.refused} refused{step.counts.left()}"
 
 

@@ -17,6 +17,7 @@ _PROBLEMS_SHOWN: Final = 20
 
 
 def _heads(_context: click.Context, _parameter: click.Parameter, roots: tuple[str, ...]) -> tuple[Head, ...]:
+    """Return the roots of histories that these texts describe."""
     return tuple(map(read_head, roots))
 
 
@@ -66,6 +67,7 @@ def verify(request: VerifyLeagues) -> None:
     problems = 0
 
     def print_finding(event: Event) -> None:
+        """Print a finding; of the problems the first 20."""
         nonlocal problems
         if isinstance(event, Found):
             problems += event.is_problem

@@ -148,7 +148,10 @@ def _try_step(step: Callable[[], str]) -> tuple[StepVerdict, str, str]:
 
 
 class _Examination:
-    """The check of one bot; the steps share its process where they can."""
+    """The check of one bot; the steps share its process where they can.
+
+    A step returns what it found, and raises _Remark or _Failure.
+    """
 
     def __init__(self, bot: BotSpec, plan: CheckPlan, confinement: Confinement) -> None:
         self._plan = plan
@@ -236,7 +239,7 @@ class _Examination:
         return f"{sum(bot_seat(record, self._bot.digest).moves for record in self._records)} answers so far"
 
     def _play_with_noise(self) -> str:
-        """Play a match with messages and fields that the protocol does not have."""
+        """Play a match with messages and fields that the protocol does not have; _Failure if the bot forfeits."""
         noisy = self._enter(lambda: cast(Channel, _NoisyChannel(self._open())))
         try:
             self._match(seat=0, number=0, bot_player=noisy)
@@ -247,7 +250,7 @@ class _Examination:
         return "new fields and messages may come with later versions of the protocol"
 
     def _repeat_first(self) -> str:
-        """Play the first match again, now in a used process, and compare the actions."""
+        """Play the first match again, now in a used process, and compare the actions; _Remark if they differ."""
         first = _actions_as_json(self._records[0])
         used = _actions_as_json(self._play_one(self._player, seat=0, number=0))
         if used == first:
@@ -288,13 +291,13 @@ class _Examination:
         return f"{', '.join(outcomes)} against the baseline"
 
     def _refusals(self) -> str:
-        """Report the answers that the rules refused after which matches went on."""
+        """Raise _Remark if the rules refused answers after which matches went on."""
         if remark := refusals_remark(self._records, self._bot.digest):
             raise _Remark(remark)
         return "none was refused"
 
     def _review_output(self) -> str:
-        """Report lines that were ignored, and unknown fields, in the matches so far."""
+        """Raise _Remark for ignored lines and unknown fields in the matches so far."""
         counts = Counter[str]()
         for record in self._records:
             counts.update(bot_seat(record, self._bot.digest).ignored)
@@ -307,7 +310,7 @@ class _Examination:
         return "not one line too many"
 
     def _review_times(self) -> str:
-        """Compare the answer and idle times of the matches so far with the clock."""
+        """Compare answer and idle times of the matches so far with the clock; _Remark if they are long."""
         seats = [bot_seat(record, self._bot.digest) for record in self._records]
         slowest, idle = max(seat.slowest_ms for seat in seats), idle_remark(seats, self._player.terms)
         if late := timeouts_remark(self._records, self._bot.digest):
@@ -322,7 +325,7 @@ class _Examination:
         return f"slowest answer {slowest:.1f} of {self._clock.move_ms:g} ms"
 
     def _end_by_quit(self) -> str:
-        """Send `quit`, and look how the process ends."""
+        """Send `quit`; _Failure if the process goes on, _Remark if its exit code is not 0."""
         ending = self._player.close()
         if ending == "was killed":
             raise _Failure(
@@ -333,7 +336,7 @@ class _Examination:
         return "with exit code 0"
 
     def _end_by_closing(self) -> str:
-        """Start a process, close its stdin, and look whether it ends."""
+        """Start a process and close its stdin; _Remark if it goes on."""
         talk = self._enter(self._open).start_process()  # on a slow machine it could not end before it has started
         if talk.channel.close(GRACE_S) == "was killed":
             raise _Remark("still running a second after its stdin was closed: it would outlive a killed referee")

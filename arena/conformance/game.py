@@ -87,7 +87,7 @@ def findings(check: Check, table: PlayedTable, *, most: int = _TOLD) -> tuple[st
 
 
 def _check_setup(table: PlayedTable) -> Iterator[str]:
-    """Check that setup refuses unknown options and odd numbers of seats, and gives equal states each time."""
+    """Yield sentences unless setup refuses unknown options and odd numbers of seats, and repeats itself."""
     game = table.game
     for options, seats, what in (
         ({"no_such_option": 1}, table.seats, "an unknown option"),
@@ -106,7 +106,7 @@ def _check_setup(table: PlayedTable) -> Iterator[str]:
 
 
 def _check_turns(table: PlayedTable) -> Iterator[str]:
-    """Check that a state has one turn, that seats and draws in it are valid, and that keys come once."""
+    """Yield sentences unless each state has one turn with valid seats or a valid draw, and each key comes once."""
     for play in table.plays:
         keys: set[str] = set()
         for number, step in enumerate(play, start=1):
@@ -124,7 +124,7 @@ def _check_turns(table: PlayedTable) -> Iterator[str]:
 
 
 def _check_movers(table: PlayedTable, place: str, turn: api.Decision) -> Iterator[str]:
-    """Check that the seats of a decision are of this table, and several only in a simultaneous game."""
+    """Yield sentences unless the seats of a decision are of this table, and several only in a simultaneous game."""
     movers = turn.seats
     if not movers or len(set(movers)) != len(movers) or not set(movers) <= set(range(table.seats)):
         yield f"{place}: the seats {movers} decide, expected some of 0 to {table.seats - 1}, each once"
@@ -133,7 +133,7 @@ def _check_movers(table: PlayedTable, place: str, turn: api.Decision) -> Iterato
 
 
 def _check_draw(place: str, turn: api.Chance) -> Iterator[str]:
-    """Check that a draw has something to draw from."""
+    """Yield sentences unless a draw has something to draw from."""
     match turn.kind:
         case api.Dice(count, faces) if count < 1 or faces < 1:
             yield f"{place}: {turn.kind} cannot be thrown"
@@ -146,7 +146,7 @@ def _check_draw(place: str, turn: api.Chance) -> Iterator[str]:
 
 
 def _check_legal(table: PlayedTable) -> Iterator[str]:
-    """Check that legal actions contain the sampled one, are distinct, and keep their order."""
+    """Yield sentences unless legal actions contain the sampled one, are distinct, and keep their order."""
     game = table.game
     for place, step, seat, action in table.decisions():
         legal = game.legal(step.state, seat)
@@ -163,7 +163,7 @@ def _check_legal(table: PlayedTable) -> Iterator[str]:
 
 
 def _check_other_seats(table: PlayedTable) -> Iterator[str]:
-    """Check that a seat that does not decide has no legal action, and that parse refuses its actions."""
+    """Yield sentences unless seats that do not decide have no legal action, and parse refuses theirs."""
     game = table.game
     for place, step, _, action in table.decisions():
         for other in set(table.all_seats()) - set(step.actions):
@@ -177,7 +177,7 @@ def _check_other_seats(table: PlayedTable) -> Iterator[str]:
 
 
 def _check_actions(table: PlayedTable) -> Iterator[str]:
-    """Check that each legal action is parsed from its JSON form, can be applied, and has its own line of text."""
+    """Yield sentences unless each legal action can be parsed from its JSON form and applied, and has its own text."""
     game = table.game
     for place, step, seat, sampled in table.decisions():
         legal = game.legal(step.state, seat) or (sampled,)
@@ -192,7 +192,7 @@ def _check_actions(table: PlayedTable) -> Iterator[str]:
 
 
 def _check_hostile(table: PlayedTable) -> Iterator[str]:
-    """Check that parse refuses each of the values of `HOSTILE` with a message of moderate length."""
+    """Yield sentences unless parse refuses each of the values of `HOSTILE` with a message of moderate length."""
     for place, step, seat, _ in islice(table.decisions(), 30):
         for raw in HOSTILE:
             try:
@@ -209,7 +209,7 @@ def _check_hostile(table: PlayedTable) -> Iterator[str]:
 
 
 def _check_purity(table: PlayedTable) -> Iterator[str]:
-    """Check that repeating a step gives an equal state, and that no state is changed by a later one."""
+    """Yield sentences unless repeating a step gives an equal state, and states are not changed by later ones."""
     game, simulator = table.game, table.simulator
     for place, step in table.steps():
         before = repr(step.state)
@@ -228,7 +228,7 @@ def _check_purity(table: PlayedTable) -> Iterator[str]:
 
 
 def _check_views(table: PlayedTable) -> Iterator[str]:
-    """Check that views are plain JSON, share no objects with the state, and equal the views for bots."""
+    """Yield sentences unless views are plain JSON, share no objects with the state, and equal the views for bots."""
     game, sent = table.game, api.observer_of(table.game)
     for place, step in table.steps():
         before = repr(step.state)
@@ -255,7 +255,7 @@ def spoil(value: api.Json) -> None:
 
 
 def _check_texts(table: PlayedTable) -> Iterator[str]:
-    """Check that states have a printable description, and a picture with its size."""
+    """Yield sentences unless states have a printable description, and a picture with its size."""
     game = table.game
     for place, step in _steps_to_draw(table):
         text, drawing = game.describe(step.state), ET.fromstring(game.picture(step.state))  # noqa: S314 - our own process
@@ -272,7 +272,7 @@ def _steps_to_draw(table: PlayedTable) -> list[tuple[str, GameStep]]:
 
 
 def _check_outcomes(table: PlayedTable) -> Iterator[str]:
-    """Check that outcomes have an exact score for each seat, and ranks that count better seats."""
+    """Yield sentences unless outcomes have an exact score for each seat, and ranks that count better seats."""
     for play in table.plays:
         outcome = table.game.outcome(play[-1].state)
         scores, ranks = outcome.scores, outcome.ranks
@@ -285,7 +285,7 @@ def _check_outcomes(table: PlayedTable) -> Iterator[str]:
 
 
 def _check_capabilities(table: PlayedTable) -> Iterator[str]:
-    """Check that fallback actions are legal, and that results of a simulator can be read back."""
+    """Yield sentences unless fallback actions are legal, and results of a simulator can be read back."""
     policy, simulator, game = api.fault_policy_of(table.game), table.simulator, table.game
     for place, step, seat, _ in table.decisions():
         if policy is not None:
@@ -305,7 +305,7 @@ def _check_capabilities(table: PlayedTable) -> Iterator[str]:
 
 
 def _check_replay(table: PlayedTable) -> Iterator[str]:
-    """Play a match of baseline players, store it, read it back, and find differences of its replay."""
+    """Play a match of baseline players, store it and read it back; yield the differences of its replay."""
     drawn = draw_block(Secret.public("check-game"), "check-0", table.seats)
     settings = MatchSettings(table.game.name, dict(table.options), ClockSettings(decides="wall"))
     spec = spec_of(settings, f"{0:012x}-0-0", drawn, 0, "none")

@@ -22,7 +22,10 @@ _WALKS: Final = 6
 
 
 def private_actions(table: PlayedTable) -> Iterator[str]:
-    """Check that two actions a seat cannot tell apart give it equal events, unless they lead to one state."""
+    """Yield sentences unless two actions that a seat cannot tell apart give it equal events.
+
+    Actions that lead to one state are an exception.
+    """
     game, heard = table.game, heard_of(table.game)
     for place, step, seat, sampled in table.decisions():
         after = [
@@ -51,7 +54,10 @@ def _actions_to_compare(table: PlayedTable, step: GameStep, seat: Seat, sampled:
 
 
 def hidden_draws(table: PlayedTable) -> Iterator[str]:
-    """Check that a draw that is not public hides something from a seat; skip games whose seats hear no actions."""
+    """Yield sentences unless each draw that is not public hides something from a seat.
+
+    Games whose seats hear no actions are skipped.
+    """
     if _hears_nothing(table):
         return
     for draw in table.hidden_draws():
@@ -76,7 +82,7 @@ def _hears_nothing(table: PlayedTable) -> bool:
 
 
 def hidden_texts(table: PlayedTable) -> Iterator[str]:
-    """Check that the text for a person follows from their view."""
+    """Yield sentences unless the text for a person follows from their view."""
     game = table.game
     for draw in table.hidden_draws():
         for state in alternative_states(game, draw):
@@ -117,7 +123,7 @@ def looks_alike(table: PlayedTable, seat: Seat, one: Any, other: Any) -> bool:
 
 
 def hidden_legal(table: PlayedTable) -> Iterator[str]:
-    """Check that legal actions tell nothing that a view hides: equal views with other luck allow the same."""
+    """Yield sentences unless equal views with other luck allow the same: legal actions must tell nothing hidden."""
     for draw in table.hidden_draws():
         for state in alternative_states(table.game, draw)[:_WALKS]:
             for place, seat in _find_leak(table, state, draw.later_steps):

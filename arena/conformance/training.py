@@ -13,7 +13,7 @@ from arena.games.api import Json, Seat, action_numbers_of, encoder_of
 
 
 def numbered_actions(table: PlayedTable) -> Iterator[str]:
-    """Check that each legal action is one of `all_actions`, whose order never changes."""
+    """Yield sentences unless each legal action is one of `all_actions`, whose order never changes."""
     numbers = action_numbers_of(table.game, table.options, table.seats)
     if numbers is None:
         return
@@ -30,7 +30,7 @@ def numbered_actions(table: PlayedTable) -> Iterator[str]:
 
 
 def encoded_views(table: PlayedTable) -> Iterator[str]:
-    """Check that encoded views have one shape, and follow from the view alone, as a bot reads it and at any time."""
+    """Yield sentences unless encoded views have one shape, and follow from the view alone, as a bot reads it."""
     encode = encoder_of(table.game)
     if encode is None or not _can_encode(table, encode):
         return

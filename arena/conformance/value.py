@@ -33,7 +33,10 @@ _Payoffs = tuple[float, ...]
 
 
 def sound_values(table: PlayedTable) -> Iterator[str]:
-    """Check that values are finite payoffs that add up to 1, repeatable, and after the end equal to the outcome."""
+    """Yield sentences unless values are finite payoffs that add up to 1, and can be repeated.
+
+    After the end they must be the payoffs of the outcome.
+    """
     if (value := value_of(table.game)) is None:
         return
     version = getattr(value, "version", None)
@@ -73,7 +76,7 @@ def _payoffs_of(game: AnyGame, state: Any) -> _Payoffs:
 
 
 def fair_values(table: PlayedTable) -> Iterator[str]:
-    """Check that the value before a draw is the mean over its outcomes."""
+    """Yield sentences unless the value before a draw is the mean over its outcomes."""
     if (value := value_of(table.game)) is None:
         return
     for number, play in enumerate(table.plays, start=1):
@@ -139,7 +142,7 @@ class _World(NamedTuple):
 
 
 def unknowing_values(table: PlayedTable) -> Iterator[str]:
-    """Check that values ignore hidden luck until it turns up, and that what turns up is fair."""
+    """Yield sentences unless values ignore hidden luck until it turns up, and what turns up is fair."""
     if (value := value_of(table.game)) is None:
         return
     for draw in table.hidden_draws():

@@ -125,7 +125,7 @@ def _check_room(cores: int) -> Iterator[CheckResult]:
 
 
 def speed() -> float:
-    """Measure million steps of a Python loop per CPU second, best of three: a number to compare machines by."""
+    """Measure the speed of this machine: million steps of a Python loop per CPU second, the best of three."""
     least_s = math.inf
     for _ in range(_SPEED_LOOPS):
         start_s, total = time.thread_time(), 0
@@ -169,14 +169,14 @@ def clocks() -> Iterator[CheckResult]:
 
 
 def descriptors() -> Iterator[CheckResult]:
-    """Check the limit of open files; a match needs some twenty."""
+    """Note a low limit of open files; a match needs some twenty."""
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft < 256:
         yield note(f"only {soft} files may be open at once: `ulimit -n 1024`")
 
 
 def tools() -> Iterator[CheckResult]:
-    """Check for programs that help without the sandbox."""
+    """Note a missing program that would help without the sandbox."""
     if not shutil.which("setpriv"):
         yield note("no setpriv (util-linux): with `--isolation none`, bots of a killed arena live on for a while")
 

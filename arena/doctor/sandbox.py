@@ -33,7 +33,7 @@ _OFTEN: Final = (
 
 
 def sandbox(attempt_escapes: Callable[[], self_test.Attempts]) -> Iterator[CheckResult]:
-    """Check that the sandbox holds; all other checks matter only then."""
+    """Try the sandbox with a hostile program; report that it holds, or what does not and what to do."""
     try:
         tried = attempt_escapes()
         program = f"bubblewrap {bubblewrap.version()} ({bubblewrap.program()}) with a filter of system calls"
@@ -50,7 +50,10 @@ def sandbox(attempt_escapes: Callable[[], self_test.Attempts]) -> Iterator[Check
 
 
 def own_promises(why_no_group: str) -> Iterator[CheckResult]:
-    """Check this machine's limits on bots where the sandbox holds. `why_no_group`: a reason and an advice, or empty."""
+    """Report how bots are limited where the sandbox holds: users, memory and CPU time, dumps of crashes.
+
+    `why_no_group`: a reason and an advice, or empty.
+    """
     yield from users(os.geteuid())
     yield from accounting(why_no_group)
     yield from cores_dumped(_CORE_PATTERN.read_text(encoding="utf-8"))

@@ -143,7 +143,10 @@ def bot_player_for(record: MatchRecord, player: Player, isolation: Isolation, *,
 
 
 def players_of(results: Path, record: MatchRecord) -> list[Player]:
-    """Return the players of a stored match with their arguments, as its league has them; no bot is installed."""
+    """Return the players of a stored match with their arguments, as its league has them; no bot is installed.
+
+    SpecError if no stored league has them.
+    """
     seated = [(entry.player, entry.bot) for entry in record.seats]
     known: dict[tuple[str, str], Player] = {}
     with stored(results) as store:

@@ -249,7 +249,7 @@ class LeagueRun:
             yield chain((first,), todo)
 
     def _log_forfeit(self, match: MatchResult) -> None:
-        """Count the forfeit of a match by player, and log the first of each."""
+        """Count the forfeit of a match by player, and log it with its reason if it is one of the first 20."""
         if match.at_fault is None:
             return
         guilty = match.players[match.at_fault]

@@ -63,7 +63,7 @@ def matrix_page(matrix: HeadToHead, luck: str | None = None, *, is_coloured: boo
 
 
 def matrix_sentences(matrix: HeadToHead) -> Iterator[str]:
-    """Yield the sentences below the table."""
+    """Yield the sentences below the table: what its signs mean, significant pairs, groups, and intransitive results."""
     yield (
         f"{matrix.league}: {counted(matrix.matches, 'match', 'matches')}. A cell is the score in % of the player of its"
         " row against that of its column (matches). The players stand in the order of their rating,"

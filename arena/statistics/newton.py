@@ -52,7 +52,7 @@ class Design:
 
     @cached_property
     def cells(self) -> list[tuple[float, Indices]]:
-        """For each two columns: the product of their signs, and the cells of the information (P, P) that rows add to.
+        """The product of the signs of each two columns, and the cells of the information (P, P) that rows add to there.
 
         The cells are those of one triangle; the diagonal is halved.
         """

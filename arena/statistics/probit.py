@@ -90,10 +90,12 @@ class ProbitFit:
 
     @cached_property
     def _places(self) -> dict[str, int]:
+        """The index of each player by name."""
         return {player: place for place, player in enumerate(self.players)}
 
     @cached_property
     def _group(self) -> dict[str, int]:
+        """The number of each player's group by name."""
         return {player: number for number, group in enumerate(self.groups) for player in group}
 
 

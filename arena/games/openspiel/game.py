@@ -166,7 +166,10 @@ class OpenSpielGame(BaseGame):
         return numbers
 
     def parse(self, state: SpielState, seat: Seat, raw: Json) -> NumberedAction:
-        """Return the legal action with that id; its text, if there is one, must be the right one."""
+        """Return the legal action with that id; its text, if there is one, must be the right one.
+
+        MalformedReply or IllegalAction if there is none.
+        """
         legal = self.legal(state, seat)
         hint = msgspec.json.encode(legal[0]).decode() if legal else ""
         action: NumberedAction = read_action(raw, NumberedAction, game=self.name, hint=hint)

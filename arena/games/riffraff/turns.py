@@ -37,7 +37,7 @@ def leaders(state: State) -> tuple[Seat, ...]:
 
 
 def crown(state: State, captain: Seat) -> State:
-    """Make the seat captain, who moves first; the others follow."""
+    """Make the seat captain, who moves first, and put the others in order: see `extend_order`."""
     return extend_order(replace(state, captain=captain), (captain,))
 
 
@@ -169,7 +169,7 @@ def _end_turn(state: State) -> State:
 
 
 def _end_round(state: State) -> State:
-    """Begin the next round; two players take their cards back once and play another hand."""
+    """Begin the next round, or end the game after the last; two players once take their cards back for another hand."""
     if state.round == state.rounds:
         return replace(state, phase=Phase.OVER)
     is_hand_over = state.round % ROUNDS_PER_HAND == 0

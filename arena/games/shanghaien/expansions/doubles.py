@@ -82,7 +82,7 @@ def _ask_on_double(state: State) -> bool:
 
 
 def _roll_one(state: State, _: RollOne) -> None:
-    """Keep one of the two dice, and roll the other one again."""
+    """Start the roll of one of two equal dice; the other one stays."""
     before: Repeats = state.extras[NAME]
     is_same_roll = (before.turn, before.roll) == (state.turn, state.roll)
     repeats = Repeats(turn=state.turn, roll=state.roll, times=before.times + 1 if is_same_roll else 1)

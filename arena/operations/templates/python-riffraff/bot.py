@@ -26,7 +26,10 @@ def choose(view, legal, clock):
 
 
 def load(view):
-    """Return the first of a few loads that have room from which nothing would fall in a weather like today's."""
+    """Return the first of a few loads under which nothing falls in a simulation with weather like today's.
+
+    If there is none, the last that had room; a pose or a pass that was not simulated, if none had.
+    """
     best = None
     for _ in range(4 if kit.simulations else 0):
         tried = pose(view)
@@ -40,7 +43,7 @@ def load(view):
 
 
 def pose(view):
-    """A load that numbers have nothing against, or a pass if none is found: then the referee looks for one."""
+    """Return a load that geometry has nothing against, or a pass if none is found: then the referee looks for one."""
     area = material.areas[view["area"]]
     supply = view["seats"][view["you"]]["supply"]
     kinds = [kind for kind, count in supply.items() if count]
