@@ -39,7 +39,7 @@ KITS: Final = {
     "python": Kit("Python", ("python3",), ("sensible/arena_kit.py",)),
     "javascript": Kit("JavaScript", ("nodejs",)),
     "typescript": Kit("TypeScript", ("nodejs", "node-typescript"), ("templates/javascript/arena_kit.js",)),
-    "c": Kit("C", ("gcc", "libc6-dev")),
+    "c": Kit("C", ("gcc", "libc6-dev"), ("el-dado/arena_kit.h",)),
     "cpp": Kit("C++", ("g++",)),
     "java": Kit("Java", ("default-jdk-headless",)),
     "perl": Kit("Perl", ("perl",)),

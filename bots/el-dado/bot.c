@@ -30,14 +30,8 @@ static const json *choose(const json *view, const json *legal, const json *clock
     return element(legal, best);
 }
 
-static void start(const json *match) {
-    (void)match;
-    forget_tables();
-}
-
 int main(void) {
     make_dice();
     make_endings();
-    kit.start = start;
     return play(choose);
 }

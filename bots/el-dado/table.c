@@ -3,39 +3,39 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Functions with loops over rows, which are made twice: for the processor at hand, and for any other. */
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+/* Functions with loops over rows, compiled twice: for processors with AVX2 and for all others. Results are the same. */
+#if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__)
 #define FOR_ROWS __attribute__((target_clones("avx2", "default")))
 #else
 #define FOR_ROWS
 #endif
 
-enum { LAYERS = HANDS * HANDS, COUNTS = MOST_DICE + 1, MAY_END = 2, MUST_END = 5, MOST_TABLES = 64 };
-enum { MOST_BYTES = 64 << 20, STRIPE = 8 };
+enum { LAYERS = HANDS * HANDS, COUNTS = MOST_DICE + 1, MAY_END = 2, MUST_END = 5, STRIPE = 8 };
+enum { MOST_BYTES = 64 << 20 }; /* of tables made before */
 
 /* A block has the values for all ways in which the seat to move and the waiting one have so many dice: a row for each
  * way of the waiting one. They are chances to win of the seat to move. */
-struct table {
+struct Table {
     Terms terms;
-    Dice root[2];            /* the ways in this table hold these dice, by seat */
-    uint16_t ways[2][WAYS]; /* these ways by what was added to the root, by seat */
-    int joker[2];
+    Dice root[2];            /* all ways in this table hold these dice, by seat */
+    uint16_t ways[2][WAYS];  /* the ways by the dice added to these, by seat */
+    int joker[2];            /* the nation of the hand LAID by seat, or -1 */
     float *payoffs[LAYERS][2];
     float *blocks[LAYERS][2][COUNTS][COUNTS]; /* by layer, seat to move, dice of the waiting seat, dice of the other */
     size_t bytes;
-    table *older;
+    Table *older;
 };
 
 typedef struct {
-    table *t;
+    Table *t;
     int mover;
     Hand hands[2];
 } Turn;
 
-static table *newest;
-static const float none[462];
+static Table *newest;
+static const float none[MOST_WAYS];
 
-static float *floats(table *t, int count) {
+static float *floats(Table *t, int count) {
     float *made = malloc((size_t)count * sizeof *made);
     if (!made) exit(1);
     t->bytes += (size_t)count * sizeof *made;
@@ -45,24 +45,24 @@ static float *floats(table *t, int count) {
 /* ---- which dice ---- */
 
 /* Ways in which the seat can have so many dice. */
-static int ways_with(const table *t, int seat, int count) { return ways_of[count - dice_count[t->root[seat]]]; }
+static int ways_with(const Table *t, int seat, int count) { return ways_of[count - dice_count[t->root[seat]]]; }
 
 /* The length of a row: whole stripes, for the rows of a block are written in stripes of columns. */
 static int stride_of(int ways) { return (ways + STRIPE - 1) / STRIPE * STRIPE; }
 
-static int index_of(const table *t, int seat, Dice dice) {
+static int index_of(const Table *t, int seat, Dice dice) {
     Dice added = without(dice, t->root[seat]);
     return added - first_of[dice_count[added]];
 }
 
 /* Those ways, in the order of their indices. */
-static const uint16_t *ways_at(const table *t, int seat, int count) {
+static const uint16_t *ways_at(const Table *t, int seat, int count) {
     return t->ways[seat] + first_of[count - dice_count[t->root[seat]]];
 }
 
 /* ---- the end of a round ---- */
 
-static Terms terms_with(const table *t, const Hand hands[2]) {
+static Terms terms_with(const Table *t, const Hand hands[2]) {
     Terms terms = t->terms;
     for (int seat = 0; seat < 2; seat++) {
         if (hands[seat] != KEPT) terms.tricks[seat]--;
@@ -105,7 +105,7 @@ static const float *row_after(const Turn *turn, Hand hand, Dice mine, int their_
 }
 
 FOR_ROWS static void take_less(float *row, const float *other, int ways) {
-    for (int way = 0; way < ways; way++) row[way] = other[way] < row[way] ? other[way] : row[way];
+    for (int way = 0; way < ways; way++) row[way] = less(row[way], other[way]);
 }
 
 float chance_of_pair(int face, int other, int has_doubles) {
@@ -113,27 +113,29 @@ float chance_of_pair(int face, int other, int has_doubles) {
     return face == other ? 1 / 36.0f : 1 / 18.0f;
 }
 
-typedef float Faces[FACES][462];
-typedef const float *Pairs[FACES][FACES];
-
-static inline float less(float a, float b) { return a < b ? a : b; }
-static inline float greater(float a, float b) { return a < b ? b : a; }
+/* Rows after each way to place the dice of a roll: after the best that can be done with a die of each face, and, for a
+ * seat that may place both dice, after each pair. */
+typedef struct {
+    float one[FACES][MOST_WAYS];
+    const float *both[FACES][FACES];
+    int may_both, has_doubles, ways;
+} Roll;
 
 static inline void order(float *low, float *high) {
-    float less = *low < *high ? *low : *high;
-    *high = *low < *high ? *high : *low;
-    *low = less;
+    float least = less(*low, *high);
+    *high = greater(*low, *high);
+    *low = least;
 }
 
 /* The mean over all rolls, of which the seat to move places the better die: that of the best face falls in 11 of 36
  * rolls, the next one in 9... If the other seat vetoes values below `least`, it gets these. */
-FOR_ROWS static void fill_mean(Faces faces, int has_doubles, const float *least, int ways, float *mean) {
+FOR_ROWS static void fill_mean_of_faces(const Roll *roll, const float *least, float *mean) {
     float chance[FACES];
     for (int rank = 0; rank < FACES; rank++)
-        chance[rank] = has_doubles ? (float)(5 - rank) / 15 : (float)(11 - 2 * rank) / 36;
-    for (int way = 0; way < ways; way++) {
-        float a = faces[0][way], b = faces[1][way], c = faces[2][way], d = faces[3][way], e = faces[4][way],
-              f = faces[5][way], limit = least[way];
+        chance[rank] = roll->has_doubles ? (float)(5 - rank) / 15 : (float)(11 - 2 * rank) / 36;
+    for (int way = 0; way < roll->ways; way++) {
+        float a = roll->one[0][way], b = roll->one[1][way], c = roll->one[2][way], d = roll->one[3][way],
+              e = roll->one[4][way], f = roll->one[5][way], limit = least[way];
         order(&a, &f), order(&b, &d), order(&c, &e);
         order(&b, &c), order(&d, &e);
         order(&a, &d), order(&c, &f);
@@ -144,66 +146,68 @@ FOR_ROWS static void fill_mean(Faces faces, int has_doubles, const float *least,
     }
 }
 
-/* The same for a seat that may place both dice: `both` has the rows by pair of faces. */
-FOR_ROWS static void fill_mean_of_pairs(Faces faces, Pairs both, int has_doubles, const float *least, int ways,
-                                        float *mean) {
-    memset(mean, 0, (size_t)ways * sizeof *mean);
+FOR_ROWS static void fill_mean_of_pairs(const Roll *roll, const float *least, float *mean) {
+    memset(mean, 0, (size_t)roll->ways * sizeof *mean);
     for (int face = 0; face < FACES; face++)
         for (int other = 0; other <= face; other++) {
-            const float *one = faces[face], *another = faces[other], *pair = both[face][other];
-            float chance = chance_of_pair(face, other, has_doubles);
-            for (int way = 0; way < ways; way++)
-                mean[way] += chance * greater(less(less(one[way], another[way]), pair[way]), least[way]);
+            const float *first = roll->one[face], *second = roll->one[other], *both = roll->both[face][other];
+            float chance = chance_of_pair(face, other, roll->has_doubles);
+            for (int way = 0; way < roll->ways; way++)
+                mean[way] += chance * greater(less(less(first[way], second[way]), both[way]), least[way]);
         }
 }
 
+static void fill_mean(const Roll *roll, const float *least, float *mean) {
+    if (roll->may_both) fill_mean_of_pairs(roll, least, mean);
+    else fill_mean_of_faces(roll, least, mean);
+}
+
+/* Fill in the rows after a die of each face, with this hand after it. */
+static void place_one(const Turn *turn, Hand hand, Dice mine, int their_count, Roll *roll) {
+    const Table *t = turn->t;
+    roll->may_both = 0, roll->has_doubles = t->terms.has_doubles, roll->ways = ways_with(t, 1 - turn->mover, their_count);
+    for (int face = 0; face < FACES; face++)
+        memcpy(roll->one[face], row_after(turn, hand, with_die(mine, face), their_count),
+               (size_t)roll->ways * sizeof(float));
+}
+
 /* Let the seat to move use a trick where that is better than a placement without one. */
-static void use_tricks(const Turn *turn, Dice mine, int their_count, int ways, Faces faces) {
-    int kinds = turn->t->terms.kinds[turn->mover];
-    float rerolled[462];
-    Faces spent;
+static void use_tricks(const Turn *turn, Dice mine, int their_count, Roll *roll) {
+    int kinds = turn->t->terms.kinds[turn->mover], may_lay = turn->t->joker[turn->mover] >= 0;
+    float rerolled[MOST_WAYS];
+    Roll spent;
+    place_one(turn, SPENT, mine, their_count, &spent);
+    fill_mean(&spent, none, rerolled);
+    roll->may_both = kinds & BOTH;
     for (int face = 0; face < FACES; face++) {
         Dice placed = with_die(mine, face);
-        memcpy(spent[face], row_after(turn, SPENT, placed, their_count), (size_t)ways * sizeof(float));
-        if (turn->t->joker[turn->mover] >= 0) take_less(faces[face], row_after(turn, LAID, placed, their_count), ways);
-    }
-    fill_mean(spent, turn->t->terms.has_doubles, none, ways, rerolled);
-    for (int face = 0; face < FACES; face++) {
-        if (kinds & REROLL) take_less(faces[face], rerolled, ways);
-        if (kinds & ADJUST && face > 0) take_less(faces[face], spent[face - 1], ways);
-        if (kinds & ADJUST && face < FACES - 1) take_less(faces[face], spent[face + 1], ways);
+        float *row = roll->one[face];
+        if (may_lay) take_less(row, row_after(turn, LAID, placed, their_count), roll->ways);
+        if (kinds & REROLL) take_less(row, rerolled, roll->ways);
+        if (kinds & ADJUST && face > 0) take_less(row, spent.one[face - 1], roll->ways);
+        if (kinds & ADJUST && face < FACES - 1) take_less(row, spent.one[face + 1], roll->ways);
+        for (int other = 0; kinds & BOTH && other <= face; other++)
+            roll->both[face][other] = row_after(turn, SPENT, with_die(placed, other), their_count);
     }
 }
 
 /* Values for the seat to move if it rolls, for all ways of the waiting seat. */
 static void roll_row(const Turn *turn, Dice mine, int their_count, int is_safe, float *row) {
-    const table *t = turn->t;
-    int mover = turn->mover, ways = ways_with(t, 1 - mover, their_count);
-    int has_tricks = turn->hands[mover] == KEPT && t->terms.kinds[mover];
-    Pairs both;
-    float mean[2][462], *result = NULL;
-    Faces faces;
-    for (int face = 0; face < FACES; face++)
-        memcpy(faces[face], row_after(turn, turn->hands[mover], with_die(mine, face), their_count),
-               (size_t)ways * sizeof(float));
-    int may_both = has_tricks && t->terms.kinds[mover] & BOTH;
-    for (int face = 0; may_both && face < FACES; face++)
-        for (int other = 0; other <= face; other++)
-            both[face][other] = row_after(turn, SPENT, with_die(with_die(mine, face), other), their_count);
-    if (has_tricks) use_tricks(turn, mine, their_count, ways, faces);
-    for (int vetoes = 0; vetoes <= (!is_safe && t->terms.captain == 1 - mover); vetoes++) {
-        const float *least = vetoes ? mean[0] : none;
-        if (may_both) fill_mean_of_pairs(faces, both, t->terms.has_doubles, least, ways, mean[vetoes]);
-        else fill_mean(faces, t->terms.has_doubles, least, ways, mean[vetoes]);
-        result = mean[vetoes];
-    }
-    for (int way = 0; way < ways; way++) row[way] = 1 - result[way];
+    const Terms *terms = &turn->t->terms;
+    Hand hand = turn->hands[turn->mover];
+    float freely[MOST_WAYS], vetoed[MOST_WAYS], *mean = freely;
+    Roll roll;
+    place_one(turn, hand, mine, their_count, &roll);
+    if (hand == KEPT && terms->kinds[turn->mover]) use_tricks(turn, mine, their_count, &roll);
+    fill_mean(&roll, none, freely);
+    if (!is_safe && terms->captain == 1 - turn->mover) fill_mean(&roll, freely, mean = vetoed);
+    for (int way = 0; way < roll.ways; way++) row[way] = 1 - mean[way];
 }
 
 /* Values for the seat to move at the beginning of its turn. */
 static void turn_row(const Turn *turn, Dice mine, int their_count, float *row) {
     const Terms *terms = &turn->t->terms;
-    float ended[462];
+    float ended[MOST_WAYS];
     int ways = ways_with(turn->t, 1 - turn->mover, their_count);
     if (dice_count[mine] >= MUST_END) {
         end_row(turn, mine, their_count, row);
@@ -213,19 +217,19 @@ static void turn_row(const Turn *turn, Dice mine, int their_count, float *row) {
     if (dice_count[mine] < MAY_END || terms->is_banned) return;
     end_row(turn, mine, their_count, ended);
     if (terms->captain == 1 - turn->mover) { /* who may veto it, and a roll follows */
-        float rolled[462];
+        float rolled[MOST_WAYS];
         roll_row(turn, mine, their_count, 1, rolled);
         take_less(ended, rolled, ways);
     }
-    for (int way = 0; way < ways; way++) row[way] = row[way] < ended[way] ? ended[way] : row[way];
+    for (int way = 0; way < ways; way++) row[way] = greater(row[way], ended[way]);
 }
 
 static const float *block_of(const Turn *turn, int waiting_count, int mover_count) {
-    table *t = turn->t;
+    Table *t = turn->t;
     float **block = &t->blocks[layer_of(turn->hands)][turn->mover][waiting_count][mover_count];
     if (!*block) {
         int ways = ways_with(t, turn->mover, mover_count), their_ways = ways_with(t, 1 - turn->mover, waiting_count);
-        float rows[STRIPE][462] = {{0}};
+        float rows[STRIPE][MOST_WAYS] = {{0}};
         int stride = stride_of(ways);
         *block = floats(t, stride * their_ways);
         for (int first = 0; first < ways; first += STRIPE) {
@@ -240,9 +244,9 @@ static const float *block_of(const Turn *turn, int waiting_count, int mover_coun
 
 /* ---- values for one position ---- */
 
-static Turn turn_of(table *t, int mover, const Hand hands[2]) { return (Turn){t, mover, {hands[0], hands[1]}}; }
+static Turn turn_of(Table *t, int mover, const Hand hands[2]) { return (Turn){t, mover, {hands[0], hands[1]}}; }
 
-float turn_value(table *t, int mover, const Hand hands[2], const Dice dice[2]) {
+float turn_value(Table *t, int mover, const Hand hands[2], const Dice dice[2]) {
     Turn turn = turn_of(t, mover, hands);
     int mover_count = dice_count[dice[mover]];
     const float *block = block_of(&turn, dice_count[dice[1 - mover]], mover_count);
@@ -250,53 +254,45 @@ float turn_value(table *t, int mover, const Hand hands[2], const Dice dice[2]) {
                  index_of(t, mover, dice[mover])];
 }
 
-float roll_value(table *t, int mover, const Hand hands[2], const Dice dice[2], int is_safe) {
+float roll_value(Table *t, int mover, const Hand hands[2], const Dice dice[2], int is_safe) {
     Turn turn = turn_of(t, mover, hands);
-    float row[462];
+    float row[MOST_WAYS];
     roll_row(&turn, dice[mover], dice_count[dice[1 - mover]], is_safe, row);
     return row[index_of(t, 1 - mover, dice[1 - mover])];
 }
 
-float end_value(table *t, int mover, const Hand hands[2], const Dice dice[2]) {
+float end_value(Table *t, int mover, const Hand hands[2], const Dice dice[2]) {
     Turn turn = turn_of(t, mover, hands);
     return payoffs_of(&turn)[winners[dice[mover]][dice[1 - mover]]];
 }
 
 /* ---- tables made before ---- */
 
-static void free_table(table *t) {
-    for (float **each = &t->payoffs[0][0]; each < &t->payoffs[0][0] + LAYERS * 2; each++) free(*each);
-    for (float **each = &t->blocks[0][0][0][0]; each < &t->blocks[0][0][0][0] + LAYERS * 2 * COUNTS * COUNTS; each++)
-        free(*each);
-    free(t);
-}
-
-void forget_tables(void) {
-    while (newest) {
-        table *older = newest->older;
-        free_table(newest);
-        newest = older;
-    }
-}
-
-/* Forget the tables that were not used for long. */
-static void make_room(void) {
-    size_t bytes = 0;
-    int count = 0;
-    for (table *t = newest; t; t = t->older) {
-        bytes += t->bytes;
-        if (t->older && (++count >= MOST_TABLES || bytes + t->older->bytes > MOST_BYTES)) {
-            table *last = t->older;
-            t->older = last->older;
-            free_table(last);
+/* Forget the tables used longest ago, all but so many bytes. */
+static void forget_tables(size_t kept) {
+    for (Table **at = &newest; *at;) {
+        Table *t = *at;
+        if (t->bytes <= kept) {
+            kept -= t->bytes;
+            at = &t->older;
+            continue;
         }
+        *at = t->older;
+        for (int layer = 0; layer < LAYERS; layer++)
+            for (int mover = 0; mover < 2; mover++) {
+                free(t->payoffs[layer][mover]);
+                for (int counts = 0; counts < COUNTS * COUNTS; counts++)
+                    free(t->blocks[layer][mover][counts / COUNTS][counts % COUNTS]);
+            }
+        free(t);
     }
 }
 
-static table *new_table(const Terms *terms, const Dice dice[2]) {
-    table *t = calloc(1, sizeof *t);
+static Table *new_table(const Terms *terms, const Dice dice[2]) {
+    Table *t = calloc(1, sizeof *t);
     if (!t) exit(1);
     t->terms = *terms;
+    t->bytes = sizeof *t;
     for (int seat = 0; seat < 2; seat++) {
         float most = 0;
         int left = MOST_DICE - dice_count[dice[seat]];
@@ -312,19 +308,17 @@ static table *new_table(const Terms *terms, const Dice dice[2]) {
     return t;
 }
 
-table *table_for(const Terms *terms, const Dice dice[2]) {
-    table **at = &newest, *t;
+Table *table_for(const Terms *terms, const Dice dice[2]) {
+    Table **at = &newest, *t;
     while ((t = *at) && (memcmp(&t->terms, terms, sizeof *terms) || without(dice[0], t->root[0]) < 0 ||
                          without(dice[1], t->root[1]) < 0))
         at = &t->older;
     if (t) {
         *at = t->older;
     } else {
-        make_room();
+        forget_tables(newest && newest->terms.round == terms->round ? MOST_BYTES : 0);
         t = new_table(terms, dice);
     }
     t->older = newest;
     return newest = t;
 }
-
-int joker_nation(const table *t, int seat) { return t->joker[seat]; }

@@ -3,8 +3,6 @@
 /* The part of the vetoes that an opponent owes which it gives: the rest breaks ties between what it may veto. */
 static const float vetoes = 0.9f;
 
-static float greater(float a, float b) { return a < b ? b : a; }
-
 static float at_risk(const Position *p, float allowed, float vetoed) {
     return p->is_safe || allowed <= vetoed ? allowed : vetoes * vetoed + (1 - vetoes) * allowed;
 }

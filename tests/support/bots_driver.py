@@ -124,6 +124,10 @@ class Bot:
         )
         assert self.ask(start) == m.Ready(match=match)
 
+    def cpu_s(self) -> float:
+        """Return the CPU seconds of the process so far; its clock has the number that the kernel gives it."""
+        return time.clock_gettime(~self._process.pid << 3 | 2)
+
     def end_input(self) -> None:
         """Closes the bot's stdin, as a referee that has gone does."""
         assert self._process.stdin is not None
