@@ -1,10 +1,10 @@
 #include "worth.h"
 
-/* The part of the vetoes that an opponent owes which it gives: the rest breaks ties between what it may veto. */
-static const float vetoes = 0.9f;
+/* The chance that the opponent vetoes what it should. Below 1, as it decides between actions that will all be vetoed. */
+static const float veto_chance = 0.9f;
 
 static float at_risk(const Position *p, float allowed, float vetoed) {
-    return p->is_safe || allowed <= vetoed ? allowed : vetoes * vetoed + (1 - vetoes) * allowed;
+    return p->is_safe || allowed <= vetoed ? allowed : veto_chance * vetoed + (1 - veto_chance) * allowed;
 }
 
 static Position safe(const Position *p) {
@@ -20,6 +20,7 @@ static float waiting(const Position *p) {
     return 1 - turn_value(table_for(&p->terms, p->placed), 1 - p->mover, p->hands, p->placed);
 }
 
+/* These dice are placed, with number 1 on `end` if the numbering is open. */
 static float placed(const Position *p, Dice dice, int end) {
     Position after = numbered(p, end);
     if (p->is_feeding) {
@@ -32,13 +33,14 @@ static float placed(const Position *p, Dice dice, int end) {
     return waiting(&after);
 }
 
+/* The same with number 1 on the better end. */
 static float best_end(const Position *p, Dice dice) {
     float left = placed(p, dice, LEFT);
     return p->is_numbered ? left : greater(left, placed(p, dice, RIGHT));
 }
 
-/* The two dice that lie there, placed as well as the mover may. */
-static float best_placement_unasked(const Position *p) {
+/* The best placement of the two dice that lie there, if nobody vetoes it. */
+static float best_allowed(const Position *p) {
     Dice first = with_die(0, p->faces[0]), second = with_die(0, p->faces[1]);
     float best = 0;
     if (p->to_place == 2) best = best_end(p, joined(first, second));
@@ -60,13 +62,13 @@ static float mean_placement(const Position *p, float most) {
     for (int face = 0; face < FACES; face++)
         for (int other = 0; other <= face; other++) {
             Position rolled = with_faces(p, face, other);
-            float best = best_placement_unasked(&rolled);
+            float best = best_allowed(&rolled);
             sum += chance_of_pair(face, other, p->terms.has_doubles) * (best < most ? best : most);
         }
     return sum;
 }
 
-/* Two dice are to be rolled. The table knows all rolls but those that it takes two turns to see. */
+/* Two dice are to be rolled. The table knows rolls of which one die is placed and nothing else is chosen with it. */
 static float rolling(const Position *p) {
     if (p->is_numbered && p->to_place == 1 && !p->is_feeding)
         return roll_value(table_for(&p->terms, p->placed), p->mover, p->hands, p->placed, p->is_safe);
@@ -74,8 +76,9 @@ static float rolling(const Position *p) {
     return p->is_safe ? freely : mean_placement(p, freely);
 }
 
+/* The same if the opponent may veto it. */
 static float best_placement(const Position *p) {
-    float best = best_placement_unasked(p);
+    float best = best_allowed(p);
     if (p->is_safe) return best;
     Position vetoed = safe(p);
     return at_risk(p, best, rolling(&vetoed));
@@ -106,11 +109,11 @@ static float rerolled(const Position *p) {
     return rolling(&after);
 }
 
-/* The position under the numbering that is best for a placement. Tricks that need a table of their own are judged by
- * this one alone, which takes half of the time. */
+/* The position under the numbering that is best for a placement without a trick. Tricks that change the terms are judged
+ * under this one only, which takes half of the time. */
 static Position well_numbered(const Position *p) {
     Position left = numbered(p, LEFT), right = numbered(p, RIGHT);
-    return p->is_numbered || best_placement_unasked(&left) >= best_placement_unasked(&right) ? left : right;
+    return p->is_numbered || best_allowed(&left) >= best_allowed(&right) ? left : right;
 }
 
 static float joker(const Position *p, int nation) {
@@ -121,7 +124,7 @@ static float joker(const Position *p, int nation) {
     return best_placement(&after);
 }
 
-/* The best that the mover can do with the dice that lie there; a joker, which needs no dice, is not among it. */
+/* The best placement or trick of the base game with the dice that lie there; jokers are not looked at. */
 static float best_use(const Position *p) {
     float best = best_placement(p);
     int kinds = p->terms.kinds[p->mover];
@@ -255,7 +258,7 @@ float worth_allowed(const Position *p, const json *action) {
 float worth_vetoed(const Position *p, const json *action) {
     Position after = safe(p);
     const json *name = member(action, "do");
-    return is_text(name, "place") || is_text(name, "shanghai") ? rolling(&after) : best_placement_unasked(&after);
+    return is_text(name, "place") || is_text(name, "shanghai") ? rolling(&after) : best_allowed(&after);
 }
 
 float worth(const Position *p, const json *action) {
