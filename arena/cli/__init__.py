@@ -50,6 +50,7 @@ COMMAND_GROUPS: Final = {
     },
     "Look into a match": {
         "show": ("arena.cli.show", "Replay a stored match step by step."),
+        "coach": ("arena.cli.coach", "Show what every decision of a match cost."),
         "ask": ("arena.cli.ask", "Ask a bot for its answers in a stored match."),
         "positions": ("arena.cli.positions", "Keep positions as tests, with the answers expected."),
     },

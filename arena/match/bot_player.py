@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from arena.errors import BotFault, Crashed, MalformedReply, OutOfTime
 from arena.games.api import Game
 from arena.match.clock_account import ClockAccount
-from arena.match.dialogue import Dialogue, error_of
+from arena.match.dialogue import Dialogue, M, error_of
 from arena.match.line_recorder import HELLO, LineRecorder
 from arena.match.participant import NO_LOOK_AHEAD, ActionRequest, Participant, TranscriptLine
 from arena.match.record import SeatLines, SeatRecord, sums_by_request
@@ -125,12 +125,23 @@ class BotPlayer(Participant):
             self.start_up.announce(talk, start)
 
     def ask(self, request: ActionRequest) -> m.Answer:
-        """Send a request, with the events since the last one; return the answer, after which the bot may be stopped.
+        """Send a request, with the events since the last one; return the answer. Raises BotFault."""
+        return self._exchange(self._make_request(request), m.Answer, request)
+
+    def evaluate(self, request: ActionRequest) -> m.Evaluation:
+        """Return the bot's values of the legal actions of a request, which it is not asked to answer."""
+        assert request.legal is not None, "actions that no list holds have no values"
+        budget_ms, self._request_id = self.account.allow(is_again=False).move_ms, self._request_id + 1
+        events = tuple(self._events)
+        message = m.Evaluate(self._request_id, self._match, request.view, events, request.legal, budget_ms)
+        return self._exchange(message, m.Evaluation, request)
+
+    def _exchange(self, message: m.Request | m.Evaluate, owed: type[M], request: ActionRequest) -> M:
+        """Send a message; return the reply that is owed to it, after which the bot may be stopped.
 
         The use of time and the lines are booked, also after a fault. Raises BotFault.
         """
         talk = self._require_dialogue()
-        message = self._make_request(request, talk)
         self._recorder.open(self.moves + 1)
         talk.forget()
         self._events.clear()
@@ -142,7 +153,7 @@ class BotPlayer(Participant):
             talk.ask(message, clock)
             if channel.taken_s != account.taken_s:
                 account.charge_taken(clock, channel.taken_s, message.id)
-            answer = talk.hear(m.Answer, clock, request.look_ahead or NO_LOOK_AHEAD)
+            answer = talk.hear(owed, clock, request.look_ahead or NO_LOOK_AHEAD)
             clock.stop()
             if run_on is not None and run_on.may_run_on(request.seat, clock.cpu_s):
                 channel.run_on()
@@ -160,12 +171,12 @@ class BotPlayer(Participant):
                 run_on.end_turn(request.seat, clock.elapsed_s)
             self.moves += 1
             account.book(clock, channel.stderr_bytes())
-            self._recorder.close(message.id, None if answer is None else answer.action)
+            self._recorder.close(message.id, answer.action if isinstance(answer, m.Answer) else None)
         return answer
 
-    def _make_request(self, request: ActionRequest, talk: Dialogue) -> m.Request:
+    def _make_request(self, request: ActionRequest) -> m.Request:
         """Allow the time of the next request, and return its message; OutOfTime if the match was broken off."""
-        refused, look_ahead = request.refused, request.look_ahead
+        talk, refused, look_ahead = self._require_dialogue(), request.refused, request.look_ahead
         time_left = self.account.allow(is_again=refused is not None)
         self._request_id += 1
         return m.Request(
@@ -235,6 +246,11 @@ class BotPlayer(Participant):
     def stderr(self) -> str:
         """Return the stderr of the bot's process, running or ended."""
         return self.last_stderr if self._talk is None else self._talk.channel.stderr()
+
+    @property
+    def may_evaluate(self) -> bool:
+        """True if the running process has the capability to evaluate."""
+        return self._talk is not None and self._talk.session.may_evaluate
 
     def start_process(self) -> Dialogue:
         """Return the dialogue with a new process that has said hello. Raises BotFault."""

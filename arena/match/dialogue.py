@@ -231,7 +231,7 @@ class Dialogue:
             self.recorder.ignore_fields(unknown_fields)
         if self.session.receive(message):
             return message
-        assert isinstance(message, m.Answer | m.Simulate), "all others are received or refused"
+        assert isinstance(message, m.Answer | m.Evaluation | m.Simulate), "all others are received or refused"
         self._discard_stale(str(message.__struct_config__.tag), message.id)
         return None
 

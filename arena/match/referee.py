@@ -106,6 +106,28 @@ def play_match(
     return record if game or not (package := plugin_package(spec.game)) else replace(record, package=package)
 
 
+def events_of_action(
+    game: Game[Any, Any], before: Any, step: ActionStep, seats: int, action: Any = None
+) -> list[m.ActionEvent | None]:
+    """Return the event of an action for each seat, as far as it may know it; None if it hears of nothing.
+
+    `action` is the action of a recorded step as the game knows it.
+    """
+    whole = m.ActionEvent(step.seat, step.action, step.forced, step.fallback_for)
+    if (hear := heard_of(game)) is None:
+        return [whole] * seats
+    heard = hear(before, Seat(step.seat), step.action if action is None else action)
+    events = [
+        # that an action was the only one would reveal hidden cards
+        None
+        if entry is None
+        else m.ActionEvent(step.seat, entry, fallback_for=step.fallback_for * (entry == step.action))
+        for entry in heard
+    ]
+    events[step.seat] = whole
+    return events
+
+
 class _Table:
     """The state of one match while it is played."""
 
@@ -119,7 +141,6 @@ class _Table:
     ) -> None:
         self._spec = spec
         self._game = game
-        self._heard = heard_of(game)
         self._participants = participants
         self._humans = [player for player in participants if player.is_human]
         self._simulator = simulator
@@ -197,16 +218,9 @@ class _Table:
 
     def _report_action(self, step: ActionStep, before: Any, after: Any) -> None:
         """Report an action to the other seats, as far as they may know it; to its own seat if it did not choose it."""
-        whole = m.ActionEvent(step.seat, step.action, step.forced, step.fallback_for)
-        heard = None if self._heard is None else self._heard(before, Seat(step.seat), step.action)
-        for seat, participant in enumerate(self._participants):
-            event: m.ActionEvent | None = whole
-            if seat == step.seat:
-                event = None if step.is_own else whole
-            elif heard is not None:  # that an action was the only one would reveal hidden cards
-                reason = step.fallback_for if heard[seat] == step.action else ""
-                event = None if heard[seat] is None else m.ActionEvent(step.seat, heard[seat], fallback_for=reason)
-            if event is not None:
+        events = events_of_action(self._game, before, step, len(self._participants))
+        for seat, (participant, event) in enumerate(zip(self._participants, events, strict=True)):
+            if event is not None and not (seat == step.seat and step.is_own):
                 participant.on_event(event, before, after)
 
     def _report_to_all(self, event: m.AnyEvent, before: Any, after: Any) -> None:

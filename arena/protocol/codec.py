@@ -127,6 +127,7 @@ _FORMS: Final = {
     "hello": '{"type": "hello", "protocols": [1]}',
     "ready": '{"type": "ready", "match": "<match of match_start>"}',
     "action": '{"type": "action", "id": <id of the request>, "action": <the action or its index in legal>}',
+    "evaluation": '{"type": "evaluation", "id": <id of evaluate>, "values": [<a number from 0 to 1 for each action>]}',
     "simulate": '{"type": "simulate", "id": <id of the request>, "query": <a number of yours>, "what": {...}}',
 }
 

@@ -8,7 +8,7 @@ them. The inside of `action` and `what` belongs to the game. Nobody edits docs/a
 import json
 import sys
 from inspect import cleandoc
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final, Literal, get_args
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
@@ -19,8 +19,11 @@ PROTOCOL_MAJORS: Final = (1,)
 PROTOCOL_MINOR: Final = 3
 CAPABILITIES: Final = ("events", "simulate")
 """Bots may ask for these; `simulate` is offered only in games with a simulator."""
+EVALUATE: Final = "evaluate"
+"""The capability of an analyst; it is offered where a match is judged, and by the conformance check."""
 
 SafeInt = Annotated[int, Meta(ge=-(2**53), le=2**53)]
+Payoff = Annotated[float, Meta(ge=0, le=1)]
 
 
 class Message(msgspec.Struct, frozen=True, tag_field="type"):
@@ -145,6 +148,20 @@ class Request(Message, frozen=True, tag="request"):
     simulations: int | UnsetType = UNSET
 
 
+class Evaluate(Message, frozen=True, tag="evaluate"):
+    """Say what each action of a match that is over was worth, in `budget_ms` of CPU time; only for analysts.
+
+    As in a request, but `events` since the last `evaluate` have the seat's own actions, too: it does not choose them.
+    """
+
+    id: int
+    match: str
+    view: dict[str, Json]
+    events: tuple[AnyEvent, ...]
+    legal: tuple[Any, ...]
+    budget_ms: float
+
+
 class Simulated(Message, frozen=True, tag="simulated"):
     """The answer to a bot's `simulate`: what would come of it, or why that cannot be said; `left` more may be asked."""
 
@@ -234,6 +251,18 @@ class Answer(Message, frozen=True, tag="action"):
     note: Annotated[str, Meta(max_length=1000)] | UnsetType = UNSET
 
 
+class Evaluation(Message, frozen=True, tag="evaluation"):
+    """The values of the actions in `legal`, in their order: expected payoffs of the seat, from 0 to 1.
+
+    Against each other seat a win is 1 and a draw 1/2; the payoff is the mean over these seats. `errors`: the standard
+    error of each value, from a bot that samples; empty from one that computes.
+    """
+
+    id: SafeInt
+    values: tuple[Payoff, ...]
+    errors: tuple[Payoff, ...] = ()
+
+
 class Simulate(Message, frozen=True, tag="simulate"):
     """A question while request `id` is open: what would come of `what`? Its form is the game's; `query` is repeated."""
 
@@ -242,11 +271,9 @@ class Simulate(Message, frozen=True, tag="simulate"):
     what: dict[str, Json]
 
 
-ToBot = Hello | MatchStart | Request | Simulated | EventMessage | ErrorMessage | MatchEnd | Quit
-FromBot = BotHello | Ready | Answer | Simulate
-FIELDS_OF_BOTS: Final = tuple(
-    dict.fromkeys(name for kind in (BotHello, Ready, Answer, Simulate) for name in kind.__struct_fields__)
-)
+ToBot = Hello | MatchStart | Request | Evaluate | Simulated | EventMessage | ErrorMessage | MatchEnd | Quit
+FromBot = BotHello | Ready | Answer | Evaluation | Simulate
+FIELDS_OF_BOTS: Final = tuple(dict.fromkeys(name for kind in get_args(FromBot) for name in kind.__struct_fields__))
 
 
 def schema() -> dict[str, Any]:

@@ -1,10 +1,11 @@
 """The legal order of messages: the dialogue with one bot as a table, without any I/O.
 
 Rule: the tables below are the whole truth about the order of messages. A bot's message that is not in `RECEIVED` is a
-protocol violation, and so is `simulate` from a bot that did not ask for it; an answer or a question with the id of
-another request is counted and dropped, never applied.
+protocol violation, and so are `simulate` and `evaluation` from a bot that did not ask for that capability; an answer or
+a question with the id of another request is counted and dropped, never applied.
 """
 
+from collections.abc import Collection
 from enum import Enum
 from typing import Final
 
@@ -23,6 +24,7 @@ class SessionPhase(Enum):
     PREPARING = "owes its ready"
     PLAYING = "waits for a request"
     THINKING = "owes its action"
+    EVALUATING = "owes its evaluation"
     CLOSED = "was told to quit"
 
 
@@ -32,6 +34,8 @@ SENT: Final[dict[tuple[SessionPhase, type[m.Message]], SessionPhase]] = {
     (SessionPhase.PLAYING, m.Request): SessionPhase.THINKING,
     (SessionPhase.THINKING, m.Request): SessionPhase.THINKING,  # the last answer was malformed, or did not come in time
     (SessionPhase.THINKING, m.Simulated): SessionPhase.THINKING,
+    (SessionPhase.PLAYING, m.Evaluate): SessionPhase.EVALUATING,
+    (SessionPhase.EVALUATING, m.Evaluate): SessionPhase.EVALUATING,  # the last one was malformed, or did not come
     (SessionPhase.PLAYING, m.MatchEnd): SessionPhase.IDLE,
     (SessionPhase.THINKING, m.MatchEnd): SessionPhase.IDLE,
     **{(phase, m.EventMessage): phase for phase in (SessionPhase.PLAYING, SessionPhase.THINKING)},
@@ -43,12 +47,16 @@ RECEIVED: Final[dict[tuple[SessionPhase, type[m.Message]], SessionPhase]] = {
     (SessionPhase.PREPARING, m.Ready): SessionPhase.PLAYING,
     (SessionPhase.THINKING, m.Answer): SessionPhase.PLAYING,
     (SessionPhase.THINKING, m.Simulate): SessionPhase.THINKING,
+    (SessionPhase.EVALUATING, m.Evaluation): SessionPhase.PLAYING,
 }
 
 
-_ABOUT_A_REQUEST: Final = (m.Answer, m.Simulate)
+_WITH_ID: Final = (m.Answer, m.Evaluation, m.Simulate)
 """A tuple, because a union would be built for every line."""
-_KINDS_ABOUT_A_REQUEST: Final = {message.__struct_config__.tag for message in _ABOUT_A_REQUEST}
+_ABOUT_A_REQUEST: Final = {str(message.__struct_config__.tag): message for message in _WITH_ID}
+_OPEN: Final = {SessionPhase.THINKING, SessionPhase.EVALUATING}
+_CAPABILITY_OF: Final[dict[type[m.Message], str]] = {m.Simulate: "simulate", m.Evaluation: m.EVALUATE}
+"""The capability that a bot needs for a message."""
 
 
 class Session:
@@ -59,7 +67,7 @@ class Session:
         self.match = ""
         self.request_id = -1
         self.wants_events = False
-        self.may_simulate = False
+        self._barred: Collection[type[m.Message]] = _CAPABILITY_OF
         self._offered: tuple[str, ...] = ()
         self._rules = ""
 
@@ -68,7 +76,7 @@ class Session:
         phase = SENT.get((self.phase, type(message)))
         assert phase is not None, f"the referee sent {type(message).__name__} to a bot that {self.phase.value}"
         self.phase = phase
-        if isinstance(message, m.Request):
+        if isinstance(message, m.Request | m.Evaluate):
             self.request_id = message.id
         elif isinstance(message, m.MatchStart):
             self.match = message.match
@@ -77,9 +85,10 @@ class Session:
 
     def is_stale(self, kind: str, number: int) -> bool:
         """Return True if a message of that kind from the bot, about request `number`, is to be counted and dropped."""
-        if kind == "simulate" and not self.may_simulate:
+        message = _ABOUT_A_REQUEST.get(kind)
+        if message is None or message in self._barred:
             return False  # a violation, whatever its number
-        return kind in _KINDS_ABOUT_A_REQUEST and (self.phase is not SessionPhase.THINKING or number != self.request_id)
+        return self.phase not in _OPEN or number != self.request_id
 
     def receive(self, message: m.FromBot) -> bool:
         """Advance the state by a message from the bot; return False if it is to be counted and dropped.
@@ -87,17 +96,17 @@ class Session:
         Such a message is about another request. ProtocolViolation if the bot breaks the order.
         """
         phase = RECEIVED.get((self.phase, type(message)))
-        if isinstance(message, _ABOUT_A_REQUEST):
-            if isinstance(message, m.Simulate) and not self.may_simulate:
-                raise ProtocolViolation('a "simulate" from a bot without that capability', hint=self._simulate_hint())
-            if phase is None or message.id != self.request_id:  # answered already, or another request
-                return False
-        elif phase is None:
+        if type(message) in self._barred:
+            reason = f'a "{message.__struct_config__.tag}" from a bot without that capability'
+            raise ProtocolViolation(reason, hint=self._capability_hint(type(message)))
+        if isinstance(message, _WITH_ID) and (self.phase not in _OPEN or message.id != self.request_id):
+            return False  # answered already, or another request
+        if phase is None:
             kind = message.__struct_config__.tag
             raise ProtocolViolation(f'a "{kind}" from a bot that {self.phase.value}', hint=_order_hint(self.phase))
-        elif isinstance(message, m.BotHello):
+        if isinstance(message, m.BotHello):
             self._accept_hello(message)
-        elif message.match != self.match:
+        elif isinstance(message, m.Ready) and message.match != self.match:
             raise ProtocolViolation(f'ready for match "{printable(message.match[:60])}", expected "{self.match}"')
         self.phase = phase
         return True
@@ -118,13 +127,27 @@ class Session:
                 hint="the page of the game says what changed; add the version to `rules` of your hello",
             )
         self.wants_events = "events" in hello.capabilities
-        self.may_simulate = "simulate" in hello.capabilities and "simulate" in self._offered
+        agreed = {*hello.capabilities} & {*self._offered}
+        self._barred = [message for message, capability in _CAPABILITY_OF.items() if capability not in agreed]
 
-    def _simulate_hint(self) -> str:
-        """Return the hint for a bot that simulates without the capability: how to ask for it, or that there is none."""
-        if "simulate" in self._offered:
-            return 'ask for it in your hello: {"type": "hello", "protocols": [1], "capabilities": ["simulate"]}'
-        return "there is nothing to simulate in this game: `capabilities` of the referee's hello tell what is offered"
+    @property
+    def may_simulate(self) -> bool:
+        """True if the bot has asked for the capability `simulate`, and it is offered."""
+        return m.Simulate not in self._barred
+
+    @property
+    def may_evaluate(self) -> bool:
+        """True if the bot has asked for the capability `evaluate`, and it is offered."""
+        return m.Evaluation not in self._barred
+
+    def _capability_hint(self, message: type[m.Message]) -> str:
+        """Return what a bot does to be allowed such a message, or the reason why none is."""
+        if (capability := _CAPABILITY_OF[message]) in self._offered:
+            return f'ask for it in your hello: {{"type": "hello", "protocols": [1], "capabilities": ["{capability}"]}}'
+        reason = (
+            "there is nothing to simulate in this game" if message is m.Simulate else "nothing is evaluated in a match"
+        )
+        return f"{reason}: `capabilities` of the referee's hello tell what is offered"
 
 
 def _order_hint(phase: SessionPhase) -> str:
@@ -133,4 +156,5 @@ def _order_hint(phase: SessionPhase) -> str:
         SessionPhase.GREETING: 'the first line must be {"type": "hello", "protocols": [1]}',
         SessionPhase.PREPARING: 'answer match_start with {"type": "ready", "match": ...}',
         SessionPhase.THINKING: 'answer a request with {"type": "action", "id": ..., "action": ...}',
+        SessionPhase.EVALUATING: 'answer evaluate with {"type": "evaluation", "id": ..., "values": [...]}',
     }.get(phase, "speak only when asked: hello to hello, ready to match_start, action to request")

@@ -1,0 +1,108 @@
+"""A judged match as text, and as plain data for programs."""
+
+from collections.abc import Iterator, Sequence
+from math import fsum
+from typing import Any, Final
+
+import msgspec
+
+from arena.games import load_game
+from arena.games.api import Json
+from arena.match.judgement import JudgedDecision, Judgement, Ledger
+from arena.match.record import MatchRecord
+from arena.match.replay import state_before
+from arena.report.formats import Column, Style, clip_names
+from arena.report.transcript import result_line
+from arena.text import counted
+
+COSTLIEST: Final = 5
+"""The number of mistakes that are shown with their positions."""
+_TERMS: Final = {
+    "start": "value of the start",
+    "luck": "luck of the draws",
+    "others": "mistakes of others",
+    "own": "own mistakes",
+    "unexplained": "unexplained",
+    "payoff": "result",
+}
+
+
+def coaching_lines(record: MatchRecord, judgement: Judgement, seats: Sequence[int], style: Style) -> Iterator[str]:
+    """Yield the totals of these seats, the ledger of all, and the costliest decisions with their positions."""
+    yield result_line(record)
+    yield f"judged by {judgement.by}; all values in percent of a win"
+    yield ""
+    yield style.table(_totals(record, judgement, seats))
+    for reason, count in _unjudged(judgement, seats).items():
+        yield f"not judged: {counted(count, 'decision')}, {reason}"
+    yield ""
+    yield style.table(_ledger(record, judgement))
+    costliest = judgement.costliest(COSTLIEST, seats)
+    yield ""
+    yield f"the costliest {counted(len(costliest), 'decision')}:" if costliest else "no mistakes"
+    game = load_game(record.game)
+    for decision in costliest:
+        yield ""
+        yield f"step {decision.step}: {record.players[decision.seat]} {mistake_text(decision)}"
+        yield from (
+            f"    {line}" for line in game.describe(state_before(record, decision.step), record.players).splitlines()
+        )
+
+
+def mistake_text(decision: JudgedDecision) -> str:
+    """Describe a mistake: `rolls; better by 13.3 %: calls shanghai (78.0 %)`."""
+    error = f" ±{_percent(decision.error)}" if decision.error else ""
+    fault = (
+        f" ({'stands in' if decision.chosen else 'forfeits'} after a fault: {decision.fault})" if decision.fault else ""
+    )
+    better = f"better by {_percent(decision.cost)}{error} %: {decision.best} ({_percent(decision.best_value)} %)"
+    return f"{decision.chosen}{fault}; {better}".lstrip()
+
+
+def coaching_data(record: MatchRecord, judgement: Judgement, seats: Sequence[int]) -> dict[str, Json]:
+    """Return the judgement as JSON values: every decision of these seats, and the ledger of all."""
+    data: dict[str, Any] = msgspec.to_builtins(judgement)
+    decisions = [one for one in judgement.decisions if one.seat in seats]
+    data["decisions"] = [
+        {**msgspec.to_builtins(one), "cost": one.cost, "is_mistake": one.is_mistake} for one in decisions
+    ]
+    return {"match": record.match, "game": record.game, "players": record.players, **data}
+
+
+def _totals(record: MatchRecord, judgement: Judgement, seats: Sequence[int]) -> list[Column]:
+    judged = {seat: judgement.judged(seat) for seat in seats}
+    costs = {seat: fsum(decision.cost for decision in judged[seat]) for seat in seats}
+    made = {seat: sum(decision.seat == seat for decision in judgement.decisions) for seat in seats}
+    return [
+        Column("player", clip_names([record.players[seat] for seat in seats]), align="left", is_key=True),
+        Column("decisions", [str(made[seat]) for seat in seats]),
+        Column("mistakes", [str(sum(decision.is_mistake for decision in judged[seat])) for seat in seats]),
+        Column("cost a decision", [_percent(costs[seat] / max(1, len(judged[seat])), 2) for seat in seats]),
+        Column("cost in all", [_percent(costs[seat]) for seat in seats]),
+    ]
+
+
+def _unjudged(judgement: Judgement, seats: Sequence[int]) -> dict[str, int]:
+    """Return the number of decisions that are not judged, by the reason."""
+    reasons = [decision.reason for decision in judgement.decisions if decision.seat in seats and decision.reason]
+    return {reason: reasons.count(reason) for reason in dict.fromkeys(reasons)}
+
+
+def _ledger(record: MatchRecord, judgement: Judgement) -> list[Column]:
+    sources = {"start": judgement.start_from, "luck": judgement.luck_from or "no luck measured"}
+    columns = [Column("", [*_TERMS.values()], align="left", is_key=True)]
+    for name, ledger in zip(clip_names(record.players), judgement.ledgers, strict=True):
+        columns.append(Column(name, [_term(ledger, term) for term in _TERMS]))
+    return [*columns, Column("by", [sources.get(term, "") for term in _TERMS], align="left")]
+
+
+def _term(ledger: Ledger, term: str) -> str:
+    """Format a term: start and result as they are, changes with their sign, own mistakes as a loss."""
+    value = float(getattr(ledger, term))
+    if term in {"start", "payoff"}:
+        return _percent(value)
+    return f"{(-value if term == 'own' else value) * 100 + 0.0:+.1f}"
+
+
+def _percent(share: float, places: int = 1) -> str:
+    return f"{share * 100 + 0.0:.{places}f}"
