@@ -4,6 +4,7 @@ The value of a position is seen from the player to move. A win is WIN less the n
 comes, so that early wins and late losses are preferred.
 """
 
+import contextlib
 import random
 import time
 
@@ -32,29 +33,45 @@ class Search:
 
     def best_column(self, own, both):
         """Return the column that the deepest finished search thinks best."""
-        left = CELLS - both.bit_count()
-        columns = [column for column in self.order if free_cells(both) & IN_COLUMN[column]]
-        try:
-            for depth in range(1, left + 1):
-                values = self.values_of(own, both, columns, depth)
-                columns.sort(key=values.get, reverse=True)
-                self.depth, self.value = depth, values[columns[0]]
-                if abs(self.value) > WIN // 2:
-                    break
-        except OutOfTime:
-            pass
+        columns = self.columns(both)
+        for values in self.deepening(own, both, columns, is_exact=False):
+            columns.sort(key=values.get, reverse=True)
+            self.value = values[columns[0]]
+            if abs(self.value) > WIN // 2:
+                break
         return columns[0]
 
-    def values_of(self, own, both, columns, depth):
-        """Return the value of each column; of those that are no better than one before, only that they are not."""
+    def exact_values(self, own, both):
+        """Return the value of every column, by the deepest finished search."""
+        values = dict.fromkeys(range(COLUMNS), 0)
+        for deeper in self.deepening(own, both, self.columns(both), is_exact=True):
+            values = deeper
+            if all(abs(value) > WIN // 2 for value in values.values()):
+                break
+        return values
+
+    def columns(self, both):
+        """Return the columns with room."""
+        return [column for column in self.order if free_cells(both) & IN_COLUMN[column]]
+
+    def deepening(self, own, both, columns, *, is_exact):
+        """Yield the values of columns, each time a move deeper, until the board is full or the time is up."""
+        with contextlib.suppress(OutOfTime):
+            for depth in range(1, CELLS - both.bit_count() + 1):
+                values = self.values_of(own, both, columns, depth, is_exact)
+                self.depth = depth
+                yield values
+
+    def values_of(self, own, both, columns, depth, is_exact):
+        """Return the value of each column; unless `is_exact`, one that is no better than one before has none."""
         values, best = {}, -WIN
         for column in columns:
             cell = free_cells(both) & IN_COLUMN[column]
             if winning_cells(own, both) & cell:
                 value = WIN - both.bit_count() - 1
             else:
-                value = -self.search(own ^ both, both | cell, depth - 1, -WIN, -best)
-            values[column] = value if value > best else -WIN
+                value = -self.search(own ^ both, both | cell, depth - 1, -WIN, WIN if is_exact else -best)
+            values[column] = value if is_exact or value > best else -WIN
             best = max(best, value)
         return values
 
@@ -104,6 +121,13 @@ class Search:
                 raise OutOfTime
         elif self.met % CHECK == 0 and time.process_time() > self.end:
             raise OutOfTime
+
+
+def payoff(value):
+    """Return the payoff that a value promises: 1 for a win that was found, 0 for a loss, about 1/2 for a guess."""
+    if abs(value) > WIN // 2:
+        return float(value > 0)
+    return 0.5 + max(-0.4, min(0.4, value / 50))
 
 
 def judge(own, both, threats):

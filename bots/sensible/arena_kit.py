@@ -23,6 +23,8 @@ You may use:
     kit.hello, kit.match    the messages `hello` and `match_start`
     kit.simulate(load=...)  asks the simulator, in games that have one; kit.simulations is what is left for questions
     kit.play(choose, start=..., end=...)  functions for `match_start` and `match_end`
+    kit.play(choose, evaluate=...)  a function (view, legal, budget_ms) that judges every action, for `arena coach --by`:
+                            values from 0 to 1, or a pair of these and their standard errors
 
 An exception in your code ends the process with a traceback and exit code 1; the match is lost, and its story has both.
 """
@@ -36,14 +38,14 @@ hello, match, request, simulations = {}, {}, {}, 0
 _notes, _referee = [], None
 
 
-def play(choose, *, start=None, end=None):
+def play(choose, *, start=None, end=None, evaluate=None):
     """Play until the referee says quit or goes away. `start` and `end` get the messages of their match."""
     global _referee
     _referee = _Referee()
     message = _referee.read()
     while message is not None and message["type"] != "quit":
         try:
-            _answer(message, choose, start, end)
+            _answer(message, choose, start, end, evaluate)
             message = _referee.read()
         except _Overtaken as overtaken:
             message = overtaken.message
@@ -73,13 +75,14 @@ def simulate(**what):
     sys.exit()  # in the middle of a thought, and nobody listens any more
 
 
-def _answer(message, choose, start, end):
+def _answer(message, choose, start, end, evaluate):
     """Answer one message; unknown types get no answer, so that the protocol can grow."""
     global hello, match, request, simulations
     match message["type"]:
         case "hello":
             hello = message
-            _referee.say({"type": "hello", "protocols": [1], "capabilities": ["simulate"]})
+            capabilities = ["simulate", "evaluate"] if evaluate else ["simulate"]
+            _referee.say({"type": "hello", "protocols": [1], "capabilities": capabilities})
         case "match_start":
             match = message
             random.seed(message["bot_seed"])
@@ -92,6 +95,11 @@ def _answer(message, choose, start, end):
             action = _checked(choose(message["view"], message["legal"], message["clock"]))
             answer = {"type": "action", "id": message["id"], "action": action}
             _referee.say(answer | {"note": "\n".join(_notes)[:1000]} if _notes else answer)
+        case "evaluate":
+            request = message
+            values = evaluate(message["view"], message["legal"], message["budget_ms"])
+            values, errors = values if isinstance(values, tuple) else (values, ())
+            _referee.say({"type": "evaluation", "id": message["id"], "values": [*values], "errors": [*errors]})
         case "match_end" if end:
             end(message)
 

@@ -8,6 +8,7 @@ from random import Random
 from typing import Any, Final
 
 import msgspec
+from msgspec import UNSET
 
 from arena.games import load_game
 from arena.games.api import Game
@@ -72,7 +73,7 @@ class ScriptedBot:
             return self._hello
         if message["type"] == "match_start":
             return self._ready(message)
-        if message["type"] != "request":
+        if message["type"] not in {"request", "evaluate"}:
             return []
         self._requests += 1
         replies = self._odd(message, self._requests)
@@ -261,6 +262,11 @@ def stored_toy_match(*bots: ScriptedBot, seats: int = 3, rounds: int = 3) -> Mat
     seated_bots = [*bots, *[toy_bot() for _ in names[len(bots) :]]]
     players = [at_toy_game(bot, game, seats=seats, player=name) for bot, name in zip(seated_bots, names, strict=True)]
     return unpack(pack(toy_match(*players, game=game, options={"rounds": rounds}, match="m-0-0")))
+
+
+def at_reference(record: MatchRecord) -> MatchRecord:
+    """The same match of the toy game, named so that it can be loaded."""
+    return msgspec.structs.replace(record, game="support.toy_game:ToyGame", package=UNSET)
 
 
 def simulate(message: Message, query: int, what: Any, **more: Any) -> bytes:
