@@ -121,7 +121,7 @@ def test_joint_decisions_are_named_as_not_judged() -> None:
 
     reasons = {choice.reason for choice in choices_of(record)}
 
-    assert reasons == {"the simulator of the game may refuse a legal action"}
+    assert reasons == {"several seats decided at once", "the simulator of the game may refuse a legal action"}
     assert opinion_of_game(record) is None
 
 
