@@ -1,18 +1,24 @@
 """The order of messages: each pair of a phase and a message is in the tables, or refused."""
 
 import pytest
+from msgspec import structs
 from support.protocol_messages import FROM_BOT, HELLO, TO_BOT
 
 from arena.errors import ProtocolViolation
-from arena.protocol.messages import Answer, BotHello, FromBot, Message, Ready, Simulate, ToBot
+from arena.protocol.messages import EVALUATE, Answer, BotHello, Evaluation, FromBot, Message, Ready, Simulate, ToBot
 from arena.protocol.session import RECEIVED, SENT, Session, SessionPhase
 
 
-def session_in(phase: SessionPhase, *, may_simulate: bool = True) -> Session:
-    """Return a session in that phase, in the match `m`, whose last request was number 5."""
+OPEN = {SessionPhase.THINKING, SessionPhase.EVALUATING}
+ALL = ("events", "simulate", EVALUATE)
+
+
+def session_in(phase: SessionPhase, capabilities: tuple[str, ...] = ALL) -> Session:
+    """Return a session in that phase, in the match `m`, whose last request was number 5; all capabilities are offered."""
     session = Session()
+    session.send(structs.replace(HELLO, capabilities=ALL))
+    assert session.receive(BotHello(protocols=(1,), capabilities=capabilities))
     session.phase, session.match, session.request_id = phase, "m", 5
-    session.may_simulate = may_simulate
     return session
 
 
@@ -46,7 +52,7 @@ def test_a_bot_keeps_to_the_table_or_violates_the_protocol(phase: SessionPhase, 
     if key in RECEIVED:
         assert session.receive(message)
         assert session.phase is RECEIVED[key]
-    elif isinstance(message, Answer | Simulate):
+    elif isinstance(message, Answer | Evaluation | Simulate) and phase not in OPEN:
         assert not session.receive(message)
         assert session.phase is phase
     else:

@@ -22,6 +22,7 @@ START = m.MatchStart(
     bot_seed=2**52,
 )
 REQUEST = m.Request(id=5, match="m", view={}, events=(), legal=None, clock=m.TimeLeft(move_ms=1, bank_ms=0))
+EVALUATE = m.Evaluate(id=5, match="m", view={}, events=(), legal=({},), budget_ms=1)
 SIMULATED = m.Simulated(id=5, query=1, result={}, refused=None, left=0)
 EVENT = m.EventMessage(match="m", what=m.ActionEvent(seat=0, action={}))
 ERROR = m.ErrorMessage(code="crash", message="it ended", hint="", fatal=False, got="")
@@ -35,10 +36,11 @@ END = m.MatchEnd(
     time=m.TimeUsed(moves=0, cpu_ms=0, wall_ms=0.25),
 )
 QUIT = m.Quit(reason="no more matches", grace_ms=1000)
-TO_BOT: tuple[m.ToBot, ...] = (HELLO, START, REQUEST, SIMULATED, EVENT, ERROR, END, QUIT)
+TO_BOT: tuple[m.ToBot, ...] = (HELLO, START, REQUEST, EVALUATE, SIMULATED, EVENT, ERROR, END, QUIT)
 FROM_BOT: tuple[m.FromBot, ...] = (
     m.BotHello(protocols=(1,)),
     m.Ready(match="m"),
     m.Answer(id=5, action=0),
+    m.Evaluation(id=5, values=(0.5,), errors=(0.0,)),
     m.Simulate(id=5, query=1, what={}),
 )
