@@ -5,7 +5,7 @@ import msgspec
 
 from arena.cli.completion import complete_bot
 from arena.cli.edge import stoppable
-from arena.cli.options import format_option, requesting, width_option
+from arena.cli.options import format_option, page_width, requesting
 from arena.operations.coach_match import CoachMatch, coach_match
 from arena.report.coaching import coaching_data, coaching_lines
 from arena.report.formats import Style
@@ -20,8 +20,7 @@ from arena.report.formats import Style
 )
 @click.option("--budget-ms", type=click.FloatRange(1), help="CPU time of that bot for each decision.")
 @format_option(("table", "json"))
-@width_option
-def coach(request: CoachMatch, *, form: str, width: int | None) -> None:
+def coach(request: CoachMatch, *, form: str) -> None:
     """Show what the decisions of PLAYER, or of all players, cost in MATCH.
 
     MATCH is stored in results or one of the last 50 of `arena match`. The cost of a decision is the value of the best
@@ -35,5 +34,5 @@ def coach(request: CoachMatch, *, form: str, width: int | None) -> None:
     if form == "json":
         click.echo(msgspec.json.encode(coaching_data(coaching.record, coaching.judgement, coaching.seats)))
         return
-    for line in coaching_lines(coaching.record, coaching.judgement, coaching.seats, Style(width=width)):
+    for line in coaching_lines(coaching.record, coaching.judgement, coaching.seats, Style(width=page_width())):
         click.echo(line)

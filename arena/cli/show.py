@@ -2,7 +2,7 @@
 
 import tempfile
 import webbrowser
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import click
@@ -16,7 +16,9 @@ from arena.match.reconstruction import lines_of
 from arena.match.record import MatchRecord
 from arena.match.replay import other_rules, state_before
 from arena.match.requests import requests_of
+from arena.operations.coach_match import CoachMatch, coach_match
 from arena.operations.read_match import MatchDetails, ReadMatch, ReadSeat, read_match, read_seat
+from arena.report.coaching import mistakes_by_step
 from arena.report.luck_origin import match_luck_description
 from arena.report.transcript import dialogue_lines, luck_lines, step_lines, time_lines, transcript
 from arena.site.page import match_page
@@ -45,6 +47,9 @@ from arena.site.page import match_page
     metavar="PLAYER",
     help="Show the notes of PLAYER on that page, and stderr after a fault; may be given several times.",
 )
+@click.option(
+    "--mistakes", "has_mistakes", is_flag=True, help="Print below each mistake the better action, and its cost."
+)
 @click.option("--times", is_flag=True, help="Print the use of time by request: CPU, wall, idle, bank, bytes of stderr.")
 @click.option("--lines", "player", metavar="PLAYER", help="Print every line between the referee and PLAYER instead.")
 @click.option("--raw", is_flag=True, help="Of --lines only the referee's, byte for byte, from `hello` on: for a pipe.")
@@ -56,6 +61,7 @@ def show(
     file: Path | None,
     is_opened: bool,
     private: tuple[str, ...],
+    has_mistakes: bool,
     times: bool,
     player: str | None,
     raw: bool,
@@ -97,7 +103,10 @@ def show(
     if step is not None and svg is None:
         click.echo("\n".join(step_lines(record, _require_step(record, step))))
         return
-    for line in _match_lines(match, origin, states=states, times=times):
+    remarks: Mapping[int, str] = {}
+    if has_mistakes:
+        remarks = mistakes_by_step(coach_match(CoachMatch(match=request.match, results=request.results)).judgement)
+    for line in _match_lines(match, origin, remarks, states=states, times=times):
         click.echo(line)
 
 
@@ -112,9 +121,11 @@ def _print_lines(request: ReadSeat, *, raw: bool) -> None:
         click.echo(line)
 
 
-def _match_lines(match: MatchDetails, origin: str, *, states: bool, times: bool) -> Iterator[str]:
-    """Yield the match as text, then its luck, then a table of times if `times`."""
-    yield from transcript(match.record, every_state=states, luck=origin)
+def _match_lines(
+    match: MatchDetails, origin: str, remarks: Mapping[int, str], *, states: bool, times: bool
+) -> Iterator[str]:
+    """Yield the match as text, with remarks below steps, then its luck, then a table of times if `times`."""
+    yield from transcript(match.record, every_state=states, luck=origin, remarks=remarks)
     yield from luck_lines(match.record, match.result if other_rules(match.record) else None)
     yield from time_lines(match.record) if times else ()
 

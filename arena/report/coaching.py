@@ -51,12 +51,21 @@ def coaching_lines(record: MatchRecord, judgement: Judgement, seats: Sequence[in
 
 def mistake_text(decision: JudgedDecision) -> str:
     """Describe a mistake: `rolls; better by 13.3 %: calls shanghai (78.0 %)`."""
-    error = f" ±{_percent(decision.error)}" if decision.error else ""
     fault = (
         f" ({'stands in' if decision.chosen else 'forfeits'} after a fault: {decision.fault})" if decision.fault else ""
     )
-    better = f"better by {_percent(decision.cost)}{error} %: {decision.best} ({_percent(decision.best_value)} %)"
-    return f"{decision.chosen}{fault}; {better}".lstrip()
+    return f"{decision.chosen}{fault}; {better_text(decision)}".lstrip()
+
+
+def better_text(decision: JudgedDecision) -> str:
+    """Describe the best action: `better by 13.3 %: calls shanghai (78.0 %)`."""
+    error = f" ±{_percent(decision.error)}" if decision.error else ""
+    return f"better by {_percent(decision.cost)}{error} %: {decision.best} ({_percent(decision.best_value)} %)"
+
+
+def mistakes_by_step(judgement: Judgement) -> dict[int, str]:
+    """Return the better action of each mistake, by step."""
+    return {one.step: better_text(one) for one in judgement.decisions if one.is_mistake}
 
 
 def coaching_data(record: MatchRecord, judgement: Judgement, seats: Sequence[int]) -> dict[str, Json]:
@@ -70,6 +79,7 @@ def coaching_data(record: MatchRecord, judgement: Judgement, seats: Sequence[int
 
 
 def _totals(record: MatchRecord, judgement: Judgement, seats: Sequence[int]) -> list[Column]:
+    """Return a row a player: decisions, mistakes, and what they cost."""
     judged = {seat: judgement.judged(seat) for seat in seats}
     costs = {seat: fsum(decision.cost for decision in judged[seat]) for seat in seats}
     made = {seat: sum(decision.seat == seat for decision in judgement.decisions) for seat in seats}
@@ -89,6 +99,7 @@ def _unjudged(judgement: Judgement, seats: Sequence[int]) -> dict[str, int]:
 
 
 def _ledger(record: MatchRecord, judgement: Judgement) -> list[Column]:
+    """Return the ledger, a term a row and a player a column, and whose values stand behind a term."""
     sources = {"start": judgement.start_from, "luck": judgement.luck_from or "no luck measured"}
     columns = [Column("", [*_TERMS.values()], align="left", is_key=True)]
     for name, ledger in zip(clip_names(record.players), judgement.ledgers, strict=True):

@@ -31,12 +31,16 @@ _COLUMNS: Final = 80
 _AS_RECORDED: Final = "; so this is told as it was recorded, without positions"
 _REQUEST: Final = ("request", "CPU ms", "wall ms", "idle ms", "bank ms", "stderr", "discarded")
 """The columns of the table of times."""
+_NO_REMARKS: Final[Mapping[int, str]] = {}
 
 
-def transcript(record: MatchRecord, *, every_state: bool, luck: str = "", start: int = 0) -> Iterator[str]:
+def transcript(
+    record: MatchRecord, *, every_state: bool, luck: str = "", start: int = 0, remarks: Mapping[int, str] = _NO_REMARKS
+) -> Iterator[str]:
     """Yield the match as lines of text; with `every_state` the table after each step, not only at the end.
 
-    `luck` is the line on the origin of its luck. With `start`, the steps from that one on, without the head.
+    `luck` is the line on the origin of its luck. With `start`, the steps from that one on, without the head. `remarks`
+    are lines below steps, by their number from 1.
 
     A match by rules that this arena does not have is printed as the recorded steps, without a table.
     """
@@ -53,7 +57,7 @@ def transcript(record: MatchRecord, *, every_state: bool, luck: str = "", start:
         for number, moment in enumerate(replay(record), start=1):
             last = moment.after
             if number >= start:
-                yield from _step_with_news(record, number, stderr, moment)
+                yield from _step_with_news(record, number, stderr, moment, remarks.get(number, ""))
                 if every_state and moment.is_complete:
                     yield from _indented(game.describe(last, record.players))
         yield ""
@@ -78,12 +82,17 @@ def step_lines(record: MatchRecord, number: int) -> Iterator[str]:
 
 
 def _step_with_news(
-    record: MatchRecord, number: int, stderr: Sequence[StderrByStep], moment: ReplayStep | None = None
+    record: MatchRecord,
+    number: int,
+    stderr: Sequence[StderrByStep],
+    moment: ReplayStep | None = None,
+    remark: str = "",
 ) -> Iterator[str]:
-    """Yield a step (from 1), the lines that the bot wrote to stderr on the way to its answer, and the news."""
+    """Yield a step (from 1), the remark, the bot's lines on stderr on the way to its answer, and the news."""
     step = record.steps[number - 1]
     text = recorded_text(step) if moment is None else step_text(record, moment)
     yield f"{number:>4}  {_with_player(record, step, text)}"
+    yield from (f"      {remark}",) if remark else ()
     if isinstance(step, ActionStep):
         yield from (f"      stderr | {line}" for line in stderr[step.seat].at.get(number - 1, "").splitlines())
     if moment is not None and moment.is_complete:

@@ -110,7 +110,7 @@ def _site_files(
     for league in leagues:
         owned = [match_id for match_id in league.match_ids if owners[match_id] is league.view]
         for match in steps_of(owned, f"{league.view.name}: matches replayed", len(owned), on_step, every=1):
-            for path, text in match_files(pages, store, league.view, match, private, motions):
+            for path, text in match_files(pages, store, league.view, match, private, motions, has_costs=False):
                 yield path, text.encode()
 
 
@@ -133,12 +133,17 @@ def match_files(
     match: str,
     private: Sequence[str],
     has_motions: Callable[[MatchRecord], bool] = lambda _: True,
+    *,
+    has_costs: bool = True,
 ) -> Iterator[tuple[str, str]]:
-    """Yield path and text of a match's page and of its data; `has_motions` tells if simulations are made again."""
+    """Yield path and text of a match's page and of its data; `has_motions` tells if simulations are made again.
+
+    With `has_costs`, the decisions are judged by the game's own value, which takes as long as the rest.
+    """
     stored = store.match(match)
     try:
         record = record_of(stored)
-        data = match_data(record, stored, private, has_motions=has_motions(record))
+        data = match_data(record, stored, private, has_motions=has_motions(record), has_costs=has_costs)
     except CheckFailed as error:
         yield f"match/{match}.html", pages.broken_match(view, match, str(error))
         return

@@ -4,13 +4,18 @@ Rule: notes, stderr and hints are included for players who are named as private,
 """
 
 from collections.abc import Collection
+from typing import Final
 
 import msgspec
 from msgspec import UNSET
 
 from arena.games.api import Json
+from arena.match.judgement import Judgement
 from arena.match.record import ActionStep, MatchRecord
 from arena.match.requests import banks_us, requests_by_step, stderr_by_step
+
+_PLACES: Final = 4
+"""Decimals of a cost, in payoff."""
 
 
 class StepData(msgspec.Struct, omit_defaults=True):
@@ -18,7 +23,8 @@ class StepData(msgspec.Struct, omit_defaults=True):
 
     `key` of a draw or simulation. `news`: lines on what the step led to. `next`: seats that must act then. `used_ms`:
     time for this action, `total_ms`: of the match until then, `bank_ms`: left in the seat's bank then. `luck` of this
-    step and `value`, the expected payoff after it, by seat. `view`, `still`: indices of views and stills, `motion` of
+    step and `value`, the expected payoff after it, by seat. `cost`: that of the decision, in payoff, and the `better`
+    action. `view`, `still`: indices of views and stills, `motion` of
     the movement that a simulation gave. `fault`: the reason of a refusal or forfeit. `note` and `stderr` only of
     private players: what came on stderr since the answer before.
     """
@@ -38,6 +44,8 @@ class StepData(msgspec.Struct, omit_defaults=True):
     bank_ms: float | None = None
     luck: tuple[float, ...] = ()
     value: tuple[float, ...] = ()
+    cost: float = 0.0
+    better: str = ""
     view: int = 0
     still: int = 0
     motion: int | None = None
@@ -62,7 +70,10 @@ class PlayerData(msgspec.Struct, omit_defaults=True):
 
 
 class Mark(msgspec.Struct):
-    """A step worth jumping to; `kind` is `luckiest draw`, `largest swing` or `fault`, `text` gives its details."""
+    """A step worth jumping to, with the details as `text`.
+
+    `kind` is `luckiest draw`, `largest swing`, `costliest decision` or `fault`.
+    """
 
     kind: str
     step: int
@@ -103,6 +114,17 @@ def add_faults(steps: list[StepData], record: MatchRecord) -> None:
                 steps[refusal.step].fault = f"{refusal.code}: {refusal.message}"
     if record.fault is not None:
         steps[-1].fault = f"{record.termination}: {record.fault.message}"
+
+
+def add_costs(data: MatchData, judgement: Judgement) -> None:
+    """Write the cost of each mistake and the better action into its step, and mark the costliest."""
+    for mistake in judgement.costliest(len(data.steps), range(len(data.players))):
+        if mistake.step < len(data.steps):
+            step = data.steps[mistake.step]
+            step.cost, step.better = round(mistake.cost, _PLACES), mistake.best
+    for mistake in judgement.costliest(1, range(len(data.players))):
+        name, step_number = data.players[mistake.seat].name, min(mistake.step, len(data.steps) - 1)
+        data.marks.append(Mark("costliest decision", step_number, f"{name} {mistake.cost:.3f} of a win"))
 
 
 def add_times(data: MatchData, record: MatchRecord) -> None:

@@ -41,7 +41,7 @@ def match_page(
 
     Notes and stderr are shown for the players named in `private`. CheckFailed if a record contradicts the rules.
     """
-    data = match_data(record, private=private)
+    data = match_data(record, private=private, has_costs=True)
     beside = [match_data(other, private=private, has_motions=False) for other in others]
     ids = [match_values["id"] for match_values in (data, *beside)]
     for match_values in (data, *beside):

@@ -31,12 +31,13 @@ from arena.games.api import (
     picture_with_names,
     value_of,
 )
+from arena.match.judgement import judge, opinion_of_game
 from arena.match.luck import SHOWN_FACES, LuckMeter, MatchLuck
 from arena.match.record import ActionStep, ChanceStep, MatchRecord, SimulationStep
 from arena.match.replay import ReplayStep, other_rules, replay
 from arena.match.results import LUCK_UNIT, MatchResult, partners
 from arena.report.transcript import recorded_text, result_line, step_text
-from arena.site.data import Mark, MatchData, PlayerData, StepData, add_faults, add_private, add_times
+from arena.site.data import Mark, MatchData, PlayerData, StepData, add_costs, add_faults, add_private, add_times
 
 _STILL_BYTES: Final = 1_200_000
 """Bytes of all stills of a match, before compression to about a third; larger stills are fewer, evenly spread."""
@@ -52,6 +53,7 @@ def match_data(
     private: Collection[str] = (),
     *,
     has_motions: bool = True,
+    has_costs: bool = False,
 ) -> dict[str, Any]:
     """Return the match as JSON values for `arena_data`; the fields are those of `MatchData`.
 
@@ -60,6 +62,8 @@ def match_data(
     """
     other = other_rules(record)
     data = _recorded_data(record, stored, other) if other else _DataBuilder(record, has_motions=has_motions).data()
+    if has_costs and not other and (opinion := opinion_of_game(record)) is not None:
+        add_costs(data, judge(record, opinion))
     add_times(data, record)
     add_private(data, record, private)
     built: dict[str, Any] = msgspec.to_builtins(data)

@@ -8,13 +8,12 @@ from arena.errors import ProtocolViolation
 from arena.protocol.messages import EVALUATE, Answer, BotHello, Evaluation, FromBot, Message, Ready, Simulate, ToBot
 from arena.protocol.session import RECEIVED, SENT, Session, SessionPhase
 
-
 OPEN = {SessionPhase.THINKING, SessionPhase.EVALUATING}
 ALL = ("events", "simulate", EVALUATE)
 
 
 def session_in(phase: SessionPhase, capabilities: tuple[str, ...] = ALL) -> Session:
-    """Return a session in that phase, in the match `m`, whose last request was number 5; all capabilities are offered."""
+    """Return a session in that phase, in the match `m`, whose last request was number 5. Everything is offered."""
     session = Session()
     session.send(structs.replace(HELLO, capabilities=ALL))
     assert session.receive(BotHello(protocols=(1,), capabilities=capabilities))

@@ -1,8 +1,9 @@
-// The chance of winning by step, a line a seat.
+// The chance of winning by step, a line a seat, with a bar at each costly decision.
 import { el, svg } from "./dom.js";
 
 const WIDTH = 1000;
 const HEIGHT = 160;
+const SHOWN_COST = 0.05; // of a win
 
 export function curve(match, go) {
   const last = match.steps.length - 1;
@@ -16,6 +17,11 @@ export function curve(match, go) {
     }),
   );
   const rounds = match.steps.flatMap((step, at) => (at && step.round !== match.steps[at - 1].round ? [at] : []));
+  const mistakes = match.steps.flatMap((step, at) =>
+    step.cost >= SHOWN_COST
+      ? [svg("line", { class: `curve-mistake seat-${step.seat}`, x1: x(at), x2: x(at), y1: y(step.value[step.seat]) - 9, y2: y(step.value[step.seat]) + 9 })]
+      : [],
+  );
   const now = svg("line", { class: "curve-now", y1: 0, y2: HEIGHT });
   const dots = match.players.map((player, seat) => svg("circle", { class: `curve-dot seat-${seat}`, r: 7 }));
   const drawing = svg(
@@ -24,6 +30,7 @@ export function curve(match, go) {
     rounds.map((at) => svg("line", { class: "curve-round", x1: x(at), x2: x(at), y1: 0, y2: HEIGHT })),
     svg("line", { class: "curve-half", x1: 0, x2: WIDTH, y1: HEIGHT / 2, y2: HEIGHT / 2 }),
     lines,
+    mistakes,
     now,
     dots,
   );
