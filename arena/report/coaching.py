@@ -39,7 +39,7 @@ def coaching_lines(record: MatchRecord, judgement: Judgement, seats: Sequence[in
     yield style.table(_ledger(record, judgement))
     costliest = judgement.costliest(COSTLIEST, seats)
     yield ""
-    yield f"the costliest {counted(len(costliest), 'decision')}:" if costliest else "no mistakes"
+    yield "the costliest decisions:" if costliest else "no mistakes"
     game = load_game(record.game)
     for decision in costliest:
         yield ""

@@ -45,6 +45,20 @@ def test_late_positions_are_solved(search: Any) -> None:
     assert values == {-1, 0, 1}
 
 
+def test_late_positions_are_judged_exactly(search: Any) -> None:
+    """Every column has the payoff of minimax: 1, 1/2 or 0; a guess in the open is none of these."""
+    seen = set()
+    for state in late_positions(60):
+        values = search.Search(10**6).exact_values(state.discs[state.to_move], sum(state.discs))
+        for drop in GAME.legal(state, state.to_move):
+            payoff = search.payoff(values[drop.column])
+            assert payoff == (1 - minimax(GAME.apply(state, {state.to_move: drop}))) / 2
+            seen.add(payoff)
+
+    assert seen == {0.0, 0.5, 1.0}
+    assert all(0 < search.payoff(value) < 1 for value in range(-WON, WON + 1))
+
+
 @pytest.mark.process
 def test_a_number_of_positions_makes_it_repeatable() -> None:
     """With a number of positions as argument, equal seeds give equal matches; without one the clock ends the search."""

@@ -171,6 +171,7 @@ ARGUMENTS = {
     "stats": "p0",
     "show": "MATCH",
     "ask": "random MATCH --as p0",
+    "coach": "MATCH",
     "positions save": "MATCH p0 --step 1 --to set",
     "positions run": "random set",
     "completion": "bash",

@@ -171,3 +171,44 @@ def test_stderr_is_shown_at_its_step_where_a_tournament_keeps_it(terminal: Termi
     quiet = terminal.arena("league matches quiet").out.split()[0]
     assert "stderr |" not in terminal.arena(f"show {quiet}").out
     assert "stderr" in terminal.league(stderr="all").err
+
+
+def test_a_match_is_judged_by_a_bot_that_evaluates(terminal: Terminal, match: str) -> None:
+    """Nim has no value of its own; a bot without the capability is named; wrong answers are counted."""
+    own, other = terminal.arena(f"coach {match}"), terminal.arena(f"coach {match} --by random")
+    judge = "{'type': 'evaluation', 'id': m['id'], 'values': [0.25] + [0.5] * (len(m['legal']) - 1)}"
+    Path("judge.py").write_text(JUDGE.format(answer=judge))
+    Path("wrong.py").write_text(JUDGE.format(answer=judge.replace("0.25", "2")))
+
+    assert (own.code, own.out) == (2, "")
+    assert "name a bot that evaluates with --by" in own.err
+    assert (other.code, other.out) == (1, "")
+    assert "random 1" in other.err
+    assert "does not evaluate" in other.err
+    said, wrong = (
+        terminal.arena(f"coach {match} mine --by ./judge.py"),
+        terminal.arena(f"coach {match} --by ./wrong.py"),
+    )
+    assert (said.code, said.err) == (0, "")
+    assert "judged by the bot judge" in said.out
+    assert "better by 25.0 %: takes 2 from heap 0 (50.0 %)" in said.out
+    assert (wrong.code, wrong.err) == (0, "")
+    assert "decisions, the analyst gave no values: malformed_reply" in wrong.out
+    data = json.loads(terminal.arena(f"coach {match} --by ./judge.py --format json").out)
+    assert {ledger["start"] for ledger in data["ledgers"]} == {0.5}
+
+
+JUDGE = """
+import json, sys
+for line in sys.stdin:
+    m = json.loads(line)
+    if m["type"] == "hello":
+        answer = {{"type": "hello", "protocols": [1], "capabilities": ["evaluate"]}}
+    elif m["type"] == "match_start":
+        answer = {{"type": "ready", "match": m["match"]}}
+    elif m["type"] == "evaluate":
+        answer = {answer}
+    else:
+        continue
+    print(json.dumps(answer), flush=True)
+"""
