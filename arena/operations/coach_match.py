@@ -11,7 +11,7 @@ from arena.match.judgement import Judgement, Opinion, judge, opinion_of_game
 from arena.match.record import MatchRecord
 from arena.match.requests import seat_of
 from arena.match.settings import ClockSettings, MatchSettings
-from arena.operations.playing import BotRequest, installing, prepare_isolation
+from arena.operations.playing import BotRequest, installing, naming_option, prepare_isolation
 from arena.operations.read_match import ReadMatch, read_match
 
 _IDLE_MS = 3_600_000.0
@@ -55,8 +55,9 @@ def _opinion_of(name: str, request: CoachMatch, record: MatchRecord) -> Opinion:
     """Return the opinion of the bot of that name or path, in a process of its own for each seat."""
     prepare_isolation(request.isolation, record.game)
     with installing(request.results, request.bot_store(), request.isolation) as bots:
-        bot = bots.find(name)
-        require_game(bot, record.game)
+        with naming_option("--by"):
+            bot = bots.find(name)
+            require_game(bot, record.game)
         player = Player(name=bot.label, bot=bots.install(bot))
         clock = ClockSettings(move_ms=request.budget_ms, bank_ms=0.0, idle_ms=_IDLE_MS)
         settings = MatchSettings(record.game, record.options, clock)

@@ -5,7 +5,7 @@ have is printed as it was recorded, and the text says so. Times are printed as t
 from them.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby, islice
 from typing import Final
 
