@@ -27,7 +27,7 @@ from arena.statistics.interval import interval
 from arena.statistics.model import Chances, chances_at
 from arena.statistics.pairs import comparisons, signs
 from arena.statistics.probit import fit
-from arena.store.folder import stored
+from arena.store.folder import open_store
 
 LEAST_CHANCE: Final = 1e-9
 """The least chance that counts: log loss of a chance of 0 would be infinite."""
@@ -165,7 +165,7 @@ def main() -> None:
     parser.add_argument("league")
     parser.add_argument("--results", type=Path, default=Path("results"))
     options = parser.parse_args()
-    with stored(options.results) as store:
+    with open_store(options.results) as store:
         state = state_of(store.league(options.league), store.ranks)
     ranks, names = [span.ranks for span in state.spans], [player.name for player in state.tournament.players]
     all_methods = methods(names, state.tournament.rating)

@@ -23,7 +23,7 @@ from tables import Figure, Row, Table
 from arena.bundled import find_tournament
 from arena.errors import SpecError
 from arena.operations.leagues import load_league
-from arena.store.folder import stored
+from arena.store.folder import open_store
 
 _WORKERS: Final = 2
 
@@ -107,7 +107,7 @@ def _kill(name: str, after_s: float) -> KilledRun:
         run.send_signal(signal.SIGKILL)
         run.wait()
         in_results = 0
-        with contextlib.suppress(SpecError), stored(results) as store:
+        with contextlib.suppress(SpecError), open_store(results) as store:
             in_results = load_league(store, None).stored
         return KilledRun(finished, in_results, now_s - first_s)
 

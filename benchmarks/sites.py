@@ -28,7 +28,7 @@ from arena.match.columns import pack_blocks
 from arena.match.results import MatchResult, rotate
 from arena.operations.leagues import load_league
 from arena.store import database, rows
-from arena.store.folder import stored
+from arena.store.folder import open_store
 
 _PLAYERS: Final = 12
 _MATCHES: Final = 100_000
@@ -56,7 +56,7 @@ def measure(scratch: Path, *, is_quick: bool) -> list[Table]:
     (scratch / "ships.yaml").write_text(_RIFFRAFF)
     _arena("league", "run", "first", "--results", str(first))
     _arena("league", "run", str(scratch / "ships.yaml"), "--results", str(ships))
-    with stored(first) as store:
+    with open_store(first) as store:
         blocks = _blocks([*store.matches(load_league(store, "first").blocks)])
     matches = _MATCHES // 10 if is_quick else _MATCHES
     large = _enlarged(scratch / "large", blocks, matches)

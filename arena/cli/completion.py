@@ -15,7 +15,7 @@ from click.shell_completion import CompletionItem, get_completion_class
 from arena.bundled import is_path, list_tournaments
 from arena.errors import ArenaError
 from arena.store.bots import BotStore
-from arena.store.folder import stored
+from arena.store.folder import open_store
 
 _VARIABLE: Final = "_ARENA_COMPLETE"
 Complete = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
@@ -43,7 +43,7 @@ def _bots(results: Path) -> Iterable[str]:
 
 def _leagues(results: Path) -> list[str]:
     """Return the names of the leagues in the results."""
-    with stored(results) as store:
+    with open_store(results) as store:
         return store.leagues()
 
 

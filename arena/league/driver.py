@@ -149,7 +149,7 @@ class _Run:
     def take_in(self, patience_s: float) -> MachineFault | None:
         """Take in the jobs that have ended; return the last fault of this machine by which one failed."""
         trouble = None
-        for job, future in self._window.ended(patience_s):
+        for job, future in self._window.collect(patience_s):
             del self._finished[job.key]
             error = future.exception()
             if fault := self._fault_of_machine(job, error):

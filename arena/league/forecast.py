@@ -140,7 +140,7 @@ def take_sample(
     with Workers(workers, preload=__name__) as pool:
         window = Window[Job, None](lambda job: pool.submit(play, job, matches.append), lambda: workers)
         while window.fill(left if time.monotonic() - start_s < times.begin_s else iter(())):
-            failures += [failure for _, future in window.ended() if (failure := _failure_of(future))]
+            failures += [failure for _, future in window.collect() if (failure := _failure_of(future))]
             tick(len(matches))
             if time.monotonic() - start_s >= times.end_s:
                 pool.close(is_interrupted=True)

@@ -30,7 +30,7 @@ from arena.report.columns import LEADERBOARD, SHOWN_STANDINGS
 from arena.report.luck_origin import luck_description
 from arena.report.matches import match_list
 from arena.store import files
-from arena.store.folder import stored
+from arena.store.folder import open_store
 from arena.text import counted, distinguish_names
 from arena.yaml_file import read_yaml
 
@@ -188,7 +188,7 @@ class League:
     def _require_versions(self) -> None:
         """Raise SpecError if a function that has played has another version now: it would take over old matches."""
         former: dict[str, str] = {}
-        with contextlib.suppress(SpecError), stored(self._results) as store:  # nothing is stored yet
+        with contextlib.suppress(SpecError), open_store(self._results) as store:  # nothing is stored yet
             begun = store.league(self.name).players if self.name in store.leagues() else ()
             former = {player.name: player.bot.manifest.version for player in begun}
         for name, (_, version) in self._callables.items():

@@ -143,7 +143,7 @@ class BotPlayer(Participant):
         """
         talk = self._require_dialogue()
         self._recorder.open(self.moves + 1)
-        talk.forget()
+        talk.begin_request()
         self._events.clear()
         account, channel, run_on = self.account, talk.channel, request.run_on
         clock = account.start(channel)

@@ -124,7 +124,7 @@ class Dialogue:
         self.channel.rest()
         return cpu_reading
 
-    def forget(self) -> None:
+    def begin_request(self) -> None:
         """Get ready for a request: reset the counts of useless output, and count lines that lie there as early.
 
         Raises the fault by which the process was lost, if it was.

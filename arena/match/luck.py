@@ -116,7 +116,7 @@ def luck_of(record: MatchRecord, value: ValueFunction[Any] | None = None) -> Mat
     return meter.luck()
 
 
-def extremes(luck: MatchLuck, seat: int, count: int = 3) -> tuple[tuple[LuckNode, ...], tuple[LuckNode, ...]]:
+def extreme_nodes(luck: MatchLuck, seat: int, count: int = 3) -> tuple[tuple[LuckNode, ...], tuple[LuckNode, ...]]:
     """Return the luckiest and the unluckiest nodes of a seat, the most extreme first; of equals the earlier one.
 
     Only nodes that helped the seat are lucky, only those that hurt it unlucky.

@@ -22,7 +22,7 @@ from arena.operations.read_match import ReadMatch, read_match
 from arena.process.limits import Isolation
 from arena.process.manifest import BotSpec
 from arena.process.suspension import never_suspended
-from arena.store.folder import stored
+from arena.store.folder import open_store
 from arena.store.recent import MATCH_ID
 
 _DAY_MS = 86_400_000.0
@@ -149,7 +149,7 @@ def players_of(results: Path, record: MatchRecord) -> list[Player]:
     """
     seated = [(entry.player, entry.bot) for entry in record.seats]
     known: dict[tuple[str, str], Player] = {}
-    with stored(results) as store:
+    with open_store(results) as store:
         for tournament in map(store.league, store.leagues()):
             players = {(player.name, player.bot.digest): player for player in tournament.players}
             known |= players

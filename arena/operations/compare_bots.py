@@ -33,7 +33,7 @@ from arena.operations.playing import (
 from arena.process.manifest import BotSpec
 from arena.report.comparison import state_line
 from arena.statistics.sequential import Model, SequentialSettings, State
-from arena.store.folder import writable
+from arena.store.folder import open_store_for_writing
 from arena.store.matches import MatchStore
 from arena.text import distinguish_names
 
@@ -98,7 +98,7 @@ def compare_bots(request: CompareBots, on: OnEvent = ignore) -> Comparison:
     tester = partial(SequentialComparison, test, luck_version=value.version if value else "")
     cluster = request.cluster.select(UNSET, request.workers)
     prepare_isolation(request.isolation, request.game)
-    with writable(request.results) as store:
+    with open_store_for_writing(request.results) as store:
 
         def is_open(known: Tournament) -> bool:
             return not _resume_test(store, known, tester, players[0].name)[0].is_decided

@@ -92,7 +92,7 @@ def examine_all(
     with Workers(workers, preload=__name__) as pool:
         window = Window[int, Examination](lambda number: pool.submit(examine_trial, trials[number]), lambda: workers)
         while window.fill(numbers):
-            for number, future in window.ended():
+            for number, future in window.collect():
                 result: Examination | None = None
                 with contextlib.suppress(BrokenExecutor):
                     result = future.result()

@@ -16,7 +16,7 @@ from arena.match.secret_luck import Secret
 from arena.operations.events import Event
 from arena.process.manifest import BotSpec
 from arena.store.bots import BotStore
-from arena.store.folder import stored
+from arena.store.folder import open_store
 from arena.store.matches import MatchStore
 from arena.store.secrets import SecretKeeper
 
@@ -42,7 +42,7 @@ def load_league(store: MatchStore, name: str | None) -> LeagueState:
 
 def is_known(results: Path, league: str) -> bool:
     """Return True if the league is stored in the results folder, which need not exist."""
-    with contextlib.suppress(SpecError), stored(results) as store:
+    with contextlib.suppress(SpecError), open_store(results) as store:
         return league in store.leagues()
     return False
 
@@ -126,14 +126,14 @@ class VersionKeeper:
 
 def _stored_league(results: Path, name: str) -> Tournament | None:
     """Return the stored league of that name; None if there is none, or if it is damaged."""
-    with contextlib.suppress(SpecError, DamagedStore), stored(results) as store:
+    with contextlib.suppress(SpecError, DamagedStore), open_store(results) as store:
         return store.league(name)
     return None
 
 
 def _is_begun(results: Path, name: str) -> bool:
     """Return True if any match of the stored league is stored."""
-    with stored(results) as store:
+    with open_store(results) as store:
         return bool(state_of(store.league(name), store.ranks).stored)
 
 

@@ -8,7 +8,7 @@ from arena.match.results import MatchResult
 from arena.operations.events import OnEvent, Progress, ignore
 from arena.operations.leagues import load_league
 from arena.operations.request import Request
-from arena.store.folder import stored
+from arena.store.folder import open_store
 
 
 class ListMatches(Request, frozen=True, kw_only=True):
@@ -21,7 +21,7 @@ class ListMatches(Request, frozen=True, kw_only=True):
 @contextlib.contextmanager
 def list_matches(request: ListMatches, on: OnEvent = ignore) -> Iterator[tuple[int, Iterator[MatchResult]]]:
     """Yield the number of seats, and an iterator that reads the matches by pairing, block and rotation."""
-    with stored(request.results) as store:
+    with open_store(request.results) as store:
         state = load_league(store, request.league)
         results = store.results(state.blocks)
         matches = steps_of(results, "matches", state.stored, lambda *step: on(Progress(*step)))

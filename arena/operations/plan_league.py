@@ -20,7 +20,7 @@ from arena.process.limits import Isolation
 from arena.process.manifest import BotSpec
 from arena.process.scratch import scratch_folder
 from arena.store.bots import BotStore
-from arena.store.folder import stored
+from arena.store.folder import open_store
 from arena.text import counted
 
 TIMES: Final = SampleTimes()
@@ -76,7 +76,7 @@ def _count_stored_matches(results: Path, tournament: Tournament) -> int:
     """Count the stored matches of the tournament; 0 if it is not known."""
     if not is_known(results, tournament.name):
         return 0
-    with stored(results) as store:
+    with open_store(results) as store:
         return state_of(with_stored_commitments(store, tournament), store.ranks).stored
 
 

@@ -8,7 +8,7 @@ from arena.match.record import MatchRecord
 from arena.match.requests import require_answer, seat_of
 from arena.match.results import MatchResult, partners, record_of
 from arena.operations.request import Request
-from arena.store.folder import stored
+from arena.store.folder import open_store
 from arena.store.matches import LeagueSecret
 from arena.store.recent import MATCH_ID, recent_match
 
@@ -46,7 +46,7 @@ def read_match(request: ReadMatch) -> MatchDetails:
     if record is not None:
         kept = (recent_match(other)[0] for other in _other_ids_of_block(request, record))
         return MatchDetails(record, secret, block=tuple(filter(None, kept)))
-    with stored(request.results) as store:
+    with open_store(request.results) as store:
         match = store.match(request.match)
         record = record_of(match)
         block = tuple(record_of(store.match(other)) for other in _other_ids_of_block(request, record))

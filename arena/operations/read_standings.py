@@ -5,7 +5,7 @@ import msgspec
 from arena.operations.leagues import league_table, load_league
 from arena.operations.request import Request
 from arena.standings.table import Standings, Timing
-from arena.store.folder import stored
+from arena.store.folder import open_store
 
 
 class ReadStandings(Request, frozen=True):
@@ -24,6 +24,6 @@ class LeagueStandings(msgspec.Struct, frozen=True):
 
 def read_standings(request: ReadStandings) -> LeagueStandings:
     """Compute the standings. SpecError if there is no such league."""
-    with stored(request.results) as store:
+    with open_store(request.results) as store:
         state = load_league(store, request.league)
         return LeagueStandings(*league_table(store, state), state.news)

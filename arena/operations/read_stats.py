@@ -16,7 +16,7 @@ from arena.operations.events import OnEvent, Progress, ignore
 from arena.operations.leagues import load_league
 from arena.operations.request import Request
 from arena.standings.matrix import HeadToHead
-from arena.store.folder import stored
+from arena.store.folder import open_store
 from arena.store.matches import MatchStore
 from arena.text import unknown
 
@@ -38,7 +38,7 @@ class ReadStats(Request, frozen=True, kw_only=True):
 
 def read_matrix(request: ReadMatrix) -> tuple[HeadToHead, LuckOrigin]:
     """Compare players by all their matches; return the matrix and the origin of luck. SpecError for unknown names."""
-    with stored(request.results) as store:
+    with open_store(request.results) as store:
         state = load_league(store, request.league)
     tournament = state.tournament
     names = [player.name for player in tournament.players]
@@ -51,7 +51,7 @@ def read_matrix(request: ReadMatrix) -> tuple[HeadToHead, LuckOrigin]:
 
 def read_stats(request: ReadStats, on: OnEvent = ignore) -> tuple[ProfilePage, LuckOrigin]:
     """Compute the results of a player; return them and the origin of luck. SpecError for unknown names."""
-    with stored(request.results) as store:
+    with open_store(request.results) as store:
         state = load_league(store, request.league)
         names = [player.name for player in state.tournament.players]
         if request.player not in names:

@@ -8,7 +8,7 @@ import msgspec
 from arena.errors import DamagedStore
 from arena.league.state import LeagueState, state_of
 from arena.operations.request import Request
-from arena.store.folder import stored
+from arena.store.folder import open_store
 from arena.store.history import Head
 from arena.store.matches import LeagueSecret, MatchStore
 
@@ -47,7 +47,7 @@ def read_status(request: ReadStatus) -> Status:
     """Read the state of the leagues; a damaged one does not hide the others. SpecError if there is no such league."""
     leagues: list[LeagueStatus] = []
     damage: list[str] = []
-    with stored(request.results) as store:
+    with open_store(request.results) as store:
         for name in [request.league] if request.league else store.leagues():
             try:
                 state = state_of(store.league(name), store.ranks)

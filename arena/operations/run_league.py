@@ -56,7 +56,7 @@ from arena.operations.playing import (
 from arena.process.limits import Isolation
 from arena.report.formats import escape
 from arena.store import database, files
-from arena.store.folder import stored, writable
+from arena.store.folder import open_store, open_store_for_writing
 from arena.store.history import Head
 from arena.store.matches import MatchStore
 from arena.text import counted
@@ -136,7 +136,7 @@ def run_league(request: RunLeague, on: OnEvent = ignore) -> LeagueOutcome:
     count = 1 if cluster else local_slots(request, tournament, on)
     backend = backend_of(cluster, tournament, bots, request.isolation, LocalBackend(count), on)
     prepare_isolation(request.isolation, tournament.game)
-    with writable(results) as store:
+    with open_store_for_writing(results) as store:
         tournament, schedules = with_installed_bots(tournament, bots), Schedules(store)
         _require_none_dropped(store, schedules, tournament, request, on)
         if kept:
@@ -163,7 +163,7 @@ def preview_update(request: RunLeague) -> TournamentUpdate:
     tournament, _ = tournament_of(request)
     if not is_known(request.results, tournament.name):
         return TournamentUpdate(tournament)
-    with stored(request.results) as store:
+    with open_store(request.results) as store:
         former = store.league(tournament.name)
         now = state_of(with_stored_commitments(store, tournament), store.ranks)
         dropped = count_dropped_matches(state_of(former, store.ranks), now)

@@ -7,7 +7,7 @@ from arena.errors import SpecError
 from arena.operations.events import Event, OnEvent, Progress, ignore
 from arena.operations.request import Request
 from arena.plugins import install_command
-from arena.store.folder import stored
+from arena.store.folder import open_store
 
 _MISSING_PACKAGES: Final = "arena site needs more packages: {} ({})"
 
@@ -46,7 +46,7 @@ def build_site(request: BuildSite, on: OnEvent = ignore) -> int:
     except ModuleNotFoundError as error:
         raise SpecError(_MISSING_PACKAGES.format(install_command("site"), error)) from None
 
-    with stored(request.results) as store:
+    with open_store(request.results) as store:
         return write_site(
             store, request.leagues, request.out, request.matches, request.private, lambda *step: on(Progress(*step))
         )

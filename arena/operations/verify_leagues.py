@@ -16,7 +16,7 @@ from arena.operations.events import Counted, Event, OnEvent, Warned, ignore
 from arena.operations.playing import BotRequest, ClusterChoice, backend_of, local_workers, prepare_isolation
 from arena.process.cores import usable_cores
 from arena.store.bots import BotStore
-from arena.store.folder import stored
+from arena.store.folder import open_store
 from arena.store.history import Head
 from arena.store.matches import MatchStore
 from arena.store.secrets import SecretKeeper
@@ -49,7 +49,7 @@ class Found(Event, frozen=True):
 def verify_leagues(request: VerifyLeagues, on: OnEvent = ignore) -> tuple[str, ...]:
     """Verify leagues, and report each finding; return the problems."""
     cluster = request.cluster.select(UNSET, request.workers)
-    with stored(request.results) as store:
+    with open_store(request.results) as store:
         leagues = request.leagues or tuple(store.leagues())
         for name in leagues if request.replays else ():
             prepare_isolation(request.isolation, store.league(name).game)

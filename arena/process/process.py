@@ -308,7 +308,7 @@ _LOOKS: Final = 3
 """Searches for a pipe: a bot may move it to another descriptor while the descriptors are being read."""
 
 
-def is_held(pids: Iterable[int], pipe: int) -> bool:
+def is_pipe_open(pids: Iterable[int], pipe: int) -> bool:
     """Return True if one of these processes has the pipe with that inode open, or if /proc cannot be read."""
     searched = tuple(pids)
     return any(_is_open_now(searched, pipe) for _ in range(_LOOKS))

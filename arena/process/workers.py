@@ -141,7 +141,7 @@ class Window(Generic[T, R]):
             future.add_done_callback(partial(self._arrive, item))
         return self._out > 0
 
-    def ended(self, patience_s: float = LOOK_EVERY_S) -> Iterator[tuple[T, "Future[R]"]]:
+    def collect(self, patience_s: float = LOOK_EVERY_S) -> Iterator[tuple[T, "Future[R]"]]:
         """Wait until an item is done, at most for `patience_s`; yield all that are done, with their futures."""
         with contextlib.suppress(Empty):
             ended = self._arrived.get(timeout=patience_s)

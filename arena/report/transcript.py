@@ -16,7 +16,7 @@ from arena.errors import CheckFailed
 from arena.games import load_game
 from arena.games.api import HEADING, news_of, simulator_of
 from arena.match.line_recorder import split_ignored
-from arena.match.luck import SHOWN_FACES, extremes, luck_of
+from arena.match.luck import SHOWN_FACES, extreme_nodes, luck_of
 from arena.match.reconstruction import SeatTranscript, lines_of
 from arena.match.record import ActionStep, ChanceStep, MatchRecord, Requests, SeatRecord, SimulationStep, Step
 from arena.match.replay import ReplayStep, other_rules, replay
@@ -115,7 +115,7 @@ def luck_lines(record: MatchRecord, stored: MatchResult | None = None) -> Iterat
     for seat, entry in enumerate(record.seats):
         total = luck.by_seat[seat] if luck else stored.luck[seat] / LUCK_UNIT if stored else 0.0
         yield f"seat {seat} {entry.player}: {total:+.3f} in all"
-        for word, nodes in zip(("luckiest", "unluckiest"), extremes(luck, seat) if luck else (), strict=False):
+        for word, nodes in zip(("luckiest", "unluckiest"), extreme_nodes(luck, seat) if luck else (), strict=False):
             for node in nodes:
                 outcome = f": {' '.join(map(str, node.outcome))}" if 0 < len(node.outcome) <= SHOWN_FACES else ""
                 drawn = f"{node.key or 'cards turned up'}{outcome}"

@@ -33,7 +33,7 @@ from arena.site.build import assets, league_pages, match_files, site_pages
 from arena.site.leagues import Highlights, LeagueView, league_views, require_players
 from arena.site.pages import POLICY, Pages
 from arena.site.replay_cache import Busy, Files, ReplayCache
-from arena.store.folder import stored
+from arena.store.folder import open_store
 from arena.store.matches import MatchStore
 
 _LOOK_S: Final = 1.0
@@ -69,7 +69,7 @@ class LiveSite:
         self._began_s, self._began_cpu_s = time.monotonic(), self._cpu_s()
         self.version = self._stored_version()
         if private:
-            with stored(results) as store:
+            with open_store(results) as store:
                 require_players([*league_views(store, names)], private)
 
     def look(self) -> bool:
@@ -97,13 +97,13 @@ class LiveSite:
             return self._opened.file(path, partial(self._match_files, played[1] or played[2]))
         with self._lock:
             if path not in self._files:
-                with stored(self._results) as store:
+                with open_store(self._results) as store:
                     self._make_page(store, path)
             return self._files.get(path)
 
     def _stored_version(self) -> str:
         """Return the version of the store as it is now."""
-        with stored(self._results) as store:
+        with open_store(self._results) as store:
             return _version_of(store)
 
     def _league_views(self, store: MatchStore) -> list[LeagueView]:
@@ -139,7 +139,7 @@ class LiveSite:
 
     def _match_files(self, match: str) -> Files:
         """Return both files of a match by path; empty if it is not stored or of another league."""
-        with contextlib.suppress(ValueError, ArenaError), stored(self._results) as store:
+        with contextlib.suppress(ValueError, ArenaError), open_store(self._results) as store:
             key = MatchKey.read(match)
             with self._lock:
                 views = self._league_views(store)

@@ -10,7 +10,7 @@ from arena.store.matches import MatchStore
 
 
 @contextlib.contextmanager
-def stored(results: Path) -> Iterator[MatchStore]:
+def open_store(results: Path) -> Iterator[MatchStore]:
     """Open the stored matches of a results folder for reading, as one snapshot. SpecError if there are none."""
     with database.reading(results) as connection:
         if connection is None:
@@ -21,7 +21,7 @@ def stored(results: Path) -> Iterator[MatchStore]:
 
 
 @contextlib.contextmanager
-def writable(results: Path) -> Iterator[MatchStore]:
+def open_store_for_writing(results: Path) -> Iterator[MatchStore]:
     """Open the stored matches of a results folder for its only writer."""
     with (
         database.writer_lock(results),

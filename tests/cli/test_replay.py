@@ -11,7 +11,7 @@ from support.cli_arena import Terminal
 from arena.match.secret_luck import Secret
 from arena.operations.leagues import load_league
 from arena.store.bots import BotStore
-from arena.store.folder import stored
+from arena.store.folder import open_store
 from arena.verify.replay import audit_by_replay
 
 pytestmark = pytest.mark.process
@@ -82,7 +82,7 @@ def test_blocks_that_no_worker_could_play_are_no_difference(terminal: Terminal) 
     """Blocks that no worker could play are reported apart from differences and not counted as matches."""
     play(terminal, "random", "random", seed=1, cycles=1, chunk_blocks=1)
 
-    with stored(terminal.results) as store:
+    with open_store(terminal.results) as store:
         bots = BotStore(terminal.results, terminal.folder)
         league, secrets = load_league(store, None), [Secret.public("1")]
         told = [text for _, text in audit_by_replay(store, bots, league, secrets, 1, "none", Dying())]

@@ -19,7 +19,7 @@ from arena.league.state import state_of
 from arena.operations.leagues import league_table
 from arena.report.formats import Style
 from arena.report.leaderboard import leaderboard_page
-from arena.store.folder import stored
+from arena.store.folder import open_store
 
 pytestmark = [pytest.mark.slow, pytest.mark.process]
 
@@ -117,7 +117,7 @@ def test_the_first_table_is_that_of_its_command(tmp_path: Path, monkeypatch: pyt
 
     assert execute(words) == 0
 
-    with stored(tmp_path) as store:
+    with open_store(tmp_path) as store:
         standings, times = league_table(store, state_of(store.league("first"), store.ranks))
     played = leaderboard_page(standings, times).render("table", Style(width=COLUMNS))
     assert shown.rstrip() == played

@@ -21,7 +21,7 @@ from arena.games.api import Chance, Decision, Dice, Seat, value_of
 from arena.games.luck import derive
 from arena.games.shanghaien.state import State as Position
 from arena.games.shanghaien.value.position import ShanghaienValue
-from arena.match.luck import LEAST, LuckMeter, LuckNode, MatchLuck, extremes, luck_of
+from arena.match.luck import LEAST, LuckMeter, LuckNode, MatchLuck, extreme_nodes, luck_of
 from arena.match.record import ActionStep, ChanceStep, pack, unpack
 from arena.match.referee import play_match
 from arena.match.settings import MatchSpec
@@ -191,11 +191,11 @@ def test_the_luckiest_and_unluckiest_nodes_are_named() -> None:
     nodes = [LuckNode(step=step, luck=(luck, -luck)) for step, luck in enumerate((0.1, -0.2, 0.3, 0.0, 0.3, -0.05))]
     luck = MatchLuck(version="1", by_seat=(0.45, -0.45), nodes=tuple(nodes))
 
-    lucky, unlucky = extremes(luck, 0, count=2)
+    lucky, unlucky = extreme_nodes(luck, 0, count=2)
 
     assert [node.step for node in lucky] == [2, 4]
     assert [node.step for node in unlucky] == [1, 5]
-    assert [node.step for node in extremes(luck, 1)[0]] == [1, 5]
+    assert [node.step for node in extreme_nodes(luck, 1)[0]] == [1, 5]
 
 
 class Leaning:

@@ -11,7 +11,7 @@ from support.waiting import eventually
 
 from arena.process import process
 from arena.process.limits import Limits
-from arena.process.process import ProcessGroup, delayed_s, is_held, resident_bytes
+from arena.process.process import ProcessGroup, delayed_s, is_pipe_open, resident_bytes
 from arena.process.sandbox import sandbox
 from arena.process.sandbox.sandbox import Sandbox, count_files
 
@@ -112,10 +112,10 @@ def test_a_pipe_is_held_while_it_moves_to_another_descriptor(monkeypatch: pytest
     os.close(reading)
     monkeypatch.setattr(process, "_link_target", move_first)
 
-    assert is_held([os.getpid()], pipe)
+    assert is_pipe_open([os.getpid()], pipe)
     assert moved
     os.close(moved[0])
-    assert not is_held([os.getpid()], pipe)
+    assert not is_pipe_open([os.getpid()], pipe)
 
 
 def test_a_pipe_is_held_while_it_is_open() -> None:
@@ -124,9 +124,9 @@ def test_a_pipe_is_held_while_it_is_open() -> None:
         assert cat.stdin is not None
         pipe = os.fstat(cat.stdin.fileno()).st_ino
 
-        assert is_held([cat.pid], pipe)
-        assert not is_held([cat.pid], pipe + 1_000_000)
-        assert is_held([NOBODY], pipe)  # nobody can tell
+        assert is_pipe_open([cat.pid], pipe)
+        assert not is_pipe_open([cat.pid], pipe + 1_000_000)
+        assert is_pipe_open([NOBODY], pipe)  # nobody can tell
 
 
 @pytest.mark.parametrize(("number", "mib"), [(4, 1.25), (100, 31.25)])

@@ -19,7 +19,7 @@ from typing import ClassVar, Final
 from arena.errors import HarnessFault, Shortage
 from arena.process.clock import CpuClock
 from arena.process.limits import Limits, prefer_for_oom_kill, sandbox_rlimits, set_rlimits
-from arena.process.process import ProcessGroup, is_held, spawn
+from arena.process.process import ProcessGroup, is_pipe_open, spawn
 from arena.process.reaper import children, read_proc
 from arena.process.sandbox import bubblewrap, cgroup, kernel_files, leftovers, syscalls
 from arena.process.sandbox.users import acquire_uid, reachable, real_user, release_uid, require_readable
@@ -124,7 +124,7 @@ class Sandbox(ProcessGroup):
     def has_pipe_open(self, inode: int) -> bool:
         """See ProcessGroup.has_pipe_open. bwrap has it open, too, so that there is no EOF while the bot lives."""
         pids = self.bot_pids()
-        return not pids or is_held(pids, inode)
+        return not pids or is_pipe_open(pids, inode)
 
     def hint_on(self, stderr: str) -> str:
         """See ProcessGroup.hint_on."""
