@@ -31,12 +31,12 @@ from arena.report.transcript import result_line, transcript
 )
 @click.option("--wait", is_flag=True, help="Name the process and wait for Enter before the request, for a debugger.")
 def ask_or_play_on(request: AskBot, *, is_played_on: bool, wait: bool) -> int:
-    """Ask BOT, by name or path, what it answers to the requests of MATCH. Exit 1 if anything differs.
+    """Ask a bot for its answers in a stored match. Exit 1 if one differs from the record.
 
-    MATCH is stored in results or one of the last 50 of `arena match`. BOT gets the lines that PLAYER
-    got in the match, up to the step. Its answers are compared with the recorded ones, which are played on whatever it
-    says. With --play-on its own count from the step on, and so do those of the other
-    bots, in the versions that played.
+    BOT is a name or a path; MATCH is stored in results or one of the last 50 of `arena match`. BOT gets the lines that
+    PLAYER got in the match, up to the step. Its answers are compared with the recorded ones, which are played on
+    whatever it says. With --play-on its own count from the step on, and so do those of the other bots, in the versions
+    that played.
 
     With --wait no clock runs; docs/debug.md shows gdb, pdb and node. Sandboxed processes are hard to attach to:
     `--isolation none` helps.

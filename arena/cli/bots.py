@@ -19,12 +19,13 @@ from arena.text import printable
 @click.argument("bot", shell_complete=complete_bot)
 @tournament_option
 def check(request: CheckBot) -> None:
-    """Check step by step that BOT (a script or a folder with bot.yaml) speaks the protocol. Exit 1 if it does not.
+    """Check step by step that BOT speaks the protocol. Exit 1 if it does not.
 
-    It is tried as the tournament of --for plays. Without one it plays each game that its bot.yaml names, or that of
-    --game, and also a match with other options of the game, such as expansions; a fault there is a remark.
+    BOT is a script, a folder with bot.yaml, or a name. It is tried as the tournament of --for plays. Without one it
+    plays each game that its bot.yaml names, or that of --game. It also plays a match with other options of the game,
+    such as expansions; a fault there is a remark.
 
-    The luck of its matches is drawn under a new secret, which is printed at the end.
+    The luck of its matches follows from a new secret, which is printed at the end.
 
     Example: arena check ./mybot
     """
@@ -36,7 +37,7 @@ def check(request: CheckBot) -> None:
 @requesting(WithdrawBot)
 @click.argument("bot", metavar="NAME[@HASH]", shell_complete=complete_bot)
 def withdraw(request: WithdrawBot) -> None:
-    """Take a submitted bot off the list: the one of that hash, or the latest of that name.
+    """Take a submitted bot off the list: the latest of that name, or the one of that hash.
 
     Its stored matches and its installed copy stay, and its name stays its owner's; `arena submit` puts it back.
 
@@ -52,7 +53,7 @@ def withdraw(request: WithdrawBot) -> None:
 @requesting(ListBots)
 @format_option(("table", "csv", "json"))
 def bots(request: ListBots, form: str) -> None:
-    """List the bots on offer, with the owners of names: those in the folder --bots, the submitted and the bundled ones.
+    """List the bots on offer: those in the folder --bots, the submitted and the bundled ones.
 
     Example: arena bots
     """

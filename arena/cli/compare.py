@@ -22,22 +22,22 @@ _FORMATS = {"text": as_text, "json": as_json, "markdown": as_markdown}
 @requesting(CompareBots)
 @click.argument("new", shell_complete=complete_bot)
 @click.argument("old", shell_complete=complete_bot)
-@click.option("--elo0", type=float, help="H0: NEW is better by no more than this.")
-@click.option("--elo1", type=float, help="H1: NEW is better by at least this.")
+@click.option("--elo0", type=float, help="Hypothesis H0: NEW is better by this Elo or less.")
+@click.option("--elo1", type=float, help="Hypothesis H1: NEW is better by this Elo or more.")
 @click.option(
     "--model",
     type=click.Choice(get_args(Model)),
-    help="Kind of Elo that --elo0 and --elo1 are; `luck-adjusted` is `logistic` with luck taken off the scores,"
-    " `student` compares margins instead of wins.",
+    help="Scale of --elo0 and --elo1: standard deviations of a match (`normalised`), Elo by the score (`logistic`), the"
+    " same with luck taken off the scores (`luck-adjusted`), or `normalised` by margins (`student`).",
 )
-@click.option("--alpha", type=float, help="Chance that H1 is accepted if H0 is true, about.")
-@click.option("--beta", type=float, help="Chance that H0 is accepted if H1 is true, about.")
+@click.option("--alpha", type=float, help="Chance to accept H1 if H0 is true, about.")
+@click.option("--beta", type=float, help="Chance to accept H0 if H1 is true, about.")
 @click.option("--batch", type=click.IntRange(1, 10_000), help="Blocks between two looks.")
-@click.option("--cap", type=click.IntRange(1, 10_000_000), help="Blocks after which it is given up; default: computed.")
+@click.option("--cap", type=click.IntRange(1, 10_000_000), help="Blocks after which it gives up; default: computed.")
 @click.option("--workers", type=WORKERS, help="Matches played at once; default: all cores.")
 @format_option(tuple(_FORMATS))
 def compare(request: CompareBots, form: str) -> int:
-    """Play NEW against OLD in blocks until a sequential test has decided whether NEW is better.
+    """Play NEW against OLD until a sequential test has decided whether NEW is better.
 
     Matches are stored, and the secret under which their luck is drawn. Interrupted, the same command continues, and
     comes to the same verdict as without the stop, at any number of workers.

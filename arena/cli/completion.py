@@ -76,7 +76,9 @@ def complete_columns(context: click.Context, _parameter: click.Parameter, begun:
 @click.command()
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 def completion(shell: str) -> None:
-    """Print the script with which SHELL completes commands, options, and names of bots, tournaments, leagues, columns.
+    """Print the script with which a shell completes commands, options and names.
+
+    The names are those of bots, tournaments, leagues and columns.
 
     Put its line into the start-up file of the shell: `eval "$(arena completion bash)"` into ~/.bashrc, the same with
     zsh into ~/.zshrc; for fish, `arena completion fish > ~/.config/fish/completions/arena.fish`.

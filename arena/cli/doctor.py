@@ -28,10 +28,10 @@ Commands
 @click.command()
 @requesting(ExamineMachine)
 def doctor(request: ExamineMachine) -> int:
-    """Tell whether bots can be run safely here, and what this machine can do for a league.
+    """Examine whether bots can be run safely here, and what this machine can do for a league.
 
-    It exits with 1 if bots cannot be run safely, and says what to do first. With --cluster it looks at each worker of a
-    cluster instead, on the worker's own machine, and exits with 1 if any cannot play.
+    The exit code is 1 if bots cannot be run safely; then the output says what to do first. With --cluster it looks at
+    each worker of a cluster instead, on the worker's own machine, and exits with 1 if any cannot play.
 
     Example: arena doctor
     """

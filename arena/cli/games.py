@@ -18,9 +18,9 @@ from arena.text import describe_range, printable
 
 @click.command("games")
 def games() -> None:
-    """List the games on offer: those of arena, and those of other packages that are installed.
+    """List the games on offer: those of arena, and those of other installed packages.
 
-    A game that cannot be played is told on stderr, with the reason.
+    A game that cannot be played is named on stderr, with the reason.
 
     Example: arena games
     """
@@ -33,10 +33,10 @@ def games() -> None:
 @click.argument("name")
 @click.option("--like", type=click.Choice([*SMALL_GAMES]), help="The small game that it begins as.")
 def start_game(request: NewGame) -> None:
-    """Start a game of your own called NAME: a package with rules, tests, a bot and a tournament, in a new folder.
+    """Start a game of your own called NAME, in a new folder.
 
-    It plays at once, by the rules of a small game that you then change: connect_four hides nothing, kuhn_poker has
-    cards that only one seat sees.
+    The folder is a package with rules, tests, a bot and a tournament. It plays at once, by the rules of a small game
+    that you then change: connect_four hides nothing, kuhn_poker has cards that only one seat sees.
 
     Example: arena new-game my_game --like kuhn_poker
     """
@@ -50,9 +50,9 @@ def start_game(request: NewGame) -> None:
 @requesting(CheckGame, without={"results"})
 @click.argument("name", metavar="NAME|MODULE:CLASS")
 def check(request: CheckGame) -> None:
-    """Check by random plays that the game NAME keeps the contract, for every number of seats. Exit 1 if it does not.
+    """Check by random plays that a game keeps the contract. Exit 1 if it does not.
 
-    Each promise is a line, and what breaks it a sentence below it.
+    All numbers of seats are tried. Each promise is a line, and what breaks it a sentence below it.
 
     Example: arena check-game nim
     """
@@ -73,7 +73,7 @@ def check(request: CheckGame) -> None:
 @click.command("new-bot")
 @requesting(NewBot, without={"results"})
 @click.argument("name")
-@click.option("--lang", help=f"{', '.join(list(KITS)[:-1])} or {list(KITS)[-1]}.")
+@click.option("--lang", help=f"Language: {', '.join(list(KITS)[:-1])} or {list(KITS)[-1]}.")
 @click.option(
     "--policy",
     type=click.Path(path_type=Path),
@@ -81,11 +81,12 @@ def check(request: CheckGame) -> None:
 )
 @click.option("--to", "folder", type=click.Path(path_type=Path), help="Folder to make; default: NAME, here.")
 def start_bot(request: NewBot) -> None:
-    """Start a bot of your own called NAME from a kit that plays at once: you write one function, `choose`.
+    """Start a bot of your own called NAME.
 
-    Without --to there is a league, too: tournaments/NAME.yaml, against bundled bots. A file there is not replaced.
+    It is made from a kit and plays at once: you write one function, `choose`. Without --to there is a league, too:
+    tournaments/NAME.yaml, against bundled bots. A file there is not replaced.
 
-    With --policy it plays by a network that you trained, for the game with these --options.
+    With --policy the bot plays by a network that you trained, for the game with these --options.
 
     Example: arena new-bot mybot --lang python
     """

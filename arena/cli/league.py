@@ -32,7 +32,7 @@ from arena.yaml_file import read_yaml
 
 @click.group(cls=SuggestingGroup)
 def league() -> None:
-    """Run a tournament file, see how far it is.
+    """Run a tournament file, see how far it is, list its matches.
 
     Example: arena league run first
     """
@@ -40,7 +40,7 @@ def league() -> None:
 
 @click.command()
 def tournaments() -> None:
-    """List the tournaments that `arena league run NAME` finds: those in tournaments/ here, and the bundled ones.
+    """List the tournaments that have a name: those in tournaments/ here, and the bundled ones.
 
     Example: arena tournaments
     """
@@ -65,9 +65,10 @@ league.add_command(run)
 @requesting(ReadStatus)
 @click.argument("league", required=False, metavar="[NAME]", shell_complete=complete_league)
 def status(request: ReadStatus) -> None:
-    """Print how many matches of league NAME (or of all leagues) are stored, and which round is on.
+    """Print how many matches are stored, and which round is on.
 
-    The line `history:` has the root of all stored matches, for `arena verify --root`.
+    NAME is a league; without it all leagues are listed. For a league that machines of a cluster played, it has the
+    blocks and the speed of each. The last line has the root of all stored matches, for `arena verify --root`.
 
     Example: arena league status
     """
@@ -97,11 +98,11 @@ def _share(machine: MachineShare) -> str:
 @click.argument("league", metavar="NAME", shell_complete=complete_league)
 @click.option("--to", "file", type=FILE_PATH, help="New file for the secret, for --secret-file.")
 def reveal(request: RevealSecret, file: Path | None) -> None:
-    """Print the secret from which the luck of league NAME follows. It gives no new block from then on.
+    """Print the secret from which the luck of a league follows.
 
-    With the secret and its commitment anybody computes every die again: `arena verify --secret-file FILE` checks a copy
-    of the results, `arena league run --secret-file FILE` repeats the league. Blocks that are not played yet are drawn
-    under a new secret, with a commitment of its own, at the next run.
+    The secret gives no new block from then on. With the secret and its commitment anybody computes every die again:
+    `arena verify --secret-file FILE` checks a copy of the results, `arena league run --secret-file FILE` repeats the
+    league. Blocks that are not played yet are drawn under a new secret, with a commitment of its own, at the next run.
 
     Example: arena league reveal first --to first.secret
     """
@@ -127,9 +128,10 @@ def reveal(request: RevealSecret, file: Path | None) -> None:
 @format_option(MATCH_FORMATS, "Format of the output; csv and json have all that is known of each match.")
 @columns_option
 def matches(request: ListMatches, form: str, style: Style) -> None:
-    """List the stored matches of league NAME: id, players by seat, scores, termination, faults.
+    """List the stored matches of a league.
 
-    NAME may be left out if there is only one league. With --format csv or json also ranks, luck, moves and times, one
+    A line has the id, the players by seat, the scores, the termination and the faults. NAME may be left out if there is
+    only one league. With --format csv or json also ranks, luck, moves and times, one
     match a line; docs/results.md explains the columns.
 
     Example: arena league matches first --format csv

@@ -116,9 +116,10 @@ def _winner(result: MatchResult) -> str | None:
 @click.argument("bots", nargs=-1, required=True, metavar="BOT [BOT [BOT]]", shell_complete=complete_bot)
 @click.option("--seat", type=click.IntRange(0), help="Your seat.")
 def play(request: PlayInPerson) -> None:
-    """Play a match against each BOT, by name or path, at one table; they sit down in their order around you.
+    """Play a match against bots in the terminal.
 
-    The luck is drawn under a new secret, which is printed at the end with the way to play it again.
+    Each BOT, by name or path, sits at your table, in this order from seat 0 on around you. The luck follows from a new
+    secret, which is printed at the end with the command that plays it again.
 
     Example: arena play greedy --seat 1
     """

@@ -158,26 +158,26 @@ _SHARED: Final = (
         "--options",
         metavar="JSON",
         callback=_json_object,
-        help='Options of the game, such as \'{"tricks": {"adjust": 8, "both": 0, "reroll": 0}}\'.',
+        help="Options of the game, as its page in docs/ lists them.",
     ),
     _option(
         "secret game",
         "--seed",
         metavar="TEXT",
-        help="Public seed of all luck, for demonstrations: bots can predict the luck.",
+        help="Public text from which all luck follows, for demonstrations: bots can predict the luck.",
     ),
     _option(
         "secret",
         "--secret-file",
         type=FILE_PATH,
-        help="File of the secret from which all luck follows, to repeat it; default: a new secret.",
+        help="File of the secret from which all luck follows, as `arena league reveal` writes it.",
     ),
     # On the command line only: no file and no variable shall switch the sandbox off.
     _option(
         "isolation",
         "--isolation",
         type=click.Choice(["sandbox", "none"]),
-        help="Isolation of bots; `none` only for bots you trust, and every result says so.",
+        help="`none` runs bots without the sandbox: only those you trust; every result says so.",
     ),
     _option(
         "results",
@@ -185,6 +185,7 @@ _SHARED: Final = (
         type=FOLDER_PATH,
         envvar="ARENA_RESULTS",
         callback=_report_if_made,
+        show_envvar=True,
         help="Folder of the database, the installed bots and the logs.",
     ),
     _option(
@@ -194,10 +195,19 @@ _SHARED: Final = (
         type=FOLDER_PATH,
         envvar="ARENA_BOTS",
         callback=_existing_folder,
+        show_envvar=True,
         help="Folder where bots are found by name, before the bundled ones.",
     ),
-    _option("clock", "--move-ms", type=float, default=ClockSettings().move_ms, help="CPU time free for each move."),
-    _option("clock", "--bank-ms", type=float, default=ClockSettings().bank_ms, help="CPU time for the match on top."),
+    _option(
+        "clock", "--move-ms", type=float, default=ClockSettings().move_ms, help="CPU time free for each move, in ms."
+    ),
+    _option(
+        "clock",
+        "--bank-ms",
+        type=float,
+        default=ClockSettings().bank_ms,
+        help="CPU time for a match on top, in ms.",
+    ),
 )
 
 

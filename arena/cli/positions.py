@@ -25,7 +25,7 @@ from arena.text import counted
 
 @click.group(cls=SuggestingGroup)
 def positions() -> None:
-    """Keep positions of stored matches, and ask each new version of a bot for its answers there.
+    """Keep positions of stored matches as tests for each new version of a bot.
 
     Example: arena positions run ./mybot positions
     """
@@ -54,9 +54,10 @@ def _parse_expected(_context: click.Context, parameter: click.Parameter, texts: 
 @click.option("--to", "folder", type=FOLDER_PATH, help="Folder of the set.")
 @click.option("--name", help="Name of the position; default: match and step.")
 def save(request: SavePosition) -> None:
-    """Save the position before STEP of the stored match MATCH, for which PLAYER was asked, with the expected answers.
+    """Save a position of a stored match with the answers expected.
 
-    The folder has a small file for each position, which you may edit, and each match once; it needs no results.
+    It is the position before the step, at which PLAYER was asked. The folder has a small file for each position, which
+    you may edit, and each match once; it needs no results.
 
     Example: arena positions save 3f9a2c41d07b-0-1 mybot --step 12 --expect 0
     """
@@ -70,7 +71,7 @@ def save(request: SavePosition) -> None:
 @click.argument("folder", type=FOLDER_PATH, required=False)
 @click.option("--to", "xml", type=FILE_PATH, help="Write the results to FILE as JUnit XML, too.")
 def run(request: RunPositions, xml: Path | None) -> int:
-    """Ask BOT at each position of FOLDER, and print which it passes. Exit 1 if it fails one.
+    """Ask BOT at each saved position, and print which it passes. Exit 1 if it fails one.
 
     Example: arena positions run ./mybot positions --to report.xml
     """

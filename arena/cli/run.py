@@ -40,7 +40,7 @@ from arena.store.league_log import logging_to
 @click.option("--workers", type=WORKERS, help="Matches played at once; default: the file, or all cores.")
 @format_option(text="Format of the leaderboard.")
 @columns_option
-@click.option("--update", is_flag=True, help="Take new versions of bots and changes that drop matches; asks before.")
+@click.option("--update", is_flag=True, help="Take new versions of bots, and changes that drop matches; asks before.")
 @click.option("--yes", is_flag=True, help="With --update: do not ask.")
 @click.option("--trust-code", is_flag=True, help="Let `game: module:Class` name a module in the tournament's folder.")
 @click.option(
@@ -49,19 +49,20 @@ from arena.store.league_log import logging_to
     help="Only forecast matches, time and precision, by a sample of a minute; with --update also what is dropped.",
 )
 def run(request: RunLeague, *, form: str, style: Style, yes: bool, trust_code: bool, plan: bool) -> None:
-    """Play what is left of the tournament in FILE, or of the one called NAME, then print the leaderboard.
+    """Play what is left of a tournament, then print the leaderboard.
 
-    NAME is a file NAME.yaml in tournaments/, or a bundled tournament; `arena tournaments` lists both.
+    FILE is a tournament file. NAME is a file NAME.yaml in tournaments/, or a bundled tournament; `arena tournaments`
+    lists both.
 
-    Without `seed:` in the file all luck follows from a secret, which is drawn at the first run and kept in the results;
-    its commitment is shown. Ctrl-C, SIGTERM or a crash loses nothing that is stored: the same command continues where
-    it stopped, and ends with the same standings.
+    Ctrl-C, SIGTERM or a crash loses nothing that is stored: the same command continues where it stopped, and ends with
+    the same standings. Without `seed:` in the file all luck follows from a secret, which is drawn at the first run and
+    kept in the results; its commitment is printed.
 
     A league that has begun goes on with the bots it began with, also if they were submitted again or edited since.
 
-    With --plan nothing is stored, and no luck of the league is drawn: a sample on other luck tells how many hours the
-    league will take on this machine, and the difference between two players that so many blocks can show. With
-    --cluster it is played here, too; the time is that of all workers, by their speeds.
+    With --plan nothing is stored. A sample on other luck shows how many hours the league will take on this machine, and
+    the difference between two players that so many blocks can show. With --cluster the sample is played here, too; the
+    time is that of all workers, by their speeds.
 
     Example: arena league run first --workers 4
     """

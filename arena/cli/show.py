@@ -52,7 +52,7 @@ from arena.site.page import match_page
 )
 @click.option("--times", is_flag=True, help="Print the use of time by request: CPU, wall, idle, bank, bytes of stderr.")
 @click.option("--lines", "player", metavar="PLAYER", help="Print every line between the referee and PLAYER instead.")
-@click.option("--raw", is_flag=True, help="Of --lines only the referee's, byte for byte, from `hello` on: for a pipe.")
+@click.option("--raw", is_flag=True, help="With --lines: only the referee's, byte for byte, from `hello` on.")
 def show(
     request: ReadMatch,
     *,
@@ -66,13 +66,13 @@ def show(
     player: str | None,
     raw: bool,
 ) -> None:
-    """Replay the match MATCH_ID step by step; `arena league matches NAME` lists the ids of stored ones.
+    """Replay a match step by step.
 
-    The last 50 matches of `arena match` are found, too.
+    `arena league matches NAME` lists the ids of stored matches; the last 50 of `arena match` are found, too.
 
-    At the start: the luck of its block, from which every die follows, and the commitment to it. At the end: how much of
-    it was luck, and the luckiest and unluckiest draws of each seat. A match by other rules than those of this arena is
-    told as it was recorded, without positions.
+    At the start stands the luck of its block, from which every die follows, and the commitment to it. At the end stands
+    how much of it was luck, and the luckiest and unluckiest draws of each seat. A match by other rules than those of
+    this arena is printed as it was recorded, without positions.
 
     The page of --to FILE.html and of --open plays the match: its table, the chance of winning, jumps to its moments,
     and the other matches of its block beside it, on the same luck.

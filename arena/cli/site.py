@@ -30,7 +30,9 @@ def site() -> None:
 )
 @click.option("--private", multiple=True, metavar="PLAYER", help="Show notes and stderr of this player, too.")
 def build(request: BuildSite) -> None:
-    """Write pages of LEAGUES, or of all, that a browser opens without server, network or script.
+    """Write web pages that a browser opens without a server.
+
+    They show LEAGUES, by default all, and need no network and no script.
 
     Example: arena site build first --to site
     """
@@ -46,9 +48,10 @@ def build(request: BuildSite) -> None:
 @click.option("--port", type=click.IntRange(0, 65535), help="Port to listen on; 0 takes a free one.")
 @click.option("--private", multiple=True, metavar="PLAYER", help="Show notes and stderr of this player, too.")
 def serve(request: ServeSite) -> None:
-    """Serve pages of LEAGUES, or of all, that follow a league while it runs in another process.
+    """Serve web pages that follow a league while it runs.
 
-    Every finished match can be played. Nothing can be changed through the pages.
+    They show LEAGUES, by default all. Another process runs the league. Every finished match can be played. Nothing can
+    be changed through the pages.
 
     Example: arena site serve first --port 8000
     """

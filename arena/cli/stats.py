@@ -25,9 +25,9 @@ from arena.report.profile import profile_page
 @click.option("--no-timing", is_flag=True, help="Leave times out: equal results then give equal bytes.")
 @columns_option
 def leaderboard(request: ReadStandings, form: str, no_timing: bool, style: Style) -> None:
-    """Print the standings of league NAME; NAME may be left out if there is only one.
+    """Print the standings of a league.
 
-    In csv and json all columns are there, unless --columns names some.
+    NAME may be left out if there is only one. In csv and json all columns are there, unless --columns names some.
 
     Example: arena leaderboard first --columns player,score,faults
     """
@@ -52,12 +52,12 @@ def _players(context: click.Context, parameter: click.Parameter, value: str) -> 
 @format_option()
 @click.option("--columns", metavar="A,B,...", callback=names_with_commas, help="With csv or json: only these columns.")
 def matrix(request: ReadMatrix, form: str, columns: tuple[str, ...]) -> None:
-    """Print who scored what against whom in LEAGUE, which may be left out if there is only one.
+    """Print who scored what against whom.
 
-    Marks in the cells tell who is surely better than whom, by all matches and with a correction for the number of
-    pairs. A cell is shaded by how surprising it is beside the skills of the two. Below: whether one skill per player
-    explains the results, and the cycles (A beats B beats C beats A). Shades only in a terminal, and not with NO_COLOR
-    set.
+    LEAGUE may be left out if there is only one. Marks in the cells show who is significantly better than whom, by all
+    matches and with a correction for the number of pairs. A cell is shaded by how surprising it is beside the skills of
+    the two, in a terminal without NO_COLOR. Below the table stands whether one skill per player explains the results,
+    and the cycles (A beats B beats C beats A).
 
     Example: arena matrix first --players 10
     """
@@ -82,10 +82,11 @@ def wants_colours(environment: Mapping[str, str]) -> bool:
 @format_option()
 @columns_option
 def stats(request: ReadStats, form: str, style: Style) -> None:
-    """Print all that LEAGUE tells of one PLAYER; LEAGUE may be left out if there is only one.
+    """Print all results of one player of a league.
 
-    Results by opponent, by seat and by tenth of the schedule, time per move, faults and extreme matches with their ids.
-    Where the luck of all matches was stored, scores without it stand beside the others if they tell more.
+    LEAGUE may be left out if there is only one. There are results by opponent, by seat and by tenth of the schedule,
+    time per move, faults, and extreme matches with their ids. Where the luck of all matches was stored, scores without
+    it stand beside the others if they are more precise.
 
     Example: arena stats greedy first
     """

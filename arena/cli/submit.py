@@ -30,23 +30,24 @@ from arena.text import counted, join_lines, printable
 @requesting(SubmitBots)
 @click.argument("bots", nargs=-1, required=True, metavar="BOT...", shell_complete=complete_bot)
 @click.option("--baseline", help="The bot that each plays one block against.")
-@click.option("--owner", help="Whose bots these are; default: the name of each folder, of single files you.")
+@click.option("--owner", help="Owner of the bots; default: the name of each folder, of single files you.")
 @click.option("--replace", is_flag=True, help="Each is a new version of the submitted bot of its name.")
 @click.option("--take-over", is_flag=True, help="Give names of other owners to the owners of these bots.")
 @click.option("--workers", type=WORKERS, help="Bots examined at once; default: all cores.")
 @click.option("--reports", type=FOLDER_PATH, help="Folder for a text for the author of each bot: every step, and why.")
 @tournament_option
 def submit(request: SubmitBots, reports: Path | None) -> None:
-    """Check each BOT, let it play a block against a baseline, and put it on the list of bots. Exit 1 if one is refused.
+    """Check bots, let each play a baseline, and put them on the list. Exit 1 if one is refused.
 
-    Each is tried as the tournament of --for plays; without one, as `arena check` does.
+    Each BOT is tried as the tournament of --for plays; without one, as `arena check` does. Then it plays a block
+    against the baseline.
 
     A name belongs to the owner whose bot was submitted first under it, with all names that look like it; --replace
-    makes this bot the new version of its owner's. The owner of handed-in/ann is ann. The luck is drawn under a new
+    makes this bot the new version of its owner's. The owner of handed-in/ann is ann. The luck follows from a new
     secret, which is printed.
 
-    One BOT is told step by step. Several are examined at the same time; a table at the end tells which are accepted
-    and which are refused, and why. After Ctrl-C those that were accepted are on the list.
+    The steps of a single BOT are printed. Several are examined at the same time; a table at the end shows which are
+    accepted and which are refused, and why. After Ctrl-C those that were accepted are on the list.
 
     Example: arena submit handed-in/*
     """

@@ -43,22 +43,22 @@ def _heads(_context: click.Context, _parameter: click.Parameter, roots: tuple[st
     type=click.IntRange(0),
     show_default=False,
     metavar="N",
-    help="Play N random process lives of each league again, with the same bots, and tell what differs.",
+    help="Play N random jobs of each league again, with the same bots, and print what differs.",
 )
 def verify(request: VerifyLeagues) -> None:
-    """Replay every stored match of each LEAGUE (default: all) from its luck and actions, and compute all anew.
+    """Recompute every stored match and all standings. Exit 1 if anything does not fit.
 
-    The luck of each block must be what the secret of its league gives, as far as the secret is stored here or given;
-    each die must be what the luck of its block gives, each action legal, each outcome what the rules say; summaries,
-    digests, bots and published standings must fit. Simulations are made again, and must be the same to the
-    last bit where the simulator and the machine are; elsewhere the difference is told. Matches of no current league are
-    checked against their own records. Exit 1 if anything does not fit.
+    Each match of LEAGUE (default: all) is replayed from its luck and actions. The luck of each block must be what the
+    secret of its league gives, as far as the secret is stored here or given; each die must be what the luck of its
+    block gives, each action legal, each outcome what the rules say; summaries, digests, bots and published standings
+    must fit. Simulations are made again, and must be the same to the last bit where the simulator and the machine are;
+    elsewhere the difference is printed. Matches of no current league are checked against their own records.
 
     With --root the first COUNT matches that were stored are computed again, and must be those of that day: whoever kept
     a root sees every later change, even one that fits everywhere else.
 
-    With --replay the bots are asked again: their actions should be those that are stored. That is evidence, no proof,
-    and no failure: a bot may draw lots, or look at the clock.
+    With --replay the bots are asked again, in the sandbox or as --isolation says: their actions should be those that
+    are stored. That is evidence, no proof, and no failure: a bot may draw lots, or look at the clock.
 
     With --cluster the workers of a cluster check the matches, and play those of --replay; the findings are the same.
 

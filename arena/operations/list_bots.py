@@ -20,7 +20,6 @@ class WithdrawBot(Request, frozen=True, kw_only=True):
     """The submission to take off the list: `name`, which is the latest, or `name@beginning-of-hash`."""
 
     bot: str
-    bots_folder: Path = Path("bots")
 
 
 class OfferedBot(msgspec.Struct, frozen=True, order=True):
@@ -56,7 +55,7 @@ def list_bots(request: ListBots, on: OnEvent = ignore) -> list[OfferedBot]:
 
 def withdraw_bot(request: WithdrawBot) -> tuple[Submission, Submission | None]:
     """Take a submission off the list; return it, and the latest other one of its name. SpecError if there is none."""
-    store = BotStore(request.results, request.bots_folder)
+    store = BotStore(request.results, request.results)
     gone = store.withdraw(request.bot)
     return gone, next((other for other in store.submissions() if other.name == gone.name), None)
 

@@ -13,8 +13,10 @@ from arena.league.progress import RunProgress
 from arena.league.tournament import ClusterSettings, Tournament, largest_limits
 from arena.match.secret_luck import Secret
 from arena.operations.events import Counted, Event, OnEvent, Warned, ignore
-from arena.operations.playing import BotRequest, ClusterChoice, backend_of, local_workers, prepare_isolation
+from arena.operations.playing import ClusterChoice, backend_of, local_workers, prepare_isolation
+from arena.operations.request import Request
 from arena.process.cores import usable_cores
+from arena.process.limits import DEFAULT_ISOLATION, Isolation
 from arena.store.bots import BotStore
 from arena.store.folder import open_store
 from arena.store.history import Head
@@ -24,11 +26,12 @@ from arena.verify.audit import AuditOptions, audit
 from arena.verify.match import Checker, check_here, parallel_checker
 
 
-class VerifyLeagues(BotRequest, frozen=True, kw_only=True):
+class VerifyLeagues(Request, frozen=True, kw_only=True):
     """The leagues to verify, by default all, and the roots of histories that were printed before.
 
     `workers` matches are checked at once: by default on all cores if anything has to be simulated again, else one.
-    `replays` random jobs of each league are played again. `secret` is one that is not stored here.
+    `replays` random jobs of each league are played again, with bots in that `isolation`. `secret` is one that is not
+    stored here.
     """
 
     leagues: tuple[str, ...] = ()
@@ -37,6 +40,7 @@ class VerifyLeagues(BotRequest, frozen=True, kw_only=True):
     roots: tuple[Head, ...] = ()
     replays: int = 0
     secret: Secret | None = None
+    isolation: Isolation = DEFAULT_ISOLATION
 
 
 class Found(Event, frozen=True):
@@ -55,7 +59,7 @@ def verify_leagues(request: VerifyLeagues, on: OnEvent = ignore) -> tuple[str, .
             prepare_isolation(request.isolation, store.league(name).game)
         is_slow = any(simulator_of(load_game(game)) is not None for game in _installed_games(store, leagues))
         workers = request.workers or (len(usable_cores()) if is_slow else 1)
-        bots, keeper = BotStore(request.results, request.bots_folder), SecretKeeper(store, request.results)
+        bots, keeper = BotStore(request.results, request.results), SecretKeeper(store, request.results)
 
         def open_backend(tournament: Tournament) -> Backend:
             most = 1 if cluster else local_workers(request.workers, largest_limits(tournament), on)
