@@ -69,10 +69,10 @@ def test_a_match_is_shown_as_words_and_pictures(played: Terminal) -> None:
     """`show` has fallback actions, rest positions and refusals in words, a picture, and a page with movements."""
     match = played.arena("league matches").out.split()[0]
 
-    said = played.arena(f"show {match} --to ship.html")
+    said, drawn = (played.arena(f"show {match} --to ship.{kind}") for kind in ("html", "svg"))
 
     page = Path("ship.html").read_text()
-    assert said.code == 0, said.err
+    assert (said.code, drawn.code) == (0, 0), said.err
     assert said.out.count("passes (stands in after a fault: illegal_action)") >= 3
     assert re.search(r"simulation settle/\d+/\d/0: off by u .*; at rest after \d\.\d s, tilted up to \d\.\d°", said.out)
     assert Path("ship.svg").read_text().startswith("<svg ")
