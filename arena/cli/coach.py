@@ -18,7 +18,7 @@ from arena.report.formats import Style
 @click.option(
     "--by", metavar="BOT", shell_complete=complete_bot, help="A bot that evaluates; default: the game's value."
 )
-@click.option("--budget-ms", type=click.FloatRange(1), help="CPU time of that bot for each decision.")
+@click.option("--move-ms", "budget_ms", type=click.FloatRange(1), help="CPU time of that bot for each decision, in ms.")
 @format_option(("table", "json"))
 def coach(request: CoachMatch, *, form: str) -> None:
     """Show what the decisions of PLAYER, or of all players, cost in MATCH.

@@ -33,7 +33,7 @@ _FORMATS = {"text": as_text, "json": as_json, "markdown": as_markdown}
 @click.option("--alpha", type=float, help="Chance to accept H1 if H0 is true, about.")
 @click.option("--beta", type=float, help="Chance to accept H0 if H1 is true, about.")
 @click.option("--batch", type=click.IntRange(1, 10_000), help="Blocks between two looks.")
-@click.option("--cap", type=click.IntRange(1, 10_000_000), help="Blocks after which it gives up; default: computed.")
+@click.option("--blocks", type=click.IntRange(1, 10_000_000), help="The most blocks to play; default: computed.")
 @click.option("--workers", type=WORKERS, help="Matches played at once; default: all cores.")
 @format_option(tuple(_FORMATS))
 def compare(request: CompareBots, form: str) -> int:
@@ -51,7 +51,7 @@ def compare(request: CompareBots, form: str) -> int:
         with stoppable(), show_events(_print_luck, _line, is_left=True) as on:
             outcome = compare_bots(request, on)
     except SpecError as error:
-        raise SpecError(re.sub(r"\b(?<!--)(?=(elo[01]|alpha|beta|cap)\b)", "--", str(error))) from None
+        raise SpecError(re.sub(r"\b(?<!--)(?=(elo[01]|alpha|beta)\b|blocks:)", "--", str(error))) from None
     click.echo(_FORMATS[form](outcome.result, (outcome.new, outcome.old), outcome.luck))
     is_passed = outcome.result.state.verdict in (Verdict.H1, Verdict.IDENTICAL)
     return 0 if is_passed else CheckFailed.exit_code

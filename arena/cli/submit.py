@@ -34,7 +34,12 @@ from arena.text import counted, join_lines, printable
 @click.option("--replace", is_flag=True, help="Each is a new version of the submitted bot of its name.")
 @click.option("--take-over", is_flag=True, help="Give names of other owners to the owners of these bots.")
 @click.option("--workers", type=WORKERS, help="Bots examined at once; default: all cores.")
-@click.option("--reports", type=FOLDER_PATH, help="Folder for a text for the author of each bot: every step, and why.")
+@click.option(
+    "--to",
+    "reports",
+    type=FOLDER_PATH,
+    help="Folder for a text for the author of each bot: every step, and why.",
+)
 @tournament_option
 def submit(request: SubmitBots, reports: Path | None) -> None:
     """Check bots, let each play a baseline, and put them on the list. Exit 1 if one is refused.

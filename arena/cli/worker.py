@@ -5,7 +5,7 @@ import logging
 import click
 
 from arena.cli.edge import print_warning
-from arena.cli.options import FOLDER_PATH, WORKERS, requesting
+from arena.cli.options import WORKERS, requesting
 from arena.operations.events import Event
 from arena.operations.run_worker import RunWorker, WorkersStarting, run_worker
 
@@ -17,13 +17,13 @@ from arena.operations.run_worker import RunWorker, WorkersStarting, run_worker
 @click.option(
     "--name", show_default=False, help="The workers are called NAME-0, NAME-1, ...; default: this machine's name."
 )
-@click.option("--cache", type=FOLDER_PATH, show_default=False, help="Folder of bots; default: one for temporary files.")
 def worker(request: RunWorker) -> None:
     """Play matches for the leagues of a dask cluster until Ctrl-C or SIGTERM.
 
     FILE names its scheduler and certificates, by the keys of `cluster:` in a tournament file. Leagues that are run with
-    `--cluster FILE` use all workers. Bots come by themselves, once each. Workers need no results and no secret.
-    Everybody who reaches the scheduler can run programs here, as this user.
+    `--cluster FILE` use all workers. Bots come by themselves, once each, into the folder ARENA_WORKER_CACHE or one
+    among the temporary files. Workers need no results and no secret. Everybody who reaches the scheduler can run
+    programs here, as this user.
 
     Example: arena worker cluster.yaml
     """

@@ -7,17 +7,15 @@ the scheduler is lost its workers end with all their bots, and new ones look for
 import asyncio
 import contextlib
 import logging
-import os
 import signal
 import threading
-from pathlib import Path
 from typing import Any, Final
 
 import msgspec
 from distributed import Nanny
 
 from arena.cluster.link import PRELOAD, security_of, set_up_dask
-from arena.cluster.session import CACHE_VARIABLE, hear_no_ctrl_c
+from arena.cluster.session import hear_no_ctrl_c
 from arena.errors import MachineFault
 from arena.league.tournament import ClusterSettings
 
@@ -29,21 +27,17 @@ log: Final = logging.getLogger("arena.cluster")
 class WorkerPlaces(msgspec.Struct, frozen=True):
     """The workers to run: `count` of them, called `name`-0, `name`-1, ...
 
-    `cache`: their folder of bots, empty for the default one. `patience_s`: seconds to wait for the scheduler, at the
-    start and whenever it is lost.
+    `patience_s`: seconds to wait for the scheduler, at the start and whenever it is lost.
     """
 
     count: int
     name: str
-    cache: str
     patience_s: float = 300.0
 
 
 def keep_workers(settings: ClusterSettings, places: WorkerPlaces) -> None:
     """Run workers until SIGTERM or Ctrl-C; raises MachineFault if the scheduler does not answer in time."""
     set_up_dask()
-    if places.cache:
-        os.environ[CACHE_VARIABLE] = str(Path(places.cache).absolute())
     asyncio.run(_run_workers(settings, places))
 
 

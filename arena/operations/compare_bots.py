@@ -45,7 +45,7 @@ class CompareBots(MatchRequest, frozen=True, kw_only=True):
     """A test whether bot `new` is better than `old`: by `elo1` or more, or by no more than `elo0`.
 
     `alpha` and `beta` are the chances of either error. The test looks after every `batch` blocks; it ends undecided
-    after `cap` blocks, by default a computed number.
+    after `blocks`, by default a computed number.
     """
 
     new: str
@@ -56,7 +56,7 @@ class CompareBots(MatchRequest, frozen=True, kw_only=True):
     alpha: float = 0.05
     beta: float = 0.05
     batch: int = 8
-    cap: int | None = None
+    blocks: int | None = None
     workers: WorkerCount | None = None
     cluster: ClusterChoice = ClusterChoice()
 
@@ -87,7 +87,7 @@ def compare_bots(request: CompareBots, on: OnEvent = ignore) -> Comparison:
 
     Blocks are stored as they end, so that the same request continues.
     """
-    names = ("elo0", "elo1", "model", "alpha", "beta", "batch", "cap")
+    names = ("elo0", "elo1", "model", "alpha", "beta", "batch", "blocks")
     test = SequentialSettings(matches=DEFAULT_SEATS, **{name: getattr(request, name) for name in names})
     bots = request.bot_store()
     players = _distinct_players(bots.find(request.new), bots.find(request.old))

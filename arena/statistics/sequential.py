@@ -54,8 +54,8 @@ class Verdict(StrEnum):
 class SequentialSettings:
     """The hypotheses, the allowed errors, and the most blocks of a sequential test.
 
-    `matches` is the number in a block: 1 or 2 for the models that count results. `batch` and `cap` are blocks; the
-    default of `cap` is twice the expected duration at the midpoint, in whole batches. SpecError for settings that
+    `matches` is the number in a block: 1 or 2 for the models that count results. `blocks` is the most of a test, by
+    default twice the expected duration at the midpoint, in whole batches of `batch` blocks. SpecError for settings that
     cannot be tested.
     """
 
@@ -66,7 +66,7 @@ class SequentialSettings:
     beta: float = 0.05
     matches: int = 2
     batch: int = 8
-    cap: int | None = None
+    blocks: int | None = None
 
     def __post_init__(self) -> None:
         """Refuse settings that cannot be tested, with a message for the person who wrote them."""
@@ -103,8 +103,8 @@ class SequentialSettings:
     @property
     def last(self) -> int:
         """The number of blocks at which an undecided test ends as inconclusive."""
-        if self.cap is not None:
-            return self.cap
+        if self.blocks is not None:
+            return self.blocks
         batches = math.ceil(max(2.0 * self.expected, self.least) / self.batch)
         return batches * self.batch
 
@@ -251,5 +251,5 @@ def _check_amounts(settings: SequentialSettings) -> None:
         raise SpecError(f"matches: expected {expected}, found {settings.matches}")
     if settings.batch < 1:
         raise SpecError(f"batch: expected 1 block or more, found {settings.batch}")
-    if settings.cap is not None and settings.cap < settings.least:
-        raise SpecError(f"cap: expected {settings.least} blocks or more, found {settings.cap}")
+    if settings.blocks is not None and settings.blocks < settings.least:
+        raise SpecError(f"blocks: expected {settings.least} or more, found {settings.blocks}")

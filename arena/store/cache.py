@@ -61,7 +61,7 @@ class BotCache:
     def __init__(self, folder: Path, isolation: Isolation, most_bytes: int = MOST_BYTES) -> None:
         folder = folder / isolation  # bots built with and without the sandbox stay apart
         self._folder, self._most_bytes = folder, most_bytes
-        self._homes = Homes(folder, isolation, advice="choose another folder with --cache")
+        self._homes = Homes(folder, isolation, advice="choose another folder by ARENA_WORKER_CACHE")
         self._believed: set[tuple[str, int]] = set()
         """The homes whose content was checked, by hash and inode."""
         self._alone = threading.Lock()
@@ -69,7 +69,7 @@ class BotCache:
             for place in (folder.parent, folder, folder / _LOCKS):
                 place.mkdir(mode=0o700, parents=True, exist_ok=True)
         except OSError as error:
-            raise MachineFault(f"{folder}: {error.strerror}; choose another folder with --cache") from None
+            raise MachineFault(f"{folder}: {error.strerror}; choose another folder by ARENA_WORKER_CACHE") from None
         _check_owner(folder.parent, {os.geteuid(), _ROOT})  # its owner could replace the folder
         _check_owner(folder, {os.geteuid()})
         sweep(folder)
@@ -195,7 +195,7 @@ class BotCache:
 def _check_owner(folder: Path, owners: set[int]) -> None:
     """Raise MachineFault unless the folder belongs to one of `owners`, which are user ids."""
     if folder.lstat().st_uid not in owners:
-        raise MachineFault(f"{folder} belongs to another user; choose another folder with --cache")
+        raise MachineFault(f"{folder} belongs to another user; choose another folder by ARENA_WORKER_CACHE")
 
 
 @contextlib.contextmanager

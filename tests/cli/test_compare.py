@@ -45,7 +45,7 @@ def test_the_verdict_does_not_depend_on_workers_or_stops(terminal: Terminal) -> 
     shutil.rmtree("results")
     parallel = terminal.arena(f"{command} --workers 2").out
     shutil.rmtree("results")
-    terminal.arena(f"{command} --cap 8")
+    terminal.arena(f"{command} --blocks 8")
     resumed = terminal.arena(command).out
 
     assert whole == parallel == resumed

@@ -76,7 +76,7 @@ def test_every_listed_command_exists(terminal: Terminal) -> None:
         ("league run none.yaml --yes", "--yes goes with --update"),
         ("show x --to x.png", "--to x.png: expected a name that ends in .html, for a page, or in .svg, for a picture"),
         ("compare random random --game nim --model luck-adjusted", "nim has no value function"),
-        ("compare random greedy --cap 8", "error: --cap: expected 16 blocks or more, found 8"),
+        ("compare random greedy --blocks 8", "error: --blocks: expected 16 or more, found 8"),
         (
             "compare random greedy --elo0 30",
             "error: --elo1: expected at least 0.01 more than --elo0, which is 30, found 20",

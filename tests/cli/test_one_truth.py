@@ -260,7 +260,7 @@ def test_all_pages_tell_of_the_same_matches(pages: Pages) -> None:
 @pytest.mark.slow
 def test_a_comparison_has_the_numbers_of_its_league(terminal: Terminal) -> None:
     """A comparison's score, W-D-L and margin equal those of leaderboard, matrix and player, in table and JSON."""
-    command = "compare greedy random --game shanghaien --seed 1 --cap 30 --elo1 1"
+    command = "compare greedy random --game shanghaien --seed 1 --blocks 30 --elo1 1"
     scores, margins = (terminal.arena(f"{command} --model {model}").out for model in ("normalised", "student"))
     by_score, by_margin = (
         json.loads(terminal.arena(f"{command} --format json --model {model}").out)

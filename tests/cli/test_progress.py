@@ -97,7 +97,7 @@ def test_commands_that_play_tell_their_progress_in_a_pipe(terminal: Terminal, mo
 
     league = terminal.league()
     verified = terminal.arena("verify test --replay 1")
-    compared = terminal.arena("compare random random --game nim --cap 20 --batch 8 --workers 2")
+    compared = terminal.arena("compare random random --game nim --blocks 20 --batch 8 --workers 2")
     met = terminal.arena("match random random --game nim --blocks 11")
 
     assert re.search(r"^4/4 matches, \d", league.err, re.MULTILINE), league.err

@@ -80,7 +80,7 @@ def test_nor_does_a_match(terminal: Terminal, folder: Path, blocks: int, lives: 
 
 def test_nor_does_a_comparison(terminal: Terminal, folder: Path) -> None:
     """Whatever it comes to."""
-    said = terminal.arena("compare ./ann.py ./bob.py --game nim --batch 4 --cap 16 --workers 2 --isolation none")
+    said = terminal.arena("compare ./ann.py ./bob.py --game nim --batch 4 --blocks 16 --workers 2 --isolation none")
 
     assert said.code == 0, said.err
     assert starts(folder)["ann"] >= 8

@@ -104,7 +104,7 @@ def test_a_revealed_secret_gives_no_new_block(terminal: Terminal) -> None:
 @pytest.mark.slow
 def test_a_comparison_draws_in_secret_and_says_so(terminal: Terminal) -> None:
     """A comparison shows its commitment; with a seed it says that bots can predict the luck."""
-    command = "compare ./bot.py random --game nim --elo1 200 --cap 16 --options '{\"heaps\": [2, 3]}'"
+    command = "compare ./bot.py random --game nim --elo1 200 --blocks 16 --options '{\"heaps\": [2, 3]}'"
 
     secret = terminal.arena(command)
     again = terminal.arena(f"{command} --format json")

@@ -44,7 +44,7 @@ def test_many_bots_are_a_table_and_a_text_for_each_author(terminal: Terminal, mo
     Path("in/README.md").write_text("bots of the course\n")
 
     monkeypatch.setenv("COLUMNS", "80")
-    said = terminal.arena("submit --game nim --seed 1 --reports told", *sorted(map(str, Path("in").iterdir())))
+    said = terminal.arena("submit --game nim --seed 1 --to told", *sorted(map(str, Path("in").iterdir())))
 
     assert said.code == 1
     assert said.err.splitlines() == ["left out: in/README.md is no bot", "error: 4 of 5 bots refused"]

@@ -143,7 +143,7 @@ def test_ctrl_c_ends_the_bots_on_all_machines(cluster: Cluster, undisturbed: str
     cluster.head.write(
         "other.yaml", described.replace(f"address: {cluster.address}", "scheduler_file: scheduler.json").encode()
     )
-    line = "compare random random --game nim --seed 1 --cap 20 --cluster other.yaml"
+    line = "compare random random --game nim --seed 1 --blocks 20 --cluster other.yaml"
     cluster.driver.run(*line.split())
 
 

@@ -264,11 +264,11 @@ def test_two_users_of_one_machine_play_for_one_league(tmp_path: Path) -> None:
             pytest.skip("other users cannot read this checkout")
         for uid in uids:
             home = f"/home/w{uid}"
-            words = ["worker", CLUSTER_FILE, "--workers", "1", "--name", f"w{uid}", "--cache", f"{home}/bots"]
+            words = ["worker", CLUSTER_FILE, "--workers", "1", "--name", f"w{uid}"]
             host.start(
                 *as_user(uid, home),
                 *(sys.executable, "-m", "arena", *words),
-                environment={"HOME": home, "TMPDIR": home},
+                environment={"HOME": home, "TMPDIR": home, "ARENA_WORKER_CACHE": f"{home}/bots"},
                 log=cluster.log(host, f"worker-{uid}"),
             )
         cluster.wait_for_workers(2)

@@ -90,7 +90,7 @@ def test_a_worker_begins_again_until_its_patience_ends(
     monkeypatch.setattr(serve, "_AGAIN_S", 0.02)
 
     with pytest.raises(MachineFault, match=told):
-        keep_workers(ClusterSettings("tcp://127.0.0.1:1"), WorkerPlaces(1, "w", "", patience_s))
+        keep_workers(ClusterSettings("tcp://127.0.0.1:1"), WorkerPlaces(1, "w", patience_s))
 
     assert len(left) == 1
 

@@ -27,7 +27,7 @@ def test_a_folder_of_bots_that_cannot_be_is_told(tmp_path: Path) -> None:
 
     told = met(Slot(tmp_path / "file", Waiting))
 
-    assert told.refusal == f"{tmp_path / 'file' / 'none'}: File exists; choose another folder with --cache"
+    assert told.refusal == f"{tmp_path / 'file' / 'none'}: File exists; choose another folder by ARENA_WORKER_CACHE"
 
 
 def test_a_look_at_the_machine_that_fails_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

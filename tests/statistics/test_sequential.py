@@ -70,7 +70,7 @@ def test_expected_blocks(width: int, at_ends: int, at_midpoint: int) -> None:
 def test_the_cap_is_in_whole_batches() -> None:
     """The default cap is a number of whole batches; a given cap need not be."""
     assert SequentialSettings(elo1=50.0, batch=8).last == 424
-    assert SequentialSettings(elo1=50.0, batch=8, cap=100).last == 100
+    assert SequentialSettings(elo1=50.0, batch=8, blocks=100).last == 100
 
 
 def test_wins_are_accepted_and_losses_refused() -> None:
@@ -123,7 +123,7 @@ def test_once_decided_it_stays() -> None:
 
 def test_undecided_at_the_cap_is_inconclusive() -> None:
     """A test that reaches the cap between the bounds is inconclusive for ever."""
-    settings = SequentialSettings(elo1=20.0, cap=100)
+    settings = SequentialSettings(elo1=20.0, blocks=100)
 
     state = state_after(in_order([0.5, 0.75, 0.25, 0.5, 0.75] * 40), settings)
 
@@ -234,7 +234,7 @@ def test_a_bad_score_is_named_with_its_block(model: Model, score: float) -> None
         ({"matches": 3}, "matches: expected 1 or 2 with the model normalised, found 3"),
         ({"matches": 0, "model": "student"}, "matches: expected 1 or more, found 0"),
         ({"batch": 0}, "batch: expected 1 block or more, found 0"),
-        ({"cap": 15}, "cap: expected 16 blocks or more, found 15"),
+        ({"blocks": 15}, "blocks: expected 16 or more, found 15"),
     ],
 )
 def test_settings_that_nobody_can_test(wrong: dict[str, Any], message: str) -> None:
@@ -255,6 +255,6 @@ def test_a_walk_between_two_bounds() -> None:
 
 def test_no_more_blocks_are_expected_than_the_cap_leaves() -> None:
     """The blocks to go are at most those up to the cap."""
-    state = state_after(in_order([0.5, 0.75, 0.25, 0.5] * 10), SequentialSettings(elo1=20.0, cap=100))
+    state = state_after(in_order([0.5, 0.75, 0.25, 0.5] * 10), SequentialSettings(elo1=20.0, blocks=100))
 
     assert (state.blocks, state.blocks_to_go) == (40, 60)

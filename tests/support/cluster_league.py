@@ -82,8 +82,9 @@ class Cluster:
 
     def start_worker(self, host: Host, **environment: str) -> "subprocess.Popen[str]":
         """`arena worker` on that machine."""
-        words = ["worker", CLUSTER_FILE, "--workers", "1", "--name", host.name, "--cache", "cache"]
+        words = ["worker", CLUSTER_FILE, "--workers", "1", "--name", host.name]
         log = self.log(host, "worker")
+        environment["ARENA_WORKER_CACHE"] = str(host.folder / "cache")
         process = host.start(sys.executable, "-m", "arena", *words, environment=environment, log=log)
         self._nannies[host.name] = process
         return process
