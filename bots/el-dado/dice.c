@@ -14,6 +14,7 @@ int dice_on[WAYS][FACES];
 int dice_count[WAYS];
 uint16_t winners[WAYS][WAYS];
 uint8_t winner_of[WINNINGS][FACES];
+uint16_t mirrored[WINNINGS];
 
 static void list_ways(void) {
     int next[MOST_DICE + 1] = {0};
@@ -53,9 +54,17 @@ static void award_cards(void) {
             winner_of[won][number] = (uint8_t)(digits % 3);
 }
 
+static void mirror_winners(void) {
+    static const int as_other[] = {NOBODY, OTHER, ME};
+    for (int won = 0; won < WINNINGS; won++)
+        for (int number = FACES; number--;)
+            mirrored[won] = (uint16_t)(3 * mirrored[won] + as_other[winner_of[won][number]]);
+}
+
 void make_dice(void) {
     list_ways();
     award_cards();
+    mirror_winners();
 }
 
 Dice dice_of(const int on[FACES]) {

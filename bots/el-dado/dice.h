@@ -20,6 +20,7 @@ extern int dice_count[WAYS];
 /* The winners of the six cards, by my dice and the other's: a number to base 3 with a digit for each card. */
 extern uint16_t winners[WAYS][WAYS];
 extern uint8_t winner_of[WINNINGS][FACES]; /* NOBODY, ME or OTHER */
+extern uint16_t mirrored[WINNINGS];        /* the same winners as the other sees them */
 
 void make_dice(void); /* before anything else is used */
 Dice dice_of(const int on[FACES]);

@@ -81,7 +81,8 @@ static float tricks_worth(const After *after, int side) {
         if (gain > first) second = first, first = gain;
         else if (gain > second) second = gain;
     }
-    return held * trick_worth[left] + (held ? first_joker[left] * first : 0) + (held > 1 ? second_joker[left] * second : 0);
+    return (float)held * trick_worth[left] + (held ? first_joker[left] * first : 0) +
+           (held > 1 ? second_joker[left] * second : 0);
 }
 
 /* The margin by the tricks in the last round, if each side lays a joker that helps; the other side starts. */
@@ -123,7 +124,7 @@ void fill_payoffs(const Terms *terms, int seat, float payoffs[WINNINGS]) {
         for (int nation = 0; nation < NATIONS; nation++) before.strength[side][nation] = terms->strength[of][nation];
         for (int card = 0; card < EXPANSIONS; card++) {
             float worth = card_worth[card][0] + card_worth[card][1] * (float)before.rounds_left;
-            before.others += (side ? -1 : 1) * terms->cards[of][card] * (before.rounds_left ? worth : 1);
+            before.others += (float)((side ? -1 : 1) * terms->cards[of][card]) * (before.rounds_left ? worth : 1);
         }
     }
     for (int won = 0; won < WINNINGS; won++) {

@@ -20,7 +20,7 @@ struct Table {
     Dice root[2];            /* all ways in this table hold these dice, by seat */
     uint16_t ways[2][WAYS];  /* the ways by the dice added to these, by seat */
     int joker[2];            /* the nation of the hand LAID by seat, or -1 */
-    float *payoffs[LAYERS][2];
+    float *payoffs[LAYERS][2]; /* by layer and seat to move */
     float *blocks[LAYERS][2][COUNTS][COUNTS]; /* by layer, seat to move, dice of the waiting seat, dice of the other */
     size_t bytes;
     Table *older;
@@ -71,24 +71,23 @@ static Terms terms_with(const Table *t, const Hand hands[2]) {
     return terms;
 }
 
-static int layer_of(const Hand hands[2]) { return hands[0] * HANDS + hands[1]; }
+static int layer_of(const Hand hands[2]) { return (int)(hands[0] * HANDS + hands[1]); }
 
+/* The payoffs of the seat to move if it ends the round, by the winners as it sees them, and then as the other does. */
 static const float *payoffs_of(const Turn *turn) {
     float **payoffs = &turn->t->payoffs[layer_of(turn->hands)][turn->mover];
     if (!*payoffs) {
         Terms terms = terms_with(turn->t, turn->hands);
-        *payoffs = floats(turn->t, WINNINGS);
+        *payoffs = floats(turn->t, 2 * WINNINGS);
         fill_payoffs(&terms, turn->mover, *payoffs);
+        for (int won = 0; won < WINNINGS; won++) (*payoffs)[WINNINGS + mirrored[won]] = (*payoffs)[won];
     }
     return *payoffs;
 }
 
-/* Values for the seat to move if it ends the round with these dice, for all ways of the waiting seat. */
-FOR_ROWS static void end_row(const Turn *turn, Dice mine, int their_count, float *row) {
-    const float *payoffs = payoffs_of(turn);
-    int other = 1 - turn->mover, ways = ways_with(turn->t, other, their_count);
-    const uint16_t *theirs = ways_at(turn->t, other, their_count), *won = winners[mine];
-    for (int way = 0; way < ways; way++) row[way] = payoffs[won[theirs[way]]];
+/* The payoffs if the round ends when one seat has these dice, for all these ways of the other. */
+FOR_ROWS static void end_row(const float *payoffs, Dice dice, const uint16_t *others, int ways, float *row) {
+    for (int way = 0; way < ways; way++) row[way] = payoffs[winners[dice][others[way]]];
 }
 
 /* ---- a roll: rows have a value for each way of the other seat, which will be to move; it wants the greatest ---- */
@@ -116,9 +115,9 @@ float chance_of_pair(int face, int other, int has_doubles) {
 /* Rows after each way to place the dice of a roll: after the best that can be done with a die of each face, and, for a
  * seat that may place both dice, after each pair. */
 typedef struct {
-    float one[FACES][MOST_WAYS];
-    const float *both[FACES][FACES];
+    const float *one[FACES], *both[FACES][FACES];
     int may_both, has_doubles, ways;
+    float with_tricks[FACES][MOST_WAYS]; /* room for rows */
 } Roll;
 
 static inline void order(float *low, float *high) {
@@ -167,8 +166,7 @@ static void place_one(const Turn *turn, Hand hand, Dice mine, int their_count, R
     const Table *t = turn->t;
     roll->may_both = 0, roll->has_doubles = t->terms.has_doubles, roll->ways = ways_with(t, 1 - turn->mover, their_count);
     for (int face = 0; face < FACES; face++)
-        memcpy(roll->one[face], row_after(turn, hand, with_die(mine, face), their_count),
-               (size_t)roll->ways * sizeof(float));
+        roll->one[face] = row_after(turn, hand, with_die(mine, face), their_count);
 }
 
 /* Let the seat to move use a trick where that is better than a placement without one. */
@@ -181,7 +179,9 @@ static void use_tricks(const Turn *turn, Dice mine, int their_count, Roll *roll)
     roll->may_both = kinds & BOTH;
     for (int face = 0; face < FACES; face++) {
         Dice placed = with_die(mine, face);
-        float *row = roll->one[face];
+        float *row = roll->with_tricks[face];
+        memcpy(row, roll->one[face], (size_t)roll->ways * sizeof *row);
+        roll->one[face] = row;
         if (may_lay) take_less(row, row_after(turn, LAID, placed, their_count), roll->ways);
         if (kinds & REROLL) take_less(row, rerolled, roll->ways);
         if (kinds & ADJUST && face > 0) take_less(row, spent.one[face - 1], roll->ways);
@@ -204,19 +204,15 @@ static void roll_row(const Turn *turn, Dice mine, int their_count, int is_safe, 
     for (int way = 0; way < roll.ways; way++) row[way] = 1 - mean[way];
 }
 
-/* Values for the seat to move at the beginning of its turn. */
+/* Values for the seat to move at the beginning of a turn in which it may roll. */
 static void turn_row(const Turn *turn, Dice mine, int their_count, float *row) {
     const Terms *terms = &turn->t->terms;
+    int other = 1 - turn->mover, ways = ways_with(turn->t, other, their_count);
     float ended[MOST_WAYS];
-    int ways = ways_with(turn->t, 1 - turn->mover, their_count);
-    if (dice_count[mine] >= MUST_END) {
-        end_row(turn, mine, their_count, row);
-        return;
-    }
     roll_row(turn, mine, their_count, 0, row);
     if (dice_count[mine] < MAY_END || terms->is_banned) return;
-    end_row(turn, mine, their_count, ended);
-    if (terms->captain == 1 - turn->mover) { /* who may veto it, and a roll follows */
+    end_row(payoffs_of(turn), mine, ways_at(turn->t, other, their_count), ways, ended);
+    if (terms->captain == other) { /* who may veto it, and a roll follows */
         float rolled[MOST_WAYS];
         roll_row(turn, mine, their_count, 1, rolled);
         take_less(ended, rolled, ways);
@@ -224,20 +220,36 @@ static void turn_row(const Turn *turn, Dice mine, int their_count, float *row) {
     for (int way = 0; way < ways; way++) row[way] = greater(row[way], ended[way]);
 }
 
+/* Fill in a block whose seat to move has to end the round. */
+static void end_block(const Turn *turn, const uint16_t *mine, int ways, const uint16_t *theirs, int their_ways,
+                      float *block) {
+    const float *payoffs = payoffs_of(turn) + WINNINGS;
+    for (int way = 0; way < their_ways; way++)
+        end_row(payoffs, theirs[way], mine, ways, block + way * stride_of(ways));
+}
+
+/* Fill in any other block. */
+static void turn_block(const Turn *turn, const uint16_t *mine, int ways, int waiting_count, int their_ways,
+                       float *block) {
+    float rows[STRIPE][MOST_WAYS] = {{0}};
+    for (int first = 0; first < ways; first += STRIPE) {
+        for (int way = first; way < first + STRIPE && way < ways; way++)
+            turn_row(turn, mine[way], waiting_count, rows[way - first]);
+        for (int theirs = 0; theirs < their_ways; theirs++)
+            for (int way = 0; way < STRIPE; way++) block[theirs * stride_of(ways) + first + way] = rows[way][theirs];
+    }
+}
+
 static const float *block_of(const Turn *turn, int waiting_count, int mover_count) {
     Table *t = turn->t;
     float **block = &t->blocks[layer_of(turn->hands)][turn->mover][waiting_count][mover_count];
     if (!*block) {
-        int ways = ways_with(t, turn->mover, mover_count), their_ways = ways_with(t, 1 - turn->mover, waiting_count);
-        float rows[STRIPE][MOST_WAYS] = {{0}};
-        int stride = stride_of(ways);
-        *block = floats(t, stride * their_ways);
-        for (int first = 0; first < ways; first += STRIPE) {
-            for (int mine = first; mine < first + STRIPE && mine < ways; mine++)
-                turn_row(turn, ways_at(t, turn->mover, mover_count)[mine], waiting_count, rows[mine - first]);
-            for (int theirs = 0; theirs < their_ways; theirs++)
-                for (int mine = 0; mine < STRIPE; mine++) (*block)[theirs * stride + first + mine] = rows[mine][theirs];
-        }
+        int other = 1 - turn->mover, ways = ways_with(t, turn->mover, mover_count);
+        int their_ways = ways_with(t, other, waiting_count);
+        const uint16_t *mine = ways_at(t, turn->mover, mover_count), *theirs = ways_at(t, other, waiting_count);
+        *block = floats(t, stride_of(ways) * their_ways);
+        if (mover_count >= MUST_END) end_block(turn, mine, ways, theirs, their_ways, *block);
+        else turn_block(turn, mine, ways, waiting_count, their_ways, *block);
     }
     return *block;
 }
