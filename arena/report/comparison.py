@@ -37,7 +37,7 @@ def state_line(state: State) -> str:
 
 def as_text(result: ComparisonSummary, names: tuple[str, str], luck: LuckOrigin) -> str:
     """Return the verdict, the numbers behind it, fishtest's lines, and the origin of the luck."""
-    numbers = grid(_rows(result), tablefmt="plain", disable_numparse=True)
+    numbers = grid(_number_rows(result), tablefmt="plain", disable_numparse=True)
     parts = [_verdict_text(result.state, names), numbers, "\n".join(_fishtest_lines(result)), luck_description(luck)]
     return "\n\n".join(filter(None, parts))
 
@@ -45,7 +45,7 @@ def as_text(result: ComparisonSummary, names: tuple[str, str], luck: LuckOrigin)
 def as_markdown(result: ComparisonSummary, names: tuple[str, str], luck: LuckOrigin) -> str:
     """Return the verdict in bold, the numbers as a Markdown table, and the origin of the luck."""
     header = ("", " against ".join(names))
-    table = grid(_rows(result), headers=header, tablefmt="github", disable_numparse=True)
+    table = grid(_number_rows(result), headers=header, tablefmt="github", disable_numparse=True)
     return "\n\n".join(filter(None, [f"**{_verdict_text(result.state, names)}**", table, luck_description(luck)]))
 
 
@@ -95,7 +95,7 @@ def _verdict_text(state: State, names: tuple[str, str]) -> str:
     return f"Not decided yet between {new} and {old}: {state_line(state)}."
 
 
-def _rows(result: ComparisonSummary) -> list[tuple[str, str]]:
+def _number_rows(result: ComparisonSummary) -> list[tuple[str, str]]:
     """Return the numbers behind the verdict as (label, text), as far as the blocks give them."""
     state, counts = result.state, result.counts
     matches = state.settings.matches

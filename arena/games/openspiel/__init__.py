@@ -118,11 +118,11 @@ def _try_seats(name: OpenSpielName) -> tuple[dict[int, str], str]:
     Return the game as OpenSpiel reads it by number of seats, and the first reason against a number that cannot play.
     """
     kind = next(game for game in _import_openspiel().registered_games() if game.short_name == name.game)
-    given = {*_PARAMETER.findall(name.parameters)}  # parameters of games within this one, too
-    if problem := _refusal_of_files(kind, given) or ("" if name.parameters else _refusal_by_kind(kind)):
+    named = {*_PARAMETER.findall(name.parameters)}  # parameters of games within this one, too
+    if problem := _refusal_of_files(kind, named) or ("" if name.parameters else _refusal_by_kind(kind)):
         return {}, problem
     seat_counts: list[int | None] = [None]
-    if "players" in kind.parameter_specification and "players" not in given:
+    if "players" in kind.parameter_specification and "players" not in named:
         seat_counts = [*range(max(2, kind.min_num_players), min(MOST_SEATS, kind.max_num_players) + 1)]
     texts = [name.with_seats(seats) for seats in seat_counts]
     answers = plugins.run_in_child("arena.games.openspiel.trial", texts)
@@ -136,10 +136,13 @@ def _refusal_by_kind(kind: Any) -> str:
     return refusal(kind) if kind.default_loadable else f"it needs parameters; {_list_parameters(kind)}"
 
 
-def _refusal_of_files(kind: Any, given: set[str]) -> str:
-    """Return why a game that reads a file is refused: no record of a match holds the file."""
+def _refusal_of_files(kind: Any, named: set[str]) -> str:
+    """Return why a game that reads a file is refused (no record of a match holds the file); empty if it reads none.
+
+    `named` are the names of the parameters in the game's name.
+    """
     needed = {"filename"} & {*kind.parameter_specification}
-    files = sorted(needed | {name for name in given if "file" in name or name.endswith("_root")})
+    files = sorted(needed | {name for name in named if "file" in name or name.endswith("_root")})
     return f"it reads a file ({files[0]}), which no record of a match holds" if files else ""
 
 

@@ -202,7 +202,7 @@ class OpenSpielGame(BaseGame):
 
     def describe(self, state: SpielState, names: Sequence[str] = ()) -> str:
         """Describe the whole state."""
-        return with_names(_printable_text(_title(state), str(state.spiel)), names)
+        return with_names(_printable_text(_describe_turn(state), str(state.spiel)), names)
 
     def describe_for(self, state: SpielState, seat: Seat, names: Sequence[str] = ()) -> str:
         """Describe the state in a game that hides nothing; else the string of the seat's view."""
@@ -288,7 +288,7 @@ def _exact_score(score: float) -> int | Fraction:
     return int(fraction) if fraction.denominator == 1 else fraction
 
 
-def _title(state: SpielState) -> str:
+def _describe_turn(state: SpielState) -> str:
     """Describe the turn of a state."""
     match state.turn:
         case Over():
