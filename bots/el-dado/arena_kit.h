@@ -30,6 +30,8 @@
  *   printf, fprintf(stderr)   go to stderr, and `arena match --steps` shows it; stdout is the referee's
  *   kit.hello, kit.match      the messages `hello` and `match_start`
  *   kit.start, kit.end        set them to functions before `play`: they get `match_start` and `match_end`
+ *   kit.evaluate              set it to a function (view, legal, budget_ms, values) that judges every action for
+ *                             `arena coach --by`: it fills in values from 0 to 1, in the order of `legal`
  *   simulate("{\"load\":%s}", ...)  asks the simulator, in games that have one: the message `simulated`, or NULL if the
  *                             referee has gone on; then return NULL. kit.simulations is what is left for questions
  *
@@ -64,12 +66,14 @@ struct json {
 };
 
 typedef const json *(*choose_function)(const json *view, const json *legal, const json *clock);
+typedef void (*evaluate_function)(const json *view, const json *legal, double budget_ms, double *values);
 
 static struct {
     const json *hello, *match, *request;
     int simulations;
     void (*start)(const json *match);
     void (*end)(const json *result);
+    evaluate_function evaluate;
 } kit;
 
 /* ---- values ---- */
@@ -427,6 +431,22 @@ static inline void answer_request(const json *message, choose_function choose) {
     end_line();
 }
 
+static inline void answer_evaluate(const json *message) {
+    const json *legal = member(message, "legal");
+    double *values = calloc((size_t)count(legal) + 1, sizeof *values);
+    int index;
+    if (!values) fail("out of memory");
+    kit.request = message;
+    kit.evaluate(member(message, "view"), legal, number(member(message, "budget_ms")), values);
+    fprintf(inner.referee, "{\"type\":\"evaluation\",\"id\":");
+    print_value(member(message, "id"));
+    fprintf(inner.referee, ",\"values\":[");
+    for (index = 0; index < count(legal); index++) fprintf(inner.referee, "%s%.9g", index ? "," : "", values[index]);
+    fprintf(inner.referee, "]}");
+    end_line();
+    free(values);
+}
+
 /* The message once more, in memory of its own; what was there is freed. */
 static inline const json *keep(const json *message, block **kept) {
     block *old = *kept;
@@ -442,7 +462,8 @@ static inline void answer(const json *message, choose_function choose) {
     const json *type = member(message, "type");
     if (is_text(type, "hello")) {
         kit.hello = keep(message, &inner.of_process);
-        fprintf(inner.referee, "{\"type\":\"hello\",\"protocols\":[1],\"capabilities\":[\"simulate\"]}");
+        fprintf(inner.referee, "{\"type\":\"hello\",\"protocols\":[1],\"capabilities\":[\"simulate\"%s]}",
+                kit.evaluate ? ",\"evaluate\"" : "");
         end_line();
     } else if (is_text(type, "match_start")) {
         kit.match = keep(message, &inner.of_match);
@@ -454,6 +475,8 @@ static inline void answer(const json *message, choose_function choose) {
         end_line();
     } else if (is_text(type, "request")) {
         answer_request(message, choose);
+    } else if (is_text(type, "evaluate") && kit.evaluate) {
+        answer_evaluate(message);
     } else if (is_text(type, "match_end") && kit.end) {
         kit.end(message);
     }

@@ -9,29 +9,33 @@
 #include "worth.h"
 
 /* Fill in the worth of each legal action to the seat that is asked: its chance to win, a draw counting half. */
-static void evaluate_actions(const json *view, const json *legal, float *worths) {
+static void evaluate(const json *view, const json *legal, double budget_ms, double *values) {
     Position p = seen(view);
     const json *announced = member(member(member(view, "expansions"), "crazy_captain"), "announced");
-    for (const json *action = legal->first; action; action = action->next, worths++) {
-        if (is_text(member(action, "do"), "allow")) *worths = 1 - worth_allowed(&p, announced);
-        else if (is_text(member(action, "do"), "veto")) *worths = 1 - worth_vetoed(&p, announced);
-        else *worths = worth(&p, action);
+    (void)budget_ms;
+    for (const json *action = legal->first; action; action = action->next) {
+        float value;
+        if (is_text(member(action, "do"), "allow")) value = 1 - worth_allowed(&p, announced);
+        else if (is_text(member(action, "do"), "veto")) value = 1 - worth_vetoed(&p, announced);
+        else value = worth(&p, action);
+        *values++ = less(greater(value, 0), 1); /* a sum of chances may be a little more */
     }
 }
 
 static const json *choose(const json *view, const json *legal, const json *clock) {
-    float worths[256];
+    double values[256];
     int best = 0;
     (void)clock;
-    evaluate_actions(view, legal, worths);
+    evaluate(view, legal, 0, values);
     for (int index = 1; index < count(legal); index++)
-        if (worths[index] > worths[best]) best = index;
-    note("chance to win %.4f", (double)worths[best]);
+        if (values[index] > values[best]) best = index;
+    note("chance to win %.4f", values[best]);
     return element(legal, best);
 }
 
 int main(void) {
     make_dice();
     make_endings();
+    kit.evaluate = evaluate;
     return play(choose);
 }
