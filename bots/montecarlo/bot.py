@@ -48,19 +48,51 @@ class Match:
     def __init__(self, game, seat, seed):
         random.seed(seed)
         self.game, self.seat = game, seat
-        self.past, self.possible = [], []
+        self.past, self.possible, self.text = [], [], ""
 
     def act(self, view, legal, seconds):
         begun = time.process_time()
-        text = next(view[word] for word in WORDS if word in view)
+        self.look(view, begun + seconds / 2)
+        action = self.best([each["id"] for each in legal], begun + seconds)
+        self.past.append((self.text, action))
+        return action
+
+    def look(self, view, end):
+        """Note what the seat sees, and the states in which it sees that."""
         self.word = next(word for word in WORDS if word in view)
+        self.text = view[self.word]
         if "history" in view:
             self.possible = [self.replayed(view["history"])]
         else:
-            self.possible = self.guessed(text, begun + seconds / 2)
-        action = self.best([each["id"] for each in legal], begun + seconds)
-        self.past.append((text, action))
-        return action
+            self.possible = self.guessed(self.text, end)
+
+    def evaluate(self, view, legal, events, seconds):
+        """The mean payoff of each action in playouts, and its standard error; `events` have the seat's last action."""
+        begun = time.process_time()
+        own = [event["action"]["id"] for event in events if event.get("seat") == self.seat and not event.get("forced")]
+        self.past += [(self.text, action) for action in own]
+        self.look(view, begun + seconds / 2)
+        sums, count = [0.0] * len(legal), 0
+        while self.possible and time.process_time() < begun + seconds:
+            played = [self.payoff(each["id"], begun + seconds) for each in legal]
+            if None in played:
+                break
+            sums = [total + payoff for total, payoff in zip(sums, played)]
+            count += 1
+        chances = [(total + 0.5) / (count + 1) for total in sums]
+        return chances, [math.sqrt(chance * (1 - chance) / (count + 1)) for chance in chances]
+
+    def payoff(self, action, end):
+        """The payoff of a random playout after the action, the mean over the other seats; None if the time is up."""
+        state = random.choice(self.possible).clone()
+        step(state, self.seat, action)
+        while not state.is_terminal() and time.process_time() < end:
+            step(state, self.seat, None)
+        if not state.is_terminal():
+            return None
+        returns = state.returns()
+        own, others = returns[self.seat], returns[: self.seat] + returns[self.seat + 1 :]
+        return sum((own > other) + (own == other) / 2 for other in others) / len(others)
 
     def replayed(self, history):
         """OpenSpiel's state after these actions and draws."""
@@ -130,7 +162,7 @@ for line in sys.stdin:
     match message["type"]:
         case "hello":
             game = pyspiel.load_game(message["material"]["game"])
-            answer = {"type": "hello", "protocols": [1], "name": "montecarlo", "version": "1"}
+            answer = {"type": "hello", "protocols": [1], "version": "1", "capabilities": ["evaluate"]}
         case "match_start":
             match_now = Match(game, message["seat"], message["bot_seed"])
             answer = {"type": "ready", "match": message["match"]}
@@ -138,6 +170,10 @@ for line in sys.stdin:
             seconds = 0.6 * message["clock"]["move_ms"] / 1000
             action = match_now.act(message["view"], message["legal"], seconds)
             answer = {"type": "action", "id": message["id"], "action": {"id": action}}
+        case "evaluate":
+            seconds = 0.6 * message["budget_ms"] / 1000
+            values, errors = match_now.evaluate(message["view"], message["legal"], message["events"], seconds)
+            answer = {"type": "evaluation", "id": message["id"], "values": values, "errors": errors}
         case "quit":
             break
         case _:
