@@ -22,6 +22,7 @@ from arena.match.record import ActionStep, ChanceStep, MatchRecord
 from arena.match.referee import events_of_action
 from arena.match.replay import ReplayStep, replay
 from arena.protocol import messages as m
+from arena.text import printable
 
 
 def opinion_of_bot(record: MatchRecord, label: str, open_bot: Callable[[int], BotPlayer]) -> Opinion:
@@ -79,7 +80,9 @@ class _Analyst:
         try:
             bot.begin(start, game)
         except BotFault as fault:
-            raise CheckFailed(f"{bot.player} does not start: {fault.message}") from None
+            last = printable("".join(bot.stderr().splitlines()[-1:]))
+            stderr = f"; the last line of its stderr: {last}" if last else ""
+            raise CheckFailed(f"{bot.player} does not start: {fault.message}{stderr}") from None
         if not bot.may_evaluate:
             raise CheckFailed(f"{bot.player} does not evaluate: its hello has no capability `{m.EVALUATE}`")
 

@@ -1,6 +1,8 @@
 """Leagues at games of OpenSpiel, as docs/openspiel.md shows them: played in the sandbox, stored, verified."""
 
 import json
+import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -51,6 +53,28 @@ def test_the_league_of_the_page_is_played_and_verified(
     assert {match["termination"] for match in matches} == {"normal"}
     shown = terminal.arena("show", matches[0]["id"]).out
     assert f"open_spiel {openspiel.rules_version().partition('/')[0]}, files " in shown
+
+
+@pytest.mark.parametrize("name", [pytest.param(name, marks=in_a_box) for name in ["tic_tac_toe", "leduc_poker"]])
+def test_a_match_is_judged_by_playouts(name: str, tmp_path: Path) -> None:
+    """Each decision has values with errors; the move that wins at once is worth nearly all."""
+
+    def arena(*words: str) -> str:
+        environment = {**os.environ, "ARENA_RUNTIMES": sys.prefix}
+        program = Path(sys.executable).with_name("arena")
+        return subprocess.run(
+            [program, *words], cwd=tmp_path, env=environment, check=True, stdout=subprocess.PIPE, text=True
+        ).stdout
+
+    played = arena("match", "random", "random", "--game", f"openspiel:{name}", "--blocks", "3")
+
+    for match in played.split("\n\n")[0].splitlines():
+        judged = json.loads(arena("coach", match.split()[0], "--by", "montecarlo", "--format", "json"))
+        assert not [one for one in judged["decisions"] if one["reason"]]
+        assert all(one["error"] > 0 for one in judged["decisions"] if one["chosen"] != one["best"])
+        *_, last = judged["decisions"]
+        if name == "tic_tac_toe" and judged["ledgers"][last["seat"]]["payoff"] == 1:
+            assert last["chosen_value"] > 0.9
 
 
 def recorded(name: str, salt: int = 0, seed: str = "") -> tuple[MatchRecord, list[RandomBot]]:
