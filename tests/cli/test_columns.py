@@ -151,6 +151,7 @@ WRONG = {
     "--step": "0",
     "--to": ".",
     "positions save --to": "league.yaml",
+    "submit --to": "league.yaml",
     "--baseline": "nobody",
 }
 """Values that are wrong wherever they are given; every other option refuses the text `?`."""
