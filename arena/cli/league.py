@@ -63,12 +63,12 @@ league.add_command(run)
 
 @league.command()
 @requesting(ReadStatus)
-@click.argument("league", required=False, metavar="[NAME]", shell_complete=complete_league)
+@click.argument("league", required=False, shell_complete=complete_league)
 def status(request: ReadStatus) -> None:
     """Print how many matches are stored, and which round is on.
 
-    NAME is a league; without it all leagues are listed. For a league that machines of a cluster played, it has the
-    blocks and the speed of each. The last line has the root of all stored matches, for `arena verify --root`.
+    Without LEAGUE all are listed. Where machines of a cluster played, the blocks and the speed of each are printed. The
+    last line has the root of all stored matches, for `arena verify --root`.
 
     Example: arena league status
     """
@@ -95,7 +95,7 @@ def _share(machine: MachineShare) -> str:
 
 @league.command()
 @requesting(RevealSecret)
-@click.argument("league", metavar="NAME", shell_complete=complete_league)
+@click.argument("league", shell_complete=complete_league)
 @click.option("--to", "file", type=FILE_PATH, help="New file for the secret, for --secret-file.")
 def reveal(request: RevealSecret, file: Path | None) -> None:
     """Print the secret from which the luck of a league follows.
@@ -123,16 +123,15 @@ def reveal(request: RevealSecret, file: Path | None) -> None:
 
 @league.command()
 @requesting(ListMatches)
-@click.argument("league", required=False, metavar="[NAME]", shell_complete=complete_league)
+@click.argument("league", required=False, shell_complete=complete_league)
 @click.option("--faults", is_flag=True, help="Only matches with a fault, and why: found, expected, stderr.")
 @format_option(MATCH_FORMATS, "Format of the output; csv and json have all that is known of each match.")
 @columns_option
 def matches(request: ListMatches, form: str, style: Style) -> None:
     """List the stored matches of a league.
 
-    A line has the id, the players by seat, the scores, the termination and the faults. NAME may be left out if there is
-    only one league. With --format csv or json also ranks, luck, moves and times, one
-    match a line; docs/results.md explains the columns.
+    LEAGUE may be left out if there is only one. A line has the id, the players by seat, the scores, the termination and
+    the faults; with --format csv or json also ranks, luck, moves and times. docs/results.md explains the columns.
 
     Example: arena league matches first --format csv
     """

@@ -26,7 +26,7 @@ from arena.site.page import match_page
 
 @click.command()
 @requesting(ReadMatch)
-@click.argument("match", metavar="MATCH_ID")
+@click.argument("match", metavar="MATCH")
 @click.option("--states", is_flag=True, help="Draw the table after each step.")
 @click.option(
     "--step",
@@ -68,7 +68,7 @@ def show(
 ) -> None:
     """Replay a match step by step.
 
-    `arena league matches NAME` lists the ids of stored matches; the last 50 of `arena match` are found, too.
+    `arena league matches` lists the ids of stored matches; the last 50 of `arena match` are found, too.
 
     At the start stands the luck of its block, from which every die follows, and the commitment to it. At the end stands
     how much of it was luck, and the luckiest and unluckiest draws of each seat. A match by other rules than those of

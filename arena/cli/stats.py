@@ -20,14 +20,14 @@ from arena.report.profile import profile_page
 
 @click.command()
 @requesting(ReadStandings)
-@click.argument("league", required=False, metavar="[NAME]", shell_complete=complete_league)
+@click.argument("league", required=False, shell_complete=complete_league)
 @format_option()
 @click.option("--no-timing", is_flag=True, help="Leave times out: equal results then give equal bytes.")
 @columns_option
 def leaderboard(request: ReadStandings, form: str, no_timing: bool, style: Style) -> None:
     """Print the standings of a league.
 
-    NAME may be left out if there is only one. In csv and json all columns are there, unless --columns names some.
+    LEAGUE may be left out if there is only one. In csv and json all columns are there, unless --columns names some.
 
     Example: arena leaderboard first --columns player,score,faults
     """

@@ -95,6 +95,13 @@ def test_mistakes_of_the_command_line_exit_with_2(terminal: Terminal, line: str,
     assert [path.name for path in terminal.folder.iterdir() if path.name != "results"] == []
 
 
+def test_there_are_few_options() -> None:
+    """A new one takes the name of an old one that means the same, or replaces one."""
+    names = {name for command in commands().values() for option in command.params for name in option.opts}
+
+    assert len([name for name in names if name.startswith("--")]) <= 62
+
+
 def test_version(terminal: Terminal) -> None:
     """Name and version on one line."""
     assert terminal.arena("--version").out == f"arena, version {__version__}\n"
