@@ -27,7 +27,7 @@ from arena.match.results import MatchResult
 from arena.match.secret_luck import Secret
 from arena.match.settings import ClockSettings
 
-_CLOCK: Final = ClockSettings(move_ms=20.0, bank_ms=0.0)
+CLOCK: Final = ClockSettings(move_ms=20.0, bank_ms=0.0)
 _NONE: Final = Goal("<=", 0)
 _WORKERS: Final = (1, 2, 4)
 
@@ -51,7 +51,7 @@ def measure(_: Path, *, is_quick: bool) -> list[Table]:
         "s",
     )
     notes = (
-        f"each move has {_CLOCK.move_ms:g} ms of CPU time and no bank; each bot uses 80 % of it; {cores} cores",
+        f"each move has {CLOCK.move_ms:g} ms of CPU time and no bank; each bot uses 80 % of it; {cores} cores",
         "wall over CPU: how much longer the matches took by the clock on the wall than the bots were charged",
     )
     return [Table(title="Fair clocks under load", headers=headers, rows=tuple(rows), notes=notes)]
@@ -59,7 +59,7 @@ def measure(_: Path, *, is_quick: bool) -> list[Table]:
 
 def _row(workers: int, busy: int, matches: int) -> Row:
     begun_s = time.monotonic()
-    results, stretch = _play(workers, matches)
+    results, stretch = play_thinkers(workers, matches)
     slowest = [max(result.slowest_us) / 1e3 for result in results]
     late = sum(result.termination == "timeout" for result in results)
     others = sum(result.termination not in {"normal", "timeout"} for result in results)
@@ -75,13 +75,13 @@ def _row(workers: int, busy: int, matches: int) -> Row:
     )
 
 
-def _play(workers: int, matches: int) -> tuple[list[MatchResult], float]:
+def play_thinkers(workers: int, matches: int) -> tuple[list[MatchResult], float]:
     """Play the matches; return their results, and the ratio of wall time to CPU time of all moves."""
     bot = own_bot("thinker.py")
     players = (Player(name="thinker-1", bot=bot), Player(name="thinker-2", bot=bot))
     options = {"heaps": [2, 2, 2]}
     tournament = exhibition(
-        players, game="nim", options=options, clock=_CLOCK, secret=Secret.public("fair"), blocks=matches // 2
+        players, game="nim", options=options, clock=CLOCK, secret=Secret.public("fair"), blocks=matches // 2
     )
     small = msgspec.structs.replace(tournament, chunk_blocks=5)  # so that all workers have something to do
     played: list[PlayedBlock] = []

@@ -180,23 +180,24 @@ def measure(scratch: Path, *, is_quick: bool) -> list[Table]:
     bots, notes = instant(scratch)
     rounds, seconds, games = (3, 1.3, 160) if is_quick else (5, 4.5, 240)
     cases = [Case(language, workers) for language in bots for workers in range(1, _MOST_WORKERS + 1)]
-    with _workers(_MOST_WORKERS) as backend:
+    with start_workers(_MOST_WORKERS) as backend:
         leagues = {
             case: League(scratch, backend, case, bots[case.language], seconds)
             for case in [*cases, *(Case(language, _MOST_WORKERS, has_luck=True) for language in bots)]
         }
-        measures: dict[str, Callable[[], Sample]] = {f"loops, {count}": partial(_loops, count) for count in (1, 2)}
+        measures: dict[str, Callable[[], Sample]] = {f"loops, {count}": partial(busy_loops, count) for count in (1, 2)}
         for case, league in leagues.items():
             measures[str(case)] = league.play
             if not case.has_luck and (peer := os.environ.get("FASTCHESS")):
-                measures[f"fastchess, {case}"] = _peer(Path(peer), case, scratch, games)
+                measures[f"fastchess, {case}"] = peer(Path(peer), case, scratch, games)
         samples = interleaved(measures, rounds)
         pinned = sum(len(os.sched_getaffinity(pid)) == 1 for pid in backend.workers.pids)
     notes += (f"workers with a core of their own, which no other arena command had: {pinned} of {_MOST_WORKERS}",)
     return [_request_table(cases, leagues, samples, notes), _league_table(list(bots), samples)]
 
 
-def _peer(program: Path, case: Case, scratch: Path, games: int) -> Callable[[], Sample]:
+def peer(program: Path, case: Case, scratch: Path, games: int) -> Callable[[], Sample]:
+    """Return a function that measures a move of fastchess with as many workers."""
     command = engine(case.language, scratch)
     return lambda: Sample(us_a_move(program, command, workers=case.workers, games=games, scratch=scratch))
 
@@ -267,7 +268,7 @@ def _league_row(language: str, samples: Samples, loops: list[float]) -> Row:
     return (f"two {language} bots", *speeds, Figure(median(scaling), 2, _SCALING, error_of_median(scaling)))
 
 
-def _loops(count: int) -> Sample:
+def busy_loops(count: int) -> Sample:
     """Measure the seconds that `count` busy loops take at the same time."""
     start_s = time.perf_counter()
     loops = [subprocess.Popen([sys.executable, "-S", "-c", _LOOP]) for _ in range(count)]
@@ -277,7 +278,8 @@ def _loops(count: int) -> Sample:
 
 
 @contextlib.contextmanager
-def _workers(count: int) -> Iterator[LocalBackend]:
+def start_workers(count: int) -> Iterator[LocalBackend]:
+    """Yield a backend with so many workers, and close it."""
     backend = LocalBackend(count)
     is_done = False
     try:

@@ -20,6 +20,7 @@ from tables import Table
 
 SECTIONS: Final = {
     "league": "leagues",
+    "scale": "scaling",
     "request": "parts",
     "driver": "driver",
     "cluster": "clusters",

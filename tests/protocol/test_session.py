@@ -62,6 +62,22 @@ def test_a_bot_keeps_to_the_table_or_violates_the_protocol(phase: SessionPhase, 
         assert session.phase is phase
 
 
+@pytest.mark.parametrize("message", [Simulate(id=9, query=1, what={}), Evaluation(id=9, values=())], ids=name)
+@pytest.mark.parametrize("phase", SessionPhase, ids=name)
+def test_what_needs_a_capability_is_a_violation_without_it(phase: SessionPhase, message: FromBot) -> None:
+    """At any time and about any request; the hint says how to ask for it, or that nothing is offered."""
+    kind = str(message.__struct_config__.tag)
+    offered, unoffered = session_in(phase, ()), Session()
+    unoffered.phase = phase
+
+    for session, hint in ((offered, "ask for it in your hello"), (unoffered, "tell what is offered")):
+        assert not session.is_stale(kind, 9)
+        with pytest.raises(ProtocolViolation, match=f'"{kind}" from a bot without that capability') as violated:
+            session.receive(message)
+        assert hint in violated.value.hint
+        assert session.phase is phase
+
+
 def test_ready_for_another_match_is_a_violation() -> None:
     """A `ready` for another match is a violation, quoted in one line."""
     with pytest.raises(ProtocolViolation, match=r'ready for match "old\\n", expected "m"'):
