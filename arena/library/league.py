@@ -157,7 +157,7 @@ class League:
         from arena.operations.verify_leagues import verify_leagues  # noqa: PLC0415 - see `standings`
 
         findings: list[Mapping[str, Any]] = []
-        request = request_of(verify_leagues, {**self._folders, "leagues": [self.name]})
+        request = request_of(verify_leagues, {"results": self._results, "leagues": [self.name]})
         if problems := run_in_child(verify_leagues, request, on=findings.append):
             raise CheckFailed("\n".join([*problems, f"{counted(len(problems), 'problem')} found"]))
         return [event["sentence"] for event in findings if event["type"] == "Found"]

@@ -109,7 +109,8 @@ def _evaluate(bot: Bot, state: State) -> tuple[float, ...]:
     return values
 
 
-@pytest.mark.parametrize("seed", [3, pytest.param(0, marks=pytest.mark.slow), pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [0, 1, 3])
 def test_late_positions_have_the_values_of_a_brute_force(prepare: Prepare, seed: int) -> None:
     """Each legal action has its value within the precision of a float."""
     compared = Counter[str]()
