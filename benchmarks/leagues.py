@@ -188,8 +188,8 @@ def measure(scratch: Path, *, is_quick: bool) -> list[Table]:
         measures: dict[str, Callable[[], Sample]] = {f"loops, {count}": partial(busy_loops, count) for count in (1, 2)}
         for case, league in leagues.items():
             measures[str(case)] = league.play
-            if not case.has_luck and (peer := os.environ.get("FASTCHESS")):
-                measures[f"fastchess, {case}"] = peer(Path(peer), case, scratch, games)
+            if not case.has_luck and (program := os.environ.get("FASTCHESS")):
+                measures[f"fastchess, {case}"] = peer(Path(program), case, scratch, games)
         samples = interleaved(measures, rounds)
         pinned = sum(len(os.sched_getaffinity(pid)) == 1 for pid in backend.workers.pids)
     notes += (f"workers with a core of their own, which no other arena command had: {pinned} of {_MOST_WORKERS}",)
