@@ -81,7 +81,7 @@ class MatchTimeLimit:
         self._losses: Counter[tuple[str, int]] = Counter()
 
     def note_match(self, match_s: float) -> None:
-        """Record a recent time per match, of which the slowest counts."""
+        """Note a worker's recent average of seconds a match; the slowest ever noted counts."""
         self._slowest_s = max(self._slowest_s, match_s)
 
     def for_job(self, open_job: OpenJob) -> float:

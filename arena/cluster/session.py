@@ -221,7 +221,7 @@ class WorkerSession:
         return self._make_report()
 
     def close(self) -> None:
-        """End the session with its matches and bots."""
+        """Close the session; its matches and bots are ended in the background, and nobody waits for that."""
         if self.is_open:
             with self._lock:  # no job begins afterwards
                 self.is_open = False
@@ -245,7 +245,10 @@ class WorkerSession:
         self.close()
 
     def _take_request(self, request: Dispatch) -> None:
-        """Forget attempts that are over and no longer awaited, and queue new ones."""
+        """Forget attempts that nobody awaits any more, add new ones, and install the bots that were sent along.
+
+        A thread installs them, and begins the jobs whose bots are complete.
+        """
         with self._lock:
             for key, attempt in list(self._attempts.items()):
                 if attempt.is_over and key not in request.awaited:

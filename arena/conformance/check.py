@@ -369,6 +369,7 @@ def outcome_text(record: MatchRecord, seat: int) -> str:
 
 
 def _options_text(options: dict[str, Any]) -> str:
+    """Return the options as JSON."""
     return msgspec.json.encode(options).decode()
 
 

@@ -74,7 +74,8 @@ def shape_of(value: Json) -> tuple[int, ...]:
     import numpy as np  # noqa: PLC0415 - it takes 0.1 s that most commands do not need
 
     try:
-        array = np.asarray(value, dtype=float)
+        array = np.asarray(value)
     except (TypeError, ValueError):
         return ()
-    return array.shape if array.size and np.isfinite(array).all() else ()
+    is_numeric = array.dtype.kind in "iuf"  # neither texts of digits nor truth values
+    return array.shape if is_numeric and array.size and np.isfinite(array).all() else ()

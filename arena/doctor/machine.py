@@ -85,7 +85,7 @@ def system() -> Iterator[CheckResult]:
 
 
 def games() -> Iterator[CheckResult]:
-    """Report the playable games, and each game whose simulator lacks its engine."""
+    """Report arena's own games that can be played, and each that lacks its engine; plug-ins are not loaded."""
     playable: list[str] = []
     missing: list[CheckResult] = []
     for name in bundled_names():

@@ -68,7 +68,10 @@ class LeagueSample(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def seconds(self) -> dict[str, float]:
-        """Seconds a match of each sampled pairing in the league, by its key."""
+        """Estimate the seconds a match in the league, by pairing key; pairings without a result are left out.
+
+        Bots start less often there than in the sample.
+        """
         by_pairing: defaultdict[str, list[SampledMatch]] = defaultdict(list)
         for match in self.matches:
             by_pairing[match.pairing].append(match)

@@ -259,7 +259,7 @@ def _encode(value: Any) -> bytes:
 
 
 def _draw_seating(players: tuple[Player, ...], digest: str) -> tuple[Player, ...]:
-    """Return the players in a drawn order, so that the same names do not always sit together; two stay as they are."""
+    """Return the players in a cyclic order drawn from `digest`; the first stays, for a block plays all rotations."""
     if len(players) == DEFAULT_SEATS:
         return players
     ways = math.factorial(len(players) - 1)

@@ -17,7 +17,10 @@ from arena.text import counted
 
 
 def describe_changes(former: Tournament, now: Tournament) -> list[str]:
-    """Describe each change in a phrase: `cycles changed from 5 to 6`, `player ann left`."""
+    """Describe in a phrase each change of players, game, schedule, seed, clock or limits: `player ann left`.
+
+    Other settings are not compared.
+    """
     old, new = (
         {player.name: " ".join([player.bot.label, *player.arguments]) for player in tournament.players}
         for tournament in (former, now)

@@ -96,7 +96,10 @@ class ArenaEnv(_EnvironmentParts, AECEnv):  # type: ignore[misc]
         self._accumulate_rewards()
 
     def _select_agent(self) -> None:
-        """Select the first seat with a choice, after the end the first of all; set rewards and terminations."""
+        """Begin a turn: forget the last choices, set rewards and terminations, and select the first seat.
+
+        It is the first seat with a choice, after the end the first of all.
+        """
         self._chosen: dict[Seat, int] = {}
         self.rewards = self._rewards()
         self.terminations = dict.fromkeys(self.agents, not self.table.deciding)

@@ -229,7 +229,7 @@ class _Replay:
 
 
 def _encode_step(step: Step) -> str:
-    """Encode a step as JSON, cut to the size of a message."""
+    """Return a step as JSON for an error message, its end cut off if it is long."""
     text = msgspec.json.encode(step).decode()
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
 

@@ -221,9 +221,10 @@ class _SubmissionRun:
         return owner
 
     def place_of(self, bot: BotSpec, owner: str) -> str:
-        """Return the place of an identical bot in the folders of bots; empty if there is none.
+        """Check that the bot may have its name; return the place of an identical bot in a folder, or an empty text.
 
-        NameTaken if the name is another owner's, SpecError if another bot has it.
+        NameTaken if another bot in a folder or another owner has it (an owner: unless `take_over`), SpecError if
+        another version was submitted (unless `replace`).
         """
         advice = f"choose another name in {MANIFEST if Path(bot.source).is_dir() else 'its file name'}"
         if (entry := self._bots.namesake(bot)) is not None:

@@ -313,9 +313,9 @@ class ProcessChannel(Channel):
         return ending or "was killed"
 
     def _send_rest(self, rest: memoryview, clock: MoveClock) -> None:
-        """Write the part of a request that the pipe did not take at once, while the bot runs and its output is read.
+        """Write the rest of a request that the pipe did not take at once, and read output meanwhile.
 
-        Raises Crashed, OutOfTime, or MalformedReply for endless output.
+        Other bots are stopped first; a suspended bot is woken for it and suspended again.
         """
         if self._stop_others is not None:
             self._stop_others()

@@ -45,7 +45,10 @@ def room_for(limits: Sequence[Limits], *, workers: int = 0) -> Room:
 
 
 def matches_that_fit(limits: Sequence[Limits]) -> int:
-    """Return how many workers can play matches at once if all bots use their limits in full."""
+    """Return how many matches with bots of these limits, each with its worker, fit into the memory and tasks now free.
+
+    Cores are not counted. It may be 0.
+    """
     need, tasks = room_for(limits, workers=1), free_tasks()
     by_memory = (free_memory() >> 20) // need.memory_mib
     return by_memory if tasks is None else min(by_memory, tasks // need.tasks)

@@ -88,7 +88,10 @@ def _step_with_news(
     moment: ReplayStep | None = None,
     remark: str = "",
 ) -> Iterator[str]:
-    """Yield a step (from 1), the remark, the bot's lines on stderr on the way to its answer, and the news."""
+    """Yield a step (from 1), the remark, the bot's lines on stderr on the way to its answer, and the news.
+
+    Without `moment`, for a match by other rules, the step is printed as recorded, and there is no news.
+    """
     step = record.steps[number - 1]
     text = recorded_text(step) if moment is None else step_text(record, moment)
     yield f"{number:>4}  {_with_player(record, step, text)}"

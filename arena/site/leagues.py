@@ -265,7 +265,7 @@ def league_views(store: MatchStore, names: Sequence[str]) -> Iterator[LeagueView
 
 
 def require_players(views: Sequence[LeagueView], names: Sequence[str]) -> None:
-    """Raise SpecError, naming the option, unless each name is a player of one of the leagues."""
+    """Raise SpecError, which names `--private`, unless each name is a player of one of the leagues."""
     players = {player: None for view in views for player in view.players}
     for name in names:
         if name not in players:

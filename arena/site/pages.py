@@ -93,7 +93,10 @@ class Pages:
         self._has_page, self._live = has_page, live
 
     def _render(self, template: str, root: str = "", scripts: Sequence[str] = (), **values: Any) -> str:
-        """Return a page made from a template; `root` is the way from its folder to that of the site."""
+        """Return a page made from a template; `root` is the way from its folder to that of the site.
+
+        A page with scripts of its own does not watch for newer versions.
+        """
         return str(
             self._templates.get_template(template).render(
                 root=root, scripts=scripts, live=None if scripts else self._live, **values

@@ -195,7 +195,7 @@ class _Listener(socket.socket):
     """A listening socket that lets connections wait while few descriptors are free."""
 
     def accept(self) -> tuple[socket.socket, Any]:
-        """Accept a connection; OSError, as without any free descriptor, if it would leave too few."""
+        """Accept a connection; with few free descriptors leave it in the queue, and raise OSError."""
         if len([*Path("/proc/self/fd").iterdir()]) > resource.getrlimit(resource.RLIMIT_NOFILE)[0] - _SPARE:
             raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
         return super().accept()

@@ -100,8 +100,8 @@ def ranking(
 ) -> tuple[LeaguePlace, ...]:
     """Sort the players of each group by `strength` (the rating), then score, then name, and give them ranks.
 
-    The largest group comes first. Values that agree to 9 decimals differ by rounding only; equal strength and score
-    share the rank. Players without a score have not played, and no rank.
+    Groups are numbered as given, the largest first. Values that agree to 9 decimals differ by rounding only; equal
+    strength and score share the rank. Players without a score have not played, and are left out.
     """
     ranked = []
     for number, group in enumerate(groups, start=1):

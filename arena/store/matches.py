@@ -297,7 +297,7 @@ class MatchStore:
             seen.add(place)
 
     def _pairing_id(self, key: str, players: tuple[str, ...]) -> int:
-        """Store the players of a pairing, new or known, and return its id."""
+        """Store the pairing, or replace the stored players of a known key if they differ; return its id."""
         self._connection.execute(
             "INSERT INTO pairing (key, players) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET"
             " players = excluded.players WHERE players <> excluded.players",

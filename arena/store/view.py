@@ -194,7 +194,7 @@ def require_plain(results: Path) -> None:
 
 
 def open_guard(connection: Connection, results: Path) -> None:
-    """Let the connection, which writes, move its WAL by itself, and only while nobody reads in place."""
+    """Switch off SQLite's checkpoints: only `Connection.checkpoint` moves the WAL, while nobody reads in place."""
     connection.execute("PRAGMA wal_autocheckpoint=0")
     connection.guard = files.open_file(results, FILE_NAME, os.O_RDWR)
     _WRITERS.add(connection.guard)

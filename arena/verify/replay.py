@@ -123,7 +123,10 @@ def _differences(store: MatchStore, block: PlayedBlock) -> Iterator[str]:
 
 
 def _first_difference(then: MatchRecord, now: MatchRecord) -> str:
-    """Return the first action that differs, or how the ends differ, in words; empty for equal matches."""
+    """Return the first action that differs, or how the ends differ, in words; empty if neither does.
+
+    Luck is the same in both, and scores follow from the actions: neither is compared.
+    """
     pair = [[step for step in record.steps if isinstance(step, ActionStep)] for record in (then, now)]
     for number, (old, new) in enumerate(zip(*pair, strict=False), start=1):
         if (old.seat, old.action) != (new.seat, new.action):

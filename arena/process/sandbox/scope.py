@@ -94,7 +94,10 @@ def _obstacles(root: Path, uid: int) -> Iterator[str]:
 
 
 def _outlives_logout(root: Path, uid: int) -> bool:
-    """Return True if this process would end no sooner in a scope of its user's systemd, which may end at logout."""
+    """Return True if a move to a scope of its user's systemd could not shorten this process's life.
+
+    That systemd outlives a logout, or the process belongs to it already, or a logout ends the process anyway.
+    """
     group = cgroup.own_group(root)
     if group is not None and f"user@{uid}.service" in group.parts:
         return True

@@ -75,9 +75,10 @@ class Ship:
         return (self._draw_belly() + body if self._looks_down else body + self._draw_belly()) + self._draw_planking()
 
     def rigging(self) -> list[Layer]:
-        """Draw mast and yards, each with its place among the cargo; equal places in the order given.
+        """Draw mast and yards, and but for the view from above flag and bulwark, each with its place among the cargo.
 
-        The mast goes through the yards: it is drawn over them, and the part of a yard before it is drawn over the mast.
+        Of equal places the order is that given. The mast goes through the yards: it is drawn over them, and the part of
+        a yard before it is drawn over the mast.
         """
         masts, yards = list(self._draw_mast()), [self._draw_yard(number) for number in range(len(YARD_SPARS))]
         if self._frame.view is ABOVE:
