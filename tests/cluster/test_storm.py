@@ -19,8 +19,9 @@ from io import StringIO
 from pathlib import Path
 
 import pytest
+import yaml
 from support.cluster_lab import BIN
-from support.cluster_league import make_certificates
+from support.cluster_league import CLUSTER_FILE, make_certificates
 from support.e2e_arena import Place
 from support.waiting import until
 
@@ -50,12 +51,13 @@ class Storm:
             make_certificates(place.folder)
             files = {"ca": "ca.pem", "cert": "cert.pem", "key": "key.pem"}
             self.dask_tls = [f"--tls-{name}{'-file' * (name == 'ca')}={file}" for name, file in files.items()]
-            self.tls = [word for name, file in files.items() for word in (f"--tls-{name}", file)]
             self.start_server("scheduler")
             address = re.search(r"tls://[\d.:]+", (place.folder / "scheduler.json").read_text())
             assert address is not None
             self.address = address.group()
-            self.options = ["--cluster", self.address, *self.tls]
+            keys = {"address": self.address, **{f"tls_{name}": file for name, file in files.items()}}
+            (place.folder / CLUSTER_FILE).write_text(yaml.safe_dump(keys))
+            self.options = ["--cluster", CLUSTER_FILE]
             self.start_server("nanny")
         self.main = self.start_main()
 
@@ -63,7 +65,7 @@ class Storm:
         """Start the scheduler, always on the same port, or `arena worker`."""
         words: list[str | Path]
         if kind == "nanny":
-            words = [BIN / "arena", "worker", self.address, "--workers", str(self.workers), *self.tls]
+            words = [BIN / "arena", "worker", CLUSTER_FILE, "--workers", str(self.workers)]
         else:
             file = self.place.folder / "scheduler.json"
             host = self.address if file.exists() else "tls://127.0.0.1:0"
