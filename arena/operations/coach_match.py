@@ -1,5 +1,7 @@
 """The cost of every decision of a match, and the ledger of its seats."""
 
+from typing import Annotated
+
 import msgspec
 
 from arena.errors import SpecError
@@ -27,7 +29,7 @@ class CoachMatch(BotRequest, frozen=True, kw_only=True):
     match: str
     player: str | None = None
     by: str | None = None
-    budget_ms: float = 100.0
+    budget_ms: Annotated[float, msgspec.Meta(ge=1)] = 100.0
 
 
 class Coaching(msgspec.Struct, frozen=True):
