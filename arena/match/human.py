@@ -48,8 +48,8 @@ HELP: Final = (
     "itself and is marked (forced). q gives up and loses the match."
 )
 HELP_UNLISTED: Final = (
-    "The actions cannot be listed here. Type one as a JSON object, as protocol.md\n"
-    "describes it for this game; s shows an example that you may play, p does what\n"
+    "The actions cannot be listed here. Type one as a JSON object, as the page\n"
+    "of the game describes it; s shows an example that you may play, p does what\n"
     "happens without an action. There is no clock for you. q gives up and loses the\n"
     "match."
 )

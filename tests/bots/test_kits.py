@@ -1,7 +1,7 @@
 """One dialogue for the kits of all languages: what they read, write, print and refuse.
 
-The bots of `tests/bots/kits` say a text of the view as their note, and take the action that the view names. A language
-that is not on the machine is skipped, with a sentence.
+The bots of `tests/bots/kits` say a text of the view as their note, take the action that the view names, and evaluate
+Nim. A language that is not on the machine is skipped, with a sentence.
 """
 
 import json
@@ -14,13 +14,23 @@ from typing import Any, Final
 import msgspec
 import pytest
 from support.bots_driver import BOTS, KIT_BOTS, LANGUAGES, Bot, Prepare, hello, started
+from support.opinions import analyst, nim_values, opinion
+from support.scripted_bot import CLOCK, random_match
 
+from arena.league.tournament import Player
+from arena.league.worker import make_bot_player
+from arena.match.analyst import opinion_of_bot
+from arena.match.judgement import ActionValues
+from arena.match.settings import MatchSettings
 from arena.operations.new_bot import KITS
+from arena.process.manifest import read_bot
 from arena.protocol import messages as m
 
 pytestmark = pytest.mark.process
 
 DIALOGUE: Final = (KIT_BOTS / "dialogue.txt").read_text(encoding="utf-8").split("\n")[:-1]
+WITHOUT_ERRORS: Final = ("c", "javascript")
+"""The kit in C takes no standard errors; the bot in JavaScript gives none, that in TypeScript does on the same kit."""
 
 
 def test_every_language_has_a_bot_here() -> None:
@@ -56,9 +66,33 @@ def test_a_kit_answers_as_the_dialogue_says(prepare: Prepare, language: str) -> 
 
 
 def as_told(answer: dict[str, Any]) -> dict[str, Any]:
-    """Without the capabilities, which only kits with a simulator ask for."""
-    assert answer.pop("capabilities", ["simulate"]) == ["simulate"]
+    """Without the capabilities, of which only kits with a simulator ask for it."""
+    assert answer.pop("capabilities", ["evaluate"]) in (["evaluate"], ["simulate", "evaluate"])
     return answer
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_bot_on_a_kit_judges_nim_exactly(prepare: Prepare, language: str) -> None:
+    """For every action 1 or 0, and the standard error 0 from those that send errors."""
+    record, bot = random_match("nim", 9), read_bot(prepare(f"kits/{language}"))
+    settings = MatchSettings("nim", {}, CLOCK)
+    exact = opinion(record, analyst(nim_values), analyst(nim_values)).values
+
+    judged = opinion_of_bot(record, "it", lambda _: make_bot_player(Player("it", bot), settings, "none")).values
+
+    with_errors = {
+        index: msgspec.structs.replace(value, errors=(0.0,) * len(value.payoffs))
+        for index, value in exact.items()
+        if isinstance(value, ActionValues)
+    }
+    assert judged == (exact if language in WITHOUT_ERRORS else with_errors)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_new_bot_does_not_ask_to_evaluate(prepare: Prepare, language: str) -> None:
+    """It has no function for it, so nobody may ask it for values."""
+    with Bot(prepare(f"templates/{language}")) as bot:
+        assert "evaluate" not in bot.ask(hello("nim")).capabilities
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

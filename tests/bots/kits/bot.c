@@ -8,4 +8,17 @@ static const json *choose(const json *view, const json *legal, const json *clock
     return element(legal, (int)number(member(view, "pick")));
 }
 
-int main(void) { return play(choose); }
+static void evaluate(const json *view, const json *legal, double budget_ms, double *values) {
+    (void)budget_ms;
+    for (const json *action = legal->first; action; action = action->next) {
+        int sum = 0, index = 0;
+        for (const json *heap = member(view, "heaps")->first; heap; heap = heap->next, index++)
+            sum ^= (int)(number(heap) - (index == number(member(action, "heap")) ? number(member(action, "count")) : 0));
+        *values++ = sum == 0;
+    }
+}
+
+int main(void) {
+    kit.evaluate = evaluate;
+    return play(choose);
+}

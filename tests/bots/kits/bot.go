@@ -11,4 +11,27 @@ func choose(view map[string]any, legal []any, clock Clock) any {
 	return legal[int(view["pick"].(float64))]
 }
 
-func main() { play(choose) }
+func evaluate(view map[string]any, legal []any, budgetMs float64) (values, errors []float64) {
+	for _, each := range legal {
+		action := each.(map[string]any)
+		sum := 0
+		for index, heap := range view["heaps"].([]any) {
+			left := heap.(float64)
+			if index == int(action["heap"].(float64)) {
+				left -= action["count"].(float64)
+			}
+			sum ^= int(left)
+		}
+		value := 0.0
+		if sum == 0 {
+			value = 1
+		}
+		values = append(values, value)
+	}
+	return values, make([]float64, len(values))
+}
+
+func main() {
+	kit.evaluate = evaluate
+	play(choose)
+}

@@ -7,4 +7,12 @@ function choose(view, legal, clock) {
   return legal[view.pick];
 }
 
-kit.play(choose);
+function evaluate(view, legal, budget_ms) {
+  return legal.map(({ heap, count }) => {
+    const heaps = [...view.heaps];
+    heaps[heap] -= count;
+    return heaps.reduce((sum, size) => sum ^ size) ? 0 : 1;
+  });
+}
+
+kit.play(choose, { evaluate });

@@ -11,4 +11,17 @@ sub choose {
     return $legal->[ $view->{pick} ];
 }
 
-play(\&choose);
+sub evaluate {
+    my ($view, $legal) = @_;
+    my @values;
+    for my $action (@$legal) {
+        my @heaps = @{ $view->{heaps} };
+        $heaps[ $action->{heap} ] -= $action->{count};
+        my $sum = 0;
+        $sum ^= $_ for @heaps;
+        push @values, $sum ? 0 : 1;
+    }
+    return (\@values, [ map { 0 } @values ]);
+}
+
+play(\&choose, evaluate => \&evaluate);

@@ -1,3 +1,6 @@
+import functools
+import operator
+
 import arena_kit as kit
 
 
@@ -9,4 +12,15 @@ def choose(view, legal, clock):
     return legal[view["pick"]]
 
 
-kit.play(choose)
+def evaluate(view, legal, budget_ms):
+    values = [0.0 if nim_sum(view, action) else 1.0 for action in legal]
+    return values, [0.0] * len(values)
+
+
+def nim_sum(view, action):
+    heaps = [*view["heaps"]]
+    heaps[action["heap"]] -= action["count"]
+    return functools.reduce(operator.xor, heaps)
+
+
+kit.play(choose, evaluate=evaluate)

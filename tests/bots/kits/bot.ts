@@ -7,4 +7,14 @@ function choose(view: kit.Fields, legal: kit.Action[] | null, clock: kit.Clock):
   return legal[view.pick];
 }
 
-kit.play(choose);
+function evaluate(view: kit.Fields, legal: kit.Action[], budget_ms: number): kit.Values {
+  const values = legal.map((action) => {
+    const { heap, count } = action as kit.Fields;
+    const heaps: number[] = [...view.heaps];
+    heaps[heap] -= count;
+    return heaps.reduce((sum, size) => sum ^ size) ? 0 : 1;
+  });
+  return { values, errors: values.map(() => 0) };
+}
+
+kit.play(choose, { evaluate });

@@ -8,7 +8,7 @@
 
 static const json *choose(const json *view, const json *legal, const json *clock) {
     (void)view, (void)clock;
-    /* The actions cannot be listed: protocol.md has their form; in riffraff this passes. */
+    /* The actions cannot be listed: the page of the game has their form; in riffraff this passes. */
     if (!legal) return action("{\"pass\":true}");
     return element(legal, random_below(count(legal)));
 }

@@ -10,7 +10,7 @@
 //
 //   int main() { return kit::play(choose); }
 //
-//   view      all that your seat may know, as protocol.md describes it for the game; an object
+//   view      all that your seat may know; the page of the game describes it; an object
 //   legal     the legal actions, an array; null where they cannot be listed
 //   clock     milliseconds: clock["move_ms"].number for this move, clock["bank_ms"].number in the bank
 //   returns   one of `legal`, its index, or an action of your own: Json::object({{"column", 3}})
@@ -29,6 +29,9 @@
 //   std::cout, std::cerr       go to stderr, and `arena match --steps` shows it; stdout is the referee's
 //   kit::hello, kit::match     the messages `hello` and `match_start`
 //   kit::start, kit::end       set them to functions before `play`: they get `match_start` and `match_end`
+//   kit::evaluate              set it to a function (view, legal, budget_ms) that judges every action for
+//                              `arena coach --by`: it returns {values, errors}, two kit::Numbers: values from 0 to 1
+//                              in the order of `legal`, and their standard errors, {} if they are computed
 //
 // An exception that you do not catch ends the process with its text; the match is lost, and its story has the text.
 
@@ -278,9 +281,12 @@ inline Json Json::parse(const std::string &line) { return JsonReader(line).whole
 namespace kit {
 
 using Choose = std::function<Json(const Json &view, const Json &legal, const Json &clock)>;
+using Numbers = std::vector<double>;
+using Evaluate = std::function<std::pair<Numbers, Numbers>(const Json &view, const Json &legal, double budget_ms)>;
 
 inline Json hello, match, request;
 inline std::function<void(const Json &)> start, end;
+inline Evaluate evaluate;
 inline std::string notes;
 inline std::mt19937_64 generator;
 
@@ -297,12 +303,15 @@ inline std::string shortened(const std::string &text) {
     return text;
 }
 
+inline Json array_of(const Numbers &numbers) { return Json::array(std::vector<Json>(numbers.begin(), numbers.end())); }
+
 // The answer to one message; null where the protocol wants none. Unknown types get none, so that it can grow.
 inline Json answer(const Json &message, const Choose &choose) {
     const std::string &type = message["type"].text;
     if (type == "hello") {
         hello = message;
-        return Json::object({{"type", "hello"}, {"protocols", Json::array({1})}});
+        Json capabilities = evaluate ? Json::array({"evaluate"}) : Json::array({});
+        return Json::object({{"type", "hello"}, {"protocols", Json::array({1})}, {"capabilities", capabilities}});
     }
     if (type == "match_start") {
         match = message;
@@ -319,6 +328,14 @@ inline Json answer(const Json &message, const Choose &choose) {
         Json reply = Json::object({{"type", "action"}, {"id", message["id"]}, {"action", chosen}});
         if (!notes.empty()) reply.members.emplace_back("note", shortened(notes));
         return reply;
+    }
+    if (type == "evaluate" && evaluate) {
+        request = message;
+        auto [values, errors] = evaluate(message["view"], message["legal"], message["budget_ms"].number);
+        return Json::object({{"type", "evaluation"},
+                             {"id", message["id"]},
+                             {"values", array_of(values)},
+                             {"errors", array_of(errors)}});
     }
     if (type == "match_end" && end) end(message);
     if (type == "error")

@@ -7,7 +7,7 @@
 #include "arena_kit.hpp"
 
 Json choose(const Json &view, const Json &legal, const Json &clock) {
-    // The actions cannot be listed: protocol.md has their form; in riffraff this passes.
+    // The actions cannot be listed: the page of the game has their form; in riffraff this passes.
     if (legal.is_null()) return Json::object({{"pass", true}});
     return legal[kit::random_below(legal.size())];
 }

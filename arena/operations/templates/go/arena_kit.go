@@ -8,7 +8,7 @@
 //
 //	func main() { play(choose) }
 //
-//	view      all that your seat may know, as protocol.md describes it for the game
+//	view      all that your seat may know; the page of the game describes it
 //	legal     the legal actions; nil where they cannot be listed
 //	clock     milliseconds: clock.MoveMs for this move, clock.BankMs in the bank
 //	returns   one of `legal`, its index, or an action of your own: map[string]any{"pass": true}
@@ -23,6 +23,8 @@
 //	fmt.Println           goes to stderr, and `arena match --steps` shows it; stdout is the referee's
 //	kit.hello, kit.match  the messages `hello` and `match_start` as JSON text
 //	kit.start, kit.end    set them before `play`: they get `match_start` and `match_end`
+//	kit.evaluate          set it to a function (view, legal, budgetMs) that judges every action for `arena coach --by`:
+//	                      it returns values from 0 to 1 in the order of `legal`, and their standard errors or nil
 //
 // A panic ends the process with its text; the match is lost, and its story has the text.
 
@@ -46,22 +48,24 @@ type Clock struct {
 var kit struct {
 	hello, match, request json.RawMessage
 	start, end            func(message json.RawMessage)
+	evaluate              func(view map[string]any, legal []any, budgetMs float64) (values, errors []float64)
 	note                  string
 }
 
 var random = rand.New(rand.NewSource(0))
 
 type message struct {
-	Type    string
-	Match   string
-	ID      json.RawMessage
-	View    map[string]any
-	Legal   []any
-	Clock   Clock
-	BotSeed int64 `json:"bot_seed"`
-	Code    string
-	Message string
-	Hint    string
+	Type     string
+	Match    string
+	ID       json.RawMessage
+	View     map[string]any
+	Legal    []any
+	Clock    Clock
+	BudgetMs float64 `json:"budget_ms"`
+	BotSeed  int64   `json:"bot_seed"`
+	Code     string
+	Message  string
+	Hint     string
 }
 
 // A note for the story of the match; several are joined. The opponent never sees it.
@@ -105,7 +109,11 @@ func answer(received message, line []byte, choose func(map[string]any, []any, Cl
 	switch received.Type {
 	case "hello":
 		kit.hello = line
-		return map[string]any{"type": "hello", "protocols": []int{1}}
+		capabilities := []string{}
+		if kit.evaluate != nil {
+			capabilities = append(capabilities, "evaluate")
+		}
+		return map[string]any{"type": "hello", "protocols": []int{1}, "capabilities": capabilities}
 	case "match_start":
 		kit.match = line
 		random = rand.New(rand.NewSource(received.BotSeed))
@@ -128,6 +136,13 @@ func answer(received message, line []byte, choose func(map[string]any, []any, Cl
 			reply["note"] = kit.note
 		}
 		return reply
+	case "evaluate":
+		if kit.evaluate != nil {
+			kit.request = line
+			values, errors := kit.evaluate(received.View, received.Legal, received.BudgetMs)
+			errors = append([]float64{}, errors...) // nil would be null
+			return map[string]any{"type": "evaluation", "id": received.ID, "values": values, "errors": errors}
+		}
 	case "match_end":
 		if kit.end != nil {
 			kit.end(line)

@@ -7,7 +7,7 @@
 package main
 
 func choose(view map[string]any, legal []any, clock Clock) any {
-	// The actions cannot be listed: protocol.md has their form; in riffraff this passes.
+	// The actions cannot be listed: the page of the game has their form; in riffraff this passes.
 	if legal == nil {
 		return map[string]any{"pass": true}
 	}

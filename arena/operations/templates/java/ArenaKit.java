@@ -12,7 +12,7 @@
 //       }
 //   }
 //
-//   view      all that your seat may know, as protocol.md describes it for the game
+//   view      all that your seat may know; the page of the game describes it
 //   legal     the legal actions; null where they cannot be listed
 //   clock     milliseconds: clock.get("move_ms") for this move, clock.get("bank_ms") in the bank
 //   returns   one of `legal`, its index, or an action of your own: Map.of("pass", true)
@@ -27,6 +27,9 @@
 //   System.out.println             goes to stderr, and `arena match --steps` shows it; stdout is the referee's
 //   ArenaKit.hello, ArenaKit.match the messages `hello` and `match_start`
 //   ArenaKit.start, ArenaKit.end   set them before `play`: they get `match_start` and `match_end`
+//   ArenaKit.evaluate              set it to a function (view, legal, budgetMs) that judges every action for
+//                                  `arena coach --by`: it returns new double[][] {values}, which go from 0 to 1 in the
+//                                  order of `legal`, or {values, errors} with their standard errors
 //   ArenaKit.parse, ArenaKit.dump  from and to JSON text
 //
 // An exception that you do not catch ends the process with exit code 1; the match is lost, and its story has the text.
@@ -37,6 +40,7 @@ import java.io.InputStreamReader;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -48,9 +52,14 @@ public final class ArenaKit {
         Object choose(Map<String, Object> view, List<Object> legal, Map<String, Object> clock);
     }
 
+    public interface Evaluate {
+        double[][] evaluate(Map<String, Object> view, List<Object> legal, double budgetMs);
+    }
+
     public static Map<String, Object> hello, match, request;
     public static Random random = new Random(0);
     public static Consumer<Map<String, Object>> start = message -> {}, end = message -> {};
+    public static Evaluate evaluate;
     private static final StringBuilder notes = new StringBuilder();
 
     /** Plays until the referee says quit or goes away. */
@@ -79,7 +88,8 @@ public final class ArenaKit {
         switch ((String) message.get("type")) {
             case "hello":
                 hello = message;
-                return Map.of("type", "hello", "protocols", List.of(1));
+                List<String> capabilities = evaluate == null ? List.of() : List.of("evaluate");
+                return Map.of("type", "hello", "protocols", List.of(1), "capabilities", capabilities);
             case "match_start":
                 match = message;
                 random = new Random((Long) message.get("bot_seed"));
@@ -87,6 +97,8 @@ public final class ArenaKit {
                 return Map.of("type", "ready", "match", message.get("match"));
             case "request":
                 return answerRequest(message, choose);
+            case "evaluate":
+                return evaluate == null ? null : answerEvaluate(message);
             case "match_end":
                 end.accept(message);
                 return null;
@@ -111,6 +123,14 @@ public final class ArenaKit {
         int characters = notes.codePointCount(0, notes.length());
         if (characters > 0) answer.put("note", notes.substring(0, notes.offsetByCodePoints(0, Math.min(characters, 1000))));
         return answer;
+    }
+
+    private static Object answerEvaluate(Map<String, Object> message) {
+        request = message;
+        double budgetMs = ((Number) message.get("budget_ms")).doubleValue();
+        double[][] given = evaluate.evaluate(object(message.get("view")), list(message.get("legal")), budgetMs);
+        double[] errors = given.length > 1 ? given[1] : new double[0];
+        return Map.of("type", "evaluation", "id", message.get("id"), "values", given[0], "errors", errors);
     }
 
     /** A value of the view that is an object; its fields by name. */
@@ -159,6 +179,8 @@ public final class ArenaKit {
             out.append(']');
         } else if (value instanceof String) {
             writeText(out, (String) value);
+        } else if (value instanceof double[]) {
+            out.append(Arrays.toString((double[]) value));
         } else {
             out.append(value);
         }

@@ -10,7 +10,7 @@ import java.util.Map;
 
 public class Bot {
     static Object choose(Map<String, Object> view, List<Object> legal, Map<String, Object> clock) {
-        // The actions cannot be listed: protocol.md has their form; in riffraff this passes.
+        // The actions cannot be listed: the page of the game has their form; in riffraff this passes.
         if (legal == null) return Map.of("pass", true);
         return legal.get(ArenaKit.random.nextInt(legal.size()));
     }

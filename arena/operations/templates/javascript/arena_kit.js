@@ -10,7 +10,7 @@
 //
 //   kit.play(choose);
 //
-//   view      all that your seat may know, as protocol.md describes it for the game
+//   view      all that your seat may know; the page of the game describes it
 //   legal     the legal actions; null where they cannot be listed
 //   clock     milliseconds: clock.move_ms for this move, clock.bank_ms in the bank
 //   returns   one of `legal`, its index, or an action of your own: { pass: true }
@@ -24,6 +24,8 @@
 //   kit.hello, kit.match      the messages `hello` and `match_start`
 //   kit.simulate({load: ...}) asks the simulator, in games that have one; kit.simulations is what is left for questions
 //   kit.play(choose, { start, end })  functions for `match_start` and `match_end`
+//   kit.play(choose, { evaluate })  a function (view, legal, budget_ms) that judges every action, for `arena coach --by`:
+//                             values from 0 to 1, or { values, errors } with their standard errors
 //
 // An exception in your code ends the process with exit code 1; the match is lost, and its story has the text.
 
@@ -40,11 +42,11 @@ let notes = [];
 let queries = 0;
 
 // Plays until the referee says quit or goes away.
-function play(choose, { start, end } = {}) {
+function play(choose, { start, end, evaluate } = {}) {
   let message = read();
   while (message !== null && message.type !== "quit") {
     try {
-      answer(message, choose, start, end);
+      answer(message, choose, start, end, evaluate);
       message = read();
     } catch (thrown) {
       if (!(thrown instanceof Overtaken)) throw thrown;
@@ -81,11 +83,11 @@ class Overtaken {
 }
 
 // Unknown types get no answer, so that the protocol can grow.
-function answer(message, choose, start, end) {
+function answer(message, choose, start, end, evaluate) {
   switch (message.type) {
     case "hello":
       kit.hello = message;
-      return say({ type: "hello", protocols: [1], capabilities: ["simulate"] });
+      return say({ type: "hello", protocols: [1], capabilities: evaluate ? ["simulate", "evaluate"] : ["simulate"] });
     case "match_start":
       kit.match = message;
       Math.random = seededRandom(message.bot_seed);
@@ -99,6 +101,13 @@ function answer(message, choose, start, end) {
       const reply = { type: "action", id: message.id, action };
       if (notes.length) reply.note = [...notes.join("\n")].slice(0, 1000).join("");
       return say(reply);
+    }
+    case "evaluate": {
+      if (!evaluate) return;
+      kit.request = message;
+      const given = evaluate(message.view, message.legal, message.budget_ms);
+      const { values, errors = [] } = Array.isArray(given) ? { values: given } : given;
+      return say({ type: "evaluation", id: message.id, values: [...values], errors });
     }
     case "match_end":
       if (end) end(message);

@@ -9,7 +9,7 @@
 const kit = require("./arena_kit");
 
 function choose(view, legal, clock) {
-  // The actions cannot be listed: protocol.md has their form; in riffraff this passes.
+  // The actions cannot be listed: the page of the game has their form; in riffraff this passes.
   if (legal === null) return { pass: true };
   return legal[Math.floor(Math.random() * legal.length)];
 }

@@ -12,7 +12,7 @@
 #
 #   play(\&choose);
 #
-#   $view     all that your seat may know, as protocol.md describes it for the game; a hash reference
+#   $view     all that your seat may know; the page of the game describes it; a hash reference
 #   $legal    the legal actions; undef where they cannot be listed
 #   $clock    milliseconds: $clock->{move_ms} for this move, $clock->{bank_ms} in the bank
 #   returns   one of $legal, its index, or an action of your own: { pass => TRUE }
@@ -25,6 +25,9 @@
 #   print                  goes to stderr, and `arena match --steps` shows it; stdout is the referee's
 #   hello(), match()       the messages `hello` and `match_start`
 #   play(\&choose, start => sub {...}, end => sub {...})  functions for `match_start` and `match_end`
+#   play(\&choose, evaluate => sub {...})  a function ($view, $legal, $budget_ms) that judges every action for
+#                          `arena coach --by`: it returns a reference to values from 0 to 1, or ($values, $errors)
+#                          with their standard errors
 #
 # In what you read, null is undef, true and false are TRUE and FALSE, which count as 1 and 0, and texts are characters.
 # `die` ends the process with its text on stderr; the match is lost, and its story has the text.
@@ -75,7 +78,7 @@ sub answer {
     my $type = $message->{type};
     if ($type eq 'hello') {
         $hello = $message;
-        return { type => 'hello', protocols => [1] };
+        return { type => 'hello', protocols => [1], capabilities => [ $hooks->{evaluate} ? 'evaluate' : () ] };
     }
     if ($type eq 'match_start') {
         $match = $message;
@@ -91,6 +94,12 @@ sub answer {
             unless ref $action eq 'HASH' || defined $action && $action =~ /^-?\d+\z/;
         my %note = @notes ? (note => substr join("\n", @notes), 0, 1000) : ();
         return { type => 'action', id => $message->{id}, action => ref $action ? $action : 0 + $action, %note };
+    }
+    if ($type eq 'evaluate' && $hooks->{evaluate}) {
+        $request = $message;
+        my ($values, $errors) = $hooks->{evaluate}->(@{$message}{qw(view legal budget_ms)});
+        my %errors = $errors ? (errors => [ map { 0 + $_ } @$errors ]) : ();
+        return { type => 'evaluation', id => $message->{id}, values => [ map { 0 + $_ } @$values ], %errors };
     }
     $hooks->{end}->($message) if $type eq 'match_end' && $hooks->{end};
     print STDERR "referee: $message->{code}: $message->{message} ($message->{hint})\n" if $type eq 'error';

@@ -12,7 +12,7 @@ use ArenaKit;
 sub choose {
     my ($view, $legal, $clock) = @_;
 
-    # The actions cannot be listed: protocol.md has their form; in riffraff this passes.
+    # The actions cannot be listed: the page of the game has their form; in riffraff this passes.
     return { pass => TRUE } if !defined $legal;
     return $legal->[rand @$legal];
 }

@@ -12,7 +12,7 @@ import arena_kit as kit
 
 
 def choose(view, legal, clock):
-    if legal is None:  # the actions cannot be listed: protocol.md has their form; in riffraff this passes
+    if legal is None:  # the actions cannot be listed: the page of the game has their form; in riffraff this passes
         return {"pass": True}
     return random.choice(legal)
 

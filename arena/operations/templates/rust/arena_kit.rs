@@ -13,7 +13,7 @@
 //!         play(choose);
 //!     }
 //!
-//!     view      all that your seat may know, as protocol.md describes it for the game; an object
+//!     view      all that your seat may know; the page of the game describes it; an object
 //!     legal     the legal actions, an array; Json::Null where they cannot be listed
 //!     clock     milliseconds: clock["move_ms"].number() for this move, clock["bank_ms"].number() in the bank
 //!     returns   one of `legal`, its index as Json::Number, or an action of your own: Json::parse(r#"{"pass":true}"#)
@@ -30,6 +30,9 @@
 //!     random_below(6)            0 to 5, by a generator that is seeded for each match, so that it can be repeated
 //!     println!, eprintln!        go to stderr, and `arena match --steps` shows it; stdout is the referee's
 //!     hello(), match_start()     the messages `hello` and `match_start`; match_start()["match"] is another in each match
+//!     set_evaluate(evaluate)     before `play`: a function (view, legal, budget_ms) that judges every action for
+//!                                `arena coach --by`: it returns (values, errors), two vectors: values from 0 to 1 in
+//!                                the order of `legal`, and their standard errors, empty if they are computed
 //!
 //! A panic ends the process with its text; the match is lost, and its story has the text.
 
@@ -52,12 +55,15 @@ pub enum Json {
     Object(Vec<(String, Json)>),
 }
 
+pub type Evaluate = fn(&Json, &Json, f64) -> (Vec<f64>, Vec<f64>);
+
 static NULL: Json = Json::Null;
 
 thread_local! {
     static KEPT: RefCell<[Json; 3]> = RefCell::new([Json::Null, Json::Null, Json::Null]); // hello, match_start, request
     static NOTES: RefCell<String> = RefCell::new(String::new());
     static SEED: Cell<u64> = Cell::new(0);
+    static EVALUATE: Cell<Option<Evaluate>> = Cell::new(None);
 }
 
 pub fn hello() -> Json {
@@ -70,6 +76,11 @@ pub fn match_start() -> Json {
 
 pub fn request() -> Json {
     KEPT.with(|kept| kept.borrow()[2].clone())
+}
+
+/// Offers to judge matches by this function.
+pub fn set_evaluate(evaluate: Evaluate) {
+    EVALUATE.with(|kept| kept.set(Some(evaluate)));
 }
 
 /// A note for the story of the match; several are joined. The opponent never sees it.
@@ -134,7 +145,8 @@ fn answer(message: Json, choose: fn(&Json, &Json, &Json) -> Json) -> Option<Json
     match message["type"].text() {
         "hello" => {
             keep(0, message);
-            Some(Json::parse(r#"{"type":"hello","protocols":[1]}"#))
+            let capability = EVALUATE.with(|kept| kept.get()).map_or("", |_| "\"evaluate\"");
+            Some(Json::parse(&format!(r#"{{"type":"hello","protocols":[1],"capabilities":[{}]}}"#, capability)))
         }
         "match_start" => {
             SEED.with(|seed| seed.set(message["bot_seed"].number() as u64));
@@ -155,6 +167,18 @@ fn answer(message: Json, choose: fn(&Json, &Json, &Json) -> Json) -> Option<Json
                 fields.push(("note", Json::Text(notes)));
             }
             Some(object(&fields))
+        }
+        "evaluate" => {
+            let evaluate = EVALUATE.with(|kept| kept.get())?;
+            keep(2, message.clone());
+            let (values, errors) = evaluate(&message["view"], &message["legal"], message["budget_ms"].number());
+            let array_of = |numbers: Vec<f64>| Json::Array(numbers.into_iter().map(Json::Number).collect());
+            Some(object(&[
+                ("type", Json::from("evaluation")),
+                ("id", message["id"].clone()),
+                ("values", array_of(values)),
+                ("errors", array_of(errors)),
+            ]))
         }
         "error" => {
             let [code, text, hint] = ["code", "message", "hint"].map(|key| message[key].text());

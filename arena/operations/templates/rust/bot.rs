@@ -8,7 +8,7 @@ mod arena_kit;
 use arena_kit::*;
 
 fn choose(_view: &Json, legal: &Json, _clock: &Json) -> Json {
-    // The actions cannot be listed: protocol.md has their form; in riffraff this passes.
+    // The actions cannot be listed: the page of the game has their form; in riffraff this passes.
     if legal.is_null() {
         return Json::parse(r#"{"pass":true}"#);
     }

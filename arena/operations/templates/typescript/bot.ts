@@ -7,7 +7,7 @@
 import * as kit from "./arena_kit";
 
 function choose(view: kit.Fields, legal: kit.Action[] | null, clock: kit.Clock): kit.Action {
-  // The actions cannot be listed: protocol.md has their form; in riffraff this passes.
+  // The actions cannot be listed: the page of the game has their form; in riffraff this passes.
   if (legal === null) return { pass: true };
   return legal[Math.floor(Math.random() * legal.length)];
 }
